@@ -1,0 +1,35 @@
+//! The words that Trawl's processes exchange.
+//!
+//! A *frame* ([`frame`]) is the envelope: length, type, checksum. What it carries is one Cap'n
+//! Proto message, of a struct of `trawl.capnp`; [`message`] turns those to plain Rust structs and
+//! back, so that Cap'n Proto types appear at the two ends of a stream and nowhere else.
+//! This crate does no I/O: a socket, a pair of pipes and a test vector are read alike.
+//!
+//! ```
+//! use schema::frame::{Decoder, Kind};
+//! use schema::message::{Failure, FailureKind};
+//!
+//! let failure = Failure {
+//!     kind: FailureKind::Unavailable,
+//!     message: "the index is gone".to_owned(),
+//!     offset: None,
+//! };
+//! let mut stream = Vec::new();
+//! failure.encode(&mut stream).unwrap();
+//!
+//! let mut decoder = Decoder::new();
+//! let space = decoder.space();
+//! space[..stream.len()].copy_from_slice(&stream);
+//! decoder.filled(stream.len());
+//! let frame = decoder.decode().unwrap().expect("a whole frame");
+//! assert_eq!(frame.kind, Kind::Error);
+//! assert_eq!(Failure::decode(frame.payload).unwrap(), failure);
+//! ```
+
+pub mod frame;
+pub mod message;
+
+/// Generated from `trawl.capnp` by `scripts/generate`.
+#[rustfmt::skip]
+#[allow(missing_docs, unreachable_pub, clippy::all, rust_2018_idioms)]
+mod trawl_capnp;

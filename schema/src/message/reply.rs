@@ -1,0 +1,358 @@
+//! What a backend says, but for batches.
+
+use super::request::shard_id;
+use super::{Error, builder, finish, length, reader, text};
+use crate::frame::Kind;
+use crate::trawl_capnp::{end, failure, file_reply, hello, progress, skip};
+
+/// A shard that a backend serves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shard {
+    /// A hash of its bytes.
+    pub id: [u8; 32],
+    /// Packages in it.
+    pub packages: u32,
+    /// Documents in it.
+    pub documents: u32,
+    /// Blocks in it.
+    pub blocks: u32,
+    /// Bytes of text in it.
+    pub text_bytes: u64,
+}
+
+/// The HELLO frame.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hello {
+    /// [`PROTOCOL`](super::PROTOCOL) of the sender.
+    pub protocol: u32,
+    /// What it serves now.
+    pub shards: Vec<Shard>,
+}
+
+impl Hello {
+    /// Appends the message as a frame.
+    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), Error> {
+        let mut message = builder();
+        let mut root = message.init_root::<hello::Builder<'_>>();
+        root.set_protocol(self.protocol);
+        let mut shards = root.init_shards(length(self.shards.len()));
+        for (index, shard) in (0..).zip(&self.shards) {
+            let mut entry = shards.reborrow().get(index);
+            entry.set_id(&shard.id);
+            entry.set_packages(shard.packages);
+            entry.set_documents(shard.documents);
+            entry.set_blocks(shard.blocks);
+            entry.set_text_bytes(shard.text_bytes);
+        }
+        finish(Kind::Hello, &message, out)
+    }
+
+    /// Reads a frame's payload.
+    pub fn decode(payload: &[u8]) -> Result<Self, Error> {
+        let message = reader(payload)?;
+        let root = message.get_root::<hello::Reader<'_>>()?;
+        let mut shards = Vec::new();
+        for entry in root.get_shards()? {
+            shards.push(Shard {
+                id: shard_id(entry.get_id()?)?,
+                packages: entry.get_packages(),
+                documents: entry.get_documents(),
+                blocks: entry.get_blocks(),
+                text_bytes: entry.get_text_bytes(),
+            });
+        }
+        Ok(Hello {
+            protocol: root.get_protocol(),
+            shards,
+        })
+    }
+}
+
+/// The PROGRESS frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Progress {
+    /// Candidate blocks verified.
+    pub blocks_done: u64,
+    /// Candidate blocks of the shards planned so far.
+    pub blocks_total: u64,
+    /// Documents examined.
+    pub documents: u64,
+    /// Matches sent.
+    pub matches: u64,
+    /// No match still to come has a higher rank.
+    pub bound: f32,
+}
+
+impl Progress {
+    /// Appends the message as a frame.
+    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), Error> {
+        let mut message = builder();
+        let mut root = message.init_root::<progress::Builder<'_>>();
+        root.set_blocks_done(self.blocks_done);
+        root.set_blocks_total(self.blocks_total);
+        root.set_documents(self.documents);
+        root.set_matches(self.matches);
+        root.set_bound(self.bound);
+        finish(Kind::Progress, &message, out)
+    }
+
+    /// Reads a frame's payload.
+    pub fn decode(payload: &[u8]) -> Result<Self, Error> {
+        let message = reader(payload)?;
+        let root = message.get_root::<progress::Reader<'_>>()?;
+        Ok(Progress {
+            blocks_done: root.get_blocks_done(),
+            blocks_total: root.get_blocks_total(),
+            documents: root.get_documents(),
+            matches: root.get_matches(),
+            bound: root.get_bound(),
+        })
+    }
+}
+
+/// The SKIP frame: a document that was given up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Skip {
+    /// Index of the shard in [`Search::shards`](super::Search::shards).
+    pub shard: u32,
+    /// The document in the shard.
+    pub document: u32,
+    /// Its package, as its directory was named.
+    pub package: Vec<u8>,
+    /// Its path within the package.
+    pub path: Vec<u8>,
+    /// Why.
+    pub reason: String,
+}
+
+impl Skip {
+    /// Appends the message as a frame.
+    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), Error> {
+        let mut message = builder();
+        let mut root = message.init_root::<skip::Builder<'_>>();
+        root.set_shard(self.shard);
+        root.set_document(self.document);
+        root.set_package(&self.package);
+        root.set_path(&self.path);
+        root.set_reason(&self.reason[..]);
+        finish(Kind::Skip, &message, out)
+    }
+
+    /// Reads a frame's payload.
+    pub fn decode(payload: &[u8]) -> Result<Self, Error> {
+        let message = reader(payload)?;
+        let root = message.get_root::<skip::Reader<'_>>()?;
+        Ok(Skip {
+            shard: root.get_shard(),
+            document: root.get_document(),
+            package: root.get_package()?.to_vec(),
+            path: root.get_path()?.to_vec(),
+            reason: text(root.get_reason()?)?,
+        })
+    }
+}
+
+/// What a shard contributed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ShardEnd {
+    /// Index of the shard in [`Search::shards`](super::Search::shards).
+    pub shard: u32,
+    /// Matches sent.
+    pub matches: u64,
+    /// Documents examined.
+    pub documents: u64,
+    /// Documents with a match.
+    pub matched_documents: u64,
+    /// Blocks of the shard.
+    pub blocks: u64,
+    /// Blocks that the index could not rule out.
+    pub candidates: u64,
+    /// Candidates that hold a match.
+    pub matched_blocks: u64,
+    /// Bytes of text looked at.
+    pub verified_bytes: u64,
+    /// CRC-32C over the keys of all matches in order; see [`key_hash`](Self::key_hash).
+    pub hash: u32,
+    /// Why the shard was not searched to its end; empty when it was.
+    pub failure: String,
+}
+
+impl ShardEnd {
+    /// `hash` continued by the key of one more match: document and line, each u32 little endian.
+    pub fn key_hash(hash: u32, document: u32, line: u32) -> u32 {
+        let key = u64::from(line) << 32 | u64::from(document);
+        crc32c::crc32c_append(hash, &key.to_le_bytes())
+    }
+}
+
+/// The END frame.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct End {
+    /// Every shard of the request.
+    pub shards: Vec<ShardEnd>,
+    /// The trigram query, for people.
+    pub plan: String,
+}
+
+impl End {
+    /// Appends the message as a frame.
+    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), Error> {
+        let mut message = builder();
+        let mut root = message.init_root::<end::Builder<'_>>();
+        root.set_plan(&self.plan[..]);
+        let mut shards = root.init_shards(length(self.shards.len()));
+        for (index, shard) in (0..).zip(&self.shards) {
+            let mut entry = shards.reborrow().get(index);
+            entry.set_shard(shard.shard);
+            entry.set_matches(shard.matches);
+            entry.set_documents(shard.documents);
+            entry.set_matched_documents(shard.matched_documents);
+            entry.set_blocks(shard.blocks);
+            entry.set_candidates(shard.candidates);
+            entry.set_matched_blocks(shard.matched_blocks);
+            entry.set_verified_bytes(shard.verified_bytes);
+            entry.set_hash(shard.hash);
+            entry.set_failure(&shard.failure[..]);
+        }
+        finish(Kind::End, &message, out)
+    }
+
+    /// Reads a frame's payload.
+    pub fn decode(payload: &[u8]) -> Result<Self, Error> {
+        let message = reader(payload)?;
+        let root = message.get_root::<end::Reader<'_>>()?;
+        let mut shards = Vec::new();
+        for entry in root.get_shards()? {
+            shards.push(ShardEnd {
+                shard: entry.get_shard(),
+                matches: entry.get_matches(),
+                documents: entry.get_documents(),
+                matched_documents: entry.get_matched_documents(),
+                blocks: entry.get_blocks(),
+                candidates: entry.get_candidates(),
+                matched_blocks: entry.get_matched_blocks(),
+                verified_bytes: entry.get_verified_bytes(),
+                hash: entry.get_hash(),
+                failure: text(entry.get_failure()?)?,
+            });
+        }
+        Ok(End {
+            shards,
+            plan: text(root.get_plan()?)?,
+        })
+    }
+}
+
+/// Whose fault a failure is, and what the other side can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FailureKind {
+    /// The query's: asking again changes nothing.
+    BadQuery,
+    /// A shard of the request is not served here any more.
+    StaleShards,
+    /// The backend's.
+    Unavailable,
+    /// The request could not be understood.
+    Protocol,
+}
+
+/// The ERROR frame: a request without an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// Whose fault.
+    pub kind: FailureKind,
+    /// The reason, for people.
+    pub message: String,
+    /// For a bad query: where in the pattern, in bytes.
+    pub offset: Option<u32>,
+}
+
+/// How a missing offset travels.
+const NO_OFFSET: u32 = u32::MAX;
+
+impl Failure {
+    /// Appends the message as a frame.
+    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), Error> {
+        let mut message = builder();
+        let mut root = message.init_root::<failure::Builder<'_>>();
+        root.set_kind(match self.kind {
+            FailureKind::BadQuery => failure::Kind::BadQuery,
+            FailureKind::StaleShards => failure::Kind::StaleShards,
+            FailureKind::Unavailable => failure::Kind::Unavailable,
+            FailureKind::Protocol => failure::Kind::Protocol,
+        });
+        root.set_message(&self.message[..]);
+        root.set_offset(self.offset.unwrap_or(NO_OFFSET));
+        finish(Kind::Error, &message, out)
+    }
+
+    /// Reads a frame's payload.
+    pub fn decode(payload: &[u8]) -> Result<Self, Error> {
+        let message = reader(payload)?;
+        let root = message.get_root::<failure::Reader<'_>>()?;
+        Ok(Failure {
+            kind: match root.get_kind()? {
+                failure::Kind::BadQuery => FailureKind::BadQuery,
+                failure::Kind::StaleShards => FailureKind::StaleShards,
+                failure::Kind::Unavailable => FailureKind::Unavailable,
+                failure::Kind::Protocol => FailureKind::Protocol,
+            },
+            message: text(root.get_message()?)?,
+            offset: Some(root.get_offset()).filter(|&offset| offset != NO_OFFSET),
+        })
+    }
+}
+
+/// The FILE frame, backend to frontend.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FileReply {
+    /// Whether there is such a document here.
+    pub found: bool,
+    /// Of `text` in the document's text, in bytes.
+    pub offset: u64,
+    /// The number of the line in which `text` begins.
+    pub first_line: u32,
+    /// The bytes, line ends included.
+    pub text: Vec<u8>,
+    /// Lines of the whole document.
+    pub total_lines: u32,
+    /// Bytes of the whole document.
+    pub total_bytes: u64,
+    /// Its language, empty when unknown.
+    pub language: String,
+    /// BLAKE3 of the whole document's text; empty when it was not found.
+    pub hash: Vec<u8>,
+}
+
+impl FileReply {
+    /// Appends the message as a frame.
+    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), Error> {
+        let mut message = builder();
+        let mut root = message.init_root::<file_reply::Builder<'_>>();
+        root.set_found(self.found);
+        root.set_offset(self.offset);
+        root.set_first_line(self.first_line);
+        root.set_text(&self.text);
+        root.set_total_lines(self.total_lines);
+        root.set_total_bytes(self.total_bytes);
+        root.set_language(&self.language[..]);
+        root.set_hash(&self.hash);
+        finish(Kind::File, &message, out)
+    }
+
+    /// Reads a frame's payload.
+    pub fn decode(payload: &[u8]) -> Result<Self, Error> {
+        let message = reader(payload)?;
+        let root = message.get_root::<file_reply::Reader<'_>>()?;
+        Ok(FileReply {
+            found: root.get_found(),
+            offset: root.get_offset(),
+            first_line: root.get_first_line(),
+            text: root.get_text()?.to_vec(),
+            total_lines: root.get_total_lines(),
+            total_bytes: root.get_total_bytes(),
+            language: text(root.get_language()?)?,
+            hash: root.get_hash()?.to_vec(),
+        })
+    }
+}

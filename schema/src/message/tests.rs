@@ -1,0 +1,335 @@
+use super::*;
+use crate::frame::{HEADER_BYTES, decode as decode_frame};
+use proptest::prelude::*;
+use zerocopy::IntoBytes;
+
+/// A frame's payload, aligned as a decoder would hold it.
+fn aligned(frame: &[u8]) -> Vec<u64> {
+    decode_frame(frame).unwrap().expect("a whole frame");
+    let mut words = vec![0; (frame.len() - HEADER_BYTES) / 8];
+    words.as_mut_bytes().copy_from_slice(&frame[HEADER_BYTES..]);
+    words
+}
+
+/// Encodes, decodes and compares.
+macro_rules! check_round_trip {
+    ($type:ty, $message:expr) => {{
+        let message: $type = $message;
+        let mut frame = Vec::new();
+        message.encode(&mut frame).unwrap();
+        assert_eq!(
+            <$type>::decode(aligned(&frame).as_bytes()).unwrap(),
+            message
+        );
+    }};
+}
+
+#[test]
+fn small_messages_survive_the_trip() {
+    let shard = Shard {
+        id: [3; 32],
+        packages: 2,
+        documents: 7,
+        blocks: 40,
+        text_bytes: 5_000_000_000,
+    };
+    check_round_trip!(
+        Hello,
+        Hello {
+            protocol: PROTOCOL,
+            shards: vec![shard]
+        }
+    );
+    check_round_trip!(
+        Search,
+        Search {
+            pattern: Pattern {
+                text: "naïve.*\\d".to_owned(),
+                syntax: Syntax::Regexp,
+                ignore_case: true
+            },
+            context_lines: 2,
+            shards: vec![[1; 32], [2; 32]],
+        }
+    );
+    check_round_trip!(
+        Progress,
+        Progress {
+            blocks_done: 1,
+            blocks_total: 2,
+            documents: 3,
+            matches: 4,
+            bound: 1.5
+        }
+    );
+    check_round_trip!(
+        Skip,
+        Skip {
+            shard: 1,
+            document: 2,
+            package: b"a_1".to_vec(),
+            path: b"x/\xff\n".to_vec(),
+            reason: "too slow".to_owned(),
+        }
+    );
+    let end = ShardEnd {
+        shard: 1,
+        matches: 2,
+        documents: 3,
+        matched_documents: 4,
+        blocks: 5,
+        candidates: 6,
+        matched_blocks: 7,
+        verified_bytes: 8,
+        hash: 9,
+        failure: "corrupt at 4096".to_owned(),
+    };
+    check_round_trip!(
+        End,
+        End {
+            shards: vec![end, ShardEnd::default()],
+            plan: "all".to_owned()
+        }
+    );
+    for offset in [None, Some(0), Some(17)] {
+        let message = "unclosed group".to_owned();
+        check_round_trip!(
+            Failure,
+            Failure {
+                kind: FailureKind::BadQuery,
+                message,
+                offset
+            }
+        );
+    }
+    for range in [
+        FileRange::Lines {
+            first: 3,
+            count: 10,
+        },
+        FileRange::Bytes {
+            offset: 1 << 40,
+            count: 9,
+        },
+    ] {
+        let (package, path) = (b"p".to_vec(), b"a/b".to_vec());
+        check_round_trip!(
+            FileRequest,
+            FileRequest {
+                package,
+                path,
+                range
+            }
+        );
+    }
+    check_round_trip!(
+        FileReply,
+        FileReply {
+            found: true,
+            offset: 10,
+            first_line: 2,
+            text: b"a\r\nb".to_vec(),
+            total_lines: 4,
+            total_bytes: 20,
+            language: "C".to_owned(),
+            hash: vec![5; 32],
+        }
+    );
+}
+
+fn batch() -> Batch<'static> {
+    Batch {
+        shard: 0,
+        document: 9,
+        package: b"i3-wm_4.22",
+        path: b"libi3/font.c",
+        language: "C",
+        hash: &[8; 32],
+        text: b"int a;arse = 1; arsexx",
+        lines: &[
+            Line {
+                number: 3,
+                rank: 0.0,
+                offset: 20,
+                text_bytes: 6,
+                ranges: 0,
+            },
+            Line {
+                number: 4,
+                rank: 1.25,
+                offset: 27,
+                text_bytes: 14,
+                ranges: 2,
+            },
+            Line {
+                number: 5,
+                rank: 0.0,
+                offset: 50,
+                text_bytes: 2,
+                ranges: 0,
+            },
+        ],
+        ranges: &[Range { start: 0, end: 4 }, Range { start: 10, end: 14 }],
+        windows: &[Window {
+            line: 2,
+            start: 0,
+            line_bytes: 5_000_000,
+        }],
+    }
+}
+
+fn encoded(batch: &Batch<'_>) -> Vec<u64> {
+    let mut frame = Vec::new();
+    batch.encode(&mut frame).unwrap();
+    aligned(&frame)
+}
+
+#[test]
+fn a_batch_is_read_in_place() {
+    let words = encoded(&batch());
+    let message = BatchReader::new(words.as_bytes()).unwrap();
+    let view = message.view().unwrap();
+    assert_eq!(
+        (view.package, view.path, view.language),
+        (&b"i3-wm_4.22"[..], &b"libi3/font.c"[..], "C")
+    );
+    let lines: Vec<_> = view.lines().collect();
+    assert_eq!(
+        lines.iter().map(|line| line.text).collect::<Vec<_>>(),
+        [&b"int a;"[..], b"arse = 1; arse", b"xx"]
+    );
+    assert_eq!(
+        lines.iter().map(LineView::is_match).collect::<Vec<_>>(),
+        [false, true, false]
+    );
+    assert_eq!(lines[1].ranges().collect::<Vec<_>>(), batch().ranges);
+    assert_eq!((lines[1].line_bytes, lines[2].line_bytes), (14, 5_000_000));
+}
+
+#[test]
+fn lengths_that_disagree_are_refused() {
+    let check = |broken: Batch<'_>| {
+        let words = encoded(&broken);
+        let message = BatchReader::new(words.as_bytes()).unwrap();
+        assert!(matches!(message.view(), Err(Error::Impossible(_))));
+    };
+    let line = Line {
+        number: 1,
+        rank: 0.0,
+        offset: 0,
+        text_bytes: 4,
+        ranges: 1,
+    };
+    let one = |line| [line];
+    let whole = Batch {
+        text: b"arse",
+        lines: &one(line),
+        ranges: &[Range { start: 0, end: 4 }],
+        windows: &[],
+        ..batch()
+    };
+    check(Batch {
+        text: b"ars",
+        ..whole
+    });
+    check(Batch {
+        text: b"arses",
+        ..whole
+    });
+    check(Batch {
+        ranges: &[],
+        ..whole
+    });
+    check(Batch {
+        ranges: &[Range { start: 0, end: 5 }],
+        ..whole
+    });
+    check(Batch {
+        ranges: &[Range { start: 2, end: 1 }],
+        ..whole
+    });
+    check(Batch {
+        ranges: &[Range { start: 0, end: 1 }, Range { start: 2, end: 3 }],
+        ..whole
+    });
+    check(Batch {
+        lines: &one(Line { number: 0, ..line }),
+        ..whole
+    });
+    check(Batch {
+        lines: &one(Line {
+            ranges: u32::MAX,
+            ..line
+        }),
+        ..whole
+    });
+    check(Batch {
+        windows: &[Window {
+            line: 1,
+            start: 0,
+            line_bytes: 10,
+        }],
+        ..whole
+    });
+    check(Batch {
+        windows: &[Window {
+            line: 0,
+            start: u64::MAX,
+            line_bytes: 10,
+        }],
+        ..whole
+    });
+}
+
+#[test]
+fn the_bytes_of_a_match_on_the_wire() {
+    let lines = [Line {
+        number: 1,
+        rank: 1.0,
+        offset: 0,
+        text_bytes: 4,
+        ranges: 1,
+    }];
+    let ranges = [Range { start: 0, end: 4 }];
+    let one = Batch {
+        lines: &lines,
+        ranges: &ranges,
+        text: b"arse",
+        windows: &[],
+        ..batch()
+    };
+    let alone = encoded(&one).len() * 8;
+    let lines: Vec<_> = (1..=100)
+        .map(|number| Line { number, ..lines[0] })
+        .collect();
+    let text = b"arse".repeat(100);
+    let hundred = encoded(&Batch {
+        lines: &lines,
+        ranges: &[ranges[0]; 100],
+        text: &text,
+        ..one
+    });
+    // A line is 3 words, a range 1; everything else of the batch is paid once.
+    assert_eq!(hundred.len() * 8 - alone, 99 * (24 + 8) + 400 - 8);
+}
+
+proptest! {
+    #[test]
+    fn broken_bytes_never_panic(at in 0_usize..400, bits in 1_u8.., cut in 0_usize..60) {
+        let mut words = encoded(&batch());
+        let length = words.len();
+        words.truncate(length.saturating_sub(cut));
+        if let Some(byte) = words.as_mut_bytes().get_mut(at) {
+            *byte ^= bits;
+        }
+        if let Ok(message) = BatchReader::new(words.as_bytes()) {
+            if let Ok(view) = message.view() {
+                view.lines().for_each(|line| assert!(line.ranges().all(|range| range.start <= range.end)));
+            }
+        }
+        let _ = Hello::decode(words.as_bytes());
+        let _ = Search::decode(words.as_bytes());
+        let _ = End::decode(words.as_bytes());
+        let _ = FileReply::decode(words.as_bytes());
+    }
+}

@@ -1,0 +1,154 @@
+@0xb3c5a0a91f1f7d2e;
+# The messages that a frontend and its source backends exchange. Each one travels alone in a frame
+# (schema/src/frame.rs), whose type says which of the structs below it holds.
+#
+# Everything that comes from a repository is Data, never Text: paths and lines are bytes.
+# Numbers of lines count from 1, everything else from 0. Fields are added, never renumbered.
+
+struct Hello {
+  # Backend -> frontend, first on every connection, and again on an idle one when the backend has
+  # taken up a new manifest, or after a second without a change (the heartbeat of an idle one).
+  protocol @0 :UInt32;
+  shards @1 :List(Shard);
+}
+
+struct Shard {
+  id @0 :Data;               # 32 bytes; equal ids, equal shards, wherever they are served
+  packages @1 :UInt32;
+  documents @2 :UInt32;
+  blocks @3 :UInt32;
+  textBytes @4 :UInt64;
+}
+
+struct Pattern {
+  enum Syntax {
+    literal @0;              # the whole string is searched for, byte by byte
+    regexp @1;               # the syntax of the regex crate, Unicode on, ^ and $ match at lines
+  }
+  text @0 :Text;
+  syntax @1 :Syntax;
+  ignoreCase @2 :Bool;
+}
+
+struct Query {
+  # What is searched for. A pattern today; the tree of a richer language joins it in a union.
+  pattern @0 :Pattern;
+}
+
+struct Search {
+  # Frontend -> backend. Answered by BATCH, PROGRESS and SKIP frames and one END or ERROR.
+  query @0 :Query;
+  contextLines @1 :UInt32;   # lines sent before and after each match
+  shards @2 :List(Data);     # ids, as announced on HELLO; BATCH and END name a shard by its index here
+}
+
+struct Batch {
+  # Matches of one document, ascending by line; a document with many has several batches.
+  shard @0 :UInt32;
+  document @1 :UInt32;
+  package @2 :Data;          # as its directory was named
+  path @3 :Data;             # within the package
+  language @4 :Text;         # empty when unknown
+  hash @5 :Data;             # BLAKE3 of the document's text, 32 bytes
+  text @6 :Data;             # the bytes of all lines, one after the other, without line ends
+  lines @7 :List(Line);      # matches and their context, ascending, each line once
+  ranges @8 :List(Range);    # the ranges of all lines, in order
+  windows @9 :List(Window);  # the lines of which only a part is sent, ascending by line
+}
+
+struct Line {
+  number @0 :UInt32;
+  rank @1 :Float32;          # of a match; 0 for context
+  offset @2 :UInt64;         # of the line's first byte in the document's text
+  textBytes @3 :UInt32;      # how many bytes of Batch.text are this line's
+  ranges @4 :UInt32;         # how many of Batch.ranges are this line's; none: it is context
+}
+
+struct Range {
+  # Half open, in bytes from the first byte of the line's text in Batch.text.
+  start @0 :UInt32;
+  end @1 :UInt32;
+}
+
+struct Window {
+  line @0 :UInt32;           # index in Batch.lines
+  start @1 :UInt64;          # where in the line the sent text begins
+  lineBytes @2 :UInt64;      # the whole line, without its end
+}
+
+struct Progress {
+  # At least every 250 ms while a search runs: also the heartbeat.
+  blocksDone @0 :UInt64;
+  blocksTotal @1 :UInt64;    # candidates of the shards that have been planned so far
+  documents @2 :UInt64;      # examined
+  matches @3 :UInt64;
+  bound @4 :Float32;         # no match still to come has a higher rank
+}
+
+struct Skip {
+  # A document that was given up, and why. Its other matches may be missing.
+  shard @0 :UInt32;
+  document @1 :UInt32;
+  package @2 :Data;
+  path @3 :Data;
+  reason @4 :Text;
+}
+
+struct End {
+  shards @0 :List(ShardEnd);
+  plan @1 :Text;             # the trigram query, for people
+}
+
+struct ShardEnd {
+  shard @0 :UInt32;
+  matches @1 :UInt64;
+  documents @2 :UInt64;      # examined
+  matchedDocuments @3 :UInt64;
+  blocks @4 :UInt64;         # of the shard
+  candidates @5 :UInt64;     # blocks not ruled out by the index
+  matchedBlocks @6 :UInt64;  # candidates that hold a match
+  verifiedBytes @7 :UInt64;
+  hash @8 :UInt32;           # CRC-32C over (document, line) of all matches in order, each u32 LE
+  failure @9 :Text;          # not empty: the shard could not be searched to its end, and why
+}
+
+struct Failure {
+  # The ERROR frame: this search, or this request, has no answer.
+  enum Kind {
+    badQuery @0;             # the query's fault; asking again changes nothing
+    staleShards @1;          # a shard of the request is not served here (any more)
+    unavailable @2;          # the backend's fault
+    protocol @3;             # the request could not be understood
+  }
+  kind @0 :Kind;
+  message @1 :Text;
+  offset @2 :UInt32;         # badQuery: where in the pattern, in bytes; 0xffffffff when unknown
+}
+
+struct FileRequest {
+  # Frontend -> backend: bytes of a document. Answered by one FILE or ERROR.
+  package @0 :Data;
+  path @1 :Data;
+  union {
+    lines :group {           # whole lines from `first` on, at most `count`
+      first @2 :UInt32;
+      count @3 :UInt32;
+    }
+    bytes :group {
+      offset @4 :UInt64;
+      count @5 :UInt64;
+    }
+  }
+}
+
+struct FileReply {
+  # Less than what was asked for when the document or the bound of a reply ends it.
+  found @0 :Bool;
+  offset @1 :UInt64;         # of `text` in the document's text
+  firstLine @2 :UInt32;      # the number of the line in which `text` begins
+  text @3 :Data;             # with its line ends
+  totalLines @4 :UInt32;
+  totalBytes @5 :UInt64;
+  language @6 :Text;
+  hash @7 :Data;
+}
