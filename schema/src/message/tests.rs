@@ -322,10 +322,10 @@ proptest! {
         if let Some(byte) = words.as_mut_bytes().get_mut(at) {
             *byte ^= bits;
         }
-        if let Ok(message) = BatchReader::new(words.as_bytes()) {
-            if let Ok(view) = message.view() {
-                view.lines().for_each(|line| assert!(line.ranges().all(|range| range.start <= range.end)));
-            }
+        if let Ok(message) = BatchReader::new(words.as_bytes())
+            && let Ok(view) = message.view()
+        {
+            assert!(view.lines().all(|line| line.ranges().all(|range| range.start <= range.end)));
         }
         let _ = Hello::decode(words.as_bytes());
         let _ = Search::decode(words.as_bytes());

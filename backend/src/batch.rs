@@ -1,0 +1,293 @@
+//! Packs the matches of one document, with their context, into batches.
+//!
+//! **Invariant:** a frame stays far below its bound whatever a document holds: a batch is sent when
+//! it has [`BATCH_TEXT_BYTES`] of text or 256 lines, and of a line longer than [`LINE_BYTES_MAX`] a window
+//! around its first range is sent, with its place and the line's length.
+
+use index::shard::{Document, Error, Shard};
+use schema::message::{Batch, Line, Range, ShardEnd, Window};
+use std::ops;
+
+/// Text after which a batch is sent. A page reads a batch for each match it shows, so they are
+/// kept small.
+pub const BATCH_TEXT_BYTES: usize = 16 << 10;
+
+/// Lines after which a batch is sent, for lines without text. With all their ranges they are a
+/// quarter of a megabyte.
+const BATCH_LINES: usize = 256;
+
+/// A longer line is sent in part.
+pub const LINE_BYTES_MAX: usize = 4 << 10;
+
+/// Of a line that is sent in part, how much in front of the first range.
+const LEAD_BYTES: usize = 512;
+
+/// A place in a shard's text: a line, and the block that it is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The line's number, from 1.
+    pub number: u32,
+    /// Its first byte, in the text of all documents.
+    pub start: u64,
+    /// Behind its last byte, line end included.
+    pub end: u64,
+    /// The block it is in. A line is in one block.
+    pub block: u32,
+}
+
+/// Collects lines of one document and encodes them as batches.
+pub struct Packer<'a> {
+    shard: &'a Shard,
+    shard_index: u32,
+    context_lines: u32,
+    document: Document<'a>,
+    package: &'a [u8],
+    language: &'static str,
+    /// The document's place in the text of all documents.
+    document_text: ops::Range<u64>,
+    text: Vec<u8>,
+    lines: Vec<Line>,
+    ranges: Vec<Range>,
+    windows: Vec<Window>,
+    /// The last line that was packed, of this batch or the one before.
+    last: Option<Place>,
+    /// How many lines of context are still due after the last match.
+    due: u32,
+    /// Matches packed, and their keys' hash.
+    matches: u64,
+    hash: u32,
+}
+
+impl<'a> Packer<'a> {
+    /// A packer for the matches of `document`, of the package `package`.
+    pub fn new(
+        (shard, shard_index): (&'a Shard, u32),
+        document: Document<'a>,
+        package: &'a [u8],
+        context_lines: u32,
+        hash: u32,
+    ) -> Result<Self, Error> {
+        let document_text = shard.text_range(document.blocks.clone())?;
+        let language = index::document::language(document.path).unwrap_or_default();
+        Ok(Packer {
+            shard,
+            shard_index,
+            context_lines,
+            document,
+            package,
+            language,
+            document_text,
+            text: Vec::new(),
+            lines: Vec::new(),
+            ranges: Vec::new(),
+            windows: Vec::new(),
+            last: None,
+            due: 0,
+            matches: 0,
+            hash,
+        })
+    }
+
+    /// Adds a match: the lines ascend. `ranges` are in the line without its end; at least one.
+    pub fn push(
+        &mut self,
+        place: Place,
+        rank: f32,
+        ranges: &[(usize, usize)],
+        out: &mut Vec<u8>,
+    ) -> Result<(), Error> {
+        self.push_context_after(place.number)?;
+        if self.text.len() > BATCH_TEXT_BYTES || self.lines.len() > BATCH_LINES {
+            self.encode(out);
+        }
+        self.push_context_before(place)?;
+        self.push_line(place, rank, ranges)?;
+        self.due = self.context_lines;
+        self.matches += 1;
+        self.hash = ShardEnd::key_hash(self.hash, self.document.id.0, place.number);
+        Ok(())
+    }
+
+    /// Encodes what is left, and returns the number of matches and the continued hash.
+    pub fn finish(mut self, out: &mut Vec<u8>) -> Result<(u64, u32), Error> {
+        self.push_context_after(u32::MAX)?;
+        self.encode(out);
+        Ok((self.matches, self.hash))
+    }
+
+    fn encode(&mut self, out: &mut Vec<u8>) {
+        if self.lines.is_empty() {
+            return;
+        }
+        let batch = Batch {
+            shard: self.shard_index,
+            document: self.document.id.0,
+            package: self.package,
+            path: self.document.path,
+            language: self.language,
+            hash: self.document.hash,
+            text: &self.text,
+            lines: &self.lines,
+            ranges: &self.ranges,
+            windows: &self.windows,
+        };
+        batch
+            .encode(out)
+            .expect("a batch's bounds keep it below a frame's");
+        self.text.clear();
+        self.lines.clear();
+        self.ranges.clear();
+        self.windows.clear();
+    }
+
+    /// Packs the context that is due behind the last match, up to the line `before`.
+    fn push_context_after(&mut self, before: u32) -> Result<(), Error> {
+        while self.due > 0
+            && let Some(last) = self.last
+            && let Some(place) = self.line_after(last)?
+            && place.number < before
+        {
+            self.push_line(place, 0.0, &[])?;
+            self.due -= 1;
+        }
+        self.due = 0;
+        Ok(())
+    }
+
+    fn push_context_before(&mut self, of: Place) -> Result<(), Error> {
+        let packed = self.last.map_or(0, |last| last.number);
+        let mut places = Vec::new();
+        let mut place = of;
+        while places.len() < self.context_lines as usize
+            && let Some(before) = self.line_before(place)?
+            && before.number > packed
+        {
+            places.push(before);
+            place = before;
+        }
+        places
+            .into_iter()
+            .rev()
+            .try_for_each(|place| self.push_line(place, 0.0, &[]))
+    }
+
+    fn line_before(&self, place: Place) -> Result<Option<Place>, Error> {
+        if place.start == self.document_text.start {
+            return Ok(None);
+        }
+        let mut block = place.block;
+        let mut range = self.shard.text_range(block..block + 1)?;
+        if range.start == place.start {
+            block -= 1;
+            range = self.shard.text_range(block..block + 1)?;
+        }
+        let text = self.shard.text(range.start..place.start - 1)?;
+        let start = memchr::memrchr(b'\n', text).map_or(0, |end| end + 1);
+        Ok(Some(Place {
+            number: place.number - 1,
+            start: range.start + start as u64,
+            end: place.start,
+            block,
+        }))
+    }
+
+    fn line_after(&self, place: Place) -> Result<Option<Place>, Error> {
+        if place.end == self.document_text.end {
+            return Ok(None);
+        }
+        let mut block = place.block;
+        let mut range = self.shard.text_range(block..block + 1)?;
+        if range.end == place.end {
+            block += 1;
+            range = self.shard.text_range(block..block + 1)?;
+        }
+        let text = self.shard.text(place.end..range.end)?;
+        let length = memchr::memchr(b'\n', text).map_or(text.len(), |end| end + 1);
+        Ok(Some(Place {
+            number: place.number + 1,
+            start: place.end,
+            end: place.end + length as u64,
+            block,
+        }))
+    }
+
+    fn push_line(
+        &mut self,
+        place: Place,
+        rank: f32,
+        ranges: &[(usize, usize)],
+    ) -> Result<(), Error> {
+        let line = self.shard.text(place.start..place.end)?;
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        let window = window(line.len(), ranges.first().copied());
+        if window.len() < line.len() {
+            self.windows.push(Window {
+                line: self.lines.len() as u32,
+                start: window.start as u64,
+                line_bytes: line.len() as u64,
+            });
+        }
+        let first = self.ranges.len();
+        self.ranges
+            .extend(ranges.iter().filter_map(|range| within(range, &window)));
+        self.text.extend_from_slice(&line[window.clone()]);
+        self.lines.push(Line {
+            number: place.number,
+            rank,
+            offset: place.start - self.document_text.start,
+            text_bytes: window.len() as u32,
+            ranges: (self.ranges.len() - first) as u32,
+        });
+        self.last = Some(place);
+        Ok(())
+    }
+}
+
+/// Which part of a line is sent.
+fn window(line_bytes: usize, first: Option<(usize, usize)>) -> ops::Range<usize> {
+    if line_bytes <= LINE_BYTES_MAX {
+        return 0..line_bytes;
+    }
+    let start = first.map_or(0, |(start, _)| start.saturating_sub(LEAD_BYTES));
+    let start = start.min(line_bytes - LINE_BYTES_MAX);
+    start..start + LINE_BYTES_MAX
+}
+
+/// A range as it lies in a window; `None` when it begins outside.
+fn within(&(start, end): &(usize, usize), window: &ops::Range<usize>) -> Option<Range> {
+    if start < window.start || start > window.end || (start == window.end && end > start) {
+        return None;
+    }
+    let end = end.min(window.end);
+    Some(Range {
+        start: (start - window.start) as u32,
+        end: (end - window.start) as u32,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_line_is_sent_around_its_first_range() {
+        assert_eq!(window(100, Some((50, 60))), 0..100);
+        assert_eq!(window(10_000, None), 0..4096);
+        assert_eq!(window(10_000, Some((5000, 5004))), 4488..8584);
+        assert_eq!(window(10_000, Some((9999, 10_000))), 5904..10_000);
+    }
+
+    #[test]
+    fn ranges_are_clipped_to_the_window() {
+        assert_eq!(
+            within(&(10, 20), &(5..15)),
+            Some(Range { start: 5, end: 10 })
+        );
+        assert_eq!(within(&(15, 20), &(5..15)), None);
+        assert_eq!(
+            within(&(15, 15), &(5..15)),
+            Some(Range { start: 10, end: 10 })
+        );
+        assert_eq!(within(&(1, 20), &(5..15)), None);
+    }
+}

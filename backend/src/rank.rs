@@ -1,0 +1,128 @@
+//! A match's rank: Debian Code Search's formula without its dependence on arrival.
+//!
+//! ```text
+//! rank = 1 + static + path + line
+//!   static  of the document, in the shard (popularity of the package, class of the path)
+//!   path    0.1460 M(path): the literal as a whole word at i: 0.75 + 0.25 (1 - i/len), elsewhere
+//!           at i: 0.5 + 0.25 (1 - i/len), absent, or no literal: 0.5
+//!   line    0.1 (1 - leading blanks/100) L: the first range on word boundaries at i:
+//!           0.75 + 0.25 (1 - i/len), none: 0.5
+//! ```
+//!
+//! In f32 and in this order of operations, so that every backend gets the same bits. Words are
+//! ASCII's, and the literal is looked for without ASCII case.
+
+/// The most that [`path_rank`] can be.
+const PATH_MAX: f32 = 0.1460;
+/// The most that [`line_rank`] can be.
+const LINE_MAX: f32 = 0.1;
+
+/// The highest rank of a match in a document whose static rank is at most `static_rank`.
+pub fn bound(static_rank: f32) -> f32 {
+    1.0 + static_rank + PATH_MAX + LINE_MAX
+}
+
+/// What of the rank all matches of a document share.
+pub fn document_rank(static_rank: f32, path: &[u8], literal: Option<&str>) -> f32 {
+    1.0 + static_rank + path_rank(path, literal)
+}
+
+fn path_rank(path: &[u8], literal: Option<&str>) -> f32 {
+    let Some(literal) = literal else {
+        return PATH_MAX * 0.5;
+    };
+    let literal = literal.as_bytes();
+    let mut found = occurrences(path, literal);
+    let m = match found.next() {
+        None => 0.5,
+        Some(first) => {
+            let is_word = |&at: &usize| on_word_boundaries(path, at, at + literal.len());
+            match [first].into_iter().chain(found).find(is_word) {
+                Some(at) => 0.75 + 0.25 * (1.0 - share(at, path.len())),
+                None => 0.5 + 0.25 * (1.0 - share(first, path.len())),
+            }
+        }
+    };
+    PATH_MAX * m
+}
+
+/// What a line with these ranges adds; `line` is the whole line, `ranges` are in it.
+pub fn line_rank(line: &[u8], ranges: impl IntoIterator<Item = (usize, usize)>) -> f32 {
+    let blanks = line
+        .iter()
+        .take_while(|&&byte| byte == b' ' || byte == b'\t')
+        .count()
+        .min(100);
+    let word = ranges
+        .into_iter()
+        .find(|&(start, end)| on_word_boundaries(line, start, end));
+    let l = match word {
+        Some((start, _)) => 0.75 + 0.25 * (1.0 - share(start, line.len())),
+        None => 0.5,
+    };
+    LINE_MAX * (1.0 - blanks as f32 / 100.0) * l
+}
+
+fn share(at: usize, length: usize) -> f32 {
+    at as f32 / length.max(1) as f32
+}
+
+fn occurrences<'a>(text: &'a [u8], literal: &'a [u8]) -> impl Iterator<Item = usize> {
+    text.windows(literal.len())
+        .enumerate()
+        .filter(|(_, window)| window.eq_ignore_ascii_case(literal))
+        .map(|(at, _)| at)
+}
+
+fn on_word_boundaries(text: &[u8], start: usize, end: usize) -> bool {
+    let is_word = |at: Option<usize>| {
+        at.and_then(|at| text.get(at))
+            .is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+    };
+    start < end
+        && is_word(start.checked_sub(1)) != is_word(Some(start))
+        && is_word(Some(end)) != is_word(end.checked_sub(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_count_more_than_parts_and_earlier_ones_more_than_later() {
+        let path = |path: &[u8]| path_rank(path, Some("font"));
+        assert_eq!(path(b"font.c"), PATH_MAX);
+        assert!(path(b"font.c") > path(b"lib/font.c"));
+        assert!(
+            path(b"lib/FONT.c") > path(b"fonts.c"),
+            "a word late before a part early"
+        );
+        assert!(path(b"fonts.c") > path(b"x.c"));
+        assert_eq!(path(b"x.c"), path_rank(b"font.c", None));
+        assert!(
+            path(b"fonts/font.c") > path(b"fonts/x.c"),
+            "the word is behind a part"
+        );
+    }
+
+    #[test]
+    fn lines_rank_by_their_first_word_and_their_indent() {
+        let line = |line: &[u8], at| line_rank(line, [(at, at + 4)]);
+        assert_eq!(line(b"font", 0), LINE_MAX);
+        assert!(line(b"font x", 0) > line(b"x font", 2));
+        assert!(line(b"font", 0) > line(b"fonts", 0));
+        assert!(line(b" fonts", 1) > line(b"        fonts", 8));
+        assert_eq!(line(&b" ".repeat(300), 200), 0.0, "never negative");
+        assert_eq!(
+            line_rank(b"", [(0, 0)]),
+            0.05,
+            "an empty range is on no word"
+        );
+    }
+
+    #[test]
+    fn nothing_is_above_the_bound() {
+        let document = document_rank(0.7, b"font", Some("font"));
+        assert!(document + line_rank(b"font", [(0, 4)]) <= bound(0.7));
+    }
+}

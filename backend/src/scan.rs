@@ -1,0 +1,154 @@
+//! Finds the lines of a text that match: ripgrep's loop over a buffer, for a run of blocks.
+//!
+//! The matcher is asked for the next place that may match, which costs what a scan for the
+//! pattern's literals costs; only the line around it is looked at closely.
+//! **Invariant:** a line is judged by itself: what is found does not depend on which lines stand
+//! around it in the text.
+
+use grep_matcher::{LineMatchKind, Matcher, NoError};
+use grep_regex::RegexMatcher;
+use std::ops::{ControlFlow, Range};
+
+/// Ranges of a line that are reported; the others are not. 40 would fill a screen.
+pub const RANGES_MAX: usize = 128;
+
+/// Calls `found` with every matching line of `text`, which is whole lines: where in the text it
+/// is, line end included. Ends early when `found` breaks.
+pub fn matching_lines(
+    matcher: &RegexMatcher,
+    text: &[u8],
+    found: impl FnMut(Range<usize>) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    match matcher.line_terminator() {
+        Some(_) => fast(matcher, text, found),
+        // The pattern looks at the text's ends (`\A`, `\z`), which are to be the line's.
+        None => line_by_line(matcher, text, found),
+    }
+}
+
+fn fast(
+    matcher: &RegexMatcher,
+    text: &[u8],
+    mut found: impl FnMut(Range<usize>) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    let mut at = 0;
+    while at < text.len() {
+        let (place, confirmed) = match infallible(matcher.find_candidate_line(&text[at..])) {
+            None => break,
+            Some(LineMatchKind::Confirmed(place)) => (at + place, true),
+            Some(LineMatchKind::Candidate(place)) => (at + place, false),
+        };
+        let line = line_around(text, place);
+        if line.is_empty() {
+            // An empty match behind the last line's end.
+            break;
+        }
+        at = line.end;
+        if confirmed || is_match(matcher, without_end(&text[line.clone()])) {
+            found(line)?;
+        }
+    }
+    ControlFlow::Continue(())
+}
+
+fn line_by_line(
+    matcher: &RegexMatcher,
+    text: &[u8],
+    mut found: impl FnMut(Range<usize>) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    let mut at = 0;
+    while at < text.len() {
+        let line = line_around(text, at);
+        at = line.end;
+        if is_match(matcher, without_end(&text[line.clone()])) {
+            found(line)?;
+        }
+    }
+    ControlFlow::Continue(())
+}
+
+fn is_match(matcher: &RegexMatcher, line: &[u8]) -> bool {
+    infallible(matcher.is_match(line))
+}
+
+/// `NoError` has a value and so is not known to the compiler to be impossible; nothing makes one.
+fn infallible<T>(result: Result<T, NoError>) -> T {
+    result.unwrap_or_else(|error| unreachable!("{error}"))
+}
+
+/// The line that holds the byte at `place`, or that an empty match at `place` is in.
+fn line_around(text: &[u8], place: usize) -> Range<usize> {
+    let start = memchr::memrchr(b'\n', &text[..place]).map_or(0, |end| end + 1);
+    let end = memchr::memchr(b'\n', &text[place..]).map_or(text.len(), |end| place + end + 1);
+    start..end
+}
+
+/// A line without its end, `\n` or `\r\n`.
+pub fn without_end(line: &[u8]) -> &[u8] {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+/// What matches in a line that does, ascending: at least one range, at most [`RANGES_MAX`].
+/// `line` is without its end.
+pub fn ranges(matcher: &RegexMatcher, line: &[u8], out: &mut Vec<(usize, usize)>) {
+    out.clear();
+    infallible(matcher.find_iter(line, |found| {
+        out.push((found.start(), found.end()));
+        out.len() < RANGES_MAX
+    }));
+    if out.is_empty() {
+        out.push((0, 0));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pattern::Compiled;
+    use schema::message::{Pattern, Syntax};
+
+    fn lines(pattern: &str, text: &str) -> Vec<String> {
+        let pattern = Pattern {
+            text: pattern.to_owned(),
+            syntax: Syntax::Regexp,
+            ignore_case: false,
+        };
+        let compiled = Compiled::new(&pattern).unwrap();
+        let mut found = Vec::new();
+        let _ = matching_lines(&compiled.matcher, text.as_bytes(), |line| {
+            found.push(text[line].trim_end_matches(['\r', '\n']).to_owned());
+            ControlFlow::Continue(())
+        });
+        found
+    }
+
+    #[test]
+    fn lines_match_by_themselves() {
+        let text = "one\r\ntwo\n\nthree;\r\nfour;";
+        assert_eq!(lines("o", text), ["one", "two", "four;"]);
+        assert_eq!(lines(";$", text), ["three;", "four;"]);
+        assert_eq!(lines("^$", text), [""]);
+        assert_eq!(lines("$", text).len(), 5);
+        assert_eq!(lines("e\\s*t", text), [""; 0]);
+        assert_eq!(lines("[^x]{4}", text), ["three;", "four;"]);
+        assert_eq!(lines(r"\Atwo\z", text), ["two"]);
+        assert_eq!(lines(r"four;\z", text), ["four;"]);
+        assert_eq!(lines("x*", "a\n"), ["a"], "no line behind the last end");
+    }
+
+    #[test]
+    fn ranges_are_those_of_the_line() {
+        let pattern = Pattern {
+            text: "a+|$".to_owned(),
+            syntax: Syntax::Regexp,
+            ignore_case: true,
+        };
+        let compiled = Compiled::new(&pattern).unwrap();
+        let mut found = Vec::new();
+        ranges(&compiled.matcher, b"aaxA-", &mut found);
+        assert_eq!(found, [(0, 2), (3, 4), (5, 5)]);
+        ranges(&compiled.matcher, &b"a-".repeat(1000), &mut found);
+        assert_eq!(found.len(), RANGES_MAX);
+    }
+}

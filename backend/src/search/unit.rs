@@ -1,0 +1,282 @@
+//! One unit: verifies some candidate blocks and packs their matches.
+
+use super::{Interrupted, Task, UnitBlocks};
+use crate::batch::{Packer, Place};
+use crate::{rank, scan};
+use index::shard::{BlockId, DocId, Document, Package};
+use std::ops::{ControlFlow, Range};
+
+/// What a unit gave.
+#[derive(Default)]
+pub(super) struct Unit {
+    pub(super) frames: Vec<u8>,
+    pub(super) blocks: u64,
+    pub(super) matches: u64,
+    /// Of its matches' keys.
+    pub(super) hash: u32,
+    pub(super) documents: u64,
+    pub(super) matched_documents: u64,
+    pub(super) matched_blocks: u64,
+    pub(super) verified_bytes: u64,
+    /// Its first document, and whether that had a match.
+    pub(super) first: Option<DocId>,
+    pub(super) first_matched: bool,
+    /// Its last document, and whether that had a match.
+    pub(super) last: Option<(DocId, bool)>,
+    /// No document behind this unit has a higher static rank.
+    pub(super) static_rank_after: f32,
+}
+
+/// A worker's state: what it keeps from unit to unit.
+pub(super) struct Searcher<'a> {
+    task: Task<'a>,
+    package: Option<Package<'a>>,
+    /// Of the line in hand.
+    ranges: Vec<(usize, usize)>,
+}
+
+impl<'a> Searcher<'a> {
+    pub(super) fn new(task: Task<'a>) -> Self {
+        Searcher {
+            task,
+            package: None,
+            ranges: Vec::new(),
+        }
+    }
+
+    pub(super) fn search(&mut self, blocks: UnitBlocks<'_>) -> Result<Unit, Interrupted> {
+        let mut blocks = Runs::new(blocks);
+        let mut unit = Unit::default();
+        while let Some(block) = blocks.peek() {
+            if self.task.cancel.is_cancelled() {
+                return Err(Interrupted::Stopped);
+            }
+            let document = self.task.shard.document_of(BlockId(block))?;
+            let document = self.task.shard.document(document)?;
+            self.search_document(document, &mut blocks, &mut unit)?;
+        }
+        unit.static_rank_after = self.static_rank_after(&unit)?;
+        Ok(unit)
+    }
+
+    fn static_rank_after(&self, unit: &Unit) -> Result<f32, Interrupted> {
+        let Some((last, _)) = unit.last else {
+            return Ok(0.0);
+        };
+        Ok(self.task.shard.static_rank_bound(last)?)
+    }
+
+    fn search_document(
+        &mut self,
+        document: Document<'a>,
+        blocks: &mut Runs<'_>,
+        unit: &mut Unit,
+    ) -> Result<(), Interrupted> {
+        let id = document.id;
+        let mut found = Found {
+            task: self.task,
+            package: self.package_of(id)?.directory,
+            rank: rank::document_rank(
+                document.static_rank,
+                document.path,
+                self.task.compiled.literal.as_deref(),
+            ),
+            hash: unit.hash,
+            document,
+            packer: None,
+        };
+        while let Some(run) = blocks.next_run(found.document.blocks.end) {
+            self.search_run(run, &mut found, unit)?;
+        }
+        let matched = found.packer.is_some();
+        if let Some(packer) = found.packer {
+            let (matches, hash) = packer.finish(&mut unit.frames)?;
+            unit.matches += matches;
+            unit.hash = hash;
+        }
+        if unit.documents == 0 {
+            unit.first = Some(id);
+            unit.first_matched = matched;
+        }
+        unit.documents += 1;
+        unit.matched_documents += u64::from(matched);
+        unit.last = Some((id, matched));
+        Ok(())
+    }
+
+    /// Verifies consecutive blocks of one document.
+    fn search_run(
+        &mut self,
+        run: Range<u32>,
+        found: &mut Found<'a>,
+        unit: &mut Unit,
+    ) -> Result<(), Interrupted> {
+        let Task {
+            shard,
+            compiled,
+            cancel,
+            ..
+        } = self.task;
+        let text = shard.text(shard.text_range(run.clone())?)?;
+        unit.blocks += u64::from(run.end - run.start);
+        unit.verified_bytes += text.len() as u64;
+        let mut lines = Lines::new(shard, run)?;
+        let mut result = Ok(());
+        let _ = scan::matching_lines(&compiled.matcher, text, |line| {
+            result = lines.place(text, &line).and_then(|place| {
+                let line = scan::without_end(&text[line]);
+                scan::ranges(&compiled.matcher, line, &mut self.ranges);
+                found.push(place, line, &self.ranges, &mut unit.frames)
+            });
+            match result.is_err() || cancel.is_cancelled() {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        });
+        unit.matched_blocks += lines.matched_blocks;
+        Ok(result?)
+    }
+
+    fn package_of(&mut self, document: DocId) -> Result<Package<'a>, Interrupted> {
+        match &self.package {
+            Some(package) if package.documents.contains(&document.0) => Ok(package.clone()),
+            _ => {
+                let id = self.task.shard.package_of(document)?;
+                let package = self.task.shard.package(id)?;
+                self.package = Some(package.clone());
+                Ok(package)
+            }
+        }
+    }
+}
+
+/// The document in hand, and the packer that its first match makes.
+struct Found<'a> {
+    task: Task<'a>,
+    document: Document<'a>,
+    package: &'a [u8],
+    /// What all its matches share of their rank.
+    rank: f32,
+    /// Of the keys of all matches of the unit before this document.
+    hash: u32,
+    packer: Option<Packer<'a>>,
+}
+
+impl Found<'_> {
+    fn push(
+        &mut self,
+        place: Place,
+        line: &[u8],
+        ranges: &[(usize, usize)],
+        out: &mut Vec<u8>,
+    ) -> Result<(), index::shard::Error> {
+        let packer = match &mut self.packer {
+            Some(packer) => packer,
+            none => none.insert(Packer::new(
+                (self.task.shard, self.task.index),
+                self.document.clone(),
+                self.package,
+                self.task.context_lines,
+                self.hash,
+            )?),
+        };
+        let rank = self.rank + rank::line_rank(line, ranges.iter().copied());
+        packer.push(place, rank, ranges, out)
+    }
+}
+
+/// Takes runs of consecutive blocks off the front of a unit.
+struct Runs<'a> {
+    range: Range<u32>,
+    list: &'a [u32],
+}
+
+impl<'a> Runs<'a> {
+    fn new(blocks: UnitBlocks<'a>) -> Self {
+        match blocks {
+            UnitBlocks::Range(range) => Runs { range, list: &[] },
+            UnitBlocks::List(list) => Runs { range: 0..0, list },
+        }
+    }
+
+    fn peek(&self) -> Option<u32> {
+        self.list
+            .first()
+            .copied()
+            .or((!self.range.is_empty()).then_some(self.range.start))
+    }
+
+    /// The next consecutive blocks that are below `end`.
+    fn next_run(&mut self, end: u32) -> Option<Range<u32>> {
+        let start = self.peek().filter(|&start| start < end)?;
+        if !self.range.is_empty() {
+            let run = start..end.min(self.range.end);
+            self.range.start = run.end;
+            return Some(run);
+        }
+        let consecutive = (start..end)
+            .zip(self.list)
+            .take_while(|(a, b)| a == *b)
+            .count();
+        self.list = &self.list[consecutive..];
+        Some(start..start + consecutive as u32)
+    }
+}
+
+/// Says where the matching lines of a run are, which ascend.
+struct Lines<'a> {
+    shard: &'a index::shard::Shard,
+    run: Range<u32>,
+    /// Where the run begins in the text of all documents.
+    base: u64,
+    /// The block of the last line, and where it ends.
+    block: u32,
+    block_end: u64,
+    /// A place up to which lines have been counted, and the number of the line that begins there.
+    counted: usize,
+    number: u32,
+    matched_blocks: u64,
+    last_matched: Option<u32>,
+}
+
+impl<'a> Lines<'a> {
+    fn new(shard: &'a index::shard::Shard, run: Range<u32>) -> Result<Self, index::shard::Error> {
+        let base = shard.text_range(run.start..run.start + 1)?;
+        Ok(Lines {
+            shard,
+            block: run.start,
+            base: base.start,
+            block_end: base.end,
+            counted: 0,
+            number: shard.first_line(BlockId(run.start))?,
+            run,
+            matched_blocks: 0,
+            last_matched: None,
+        })
+    }
+
+    fn place(&mut self, text: &[u8], line: &Range<usize>) -> Result<Place, index::shard::Error> {
+        let start = self.base + line.start as u64;
+        while start >= self.block_end && self.block + 1 < self.run.end {
+            self.block += 1;
+            let range = self.shard.text_range(self.block..self.block + 1)?;
+            self.block_end = range.end;
+            self.counted = (range.start - self.base) as usize;
+            self.number = self.shard.first_line(BlockId(self.block))?;
+        }
+        let between = &text[self.counted..line.start];
+        self.number += memchr::memchr_iter(b'\n', between).count() as u32;
+        self.counted = line.start;
+        if self.last_matched != Some(self.block) {
+            self.last_matched = Some(self.block);
+            self.matched_blocks += 1;
+        }
+        let end = self.base + line.end as u64;
+        Ok(Place {
+            number: self.number,
+            start,
+            end,
+            block: self.block,
+        })
+    }
+}

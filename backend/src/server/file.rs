@@ -1,0 +1,112 @@
+//! Answers FILE: a part of a document.
+
+use crate::snapshot::Snapshot;
+use index::document::language;
+use index::shard::{BlockId, Document, Error, Shard};
+use schema::message::{FileRange, FileReply, FileRequest};
+use std::ops::Range;
+
+/// Bytes of text in a reply; more is asked for again.
+const REPLY_BYTES_MAX: u64 = 512 << 10;
+
+/// The part of the document that is asked for; `found` is false when there is no such document.
+pub(super) fn read(snapshot: &Snapshot, request: &FileRequest) -> Result<FileReply, Error> {
+    for shard in &snapshot.shards {
+        if let Some(id) = shard.find(&request.package, &request.path)? {
+            return read_document(shard, &shard.document(id)?, request.range);
+        }
+    }
+    Ok(FileReply::default())
+}
+
+fn read_document(
+    shard: &Shard,
+    document: &Document<'_>,
+    range: FileRange,
+) -> Result<FileReply, Error> {
+    let whole = shard.text_range(document.blocks.clone())?;
+    let (text_range, first_line) = match range {
+        FileRange::Lines { first, count } => lines(shard, document, &whole, first, count)?,
+        FileRange::Bytes { offset, count } => {
+            let start = whole.start.saturating_add(offset).min(whole.end);
+            let end = start
+                .saturating_add(count.min(REPLY_BYTES_MAX))
+                .min(whole.end);
+            (start..end, line_at(shard, document, start)?)
+        }
+    };
+    Ok(FileReply {
+        found: true,
+        offset: text_range.start - whole.start,
+        first_line,
+        text: shard.text(text_range)?.to_vec(),
+        total_lines: document.lines,
+        total_bytes: whole.end - whole.start,
+        language: language(document.path).unwrap_or_default().to_owned(),
+        hash: document.hash.to_vec(),
+    })
+}
+
+/// Where `count` lines from line `first` on are, as far as a reply goes, and the first's number.
+fn lines(
+    shard: &Shard,
+    document: &Document<'_>,
+    whole: &Range<u64>,
+    first: u32,
+    count: u32,
+) -> Result<(Range<u64>, u32), Error> {
+    let first = first.max(1);
+    if first > document.lines {
+        return Ok((whole.end..whole.end, document.lines + 1));
+    }
+    let block = last_block(document, |block| Ok(shard.first_line(block)? <= first))?;
+    let start = shard.text_range(block..block + 1)?.start;
+    let to_skip = first - shard.first_line(BlockId(block))?;
+    let start = start + skip_lines(shard.text(start..whole.end)?, to_skip) as u64;
+    let limit = whole.end.min(start + REPLY_BYTES_MAX);
+    let text = shard.text(start..limit)?;
+    let end = start + skip_lines(text, count) as u64;
+    Ok((start..end, first))
+}
+
+/// The number of the line that the byte at `place` is in.
+fn line_at(shard: &Shard, document: &Document<'_>, place: u64) -> Result<u32, Error> {
+    if document.blocks.is_empty() {
+        return Ok(1);
+    }
+    let block = last_block(document, |block| {
+        Ok(shard.text_range(block.0..block.0 + 1)?.start <= place)
+    })?;
+    let start = shard.text_range(block..block + 1)?.start;
+    let before = shard.text(start..place.max(start))?;
+    Ok(shard.first_line(BlockId(block))? + memchr::memchr_iter(b'\n', before).count() as u32)
+}
+
+/// The last of a document's blocks for which `is_before` holds; it holds for the first.
+fn last_block(
+    document: &Document<'_>,
+    is_before: impl Fn(BlockId) -> Result<bool, Error>,
+) -> Result<u32, Error> {
+    let Range {
+        start: mut low,
+        end: mut high,
+    } = document.blocks.clone();
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        match is_before(BlockId(middle))? {
+            true => low = middle,
+            false => high = middle,
+        }
+    }
+    Ok(low)
+}
+
+/// How many bytes the first `count` lines of `text` have.
+fn skip_lines(text: &[u8], count: u32) -> usize {
+    let Some(last) = (count as usize).checked_sub(1) else {
+        return 0;
+    };
+    memchr::memchr_iter(b'\n', text)
+        .nth(last)
+        .map_or(text.len(), |end| end + 1)
+}

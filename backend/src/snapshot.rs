@@ -1,0 +1,140 @@
+//! Which shards are live: swapped whole when the index gets a new manifest.
+//!
+//! A query names the shards that it wants. Shards that the newest manifest no longer names are
+//! still served for [`GRACE`], so that a query whose frontend has not heard of the new manifest is
+//! not lost; a search that runs holds its shards as long as it needs them.
+
+use arc_swap::ArcSwap;
+use index::directory::{self, Index};
+use index::shard::Shard;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use tokio::sync::watch;
+
+/// How long shards are served that the newest manifest does not name. A frontend learns of a new
+/// one within a second or two.
+pub const GRACE: Duration = Duration::from_secs(60);
+
+/// How often the manifest is looked at.
+const POLL: Duration = Duration::from_millis(250);
+
+/// The shards of one generation, in the manifest's order.
+pub struct Snapshot {
+    /// The shards.
+    pub shards: Vec<Arc<Shard>>,
+}
+
+/// The shards of an index directory, kept up to date by [`watch`](Live::watch).
+pub struct Live {
+    directory: PathBuf,
+    current: ArcSwap<Snapshot>,
+    /// Generations before the current one, with the time until which they are served.
+    previous: Mutex<Vec<(Instant, Arc<Snapshot>)>>,
+    changed: watch::Sender<()>,
+}
+
+impl Live {
+    /// Opens the index in `directory`.
+    pub fn open(directory: &Path) -> Result<Live, directory::Error> {
+        let index = Index::open(directory)?;
+        Ok(Live {
+            directory: directory.to_owned(),
+            current: ArcSwap::from_pointee(Snapshot {
+                shards: index.shards,
+            }),
+            previous: Mutex::default(),
+            changed: watch::Sender::new(()),
+        })
+    }
+
+    /// The newest generation.
+    pub fn current(&self) -> Arc<Snapshot> {
+        self.current.load_full()
+    }
+
+    /// Is told whenever there is a new generation.
+    pub fn changes(&self) -> watch::Receiver<()> {
+        self.changed.subscribe()
+    }
+
+    /// The shard with this id, of the newest generation or one that is still served.
+    pub fn shard(&self, id: &[u8; 32]) -> Option<Arc<Shard>> {
+        let find = |snapshot: &Snapshot| {
+            snapshot
+                .shards
+                .iter()
+                .find(|shard| shard.id() == *id)
+                .cloned()
+        };
+        find(&self.current()).or_else(|| {
+            let previous = self
+                .previous
+                .lock()
+                .unwrap_or_else(|poisoned| poisoned.into_inner());
+            previous.iter().find_map(|(_, snapshot)| find(snapshot))
+        })
+    }
+
+    /// Takes up new manifests, for ever.
+    pub async fn watch(self: Arc<Self>) {
+        let mut stamp = directory::manifest_stamp(&self.directory).ok();
+        let mut told = String::new();
+        loop {
+            tokio::time::sleep(POLL).await;
+            self.forget_old();
+            let now = directory::manifest_stamp(&self.directory).ok();
+            if now == stamp {
+                continue;
+            }
+            let live = self.clone();
+            let result = tokio::task::spawn_blocking(move || live.reload()).await;
+            match result {
+                Ok(Ok(())) => stamp = now,
+                Ok(Err(error)) => tell_once(&mut told, &error.to_string()),
+                Err(error) => tell_once(&mut told, &error.to_string()),
+            }
+        }
+    }
+
+    /// Opens the index again and makes it the current generation.
+    pub fn reload(&self) -> Result<(), directory::Error> {
+        let mut index = Index::open(&self.directory)?;
+        let old = self.current();
+        for shard in &mut index.shards {
+            // The same shard: keep the one that has its pages checked.
+            if let Some(open) = old.shards.iter().find(|open| open.id() == shard.id()) {
+                *shard = open.clone();
+            }
+        }
+        let mut previous = self
+            .previous
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner());
+        previous.push((Instant::now() + GRACE, old));
+        drop(previous);
+        tracing::info!(shards = index.shards.len(), "new manifest");
+        self.current.store(Arc::new(Snapshot {
+            shards: index.shards,
+        }));
+        self.changed.send_replace(());
+        Ok(())
+    }
+
+    fn forget_old(&self) {
+        let now = Instant::now();
+        let mut previous = self
+            .previous
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner());
+        previous.retain(|(until, _)| *until > now);
+    }
+}
+
+/// The old generation is served on; the reason why is said once.
+fn tell_once(told: &mut String, reason: &str) {
+    if told != reason {
+        tracing::warn!(%reason, "the new manifest cannot be used; the old index is served on");
+        reason.clone_into(told);
+    }
+}

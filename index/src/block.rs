@@ -1,0 +1,59 @@
+//! Cuts a document's text into blocks of whole lines.
+//!
+//! A block takes lines as long as they fit into the size aimed at. A line that does not fit by
+//! itself is a block by itself, however long.
+//! **Invariant:** every byte of the text is in exactly one block, and a block ends behind a `\n`
+//! or at the document's end. So what a pattern that cannot cross a line needs, it needs of one
+//! block.
+
+/// The default size of a block in bytes; `scripts/bench index` compares sizes.
+pub const BLOCK_BYTES: usize = 4096;
+
+/// Where the block that begins `text` ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cut {
+    /// Here.
+    At(usize),
+    /// Not in what is there of the text: more must follow to decide.
+    Open,
+    /// Not in what is there, which is the beginning of one line that is a block by itself: only
+    /// the next line's end closes it.
+    OpenLine,
+}
+
+/// Looks for the end of the block that begins `text`, of which more may follow.
+pub(crate) fn cut(text: &[u8], block_bytes: usize) -> Cut {
+    if text.len() <= block_bytes {
+        return Cut::Open;
+    }
+    match memchr::memrchr(b'\n', &text[..block_bytes]) {
+        Some(end) => Cut::At(end + 1),
+        None => {
+            cut_line(&text[block_bytes..]).map_or(Cut::OpenLine, |end| Cut::At(block_bytes + end))
+        }
+    }
+}
+
+/// Looks for the end of a block that is one line.
+pub(crate) fn cut_line(text: &[u8]) -> Option<usize> {
+    memchr::memchr(b'\n', text).map(|end| end + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_whole_lines() {
+        assert_eq!(cut(b"ab\ncd\nef\n", 7), Cut::At(6));
+        assert_eq!(
+            cut(b"ab\ncd\n", 6),
+            Cut::Open,
+            "the document may end here or not"
+        );
+        assert_eq!(cut(b"ab\ncd\ne", 6), Cut::At(6));
+        assert_eq!(cut(b"abcdefgh", 4), Cut::OpenLine);
+        assert_eq!(cut(b"abcdefgh\ni", 4), Cut::At(9));
+        assert_eq!(cut(b"abc\nefgh\ni", 4), Cut::At(4));
+    }
+}

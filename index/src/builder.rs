@@ -1,0 +1,308 @@
+//! From documents' texts to a *segment*: blocks, and sorted runs of (trigram, block).
+//!
+//! A segment is what one worker makes of some megabytes of documents, independent of all others;
+//! the [`writer`](crate::writer) joins segments in order. Memory is bounded by the sizes in
+//! [`Limits`], whatever a document's or a line's length: text beyond them goes to a temporary
+//! file, pairs to a run.
+//! **Invariant:** the same documents give the same segment, byte for byte.
+
+mod run;
+
+pub(crate) use run::RunReader;
+
+use crate::block::{self, Cut};
+use crate::file;
+use crate::trigram::TrigramSet;
+use std::fs::File;
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// Sizes of a segment in progress.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// Size of a block that is aimed at, in bytes.
+    pub(crate) block_bytes: usize,
+    /// Bytes of text in memory.
+    pub(crate) text_bytes: usize,
+    /// Pairs of (trigram, block) in memory, 16 bytes each while they are sorted.
+    pub(crate) pairs: usize,
+}
+
+/// A document of a segment.
+#[derive(Clone, Debug)]
+pub(crate) struct SegmentDocument {
+    /// Its first block, counted in the segment.
+    pub(crate) first_block: u32,
+    /// Lines in it.
+    pub(crate) lines: u32,
+    /// BLAKE3 of its text.
+    pub(crate) hash: [u8; 32],
+}
+
+/// Where a block begins.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SegmentBlock {
+    /// In the segment's text, in bytes.
+    pub(crate) offset: u64,
+    /// The number of its first line, from 1.
+    pub(crate) first_line: u32,
+}
+
+/// What a builder has made.
+#[derive(Default)]
+pub(crate) struct Segment {
+    pub(crate) documents: Vec<SegmentDocument>,
+    pub(crate) blocks: Vec<SegmentBlock>,
+    /// The beginning of the text, when it was too long for memory: rewound.
+    pub(crate) spilled: Option<File>,
+    /// The text, or the rest of it.
+    pub(crate) text: Vec<u8>,
+    /// Sorted pairs, encoded; each run's blocks are behind those of the run before it, except that
+    /// a block too large for one run is in several.
+    pub(crate) runs: Vec<Vec<u8>>,
+}
+
+/// Where a document began, for taking it back.
+#[derive(Clone, Copy, Default)]
+struct Mark {
+    text_bytes: u64,
+    blocks: usize,
+    runs: usize,
+    pairs: usize,
+}
+
+/// Builds one segment after the other.
+pub(crate) struct SegmentBuilder {
+    limits: Limits,
+    /// Where text is spilled to.
+    directory: PathBuf,
+    segment: Segment,
+    spilled_bytes: u64,
+    trigrams: TrigramSet,
+    /// `trigram << 32 | block`, in the order of the blocks.
+    pairs: Vec<u64>,
+    scratch: Vec<u64>,
+    /// The document in progress.
+    mark: Mark,
+    hasher: blake3::Hasher,
+    next_line: u32,
+    /// Where the block in progress begins: in the segment's text, ...
+    block_offset: u64,
+    /// ... in what of it is in memory (0 when its beginning is not), and in `pairs`.
+    block_start: usize,
+    block_pairs: usize,
+    /// In `segment.text`: up to where the block's trigrams have been taken.
+    taken: usize,
+    /// Whether the block in progress is one line, of which the end has not been seen.
+    in_line: bool,
+}
+
+impl SegmentBuilder {
+    /// `directory` takes temporary files without a name.
+    pub(crate) fn new(limits: Limits, directory: &Path) -> Self {
+        SegmentBuilder {
+            limits,
+            directory: directory.to_owned(),
+            segment: Segment::default(),
+            spilled_bytes: 0,
+            trigrams: TrigramSet::new(),
+            pairs: Vec::new(),
+            scratch: Vec::new(),
+            mark: Mark::default(),
+            hasher: blake3::Hasher::new(),
+            next_line: 1,
+            block_offset: 0,
+            block_start: 0,
+            block_pairs: 0,
+            taken: 0,
+            in_line: false,
+        }
+    }
+
+    /// Takes the next part of the document in progress.
+    pub(crate) fn text(&mut self, text: &[u8]) -> io::Result<()> {
+        self.hasher.update(text);
+        self.segment.text.extend_from_slice(text);
+        self.cut_blocks()?;
+        if self.segment.text.len() > self.limits.text_bytes {
+            self.spill_text()?;
+        }
+        Ok(())
+    }
+
+    /// Ends the document in progress, and begins the next one.
+    pub(crate) fn finish_document(&mut self) -> io::Result<()> {
+        if self.text_bytes() > self.block_offset {
+            self.close_block(self.segment.text.len())?;
+        }
+        self.segment.documents.push(SegmentDocument {
+            first_block: number(self.mark.blocks)?,
+            lines: self.next_line - 1,
+            hash: *self.hasher.finalize().as_bytes(),
+        });
+        self.begin_document();
+        Ok(())
+    }
+
+    /// Takes the document in progress back, as if it had never begun.
+    pub(crate) fn discard_document(&mut self) -> io::Result<()> {
+        self.clear_trigrams();
+        self.segment.blocks.truncate(self.mark.blocks);
+        self.segment.runs.truncate(self.mark.runs);
+        self.pairs.truncate(self.mark.pairs);
+        match self.mark.text_bytes.checked_sub(self.spilled_bytes) {
+            Some(in_memory) => self.segment.text.truncate(in_memory as usize),
+            None => {
+                self.segment.text.clear();
+                self.spilled_bytes = self.mark.text_bytes;
+                if let Some(file) = &mut self.segment.spilled {
+                    file.set_len(self.spilled_bytes)?;
+                    file.seek(SeekFrom::Start(self.spilled_bytes))?;
+                }
+            }
+        }
+        self.begin_document();
+        Ok(())
+    }
+
+    /// Bytes of text in the segment so far.
+    pub(crate) fn text_bytes(&self) -> u64 {
+        self.spilled_bytes + self.segment.text.len() as u64
+    }
+
+    /// The segment of all documents since the last call.
+    pub(crate) fn finish(&mut self) -> io::Result<Segment> {
+        self.flush_pairs(self.pairs.len());
+        if let Some(file) = &mut self.segment.spilled {
+            file.rewind()?;
+        }
+        let segment = std::mem::take(&mut self.segment);
+        self.spilled_bytes = 0;
+        self.begin_document();
+        Ok(segment)
+    }
+
+    fn begin_document(&mut self) {
+        self.mark = Mark {
+            text_bytes: self.text_bytes(),
+            blocks: self.segment.blocks.len(),
+            runs: self.segment.runs.len(),
+            pairs: self.pairs.len(),
+        };
+        self.hasher.reset();
+        self.next_line = 1;
+        self.begin_block(self.segment.text.len());
+    }
+
+    fn begin_block(&mut self, start: usize) {
+        self.block_offset = self.spilled_bytes + start as u64;
+        self.block_start = start;
+        self.block_pairs = self.pairs.len();
+        self.taken = start;
+        self.in_line = false;
+    }
+
+    fn cut_blocks(&mut self) -> io::Result<()> {
+        loop {
+            let (from, cut) = if self.in_line {
+                let line = block::cut_line(&self.segment.text[self.taken..]);
+                (self.taken, line.map_or(Cut::OpenLine, Cut::At))
+            } else {
+                let text = &self.segment.text[self.block_start..];
+                (self.block_start, block::cut(text, self.limits.block_bytes))
+            };
+            match cut {
+                Cut::At(end) => self.close_block(from + end)?,
+                Cut::Open => return Ok(()),
+                Cut::OpenLine => {
+                    self.in_line = true;
+                    return self.take_trigrams(self.segment.text.len());
+                }
+            }
+        }
+    }
+
+    /// Takes the trigrams of the block in progress up to `end`.
+    fn take_trigrams(&mut self, end: usize) -> io::Result<()> {
+        let block = u64::from(number(self.segment.blocks.len())?);
+        let pairs = &mut self.pairs;
+        self.trigrams
+            .extend(&self.segment.text[self.taken..end], |trigram| {
+                pairs.push(u64::from(trigram) << 32 | block);
+            });
+        self.taken = end;
+        Ok(())
+    }
+
+    fn clear_trigrams(&mut self) {
+        let added = self.pairs[self.block_pairs..].iter();
+        self.trigrams.clear(added.map(|pair| (pair >> 32) as u32));
+    }
+
+    fn close_block(&mut self, end: usize) -> io::Result<()> {
+        self.take_trigrams(end)?;
+        self.clear_trigrams();
+        let (offset, first_line) = (self.block_offset, self.next_line);
+        self.segment
+            .blocks
+            .push(SegmentBlock { offset, first_line });
+        let lines = match self.in_line {
+            true => 1,
+            false => count_lines(&self.segment.text[self.block_start..end]),
+        };
+        self.next_line = number(self.next_line as usize + lines)?;
+        self.begin_block(end);
+        if self.pairs.len() > self.limits.pairs {
+            self.flush_document();
+        }
+        Ok(())
+    }
+
+    /// Makes all pairs runs: those of the document in progress apart, so that it can be taken back.
+    fn flush_document(&mut self) {
+        if self.mark.pairs > 0 {
+            self.flush_pairs(self.mark.pairs);
+            self.mark.runs = self.segment.runs.len();
+            self.mark.pairs = 0;
+        }
+        self.flush_pairs(self.pairs.len());
+        self.block_pairs = 0;
+    }
+
+    /// Sorts the first `count` pairs to a run of their own.
+    fn flush_pairs(&mut self, count: usize) {
+        if count > 0 {
+            let run = run::encode_sorted(&mut self.pairs[..count], &mut self.scratch);
+            self.segment.runs.push(run);
+            self.pairs.drain(..count);
+        }
+    }
+
+    /// Moves the text of all closed blocks, and what has been taken of an open line, to a file.
+    fn spill_text(&mut self) -> io::Result<()> {
+        let count = self.taken;
+        let file = match &mut self.segment.spilled {
+            Some(file) => file,
+            none => none.insert(file::anonymous(&self.directory)?),
+        };
+        file.write_all(&self.segment.text[..count])?;
+        self.segment.text.drain(..count);
+        self.spilled_bytes += count as u64;
+        self.block_start = self.block_start.saturating_sub(count);
+        self.taken = 0;
+        Ok(())
+    }
+}
+
+fn count_lines(text: &[u8]) -> usize {
+    let ends = memchr::memchr_iter(b'\n', text).count();
+    ends + usize::from(text.last().is_some_and(|&byte| byte != b'\n'))
+}
+
+/// A count as the format has it.
+fn number(count: usize) -> io::Result<u32> {
+    u32::try_from(count).map_err(|_| io::Error::other("more than 2^32 blocks or lines"))
+}
+
+#[cfg(test)]
+mod tests;

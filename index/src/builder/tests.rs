@@ -1,0 +1,128 @@
+use super::*;
+use crate::trigram::Trigram;
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::io::Read;
+
+/// A segment as plain data: the text, the blocks' starts and lines, and each trigram's blocks.
+#[derive(Debug, PartialEq)]
+struct Plain {
+    text: Vec<u8>,
+    blocks: Vec<(u64, u32)>,
+    documents: Vec<(u32, u32)>,
+    postings: BTreeMap<[u8; 3], Vec<u32>>,
+}
+
+fn plain(mut segment: Segment) -> Plain {
+    let mut text = Vec::new();
+    if let Some(file) = &mut segment.spilled {
+        file.read_to_end(&mut text).unwrap();
+    }
+    text.extend(&segment.text);
+    let mut postings: BTreeMap<[u8; 3], Vec<u32>> = BTreeMap::new();
+    for run in &segment.runs {
+        let mut reader = RunReader::new(&run[..]);
+        while let Some(trigram) = reader.trigram().unwrap() {
+            let list = postings
+                .entry(Trigram::from_value(trigram).bytes())
+                .or_default();
+            reader.list(0, list).unwrap();
+        }
+    }
+    Plain {
+        text,
+        blocks: segment
+            .blocks
+            .iter()
+            .map(|block| (block.offset, block.first_line))
+            .collect(),
+        documents: segment
+            .documents
+            .iter()
+            .map(|doc| (doc.first_block, doc.lines))
+            .collect(),
+        postings,
+    }
+}
+
+/// What a segment of `documents` must be, said in the simplest way.
+fn expected(documents: &[Vec<u8>], block_bytes: usize) -> Plain {
+    let mut plain = Plain {
+        text: documents.concat(),
+        blocks: Vec::new(),
+        documents: Vec::new(),
+        postings: BTreeMap::new(),
+    };
+    let mut offset = 0;
+    for document in documents {
+        let first_block = plain.blocks.len() as u32;
+        let lines: Vec<&[u8]> = document.split_inclusive(|&byte| byte == b'\n').collect();
+        let mut number = 1;
+        let mut bytes = 0;
+        for line in &lines {
+            if number == 1 || bytes + line.len() > block_bytes {
+                plain.blocks.push((offset, number));
+                bytes = 0;
+            }
+            bytes += line.len();
+            offset += line.len() as u64;
+            number += 1;
+            for window in line.windows(3).filter(|window| !window.contains(&b'\n')) {
+                let key = [0, 1, 2].map(|at| window[at].to_ascii_lowercase());
+                let list = plain.postings.entry(key).or_default();
+                let block = plain.blocks.len() as u32 - 1;
+                if list.last() != Some(&block) {
+                    list.push(block);
+                }
+            }
+        }
+        plain.documents.push((first_block, lines.len() as u32));
+    }
+    plain
+}
+
+fn build(documents: &[Vec<u8>], limits: Limits, piece: usize) -> Plain {
+    let directory = tempfile::tempdir().unwrap();
+    let mut builder = SegmentBuilder::new(limits, directory.path());
+    for document in documents {
+        // One that is taken back leaves no trace.
+        builder.text(&document.repeat(2)).unwrap();
+        builder.text(b"and an open line xyz").unwrap();
+        builder.discard_document().unwrap();
+        for piece in document.chunks(piece) {
+            builder.text(piece).unwrap();
+        }
+        builder.finish_document().unwrap();
+    }
+    plain(builder.finish().unwrap())
+}
+
+proptest! {
+    #[test]
+    fn segments_are_what_they_should_be(
+        documents in proptest::collection::vec("([abAB \r]{0,12}\n|[a-d]{0,40}){0,12}", 0..6),
+        block_bytes in 1_usize..30,
+        text_bytes in 1_usize..100,
+        pairs in 1_usize..60,
+        piece in 1_usize..50,
+    ) {
+        let documents: Vec<Vec<u8>> = documents.into_iter().map(String::into_bytes).collect();
+        let limits = Limits { block_bytes, text_bytes, pairs };
+        prop_assert_eq!(build(&documents, limits, piece), expected(&documents, block_bytes));
+    }
+}
+
+#[test]
+fn a_line_longer_than_memory_is_one_block() {
+    let line = [b"x".repeat(5_000_000), b"abc\n".to_vec()].concat();
+    let document = [b"first\n".to_vec(), line, b"last".to_vec()].concat();
+    let limits = Limits {
+        block_bytes: 4096,
+        text_bytes: 100_000,
+        pairs: 1000,
+    };
+    let segment = build(std::slice::from_ref(&document), limits, 65_536);
+    assert_eq!(segment.blocks, [(0, 1), (6, 2), (5_000_010, 3)]);
+    assert!(segment.text == document && segment.documents == [(0, 3)]);
+    assert_eq!(segment.postings[b"abc"], [1]);
+}

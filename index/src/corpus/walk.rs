@@ -1,0 +1,204 @@
+//! The files of a package: every regular file below its directory, but for what is excluded.
+//!
+//! The walk keeps its own stack, so its depth is bounded by memory and not by the thread's stack,
+//! and holds one directory open at a time. It reads names and metadata, no text; whether a file
+//! is binary is found when it is [`read`](super::read).
+//!
+//! **Invariant:** the result depends on the tree alone, not on the order in which the file system
+//! lists it.
+
+use std::fs;
+use std::hash::Hasher;
+use std::io;
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::MetadataExt;
+
+use fnv::FnvHasher;
+
+use super::rules::Rules;
+use super::sources::{Source, explain};
+use super::{Error, SkipReason, Skipped};
+use crate::document::classify;
+
+/// What the walk may be told. The default is what `trawl index` does without flags.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct WalkOptions {
+    /// Search what git's rules exclude, too.
+    pub no_ignore: bool,
+}
+
+/// All that is in a package: what can be searched, and what was left out.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Walk {
+    /// The regular files: those of the best [`Class`](crate::document::Class) first, in a class
+    /// by the bytes of their paths.
+    pub files: Vec<File>,
+    /// What is not searchable, by the bytes of its path.
+    pub skipped: Vec<Skipped>,
+}
+
+/// A regular file of a package, as its metadata was when it was found.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct File {
+    /// Relative to the package, `/`-separated.
+    pub path: Vec<u8>,
+    /// Its size.
+    pub bytes: u64,
+    /// Its time of modification, in nanoseconds since 1970; negative before.
+    pub modified_ns: i128,
+}
+
+/// Lists the files of a package.
+///
+/// # Errors
+/// Only when the package's own directory is gone or is no directory any more. Whatever else
+/// cannot be listed, the package's directory included, is in [`Walk::skipped`].
+pub fn walk(source: &Source, options: &WalkOptions) -> Result<Walk, Error> {
+    let metadata = fs::symlink_metadata(&source.directory)
+        .map_err(|error| explain(&source.directory, error))?;
+    if !metadata.is_dir() {
+        return Err(Error::NotADirectory {
+            path: source.directory.clone(),
+        });
+    }
+    let rules = (!options.no_ignore).then(|| Rules::above(&source.directory));
+    let root = Directory {
+        path: Vec::new(),
+        rules,
+    };
+    let mut walker = Walker {
+        source,
+        pending: vec![root],
+        walk: Walk::default(),
+    };
+    while let Some(directory) = walker.pending.pop() {
+        walker.directory(directory);
+    }
+    Ok(sorted(walker.walk))
+}
+
+/// A hash by which a later run sees whether a package's tree has changed: FNV-1a over path, size
+/// and time of modification of the files, and path and reason of what was skipped, in order.
+///
+/// A file that was rewritten with its old size and time is what it cannot see.
+pub fn signature(walk: &Walk) -> u64 {
+    let mut hasher = FnvHasher::default();
+    hasher.write(&(walk.files.len() as u64).to_le_bytes());
+    for file in &walk.files {
+        write_bytes(&mut hasher, &file.path);
+        hasher.write(&file.bytes.to_le_bytes());
+        hasher.write(&file.modified_ns.to_le_bytes());
+    }
+    for skipped in &walk.skipped {
+        write_bytes(&mut hasher, &skipped.path);
+        write_bytes(&mut hasher, skipped.reason.key().as_bytes());
+        write_bytes(&mut hasher, skipped.reason.detail().as_bytes());
+    }
+    hasher.finish()
+}
+
+/// With its length, so that `ab`, `c` and `a`, `bc` differ.
+fn write_bytes(hasher: &mut FnvHasher, bytes: &[u8]) {
+    hasher.write(&(bytes.len() as u64).to_le_bytes());
+    hasher.write(bytes);
+}
+
+fn sorted(mut walk: Walk) -> Walk {
+    walk.files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+    walk.files.sort_by_cached_key(|file| classify(&file.path));
+    walk.skipped.sort_by(|a, b| a.path.cmp(&b.path));
+    walk
+}
+
+struct Walker<'a> {
+    source: &'a Source,
+    pending: Vec<Directory>,
+    walk: Walk,
+}
+
+/// A directory that is still to be listed.
+struct Directory {
+    path: Vec<u8>,
+    /// The rules in force where it is, to which it may add its own; none with `no_ignore`.
+    rules: Option<Rules>,
+}
+
+impl Walker<'_> {
+    fn directory(&mut self, directory: Directory) {
+        let absolute = self.source.absolute(&directory.path);
+        let entries = match fs::read_dir(&absolute) {
+            Ok(entries) => entries,
+            Err(error) => return self.skip(directory.path, unreadable(&error)),
+        };
+        let label = join(&directory.path, b"");
+        let rules = directory.rules.map(|rules| rules.enter(&absolute, &label));
+        for entry in entries {
+            match entry {
+                Ok(entry) => self.entry(&directory.path, rules.as_ref(), &entry),
+                Err(error) => return self.skip(directory.path, unreadable(&error)),
+            }
+        }
+    }
+
+    fn entry(&mut self, directory: &[u8], rules: Option<&Rules>, entry: &fs::DirEntry) {
+        let name = entry.file_name().into_vec();
+        let path = join(directory, &name);
+        if name == b".git" {
+            return self.skip(path, SkipReason::GitDirectory);
+        }
+        let kind = match entry.file_type() {
+            Ok(kind) => kind,
+            Err(error) => return self.skip(path, unreadable(&error)),
+        };
+        if let Some(rule) = rules.and_then(|rules| rules.excludes(&entry.path(), kind.is_dir())) {
+            return self.skip(path, SkipReason::Ignored(rule));
+        }
+        match kind {
+            _ if kind.is_dir() => self.pending.push(Directory {
+                path,
+                rules: rules.cloned(),
+            }),
+            _ if kind.is_symlink() => self.skip(path, SkipReason::Symlink),
+            _ if kind.is_file() => self.file(path, entry),
+            _ => self.skip(path, SkipReason::NotRegular),
+        }
+    }
+
+    fn file(&mut self, path: Vec<u8>, entry: &fs::DirEntry) {
+        match entry.metadata() {
+            Ok(metadata) => self.walk.files.push(File {
+                path,
+                bytes: metadata.len(),
+                modified_ns: modified_ns(&metadata),
+            }),
+            Err(error) => self.skip(path, unreadable(&error)),
+        }
+    }
+
+    fn skip(&mut self, path: Vec<u8>, reason: SkipReason) {
+        self.walk.skipped.push(Skipped { path, reason });
+    }
+}
+
+/// Why something that was there a moment ago cannot be had.
+pub(super) fn unreadable(error: &io::Error) -> SkipReason {
+    match error.kind() {
+        io::ErrorKind::NotFound => SkipReason::Changed,
+        _ => SkipReason::Unreadable(error.to_string()),
+    }
+}
+
+fn modified_ns(metadata: &fs::Metadata) -> i128 {
+    i128::from(metadata.mtime()) * 1_000_000_000 + i128::from(metadata.mtime_nsec())
+}
+
+/// `directory/name`; the package's own directory is empty.
+fn join(directory: &[u8], name: &[u8]) -> Vec<u8> {
+    match directory.is_empty() {
+        true => name.to_vec(),
+        false => [directory, b"/", name].concat(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,506 @@
+//! Walks over small trees, and the same trees as git sees them.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs::Permissions;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::net::UnixListener;
+use std::path::Path;
+use std::process::Command;
+
+use expect_test::{Expect, expect};
+use tempfile::TempDir;
+
+use super::*;
+use crate::corpus::rules::tests::{files_of_git, git};
+use crate::corpus::sources;
+
+/// A directory with these files: path and text. A path that ends with `/` is a directory.
+fn tree(files: &[(&str, &str)]) -> TempDir {
+    let root = tempfile::tempdir().unwrap();
+    for (path, text) in files {
+        write(root.path(), path.as_bytes(), text);
+    }
+    root
+}
+
+fn write(root: &Path, path: &[u8], text: &str) {
+    let absolute = root.join(OsStr::from_bytes(path));
+    if path.ends_with(b"/") {
+        return fs::create_dir_all(absolute).unwrap();
+    }
+    fs::create_dir_all(absolute.parent().unwrap()).unwrap();
+    fs::write(absolute, text).unwrap();
+}
+
+fn source(directory: &Path) -> Source {
+    sources(&[directory.to_owned()], false).unwrap().remove(0)
+}
+
+fn walk_of(directory: &Path) -> Walk {
+    walk(&source(directory), &WalkOptions::default()).unwrap()
+}
+
+/// The files, then what was skipped and why, a line each.
+fn render(walk: &Walk) -> String {
+    let mut lines = String::new();
+    for file in &walk.files {
+        lines += &format!("{}\n", file.path.escape_ascii());
+    }
+    for skipped in &walk.skipped {
+        lines += &format!("- {}: {}\n", skipped.path.escape_ascii(), skipped.reason);
+    }
+    lines
+}
+
+#[track_caller]
+fn check(directory: &Path, expected: Expect) {
+    expected.assert_eq(&render(&walk_of(directory)));
+}
+
+#[test]
+fn files_come_best_class_first_then_by_bytes() {
+    let root = tree(&[
+        ("z.c", ""),
+        ("a/b.c", ""),
+        ("a.c", ""),
+        ("a-b.c", ""),
+        ("README", ""),
+        (".hidden/.rc", ""),
+        ("tests/a.c", ""),
+        ("vendor/a.c", ""),
+        ("empty/", ""),
+    ]);
+    check(
+        root.path(),
+        expect![[r#"
+        a-b.c
+        a.c
+        a/b.c
+        z.c
+        .hidden/.rc
+        README
+        tests/a.c
+        vendor/a.c
+    "#]],
+    );
+}
+
+#[test]
+fn names_may_be_any_bytes() {
+    let root = tempfile::tempdir().unwrap();
+    for path in [
+        &b"with space"[..],
+        b"new\nline",
+        b"\xff\xfe/\xc3.c",
+        b"-",
+        b"tab\t",
+        b"...",
+    ] {
+        write(root.path(), path, "");
+    }
+    check(
+        root.path(),
+        expect![[r#"
+        \xff\xfe/\xc3.c
+        -
+        ...
+        new\nline
+        tab\t
+        with space
+    "#]],
+    );
+}
+
+#[test]
+fn size_and_time_are_those_of_the_file() {
+    let root = tree(&[("a", "four")]);
+    let time = std::time::UNIX_EPOCH + std::time::Duration::new(7, 5);
+    fs::File::options()
+        .write(true)
+        .open(root.path().join("a"))
+        .unwrap()
+        .set_modified(time)
+        .unwrap();
+    let file = File {
+        path: b"a".to_vec(),
+        bytes: 4,
+        modified_ns: 7_000_000_005,
+    };
+    assert_eq!(walk_of(root.path()).files, [file]);
+}
+
+/// Nested `.gitignore` files, each kind of pattern, and a rule that is only in `info/exclude`.
+fn rules_tree() -> TempDir {
+    tree(&[
+        (".git/info/exclude", "*.tmp\n!kept.o\n"),
+        (".git/HEAD", "ref: refs/heads/main\n"),
+        (
+            ".gitignore",
+            "*.o\n/build\n!important.o\nlogs/\nsub/only\n*.x y\n",
+        ),
+        (".ignore", "seen.c\n"),
+        ("a.o", ""),
+        ("a.tmp", ""),
+        ("a.x y", ""),
+        ("kept.o", ""),
+        ("important.o", ""),
+        ("seen.c", ""),
+        ("build/out.c", ""),
+        ("build/deep/out.c", ""),
+        ("sub/build/in.c", ""),
+        ("sub/logs", ""),
+        ("sub/.gitignore", "!a.o\nb.c\n*.tmp2\n"),
+        ("sub/a.o", ""),
+        ("sub/b.o", ""),
+        ("sub/b.c", ""),
+        ("sub/only", ""),
+        ("sub/deeper/.gitignore", "!*.tmp\n!b.c\n"),
+        ("sub/deeper/b.c", ""),
+        ("sub/deeper/c.tmp", ""),
+        ("sub/deeper/only", ""),
+        ("x/logs/a.c", ""),
+        ("x/sub/only", ""),
+    ])
+}
+
+#[test]
+fn what_git_excludes_is_skipped_with_its_rule() {
+    check(
+        rules_tree().path(),
+        expect![[r#"
+        seen.c
+        sub/build/in.c
+        sub/deeper/b.c
+        .gitignore
+        .ignore
+        important.o
+        sub/.gitignore
+        sub/a.o
+        sub/deeper/.gitignore
+        sub/deeper/c.tmp
+        sub/deeper/only
+        sub/logs
+        x/sub/only
+        - .git: git's own data
+        - a.o: excluded by .gitignore:1:*.o
+        - a.tmp: excluded by .git/info/exclude:1:*.tmp
+        - a.x y: excluded by .gitignore:6:*.x y
+        - build: excluded by .gitignore:2:/build
+        - kept.o: excluded by .gitignore:1:*.o
+        - sub/b.c: excluded by sub/.gitignore:2:b.c
+        - sub/b.o: excluded by .gitignore:1:*.o
+        - sub/only: excluded by .gitignore:5:sub/only
+        - x/logs: excluded by .gitignore:4:logs/
+    "#]],
+    );
+}
+
+#[test]
+fn no_ignore_only_leaves_git_out() {
+    let root = rules_tree();
+    let walk = walk(&source(root.path()), &WalkOptions { no_ignore: true }).unwrap();
+    assert_eq!(walk.skipped.len(), 1);
+    assert_eq!(walk.skipped[0].reason, SkipReason::GitDirectory);
+    assert_eq!(walk.files.len(), 23);
+}
+
+#[test]
+fn rules_apply_in_work_trees_only() {
+    let root = tree(&[
+        (".gitignore", "*.o\n"),
+        ("a.o", ""),
+        ("sub/.gitignore", "b"),
+        ("sub/b", ""),
+    ]);
+    assert_eq!(walk_of(root.path()).files.len(), 4);
+}
+
+#[test]
+fn rules_of_the_directories_above_apply() {
+    let root = rules_tree();
+    check(
+        &root.path().join("sub"),
+        expect![[r#"
+        build/in.c
+        deeper/b.c
+        .gitignore
+        a.o
+        deeper/.gitignore
+        deeper/c.tmp
+        deeper/only
+        logs
+        - b.c: excluded by .gitignore:2:b.c
+        - b.o: excluded by ../.gitignore:1:*.o
+        - only: excluded by ../.gitignore:5:sub/only
+    "#]],
+    );
+}
+
+#[test]
+fn a_named_directory_is_not_excluded_itself() {
+    let root = rules_tree();
+    check(
+        &root.path().join("build"),
+        expect![[r#"
+        deep/out.c
+        out.c
+    "#]],
+    );
+}
+
+#[test]
+fn a_nested_work_tree_has_its_own_rules() {
+    let root = tree(&[
+        (".git/", ""),
+        (".gitignore", "*.o\nexcluded\n"),
+        ("nested/.git/info/exclude", "*.tmp"),
+        ("nested/.gitignore", "*.a\n"),
+        ("nested/in/a.a", ""),
+        ("nested/in/a.o", ""),
+        ("nested/in/a.tmp", ""),
+        ("excluded/.git/", ""),
+        ("excluded/a", ""),
+        ("a.a", ""),
+        ("b.o", ""),
+    ]);
+    check(
+        root.path(),
+        expect![[r#"
+        .gitignore
+        a.a
+        nested/.gitignore
+        nested/in/a.o
+        - .git: git's own data
+        - b.o: excluded by .gitignore:1:*.o
+        - excluded: excluded by .gitignore:2:excluded
+        - nested/.git: git's own data
+        - nested/in/a.a: excluded by nested/.gitignore:1:*.a
+        - nested/in/a.tmp: excluded by nested/.git/info/exclude:1:*.tmp
+    "#]],
+    );
+}
+
+#[test]
+fn a_git_file_leads_to_the_exclude_of_its_repository() {
+    let root = tree(&[
+        ("repository/info/exclude", "*.tmp\n"),
+        ("repository/worktrees/tree/commondir", "../..\n"),
+        ("tree/.git", "gitdir: ../repository/worktrees/tree\n"),
+        ("tree/a.tmp", ""),
+        ("module/.git", "gitdir: ../repository\n"),
+        ("module/a.tmp", ""),
+        ("broken/.git", "nonsense"),
+        ("broken/.gitignore", "b\n"),
+        ("broken/a.tmp", ""),
+        ("broken/b", ""),
+    ]);
+    for name in ["tree", "module"] {
+        let expected = [
+            "- .git: git's own data",
+            "- a.tmp: excluded by .git/info/exclude:1:*.tmp",
+        ];
+        let rendered = render(&walk_of(&root.path().join(name)));
+        assert_eq!(rendered.lines().collect::<Vec<_>>(), expected);
+    }
+    check(
+        &root.path().join("broken"),
+        expect![[r#"
+        .gitignore
+        a.tmp
+        - .git: git's own data
+        - b: excluded by .gitignore:1:b
+    "#]],
+    );
+}
+
+#[test]
+fn a_gitignore_that_is_a_link_has_no_rules() {
+    let root = tree(&[(".git/", ""), ("patterns", "a\n"), ("a", "")]);
+    symlink("patterns", root.path().join(".gitignore")).unwrap();
+    check(
+        root.path(),
+        expect![[r#"
+        a
+        patterns
+        - .git: git's own data
+        - .gitignore: a symbolic link
+    "#]],
+    );
+}
+
+#[test]
+fn links_pipes_and_sockets_are_skipped() {
+    let root = tree(&[("dir/a", "")]);
+    for (target, link) in [
+        (".", "loop"),
+        ("dir", "to-dir"),
+        ("dir/a", "to-file"),
+        ("no", "dangling"),
+    ] {
+        symlink(target, root.path().join(link)).unwrap();
+    }
+    symlink("..", root.path().join("dir/up")).unwrap();
+    let _listener = UnixListener::bind(root.path().join("socket")).unwrap();
+    check(
+        root.path(),
+        expect![[r#"
+        dir/a
+        - dangling: a symbolic link
+        - dir/up: a symbolic link
+        - loop: a symbolic link
+        - socket: a pipe, socket or device
+        - to-dir: a symbolic link
+        - to-file: a symbolic link
+    "#]],
+    );
+    let is_made = Command::new("mkfifo")
+        .arg(root.path().join("pipe"))
+        .status();
+    if is_made.is_ok_and(|status| status.success()) {
+        let pipe = Skipped {
+            path: b"pipe".to_vec(),
+            reason: SkipReason::NotRegular,
+        };
+        assert!(walk_of(root.path()).skipped.contains(&pipe));
+    }
+}
+
+#[test]
+fn a_directory_that_cannot_be_listed_is_one_entry() {
+    let root = tree(&[("a", ""), ("closed/b", ""), ("closed/deep/c", "")]);
+    let closed = root.path().join("closed");
+    fs::set_permissions(&closed, Permissions::from_mode(0o000)).unwrap();
+    // The superuser may list anything.
+    let is_closed = fs::read_dir(&closed).is_err();
+    let walk = walk_of(root.path());
+    fs::set_permissions(&closed, Permissions::from_mode(0o700)).unwrap();
+    if is_closed {
+        let message = "Permission denied (os error 13)".to_owned();
+        let reason = SkipReason::Unreadable(message);
+        assert_eq!(
+            walk.skipped,
+            [Skipped {
+                path: b"closed".to_vec(),
+                reason
+            }]
+        );
+        assert_eq!(walk.files.len(), 1);
+    }
+}
+
+/// `bottom`, below as many directories as fit in a path that the operating system takes.
+fn nest(bottom: &Path, name: &str) -> std::path::PathBuf {
+    let mut path = bottom.to_owned();
+    while path.as_os_str().len() + name.len() + 1 < 4_000 {
+        path.push(name);
+    }
+    fs::create_dir_all(&path).unwrap();
+    path
+}
+
+#[test]
+fn a_path_that_is_too_long_is_unreadable() {
+    // Two deep trees, each in reach; then one is moved to the bottom of the other.
+    let root = tree(&[("top/", ""), ("other/", "")]);
+    let bottom = nest(&root.path().join("top"), &"d".repeat(200));
+    let below = nest(&root.path().join("other"), "e");
+    fs::write(below.join("f.c"), "").unwrap();
+    fs::write(bottom.join("g.c"), "").unwrap();
+    fs::rename(root.path().join("other"), bottom.join("o")).unwrap();
+    let walk = walk_of(&root.path().join("top"));
+    assert_eq!(walk.files.len(), 1);
+    assert!(walk.files[0].path.ends_with(b"d/g.c"));
+    assert_eq!(walk.skipped.len(), 1);
+    assert_eq!(
+        walk.skipped[0].reason.detail(),
+        "File name too long (os error 36)"
+    );
+}
+
+#[test]
+fn a_package_that_is_gone_is_an_error() {
+    let root = tree(&[("a/", ""), ("b", "")]);
+    let mut source = source(&root.path().join("a"));
+    fs::remove_dir(&source.directory).unwrap();
+    let error = walk(&source, &WalkOptions::default()).unwrap_err();
+    assert!(matches!(error, Error::Missing { .. }), "{error}");
+    source.directory.set_file_name("b");
+    let error = walk(&source, &WalkOptions::default()).unwrap_err();
+    assert!(matches!(error, Error::NotADirectory { .. }), "{error}");
+}
+
+#[test]
+fn git_agrees_on_the_files() {
+    let root = rules_tree();
+    fs::remove_dir_all(root.path().join(".git")).unwrap();
+    if git(root.path(), &["init", "-q", "."]).is_none() {
+        return;
+    }
+    write(root.path(), b".git/info/exclude", "*.tmp\n!kept.o\n");
+    for directory in ["", "sub", "sub/deeper", "x"] {
+        let directory = root.path().join(directory);
+        let files: BTreeSet<Vec<u8>> = walk_of(&directory)
+            .files
+            .into_iter()
+            .map(|file| file.path)
+            .collect();
+        assert_eq!(
+            Some(files),
+            files_of_git(&directory),
+            "{}",
+            directory.display()
+        );
+    }
+    check_rules(root.path());
+}
+
+/// Each rule that excludes is the one that `git check-ignore -v` names.
+fn check_rules(root: &Path) {
+    for skipped in walk_of(root).skipped {
+        let SkipReason::Ignored(rule) = &skipped.reason else {
+            continue;
+        };
+        let path = str::from_utf8(&skipped.path).unwrap();
+        let told = git(root, &["check-ignore", "-v", "--", path]).unwrap();
+        assert_eq!(
+            String::from_utf8(told).unwrap(),
+            format!("{rule}\t{path}\n")
+        );
+    }
+}
+
+#[test]
+fn the_signature_sees_what_changes() {
+    let root = tree(&[("a", "1"), ("b", "")]);
+    let walk = walk_of(root.path());
+    let mut seen = vec![signature(&walk)];
+    assert_eq!(signature(&walk_of(root.path())), seen[0]);
+    let changes: [fn(&mut Walk); 6] = [
+        |walk| walk.files[0].bytes += 1,
+        |walk| walk.files[0].modified_ns += 1,
+        |walk| walk.files[0].path.push(b'b'),
+        |walk| walk.files.truncate(1),
+        |walk| {
+            let reason = SkipReason::Unreadable("no".to_owned());
+            walk.skipped.push(Skipped {
+                path: b"c".to_vec(),
+                reason,
+            });
+        },
+        |walk| {
+            walk.skipped.push(Skipped {
+                path: b"c".to_vec(),
+                reason: SkipReason::Binary,
+            })
+        },
+    ];
+    for change in changes {
+        let mut changed = walk.clone();
+        change(&mut changed);
+        seen.push(signature(&changed));
+    }
+    let distinct: BTreeSet<u64> = seen.iter().copied().collect();
+    assert_eq!(distinct.len(), seen.len());
+}

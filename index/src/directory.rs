@@ -1,0 +1,152 @@
+//! An index directory: a manifest and the shards that it names.
+//!
+//! The manifest is replaced whole, so a reader sees one index or the next, never a mixture. Shards
+//! that the new one does not name are removed after it is in place; who has them open keeps them.
+
+use crate::manifest::{self, Manifest};
+use crate::shard::{self, Shard};
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The manifest's name in the directory.
+pub const MANIFEST: &str = "manifest";
+
+/// The name of the file that is locked while an index is built.
+const LOCK: &str = "lock";
+
+/// How often an index that is replaced while it is being opened is tried again.
+const ATTEMPTS_MAX: usize = 5;
+
+/// Why an index cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// There is no such directory, or none that holds an index.
+    #[error("{}: no Trawl index here; build one with `trawl index --out {} SOURCE...`",
+            path.display(), path.display())]
+    NotAnIndex {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// Another process is building here.
+    #[error("{}: another process is building this index", path.display())]
+    Locked {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// The file system's reason.
+    #[error("{}: cannot be read or written", path.display())]
+    Io {
+        /// What could not be read or written.
+        path: PathBuf,
+        /// The reason.
+        source: io::Error,
+    },
+    /// The manifest is not one.
+    #[error("{}: {reason}", path.display())]
+    Manifest {
+        /// The manifest.
+        path: PathBuf,
+        /// Why.
+        reason: manifest::Error,
+    },
+    /// A shard cannot be used.
+    #[error(transparent)]
+    Shard(#[from] shard::Error),
+    /// A shard is not the one that the manifest names.
+    #[error("{}: not the shard that the manifest names: build the index again", path.display())]
+    Swapped {
+        /// The shard.
+        path: PathBuf,
+    },
+}
+
+/// An open index: one generation of it.
+pub struct Index {
+    /// What the manifest says.
+    pub manifest: Manifest,
+    /// The shards, in the manifest's order.
+    pub shards: Vec<Arc<Shard>>,
+}
+
+impl Index {
+    /// Opens the index in `directory`.
+    pub fn open(directory: &Path) -> Result<Index, Error> {
+        let mut attempts = 1;
+        loop {
+            match Self::open_once(directory) {
+                // The manifest was replaced between its reading and the shards'.
+                Err(Error::Shard(shard::Error::Io { source, .. }))
+                    if source.kind() == io::ErrorKind::NotFound && attempts < ATTEMPTS_MAX =>
+                {
+                    attempts += 1;
+                }
+                done => return done,
+            }
+        }
+    }
+
+    fn open_once(directory: &Path) -> Result<Index, Error> {
+        let manifest = read_manifest(directory)?;
+        let mut shards = Vec::with_capacity(manifest.shards.len());
+        for entry in &manifest.shards {
+            let path = directory.join(&entry.file);
+            let shard = Shard::open(&path)?;
+            if shard.id() != entry.id {
+                return Err(Error::Swapped { path });
+            }
+            shards.push(Arc::new(shard));
+        }
+        Ok(Index { manifest, shards })
+    }
+}
+
+/// Reads the manifest of the index in `directory`.
+pub fn read_manifest(directory: &Path) -> Result<Manifest, Error> {
+    let path = directory.join(MANIFEST);
+    let text = fs::read(&path).map_err(|source| match source.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Error::NotAnIndex {
+            path: directory.to_owned(),
+        },
+        _ => Error::Io {
+            path: path.clone(),
+            source,
+        },
+    })?;
+    Manifest::parse(&text).map_err(|reason| Error::Manifest { path, reason })
+}
+
+/// Changes when, and only when, the manifest in `directory` is replaced: what to look at to see a
+/// new one without reading it.
+pub fn manifest_stamp(directory: &Path) -> io::Result<(u64, i64, i64)> {
+    let metadata = fs::metadata(directory.join(MANIFEST))?;
+    Ok((metadata.ino(), metadata.mtime(), metadata.mtime_nsec()))
+}
+
+/// Holds the right to write to an index directory until it is dropped.
+pub struct Lock(#[allow(dead_code)] File);
+
+impl Lock {
+    /// Takes the lock of `directory`, which must exist.
+    pub fn take(directory: &Path) -> Result<Lock, Error> {
+        let path = directory.join(LOCK);
+        let open = File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(&path);
+        let file = open.map_err(|source| Error::Io {
+            path: path.clone(),
+            source,
+        })?;
+        match file.try_lock() {
+            Ok(()) => Ok(Lock(file)),
+            Err(TryLockError::WouldBlock) => Err(Error::Locked {
+                path: directory.to_owned(),
+            }),
+            Err(TryLockError::Error(source)) => Err(Error::Io { path, source }),
+        }
+    }
+}

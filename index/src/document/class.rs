@@ -1,0 +1,424 @@
+//! The class of a document: which part of a package it belongs to, by its path.
+//!
+//! The class orders documents inside a shard (best first, so that a search that is cut short has
+//! seen the best) and is their part of the static rank. It is decided by flat tables; the first
+//! table that knows the path wins, and the worse classes are asked first, so that a test in a
+//! vendored library is vendored.
+
+use super::{extension, language, split_name};
+
+/// The part of a package that a document belongs to, best first.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub enum Class {
+    /// What the package is made of.
+    Source,
+    /// Documentation and configuration, and everything whose name says nothing.
+    Documentation,
+    /// Tests, benchmarks and examples.
+    Tests,
+    /// What somebody else or a program wrote: vendored, generated, minified.
+    Vendored,
+}
+
+impl Class {
+    /// Every class, best first.
+    pub const ALL: [Class; 4] = [
+        Class::Source,
+        Class::Documentation,
+        Class::Tests,
+        Class::Vendored,
+    ];
+
+    /// The class's share of a document's static rank.
+    pub fn share(self) -> f32 {
+        match self {
+            Class::Source => 0.30,
+            Class::Documentation => 0.20,
+            Class::Tests => 0.10,
+            Class::Vendored => 0.0,
+        }
+    }
+}
+
+/// The class of the document at `path`, which is relative to its package and `/`-separated.
+pub fn classify(path: &[u8]) -> Class {
+    let (directories, name) = split_name(path);
+    if is_debian_patch(directories) {
+        return Class::Source;
+    }
+    if has_component(directories, VENDORED_DIRECTORIES) || is_generated(name) {
+        return Class::Vendored;
+    }
+    if has_component(directories, TEST_DIRECTORIES) || is_test(name) {
+        return Class::Tests;
+    }
+    if !has_component(directories, DOCUMENTATION_DIRECTORIES) && language::is_code(path) {
+        return Class::Source;
+    }
+    Class::Documentation
+}
+
+/// Directories of other people's code, and of what build systems write.
+const VENDORED_DIRECTORIES: &[&str] = &[
+    "vendor",
+    "vendored",
+    "_vendor",
+    "third_party",
+    "third-party",
+    "thirdparty",
+    "3rdparty",
+    "node_modules",
+    "bower_components",
+    "autom4te.cache",
+    "__pycache__",
+    ".pc",
+];
+
+/// Files that programs write: autotools' output and lock files. Exact names.
+const GENERATED_NAMES: &[&str] = &[
+    "configure",
+    "aclocal.m4",
+    "Makefile.in",
+    "config.h.in",
+    "config.guess",
+    "config.sub",
+    "config.rpath",
+    "ltmain.sh",
+    "libtool.m4",
+    "ltoptions.m4",
+    "ltsugar.m4",
+    "ltversion.m4",
+    "lt~obsolete.m4",
+    "depcomp",
+    "install-sh",
+    "missing",
+    "mkinstalldirs",
+    "test-driver",
+    "ylwrap",
+    "texinfo.tex",
+    "package-lock.json",
+    "npm-shrinkwrap.json",
+    "yarn.lock",
+    "pnpm-lock.yaml",
+    "Cargo.lock",
+    "Gemfile.lock",
+    "Pipfile.lock",
+    "composer.lock",
+    "poetry.lock",
+    "uv.lock",
+    "flake.lock",
+    "go.sum",
+];
+
+/// Ends of the names of generated files, whatever their case.
+///
+/// Of `*.map` only source maps: `libfoo.map` is a linker's version script, written by hand.
+const GENERATED_ENDS: &[&str] = &[
+    ".min.js",
+    ".min.mjs",
+    ".min.css",
+    "-min.js",
+    "-min.css",
+    ".bundle.js",
+    ".js.map",
+    ".mjs.map",
+    ".cjs.map",
+    ".ts.map",
+    ".css.map",
+    ".pb.go",
+    ".pb.gw.go",
+    ".pb.cc",
+    ".pb.h",
+    "_pb.js",
+    "_pb2.py",
+    "_pb2_grpc.py",
+    ".g.dart",
+];
+
+/// What the name of a generated file holds: the words that generators put before the extension.
+const GENERATED_PARTS: &[&str] = &["_generated.", ".generated.", "-generated."];
+
+/// Directories of tests, benchmarks and examples.
+const TEST_DIRECTORIES: &[&str] = &[
+    "test",
+    "tests",
+    "testing",
+    "testdata",
+    "test-data",
+    "test_data",
+    "testsuite",
+    "__tests__",
+    "t",
+    "spec",
+    "specs",
+    "example",
+    "examples",
+    "sample",
+    "samples",
+    "bench",
+    "benches",
+    "benchmark",
+    "benchmarks",
+    "fixture",
+    "fixtures",
+];
+
+/// Test files by their exact name.
+const TEST_NAMES: &[&str] = &["tests.rs", "test.rs", "tests.py", "conftest.py"];
+
+/// What stands directly before the extension of a test file, in lower case.
+const TEST_ENDS: &[&str] = &[
+    "_test", "_tests", "-test", "-tests", "_spec", ".test", ".spec",
+];
+
+/// Languages that name a test's file as its class: `ParserTest.java`.
+const TEST_CLASS_EXTENSIONS: &[&str] = &[
+    "java", "kt", "scala", "groovy", "cs", "php", "swift", "m", "mm",
+];
+
+/// Directories of documentation.
+const DOCUMENTATION_DIRECTORIES: &[&str] = &["doc", "docs", "documentation", "man"];
+
+/// Whether one of the directories bears one of these names, whatever its case.
+fn has_component(directories: &[u8], names: &[&str]) -> bool {
+    let known = |component: &[u8]| {
+        names
+            .iter()
+            .any(|name| component.eq_ignore_ascii_case(name.as_bytes()))
+    };
+    directories.split(|&byte| byte == b'/').any(known)
+}
+
+/// Patches of a Debian package are what its maintainer wrote, in whatever they are about: many
+/// are called after a test, or have no extension.
+fn is_debian_patch(directories: &[u8]) -> bool {
+    let below = directories.strip_prefix(b"debian/patches".as_slice());
+    below.is_some_and(|rest| matches!(rest.first(), None | Some(b'/')))
+}
+
+fn is_generated(name: &[u8]) -> bool {
+    is_one_of(name, GENERATED_NAMES)
+        || GENERATED_ENDS.iter().any(|end| ends_with(name, end))
+        || GENERATED_PARTS
+            .iter()
+            .any(|part| memchr::memmem::find(name, part.as_bytes()).is_some())
+}
+
+fn is_test(name: &[u8]) -> bool {
+    if name.starts_with(b"test_") || is_one_of(name, TEST_NAMES) {
+        return true;
+    }
+    let Some(extension) = extension(name) else {
+        return false;
+    };
+    let stem = &name[..name.len() - extension.len() - 1];
+    TEST_ENDS.iter().any(|end| ends_with(stem, end)) || is_test_class(stem, extension)
+}
+
+/// Here the case is what tells a test (`ParserTest.java`) from an adjective (`latest.java`).
+fn is_test_class(stem: &[u8], extension: &[u8]) -> bool {
+    is_one_of(extension, TEST_CLASS_EXTENSIONS)
+        && (stem.ends_with(b"Test") || stem.ends_with(b"Tests"))
+}
+
+fn is_one_of(name: &[u8], names: &[&str]) -> bool {
+    names.iter().any(|known| known.as_bytes() == name)
+}
+
+/// `ends_with`, whatever the case. `end` alone is not a name that ends with it.
+fn ends_with(name: &[u8], end: &str) -> bool {
+    name.len() > end.len() && name[name.len() - end.len()..].eq_ignore_ascii_case(end.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_have_classes() {
+        use Class::{Documentation, Source, Tests, Vendored};
+        let table: &[(Class, &[&str])] = &[
+            (
+                Source,
+                &[
+                    "main.c",
+                    "src/lib.rs",
+                    "include/linux/list.h",
+                    "A/B.JAVA",
+                    "x.S",
+                ],
+            ),
+            (
+                Source,
+                &[
+                    "Makefile",
+                    "src/Makefile.am",
+                    "CMakeLists.txt",
+                    "meson.build",
+                ],
+            ),
+            (
+                Source,
+                &[
+                    "debian/rules",
+                    "Dockerfile",
+                    "configure.ac",
+                    "Makefile.linux",
+                ],
+            ),
+            (
+                Source,
+                &[
+                    "debian/patches/test_fix.patch",
+                    "debian/patches/01_tests",
+                    "fix.diff",
+                ],
+            ),
+            (
+                Source,
+                &[
+                    "src/version.h.in",
+                    "style.css",
+                    "license.go",
+                    "latest.java",
+                    "libfoo.map.c",
+                ],
+            ),
+            (
+                Source,
+                &[
+                    "testing.c",
+                    "contest.py",
+                    "src/protest.rs",
+                    "vendor.c",
+                    "configure.py",
+                ],
+            ),
+            (
+                Documentation,
+                &[
+                    "README",
+                    "README.md",
+                    "COPYING",
+                    "doc/example.c",
+                    "DOCS/conf.py",
+                ],
+            ),
+            (
+                Documentation,
+                &[
+                    "po/de.po",
+                    "package.json",
+                    "pom.xml",
+                    "index.html",
+                    "a.yaml",
+                ],
+            ),
+            (
+                Documentation,
+                &[
+                    "man/ls.1",
+                    "ls.1",
+                    "libfoo.map",
+                    "data.bin",
+                    ".gitignore",
+                    "",
+                ],
+            ),
+            (
+                Documentation,
+                &[
+                    "debian/control",
+                    "debian/patches_notes",
+                    "notes.txt",
+                    "Cargo.toml",
+                ],
+            ),
+            (
+                Tests,
+                &[
+                    "tests/it/main.rs",
+                    "src/Test/A.java",
+                    "t/00-load.t",
+                    "spec/a_spec.rb",
+                ],
+            ),
+            (
+                Tests,
+                &[
+                    "test_parse.py",
+                    "a_test.go",
+                    "src/ParserTest.java",
+                    "a.spec.ts",
+                    "A.test.JS",
+                ],
+            ),
+            (
+                Tests,
+                &[
+                    "examples/hello.c",
+                    "benches/b.rs",
+                    "testdata/README.md",
+                    "src/tests.rs",
+                ],
+            ),
+            (
+                Tests,
+                &[
+                    "debian/tests/control",
+                    "fixtures/a.json",
+                    "doc/examples/a.c",
+                ],
+            ),
+            (
+                Vendored,
+                &[
+                    "vendor/a/b.go",
+                    "third_party/z/z.c",
+                    "web/node_modules/x/tests/i.js",
+                ],
+            ),
+            (Vendored, &[".pc/fix/src/a.c", "jquery.min.js"]),
+            (
+                Vendored,
+                &[
+                    "a-min.js",
+                    "app.MIN.css",
+                    "app.js.map",
+                    "configure",
+                    "sub/Makefile.in",
+                ],
+            ),
+            (
+                Vendored,
+                &[
+                    "api/v1.pb.go",
+                    "v1_pb2.py",
+                    "zz_generated.deepcopy.go",
+                    "a.generated.h",
+                ],
+            ),
+            (
+                Vendored,
+                &["Cargo.lock", "go.sum", "package-lock.json", "config.guess"],
+            ),
+        ];
+        for (class, paths) in table {
+            for path in *paths {
+                assert_eq!(classify(path.as_bytes()), *class, "{path}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_path_that_is_not_utf8_has_a_class() {
+        assert_eq!(classify(b"\xff/\xfe.c"), Class::Source);
+        assert_eq!(classify(b"vendor/\xff"), Class::Vendored);
+    }
+
+    #[test]
+    fn classes_are_ordered_best_first() {
+        assert!(Class::ALL.is_sorted());
+        assert!(Class::ALL.is_sorted_by(|a, b| a.share() > b.share()));
+    }
+}

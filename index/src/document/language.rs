@@ -1,0 +1,369 @@
+//! The language of a document, by its path: a flat table of names as linguist spells them.
+//!
+//! The path is all there is, so an extension that several languages share goes to the one that
+//! a code search meets most: `.h` is C, `.m` is Objective-C (not MATLAB), `.pp` is Puppet,
+//! `.v` is Verilog. A shebang line is not looked at. What the table does not know has no language.
+//!
+//! **Invariant:** no extension and no file name stands in the table twice (a test holds it), so
+//! the order of the table decides nothing.
+
+use std::sync::LazyLock;
+
+use fnv::FnvHashMap;
+
+use super::{extension, split_name};
+
+/// The canonical name of the language of the document at `path`, if its path says so.
+pub fn language(path: &[u8]) -> Option<&'static str> {
+    find(path).map(|language| language.name)
+}
+
+/// Whether `path` is written in a language that programs or builds are written in.
+pub(super) fn is_code(path: &[u8]) -> bool {
+    find(path).is_some_and(|language| language.is_code) || is_other_code(split_name(path).1)
+}
+
+/// A row of the table.
+struct Language {
+    name: &'static str,
+    /// Whether it makes a document source, rather than documentation, configuration or data.
+    is_code: bool,
+    /// Without their dot, in lower case; they match whatever the case of the file's.
+    extensions: &'static [&'static str],
+    /// Whole file names, in their case: `BUILD` is Starlark, `build` is anything.
+    names: &'static [&'static str],
+}
+
+const fn code(
+    name: &'static str,
+    extensions: &'static [&'static str],
+    names: &'static [&'static str],
+) -> Language {
+    Language {
+        name,
+        is_code: true,
+        extensions,
+        names,
+    }
+}
+
+const fn prose(
+    name: &'static str,
+    extensions: &'static [&'static str],
+    names: &'static [&'static str],
+) -> Language {
+    Language {
+        name,
+        is_code: false,
+        extensions,
+        names,
+    }
+}
+
+/// By name, by extension, by what is before a template's `.in`, by what is before the first dot.
+fn find(path: &[u8]) -> Option<&'static Language> {
+    let (directories, name) = split_name(path);
+    if name == b"rules" && split_name(directories).1 == b"debian" {
+        return TABLES.names.get(b"Makefile".as_slice()).copied();
+    }
+    let template = name.strip_suffix(b".in").filter(|rest| !rest.is_empty());
+    by_name(name)
+        .or_else(|| template.and_then(by_name))
+        .or_else(|| by_first_word(name))
+}
+
+fn by_name(name: &[u8]) -> Option<&'static Language> {
+    TABLES
+        .names
+        .get(name)
+        .copied()
+        .or_else(|| by_extension(extension(name)?))
+}
+
+fn by_extension(extension: &[u8]) -> Option<&'static Language> {
+    // The one pair that differs by case alone: C++ of the days before `.cc`.
+    let extension = match extension {
+        b"C" | b"H" => b"cc",
+        other => other,
+    };
+    if extension.len() > EXTENSION_BYTES_MAX {
+        return None;
+    }
+    TABLES
+        .extensions
+        .get(extension.to_ascii_lowercase().as_slice())
+        .copied()
+}
+
+/// `Makefile.linux` and `Dockerfile.alpine` are what they are called before the dot.
+fn by_first_word(name: &[u8]) -> Option<&'static Language> {
+    let dot = memchr::memchr(b'.', name)?;
+    TABLES.names.get(&name[..dot]).copied()
+}
+
+/// Extensions that are source in every language that uses them, so name none: `.inc` is C++,
+/// PHP, Assembly or Pascal.
+fn is_other_code(name: &[u8]) -> bool {
+    extension(name).is_some_and(|extension| extension.eq_ignore_ascii_case(b"inc"))
+}
+
+/// Longer than any extension of the table; what is longer is not copied to look it up.
+const EXTENSION_BYTES_MAX: usize = 16;
+
+/// The table's two ways in.
+struct Tables {
+    names: FnvHashMap<&'static [u8], &'static Language>,
+    extensions: FnvHashMap<&'static [u8], &'static Language>,
+}
+
+static TABLES: LazyLock<Tables> = LazyLock::new(|| {
+    let keyed = |keys: fn(&Language) -> &'static [&'static str]| {
+        LANGUAGES
+            .iter()
+            .flat_map(|language| {
+                keys(language)
+                    .iter()
+                    .map(move |key| (key.as_bytes(), language))
+            })
+            .collect()
+    };
+    Tables {
+        names: keyed(|language| language.names),
+        extensions: keyed(|it| it.extensions),
+    }
+});
+
+#[rustfmt::skip]
+static LANGUAGES: &[Language] = &[
+    code("Ada", &["ads", "adb", "ada", "gpr"], &[]),
+    code("Agda", &["agda"], &[]),
+    code("ANTLR", &["g4"], &[]),
+    code("AppleScript", &["applescript"], &[]),
+    prose("AsciiDoc", &["adoc", "asciidoc"], &[]),
+    code("ASP.NET", &["aspx", "ascx", "asax"], &[]),
+    code("Assembly", &["s", "asm", "nasm"], &[]),
+    code("Awk", &["awk", "gawk", "mawk"], &[]),
+    code("Batchfile", &["bat", "cmd"], &[]),
+    prose("BibTeX", &["bib"], &[]),
+    code("C", &["c", "h", "cats", "idc"], &[]),
+    code("C#", &["cs", "csx"], &[]),
+    code("C++", &["cc", "cpp", "cxx", "c++", "hh", "hpp", "hxx", "h++", "ipp", "inl", "tcc", "tpp", "txx", "ixx", "cppm"], &[]),
+    code("Cabal Config", &["cabal"], &[]),
+    code("Cap'n Proto", &["capnp"], &[]),
+    code("Clojure", &["clj", "cljs", "cljc", "edn"], &[]),
+    code("CMake", &["cmake"], &["CMakeLists.txt"]),
+    code("COBOL", &["cob", "cbl", "cobol"], &[]),
+    code("CoffeeScript", &["coffee"], &[]),
+    code("Common Lisp", &["lisp", "lsp", "asd"], &[]),
+    code("Crystal", &["cr"], &[]),
+    code("CSS", &["css"], &[]),
+    prose("CSV", &["csv"], &[]),
+    code("Cuda", &["cu", "cuh"], &[]),
+    code("Cython", &["pyx", "pxd", "pxi"], &[]),
+    code("D", &["d", "di"], &[]),
+    code("Dart", &["dart"], &[]),
+    code("Devicetree", &["dts", "dtsi"], &[]),
+    code("Diff", &["diff", "patch"], &[]),
+    code("Dockerfile", &["dockerfile"], &["Dockerfile", "Containerfile"]),
+    code("Dune", &[], &["dune", "dune-project"]),
+    code("Eiffel", &["e"], &[]),
+    code("Elixir", &["ex", "exs"], &[]),
+    code("Elm", &["elm"], &[]),
+    code("Emacs Lisp", &["el"], &[".emacs"]),
+    code("Erlang", &["erl", "hrl", "escript"], &[]),
+    code("F#", &["fs", "fsi", "fsx"], &[]),
+    code("fish", &["fish"], &[]),
+    code("FlatBuffers", &["fbs"], &[]),
+    code("Forth", &["fth", "4th", "forth"], &[]),
+    code("Fortran", &["f", "for", "f77", "f90", "f95", "f03", "f08"], &[]),
+    prose("Gettext Catalog", &["po", "pot"], &[]),
+    code("GLSL", &["glsl", "vert", "frag", "geom", "tesc", "tese", "comp"], &[]),
+    code("Go", &["go"], &[]),
+    code("Go Module", &[], &["go.mod"]),
+    code("GraphQL", &["graphql", "gql", "graphqls"], &[]),
+    code("Groovy", &["groovy", "gradle"], &["Jenkinsfile"]),
+    code("Haskell", &["hs", "lhs", "hsc", "chs"], &[]),
+    code("Haxe", &["hx"], &[]),
+    code("HCL", &["tf", "hcl", "tfvars"], &[]),
+    code("HLSL", &["hlsl", "fx"], &[]),
+    prose("HTML", &["html", "htm", "xhtml"], &[]),
+    code("Idris", &["idr"], &[]),
+    prose("INI", &["ini", "cfg", "conf", "desktop", "service"], &[".editorconfig", ".gitconfig"]),
+    code("Java", &["java"], &[]),
+    prose("Java Properties", &["properties"], &[]),
+    code("Java Server Pages", &["jsp"], &[]),
+    code("JavaScript", &["js", "mjs", "cjs", "jsx"], &[]),
+    prose("JSON", &["json", "jsonl", "geojson", "webmanifest", "jsonc", "json5"], &[]),
+    code("Jsonnet", &["jsonnet", "libsonnet"], &[]),
+    code("Julia", &["jl"], &[]),
+    prose("Jupyter Notebook", &["ipynb"], &[]),
+    code("Kconfig", &[], &["Kconfig"]),
+    code("Kotlin", &["kt", "kts"], &[]),
+    code("Lean", &["lean"], &[]),
+    code("Less", &["less"], &[]),
+    code("Lex", &["l", "ll", "lex"], &[]),
+    code("Linker Script", &["ld", "lds"], &[]),
+    code("Lua", &["lua", "rockspec"], &[]),
+    code("M4", &["m4", "ac", "at"], &[]),
+    code("Makefile", &["mk", "mak", "am", "make"], &["Makefile", "makefile", "GNUmakefile", "Kbuild"]),
+    prose("Markdown", &["md", "markdown", "mdx", "mkd"], &[]),
+    code("MATLAB", &["matlab"], &[]),
+    code("Meson", &[], &["meson.build", "meson_options.txt", "meson.options"]),
+    code("Metal", &["metal"], &[]),
+    prose("Mustache", &["mustache"], &[]),
+    code("Nim", &["nim", "nims", "nimble"], &[]),
+    code("Ninja", &["ninja"], &[]),
+    code("Nix", &["nix"], &[]),
+    code("Objective-C", &["m"], &[]),
+    code("Objective-C++", &["mm"], &[]),
+    code("OCaml", &["ml", "mli", "mll", "mly", "eliom"], &[]),
+    prose("Opam", &["opam"], &[]),
+    code("OpenCL", &["cl", "opencl"], &[]),
+    prose("Org", &["org"], &[]),
+    code("Pascal", &["pas", "lpr", "dpr", "dfm", "lfm"], &[]),
+    code("Perl", &["pl", "pm", "t", "plx", "perl", "psgi", "cgi"], &[]),
+    code("Perl XS", &["xs"], &[]),
+    code("PHP", &["php", "phtml", "php3", "php4", "php5", "phpt"], &[]),
+    prose("Pod", &["pod"], &[]),
+    prose("PostScript", &["ps", "eps"], &[]),
+    code("PowerShell", &["ps1", "psm1", "psd1"], &[]),
+    code("Prolog", &["prolog", "plt"], &[]),
+    code("Protocol Buffer", &["proto"], &[]),
+    code("Puppet", &["pp"], &[]),
+    code("PureScript", &["purs"], &[]),
+    code("Python", &["py", "pyi", "pyw", "gyp", "gypi"], &["SConstruct", "SConscript", "wscript"]),
+    code("QMake", &["pro", "pri", "prf"], &[]),
+    code("QML", &["qml"], &[]),
+    code("R", &["r"], &[".Rprofile"]),
+    code("Racket", &["rkt"], &[]),
+    code("Raku", &["raku", "rakumod", "p6", "pl6", "pm6"], &[]),
+    code("ReasonML", &["re", "rei"], &[]),
+    prose("reStructuredText", &["rst", "rest"], &[]),
+    prose("Roff", &["1", "2", "3", "4", "5", "6", "7", "8", "9", "n", "man", "roff", "mdoc", "1m", "1x", "3pm", "3perl", "3ssl", "1ssl", "5ssl", "7ssl"], &[]),
+    code("RPM Spec", &["spec"], &[]),
+    code("Ruby", &["rb", "rake", "gemspec", "ru", "podspec"], &["Rakefile", "Gemfile", "Vagrantfile", "Podfile"]),
+    code("Rust", &["rs"], &[]),
+    code("Sass", &["sass"], &[]),
+    code("Scala", &["scala", "sbt", "sc"], &[]),
+    code("Scheme", &["scm", "ss", "sld", "sls"], &[]),
+    code("SCSS", &["scss"], &[]),
+    code("Sed", &["sed"], &[]),
+    code("Shell", &["sh", "bash", "zsh", "ksh", "dash", "bats", "ebuild", "eclass", "postinst", "preinst", "postrm", "prerm"], &["postinst", "preinst", "postrm", "prerm", ".bashrc", ".bash_profile", ".profile", ".zshrc", ".zprofile", ".xinitrc", "PKGBUILD", "APKBUILD"]),
+    code("Smalltalk", &["st"], &[]),
+    code("Solidity", &["sol"], &[]),
+    code("SQL", &["sql", "ddl", "dml", "pgsql", "plsql"], &[]),
+    code("Standard ML", &["sml", "sig", "fun"], &[]),
+    code("Starlark", &["bzl", "star", "bazel"], &["BUILD", "WORKSPACE", "BUCK"]),
+    code("Stylus", &["styl"], &[]),
+    code("Svelte", &["svelte"], &[]),
+    prose("SVG", &["svg"], &[]),
+    code("Swift", &["swift"], &[]),
+    code("SWIG", &["i", "swg", "swig"], &[]),
+    code("SystemVerilog", &["sv", "svh"], &[]),
+    code("TableGen", &["td"], &[]),
+    code("Tcl", &["tcl", "tk", "exp", "itcl", "tm"], &[]),
+    code("Tcsh", &["csh", "tcsh"], &[]),
+    prose("TeX", &["tex", "sty", "cls", "ltx", "dtx", "ins"], &[]),
+    prose("Texinfo", &["texi", "texinfo", "txi"], &[]),
+    prose("Text", &["txt"], &[]),
+    code("Thrift", &["thrift"], &[]),
+    prose("TOML", &["toml"], &[]),
+    code("TSX", &["tsx"], &[]),
+    code("Twig", &["twig"], &[]),
+    code("TypeScript", &["ts", "mts", "cts"], &[]),
+    code("Vala", &["vala", "vapi"], &[]),
+    code("VBScript", &["vbs"], &[]),
+    code("Verilog", &["v", "vh", "veo"], &[]),
+    code("VHDL", &["vhd", "vhdl"], &[]),
+    code("Vim Script", &["vim"], &[".vimrc", "_vimrc", ".gvimrc"]),
+    code("Visual Basic .NET", &["vb"], &[]),
+    code("Vue", &["vue"], &[]),
+    code("WebAssembly", &["wat", "wast"], &[]),
+    code("WebIDL", &["webidl"], &[]),
+    code("WGSL", &["wgsl"], &[]),
+    prose("XML", &["xml", "xsd", "xsi", "ui", "glade", "rng", "xmi", "wsdl", "plist", "dbk", "docbook", "dtd", "csproj", "vcxproj", "ent"], &[]),
+    code("XSLT", &["xsl", "xslt"], &[]),
+    code("Yacc", &["y", "yacc", "yy"], &[]),
+    prose("YAML", &["yaml", "yml"], &[".clang-format", ".clang-tidy"]),
+    code("Zig", &["zig", "zon"], &[]),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_have_languages() {
+        let table = [
+            ("src/main.c", Some("C")),
+            ("include/a.h", Some("C")),
+            ("a.C", Some("C++")),
+            ("a.H", Some("C++")),
+            ("a.hpp", Some("C++")),
+            ("A.RS", Some("Rust")),
+            ("x.S", Some("Assembly")),
+            ("lib.R", Some("R")),
+            ("Makefile", Some("Makefile")),
+            ("Makefile.am", Some("Makefile")),
+            ("src/Makefile.in", Some("Makefile")),
+            ("Makefile.linux", Some("Makefile")),
+            ("debian/rules", Some("Makefile")),
+            ("sub/debian/rules", Some("Makefile")),
+            ("xdebian/rules", None),
+            ("rules", None),
+            ("CMakeLists.txt", Some("CMake")),
+            ("notes.txt", Some("Text")),
+            ("configure.ac", Some("M4")),
+            ("meson.build", Some("Meson")),
+            ("BUILD", Some("Starlark")),
+            ("BUILD.bazel", Some("Starlark")),
+            ("build", None),
+            ("Dockerfile.alpine", Some("Dockerfile")),
+            ("config.h.in", Some("C")),
+            ("setup.py.in", Some("Python")),
+            (".in", None),
+            (".bashrc", Some("Shell")),
+            ("c", None),
+            (".c", None),
+            ("foo.", None),
+            ("ls.1", Some("Roff")),
+            ("de.po", Some("Gettext Catalog")),
+            ("a.capnp", Some("Cap'n Proto")),
+            ("a.proto", Some("Protocol Buffer")),
+            ("a.ts", Some("TypeScript")),
+            ("a.vim", Some("Vim Script")),
+            ("k.cu", Some("Cuda")),
+            ("README", None),
+            ("a.d/README", None),
+            ("a.unheard-of-extension", None),
+            ("", None),
+        ];
+        for (path, name) in table {
+            assert_eq!(language(path.as_bytes()), name, "{path}");
+        }
+        assert_eq!(language(b"\xff\xfe.go"), Some("Go"));
+    }
+
+    #[test]
+    fn no_key_of_the_table_stands_twice() {
+        let extensions: usize = LANGUAGES
+            .iter()
+            .map(|language| language.extensions.len())
+            .sum();
+        let names: usize = LANGUAGES.iter().map(|language| language.names.len()).sum();
+        assert_eq!(TABLES.extensions.len(), extensions);
+        assert_eq!(TABLES.names.len(), names);
+        assert!(
+            LANGUAGES
+                .is_sorted_by(|a, b| { a.name.to_ascii_lowercase() < b.name.to_ascii_lowercase() })
+        );
+    }
+
+    #[test]
+    fn extensions_are_short_and_in_lower_case() {
+        for extension in LANGUAGES.iter().flat_map(|language| language.extensions) {
+            assert_eq!(*extension, extension.to_ascii_lowercase());
+            assert!(extension.len() <= EXTENSION_BYTES_MAX);
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Files: mapped for reading, replaced whole for writing.
+//!
+//! The only module with `unsafe`: a mapping is sound as long as nobody changes the mapped file.
+//! **Invariant:** Trawl never writes to a shard after it has its name; it writes to a temporary
+//! file, syncs, and renames. A file that somebody else truncates under a mapping is fatal to the
+//! process (SIGBUS): the index directory belongs to Trawl.
+
+use std::fs::{self, File};
+use std::io;
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The bytes of a file.
+pub enum Bytes {
+    /// Mapped.
+    Mapped(memmap2::Mmap),
+    /// In memory: of a test, or of bytes that were made and not read.
+    Owned(Vec<u8>),
+}
+
+impl Deref for Bytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Bytes::Mapped(map) => map,
+            Bytes::Owned(bytes) => bytes,
+        }
+    }
+}
+
+/// Maps the file at `path`.
+pub fn map(path: &Path) -> io::Result<Bytes> {
+    let file = File::open(path)?;
+    if file.metadata()?.len() == 0 {
+        return Ok(Bytes::Owned(Vec::new()));
+    }
+    // SAFETY: shards are written once and renamed into place; see the module's invariant for what
+    // somebody else could do to them.
+    #[allow(unsafe_code)]
+    let map = unsafe { memmap2::Mmap::map(&file)? };
+    Ok(Bytes::Mapped(map))
+}
+
+/// A file that gets its name when it is complete and on the disk, and is removed when it never is.
+pub struct AtomicFile {
+    file: Option<File>,
+    temporary: PathBuf,
+}
+
+impl AtomicFile {
+    /// Creates `name` in `directory` under a temporary name, which [`is_temporary`] knows.
+    pub fn create(directory: &Path, name: &str) -> io::Result<Self> {
+        let temporary = directory.join(format!("{name}{TEMPORARY_SUFFIX}"));
+        let file = File::options()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .open(&temporary)?;
+        Ok(AtomicFile {
+            file: Some(file),
+            temporary,
+        })
+    }
+
+    /// The file, to be written to.
+    pub fn file(&self) -> &File {
+        self.file.as_ref().expect("taken only when it is renamed")
+    }
+
+    /// Syncs the file, gives it `name` in its directory, replacing what has that name, and syncs
+    /// the directory.
+    pub fn rename(mut self, name: &str) -> io::Result<()> {
+        let file = self.file.take().expect("taken only here");
+        file.sync_all()?;
+        let target = self.temporary.with_file_name(name);
+        fs::rename(&self.temporary, &target)?;
+        let directory = target.parent().unwrap_or(Path::new("."));
+        File::open(directory)?.sync_all()
+    }
+}
+
+impl Drop for AtomicFile {
+    fn drop(&mut self) {
+        if self.file.is_some() {
+            // Best effort: a later run removes what stays.
+            let _ = fs::remove_file(&self.temporary);
+        }
+    }
+}
+
+/// A file without a name, on the file system of `directory`: gone when it is closed, or when the
+/// process ends in whatever way.
+pub fn anonymous(directory: &Path) -> io::Result<File> {
+    let temporary = AtomicFile::create(directory, &format!("anonymous-{}", unique()))?;
+    temporary.file().try_clone()
+}
+
+/// A number that this process has not had before, and no other has now.
+fn unique() -> String {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    format!(
+        "{}-{}",
+        std::process::id(),
+        NEXT.fetch_add(1, Ordering::Relaxed)
+    )
+}
+
+const TEMPORARY_SUFFIX: &str = ".tmp";
+
+/// Whether `name` is that of an [`AtomicFile`] that was never renamed.
+pub fn is_temporary(name: &str) -> bool {
+    name.ends_with(TEMPORARY_SUFFIX)
+}

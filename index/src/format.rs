@@ -1,0 +1,180 @@
+//! The bytes of a shard, version 1. All numbers are little endian; "page" is 4,096 bytes.
+//!
+//! ```text
+//! page 0       header
+//!      0    8  magic: "TRAWLSHD"
+//!      8    4  version: 1
+//!     12    4  block size aimed at, in bytes
+//!     16   32  id: BLAKE3 of version, block size, and the sections NAMES to SKIPPED
+//!     48    4  packages      52  4  documents     56  4  blocks
+//!     60    4  codec of the content: 0, raw
+//!     64    8  bytes of text      72  8  bytes of the file
+//!     80   16  of each of the 9 sections, in the order below: offset, length in bytes
+//!    224    4  CRC-32C of the section CHECKSUMS
+//!   4092    4  CRC-32C of the 4,092 bytes before
+//! page 1...    sections, each beginning at a multiple of 8
+//!    CONTENT      the documents' texts, one after the other, in the order of DOCUMENTS
+//!    POSTINGS     posting lists (`posting`), in the order of their trigrams
+//!    DICTIONARY   8 a trigram, ascending: its three bytes from the top bit on (a << 56 | b << 48 |
+//!                 c << 40), then 40 bits: the offset of its list in POSTINGS; or, of a list of
+//!                 one block, bit 39 and the block
+//!    NAMES        the packages' directory names and the documents' paths, one after the other
+//!    PACKAGES     24 a package, best first: offset in NAMES 8, length 4, first document 4,
+//!                 popularity (`inst`) f32, (`rdep`) f32
+//!    DOCUMENTS    56 a document: offset of its path in NAMES 8, length 4, first block 4, lines 4,
+//!                 static rank f32, BLAKE3 of its text 32
+//!    BLOCKS       12 a block: offset in CONTENT 8, number of its first line 4; and one entry
+//!                 more, where the last block ends
+//!    SKIPPED      what was left out: varints package, length of path; path; varint length of
+//!                 reason; reason; and so on
+//!    CHECKSUMS    CRC-32C of every page from page 1 to the one in which SKIPPED ends
+//! ```
+//!
+//! A document's blocks go up to the next document's first one; an empty document has none.
+//!
+//! Worked example: a package `p_1` with one document `a.c`, "int a;\n", popularity unknown. CONTENT
+//! at 4096 is `696e7420613b0a`; the 5 trigrams have one block each, so POSTINGS holds only its 8
+//! bytes of padding; the DICTIONARY's first entry, for `" a;"`, is `00000000 80 3b6120`: read
+//! backwards, 20 61 3b, bit 39, block 0. NAMES is `705f31 612e63`.
+//! `tests` holds the whole of it, as a golden file.
+//!
+//! **Invariant:** nothing in a shard is changed after it has been written; a reader knows every
+//! byte by a checksum before it believes it: the header's at open, any other page's at first touch.
+
+use zerocopy::little_endian::{F32, U32, U64};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+
+/// What a shard begins with.
+pub(crate) const MAGIC: [u8; 8] = *b"TRAWLSHD";
+/// The version this module describes.
+pub const VERSION: u32 = 1;
+/// Bytes under one checksum.
+pub(crate) const PAGE_BYTES: usize = 4096;
+/// The content's codec: its bytes as they are.
+pub(crate) const CODEC_RAW: u32 = 0;
+
+/// The parts of a shard, in their order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Section {
+    /// The documents' texts.
+    Content,
+    /// Posting lists.
+    Postings,
+    /// Trigrams and where their lists are.
+    Dictionary,
+    /// Names of packages and paths of documents.
+    Names,
+    /// Packages.
+    Packages,
+    /// Documents.
+    Documents,
+    /// Blocks.
+    Blocks,
+    /// What was left out, and why.
+    Skipped,
+    /// A checksum for every page of the others.
+    Checksums,
+}
+
+impl Section {
+    /// All sections, in their order.
+    pub const ALL: [Section; 9] = [
+        Section::Content,
+        Section::Postings,
+        Section::Dictionary,
+        Section::Names,
+        Section::Packages,
+        Section::Documents,
+        Section::Blocks,
+        Section::Skipped,
+        Section::Checksums,
+    ];
+}
+
+/// Where a section is.
+#[derive(Clone, Copy, Debug, Default, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub(crate) struct Extent {
+    pub(crate) offset: U64,
+    pub(crate) bytes: U64,
+}
+
+/// Bytes between the header's last field and its checksum.
+const RESERVED_BYTES: usize = PAGE_BYTES - 228 - 4;
+
+/// Page 0.
+#[derive(Clone, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub(crate) struct Header {
+    pub(crate) magic: [u8; 8],
+    pub(crate) version: U32,
+    pub(crate) block_bytes: U32,
+    pub(crate) id: [u8; 32],
+    pub(crate) packages: U32,
+    pub(crate) documents: U32,
+    pub(crate) blocks: U32,
+    pub(crate) codec: U32,
+    pub(crate) text_bytes: U64,
+    pub(crate) file_bytes: U64,
+    pub(crate) sections: [Extent; 9],
+    pub(crate) checksums_crc: U32,
+    pub(crate) reserved: [u8; RESERVED_BYTES],
+    pub(crate) crc: U32,
+}
+
+impl Header {
+    /// The checksum that belongs into `crc`.
+    pub(crate) fn checksum(&self) -> u32 {
+        crc32c::crc32c(&self.as_bytes()[..PAGE_BYTES - 4])
+    }
+}
+
+/// An entry of PACKAGES.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub(crate) struct PackageEntry {
+    pub(crate) name_offset: U64,
+    pub(crate) name_bytes: U32,
+    pub(crate) first_document: U32,
+    pub(crate) inst: F32,
+    pub(crate) rdep: F32,
+}
+
+/// An entry of DOCUMENTS.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub(crate) struct DocumentEntry {
+    pub(crate) path_offset: U64,
+    pub(crate) path_bytes: U32,
+    pub(crate) first_block: U32,
+    pub(crate) lines: U32,
+    pub(crate) static_rank: F32,
+    pub(crate) hash: [u8; 32],
+}
+
+/// An entry of BLOCKS.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub(crate) struct BlockEntry {
+    pub(crate) offset: U64,
+    pub(crate) first_line: U32,
+}
+
+/// Set in the low 40 bits of a dictionary entry when they hold a block.
+pub(crate) const SINGLE: u64 = 1 << 39;
+
+/// The low bits of a dictionary entry: an offset in POSTINGS, or `SINGLE` and a block.
+pub(crate) const PAYLOAD: u64 = (1 << 40) - 1;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_have_the_sizes_of_the_description() {
+        assert_eq!(size_of::<Header>(), PAGE_BYTES);
+        assert_eq!(size_of::<PackageEntry>(), 24);
+        assert_eq!(size_of::<DocumentEntry>(), 56);
+        assert_eq!(size_of::<BlockEntry>(), 12);
+    }
+}

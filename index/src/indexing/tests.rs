@@ -1,0 +1,215 @@
+use super::*;
+use crate::directory::Index;
+use crate::shard::{BlockId, DocId};
+use std::fs;
+
+/// Writes a source directory with `files` below `there`.
+fn source(there: &Path, name: &str, files: &[(&str, &[u8])]) -> Source {
+    for (path, text) in files {
+        let path = there.join(name).join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    corpus::sources(&[there.join(name)], false)
+        .unwrap()
+        .remove(0)
+}
+
+/// Paths and texts of all documents, package by package, as an index has them.
+fn contents(index: &Index) -> Vec<(String, String, Vec<u8>)> {
+    let mut all = Vec::new();
+    for shard in &index.shards {
+        for id in 0..shard.document_count() {
+            let document = shard.document(DocId(id)).unwrap();
+            let package = shard
+                .package(shard.package_of(document.id).unwrap())
+                .unwrap();
+            assert!(package.documents.contains(&id));
+            for block in document.blocks.clone() {
+                assert_eq!(shard.document_of(BlockId(block)).unwrap(), document.id);
+            }
+            let text = shard
+                .text(shard.text_range(document.blocks.clone()).unwrap())
+                .unwrap();
+            assert_eq!(document.hash, blake3::hash(text).as_bytes());
+            all.push((
+                String::from_utf8_lossy(package.directory).into_owned(),
+                String::from_utf8_lossy(document.path).into_owned(),
+                text.to_vec(),
+            ));
+        }
+    }
+    all
+}
+
+fn several(there: &Path) -> Vec<Source> {
+    let long = b"x".repeat(300_000);
+    vec![
+        source(
+            there,
+            "b_1",
+            &[
+                ("z.c", b"int z;\n"),
+                ("empty.c", b""),
+                ("README", b"hello\n"),
+            ],
+        ),
+        source(
+            there,
+            "a_2",
+            &[("src/long.js", &long), ("bin", b"a\0b"), ("t/x.c", b"arse")],
+        ),
+        source(
+            there,
+            "c-3",
+            &[
+                ("latin", b"na\xefve\n"),
+                ("utf16", b"\xff\xfea\0r\0s\0e\0\n\0"),
+            ],
+        ),
+    ]
+}
+
+fn options() -> BuildOptions {
+    BuildOptions {
+        popularity: [(
+            b"b".to_vec(),
+            Popularity {
+                inst: 0.5,
+                rdep: 0.1,
+            },
+        )]
+        .into(),
+        ..BuildOptions::default()
+    }
+}
+
+#[test]
+fn an_index_holds_what_the_sources_hold() {
+    let there = tempfile::tempdir().unwrap();
+    let (sources, out) = (several(there.path()), there.path().join("out"));
+    let report = build(sources.clone(), &out, &options(), &Progress::default()).unwrap();
+    assert_eq!(
+        (report.packages, report.documents, report.shards),
+        (3, 7, 1)
+    );
+    assert_eq!(report.skipped, [("binary".to_owned(), 1)].into());
+    let index = Index::open(&out).unwrap();
+    let found = contents(&index);
+    let names: Vec<_> = found
+        .iter()
+        .map(|(package, path, _)| format!("{package}/{path}"))
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "b_1/empty.c",
+            "b_1/z.c",
+            "b_1/README",
+            "a_2/src/long.js",
+            "a_2/t/x.c",
+            "c-3/latin",
+            "c-3/utf16",
+        ]
+    );
+    assert_eq!(found[5].2, b"na\xefve\n");
+    assert_eq!(found[6].2, b"arse\n");
+    let skipped = index.shards[0].skipped().unwrap();
+    assert_eq!((skipped.len(), skipped[0].path), (1, &b"bin"[..]));
+    assert!(is_current(&sources, &out, &options()));
+    fs::write(there.path().join("b_1/z.c"), "int zz;\n").unwrap();
+    assert!(!is_current(&sources, &out, &options()));
+}
+
+#[test]
+fn the_number_of_workers_and_the_memory_change_nothing() {
+    let there = tempfile::tempdir().unwrap();
+    let sources = several(there.path());
+    let shard = |jobs, memory_bytes| {
+        let out = there.path().join(format!("out-{jobs}-{memory_bytes}"));
+        let options = BuildOptions {
+            jobs,
+            memory_bytes,
+            ..options()
+        };
+        build(sources.clone(), &out, &options, &Progress::default()).unwrap();
+        let name = directory::read_manifest(&out).unwrap().shards[0]
+            .file
+            .clone();
+        fs::read(out.join(name)).unwrap()
+    };
+    let one = shard(1, 512 << 20);
+    assert!(one == shard(2, 512 << 20) && one == shard(7, 64 << 20));
+}
+
+#[test]
+fn packages_are_spread_over_shards_and_stay_whole() {
+    let there = tempfile::tempdir().unwrap();
+    let (sources, out) = (several(there.path()), there.path().join("out"));
+    build(sources.clone(), &out, &options(), &Progress::default()).unwrap();
+    let whole = contents(&Index::open(&out).unwrap());
+    let options = BuildOptions {
+        shard_bytes: 1,
+        ..options()
+    };
+    let report = build(sources, &out, &options, &Progress::default()).unwrap();
+    assert_eq!(report.shards, 3);
+    let index = Index::open(&out).unwrap();
+    assert!(index.shards.iter().all(|shard| shard.package_count() == 1));
+    assert_eq!(contents(&index), whole);
+    let shards = fs::read_dir(&out).unwrap().filter(|entry| {
+        entry
+            .as_ref()
+            .unwrap()
+            .file_name()
+            .to_string_lossy()
+            .ends_with(".shard")
+    });
+    assert_eq!(shards.count(), 3, "the shard of before is gone");
+}
+
+#[test]
+fn what_an_interrupted_build_leaves_is_removed_and_the_old_index_stays() {
+    let there = tempfile::tempdir().unwrap();
+    let (sources, out) = (several(there.path()), there.path().join("out"));
+    build(sources.clone(), &out, &options(), &Progress::default()).unwrap();
+    fs::write(out.join("unfinished.tmp"), "half a shard").unwrap();
+    fs::write(out.join("0123456789abcdef.shard"), "never named").unwrap();
+    assert_eq!(contents(&Index::open(&out).unwrap()).len(), 7);
+    let gone = Source {
+        directory: there.path().join("gone"),
+        name: b"gone".to_vec(),
+    };
+    let failed = build(vec![gone], &out, &options(), &Progress::default());
+    assert!(matches!(failed, Err(Error::Corpus(_))), "{failed:?}");
+    assert_eq!(
+        contents(&Index::open(&out).unwrap()).len(),
+        7,
+        "still the old one"
+    );
+    assert!(!out.join("unfinished.tmp").exists() && !out.join("0123456789abcdef.shard").exists());
+}
+
+#[test]
+fn two_builds_in_one_directory_exclude_each_other() {
+    let there = tempfile::tempdir().unwrap();
+    let (sources, out) = (several(there.path()), there.path().join("out"));
+    fs::create_dir(&out).unwrap();
+    let _lock = Lock::take(&out).unwrap();
+    let failed = build(sources, &out, &options(), &Progress::default());
+    assert!(matches!(
+        failed,
+        Err(Error::Directory(directory::Error::Locked { .. }))
+    ));
+}
+
+#[test]
+fn an_index_of_nothing_is_an_index() {
+    let there = tempfile::tempdir().unwrap();
+    fs::create_dir(there.path().join("void")).unwrap();
+    let sources = corpus::sources(&[there.path().join("void")], false).unwrap();
+    let out = there.path().join("out");
+    let report = build(sources, &out, &options(), &Progress::default()).unwrap();
+    assert_eq!((report.packages, report.documents), (1, 0));
+    assert!(contents(&Index::open(&out).unwrap()).is_empty());
+}

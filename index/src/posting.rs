@@ -1,0 +1,531 @@
+//! Posting lists: which blocks hold a trigram.
+//!
+//! A list of `n` ascending block ids out of a shard's `universe` blocks is stored in one of two
+//! ways, whichever is smaller, and which one follows from `n` and the universe alone:
+//!
+//! - **Elias-Fano** (P. Elias 1974; S. Vigna, "Quasi-succinct indices", 2013): the low
+//!   `l = floor(log2(universe / n))` bits of every id, then the high bits in unary: id number `i`
+//!   sets bit `(id >> l) + i`. About `2 + l` bits an id, and `seek` counts whole words of zeros.
+//! - **bitmap**: a bit a block, for the very common.
+//!
+//! In front stands `n` as a varint. A list of one block is not here at all but in the dictionary.
+//!
+//! Worked example: blocks 2, 3, 9 of a universe of 12. `l = 2`; low bits 2, 3, 1 as `10 11 01`,
+//! from the least significant bit: `01_11_10` = 0x1e; high bits 0, 0, 2 set bits 0, 1 and 4: 0x13.
+//! With the length: `03 1e 13`. (The bitmap would be `03 0c 02`, no smaller, so not taken.)
+//!
+//! **Invariant:** decoding bytes that are no list yields wrong ids below the universe or ends
+//! early; it does not panic. Checksums stand guard before it.
+
+/// Bytes that must be readable behind a list, so that a load of 8 needs no test.
+pub(crate) const PADDING_BYTES: usize = 8;
+
+/// Appends `value` in groups of 7 bits, the lowest first, the high bit set on all but the last.
+pub(crate) fn encode_varint(mut value: u64, out: &mut Vec<u8>) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+/// Takes a varint from the front of `bytes`; `None` when they end in it or it has over 64 bits.
+pub(crate) fn decode_varint(bytes: &mut &[u8]) -> Option<u64> {
+    let mut value = 0;
+    for shift in (0..64).step_by(7) {
+        let (&byte, rest) = bytes.split_first()?;
+        *bytes = rest;
+        value |= u64::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
+            return Some(value);
+        }
+    }
+    None
+}
+
+/// How `n` ids out of `universe` lie in bytes.
+#[derive(Clone, Copy)]
+struct Layout {
+    /// Elias-Fano's bits of each id that are stored as they are; `None`: a bitmap.
+    low_bits: Option<u32>,
+    /// Bytes of the low bits; of a bitmap: 0.
+    low_bytes: usize,
+    /// Bytes of the high bits, or of the bitmap.
+    high_bytes: usize,
+}
+
+impl Layout {
+    fn of(n: u32, universe: u32) -> Layout {
+        let low_bits = (universe / n.max(1)).checked_ilog2().unwrap_or(0);
+        let low_bytes = (u64::from(n) * u64::from(low_bits)).div_ceil(8) as usize;
+        let high = u64::from(n) + u64::from(universe.saturating_sub(1) >> low_bits) + 1;
+        let high_bytes = high.div_ceil(8) as usize;
+        let bitmap_bytes = universe.div_ceil(8) as usize;
+        if bitmap_bytes < low_bytes + high_bytes {
+            Layout {
+                low_bits: None,
+                low_bytes: 0,
+                high_bytes: bitmap_bytes,
+            }
+        } else {
+            Layout {
+                low_bits: Some(low_bits),
+                low_bytes,
+                high_bytes,
+            }
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        self.low_bytes + self.high_bytes
+    }
+}
+
+/// Appends the list of `ids`: ascending, distinct, each below `universe`, at least one.
+pub(crate) fn encode(ids: &[u32], universe: u32, out: &mut Vec<u8>) {
+    let n = u32::try_from(ids.len()).expect("distinct u32 ids");
+    encode_varint(u64::from(n), out);
+    let layout = Layout::of(n, universe);
+    let start = out.len();
+    out.resize(start + layout.bytes(), 0);
+    let (low, high) = out[start..].split_at_mut(layout.low_bytes);
+    match layout.low_bits {
+        None => ids
+            .iter()
+            .for_each(|&id| high[id as usize / 8] |= 1 << (id % 8)),
+        Some(low_bits) => encode_elias_fano(ids, low_bits, low, high),
+    }
+}
+
+fn encode_elias_fano(ids: &[u32], low_bits: u32, low: &mut [u8], high: &mut [u8]) {
+    let mask = (1_u64 << low_bits) - 1;
+    for (index, &id) in ids.iter().enumerate() {
+        let at = index * low_bits as usize;
+        let shifted = (u64::from(id) & mask) << (at % 8);
+        for (byte, bits) in low[at / 8..].iter_mut().zip(shifted.to_le_bytes()) {
+            *byte |= bits;
+        }
+        let bit = (id >> low_bits) as usize + index;
+        high[bit / 8] |= 1 << (bit % 8);
+    }
+}
+
+/// A list, borrowed from a shard.
+#[derive(Clone, Copy)]
+pub(crate) enum PostingList<'a> {
+    /// One block, from the dictionary.
+    One(u32),
+    /// Elias-Fano.
+    Sparse {
+        n: u32,
+        low_bits: u32,
+        low: &'a [u8],
+        high: &'a [u8],
+    },
+    /// A bitmap.
+    Dense { n: u32, bits: &'a [u8] },
+}
+
+/// Bytes of a list whose varint length is at most this long.
+const LENGTH_BYTES_MAX: usize = 5;
+
+/// Of the list that `bytes` begin with: how long it is. `bytes` may end behind its length.
+pub(crate) fn list_bytes(bytes: &[u8], universe: u32) -> Option<usize> {
+    let head = &bytes[..bytes.len().min(LENGTH_BYTES_MAX)];
+    let mut rest = head;
+    let n = u32::try_from(decode_varint(&mut rest)?).ok()?;
+    Some(head.len() - rest.len() + Layout::of(n, universe).bytes())
+}
+
+impl<'a> PostingList<'a> {
+    /// The list that `bytes` begin with; [`PADDING_BYTES`] more must follow it.
+    pub(crate) fn decode(bytes: &'a [u8], universe: u32) -> Option<PostingList<'a>> {
+        let mut data = bytes;
+        let n = u32::try_from(decode_varint(&mut data)?).ok()?;
+        let layout = Layout::of(n, universe);
+        if n > universe || data.len() < layout.bytes() + PADDING_BYTES {
+            return None;
+        }
+        Some(match layout.low_bits {
+            None => PostingList::Dense {
+                n,
+                bits: &data[..layout.high_bytes],
+            },
+            Some(low_bits) => PostingList::Sparse {
+                n,
+                low_bits,
+                low: &data[..layout.low_bytes + PADDING_BYTES],
+                high: &data[layout.low_bytes..][..layout.high_bytes],
+            },
+        })
+    }
+
+    /// How many blocks.
+    pub(crate) fn len(&self) -> u32 {
+        match *self {
+            PostingList::One(_) => 1,
+            PostingList::Sparse { n, .. } | PostingList::Dense { n, .. } => n,
+        }
+    }
+
+    /// Goes through the list from its start.
+    pub(crate) fn cursor(&self) -> Cursor<'a> {
+        match *self {
+            PostingList::One(id) => Cursor::One(Some(id)),
+            PostingList::Sparse {
+                n,
+                low_bits,
+                low,
+                high,
+            } => Cursor::Sparse(Sparse {
+                n,
+                low_bits,
+                low,
+                bits: Bits::new(high),
+                index: 0,
+            }),
+            PostingList::Dense { bits, .. } => Cursor::Dense(Bits::new(bits)),
+        }
+    }
+}
+
+/// A position in a list: [`next`](Iterator::next) and [`seek`](Cursor::seek) move it forward.
+pub(crate) enum Cursor<'a> {
+    One(Option<u32>),
+    Sparse(Sparse<'a>),
+    Dense(Bits<'a>),
+}
+
+impl Iterator for Cursor<'_> {
+    type Item = u32;
+
+    #[inline]
+    fn next(&mut self) -> Option<u32> {
+        match self {
+            Cursor::One(id) => id.take(),
+            Cursor::Sparse(list) => list.next(),
+            Cursor::Dense(bits) => bits.next_one(),
+        }
+    }
+}
+
+impl Cursor<'_> {
+    /// The first id from here on that is at least `target`, and the cursor behind it. An id that
+    /// was passed is gone, so targets must ascend.
+    #[inline]
+    pub(crate) fn seek(&mut self, target: u32) -> Option<u32> {
+        match self {
+            Cursor::One(id) => id.take().filter(|&id| id >= target),
+            Cursor::Sparse(list) => list.seek(target),
+            Cursor::Dense(bits) => {
+                bits.skip_to(target);
+                bits.next_one()
+            }
+        }
+    }
+}
+
+/// A position in an Elias-Fano list.
+pub(crate) struct Sparse<'a> {
+    n: u32,
+    low_bits: u32,
+    low: &'a [u8],
+    bits: Bits<'a>,
+    /// How many ids have been passed.
+    index: u32,
+}
+
+impl Sparse<'_> {
+    #[inline]
+    fn next(&mut self) -> Option<u32> {
+        if self.index >= self.n {
+            return None;
+        }
+        let high = self.bits.next_one()?.wrapping_sub(self.index);
+        let at = self.index as usize * self.low_bits as usize;
+        let mask = (1 << self.low_bits) - 1;
+        let low = (load(self.low, at / 8) >> (at % 8)) & mask;
+        self.index += 1;
+        Some(high << self.low_bits | low as u32)
+    }
+
+    fn seek(&mut self, target: u32) -> Option<u32> {
+        let zeros =
+            (target >> self.low_bits).saturating_sub(self.bits.at().wrapping_sub(self.index));
+        self.index += self.bits.skip_zeros(zeros);
+        loop {
+            let id = self.next()?;
+            if id >= target {
+                return Some(id);
+            }
+        }
+    }
+}
+
+/// A position in a string of bits, counted from the least significant bit of the first byte.
+pub(crate) struct Bits<'a> {
+    bytes: &'a [u8],
+    /// The 64 bits around the position, those before it cleared.
+    word: u64,
+    /// Where `word` begins, in bits: a multiple of 64.
+    base: u32,
+    /// The position's offset in the word, for [`at`](Self::at).
+    passed: u32,
+}
+
+impl<'a> Bits<'a> {
+    fn new(bytes: &'a [u8]) -> Self {
+        Bits {
+            bytes,
+            word: load(bytes, 0),
+            base: 0,
+            passed: 0,
+        }
+    }
+
+    /// How many bits have been passed.
+    fn at(&self) -> u32 {
+        self.base + self.passed
+    }
+
+    /// Loads the next word; false at the end.
+    #[inline]
+    fn advance(&mut self) -> bool {
+        self.base += 64;
+        self.passed = 0;
+        self.word = load(self.bytes, (self.base / 8) as usize);
+        (self.base as usize) < self.bytes.len() * 8
+    }
+
+    /// The position of the next one bit, and the position behind it.
+    #[inline]
+    fn next_one(&mut self) -> Option<u32> {
+        while self.word == 0 {
+            if !self.advance() {
+                return None;
+            }
+        }
+        let bit = self.word.trailing_zeros();
+        self.word &= self.word - 1;
+        self.passed = bit + 1;
+        Some(self.base + bit)
+    }
+
+    /// Moves to bit `target`, if that is not behind.
+    fn skip_to(&mut self, target: u32) {
+        if target <= self.at() {
+            return;
+        }
+        if target - self.base >= 64 {
+            self.base = target / 64 * 64;
+            self.word = load(self.bytes, (self.base / 8) as usize);
+        }
+        self.passed = target - self.base;
+        self.word &= u64::MAX << self.passed;
+    }
+
+    /// Moves behind the next `zeros` zero bits, and returns how many ones were passed.
+    fn skip_zeros(&mut self, mut zeros: u32) -> u32 {
+        let mut ones = 0;
+        while zeros > 0 {
+            let left = 64 - self.passed;
+            let ones_here = self.word.count_ones();
+            if left - ones_here < zeros {
+                zeros -= left - ones_here;
+                ones += ones_here;
+                if !self.advance() {
+                    break;
+                }
+            } else {
+                ones += self.skip_zeros_in_word(zeros);
+                break;
+            }
+        }
+        ones
+    }
+
+    /// Moves behind the next `zeros` zero bits, which are all in this word.
+    fn skip_zeros_in_word(&mut self, zeros: u32) -> u32 {
+        let mut ones = 0;
+        // The zero wanted is in front of the one bit that has at least `zeros` zeros before it.
+        let mut rest = self.word;
+        while rest != 0 && rest.trailing_zeros() - self.passed - ones < zeros {
+            rest &= rest - 1;
+            ones += 1;
+        }
+        self.passed += zeros + ones;
+        self.word = rest;
+        ones
+    }
+}
+
+/// The 8 bytes from `at` on, as far as they are there, the others zero.
+#[inline]
+fn load(bytes: &[u8], at: usize) -> u64 {
+    match bytes.get(at..at + 8) {
+        Some(word) => u64::from_le_bytes(word.try_into().expect("8 bytes")),
+        None => {
+            let mut word = [0; 8];
+            let rest = bytes.get(at..).unwrap_or(&[]);
+            word[..rest.len()].copy_from_slice(rest);
+            u64::from_le_bytes(word)
+        }
+    }
+}
+
+/// A list this many times as long as what it is intersected with is sought in, not read through.
+const SEEK_RATIO: u32 = 8;
+
+/// Keeps of `ids`, which ascend, those that are in `list` too.
+pub(crate) fn intersect(ids: &mut Vec<u32>, list: &PostingList<'_>) {
+    let sought = list.len() / SEEK_RATIO > ids.len() as u32;
+    let mut cursor = list.cursor();
+    let mut other = cursor.next();
+    ids.retain(|&id| {
+        while let Some(candidate) = other
+            && candidate < id
+        {
+            other = if sought {
+                cursor.seek(id)
+            } else {
+                cursor.next()
+            };
+        }
+        other == Some(id)
+    });
+}
+
+/// The union of `lists`, ascending.
+pub(crate) fn unite(lists: &[PostingList<'_>], universe: u32) -> Vec<u32> {
+    let total: u64 = lists.iter().map(|list| u64::from(list.len())).sum();
+    if total < u64::from(universe) / 64 {
+        let mut ids: Vec<u32> = lists.iter().flat_map(PostingList::cursor).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        return ids;
+    }
+    let mut bits = vec![0_u8; universe.div_ceil(64) as usize * 8];
+    for id in lists.iter().flat_map(PostingList::cursor) {
+        if let Some(byte) = bits.get_mut(id as usize / 8) {
+            *byte |= 1 << (id % 8);
+        }
+    }
+    let mut ones = Bits::new(&bits);
+    std::iter::from_fn(|| ones.next_one()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    fn padded(ids: &[u32], universe: u32) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        encode(ids, universe, &mut bytes);
+        assert_eq!(list_bytes(&bytes, universe), Some(bytes.len()));
+        bytes.extend([0xff; PADDING_BYTES]);
+        bytes
+    }
+
+    fn ids_and_universe() -> impl Strategy<Value = (Vec<u32>, u32)> {
+        (1_u32..5000, 0_u32..400).prop_flat_map(|(universe, n)| {
+            let ids =
+                proptest::collection::btree_set(0..universe, 1..=(n.min(universe) as usize + 1));
+            (
+                ids.prop_map(|ids: BTreeSet<u32>| ids.into_iter().collect()),
+                Just(universe),
+            )
+        })
+    }
+
+    #[test]
+    fn the_worked_example_is_true() {
+        let mut bytes = Vec::new();
+        encode(&[2, 3, 9], 12, &mut bytes);
+        assert_eq!(bytes, [0x03, 0x1e, 0x13]);
+    }
+
+    #[test]
+    fn every_third_block_is_a_bitmap_and_one_in_a_thousand_is_not() {
+        let ids: Vec<u32> = (0..3000).step_by(2).collect();
+        let bytes = padded(&ids, 3000);
+        assert!(matches!(
+            PostingList::decode(&bytes, 3000),
+            Some(PostingList::Dense { .. })
+        ));
+        let bytes = padded(&[17, 2000, 2999], 3000);
+        assert!(matches!(
+            PostingList::decode(&bytes, 3000),
+            Some(PostingList::Sparse { .. })
+        ));
+    }
+
+    /// A bug of a day: the ones between the last zero sought and the end of its word were passed.
+    #[test]
+    fn seek_stops_behind_the_last_zero_of_a_word() {
+        let ids: Vec<u32> = (0..141).step_by(5).collect();
+        let bytes = padded(&ids, 141);
+        let mut cursor = PostingList::decode(&bytes, 141).unwrap().cursor();
+        assert_eq!((cursor.seek(133), cursor.seek(140)), (Some(135), Some(140)));
+    }
+
+    proptest! {
+        #[test]
+        fn lists_survive((ids, universe) in ids_and_universe()) {
+            let bytes = padded(&ids, universe);
+            let list = PostingList::decode(&bytes, universe).unwrap();
+            prop_assert_eq!(list.len() as usize, ids.len());
+            prop_assert_eq!(list.cursor().collect::<Vec<_>>(), ids);
+        }
+
+        #[test]
+        fn seek_finds_what_a_scan_finds(
+            (ids, universe) in ids_and_universe(),
+            targets in proptest::collection::btree_set(0_u32..5000, 0..50),
+        ) {
+            let bytes = padded(&ids, universe);
+            let mut cursor = PostingList::decode(&bytes, universe).unwrap().cursor();
+            let mut rest = &ids[..];
+            for target in targets {
+                let passed = rest.partition_point(|&id| id < target);
+                rest = &rest[passed..];
+                prop_assert_eq!(cursor.seek(target), rest.first().copied(), "seek {}", target);
+                rest = rest.get(1..).unwrap_or(&[]);
+            }
+        }
+
+        #[test]
+        fn intersections_and_unions_are_those_of_sets(
+            (a, universe) in ids_and_universe(),
+            b in proptest::collection::btree_set(0_u32..5000, 1..300),
+        ) {
+            let b: Vec<u32> = b.into_iter().filter(|&id| id < universe).chain([universe - 1])
+                .collect::<BTreeSet<_>>().into_iter().collect();
+            let (bytes_a, bytes_b) = (padded(&a, universe), padded(&b, universe));
+            let list_a = PostingList::decode(&bytes_a, universe).unwrap();
+            let list_b = PostingList::decode(&bytes_b, universe).unwrap();
+            let (set_a, set_b) =
+                (BTreeSet::from_iter(a.iter().copied()), BTreeSet::from_iter(b.iter().copied()));
+            let mut both = a.clone();
+            intersect(&mut both, &list_b);
+            prop_assert_eq!(both, set_a.intersection(&set_b).copied().collect::<Vec<_>>());
+            let either = unite(&[list_a, list_b, PostingList::One(0)], universe);
+            let mut expected: BTreeSet<u32> = set_a.union(&set_b).copied().collect();
+            expected.insert(0);
+            prop_assert_eq!(either, expected.into_iter().collect::<Vec<_>>());
+        }
+
+        #[test]
+        fn garbage_never_panics(
+            bytes in proptest::collection::vec(any::<u8>(), 0..200),
+            universe in 0_u32..3000,
+            target in any::<u32>(),
+        ) {
+            if let Some(list) = PostingList::decode(&bytes, universe) {
+                let _ = list.cursor().count();
+                let _ = list.cursor().seek(target);
+            }
+        }
+    }
+}

@@ -1,0 +1,505 @@
+//! A shard, read: documents, packages, blocks and candidates, from bytes.
+//!
+//! The format is described in [`format`](crate::format). Opening looks at the header and the table
+//! of checksums; every other page is checked when it is first touched, so that a search pays for
+//! what it reads.
+//! **Invariant:** foreign bytes give an [`Error`] that names file and offset, never a panic and
+//! never a wrong answer; no checksum is computed twice.
+
+mod candidates;
+mod pages;
+
+pub use candidates::Candidates;
+
+use crate::document::Class;
+use crate::file::{self, Bytes};
+use crate::format::{
+    self, BlockEntry, DocumentEntry, Header, MAGIC, PAGE_BYTES, PackageEntry, Section, VERSION,
+};
+use crate::indexing::Popularity;
+use pages::Pages;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use zerocopy::little_endian::U64;
+use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
+
+/// A document of a shard: dense, in the order of static rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DocId(pub u32);
+
+/// A package of a shard: dense, best first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PackageId(pub u32);
+
+/// A block of a shard: dense, in the order of the documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BlockId(pub u32);
+
+/// Why a shard cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The file system's reason.
+    #[error("{}: cannot be read", path.display())]
+    Io {
+        /// The shard.
+        path: PathBuf,
+        /// The reason.
+        source: std::io::Error,
+    },
+    /// Not a shard at all.
+    #[error("{}: not a shard of a Trawl index", path.display())]
+    NotAShard {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Written by a later version.
+    #[error("{}: a shard of format {version}; this version of Trawl reads format {VERSION}: \
+             update it, or build the index again", path.display())]
+    Newer {
+        /// The shard.
+        path: PathBuf,
+        /// Its version.
+        version: u32,
+    },
+    /// Damaged.
+    #[error("{}: damaged at byte {offset} ({what}): build the index again", path.display())]
+    Corrupt {
+        /// The shard.
+        path: PathBuf,
+        /// Where, in bytes from the file's start.
+        offset: u64,
+        /// What is wrong there.
+        what: &'static str,
+    },
+}
+
+/// A document, as the shard has it.
+#[derive(Clone, Debug)]
+pub struct Document<'a> {
+    /// Its id.
+    pub id: DocId,
+    /// Its path within its package.
+    pub path: &'a [u8],
+    /// Its blocks.
+    pub blocks: Range<u32>,
+    /// Its lines.
+    pub lines: u32,
+    /// What of its rank does not depend on the query.
+    pub static_rank: f32,
+    /// BLAKE3 of its text.
+    pub hash: &'a [u8; 32],
+}
+
+/// A package, as the shard has it.
+#[derive(Clone, Debug)]
+pub struct Package<'a> {
+    /// Its id.
+    pub id: PackageId,
+    /// The name of its directory, version included.
+    pub directory: &'a [u8],
+    /// Its documents.
+    pub documents: Range<u32>,
+    /// Share of installations, 0 when unknown.
+    pub inst: f32,
+    /// Share of reverse dependencies, 0 when unknown.
+    pub rdep: f32,
+}
+
+/// A file that was left out of the index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SkippedFile<'a> {
+    /// Its package.
+    pub package: PackageId,
+    /// Its path within the package.
+    pub path: &'a [u8],
+    /// Why.
+    pub reason: &'a str,
+}
+
+/// An open shard.
+pub struct Shard {
+    path: PathBuf,
+    bytes: Bytes,
+    header: Header,
+    pages: Pages,
+}
+
+impl Shard {
+    /// Opens the file at `path`.
+    pub fn open(path: &Path) -> Result<Shard, Error> {
+        let bytes = file::map(path).map_err(|source| Error::Io {
+            path: path.to_owned(),
+            source,
+        })?;
+        Shard::from_bytes(path, bytes)
+    }
+
+    /// A shard of `bytes`; `path` is for messages.
+    pub fn from_bytes(path: &Path, bytes: Bytes) -> Result<Shard, Error> {
+        let header = read_header(path, &bytes)?;
+        let checksums = extent(&header, Section::Checksums);
+        let table = &bytes[checksums.start as usize..checksums.end as usize];
+        if crc32c::crc32c(table) != header.checksums_crc.get() {
+            return Err(corrupt(path, checksums.start, "checksum of the checksums"));
+        }
+        let pages = Pages::new(table);
+        let shard = Shard {
+            path: path.to_owned(),
+            bytes,
+            header,
+            pages,
+        };
+        shard.check_tables()?;
+        Ok(shard)
+    }
+
+    /// The file's path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A hash of what is in it.
+    pub fn id(&self) -> [u8; 32] {
+        self.header.id
+    }
+
+    /// How many packages.
+    pub fn package_count(&self) -> u32 {
+        self.header.packages.get()
+    }
+
+    /// How many documents.
+    pub fn document_count(&self) -> u32 {
+        self.header.documents.get()
+    }
+
+    /// How many blocks.
+    pub fn block_count(&self) -> u32 {
+        self.header.blocks.get()
+    }
+
+    /// Bytes of text.
+    pub fn text_bytes(&self) -> u64 {
+        self.header.text_bytes.get()
+    }
+
+    /// Bytes of the file.
+    pub fn file_bytes(&self) -> u64 {
+        self.header.file_bytes.get()
+    }
+
+    /// Distinct trigrams.
+    pub fn trigram_count(&self) -> u64 {
+        self.section_bytes(Section::Dictionary) / 8
+    }
+
+    /// Length of a section in bytes.
+    pub fn section_bytes(&self, section: Section) -> u64 {
+        let extent = extent(&self.header, section);
+        extent.end - extent.start
+    }
+
+    /// A document; `id` must be below [`document_count`](Self::document_count).
+    pub fn document(&self, id: DocId) -> Result<Document<'_>, Error> {
+        let entry: &DocumentEntry = self.entry(Section::Documents, id.0)?;
+        let first = entry.first_block.get();
+        let end = match id.0 + 1 < self.document_count() {
+            true => self
+                .entry::<DocumentEntry>(Section::Documents, id.0 + 1)?
+                .first_block
+                .get(),
+            false => self.block_count(),
+        };
+        if first > end || end > self.block_count() {
+            return Err(self.corrupt(Section::Documents, "blocks of a document"));
+        }
+        Ok(Document {
+            id,
+            path: self.name(entry.path_offset.get(), entry.path_bytes.get())?,
+            blocks: first..end,
+            lines: entry.lines.get(),
+            static_rank: entry.static_rank.get(),
+            hash: &entry.hash,
+        })
+    }
+
+    /// The document that a block belongs to; `block` must be below
+    /// [`block_count`](Self::block_count).
+    pub fn document_of(&self, block: BlockId) -> Result<DocId, Error> {
+        let behind = self.partition_point(Section::Documents, |entry: &DocumentEntry| {
+            entry.first_block.get() <= block.0
+        })?;
+        match behind.checked_sub(1) {
+            Some(document) => Ok(DocId(document)),
+            None => Err(self.corrupt(Section::Documents, "first block")),
+        }
+    }
+
+    /// A package; `id` must be below [`package_count`](Self::package_count).
+    pub fn package(&self, id: PackageId) -> Result<Package<'_>, Error> {
+        let entry: &PackageEntry = self.entry(Section::Packages, id.0)?;
+        let first = entry.first_document.get();
+        let end = match id.0 + 1 < self.package_count() {
+            true => self
+                .entry::<PackageEntry>(Section::Packages, id.0 + 1)?
+                .first_document
+                .get(),
+            false => self.document_count(),
+        };
+        if first > end || end > self.document_count() {
+            return Err(self.corrupt(Section::Packages, "documents of a package"));
+        }
+        Ok(Package {
+            id,
+            directory: self.name(entry.name_offset.get(), entry.name_bytes.get())?,
+            documents: first..end,
+            inst: entry.inst.get(),
+            rdep: entry.rdep.get(),
+        })
+    }
+
+    /// The package that a document belongs to.
+    pub fn package_of(&self, document: DocId) -> Result<PackageId, Error> {
+        let behind = self.partition_point(Section::Packages, |entry: &PackageEntry| {
+            entry.first_document.get() <= document.0
+        })?;
+        match behind.checked_sub(1) {
+            Some(package) => Ok(PackageId(package)),
+            None => Err(self.corrupt(Section::Packages, "first document")),
+        }
+    }
+
+    /// No document behind `document` has a higher static rank. Packages are in the order of their
+    /// popularity and documents in that of their class, so it is the higher one of the document's
+    /// own and of what the next package could have at best.
+    pub fn static_rank_bound(&self, document: DocId) -> Result<f32, Error> {
+        let own = self.document(document)?.static_rank;
+        let next = PackageId(self.package_of(document)?.0 + 1);
+        Ok(own.max(self.static_rank_from(next)?))
+    }
+
+    /// No document of `package` or of one behind it has a higher static rank.
+    pub fn static_rank_from(&self, package: PackageId) -> Result<f32, Error> {
+        if package.0 >= self.package_count() {
+            return Ok(0.0);
+        }
+        let Package { inst, rdep, .. } = self.package(package)?;
+        Ok(Popularity { inst, rdep }.rank() + Class::Source.share())
+    }
+
+    /// The document at `path` in the package whose directory is `directory`.
+    pub fn find(&self, directory: &[u8], path: &[u8]) -> Result<Option<DocId>, Error> {
+        for package in 0..self.package_count() {
+            let package = self.package(PackageId(package))?;
+            if package.directory != directory {
+                continue;
+            }
+            for document in package.documents {
+                if self.document(DocId(document))?.path == path {
+                    return Ok(Some(DocId(document)));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// The number of the first line of a block, from 1.
+    pub fn first_line(&self, block: BlockId) -> Result<u32, Error> {
+        Ok(self
+            .entry::<BlockEntry>(Section::Blocks, block.0)?
+            .first_line
+            .get())
+    }
+
+    /// Where blocks lie in the text of all documents, in bytes.
+    pub fn text_range(&self, blocks: Range<u32>) -> Result<Range<u64>, Error> {
+        let start = self
+            .entry::<BlockEntry>(Section::Blocks, blocks.start)?
+            .offset
+            .get();
+        let end = self
+            .entry::<BlockEntry>(Section::Blocks, blocks.end)?
+            .offset
+            .get();
+        if start > end || end > self.text_bytes() {
+            return Err(self.corrupt(Section::Blocks, "offset of a block"));
+        }
+        Ok(start..end)
+    }
+
+    /// A part of the text of all documents, by bytes.
+    pub fn text(&self, range: Range<u64>) -> Result<&[u8], Error> {
+        self.slice(Section::Content, range)
+    }
+
+    /// What was left out, in the order of the packages.
+    pub fn skipped(&self) -> Result<Vec<SkippedFile<'_>>, Error> {
+        let mut rest = self.slice(Section::Skipped, 0..self.section_bytes(Section::Skipped))?;
+        let mut files = Vec::new();
+        while !rest.is_empty() {
+            let file = parse_skipped(&mut rest)
+                .filter(|file| file.package.0 < self.package_count())
+                .ok_or_else(|| self.corrupt(Section::Skipped, "an entry"))?;
+            files.push(file);
+        }
+        Ok(files)
+    }
+
+    /// Checks every page that has not been checked yet.
+    pub fn verify(&self) -> Result<(), Error> {
+        let end = extent(&self.header, Section::Checksums).start;
+        self.check_pages(PAGE_BYTES as u64..end)
+    }
+
+    /// Sections must hold what the header counts.
+    fn check_tables(&self) -> Result<(), Error> {
+        let expected = [
+            (Section::Content, self.text_bytes()),
+            (Section::Packages, u64::from(self.package_count()) * 24),
+            (Section::Documents, u64::from(self.document_count()) * 56),
+            (Section::Blocks, (u64::from(self.block_count()) + 1) * 12),
+            (Section::Dictionary, self.trigram_count() * 8),
+        ];
+        for (section, bytes) in expected {
+            if self.section_bytes(section) != bytes {
+                return Err(self.corrupt(section, "length"));
+            }
+        }
+        let end = extent(&self.header, Section::Checksums).start;
+        let pages = end.div_ceil(PAGE_BYTES as u64) - 1;
+        if self.section_bytes(Section::Checksums) != pages * 4 {
+            return Err(self.corrupt(Section::Checksums, "length"));
+        }
+        Ok(())
+    }
+
+    fn name(&self, offset: u64, bytes: u32) -> Result<&[u8], Error> {
+        let end = offset.saturating_add(u64::from(bytes));
+        self.slice(Section::Names, offset..end)
+    }
+
+    /// Entry number `index` of a table.
+    fn entry<T>(&self, section: Section, index: u32) -> Result<&T, Error>
+    where
+        T: FromBytes + KnownLayout + Immutable + Unaligned,
+    {
+        let start = u64::from(index) * size_of::<T>() as u64;
+        let bytes = self.slice(section, start..start + size_of::<T>() as u64)?;
+        Ok(T::ref_from_bytes(bytes).expect("as many bytes as the type has"))
+    }
+
+    /// The number of entries, from the first on, for which `below` holds.
+    fn partition_point<T>(&self, section: Section, below: impl Fn(&T) -> bool) -> Result<u32, Error>
+    where
+        T: FromBytes + KnownLayout + Immutable + Unaligned,
+    {
+        let (mut low, mut high) = (0, self.section_bytes(section) / size_of::<T>() as u64);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match below(self.entry(section, middle as u32)?) {
+                true => low = middle + 1,
+                false => high = middle,
+            }
+        }
+        Ok(low as u32)
+    }
+
+    /// Bytes of a section, checked.
+    fn slice(&self, section: Section, range: Range<u64>) -> Result<&[u8], Error> {
+        let extent = extent(&self.header, section);
+        if range.start > range.end || range.end > extent.end - extent.start {
+            return Err(self.corrupt(section, "a reference beyond the section's end"));
+        }
+        let range = extent.start + range.start..extent.start + range.end;
+        self.check_pages(range.clone())?;
+        Ok(&self.bytes[range.start as usize..range.end as usize])
+    }
+
+    fn check_pages(&self, range: Range<u64>) -> Result<(), Error> {
+        let end = extent(&self.header, Section::Checksums).start as usize;
+        self.pages
+            .check(&self.bytes[..end], range)
+            .map_err(|offset| corrupt(&self.path, offset, "checksum"))
+    }
+
+    fn corrupt(&self, section: Section, what: &'static str) -> Error {
+        corrupt(&self.path, extent(&self.header, section).start, what)
+    }
+
+    /// The dictionary's entry number `index`.
+    fn dictionary_entry(&self, index: u32) -> Result<u64, Error> {
+        Ok(self.entry::<U64>(Section::Dictionary, index)?.get())
+    }
+}
+
+fn corrupt(path: &Path, offset: u64, what: &'static str) -> Error {
+    Error::Corrupt {
+        path: path.to_owned(),
+        offset,
+        what,
+    }
+}
+
+fn extent(header: &Header, section: Section) -> Range<u64> {
+    let extent = header.sections[section as usize];
+    extent.offset.get()..extent.offset.get() + extent.bytes.get()
+}
+
+fn read_header(path: &Path, bytes: &[u8]) -> Result<Header, Error> {
+    if !bytes.starts_with(&MAGIC) {
+        return Err(Error::NotAShard {
+            path: path.to_owned(),
+        });
+    }
+    let Ok((header, _)) = Header::read_from_prefix(bytes) else {
+        return Err(corrupt(
+            path,
+            bytes.len() as u64,
+            "the file ends in its header",
+        ));
+    };
+    // A later version may lay out everything behind its number in another way.
+    if header.version.get() > VERSION {
+        return Err(Error::Newer {
+            path: path.to_owned(),
+            version: header.version.get(),
+        });
+    }
+    if header.checksum() != header.crc.get() {
+        return Err(corrupt(path, 0, "checksum of the header"));
+    }
+    if header.version.get() != VERSION || header.codec.get() != format::CODEC_RAW {
+        return Err(corrupt(path, 8, "unknown version or codec"));
+    }
+    if header.file_bytes.get() != bytes.len() as u64 {
+        return Err(corrupt(
+            path,
+            bytes.len() as u64,
+            "the file is cut or has grown",
+        ));
+    }
+    let mut end = PAGE_BYTES as u64;
+    for section in header.sections {
+        let (offset, length) = (section.offset.get(), section.bytes.get());
+        let section_end = offset.checked_add(length);
+        if offset < end || section_end.is_none_or(|end| end > bytes.len() as u64) {
+            return Err(corrupt(path, 80, "place of a section"));
+        }
+        end = offset + length;
+    }
+    Ok(header)
+}
+
+fn parse_skipped<'a>(rest: &mut &'a [u8]) -> Option<SkippedFile<'a>> {
+    use crate::posting::decode_varint;
+    let package = PackageId(u32::try_from(decode_varint(rest)?).ok()?);
+    let path_bytes = usize::try_from(decode_varint(rest)?).ok()?;
+    let path = rest.split_off(..path_bytes)?;
+    let reason_bytes = usize::try_from(decode_varint(rest)?).ok()?;
+    let reason = str::from_utf8(rest.split_off(..reason_bytes)?).ok()?;
+    Some(SkippedFile {
+        package,
+        path,
+        reason,
+    })
+}

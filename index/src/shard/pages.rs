@@ -1,0 +1,59 @@
+//! Which pages of a shard are known to be whole.
+
+use crate::format::PAGE_BYTES;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The checksum of every page from page 1 on, and a bit for each that has been compared.
+pub(super) struct Pages {
+    checksums: Vec<u32>,
+    checked: Vec<AtomicU64>,
+}
+
+impl Pages {
+    pub(super) fn new(table: &[u8]) -> Self {
+        let checksums: Vec<u32> = table
+            .chunks_exact(4)
+            .map(|bytes| u32::from_le_bytes(bytes.try_into().expect("4 bytes")))
+            .collect();
+        let words = checksums.len().div_ceil(64);
+        Pages {
+            checksums,
+            checked: (0..words).map(|_| AtomicU64::new(0)).collect(),
+        }
+    }
+
+    /// Checks the pages of `file` that hold the bytes `range`; `file` ends where the checksums
+    /// begin. The error is the offset of a damaged page.
+    #[inline]
+    pub(super) fn check(&self, file: &[u8], range: Range<u64>) -> Result<(), u64> {
+        if range.is_empty() {
+            return Ok(());
+        }
+        let first = range.start as usize / PAGE_BYTES;
+        let last = (range.end as usize - 1) / PAGE_BYTES;
+        for page in first..=last {
+            // Page 0 is the header, which has a checksum of its own.
+            let index = page.checked_sub(1).ok_or(0_u64)?;
+            let bit = 1 << (index % 64);
+            // Relaxed: the bit orders nothing; a page that two threads check at once is checked
+            // twice.
+            if self.checked[index / 64].load(Ordering::Relaxed) & bit == 0 {
+                self.check_page(file, page, index)?;
+                self.checked[index / 64].fetch_or(bit, Ordering::Relaxed);
+            }
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn check_page(&self, file: &[u8], page: usize, index: usize) -> Result<(), u64> {
+        let start = page * PAGE_BYTES;
+        let bytes = &file[start..file.len().min(start + PAGE_BYTES)];
+        if self.checksums.get(index) == Some(&crc32c::crc32c(bytes)) {
+            Ok(())
+        } else {
+            Err(start as u64)
+        }
+    }
+}
