@@ -1,2 +1,69 @@
-//! (being written)
-fn main() {}
+//! The door: one binary, `trawl`.
+//!
+//! Each subcommand is a module; what they share is [`terminal`] (how to speak to people),
+//! [`local`] (a backend in this process) and [`place`] (where things are kept when nobody says).
+//! Exit status: 0 done or found, 1 nothing found, 2 an error, 3 found, but not all of it.
+
+mod backend;
+mod frontend;
+mod index;
+mod inspect;
+mod local;
+mod place;
+mod search;
+mod serve;
+mod size;
+mod terminal;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Searches source code: every line of it, however large the archive, and says so when it cannot.
+#[derive(Parser)]
+#[command(name = "trawl", version, max_term_width = 100)]
+#[command(after_help = "Examples:
+  trawl serve                              search this directory in a browser
+  trawl serve --each /srv/sources          every directory inside is a package
+  trawl index --each --out I /srv/sources  build an index, ...
+  trawl search --index I 'errno == EINTR'  ... and search it without a server
+  trawl search --mode regexp 'fopen\\(.*\"r\"'   ask the server on this machine")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Index(index::Arguments),
+    Serve(serve::Arguments),
+    Search(search::Arguments),
+    Backend(backend::Arguments),
+    Frontend(frontend::Arguments),
+    Inspect(inspect::Arguments),
+}
+
+/// What a command ends with when it could not do what it was asked to.
+const ERROR: u8 = 2;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let result = match arguments.command {
+        Command::Index(arguments) => index::run(&arguments),
+        Command::Serve(arguments) => serve::run(&arguments),
+        Command::Search(arguments) => search::run(&arguments),
+        Command::Backend(arguments) => backend::run(&arguments),
+        Command::Frontend(arguments) => frontend::run(&arguments),
+        Command::Inspect(arguments) => inspect::run(&arguments),
+    };
+    match result {
+        Ok(code) => code,
+        Err(error) if terminal::is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!(
+                "trawl: {}",
+                terminal::harmless(format!("{error:#}").as_bytes())
+            );
+            ExitCode::from(ERROR)
+        }
+    }
+}

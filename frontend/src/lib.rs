@@ -1,1 +1,62 @@
-//! (being written)
+//! The frontend: sends queries to the source backends, spools what they stream back, and shows it
+//! in pages.
+//!
+//! A [`Query`] is what the user typed, checked. [`Frontend::search`] starts a run of it, or joins
+//! the one that is under way; a [`Search`] is a client's hold on a run, an [`Answer`] its end:
+//! counts, what is missing, and the matches in total order, read from the spool when a page asks
+//! for them. [`app`] puts HTTP in front of all that.
+//!
+//! Pure, without clock, file and socket: `query`, `assign` (who searches what), `run` (one query's state machine),
+//! `rank` (order), [`page`], [`render`]. The rim around them: `fanout` (connections to [`Backend`]s), `spool`
+//! (frames on disk), `live` (a run's threads and counters), `frontend`, `http`.
+//!
+//! ```
+//! use frontend::{Backend, Config, Frontend, Query};
+//! use schema::message::{Pattern, Syntax};
+//!
+//! # let directory = tempfile::tempdir().unwrap();
+//! # let spool = directory.path();
+//! # tokio::runtime::Runtime::new().unwrap().block_on(async {
+//! let frontend = Frontend::start(Config::new(spool), vec![Backend::tcp("127.0.0.1:9")]).unwrap();
+//! let pattern = Pattern { text: "fopen(".into(), syntax: Syntax::Literal, ignore_case: false };
+//! let query = Query::new(pattern, Query::CONTEXT_DEFAULT).unwrap();
+//! let answer = frontend.search(query).await.unwrap().finished().await.unwrap();
+//! // Nobody listens there, and the answer does not pretend otherwise.
+//! assert!(!answer.is_complete());
+//! assert_eq!(answer.missing()[0].backend, "127.0.0.1:9");
+//! # });
+//! ```
+
+#![cfg_attr(
+    test,
+    allow(
+        clippy::single_range_in_vec_init,
+        reason = "a match's ranges are a list, often of one"
+    )
+)]
+
+mod answer;
+mod assign;
+mod fanout;
+mod frontend;
+mod http;
+mod live;
+pub mod page;
+mod query;
+mod rank;
+pub mod render;
+mod run;
+mod runs;
+mod search;
+mod spool;
+
+pub use answer::{Answer, Timings};
+pub use fanout::{Backend, Stream};
+pub use frontend::{BackendStatus, Config, FileError, Frontend, SearchError, StartError};
+pub use http::app;
+pub use live::{BackendProgress, Progress};
+pub use query::{BadQuery, CONTEXT_LINES_MAX, QUERY_BYTES_MAX, Query, Typed};
+pub use rank::MATCHES_MAX;
+pub use run::{Explain, Missing, ShardId, Skipped, SkippedDocument};
+pub use search::Search;
+pub use spool::SpoolError;

@@ -33,7 +33,7 @@
 //! A document's blocks go up to the next document's first one; an empty document has none.
 //!
 //! Worked example: a package `p_1` with one document `a.c`, "int a;\n", popularity unknown. CONTENT
-//! at 4096 is `696e7420613b0a`; the 5 trigrams have one block each, so POSTINGS holds only its 8
+//! at 4096 is `696e7420613b0a`; the 4 trigrams have one block each, so POSTINGS holds only its 8
 //! bytes of padding; the DICTIONARY's first entry, for `" a;"`, is `00000000 80 3b6120`: read
 //! backwards, 20 61 3b, bit 39, block 0. NAMES is `705f31 612e63`.
 //! `tests` holds the whole of it, as a golden file.

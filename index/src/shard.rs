@@ -503,3 +503,6 @@ fn parse_skipped<'a>(rest: &mut &'a [u8]) -> Option<SkippedFile<'a>> {
         reason,
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -241,7 +241,9 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn frames() -> (Vec<u8>, Vec<(Kind, Vec<u8>)>) {
+    type Frames = Vec<(Kind, Vec<u8>)>;
+
+    fn frames() -> (Vec<u8>, Frames) {
         let frames = vec![
             (Kind::Hello, vec![7; 24]),
             (Kind::Cancel, vec![]),
@@ -256,7 +258,7 @@ mod tests {
     }
 
     /// Feeds `stream` in pieces of `piece` bytes and returns the frames and the bytes walked.
-    fn drain(stream: &[u8], piece: usize) -> Result<(Vec<(Kind, Vec<u8>)>, Vec<u8>), Error> {
+    fn drain(stream: &[u8], piece: usize) -> Result<(Frames, Vec<u8>), Error> {
         let mut decoder = Decoder::new();
         let (mut frames, mut walked) = (Vec::new(), Vec::new());
         for piece in stream.chunks(piece) {

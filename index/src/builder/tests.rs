@@ -57,16 +57,14 @@ fn expected(documents: &[Vec<u8>], block_bytes: usize) -> Plain {
     for document in documents {
         let first_block = plain.blocks.len() as u32;
         let lines: Vec<&[u8]> = document.split_inclusive(|&byte| byte == b'\n').collect();
-        let mut number = 1;
         let mut bytes = 0;
-        for line in &lines {
+        for (number, line) in (1..).zip(&lines) {
             if number == 1 || bytes + line.len() > block_bytes {
                 plain.blocks.push((offset, number));
                 bytes = 0;
             }
             bytes += line.len();
             offset += line.len() as u64;
-            number += 1;
             for window in line.windows(3).filter(|window| !window.contains(&b'\n')) {
                 let key = [0, 1, 2].map(|at| window[at].to_ascii_lowercase());
                 let list = plain.postings.entry(key).or_default();

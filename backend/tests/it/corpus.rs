@@ -1,0 +1,182 @@
+//! Random corpora: packages of files that are hostile in every way a file can be.
+//!
+//! Words come from a small alphabet, so that queries hit, and lines from pieces of bytes, so that
+//! encodings and line ends are mixed within a file.
+
+use index::corpus::sources;
+use index::directory::Index;
+use index::indexing::{BuildOptions, Progress, build};
+use index::manifest::Options;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// Packages: their files, by path.
+pub(crate) type Corpus = Vec<Vec<(Vec<u8>, Vec<u8>)>>;
+
+/// How it is built.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Build {
+    pub(crate) block_bytes: usize,
+    pub(crate) shard_bytes: u64,
+}
+
+/// One to four packages of up to eight files.
+pub(crate) fn corpora() -> impl Strategy<Value = Corpus> {
+    let package = vec((any::<prop::sample::Index>(), contents()), 0..=8);
+    vec(package.prop_map(named), 1..=4)
+}
+
+/// Blocks of a line or two, or of many; one shard, or one for each package.
+pub(crate) fn builds() -> impl Strategy<Value = Build> {
+    let block_bytes = prop_oneof![Just(16), Just(64), Just(4096)];
+    let shard_bytes = prop_oneof![3 => Just(u64::MAX), 1 => Just(1)];
+    (block_bytes, shard_bytes).prop_map(|(block_bytes, shard_bytes)| Build {
+        block_bytes,
+        shard_bytes,
+    })
+}
+
+/// A corpus on the disk, and its index.
+pub(crate) struct Built {
+    /// The packages are in `source`, which is gone with this.
+    there: tempfile::TempDir,
+    pub(crate) index: Index,
+}
+
+impl Built {
+    /// Writes and indexes a corpus.
+    pub(crate) fn new(corpus: &Corpus, how: Build) -> Built {
+        let there = tempfile::tempdir().unwrap();
+        for (number, files) in corpus.iter().enumerate() {
+            write_package(&there.path().join(format!("source/p{number}_1")), files);
+        }
+        build_index(&there.path().join("source"), &there.path().join("out"), how);
+        let index = Index::open(&there.path().join("out")).unwrap();
+        Built { there, index }
+    }
+
+    /// The directory that the packages are in.
+    pub(crate) fn source(&self) -> PathBuf {
+        self.there.path().join("source")
+    }
+}
+
+/// Writes files below `directory`.
+pub(crate) fn write_package(directory: &Path, files: &[(Vec<u8>, Vec<u8>)]) {
+    fs::create_dir_all(directory).unwrap();
+    for (path, bytes) in files {
+        let path = directory.join(OsStr::from_bytes(path));
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+}
+
+/// Indexes every directory in `source` as a package.
+pub(crate) fn build_index(source: &Path, out: &Path, how: Build) {
+    let options = BuildOptions {
+        options: Options {
+            block_bytes: how.block_bytes,
+            no_ignore: true,
+        },
+        shard_bytes: how.shard_bytes,
+        jobs: 2,
+        ..BuildOptions::default()
+    };
+    let sources = sources(&[source.to_owned()], true).unwrap();
+    build(sources, out, &options, &Progress::default()).unwrap();
+}
+
+/// Gives files paths: of several classes, hidden, with blanks, line ends and invalid UTF-8.
+fn named(files: Vec<(prop::sample::Index, Vec<u8>)>) -> Vec<(Vec<u8>, Vec<u8>)> {
+    const BEGINS: [&[u8]; 8] = [
+        b"",
+        b"src/task",
+        b"tests/",
+        b"doc/a b ",
+        b"vendor/x/",
+        b".hidden/.",
+        b"a\nb:1:",
+        b"\xff\xfe",
+    ];
+    const ENDS: [&str; 4] = [".c", "", ".min.js", ".md"];
+    let path = |number: usize, pick: prop::sample::Index| {
+        let end = format!("{number}{}", pick.get(&ENDS));
+        [BEGINS[pick.index(BEGINS.len())], end.as_bytes()].concat()
+    };
+    let named = files.into_iter().enumerate();
+    named.map(|(number, (pick, bytes))| (path(number, pick), bytes)).collect()
+}
+
+fn contents() -> impl Strategy<Value = Vec<u8>> {
+    prop_oneof![
+        12 => text(),
+        2 => (text(), 10..40_usize).prop_map(|(text, times)| text.repeat(times)),
+        1 => text().prop_map(|text| [b"\xef\xbb\xbf", &text[..]].concat()),
+        1 => text().prop_map(|text| [&b"ab\n".repeat(2700), &b"\0ask\0\n"[..], &text].concat()),
+        1 => text().prop_map(|text| [&text, &b"a\0sk"[..]].concat()),
+        1 => (line(), text()).prop_map(|(line, text)| {
+            let long = line.repeat(100_000 / line.len().max(1));
+            [&text, &long, &b" ask\n"[..], &text].concat()
+        }),
+        2 => (any::<bool>(), text(), 0..6_u8).prop_map(|(little, text, fault)| {
+            utf16(little, &String::from_utf8_lossy(&text), fault)
+        }),
+    ]
+}
+
+/// Text as UTF-16 with its mark; sometimes with half a pair within, or half a unit at the end.
+fn utf16(little: bool, text: &str, fault: u8) -> Vec<u8> {
+    let mut units: Vec<u16> = [0xfeff].into_iter().chain(text.encode_utf16()).collect();
+    if fault == 0 {
+        units.insert(units.len().div_ceil(2), 0xd800);
+    }
+    let encode = |unit: u16| if little { unit.to_le_bytes() } else { unit.to_be_bytes() };
+    let mut bytes: Vec<u8> = units.into_iter().flat_map(encode).collect();
+    if fault == 1 {
+        bytes.push(b'x');
+    }
+    bytes
+}
+
+/// Lines with ends of all kinds, the last one with or without.
+fn text() -> impl Strategy<Value = Vec<u8>> {
+    let end = prop_oneof![
+        6 => Just(&b"\n"[..]),
+        3 => Just(&b"\r\n"[..]),
+        1 => Just(&b"\r\r\n"[..]),
+    ];
+    let lines = vec((line(), end), 0..24);
+    (lines, line(), any::<bool>()).prop_map(|(lines, last, open)| {
+        let mut text: Vec<u8> = lines
+            .into_iter()
+            .flat_map(|(line, end)| [line, end.to_vec()].concat())
+            .collect();
+        if open {
+            text.extend(last);
+        }
+        text
+    })
+}
+
+fn line() -> impl Strategy<Value = Vec<u8>> {
+    vec(piece(), 0..7).prop_map(|pieces| pieces.concat())
+}
+
+fn piece() -> impl Strategy<Value = Vec<u8>> {
+    prop_oneof![
+        8 => "[abkst]{1,4}".prop_map(String::into_bytes),
+        2 => "[abkstABKST]{1,3}".prop_map(String::into_bytes),
+        2 => Just(b"task".to_vec()),
+        2 => "[ \t_;]{1,2}".prop_map(String::into_bytes),
+        1 => "[0-9]{1,3}".prop_map(String::into_bytes),
+        2 => "[ſ\u{212a}éÉß漢]".prop_map(String::into_bytes),
+        // Latin-1, halves of characters, what is never UTF-8.
+        2 => prop::sample::select(&[&b"\xe9"[..], b"\xc5", b"\xbf", b"\xff", b"\x80\x81"][..])
+            .prop_map(<[u8]>::to_vec),
+        1 => Just(b"\r".to_vec()),
+    ]
+}

@@ -1,0 +1,51 @@
+//! `trawl backend`: serves the shards of an index to frontends.
+
+use crate::terminal;
+use anyhow::{Context, Result};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Serve an index to frontends
+///
+/// Prints the address it listens on, and takes up a new manifest of the index within a second.
+/// It speaks Trawl's own protocol, without authentication: let only frontends reach it.
+#[derive(clap::Args)]
+#[command(after_help = "Example:\n  trawl backend --index I --listen 127.0.0.1:28082")]
+pub(crate) struct Arguments {
+    /// The index directory
+    #[arg(long, value_name = "DIR")]
+    index: PathBuf,
+    /// Where to listen; port 0 takes a free one
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:28082")]
+    listen: String,
+    /// Threads that verify candidates, for each search [default: the number of processors]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    workers: Option<u16>,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    terminal::start_log();
+    tokio::runtime::Runtime::new()?.block_on(serve(arguments))
+}
+
+async fn serve(arguments: &Arguments) -> Result<ExitCode> {
+    let live = backend::snapshot::Live::open(&arguments.index)?;
+    let mut options = backend::server::Options::default();
+    if let Some(workers) = arguments.workers {
+        options.workers = usize::from(workers);
+    }
+    let listener = tokio::net::TcpListener::bind(&arguments.listen)
+        .await
+        .with_context(|| format!("cannot listen on {}", arguments.listen))?;
+    println!(
+        "backend of {} on {}",
+        arguments.index.display(),
+        listener.local_addr()?
+    );
+    let backend = backend::Backend::start(live, options);
+    tokio::select! {
+        result = backend.listen(listener) => result?,
+        _ = tokio::signal::ctrl_c() => {}
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,84 @@
+//! `trawl frontend`: searches backends, and answers people and programs over HTTP.
+
+use crate::{size, terminal};
+use anyhow::{Context, Result};
+use axum::serve::ListenerExt;
+use frontend::{Backend, Config, Frontend};
+use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use tokio::net::TcpListener;
+
+/// Search backends, and answer over HTTP
+#[derive(clap::Args)]
+#[command(after_help = "Example:
+  trawl frontend --backend 127.0.0.1:28082 --backend 127.0.0.1:28083 --spool /var/tmp/spool")]
+pub(crate) struct Arguments {
+    /// A backend's address; give one for each backend
+    #[arg(long = "backend", value_name = "ADDR", required = true)]
+    backends: Vec<String>,
+    /// Where to listen; port 0 takes a free one
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080")]
+    listen: String,
+    /// A directory for what backends send; this frontend's alone
+    #[arg(long, value_name = "DIR")]
+    spool: PathBuf,
+    /// Bytes that the spool may take on the disk
+    #[arg(long, value_name = "SIZE", value_parser = size::parse, default_value = "10G")]
+    spool_bytes: u64,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    terminal::start_log();
+    tokio::runtime::Runtime::new()?.block_on(serve(arguments))
+}
+
+async fn serve(arguments: &Arguments) -> Result<ExitCode> {
+    let listener = listen(&arguments.listen).await?;
+    let metrics = record_metrics()?;
+    std::fs::create_dir_all(&arguments.spool)
+        .with_context(|| format!("{}: cannot be created", arguments.spool.display()))?;
+    let config = Config {
+        spool_bytes_max: arguments.spool_bytes,
+        ..Config::new(&arguments.spool)
+    };
+    let backends = arguments
+        .backends
+        .iter()
+        .cloned()
+        .map(Backend::tcp)
+        .collect();
+    let frontend = Frontend::start(config, backends)?;
+    answer(listener, frontend, metrics).await
+}
+
+/// Binds the address that people and programs will use.
+pub(crate) async fn listen(address: &str) -> Result<TcpListener> {
+    TcpListener::bind(address).await.with_context(|| {
+        format!("cannot listen on {address}; another address is given with --listen")
+    })
+}
+
+/// Makes this process count what it does.
+pub(crate) fn record_metrics() -> Result<PrometheusHandle> {
+    Ok(PrometheusBuilder::new().install_recorder()?)
+}
+
+/// Prints the address and answers until the process is told to end.
+pub(crate) async fn answer(
+    listener: TcpListener,
+    frontend: Arc<Frontend>,
+    metrics: PrometheusHandle,
+) -> Result<ExitCode> {
+    println!("http://{}/", listener.local_addr()?);
+    let listener = listener.tap_io(|stream| {
+        // Without it an answer is slower, not wrong.
+        let _ = stream.set_nodelay(true);
+    });
+    tokio::select! {
+        result = axum::serve(listener, frontend::app(frontend, metrics)) => result?,
+        _ = tokio::signal::ctrl_c() => {}
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,85 @@
+//! Searches an index directory in this process, over the frames that a server would get.
+
+use super::{Explain, Printer, Summary};
+use crate::place;
+use anyhow::{Context, Result, bail};
+use frontend::render::Match;
+use frontend::{Config, Frontend, Query};
+use schema::message::FileRange;
+use std::borrow::Cow;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Matches that are read from the spool at a time.
+const CHUNK_MATCHES: usize = 1000;
+
+pub(super) fn search(index: &Path, query: Query, printer: &mut Printer) -> Result<Summary> {
+    let runtime = tokio::runtime::Runtime::new()?;
+    let summary = runtime.block_on(async {
+        let backend = crate::local::backend(index)?;
+        let frontend = place::with_free_spool(|spool| {
+            Frontend::start(Config::new(spool), vec![backend.clone()])
+        })?;
+        search_with(&frontend, query, printer).await
+    });
+    runtime.shutdown_background();
+    summary
+}
+
+async fn search_with(
+    frontend: &Arc<Frontend>,
+    query: Query,
+    printer: &mut Printer,
+) -> Result<Summary> {
+    let search = frontend.search(query).await?;
+    let answer = search.finished().await.map_err(|error| match error {
+        frontend::SearchError::BadQuery(bad) => anyhow::Error::new(bad),
+        other => other.into(),
+    })?;
+    for start in (0..answer.len()).step_by(CHUNK_MATCHES) {
+        // Blocks this thread, which has nothing else to do.
+        for found in answer.matches(start..answer.len().min(start + CHUNK_MATCHES))? {
+            let text = whole_line(frontend, &found).await?;
+            printer.print(&found, &text)?;
+        }
+    }
+    let explain = answer.explain();
+    Ok(Summary {
+        matches: answer.len() as u64,
+        missing: answer
+            .missing()
+            .iter()
+            .map(|missing| (missing.backend.clone(), missing.reason.clone()))
+            .collect(),
+        skipped: answer.skipped().count,
+        explain: Explain {
+            plan: explain.plan.clone(),
+            blocks: explain.blocks,
+            candidates: explain.candidates,
+            matched_blocks: explain.matched_blocks,
+            verified_bytes: explain.verified_bytes,
+        },
+    })
+}
+
+/// The line of a match, fetched when only a part of it came with the match.
+async fn whole_line<'a>(frontend: &Arc<Frontend>, found: &'a Match) -> Result<Cow<'a, [u8]>> {
+    let Some(window) = found.window else {
+        return Ok(Cow::Borrowed(&found.text));
+    };
+    let mut line = Vec::new();
+    while (line.len() as u64) < window.line_bytes {
+        let done = line.len() as u64;
+        let range = FileRange::Bytes {
+            offset: found.offset + done,
+            count: window.line_bytes - done,
+        };
+        let reply = frontend.file(&found.package, &found.path, range).await?;
+        let reply = reply.context("a file is gone from the index")?;
+        if reply.text.is_empty() || reply.hash != found.hash {
+            bail!("a file has changed in the index while it was searched");
+        }
+        line.extend_from_slice(&reply.text);
+    }
+    Ok(Cow::Owned(line))
+}

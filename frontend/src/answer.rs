@@ -1,0 +1,173 @@
+//! A finished run: its matches in order, and how complete they are.
+//!
+//! An answer never changes, and its matches are in the spool: what it holds in memory is one
+//! pointer a match.
+
+use crate::page::{self, Group};
+use crate::query::Query;
+use crate::rank::{FrameAt, Pointer, StringPool};
+use crate::render::Match;
+use crate::run::{Explain, Missing, Outcome, Skipped};
+use crate::spool::{FrameBuffer, RunSpool, SpoolError};
+use schema::message::BatchReader;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+/// How long the phases of a query took.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Timings {
+    /// Waiting for its turn.
+    pub queue: Duration,
+    /// From the first request to the end of the last stream.
+    pub stream: Duration,
+    /// Putting the matches in order.
+    pub rank: Duration,
+}
+
+impl Timings {
+    /// All of it.
+    pub fn total(&self) -> Duration {
+        self.queue + self.stream + self.rank
+    }
+}
+
+/// The answer to a query.
+#[derive(Debug)]
+pub struct Answer {
+    pub(crate) id: String,
+    pub(crate) generation: String,
+    pub(crate) query: Query,
+    pub(crate) outcome: Outcome,
+    pub(crate) pointers: Vec<Pointer>,
+    pub(crate) packages: StringPool,
+    pub(crate) documents: u64,
+    pub(crate) timings: Timings,
+    pub(crate) spool: Arc<RunSpool>,
+    /// Made when the first page by package is asked for.
+    pub(crate) groups: OnceLock<Vec<Group>>,
+}
+
+impl Answer {
+    /// Names the run.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Names the set of shards that the query was about.
+    pub fn generation(&self) -> &str {
+        &self.generation
+    }
+
+    /// The query.
+    pub fn query(&self) -> &Query {
+        &self.query
+    }
+
+    /// How many matches there are. Exact when the answer is complete; else how many arrived.
+    pub fn len(&self) -> usize {
+        self.pointers.len()
+    }
+
+    /// Whether there is no match.
+    pub fn is_empty(&self) -> bool {
+        self.pointers.is_empty()
+    }
+
+    /// Documents with a match.
+    pub fn documents(&self) -> u64 {
+        self.documents
+    }
+
+    /// Packages with a match.
+    pub fn packages(&self) -> usize {
+        self.packages.len()
+    }
+
+    /// Whether every shard was searched to its end.
+    pub fn is_complete(&self) -> bool {
+        self.outcome.missing.is_empty() && self.outcome.refused.is_none()
+    }
+
+    /// What is missing, by backend.
+    pub fn missing(&self) -> &[Missing] {
+        &self.outcome.missing
+    }
+
+    /// Documents that were given up.
+    pub fn skipped(&self) -> &Skipped {
+        &self.outcome.skipped
+    }
+
+    /// How the matches were found.
+    pub fn explain(&self) -> &Explain {
+        &self.outcome.explain
+    }
+
+    /// How long it took.
+    pub fn timings(&self) -> &Timings {
+        &self.timings
+    }
+
+    /// The matches in a range of the order, read from the spool. Blocks on the disk. Each frame is
+    /// read once, so that a large range is cheaper than its parts.
+    ///
+    /// # Panics
+    /// When the range is not within `0..len()`.
+    pub fn matches(&self, range: Range<usize>) -> Result<Vec<Match>, SpoolError> {
+        read(
+            &self.spool,
+            &self.pointers[range],
+            self.query.context_lines(),
+        )
+    }
+
+    /// Matches that are not neighbours, in the order of `indexes`.
+    pub(crate) fn matches_at(&self, indexes: &[usize]) -> Result<Vec<Match>, SpoolError> {
+        let pointers: Vec<_> = indexes.iter().map(|&index| self.pointers[index]).collect();
+        read(&self.spool, &pointers, self.query.context_lines())
+    }
+
+    /// Packages in the order of their best match.
+    pub(crate) fn groups(&self) -> &[Group] {
+        self.groups.get_or_init(|| page::group(&self.pointers))
+    }
+}
+
+/// Reads the matches that pointers stand for, in their order, frame by frame.
+pub(crate) fn read(
+    spool: &RunSpool,
+    pointers: &[Pointer],
+    context_lines: u32,
+) -> Result<Vec<Match>, SpoolError> {
+    let mut by_frame: Vec<usize> = (0..pointers.len()).collect();
+    by_frame.sort_by_key(|&at| pointers[at].frame());
+    let mut matches: Vec<Option<Match>> = pointers.iter().map(|_| None).collect();
+    let mut buffer = FrameBuffer::default();
+    for group in by_frame.chunk_by(|&a, &b| pointers[a].frame() == pointers[b].frame()) {
+        let place = pointers[group[0]].frame();
+        let indexes: Vec<u32> = group.iter().map(|&at| pointers[at].index()).collect();
+        let read = read_frame(spool, place, &indexes, context_lines, &mut buffer)?;
+        for (&at, each) in group.iter().zip(read) {
+            matches[at] = Some(each);
+        }
+    }
+    Ok(matches
+        .into_iter()
+        .map(|each| each.expect("every pointer is in one group"))
+        .collect())
+}
+
+fn read_frame(
+    spool: &RunSpool,
+    place: FrameAt,
+    indexes: &[u32],
+    context_lines: u32,
+    buffer: &mut FrameBuffer,
+) -> Result<Vec<Match>, SpoolError> {
+    let frame = spool.read(place, buffer)?;
+    let corrupt = || spool.corrupt(place);
+    let batch = BatchReader::new(frame.payload).map_err(|_| corrupt())?;
+    let view = batch.view().map_err(|_| corrupt())?;
+    Match::all(&view, indexes, context_lines).ok_or_else(corrupt)
+}

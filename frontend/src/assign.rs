@@ -1,0 +1,162 @@
+//! Who searches what: each shard goes to one backend.
+//!
+//! A shard that several backends serve is searched by the first of them that is connected. What a
+//! lost backend announced before is missing, unless another one serves it too; of one that never
+//! announced anything, nobody knows what is missing, and the answer says just that.
+
+use crate::query::generation;
+use crate::run::{Assignment, Missing, ShardId};
+use std::collections::HashSet;
+use std::time::SystemTime;
+
+/// What is known of a backend.
+#[derive(Clone, Debug)]
+pub(crate) struct Known {
+    /// Its place among the backends.
+    pub(crate) number: usize,
+    pub(crate) name: String,
+    /// Why it is not connected, and since when.
+    pub(crate) lost: Option<(String, SystemTime)>,
+    /// The shards it announced last.
+    pub(crate) shards: Option<Vec<ShardId>>,
+}
+
+/// What a query is to do.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    /// Names the set of all shards that are known of.
+    pub(crate) generation: String,
+    /// By the backend's number.
+    pub(crate) assignments: Vec<(usize, Assignment)>,
+    pub(crate) missing: Vec<Missing>,
+}
+
+impl Plan {
+    pub(crate) fn new(backends: Vec<Known>) -> Plan {
+        let all = backends
+            .iter()
+            .filter_map(|backend| backend.shards.as_deref());
+        let generation = generation(all.flatten().copied());
+        let (connected, lost): (Vec<_>, Vec<_>) = backends
+            .into_iter()
+            .partition(|backend| backend.lost.is_none());
+        let mut assigned = HashSet::new();
+        let assignments = connected
+            .into_iter()
+            .filter_map(|backend| assign(backend, &mut assigned))
+            .collect();
+        let missing = lost
+            .into_iter()
+            .filter_map(|backend| missing(backend, &assigned))
+            .collect();
+        Plan {
+            generation,
+            assignments,
+            missing,
+        }
+    }
+}
+
+/// Gives a backend those of its shards that nobody has yet.
+fn assign(backend: Known, assigned: &mut HashSet<ShardId>) -> Option<(usize, Assignment)> {
+    let shards = backend.shards.unwrap_or_default().into_iter();
+    let shards: Vec<_> = shards.filter(|id| assigned.insert(*id)).collect();
+    let assignment = Assignment {
+        backend: backend.name,
+        shards,
+    };
+    (!assignment.shards.is_empty()).then_some((backend.number, assignment))
+}
+
+/// What is missing without a backend.
+fn missing(backend: Known, assigned: &HashSet<ShardId>) -> Option<Missing> {
+    let (reason, since) = backend.lost?;
+    let shards: Vec<_> = match backend.shards {
+        None => Vec::new(),
+        Some(shards) => {
+            let shards: Vec<_> = shards
+                .into_iter()
+                .filter(|id| !assigned.contains(id))
+                .collect();
+            if shards.is_empty() {
+                return None;
+            }
+            shards
+        }
+    };
+    Some(Missing {
+        backend: backend.name,
+        reason,
+        shards,
+        since,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+
+    /// Plans for backends as `name: shards`, `!` before the name of a lost one, `?` for shards
+    /// that nobody knows.
+    fn check(backends: &[&str], expected: Expect) {
+        let known = |(number, text): (usize, &&str)| {
+            let (name, shards) = text.split_once(": ").unwrap();
+            let ids = shards.bytes().map(|byte| [byte; 32]).collect();
+            let reason = ("refused".to_owned(), SystemTime::UNIX_EPOCH);
+            Known {
+                number,
+                name: name.trim_start_matches('!').to_owned(),
+                lost: name.starts_with('!').then_some(reason),
+                shards: (shards != "?").then_some(ids),
+            }
+        };
+        let plan = Plan::new(backends.iter().enumerate().map(known).collect());
+        let names =
+            |shards: &[ShardId]| -> String { shards.iter().map(|id| char::from(id[0])).collect() };
+        let mut out = String::new();
+        for (number, assignment) in &plan.assignments {
+            let (name, shards) = (&assignment.backend, names(&assignment.shards));
+            out += &format!("{number} {name} searches {shards}\n");
+        }
+        for missing in &plan.missing {
+            out += &format!("{} lacks {}\n", missing.backend, names(&missing.shards));
+        }
+        expected.assert_eq(&out);
+    }
+
+    #[test]
+    fn each_shard_is_searched_once() {
+        check(
+            &["a: 12", "b: 23", "c: 3"],
+            expect![[r#"
+                0 a searches 12
+                1 b searches 3
+            "#]],
+        );
+    }
+
+    #[test]
+    fn only_what_nobody_else_has_is_missing() {
+        check(
+            &["!a: 12", "b: 1", "!c: 1", "!d: ?", "e: "],
+            expect![[r#"
+                1 b searches 1
+                a lacks 2
+                d lacks 
+            "#]],
+        );
+    }
+
+    #[test]
+    fn the_generation_does_not_depend_on_who_is_there() {
+        let known = |lost: bool| Known {
+            number: 0,
+            name: String::new(),
+            lost: lost.then_some((String::new(), SystemTime::UNIX_EPOCH)),
+            shards: Some(vec![[7; 32]]),
+        };
+        let generation = |lost| Plan::new(vec![known(lost)]).generation;
+        assert_eq!(generation(true), generation(false));
+    }
+}

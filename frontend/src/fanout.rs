@@ -1,0 +1,139 @@
+//! The backends, and the connections to them.
+//!
+//! A [`Backend`] is a name and a way to connect. The frontend holds one standing connection to each
+//! ([`Peer`]), on which it hears which shards the backend serves and that it is alive; a query or
+//! a request for a file has a connection of its own for its time, taken from the idle ones when
+//! there is one.
+//! Sockets block and have threads of their own: a stream is one loop that reads, walks frames and
+//! writes, and never waits for anything but its socket and the disk.
+
+mod connection;
+mod file;
+mod search;
+mod standing;
+
+pub(crate) use connection::Lost;
+pub(crate) use file::request;
+pub(crate) use search::{Harvest, receive};
+pub(crate) use standing::{Link, Peer};
+
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpStream, ToSocketAddrs};
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long a connection may take to be made.
+const CONNECT_MAX: Duration = Duration::from_secs(2);
+
+/// Makes a connection to a backend.
+type Dial = Arc<dyn Fn() -> io::Result<Stream> + Send + Sync>;
+
+/// A backend: what to call it, and how to reach it.
+#[derive(Clone)]
+pub struct Backend {
+    name: String,
+    dial: Dial,
+}
+
+impl std::fmt::Debug for Backend {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Backend").field(&self.name).finish()
+    }
+}
+
+impl Backend {
+    /// A backend that `dial` connects to, each time with a new connection.
+    pub fn new(
+        name: impl Into<String>,
+        dial: impl Fn() -> io::Result<Stream> + Send + Sync + 'static,
+    ) -> Backend {
+        Backend {
+            name: name.into(),
+            dial: Arc::new(dial),
+        }
+    }
+
+    /// A backend that listens on `host:port`, which is also its name.
+    pub fn tcp(address: impl Into<String>) -> Backend {
+        let address = address.into();
+        Backend::new(address.clone(), move || connect(&address))
+    }
+
+    /// What it is called in answers.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+/// Tries each address that the name stands for.
+fn connect(address: &str) -> io::Result<Stream> {
+    let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
+    for address in address.to_socket_addrs()? {
+        match TcpStream::connect_timeout(&address, CONNECT_MAX) {
+            Ok(stream) => {
+                stream.set_nodelay(true)?;
+                return Ok(Stream::Tcp(stream));
+            }
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
+}
+
+/// A blocking connection to a backend.
+#[derive(Debug)]
+pub enum Stream {
+    /// To another machine or process.
+    Tcp(TcpStream),
+    /// Within this machine, or this process.
+    Unix(UnixStream),
+}
+
+impl Stream {
+    /// Bounds the time that one read or write may take.
+    pub fn set_timeout(&self, timeout: Duration) -> io::Result<()> {
+        let timeout = Some(timeout);
+        match self {
+            Stream::Tcp(stream) => {
+                stream.set_read_timeout(timeout)?;
+                stream.set_write_timeout(timeout)
+            }
+            Stream::Unix(stream) => {
+                stream.set_read_timeout(timeout)?;
+                stream.set_write_timeout(timeout)
+            }
+        }
+    }
+
+    /// Ends the connection in both directions, whoever else reads from it or writes to it.
+    pub fn shutdown(&self) {
+        // Fails when the other side was faster, which is just as well.
+        let _ = match self {
+            Stream::Tcp(stream) => stream.shutdown(Shutdown::Both),
+            Stream::Unix(stream) => stream.shutdown(Shutdown::Both),
+        };
+    }
+}
+
+impl Read for &Stream {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Stream::Tcp(stream) => (&mut &*stream).read(buffer),
+            Stream::Unix(stream) => (&mut &*stream).read(buffer),
+        }
+    }
+}
+
+impl Write for &Stream {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Stream::Tcp(stream) => (&mut &*stream).write(bytes),
+            Stream::Unix(stream) => (&mut &*stream).write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

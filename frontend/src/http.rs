@@ -1,0 +1,102 @@
+//! The door for browsers and programs.
+//!
+//! Handlers parse, ask the [`Frontend`] and render; what is more than a few microseconds of work,
+//! or touches the disk, is done on blocking threads. Every answer forbids what a page of ours does
+//! not need: scripts, styles and frames from elsewhere, guessing of content types.
+
+mod api;
+mod assets;
+mod events;
+mod export;
+mod file;
+mod health;
+mod pages;
+mod params;
+mod problem;
+
+use crate::frontend::Frontend;
+use crate::render::html::{Chrome, Form};
+use axum::Router;
+use axum::http::{HeaderName, HeaderValue, header};
+use axum::routing::get;
+use metrics_exporter_prometheus::PrometheusHandle;
+use std::sync::Arc;
+use std::time::Duration;
+use tower_http::compression::CompressionLayer;
+use tower_http::set_header::SetResponseHeaderLayer;
+
+/// How long a run goes on for a client that got its id and may come back to it.
+const KEEP: Duration = Duration::from_secs(30);
+
+/// How often measurements are condensed. A histogram keeps every sample until then.
+const UPKEEP_EVERY: Duration = Duration::from_secs(5);
+
+/// What a page may load and do: its own style, script and connection.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
+    connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// What handlers share.
+#[derive(Clone)]
+struct App {
+    frontend: Arc<Frontend>,
+    metrics: PrometheusHandle,
+}
+
+impl App {
+    fn chrome(&self, form: Form) -> Chrome {
+        Chrome {
+            form,
+            style: assets::STYLE.address(),
+            script: assets::SCRIPT.address(),
+        }
+    }
+}
+
+/// The routes over a frontend. `metrics` renders what the process has measured.
+///
+/// # Panics
+/// Outside of a tokio runtime.
+pub fn app(frontend: Arc<Frontend>, metrics: PrometheusHandle) -> Router {
+    keep_up(&frontend, metrics.clone());
+    Router::new()
+        .route("/", get(pages::start))
+        .route("/search", get(pages::search))
+        .route("/show", get(file::show))
+        .route("/api/v2/search", get(api::search))
+        .route("/api/v2/search/{id}", get(api::run))
+        .route("/api/v2/search/{id}/events", get(events::events))
+        .route("/api/v2/search/{id}/export", get(export::export))
+        .route("/api/v2/file", get(file::raw))
+        .route("/assets/{name}", get(assets::asset))
+        .route("/healthz", get(health::healthz))
+        .route("/metrics", get(health::metrics))
+        .fallback(problem::not_found)
+        .method_not_allowed_fallback(problem::method_not_allowed)
+        .layer(CompressionLayer::new())
+        .layer(always(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
+        .layer(always(header::REFERRER_POLICY, "no-referrer"))
+        .layer(always(header::CONTENT_SECURITY_POLICY, POLICY))
+        .with_state(App { frontend, metrics })
+}
+
+fn always(name: HeaderName, value: &'static str) -> SetResponseHeaderLayer<HeaderValue> {
+    SetResponseHeaderLayer::overriding(name, HeaderValue::from_static(value))
+}
+
+/// Condenses measurements as long as the frontend lives.
+fn keep_up(frontend: &Arc<Frontend>, metrics: PrometheusHandle) {
+    let frontend = Arc::downgrade(frontend);
+    tokio::spawn(async move {
+        while frontend.strong_count() > 0 {
+            tokio::time::sleep(UPKEEP_EVERY).await;
+            metrics.run_upkeep();
+        }
+    });
+}
+
+/// Runs work that blocks, away from the runtime's workers.
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    tokio::task::spawn_blocking(work)
+        .await
+        .expect("rendering does not panic")
+}

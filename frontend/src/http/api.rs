@@ -1,0 +1,159 @@
+//! Searches for programs.
+
+use super::params::{Params, RUN, SEARCH, View};
+use super::problem::Problem;
+use super::{App, KEEP, blocking};
+use crate::answer::Answer;
+use crate::page::Slice;
+use crate::render::json::{GroupJson, Page, Results, SkippedJson, State as RunState, TimingsJson};
+use crate::search::Search;
+use axum::extract::{Path, State};
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// How the client wants the answer.
+#[derive(Clone, Copy, Debug)]
+struct Wish {
+    view: View,
+    /// At its end, not as far as it is.
+    wait: bool,
+    explain: bool,
+}
+
+impl Wish {
+    fn parse(params: &Params) -> Result<Wish, Problem> {
+        Ok(Wish {
+            view: params.view()?,
+            wait: params.flag("wait", true)?,
+            explain: params.flag("explain", false)?,
+        })
+    }
+}
+
+/// A search by its query.
+pub(super) async fn search(State(app): State<App>, params: Params) -> Result<Response, Problem> {
+    params.expect(SEARCH)?;
+    let wish = Wish::parse(&params)?;
+    let search = app.frontend.search(params.query()?).await?;
+    answer(search, wish).await
+}
+
+/// A search by its id.
+pub(super) async fn run(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    params: Params,
+) -> Result<Response, Problem> {
+    params.expect(RUN)?;
+    let wish = Wish::parse(&params)?;
+    answer(known(&app, &id)?, wish).await
+}
+
+/// The run with this id.
+pub(super) fn known(app: &App, id: &str) -> Result<Search, Problem> {
+    app.frontend.run(id).ok_or_else(|| {
+        Problem::missing(format!("no search {id} is known (any more)")).hint("search again")
+    })
+}
+
+async fn answer(mut search: Search, wish: Wish) -> Result<Response, Problem> {
+    if !wish.wait && !search.is_finished() {
+        search.keep(KEEP);
+        return blocking(move || running(&search, wish)).await;
+    }
+    let answer = search.finished().await?;
+    blocking(move || done(&answer, wish)).await
+}
+
+fn running(search: &Search, wish: Wish) -> Result<Response, Problem> {
+    let progress = search.progress();
+    let page = Page {
+        id: search.id(),
+        generation: search.generation(),
+        interpreted_as: search.query().interpreted_as(),
+        state: RunState::Running,
+        complete: false,
+        missing: Vec::new(),
+        skipped: SkippedJson::default(),
+        total: progress.matches,
+        documents: 0,
+        packages: 0,
+        page: 0,
+        per_page: wish.view.per_page,
+        pages: 0,
+        results: Results::Matches(search.best()?),
+        timings: None,
+        progress: Some(progress.into()),
+        explain: None,
+    };
+    Ok(json(&page))
+}
+
+fn done(answer: &Answer, wish: Wish) -> Result<Response, Problem> {
+    let (started, view) = (Instant::now(), wish.view);
+    let (slice, results) = if view.by_package {
+        groups(answer, view)?
+    } else {
+        let slice = Slice::new(answer.len(), view.page, view.per_page)?;
+        let matches = answer.matches(slice.range.clone())?;
+        (slice, Results::Matches(matches))
+    };
+    let timings = answer.timings();
+    let milliseconds = |time: std::time::Duration| time.as_micros() as f64 / 1000.0;
+    let page = Page {
+        id: answer.id(),
+        generation: answer.generation(),
+        interpreted_as: answer.query().interpreted_as(),
+        state: RunState::Done,
+        complete: answer.is_complete(),
+        missing: answer.missing().iter().map(Into::into).collect(),
+        skipped: SkippedJson(answer.skipped().clone()),
+        total: answer.len() as u64,
+        documents: answer.documents(),
+        packages: answer.packages(),
+        page: slice.page,
+        per_page: slice.per_page,
+        pages: slice.pages,
+        results,
+        timings: Some(TimingsJson {
+            queue_ms: milliseconds(timings.queue),
+            stream_ms: milliseconds(timings.stream),
+            rank_ms: milliseconds(timings.rank),
+            render_ms: milliseconds(started.elapsed()),
+        }),
+        progress: None,
+        explain: wish.explain.then(|| answer.explain().into()),
+    };
+    let response = json(&page);
+    metrics::histogram!("trawl_frontend_page_seconds").record(started.elapsed());
+    Ok(response)
+}
+
+fn groups(answer: &Answer, view: View) -> Result<(Slice, Results), Problem> {
+    let slice = Slice::new(answer.groups().len(), view.page, view.per_page)?;
+    let group = |group: &crate::page::Group| {
+        let first = group.shown(view.per_package);
+        Ok(GroupJson {
+            package: answer.packages.name(group.package).to_vec(),
+            total: group.total,
+            matches: answer.matches_at(first)?,
+        })
+    };
+    let groups: Result<_, Problem> = answer.groups()[slice.range.clone()]
+        .iter()
+        .map(group)
+        .collect();
+    Ok((slice, Results::Groups(groups?)))
+}
+
+fn json(page: &Page<'_>) -> Response {
+    let body = serde_json::to_vec(page).expect("pages are plain data");
+    ([(header::CONTENT_TYPE, "application/json")], body).into_response()
+}
+
+/// A finished answer of a run, for those who need all of it.
+pub(super) async fn finished(app: &App, id: &str) -> Result<Arc<Answer>, Problem> {
+    Ok(known(app, id)?.finished().await?)
+}

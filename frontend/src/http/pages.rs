@@ -1,0 +1,190 @@
+//! Searches for people.
+
+use super::params::{Params, View, lossy};
+use super::problem::Problem;
+use super::{App, KEEP, blocking};
+use crate::answer::Answer;
+use crate::page::{Group, Slice};
+use crate::query::Query;
+use crate::render::html::{
+    Chrome, Form, GroupView, MatchView, MissingView, ResultsPage, SkippedView, StartPage,
+    page_links,
+};
+use crate::run::Missing;
+use crate::search::Search;
+use askama::Template;
+use axum::extract::State;
+use axum::response::{Html, IntoResponse, Response};
+use std::time::{Duration, Instant};
+
+/// How long a page waits for its search. Most are done by then, and their page is whole at once.
+const WAIT: Duration = Duration::from_millis(300);
+
+/// Skipped documents that a page lists; the API has more.
+const SKIPPED_SHOWN_MAX: usize = 100;
+
+/// The start page, or the results when it was given a query.
+pub(super) async fn start(State(app): State<App>) -> Response {
+    let backends = app.frontend.backends();
+    let page = StartPage {
+        frame: app.chrome(Form::default()),
+        packages: backends.iter().map(|backend| backend.packages).sum(),
+        documents: backends.iter().map(|backend| backend.documents).sum(),
+        text_bytes: backends.iter().map(|backend| backend.text_bytes).sum(),
+        lost: backends
+            .into_iter()
+            .filter_map(|backend| Some((backend.name, backend.reason?)))
+            .collect(),
+    };
+    Html(page.render().expect("a page fits in memory")).into_response()
+}
+
+/// What the form was filled in with, as far as it can be shown again.
+pub(super) fn form(params: &Params) -> Form {
+    let is = |name, value: &[u8]| params.bytes(name) == Some(value);
+    Form {
+        q: lossy(params.bytes("q")).into_owned(),
+        regexp: is("mode", b"regexp"),
+        ignore_case: is("case", b"no"),
+        by_package: is("group", b"package"),
+        per_page: params
+            .number("per_page", 0)
+            .ok()
+            .filter(|&number| number > 0),
+        run: params.bytes("run").map(|run| lossy(Some(run)).into_owned()),
+    }
+}
+
+/// A page of results, or of what is known of them after a while.
+pub(super) async fn search(State(app): State<App>, params: Params) -> Response {
+    match page(&app, &params).await {
+        Ok(page) => Html(page).into_response(),
+        Err(problem) => problem.page(&app, &params),
+    }
+}
+
+async fn page(app: &App, params: &Params) -> Result<String, Problem> {
+    let form = form(params);
+    let view = params.view()?;
+    let mut search = find(app, form.run.as_deref(), params.query()?).await?;
+    let frame = app.chrome(form);
+    let page = match tokio::time::timeout(WAIT, search.finished()).await {
+        Ok(answer) => {
+            let answer = answer?;
+            blocking(move || done(&answer, frame, view)).await?
+        }
+        Err(_) => {
+            search.keep(KEEP);
+            blocking(move || running(&search, frame, view.page)).await?
+        }
+    };
+    Ok(page)
+}
+
+/// The run that an earlier page was of, if it is still known; else one of this query.
+async fn find(app: &App, run: Option<&str>, query: Query) -> Result<Search, Problem> {
+    let known = run.and_then(|id| app.frontend.run(id));
+    match known.filter(|search| *search.query() == query) {
+        Some(search) => Ok(search),
+        None => Ok(app.frontend.search(query).await?),
+    }
+}
+
+fn running(search: &Search, mut frame: Chrome, page: usize) -> Result<String, Problem> {
+    frame.form.run = Some(search.id().to_owned());
+    let page = ResultsPage {
+        follow: frame.form.href(page),
+        frame,
+        id: search.id().to_owned(),
+        running: Some(search.progress()),
+        matches: search.best()?.iter().map(MatchView::from).collect(),
+        ..ResultsPage::default()
+    };
+    Ok(page.render().expect("a page fits in memory"))
+}
+
+fn done(answer: &Answer, mut frame: Chrome, view: View) -> Result<String, Problem> {
+    let started = Instant::now();
+    frame.form.run = None;
+    let again = frame.form.href(0);
+    frame.form.run = (!answer.is_complete()).then(|| answer.id().to_owned());
+    let items = if view.by_package {
+        answer.groups().len()
+    } else {
+        answer.len()
+    };
+    let slice = Slice::new(items, view.page, view.per_page)?;
+    let (mut matches, mut groups) = (Vec::new(), Vec::new());
+    if view.by_package {
+        for group in &answer.groups()[slice.range.clone()] {
+            groups.push(group_view(answer, group, view)?);
+        }
+    } else {
+        let found = answer.matches(slice.range.clone())?;
+        matches = found.iter().map(MatchView::from).collect();
+    }
+    let page = ResultsPage {
+        id: answer.id().to_owned(),
+        interpreted_as: answer.query().interpreted_as(),
+        running: None,
+        follow: String::new(),
+        total: answer.len() as u64,
+        documents: answer.documents(),
+        packages: answer.packages() as u64,
+        elapsed: elapsed(answer.timings().total()),
+        missing: answer.missing().iter().map(missing_view).collect(),
+        again,
+        skipped: answer.skipped().count,
+        skipped_listed: skipped_views(answer),
+        page: slice.page as u64,
+        pages: slice.pages as u64,
+        page_links: page_links(&frame.form, slice.page, slice.pages),
+        matches,
+        groups,
+        frame,
+    };
+    let html = page.render().expect("a page fits in memory");
+    metrics::histogram!("trawl_frontend_page_seconds").record(started.elapsed());
+    Ok(html)
+}
+
+fn group_view(answer: &Answer, group: &Group, view: View) -> Result<GroupView, Problem> {
+    let matches = answer.matches_at(group.shown(view.per_package))?;
+    Ok(GroupView {
+        name: lossy(Some(answer.packages.name(group.package))).into_owned(),
+        total: group.total,
+        more: group.total - matches.len() as u64,
+        matches: matches.iter().map(MatchView::from).collect(),
+    })
+}
+
+fn missing_view(missing: &Missing) -> MissingView {
+    MissingView {
+        backend: missing.backend.clone(),
+        reason: missing.reason.clone(),
+        shards: missing.shards.len() as u64,
+    }
+}
+
+fn skipped_views(answer: &Answer) -> Vec<SkippedView> {
+    let documents = answer.skipped().documents.iter().take(SKIPPED_SHOWN_MAX);
+    documents
+        .map(|document| SkippedView {
+            name: format!(
+                "{}/{}",
+                lossy(Some(&document.package)),
+                lossy(Some(&document.path))
+            ),
+            reason: document.reason.clone(),
+        })
+        .collect()
+}
+
+/// `42 ms`, `1.3 s`
+fn elapsed(time: Duration) -> String {
+    match time.as_millis() {
+        0 => format!("{} µs", time.as_micros()),
+        1..1000 => format!("{} ms", time.as_millis()),
+        _ => format!("{:.1} s", time.as_secs_f64()),
+    }
+}

@@ -1,0 +1,322 @@
+//! What the user typed, understood or refused.
+//!
+//! A query is a pattern, how it is read, and how many lines of context its matches carry. Page,
+//! page size and grouping are not part of it: they are ways to look at its answer.
+//! This is not the judge of what a line can contain: a backend refuses a pattern that asks for a
+//! line end, and its refusal arrives as a [`BadQuery`] too.
+//!
+//! **Invariant:** a [`Query`] has been checked; one that exists can be sent to a backend.
+
+use fnv::FnvHasher;
+use regex_syntax::ParserBuilder;
+use schema::message::{Pattern, Syntax};
+use std::hash::Hasher;
+
+/// Bytes of a pattern. A person's query is far below it; a longer one is a mistake of a script,
+/// and costs every backend the time to compile it.
+pub const QUERY_BYTES_MAX: usize = 4 << 10;
+
+/// Lines of context a match may carry on either side.
+pub const CONTEXT_LINES_MAX: u32 = 10;
+
+/// How deep groups and repetitions may nest: the parser recurses, and so does every backend.
+const NESTING_MAX: u32 = 250;
+
+/// Who may see the answer. There is one scope until an authorization service says otherwise; it is
+/// part of a run's identity so that answers never cross scopes then.
+const SCOPE: &str = "public";
+
+/// A query that is well formed.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Query {
+    pattern: Pattern,
+    context_lines: u32,
+}
+
+/// Why a query cannot be searched for.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}")]
+pub struct BadQuery {
+    /// Where in the pattern, in bytes, when the fault has a place.
+    pub at: Option<usize>,
+    /// What is wrong.
+    pub reason: String,
+    /// What to do about it, when there is something to say.
+    pub hint: Option<String>,
+}
+
+impl BadQuery {
+    fn new(reason: impl Into<String>) -> Self {
+        BadQuery {
+            at: None,
+            reason: reason.into(),
+            hint: None,
+        }
+    }
+
+    fn at(self, at: usize) -> Self {
+        BadQuery {
+            at: Some(at),
+            ..self
+        }
+    }
+
+    fn hint(self, hint: impl Into<String>) -> Self {
+        BadQuery {
+            hint: Some(hint.into()),
+            ..self
+        }
+    }
+}
+
+/// A query's fields as they were typed; `None` stands for the field's default.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Typed<'a> {
+    /// The pattern.
+    pub q: &'a str,
+    /// `literal` (the default) or `regexp`.
+    pub mode: Option<&'a str>,
+    /// `yes` (the default): upper and lower case differ; or `no`.
+    pub case: Option<&'a str>,
+    /// Lines of context.
+    pub context: Option<&'a str>,
+}
+
+impl Query {
+    /// Lines of context when nobody says otherwise.
+    pub const CONTEXT_DEFAULT: u32 = 2;
+
+    /// Checks a pattern.
+    pub fn new(pattern: Pattern, context_lines: u32) -> Result<Query, BadQuery> {
+        if pattern.text.is_empty() {
+            return Err(BadQuery::new("the query is empty").hint("type what a line should contain"));
+        }
+        if pattern.text.len() > QUERY_BYTES_MAX {
+            return Err(BadQuery::new(format!(
+                "a query of {} bytes, the most is {QUERY_BYTES_MAX}",
+                pattern.text.len()
+            )));
+        }
+        if context_lines > CONTEXT_LINES_MAX {
+            return Err(BadQuery::new(format!(
+                "{context_lines} lines of context, the most is {CONTEXT_LINES_MAX}"
+            )));
+        }
+        if pattern.syntax == Syntax::Regexp {
+            check_syntax(&pattern)?;
+        }
+        Ok(Query {
+            pattern,
+            context_lines,
+        })
+    }
+
+    /// Parses what came over HTTP.
+    pub fn parse(typed: &Typed<'_>) -> Result<Query, BadQuery> {
+        let syntax = match typed.mode {
+            None | Some("literal") => Syntax::Literal,
+            Some("regexp") => Syntax::Regexp,
+            Some(other) => return Err(unknown("mode", other, "literal or regexp")),
+        };
+        let ignore_case = match typed.case {
+            None | Some("yes") => false,
+            Some("no") => true,
+            Some(other) => return Err(unknown("case", other, "yes or no")),
+        };
+        let context_lines = match typed.context {
+            None => Query::CONTEXT_DEFAULT,
+            Some(number) => number.parse().map_err(|_| {
+                let most = format!("a number from 0 to {CONTEXT_LINES_MAX}");
+                unknown("context", number, &most)
+            })?,
+        };
+        let pattern = Pattern {
+            text: typed.q.to_owned(),
+            syntax,
+            ignore_case,
+        };
+        Query::new(pattern, context_lines)
+    }
+
+    /// What is searched for in each line.
+    pub fn pattern(&self) -> &Pattern {
+        &self.pattern
+    }
+
+    /// Lines of context before and after each match.
+    pub fn context_lines(&self) -> u32 {
+        self.context_lines
+    }
+
+    /// The query as it was understood, in the notation of the query language to come: a literal in
+    /// quotes, a regular expression between slashes.
+    pub fn interpreted_as(&self) -> String {
+        let text = &self.pattern.text;
+        let mut out = match self.pattern.syntax {
+            Syntax::Literal => {
+                format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+            }
+            Syntax::Regexp => format!("/{text}/"),
+        };
+        if self.pattern.ignore_case {
+            out.push_str(" case:no");
+        }
+        out
+    }
+
+    /// Names the run of this query over one generation. A name, not a proof: whoever finds a run
+    /// under it compares the query as well.
+    pub(crate) fn identity(&self, generation: &str) -> String {
+        let mut hasher = FnvHasher::default();
+        for field in [SCOPE, &self.pattern.text, generation] {
+            hasher.write(&(field.len() as u64).to_le_bytes());
+            hasher.write(field.as_bytes());
+        }
+        hasher.write_u8(match self.pattern.syntax {
+            Syntax::Literal => 0,
+            Syntax::Regexp => 1,
+        });
+        hasher.write_u8(u8::from(self.pattern.ignore_case));
+        hasher.write(&self.context_lines.to_le_bytes());
+        format!("{:016x}", hasher.finish())
+    }
+}
+
+/// Names a set of shards, in whatever order they come and however often.
+pub(crate) fn generation(shards: impl IntoIterator<Item = [u8; 32]>) -> String {
+    let shards: std::collections::BTreeSet<_> = shards.into_iter().collect();
+    let mut hasher = FnvHasher::default();
+    shards.iter().for_each(|id| hasher.write(id));
+    format!("{:016x}", hasher.finish())
+}
+
+fn unknown(field: &str, value: &str, expected: &str) -> BadQuery {
+    BadQuery::new(format!("{field}={value} is not understood")).hint(format!("expected {expected}"))
+}
+
+/// Parses the pattern with the options that backends compile it with, for the position and the
+/// reason of what is wrong.
+fn check_syntax(pattern: &Pattern) -> Result<(), BadQuery> {
+    let parsed = ParserBuilder::new()
+        .unicode(true)
+        .utf8(false)
+        .multi_line(true)
+        .crlf(true)
+        .nest_limit(NESTING_MAX)
+        .case_insensitive(pattern.ignore_case)
+        .build()
+        .parse(&pattern.text);
+    let (reason, span) = match &parsed {
+        Ok(_) => return Ok(()),
+        Err(regex_syntax::Error::Parse(error)) => (error.kind().to_string(), error.span()),
+        Err(regex_syntax::Error::Translate(error)) => (error.kind().to_string(), error.span()),
+        Err(other) => return Err(BadQuery::new(other.to_string())),
+    };
+    Err(BadQuery::new(format!("not a regular expression: {reason}"))
+        .at(span.start.offset)
+        .hint("search for it as literal text, or escape the character with \\"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+
+    fn parse(mode: &str, q: &str) -> Result<Query, BadQuery> {
+        Query::parse(&Typed {
+            q,
+            mode: Some(mode),
+            ..Typed::default()
+        })
+    }
+
+    fn check(mode: &str, q: &str, expected: Expect) {
+        let out = match parse(mode, q) {
+            Ok(query) => query.interpreted_as(),
+            Err(BadQuery { at, reason, .. }) => format!("{at:?}: {reason}"),
+        };
+        expected.assert_eq(&out);
+    }
+
+    #[test]
+    fn what_is_understood_is_echoed() {
+        check(
+            "literal",
+            "errno == EINTR",
+            expect![[r#""errno == EINTR""#]],
+        );
+        check("literal", r#"say "\n""#, expect![[r#""say \"\\n\"""#]]);
+        check("literal", "fopen(", expect![[r#""fopen(""#]]);
+        check("regexp", r"fopen\(.*r", expect![[r"/fopen\(.*r/"]]);
+        check("regexp", r"(?-u)\xff", expect![[r"/(?-u)\xff/"]]);
+        let ignoring = Typed {
+            q: "x",
+            case: Some("no"),
+            ..Typed::default()
+        };
+        expect![[r#""x" case:no"#]].assert_eq(&Query::parse(&ignoring).unwrap().interpreted_as());
+    }
+
+    #[test]
+    fn what_is_not_says_where_and_why() {
+        check("literal", "", expect!["None: the query is empty"]);
+        check("fuzzy", "x", expect!["None: mode=fuzzy is not understood"]);
+        check(
+            "regexp",
+            "a(b",
+            expect!["Some(1): not a regular expression: unclosed group"],
+        );
+        check(
+            "regexp",
+            "ü[z-a]",
+            expect![
+                "Some(3): not a regular expression: invalid character class range, the start must be <= the end"
+            ],
+        );
+        check(
+            "regexp",
+            r"\p{Nonsense}",
+            expect!["Some(0): not a regular expression: Unicode property not found"],
+        );
+        check(
+            "literal",
+            &"x".repeat(QUERY_BYTES_MAX + 1),
+            expect!["None: a query of 4097 bytes, the most is 4096"],
+        );
+        for context in ["11", "-1", "two"] {
+            let typed = Typed {
+                q: "x",
+                context: Some(context),
+                ..Typed::default()
+            };
+            assert!(Query::parse(&typed).is_err(), "context {context}");
+        }
+        assert!(parse("regexp", &"(".repeat(2000)).is_err());
+    }
+
+    #[test]
+    fn identity_covers_everything_that_changes_the_matches() {
+        let base = parse("literal", "x").unwrap();
+        let mut ids = vec![base.identity("g"), base.identity("h")];
+        ids.push(parse("regexp", "x").unwrap().identity("g"));
+        ids.push(parse("literal", "y").unwrap().identity("g"));
+        let mut other = base.clone();
+        other.context_lines = 0;
+        ids.push(other.identity("g"));
+        let mut other = base.clone();
+        other.pattern.ignore_case = true;
+        ids.push(other.identity("g"));
+        let distinct: std::collections::HashSet<_> = ids.iter().collect();
+        assert_eq!(distinct.len(), ids.len());
+        assert!(ids.iter().all(|id| id.len() == 16));
+    }
+
+    #[test]
+    fn a_generation_is_a_set() {
+        assert_eq!(
+            generation([[1; 32], [2; 32]]),
+            generation([[2; 32], [1; 32], [2; 32]])
+        );
+        assert_ne!(generation([[1; 32]]), generation([[2; 32]]));
+    }
+}

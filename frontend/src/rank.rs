@@ -1,0 +1,394 @@
+//! The total order of matches, and the pointer that stands for one.
+//!
+//! A pointer is 32 bytes and all that memory holds of a match; its text stays in the spool:
+//!
+//! ```text
+//! offset  bytes  field
+//!      0      4  rank, f32
+//!      4      8  FNV-1a 64 of package, "/", path
+//!     12      4  number of the line
+//!     16      4  package, an id of the run's string pool
+//!     20      2  backend
+//!     22      6  offset of the match's frame in that backend's spool
+//!     28      4  index of the match's line in the frame
+//! ```
+//!
+//! Order: rank descending; path hash; where different documents share rank and hash, package and
+//! path themselves; line. **Invariant:** nothing that depends on the number of backends or on the
+//! order of arrival (package id, backend, offset) decides between matches of different documents
+//! or lines.
+
+use rustc_hash::FxHashMap;
+use std::hash::Hasher;
+
+/// Pointers of one query: 512 MiB of them. Over it the run ends incomplete and says so.
+pub const MATCHES_MAX: u64 = 16 << 20;
+
+/// Bytes of a backend's spool that a pointer can address.
+pub(crate) const SPOOL_OFFSET_MAX: u64 = (1 << 48) - 1;
+
+/// How many of the best matches are shown while a query runs.
+pub(crate) const BEST_MAX: usize = 10;
+
+/// Stands for one match. Made of words of 4 bytes, so that 8-byte fields need no padding.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C)]
+pub(crate) struct Pointer {
+    rank: f32,
+    hash: [u32; 2],
+    line: u32,
+    package: u32,
+    backend: u16,
+    offset: [u16; 3],
+    index: u32,
+}
+
+/// Where a frame is: backend and offset in its spool.
+pub(crate) type FrameAt = (u16, u64);
+
+/// A document's package and path.
+pub(crate) type Document = (Vec<u8>, Vec<u8>);
+
+/// The parts of a pointer that all matches of a batch share.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Origin {
+    pub(crate) hash: u64,
+    pub(crate) package: u32,
+    pub(crate) backend: u16,
+    pub(crate) offset: u64,
+}
+
+impl Origin {
+    /// Stands for the match that is line `index` of the frame.
+    pub(crate) fn pointer(&self, rank: f32, line: u32, index: u32) -> Pointer {
+        debug_assert!(self.offset <= SPOOL_OFFSET_MAX);
+        Pointer {
+            rank,
+            hash: [(self.hash >> 32) as u32, self.hash as u32],
+            line,
+            package: self.package,
+            backend: self.backend,
+            offset: [
+                (self.offset >> 32) as u16,
+                (self.offset >> 16) as u16,
+                self.offset as u16,
+            ],
+            index,
+        }
+    }
+}
+
+impl Pointer {
+    pub(crate) fn hash(&self) -> u64 {
+        u64::from(self.hash[0]) << 32 | u64::from(self.hash[1])
+    }
+
+    pub(crate) fn package(&self) -> u32 {
+        self.package
+    }
+
+    pub(crate) fn set_package(&mut self, package: u32) {
+        self.package = package;
+    }
+
+    pub(crate) fn offset(&self) -> u64 {
+        self.offset
+            .iter()
+            .fold(0, |offset, &word| offset << 16 | u64::from(word))
+    }
+
+    /// Where the frame is that holds the match.
+    pub(crate) fn frame(&self) -> FrameAt {
+        (self.backend, self.offset())
+    }
+
+    /// The match's line in its frame.
+    pub(crate) fn index(&self) -> u32 {
+        self.index
+    }
+
+    /// Rank, hash and line as one number that ascends from the best match to the worst.
+    fn key(&self) -> u128 {
+        let bits = self.rank.to_bits();
+        // Turns the order of f32::total_cmp into the order of unsigned numbers, then reverses it.
+        let ascending = if bits >> 31 == 1 {
+            !bits
+        } else {
+            bits | 1 << 31
+        };
+        u128::from(!ascending) << 96 | u128::from(self.hash()) << 32 | u128::from(self.line)
+    }
+
+    /// Ties of the key are broken by place, which makes runs over the same spool reproducible
+    /// until [`sort`] has looked at the documents.
+    fn place(&self) -> (u128, FrameAt) {
+        (self.key(), self.frame())
+    }
+
+    fn same_place(&self, other: &Pointer) -> bool {
+        self.key() >> 32 == other.key() >> 32
+    }
+}
+
+/// FNV-1a 64 of a document's name; taken once a batch.
+pub(crate) fn path_hash(package: &[u8], path: &[u8]) -> u64 {
+    let mut hasher = fnv::FnvHasher::default();
+    hasher.write(package);
+    hasher.write(b"/");
+    hasher.write(path);
+    hasher.finish()
+}
+
+/// Puts pointers in total order. `document` reads the package and path of a frame; it is asked
+/// only where rank and hash are equal in different frames.
+pub(crate) fn sort<E>(
+    pointers: &mut [Pointer],
+    mut document: impl FnMut(FrameAt) -> Result<Document, E>,
+) -> Result<(), E> {
+    pointers.sort_unstable_by_key(Pointer::place);
+    let mut known = Known::default();
+    for group in pointers.chunk_by_mut(Pointer::same_place) {
+        if group.iter().any(|other| other.frame() != group[0].frame()) {
+            sort_group(group, &mut known, &mut document)?;
+        }
+    }
+    Ok(())
+}
+
+/// Documents of frames that were asked for. Large documents have many frames and ranks that
+/// repeat, so the same frames come up again and again; the bound keeps the memory of it small.
+#[derive(Default)]
+struct Known(FxHashMap<FrameAt, Document>);
+
+impl Known {
+    const FRAMES_MAX: usize = 16 << 10;
+
+    fn load<E>(
+        &mut self,
+        group: &[Pointer],
+        document: &mut impl FnMut(FrameAt) -> Result<Document, E>,
+    ) -> Result<(), E> {
+        if self.0.len() > Self::FRAMES_MAX {
+            self.0.clear();
+        }
+        for pointer in group {
+            if let std::collections::hash_map::Entry::Vacant(entry) = self.0.entry(pointer.frame())
+            {
+                entry.insert(document(pointer.frame())?);
+            }
+        }
+        Ok(())
+    }
+
+    fn of(&self, pointer: &Pointer) -> &Document {
+        &self.0[&pointer.frame()]
+    }
+}
+
+/// Orders pointers of equal rank and hash: by document where they are of several, then by line.
+fn sort_group<E>(
+    group: &mut [Pointer],
+    known: &mut Known,
+    document: &mut impl FnMut(FrameAt) -> Result<Document, E>,
+) -> Result<(), E> {
+    known.load(group, document)?;
+    let first = known.of(&group[0]);
+    if group.iter().any(|pointer| known.of(pointer) != first) {
+        group.sort_by(|a, b| {
+            (known.of(a), a.line, a.frame()).cmp(&(known.of(b), b.line, b.frame()))
+        });
+    }
+    Ok(())
+}
+
+/// The best few of the pointers seen so far. Colliding hashes are not looked into: what is shown
+/// while a query runs is replaced by the sorted page at its end.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Best {
+    /// Best first, at most [`BEST_MAX`].
+    pointers: Vec<Pointer>,
+}
+
+impl Best {
+    pub(crate) fn offer(&mut self, pointer: Pointer) {
+        let full = self.pointers.len() == BEST_MAX;
+        if full && pointer.rank < self.pointers[BEST_MAX - 1].rank {
+            return;
+        }
+        let at = self
+            .pointers
+            .partition_point(|other| other.place() <= pointer.place());
+        if at < BEST_MAX {
+            self.pointers.truncate(BEST_MAX - 1);
+            self.pointers.insert(at, pointer);
+        }
+    }
+
+    pub(crate) fn pointers(&self) -> &[Pointer] {
+        &self.pointers
+    }
+}
+
+/// Names of packages, each held once. Grows with the packages that have matches, not with matches.
+#[derive(Debug, Default)]
+pub(crate) struct StringPool {
+    ids: FxHashMap<Box<[u8]>, u32>,
+    names: Vec<Box<[u8]>>,
+}
+
+impl StringPool {
+    /// The id of `name`, given now if it has none.
+    pub(crate) fn id(&mut self, name: &[u8]) -> u32 {
+        if let Some(&id) = self.ids.get(name) {
+            return id;
+        }
+        let id = u32::try_from(self.names.len()).expect("fewer packages than a pool has ids");
+        self.names.push(name.into());
+        self.ids.insert(name.into(), id);
+        id
+    }
+
+    pub(crate) fn name(&self, id: u32) -> &[u8] {
+        &self.names[id as usize]
+    }
+
+    pub(crate) fn names(&self) -> impl Iterator<Item = &[u8]> {
+        self.names.iter().map(|name| &**name)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.names.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::convert::Infallible;
+
+    #[derive(Clone, Debug)]
+    struct Match {
+        rank: f32,
+        document: Document,
+        line: u32,
+    }
+
+    /// Scatters matches over `backends`, one frame each, and returns them in order, with hashes by
+    /// `hash`.
+    fn ordered(matches: &[Match], backends: u16, hash: impl Fn(&Document) -> u64) -> Vec<String> {
+        let mut pointers: Vec<_> = (0_u32..)
+            .zip(matches)
+            .map(|(index, each)| {
+                let origin = Origin {
+                    hash: hash(&each.document),
+                    package: 0,
+                    backend: index as u16 % backends,
+                    offset: u64::from(index) * 8,
+                };
+                origin.pointer(each.rank, each.line, 0)
+            })
+            .collect();
+        sort(&mut pointers, |(_, offset)| {
+            Ok::<_, Infallible>(matches[offset as usize / 8].document.clone())
+        })
+        .unwrap();
+        pointers
+            .iter()
+            .map(|pointer| format!("{:?}", matches[pointer.offset() as usize / 8]))
+            .collect()
+    }
+
+    fn matches() -> impl Strategy<Value = Vec<Match>> {
+        let document = ("[ab]", "[abc]").prop_map(|(package, path)| (package.into(), path.into()));
+        let rank = prop::sample::select(vec![1.0, 1.5, -0.0, 0.0, -1.0, f32::NAN]);
+        let one = (rank, document, 1_u32..4).prop_map(|(rank, document, line)| Match {
+            rank,
+            document,
+            line,
+        });
+        prop::collection::vec(one, 0..40)
+    }
+
+    proptest! {
+        #[test]
+        fn the_order_depends_on_the_matches_alone(
+            all in matches(), seed in any::<u64>(), backends in 1_u16..4, collide in any::<bool>()
+        ) {
+            let hash = |document: &Document| {
+                if collide { 7 } else { path_hash(&document.0, &document.1) }
+            };
+            let mut expected = all.clone();
+            expected.sort_by(|a, b| {
+                b.rank.total_cmp(&a.rank)
+                    .then_with(|| hash(&a.document).cmp(&hash(&b.document)))
+                    .then_with(|| a.document.cmp(&b.document))
+                    .then_with(|| a.line.cmp(&b.line))
+            });
+            let expected: Vec<_> = expected.iter().map(|each| format!("{each:?}")).collect();
+            let mut shuffled = all;
+            let length = shuffled.len().max(1);
+            let mut state = seed;
+            for at in 0..shuffled.len() {
+                state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                shuffled.swap(at, (state >> 33) as usize % length);
+            }
+            prop_assert_eq!(ordered(&shuffled, backends, hash), expected);
+        }
+    }
+
+    #[test]
+    fn a_pointer_is_32_bytes_and_loses_nothing() {
+        assert_eq!(size_of::<Pointer>(), 32);
+        let origin = Origin {
+            hash: 0x0123_4567_89ab_cdef,
+            package: 9,
+            backend: u16::MAX,
+            offset: SPOOL_OFFSET_MAX - 7,
+        };
+        let pointer = origin.pointer(1.25, 3, u32::MAX);
+        assert_eq!(pointer.hash(), origin.hash);
+        assert_eq!(pointer.frame(), (u16::MAX, SPOOL_OFFSET_MAX - 7));
+        assert_eq!((pointer.package(), pointer.index()), (9, u32::MAX));
+    }
+
+    #[test]
+    fn documents_are_read_only_where_hashes_are_equal_in_several_frames() {
+        let origin = |hash, offset| Origin {
+            hash,
+            package: 0,
+            backend: 0,
+            offset,
+        };
+        let mut pointers: Vec<_> = (0_u32..100)
+            .map(|index| origin(u64::from(index) / 10, u64::from(index / 10) * 8))
+            .map(|origin| origin.pointer(1.0, 1, 0))
+            .collect();
+        sort(&mut pointers, |_| Err::<Document, _>("must not be read")).unwrap();
+    }
+
+    #[test]
+    fn the_best_are_those_that_sorting_puts_first() {
+        let mut best = Best::default();
+        let mut all: Vec<_> = (0_u32..200)
+            .map(|n| {
+                let origin = Origin {
+                    hash: u64::from(n * 7919 % 13),
+                    package: 0,
+                    backend: 0,
+                    offset: 0,
+                };
+                origin.pointer((n * 31 % 17) as f32, n, n)
+            })
+            .collect();
+        all.iter().for_each(|&pointer| best.offer(pointer));
+        all.sort_unstable_by_key(Pointer::place);
+        assert_eq!(best.pointers(), &all[..BEST_MAX]);
+    }
+
+    #[test]
+    fn the_hash_is_fnv_1a_of_the_joined_name() {
+        assert_eq!(path_hash(b"foo", b"bar"), 0x571d_17d6_ef2d_ef0d);
+        assert_eq!(path_hash(b"a", b"b/c"), path_hash(b"a/b", b"c"));
+    }
+}

@@ -1,0 +1,202 @@
+//! Matches for people and programs: HTML, JSON, and plain text.
+//!
+//! A [`Match`] is what the spool's frames hold of one, as bytes. Each of the three forms says what
+//! happens to bytes that are not UTF-8 or not printable: text keeps them, JSON carries them exactly
+//! beside a readable form, HTML makes them visible and harmless.
+
+pub(crate) mod html;
+pub(crate) mod json;
+mod visible;
+
+use schema::message::{BatchView, LineView};
+use std::ops::Range;
+
+/// A match with its context.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Match {
+    /// The package, as its directory was named.
+    pub package: Vec<u8>,
+    /// The document's path within the package.
+    pub path: Vec<u8>,
+    /// The line's number, from 1.
+    pub line: u32,
+    /// The line without its end, or a part of it: see `window`.
+    pub text: Vec<u8>,
+    /// What matched, in bytes of `text`, ascending.
+    pub ranges: Vec<Range<usize>>,
+    /// The lines before it, as far as they were asked for.
+    pub before: Vec<ContextLine>,
+    /// The lines after it.
+    pub after: Vec<ContextLine>,
+    /// The document's language, empty when unknown.
+    pub language: String,
+    /// How good the match is.
+    pub rank: f32,
+    /// BLAKE3 of the document's text.
+    pub hash: Vec<u8>,
+    /// Offset of the line's first byte in the document's text.
+    pub offset: u64,
+    /// Which part of the line `text` is, when it is not all of it.
+    pub window: Option<Window>,
+}
+
+/// A line beside a match.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ContextLine {
+    /// Its number, from 1.
+    pub line: u32,
+    /// The line without its end, or a part of it.
+    pub text: Vec<u8>,
+    /// Which part of the line `text` is, when it is not all of it.
+    pub window: Option<Window>,
+}
+
+/// A part of a long line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Where in the line it begins, in bytes.
+    pub start: u64,
+    /// Bytes of the whole line, without its end.
+    pub line_bytes: u64,
+}
+
+impl Match {
+    /// The matches of a batch that are its lines with these indexes; `None` when there is no such
+    /// match.
+    pub(crate) fn all(
+        batch: &BatchView<'_>,
+        indexes: &[u32],
+        context_lines: u32,
+    ) -> Option<Vec<Match>> {
+        let lines: Vec<_> = batch.lines().collect();
+        let one = |&index: &u32| Match::one(batch, &lines, index as usize, context_lines as usize);
+        indexes.iter().map(one).collect()
+    }
+
+    fn one(
+        batch: &BatchView<'_>,
+        lines: &[LineView<'_>],
+        index: usize,
+        context_lines: usize,
+    ) -> Option<Match> {
+        let line = lines.get(index).filter(|line| line.is_match())?;
+        let range = |range: schema::message::Range| range.start as usize..range.end as usize;
+        let mut before: Vec<_> = neighbours(line.number, lines[..index].iter().rev(), |n, by| {
+            n.checked_sub(by)
+        })
+        .take(context_lines)
+        .collect();
+        before.reverse();
+        let after = neighbours(line.number, lines[index + 1..].iter(), |n, by| {
+            n.checked_add(by)
+        });
+        Some(Match {
+            package: batch.package.to_vec(),
+            path: batch.path.to_vec(),
+            line: line.number,
+            text: line.text.to_vec(),
+            ranges: line.ranges().map(range).collect(),
+            before,
+            after: after.take(context_lines).collect(),
+            language: batch.language.to_owned(),
+            rank: line.rank,
+            hash: batch.hash.to_vec(),
+            offset: line.offset,
+            window: Window::of(line),
+        })
+    }
+
+    /// Appends `package/path:line:text` and a line end, byte for byte.
+    pub fn write_text(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.package);
+        out.push(b'/');
+        out.extend_from_slice(&self.path);
+        out.extend_from_slice(format!(":{}:", self.line).as_bytes());
+        out.extend_from_slice(&self.text);
+        out.push(b'\n');
+    }
+}
+
+/// The lines that follow each other without a gap, away from line `number`.
+fn neighbours<'a>(
+    number: u32,
+    lines: impl Iterator<Item = &'a LineView<'a>>,
+    step: impl Fn(u32, u32) -> Option<u32>,
+) -> impl Iterator<Item = ContextLine> {
+    (1..)
+        .zip(lines)
+        .take_while(move |(distance, line)| Some(line.number) == step(number, *distance))
+        .map(|(_, line)| ContextLine {
+            line: line.number,
+            text: line.text.to_vec(),
+            window: Window::of(line),
+        })
+}
+
+impl Window {
+    fn of(line: &LineView<'_>) -> Option<Window> {
+        let whole = line.start == 0 && line.line_bytes == line.text.len() as u64;
+        (!whole).then_some(Window {
+            start: line.start,
+            line_bytes: line.line_bytes,
+        })
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use schema::frame::{HEADER_BYTES, decode};
+    use schema::message::{Batch, BatchReader, Line};
+    use zerocopy::IntoBytes;
+
+    /// A batch with lines at `numbers`; those in `matches` have a range over their first byte.
+    fn check(numbers: &[u32], index: u32, context: u32) -> Option<(Vec<u32>, Vec<u32>)> {
+        let lines: Vec<_> = numbers
+            .iter()
+            .map(|&number| Line {
+                number,
+                rank: 1.0,
+                offset: 0,
+                text_bytes: 1,
+                ranges: 1,
+            })
+            .collect();
+        let ranges = vec![schema::message::Range { start: 0, end: 1 }; lines.len()];
+        let batch = Batch {
+            shard: 0,
+            document: 0,
+            package: b"p",
+            path: b"d",
+            language: "",
+            hash: &[],
+            text: &vec![b'x'; lines.len()],
+            lines: &lines,
+            ranges: &ranges,
+            windows: &[],
+        };
+        let mut bytes = Vec::new();
+        batch.encode(&mut bytes).unwrap();
+        decode(&bytes).unwrap().unwrap();
+        let mut words = vec![0_u64; (bytes.len() - HEADER_BYTES) / 8];
+        words.as_mut_bytes().copy_from_slice(&bytes[HEADER_BYTES..]);
+        let reader = BatchReader::new(words.as_bytes()).unwrap();
+        let view = reader.view().unwrap();
+        let found = Match::all(&view, &[index], context)?.remove(0);
+        let numbers = |lines: &[ContextLine]| lines.iter().map(|line| line.line).collect();
+        Some((numbers(&found.before), numbers(&found.after)))
+    }
+
+    #[test]
+    fn context_is_what_stands_beside_the_line_without_a_gap() {
+        let numbers = [1, 3, 4, 5, 6, 8];
+        assert_eq!(check(&numbers, 3, 2), Some((vec![3, 4], vec![6])));
+        assert_eq!(check(&numbers, 0, 2), Some((vec![], vec![])));
+        assert_eq!(check(&numbers, 3, 0), Some((vec![], vec![])));
+        assert_eq!(
+            check(&[u32::MAX - 1, u32::MAX], 1, 2),
+            Some((vec![u32::MAX - 1], vec![]))
+        );
+        assert_eq!(check(&numbers, 6, 2), None);
+    }
+}

@@ -1,0 +1,237 @@
+//! Answers for people. The templates escape every piece of text they are given; what is put into
+//! an address is percent-encoded byte by byte here.
+
+mod filters;
+mod links;
+mod show;
+
+pub(crate) use links::{Form, PageLink, page_links};
+pub(crate) use show::{SHOW_LINES_MAX, ShowPage};
+
+use super::visible::{self, Piece};
+use super::{ContextLine, Match, Window};
+use crate::live::Progress;
+use crate::query::BadQuery;
+use askama::Template;
+use links::show_href;
+use std::ops::Range;
+
+/// What all pages have.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Chrome {
+    pub(crate) form: Form,
+    /// Addresses of the assets, which change when those do.
+    pub(crate) style: String,
+    pub(crate) script: String,
+}
+
+#[derive(Template)]
+#[template(path = "start.html")]
+pub(crate) struct StartPage {
+    pub(crate) frame: Chrome,
+    pub(crate) packages: u64,
+    pub(crate) documents: u64,
+    pub(crate) text_bytes: u64,
+    /// Backends that are not connected, and why.
+    pub(crate) lost: Vec<(String, String)>,
+}
+
+#[derive(Default, Template)]
+#[template(path = "results.html")]
+pub(crate) struct ResultsPage {
+    pub(crate) frame: Chrome,
+    pub(crate) id: String,
+    pub(crate) interpreted_as: String,
+    /// While the search runs; `matches` are the best so far then.
+    pub(crate) running: Option<Progress>,
+    /// Where the page of the same run is to be had later.
+    pub(crate) follow: String,
+    pub(crate) total: u64,
+    pub(crate) documents: u64,
+    pub(crate) packages: u64,
+    pub(crate) elapsed: String,
+    pub(crate) missing: Vec<MissingView>,
+    pub(crate) again: String,
+    pub(crate) skipped: u64,
+    pub(crate) skipped_listed: Vec<SkippedView>,
+    pub(crate) page: u64,
+    pub(crate) pages: u64,
+    pub(crate) page_links: Vec<PageLink>,
+    pub(crate) matches: Vec<MatchView>,
+    pub(crate) groups: Vec<GroupView>,
+}
+
+pub(crate) struct MissingView {
+    pub(crate) backend: String,
+    pub(crate) reason: String,
+    pub(crate) shards: u64,
+}
+
+pub(crate) struct SkippedView {
+    pub(crate) name: String,
+    pub(crate) reason: String,
+}
+
+pub(crate) struct GroupView {
+    pub(crate) name: String,
+    pub(crate) total: u64,
+    /// Matches that are not shown.
+    pub(crate) more: u64,
+    pub(crate) matches: Vec<MatchView>,
+}
+
+/// The best matches so far, for a page that is open.
+#[derive(Template)]
+#[template(path = "matches.html")]
+pub(crate) struct BestPart {
+    pub(crate) matches: Vec<MatchView>,
+}
+
+#[derive(Default, Template)]
+#[template(path = "error.html")]
+pub(crate) struct ErrorPage {
+    pub(crate) frame: Chrome,
+    pub(crate) title: String,
+    pub(crate) detail: String,
+    pub(crate) caret: Option<String>,
+    pub(crate) hint: String,
+    pub(crate) link: String,
+    pub(crate) link_text: String,
+}
+
+/// A match as it is shown.
+pub(crate) struct MatchView {
+    pub(crate) href: String,
+    pub(crate) package: String,
+    pub(crate) path: String,
+    pub(crate) line: u32,
+    pub(crate) language: String,
+    pub(crate) lines: Vec<LineView>,
+}
+
+/// A line as it is shown.
+pub(crate) struct LineView {
+    pub(crate) number: u32,
+    pub(crate) href: String,
+    pub(crate) anchor: String,
+    pub(crate) hit: bool,
+    pub(crate) pieces: Vec<Piece>,
+    pub(crate) cut_before: u64,
+    pub(crate) cut_after: u64,
+}
+
+impl From<&Match> for MatchView {
+    fn from(found: &Match) -> Self {
+        let linked = |view: LineView| LineView {
+            href: show_href(&found.package, &found.path, view.number),
+            ..view
+        };
+        let beside = |line: &ContextLine| {
+            linked(LineView::new(
+                line.line,
+                &line.text,
+                &[],
+                line.window,
+                false,
+            ))
+        };
+        let (line, ranges) = (found.line, &found.ranges);
+        let hit = linked(LineView::new(line, &found.text, ranges, found.window, true));
+        MatchView {
+            href: show_href(&found.package, &found.path, found.line),
+            package: visible::plain(&found.package),
+            path: visible::plain(&found.path),
+            line: found.line,
+            language: found.language.clone(),
+            lines: (found.before.iter().map(beside))
+                .chain([hit])
+                .chain(found.after.iter().map(beside))
+                .collect(),
+        }
+    }
+}
+
+impl LineView {
+    fn new(
+        number: u32,
+        text: &[u8],
+        ranges: &[Range<usize>],
+        window: Option<Window>,
+        hit: bool,
+    ) -> Self {
+        let mut shown = visible::line(text, ranges);
+        if let Some(window) = window {
+            let behind = window.line_bytes - window.start - text.len() as u64;
+            shown.cut_before += window.start;
+            shown.cut_after += behind;
+        }
+        LineView {
+            number,
+            href: String::new(),
+            anchor: String::new(),
+            hit,
+            pieces: shown.pieces,
+            cut_before: shown.cut_before,
+            cut_after: shown.cut_after,
+        }
+    }
+}
+
+/// The pattern with a caret below the place of the fault.
+pub(crate) fn caret(pattern: &str, bad: &BadQuery) -> Option<String> {
+    let at = bad.at?;
+    let before = pattern.get(..at)?;
+    let column = visible::plain(before.as_bytes()).chars().count();
+    let shown = visible::plain(pattern.as_bytes()).replace('\t', " ");
+    Some(format!("{shown}\n{:column$}^", ""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::expect;
+
+    fn found(text: &[u8]) -> Match {
+        Match {
+            package: b"<b>p".to_vec(),
+            path: b"a/\"><script>".to_vec(),
+            line: 3,
+            text: text.to_vec(),
+            ranges: vec![0..1],
+            before: vec![],
+            after: vec![],
+            language: "C".to_owned(),
+            rank: 1.0,
+            hash: vec![],
+            offset: 0,
+            window: None,
+        }
+    }
+
+    #[test]
+    fn nothing_of_a_match_is_taken_for_markup() {
+        let part = BestPart {
+            matches: vec![MatchView::from(&found(b"<script>alert('x')&</script>"))],
+        };
+        let html = part.render().unwrap();
+        for markup in ["<script", "<b>p", "/\"><", "alert('x')"] {
+            assert!(!html.contains(markup), "{markup} in {html}");
+        }
+        assert!(html.contains("%22%3E%3Cscript%3E"), "{html}");
+    }
+
+    #[test]
+    fn the_caret_stands_below_the_fault() {
+        let bad = |at| BadQuery {
+            at: Some(at),
+            reason: String::new(),
+            hint: None,
+        };
+        expect![[r"
+            ü(b
+             ^"]]
+        .assert_eq(&caret("ü(b", &bad(2)).unwrap());
+        assert_eq!(caret("ü", &bad(1)), None, "not at a character");
+        assert_eq!(caret("x", &bad(9)), None);
+    }
+}

@@ -1,0 +1,167 @@
+//! Addresses within the site.
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
+
+/// What stays as it is in a query string's value.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'_')
+    .remove(b'.')
+    .remove(b'~')
+    .remove(b'/');
+
+fn encode(bytes: &[u8]) -> String {
+    percent_encode(bytes, ESCAPED).to_string()
+}
+
+/// The search form's fields: a query and how its results are to be shown.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Form {
+    pub(crate) q: String,
+    pub(crate) regexp: bool,
+    pub(crate) ignore_case: bool,
+    pub(crate) by_package: bool,
+    /// When it is not the default.
+    pub(crate) per_page: Option<usize>,
+    /// The run that is looked at. Without one an answer that is incomplete would be searched for
+    /// anew on every page.
+    pub(crate) run: Option<String>,
+}
+
+impl Form {
+    /// The query as a page's title.
+    pub(crate) fn title(&self) -> String {
+        crate::render::visible::plain(self.q.as_bytes())
+    }
+
+    /// The address of a page of results.
+    pub(crate) fn href(&self, page: usize) -> String {
+        let mut href = format!("/search?q={}", encode(self.q.as_bytes()));
+        if self.regexp {
+            href.push_str("&mode=regexp");
+        }
+        if self.ignore_case {
+            href.push_str("&case=no");
+        }
+        if self.by_package {
+            href.push_str("&group=package");
+        }
+        if let Some(per_page) = self.per_page {
+            href.push_str(&format!("&per_page={per_page}"));
+        }
+        if page > 0 {
+            href.push_str(&format!("&page={page}"));
+        }
+        if let Some(run) = &self.run {
+            href.push_str(&format!("&run={}", encode(run.as_bytes())));
+        }
+        href
+    }
+}
+
+/// A file at a line.
+pub(super) fn show_href(package: &[u8], path: &[u8], line: u32) -> String {
+    let (package, path) = (encode(package), encode(path));
+    format!("/show?package={package}&path={path}&line={line}#L{line}")
+}
+
+/// A file from a line on.
+pub(super) fn window_href(package: &[u8], path: &[u8], first: u32) -> String {
+    let (package, path) = (encode(package), encode(path));
+    format!("/show?package={package}&path={path}&first={first}")
+}
+
+/// A file's bytes.
+pub(super) fn file_href(package: &[u8], path: &[u8]) -> String {
+    format!(
+        "/api/v2/file?package={}&path={}",
+        encode(package),
+        encode(path)
+    )
+}
+
+/// A link to a page of results, or what stands between two.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PageLink {
+    pub(crate) text: String,
+    pub(crate) href: String,
+    pub(crate) rel: &'static str,
+    pub(crate) current: bool,
+    pub(crate) gap: bool,
+}
+
+/// Links to the first and last page, to those around the current one, and to its neighbours.
+pub(crate) fn page_links(form: &Form, page: usize, pages: usize) -> Vec<PageLink> {
+    let link = |text: &str, page: usize, rel| PageLink {
+        text: text.to_owned(),
+        href: form.href(page),
+        rel,
+        ..PageLink::default()
+    };
+    let mut links = Vec::new();
+    if page > 0 {
+        links.push(link("‹ Previous", page - 1, "prev"));
+    }
+    let last = pages.saturating_sub(1);
+    let mut shown: Vec<usize> = (page.saturating_sub(3)..=(page + 3).min(last)).collect();
+    shown.extend([0, last]);
+    shown.sort_unstable();
+    shown.dedup();
+    for (index, &number) in shown.iter().enumerate() {
+        if index > 0 && number > shown[index - 1] + 1 {
+            links.push(PageLink {
+                gap: true,
+                ..PageLink::default()
+            });
+        }
+        links.push(PageLink {
+            current: number == page,
+            ..link(&(number + 1).to_string(), number, "")
+        });
+    }
+    if page < last {
+        links.push(link("Next ›", page + 1, "next"));
+    }
+    links
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+
+    fn check(page: usize, pages: usize, expected: Expect) {
+        let text = |link: &PageLink| match (link.gap, link.current) {
+            (true, _) => "…".to_owned(),
+            (_, true) => format!("[{}]", link.text),
+            _ => link.text.clone(),
+        };
+        let links = page_links(&Form::default(), page, pages);
+        expected.assert_eq(&links.iter().map(text).collect::<Vec<_>>().join(" "));
+    }
+
+    #[test]
+    fn the_pages_around_and_both_ends_are_linked() {
+        check(0, 1, expect!["[1]"]);
+        check(0, 9, expect!["[1] 2 3 4 … 9 Next ›"]);
+        check(5, 12, expect!["‹ Previous 1 … 3 4 5 [6] 7 8 9 … 12 Next ›"]);
+        check(11, 12, expect!["‹ Previous 1 … 9 10 11 [12]"]);
+    }
+
+    #[test]
+    fn every_byte_survives_an_address() {
+        let form = Form {
+            q: "a&b=c ü+%".to_owned(),
+            regexp: true,
+            ..Form::default()
+        };
+        assert_eq!(
+            form.href(2),
+            "/search?q=a%26b%3Dc%20%C3%BC%2B%25&mode=regexp&page=2"
+        );
+        assert_eq!(
+            show_href(b"p_1", b"x/\xff#", 3),
+            "/show?package=p_1&path=x/%FF%23&line=3#L3"
+        );
+    }
+}

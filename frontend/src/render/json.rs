@@ -1,0 +1,298 @@
+//! Answers for programs. The order of fields is that of the structs below and never changes with
+//! the data; what may differ between two searches of the same documents is in `id`, `generation`,
+//! `timings`, `missing` and `explain`, and nowhere else.
+
+use super::{ContextLine, Match};
+use crate::live::Progress;
+use crate::run::{Explain, Missing, Skipped};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use serde::ser::{Serialize, SerializeMap, SerializeStruct, Serializer};
+use std::ops::Range;
+
+/// A page of an answer, or of what is known of it while the search runs.
+#[derive(Debug, serde::Serialize)]
+pub(crate) struct Page<'a> {
+    pub(crate) id: &'a str,
+    pub(crate) generation: &'a str,
+    pub(crate) interpreted_as: String,
+    pub(crate) state: State,
+    pub(crate) complete: bool,
+    pub(crate) missing: Vec<MissingJson>,
+    pub(crate) skipped: SkippedJson,
+    pub(crate) total: u64,
+    pub(crate) documents: u64,
+    pub(crate) packages: usize,
+    pub(crate) page: usize,
+    pub(crate) per_page: usize,
+    pub(crate) pages: usize,
+    #[serde(flatten)]
+    pub(crate) results: Results,
+    pub(crate) timings: Option<TimingsJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) progress: Option<ProgressJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) explain: Option<ExplainJson>,
+}
+
+#[derive(Clone, Copy, Debug, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum State {
+    Running,
+    Done,
+}
+
+/// A page's matches, in order or by package.
+#[derive(Debug, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Results {
+    Matches(Vec<Match>),
+    Groups(Vec<GroupJson>),
+}
+
+#[derive(Debug)]
+pub(crate) struct GroupJson {
+    pub(crate) package: Vec<u8>,
+    pub(crate) total: u64,
+    pub(crate) matches: Vec<Match>,
+}
+
+#[derive(Clone, Debug, serde::Serialize)]
+pub(crate) struct MissingJson {
+    backend: String,
+    reason: String,
+    shards: Vec<String>,
+    /// Seconds since 1970.
+    since: u64,
+}
+
+impl From<&Missing> for MissingJson {
+    fn from(missing: &Missing) -> Self {
+        let since = missing.since.duration_since(std::time::UNIX_EPOCH);
+        MissingJson {
+            backend: missing.backend.clone(),
+            reason: missing.reason.clone(),
+            shards: missing.shards.iter().map(|id| hex(id)).collect(),
+            since: since.unwrap_or_default().as_secs(),
+        }
+    }
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SkippedJson(pub(crate) Skipped);
+
+impl Serialize for SkippedJson {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        struct Document<'a>(&'a crate::run::SkippedDocument);
+        impl Serialize for Document<'_> {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                let mut map = serializer.serialize_map(None)?;
+                bytes(&mut map, "package", "package_base64", &self.0.package)?;
+                bytes(&mut map, "path", "path_base64", &self.0.path)?;
+                map.serialize_entry("reason", &self.0.reason)?;
+                map.end()
+            }
+        }
+        let documents: Vec<_> = self.0.documents.iter().map(Document).collect();
+        let mut out = serializer.serialize_struct("Skipped", 2)?;
+        out.serialize_field("count", &self.0.count)?;
+        out.serialize_field("documents", &documents)?;
+        out.end()
+    }
+}
+
+#[derive(Clone, Copy, Debug, serde::Serialize)]
+pub(crate) struct TimingsJson {
+    pub(crate) queue_ms: f64,
+    pub(crate) stream_ms: f64,
+    pub(crate) rank_ms: f64,
+    pub(crate) render_ms: f64,
+}
+
+#[derive(Clone, Debug, serde::Serialize)]
+pub(crate) struct ProgressJson {
+    blocks_done: u64,
+    blocks_total: u64,
+    documents: u64,
+    matches: u64,
+    backends: Vec<BackendJson>,
+}
+
+#[derive(Clone, Debug, serde::Serialize)]
+struct BackendJson {
+    name: String,
+    blocks_done: u64,
+    blocks_total: u64,
+    matches: u64,
+}
+
+impl From<Progress> for ProgressJson {
+    fn from(progress: Progress) -> Self {
+        let backend = |backend: crate::live::BackendProgress| BackendJson {
+            name: backend.name,
+            blocks_done: backend.blocks_done,
+            blocks_total: backend.blocks_total,
+            matches: backend.matches,
+        };
+        ProgressJson {
+            blocks_done: progress.blocks_done,
+            blocks_total: progress.blocks_total,
+            documents: progress.documents,
+            matches: progress.matches,
+            backends: progress.backends.into_iter().map(backend).collect(),
+        }
+    }
+}
+
+#[derive(Clone, Debug, serde::Serialize)]
+pub(crate) struct ExplainJson {
+    plan: String,
+    shards: u64,
+    blocks: u64,
+    candidates: u64,
+    matched_blocks: u64,
+    documents: u64,
+    verified_bytes: u64,
+}
+
+impl From<&Explain> for ExplainJson {
+    fn from(explain: &Explain) -> Self {
+        ExplainJson {
+            plan: explain.plan.clone(),
+            shards: explain.shards,
+            blocks: explain.blocks,
+            candidates: explain.candidates,
+            matched_blocks: explain.matched_blocks,
+            documents: explain.documents,
+            verified_bytes: explain.verified_bytes,
+        }
+    }
+}
+
+impl Serialize for Match {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        bytes(&mut map, "package", "package_base64", &self.package)?;
+        self.serialize_rest(map)
+    }
+}
+
+impl Match {
+    fn serialize_rest<M: SerializeMap>(&self, mut map: M) -> Result<M::Ok, M::Error> {
+        bytes(&mut map, "path", "path_base64", &self.path)?;
+        map.serialize_entry("line", &self.line)?;
+        bytes(&mut map, "text", "text_base64", &self.text)?;
+        let pair = |range: &Range<usize>| [range.start, range.end];
+        map.serialize_entry("ranges", &self.ranges.iter().map(pair).collect::<Vec<_>>())?;
+        let context = ContextJson {
+            before: &self.before,
+            after: &self.after,
+        };
+        map.serialize_entry("context", &context)?;
+        map.serialize_entry("language", &self.language)?;
+        map.serialize_entry("rank", &self.rank)?;
+        map.serialize_entry("hash", &hex(&self.hash))?;
+        map.serialize_entry("offset", &self.offset)?;
+        window(&mut map, self.window)?;
+        map.end()
+    }
+}
+
+#[derive(serde::Serialize)]
+struct ContextJson<'a> {
+    before: &'a [ContextLine],
+    after: &'a [ContextLine],
+}
+
+impl Serialize for ContextLine {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("line", &self.line)?;
+        bytes(&mut map, "text", "text_base64", &self.text)?;
+        window(&mut map, self.window)?;
+        map.end()
+    }
+}
+
+impl Serialize for GroupJson {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        bytes(&mut map, "package", "package_base64", &self.package)?;
+        map.serialize_entry("total", &self.total)?;
+        map.serialize_entry("matches", &self.matches)?;
+        map.end()
+    }
+}
+
+/// Bytes as text, and exactly beside it when the text is not all there is to them.
+fn bytes<M: SerializeMap>(
+    map: &mut M,
+    name: &'static str,
+    name_base64: &'static str,
+    bytes: &[u8],
+) -> Result<(), M::Error> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => map.serialize_entry(name, text),
+        Err(_) => {
+            map.serialize_entry(name, &String::from_utf8_lossy(bytes))?;
+            map.serialize_entry(name_base64, &BASE64.encode(bytes))
+        }
+    }
+}
+
+fn window<M: SerializeMap>(map: &mut M, window: Option<super::Window>) -> Result<(), M::Error> {
+    #[derive(serde::Serialize)]
+    struct WindowJson {
+        start: u64,
+        line_bytes: u64,
+    }
+    match window {
+        None => Ok(()),
+        Some(super::Window { start, line_bytes }) => {
+            map.serialize_entry("window", &WindowJson { start, line_bytes })
+        }
+    }
+}
+
+/// Bytes as hexadecimal digits.
+fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write;
+    bytes.iter().fold(String::new(), |mut out, byte| {
+        let _ = write!(out, "{byte:02x}");
+        out
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::Window;
+    use expect_test::expect;
+
+    #[test]
+    fn bytes_travel_exactly() {
+        let found = Match {
+            package: b"p\xff".to_vec(),
+            path: b"a/\xc3\xbc \"x\"".to_vec(),
+            line: 7,
+            text: b"caf\xe9".to_vec(),
+            ranges: vec![0..3],
+            before: vec![ContextLine {
+                line: 6,
+                text: b"before".to_vec(),
+                window: None,
+            }],
+            after: vec![],
+            language: "C".to_owned(),
+            rank: 1.1,
+            hash: vec![0xab; 2],
+            offset: 10,
+            window: Some(Window {
+                start: 5,
+                line_bytes: 5_000_000_000,
+            }),
+        };
+        expect![[r#"{"package":"p�","package_base64":"cP8=","path":"a/ü \"x\"","line":7,"text":"caf�","text_base64":"Y2Fm6Q==","ranges":[[0,3]],"context":{"before":[{"line":6,"text":"before"}],"after":[]},"language":"C","rank":1.1,"hash":"abab","offset":10,"window":{"start":5,"line_bytes":5000000000}}"#]]
+            .assert_eq(&serde_json::to_string(&found).unwrap());
+    }
+}

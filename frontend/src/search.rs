@@ -1,0 +1,99 @@
+//! A client's hold on a run.
+//!
+//! As long as one is held, the run goes on; when the last one is dropped, it goes on for a grace,
+//! in which the client may come back, and is then cancelled all the way to the backends.
+
+use crate::answer::{self, Answer};
+use crate::frontend::SearchError;
+use crate::live::{Live, Progress, State};
+use crate::query::Query;
+use crate::render::Match;
+use crate::spool::SpoolError;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A query that runs, or has.
+pub struct Search {
+    live: Arc<Live>,
+    runtime: tokio::runtime::Handle,
+    grace: Duration,
+}
+
+impl Search {
+    pub(crate) fn new(live: Arc<Live>, runtime: tokio::runtime::Handle, grace: Duration) -> Self {
+        live.enter();
+        Search {
+            live,
+            runtime,
+            grace,
+        }
+    }
+
+    /// Names the run.
+    pub fn id(&self) -> &str {
+        &self.live.id
+    }
+
+    /// Names the set of shards that it is about.
+    pub fn generation(&self) -> &str {
+        &self.live.generation
+    }
+
+    /// The query.
+    pub fn query(&self) -> &Query {
+        &self.live.query
+    }
+
+    /// Lets the run go on for at least so long after this client has gone: for one that will ask
+    /// again by id.
+    pub fn keep(&mut self, grace: Duration) {
+        self.grace = self.grace.max(grace);
+    }
+
+    /// How far the search is.
+    pub fn progress(&self) -> Progress {
+        self.live.progress()
+    }
+
+    /// The best matches so far, at most ten, best first. Blocks on the disk.
+    pub fn best(&self) -> Result<Vec<Match>, SpoolError> {
+        let context_lines = self.live.query.context_lines();
+        answer::read(&self.live.spool, &self.live.best(), context_lines)
+    }
+
+    /// Waits for the end. An answer may be incomplete: it says so.
+    pub async fn finished(&self) -> Result<Arc<Answer>, SearchError> {
+        match self.live.settled().await {
+            State::Finished(answer) => match &answer.outcome.refused {
+                Some(bad) => Err(SearchError::BadQuery(bad.clone())),
+                None => Ok(answer),
+            },
+            State::Broken(error) => Err(SearchError::Spool(error)),
+            State::Running => unreachable!("settled() returns when the run does not run any more"),
+        }
+    }
+
+    /// Whether the end has come.
+    pub fn is_finished(&self) -> bool {
+        !self.live.is_running()
+    }
+
+    /// Ends the run where it is, for all its clients.
+    pub fn cancel(&self) {
+        self.live.cancel();
+    }
+}
+
+impl Drop for Search {
+    fn drop(&mut self) {
+        self.live.leave(self.grace);
+        if self.live.is_running() {
+            let live = Arc::clone(&self.live);
+            self.runtime.spawn(async move {
+                while let Some(left) = live.cancel_if_abandoned() {
+                    tokio::time::sleep(left).await;
+                }
+            });
+        }
+    }
+}

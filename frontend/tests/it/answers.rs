@@ -1,0 +1,165 @@
+//! Complete answers: counts, order, pages, exports.
+
+use crate::fake::Fake;
+use crate::shards;
+use crate::site::Site;
+use serde_json::{Value, json};
+
+/// A page without what may differ from search to search.
+fn stripped(mut page: Value) -> String {
+    for name in ["id", "generation", "timings"] {
+        page.as_object_mut().unwrap().remove(name);
+    }
+    page.to_string()
+}
+
+fn all_pages(site: &Site, more: &str) -> Vec<String> {
+    let pages = site.get(&format!("/api/v2/search?q=arse{more}")).json()["pages"]
+        .as_u64()
+        .unwrap();
+    let page = |page| {
+        site.get(&format!("/api/v2/search?q=arse{more}&page={page}"))
+            .json()
+    };
+    (0..pages).map(|number| stripped(page(number))).collect()
+}
+
+#[test]
+fn pages_are_the_same_whatever_the_number_of_backends() {
+    let one = Site::new(vec![Fake::new("one", shards(1, 1)).backend()]);
+    let three = shards(10, 3);
+    let three = ["a", "b", "c"].iter().zip(three);
+    let three = three.map(|(name, shard)| Fake::new(name, vec![shard]).backend());
+    let three = Site::new(three.collect());
+    for more in [
+        "",
+        "&per_page=7",
+        "&per_page=1000",
+        "&group=package",
+        "&context=0",
+    ] {
+        let expected = all_pages(&one, more);
+        assert_eq!(all_pages(&three, more), expected, "{more}");
+        assert_eq!(all_pages(&three, more), expected, "{more}, again");
+    }
+}
+
+#[test]
+fn an_answer_says_what_it_is() {
+    let site = Site::new(vec![Fake::new("one", shards(1, 2)).backend()]);
+    let page = site
+        .get("/api/v2/search?q=arse&explain=true&per_page=1")
+        .json();
+    let lines = crate::corpus()
+        .into_iter()
+        .flat_map(|document| document.lines);
+    let expected = lines.filter(|line| line.windows(4).any(|part| part == b"arse"));
+    assert_eq!(page["total"], json!(expected.count()));
+    assert_eq!(
+        (&page["complete"], &page["state"]),
+        (&json!(true), &json!("done"))
+    );
+    assert_eq!(page["interpreted_as"], json!("\"arse\""));
+    assert_eq!(
+        (&page["documents"], &page["packages"]),
+        (&json!(40), &json!(40))
+    );
+    assert_eq!(page["explain"]["blocks"], json!(40));
+    let names: Vec<_> = page
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(String::as_str)
+        .collect();
+    assert!(names.contains(&"matches") && !names.contains(&"groups"));
+    let found = &page["matches"][0];
+    assert_eq!(found["ranges"].as_array().unwrap().len(), 1);
+    assert!(found["context"]["before"].is_array());
+    assert_eq!(found["hash"], json!("07".repeat(32)));
+}
+
+#[test]
+fn by_package_counts_are_exact() {
+    let site = Site::new(vec![Fake::new("one", shards(1, 2)).backend()]);
+    let page = site
+        .get("/api/v2/search?q=arse&group=package&per_page=1000")
+        .json();
+    let groups = page["groups"].as_array().unwrap();
+    assert_eq!(groups.len(), 40);
+    let sum: u64 = groups
+        .iter()
+        .map(|group| group["total"].as_u64().unwrap())
+        .sum();
+    assert_eq!(sum, page["total"].as_u64().unwrap());
+    assert!(
+        groups
+            .iter()
+            .all(|group| group["matches"].as_array().unwrap().len() <= 2)
+    );
+}
+
+#[test]
+fn an_export_is_all_pages() {
+    let site = Site::new(vec![Fake::new("one", shards(1, 2)).backend()]);
+    let page = site.get("/api/v2/search?q=arse&per_page=1000").json();
+    let id = page["id"].as_str().unwrap();
+    let lines = site.get(&format!("/api/v2/search/{id}/export?format=jsonl"));
+    assert_eq!(lines.header("x-trawl-complete"), "true");
+    let lines: Vec<Value> = lines
+        .text()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(Value::from(lines), page["matches"]);
+    let text = site.get(&format!("/api/v2/search/{id}/export?format=text"));
+    let escape = b"arse</b> \xe2\x80\xae &amp; ";
+    assert!(
+        text.body.windows(escape.len()).any(|part| part == escape),
+        "bytes as they are"
+    );
+    assert_eq!(
+        site.get("/api/v2/search/0000000000000000/export").status,
+        404
+    );
+}
+
+#[test]
+fn an_id_leads_to_the_same_page() {
+    let site = Site::new(vec![Fake::new("one", shards(1, 2)).backend()]);
+    let page = site.get("/api/v2/search?q=arse&page=3").json();
+    let again = site.get(&format!(
+        "/api/v2/search/{}?page=3",
+        page["id"].as_str().unwrap()
+    ));
+    assert_eq!(stripped(again.json()), stripped(page));
+    assert_eq!(site.get("/api/v2/search/nonsense").status, 404);
+}
+
+#[test]
+fn a_search_without_a_match_is_complete() {
+    let site = Site::new(vec![Fake::new("one", shards(1, 2)).backend()]);
+    let page = site.search("nowhere");
+    assert_eq!(
+        (&page["total"], &page["complete"]),
+        (&json!(0), &json!(true))
+    );
+    assert_eq!((&page["pages"], &page["matches"]), (&json!(1), &json!([])));
+}
+
+#[test]
+fn a_shard_on_two_backends_is_searched_once() {
+    let (a, b) = (Fake::new("a", shards(1, 2)), Fake::new("b", shards(1, 2)));
+    let both = Site::new(vec![a.backend(), b.backend()]);
+    let one = Site::new(vec![a.backend()]);
+    assert_eq!(stripped(both.search("arse")), stripped(one.search("arse")));
+    // The other one has all that this one had, so nothing is missing without it.
+    a.set_down(true);
+    crate::site::eventually("the loss of a", || {
+        both.frontend
+            .backends()
+            .iter()
+            .any(|backend| !backend.connected)
+    });
+    assert_eq!(both.search("parse")["complete"], json!(true));
+    assert_eq!(b.searches.load(std::sync::atomic::Ordering::SeqCst), 1);
+}

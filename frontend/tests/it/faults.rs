@@ -1,0 +1,230 @@
+//! Backends that fail: the other matches stay, and the answer says what is missing.
+
+use crate::fake::{Fake, Fault};
+use crate::shards;
+use crate::site::{SILENCE_MAX, Site, eventually};
+use expect_test::{Expect, expect};
+use frontend::Backend;
+use schema::message::FailureKind;
+use serde_json::{Value, json};
+use std::sync::atomic::Ordering::SeqCst;
+
+/// Searches two backends of which the second has a fault, and returns the answer.
+fn search(fault: Fault) -> (Value, Site, std::sync::Arc<Fake>) {
+    let mut parts = shards(1, 2);
+    let bad = Fake::with("bad", parts.split_off(1), fault);
+    let site = Site::new(vec![Fake::new("good", parts).backend(), bad.backend()]);
+    (site.search("arse"), site, bad)
+}
+
+/// A fault's reason; the good backend's matches must be there, and a later search complete.
+fn check(fault: Fault, expected: Expect) {
+    let good = Site::new(vec![
+        Fake::new("good", shards(1, 2).drain(..1).collect()).backend(),
+    ]);
+    let at_least = good.search("arse")["total"].as_u64().unwrap();
+    let (page, site, bad) = search(fault.clone());
+    assert_eq!(page["complete"], json!(false), "{fault:?}");
+    assert!(page["total"].as_u64().unwrap() >= at_least, "{fault:?}");
+    let missing = page["missing"].as_array().unwrap();
+    assert_eq!(missing.len(), 1, "{fault:?}");
+    assert_eq!(missing[0]["backend"], json!("bad"), "{fault:?}");
+    assert_eq!(missing[0]["shards"], json!(["02".repeat(32)]), "{fault:?}");
+    expected.assert_eq(missing[0]["reason"].as_str().unwrap());
+    let run = page["id"].as_str().unwrap();
+    let html = site.get(&format!("/search?q=arse&run={run}")).text();
+    assert!(html.contains("This answer is incomplete") && html.contains("<b>bad</b>"));
+    assert!(
+        html.contains(&format!("page=1&#38;run={run}")),
+        "its other pages are of the same run"
+    );
+    bad.set(Fault::None);
+    assert_eq!(
+        site.search("arse")["complete"],
+        json!(true),
+        "after {fault:?}"
+    );
+}
+
+#[test]
+fn a_stream_that_is_cut() {
+    check(
+        Fault::NoEnd,
+        expect!["the connection was closed before the end of the answer"],
+    );
+}
+
+#[test]
+fn garbage() {
+    check(
+        Fault::Garbage,
+        expect!["it sent garbage: a frame of 4294967311 bytes, the most is 1048576"],
+    );
+}
+
+#[test]
+fn a_flipped_bit() {
+    check(
+        Fault::FlippedBit,
+        expect!["it sent garbage: a frame with a wrong checksum"],
+    );
+}
+
+#[test]
+fn silence() {
+    check(
+        Fault::Silence,
+        expect!["nothing was heard from it for 0.4 s"],
+    );
+}
+
+#[test]
+fn an_error_frame() {
+    let fault = Fault::Failure(FailureKind::Unavailable, None);
+    check(fault, expect!["it could not answer: not today"]);
+    let fault = Fault::Failure(FailureKind::StaleShards, None);
+    check(
+        fault,
+        expect!["it does not serve the shards any more that it was asked for: not today"],
+    );
+}
+
+#[test]
+fn ends_that_do_not_agree_with_what_was_sent() {
+    check(
+        Fault::Count,
+        expect!["it says it sent 79 matches of a shard, of which 78 arrived"],
+    );
+    check(
+        Fault::Hash,
+        expect!["it sent matches that are not those it counted (their hash differs)"],
+    );
+    check(
+        Fault::Forgotten,
+        expect!["it ended without a word on each of its shards"],
+    );
+}
+
+#[test]
+fn matches_that_cannot_be() {
+    check(Fault::Order, expect!["it sent matches out of order"]);
+    check(
+        Fault::UnknownShard,
+        expect!["it sent matches of a shard that it was not asked for"],
+    );
+}
+
+#[test]
+fn a_shard_that_fails_is_missing_alone() {
+    check(Fault::ShardFailure, expect!["checksum"]);
+    let (page, site, _bad) = search(Fault::ShardFailure);
+    assert_eq!(page["skipped"]["count"], json!(1));
+    assert_eq!(page["skipped"]["documents"][0]["path"], json!("<i>.c"));
+    let html = site.get("/search?q=arse").text();
+    assert!(html.contains("1 file could not be searched") && !html.contains("<i>.c"));
+}
+
+#[test]
+fn nobody_listens() {
+    let unused = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = unused.local_addr().unwrap().to_string();
+    drop(unused);
+    let good = Fake::new("good", shards(1, 1));
+    let site = Site::new(vec![good.backend(), Backend::tcp(address.clone())]);
+    let page = site.search("arse");
+    assert_eq!(page["complete"], json!(false));
+    assert_eq!(page["missing"][0]["backend"], json!(address));
+    assert_eq!(page["missing"][0]["reason"], json!("connection refused"));
+    assert!(page["total"].as_u64().unwrap() > 0);
+    assert_eq!(site.get("/healthz").json()["status"], json!("degraded"));
+}
+
+#[test]
+fn a_backend_of_another_version() {
+    let mut other = Fake::plain("other", shards(1, 1));
+    other.protocol = 99;
+    let site = Site::new(vec![std::sync::Arc::new(other).backend()]);
+    let page = site.search("arse");
+    let reason = page["missing"][0]["reason"].as_str().unwrap();
+    assert_eq!(reason, "it speaks protocol 99, this frontend speaks 1");
+    assert_eq!(site.get("/healthz").status, 503);
+}
+
+#[test]
+fn a_refused_query_is_a_bad_request_with_its_place() {
+    let parts = shards(1, 2);
+    let bad = Fake::with("bad", parts, Fault::Failure(FailureKind::BadQuery, Some(2)));
+    let site = Site::new(vec![bad.backend()]);
+    let answer = site.get("/api/v2/search?q=ar%5Cn&mode=regexp");
+    assert_eq!((answer.status, &answer.json()["at"]), (400, &json!(2)));
+    let page = site.get("/search?q=ar%5Cn&mode=regexp");
+    assert_eq!(page.status, 400);
+    assert!(page.text().contains("ar\\n\n  ^"), "{}", page.text());
+}
+
+#[test]
+fn a_full_spool_ends_the_query_and_no_other() {
+    let big = Fake::new("big", shards(1, 1));
+    let site = Site::with(vec![big.backend()], |config| {
+        config.spool_bytes_max = 8 << 10
+    });
+    let page = site.search("arse");
+    assert_eq!(page["complete"], json!(false));
+    let reason = page["missing"][0]["reason"].as_str().unwrap();
+    assert!(reason.contains("the spool is full"), "{reason}");
+    assert_eq!(site.search("nowhere")["complete"], json!(true));
+}
+
+#[test]
+fn a_backend_that_comes_back_is_asked_at_once() {
+    let fake = Fake::new("one", shards(1, 1));
+    let site = Site::new(vec![fake.backend()]);
+    let total = site.search("arse")["total"].clone();
+    fake.set_down(true);
+    eventually("the loss", || !site.frontend.backends()[0].connected);
+    let page = site.search("parse");
+    assert_eq!(page["complete"], json!(false));
+    assert_eq!(
+        page["missing"][0]["shards"],
+        json!(["01".repeat(32)]),
+        "what it had is known"
+    );
+    assert_eq!(site.get("/healthz").json()["status"], json!("down"));
+    fake.set_down(false);
+    let page = site.search("parse");
+    assert_eq!(page["complete"], json!(true), "{page}");
+    assert_eq!(site.search("arse")["total"], total);
+}
+
+#[test]
+fn new_shards_are_a_new_generation() {
+    let fake = Fake::new("one", shards(1, 1));
+    let site = Site::new(vec![fake.backend()]);
+    let before = site.search("arse");
+    fake.set_shards(shards(2, 2));
+    eventually("the announcement", || {
+        site.frontend.backends()[0].shards == 2
+    });
+    let after = site.search("arse");
+    assert_ne!(before["generation"], after["generation"]);
+    assert_ne!(before["id"], after["id"]);
+    assert_eq!(before["matches"], after["matches"]);
+    assert_eq!(after["complete"], json!(true));
+}
+
+#[test]
+fn connections_are_used_again_and_replaced_when_they_died() {
+    let fake = Fake::new("one", shards(1, 1));
+    let site = Site::new(vec![fake.backend()]);
+    for q in ["a", "ar", "ars", "arse"] {
+        assert_eq!(site.search(q)["complete"], json!(true), "{q}");
+    }
+    assert_eq!(
+        fake.connections.load(SeqCst),
+        2,
+        "the standing one, and one for all queries"
+    );
+    fake.drop_idle.store(true, SeqCst);
+    std::thread::sleep(SILENCE_MAX / 2);
+    assert_eq!(site.search("parse")["complete"], json!(true));
+}

@@ -1,0 +1,199 @@
+//! Pages for people, and what is said to those who ask for nonsense.
+
+use crate::fake::{Fake, Fault};
+use crate::shards;
+use crate::site::Site;
+use serde_json::json;
+
+fn site() -> Site {
+    Site::new(vec![Fake::new("one", shards(1, 2)).backend()])
+}
+
+#[test]
+fn nothing_hostile_gets_through() {
+    let site = site();
+    let q = "%3Cscript%3Ealert(1)%3C/script%3E";
+    let pages = [
+        "/search?q=arse&per_page=1000".to_owned(),
+        "/search?q=arse&per_page=1000&group=package".to_owned(),
+        format!("/search?q={q}&per_page=1000"),
+        format!("/search?q={q}(&mode=regexp"),
+        format!("/search?q={q}&page=x{q}"),
+        format!("/show?package={q}&path={q}"),
+        "/show?package=package0_1.0&path=src/%3Cscript%3E0.c&line=1".to_owned(),
+        format!("/{q}"),
+    ];
+    for path in pages {
+        let page = site.get(&path).text();
+        let own = page.matches("<script src=\"/assets/app.js?").count();
+        assert_eq!(
+            (own, page.matches("<script").count()),
+            (1, 1),
+            "{path}: {page}"
+        );
+        for hostile in ["<b>arse", "\x1b", "\u{202e}", "onerror="] {
+            assert!(!page.contains(hostile), "{hostile:?} in {path}");
+        }
+    }
+}
+
+#[test]
+fn every_answer_forbids_what_it_does_not_need() {
+    let site = site();
+    for path in [
+        "/",
+        "/search?q=arse",
+        "/api/v2/search?q=arse",
+        "/nowhere",
+        "/metrics",
+    ] {
+        let answer = site.get(path);
+        assert_eq!(answer.header("x-content-type-options"), "nosniff", "{path}");
+        assert_eq!(answer.header("referrer-policy"), "no-referrer", "{path}");
+        assert!(
+            answer
+                .header("content-security-policy")
+                .starts_with("default-src 'none'")
+        );
+    }
+}
+
+#[test]
+fn results_are_marked_and_linked() {
+    let site = site();
+    let page = site.get("/search?q=arse").text();
+    assert!(page.contains("<title>arse · Trawl</title>"));
+    assert!(page.contains("<mark>arse</mark>"));
+    assert!(page.contains("157</b> matches in"), "{page}");
+    assert!(page.contains("page 1 of 16") && page.contains("/search?q=arse&#38;page=15"));
+    let grouped = site.get("/search?q=arse&group=package").text();
+    assert!(grouped.contains("page 1 of 8") && grouped.contains("more in this package"));
+    let nothing = site.get("/search?q=nowhere").text();
+    assert!(nothing.contains("No line of the indexed source matches"));
+}
+
+#[test]
+fn a_page_past_the_end_names_the_last() {
+    let site = site();
+    let answer = site.get("/api/v2/search?q=arse&page=16");
+    assert_eq!(
+        (answer.status, &answer.json()["last_page"]),
+        (404, &json!(15))
+    );
+    let page = site.get("/search?q=arse&page=16");
+    assert_eq!(page.status, 404);
+    assert!(page.text().contains("/search?q=arse&#38;page=15"));
+    assert_eq!(site.get("/api/v2/search?q=arse&page=15").status, 200);
+}
+
+#[test]
+fn nonsense_is_refused_with_a_reason() {
+    let site = site();
+    let check = |path: &str, status: u16, word: &str| {
+        let answer = site.get(path);
+        assert_eq!(answer.status, status, "{path}");
+        assert_eq!(
+            answer.header("content-type"),
+            "application/problem+json",
+            "{path}"
+        );
+        assert!(answer.text().contains(word), "{path}: {}", answer.text());
+    };
+    check("/api/v2/search", 400, "the query is empty");
+    check("/api/v2/search?q=", 400, "the query is empty");
+    check("/api/v2/search?q=(&mode=regexp", 400, "\"at\":0");
+    check("/api/v2/search?q=x&mode=fuzzy", 400, "literal or regexp");
+    check("/api/v2/search?q=x&case=maybe", 400, "yes or no");
+    check("/api/v2/search?q=x&page=-1", 400, "page=-1 is not a number");
+    check("/api/v2/search?q=x&per_page=0", 400, "from 1 to 1000");
+    check(
+        "/api/v2/search?q=x&perpage=5",
+        400,
+        "did you mean per_page?",
+    );
+    check(
+        "/api/v2/search?q=x&group=file",
+        400,
+        "neither none nor package",
+    );
+    check("/api/v2/search?q=%ff", 400, "not UTF-8");
+    check("/api/v2/nowhere", 404, "nothing is at");
+    check("/api/v2/file?package=p", 400, "path is missing");
+    check("/api/v2/file?package=p&path=q", 404, "no backend has p/q");
+    let long = "x".repeat(4097);
+    check(&format!("/api/v2/search?q={long}"), 400, "the most is 4096");
+    let page = site.get("/search?q=ab%5Bc&mode=regexp");
+    assert_eq!(page.status, 400);
+    assert!(page.text().contains("ab[c\n  ^"), "{}", page.text());
+    assert!(
+        page.text().contains("value=\"ab[c\""),
+        "what was typed is kept"
+    );
+}
+
+#[test]
+fn a_file_is_shown_at_a_line() {
+    let site = site();
+    let page = site.get("/show?package=package2_1.2&path=src/file2.c&line=2");
+    assert_eq!(page.status, 200);
+    assert!(
+        page.text().contains("class=\"line hit\" id=\"L2\""),
+        "{}",
+        page.text()
+    );
+    let odd = "/show?package=package1_1.1&path=src/%ff%0a%221&line=1";
+    assert_eq!(site.get(odd).status, 200, "a path that is not text");
+    assert_eq!(site.get("/show?package=p&path=q").status, 404);
+    assert_eq!(
+        site.get("/show?package=package2_1.2&path=src/file2.c&line=99")
+            .status,
+        404
+    );
+    let raw = site.get("/api/v2/file?package=package2_1.2&path=src/file2.c&offset=1&count=3");
+    assert_eq!(raw.header("content-type"), "application/octet-stream");
+    assert_eq!(raw.body.len(), 3);
+}
+
+#[test]
+fn a_file_that_an_unreachable_backend_may_have_is_not_denied() {
+    let (here, away) = (Fake::new("here", shards(1, 1)), Fake::new("away", vec![]));
+    away.set_down(true);
+    let site = Site::new(vec![here.backend(), away.backend()]);
+    let answer = site.get("/api/v2/file?package=p&path=q");
+    assert_eq!(answer.status, 503);
+    assert!(
+        answer
+            .text()
+            .contains("away (it could not answer: connection refused)")
+    );
+}
+
+#[test]
+fn a_page_without_scripts_comes_back_for_the_rest() {
+    let fake = Fake::with("one", shards(1, 2), Fault::Gate);
+    let site = Site::new(vec![fake.backend()]);
+    let page = site.get("/search?q=arse").text();
+    assert!(
+        page.contains("<noscript><meta http-equiv=\"refresh\" content=\"2; url=/search?q=arse")
+    );
+    assert!(
+        page.contains("matches so far") && page.contains("<mark>arse</mark>"),
+        "{page}"
+    );
+    fake.open_gate();
+    let page = site.get("/search?q=arse").text();
+    assert!(!page.contains("http-equiv") && page.contains("page 1 of 16"));
+}
+
+#[test]
+fn it_says_how_it_is() {
+    let site = site();
+    assert_eq!(site.get("/assets/nothing").status, 404);
+    assert!(site.get("/").text().contains("id=\"q\""));
+    site.search("arse");
+    assert_eq!(site.get("/healthz").json()["status"], json!("ok"));
+    assert_eq!(site.get("/metrics").status, 200);
+    let style = site.get("/assets/style.css");
+    assert_eq!(style.header("content-type"), "text/css; charset=utf-8");
+    assert_eq!(site.get("/assets/../Cargo.toml").status, 404);
+}

@@ -1,0 +1,206 @@
+//! Runs that are shared, cancelled, refused and forgotten.
+
+use crate::fake::{Fake, Fault};
+use crate::shards;
+use crate::site::{Site, eventually};
+use frontend::{Query, SearchError};
+use schema::message::{Pattern, Syntax};
+use serde_json::json;
+use std::sync::atomic::Ordering::SeqCst;
+
+fn query(text: &str) -> Query {
+    let text = text.to_owned();
+    let (syntax, ignore_case) = (Syntax::Literal, false);
+    let pattern = Pattern {
+        text,
+        syntax,
+        ignore_case,
+    };
+    Query::new(pattern, 2).unwrap()
+}
+
+#[test]
+fn identical_queries_are_one_run() {
+    let fake = Fake::with("one", shards(1, 2), Fault::Gate);
+    let site = Site::new(vec![fake.backend()]);
+    let (frontend, runtime) = (&site.frontend, &site.runtime);
+    let searches: Vec<_> = (0..50)
+        .map(|_| runtime.block_on(frontend.search(query("arse"))).unwrap())
+        .collect();
+    fake.open_gate();
+    let answers: Vec<_> = searches
+        .iter()
+        .map(|search| runtime.block_on(search.finished()).unwrap())
+        .collect();
+    assert!(
+        answers
+            .iter()
+            .all(|answer| answer.is_complete() && answer.len() == answers[0].len())
+    );
+    site.search("arse");
+    site.get("/search?q=arse&page=2&group=package");
+    assert_eq!(fake.searches.load(SeqCst), 1);
+    site.search("parse");
+    assert_eq!(fake.searches.load(SeqCst), 2);
+}
+
+#[test]
+fn an_incomplete_answer_is_not_given_to_a_new_client() {
+    let fake = Fake::with("one", shards(1, 2), Fault::Hash);
+    let site = Site::new(vec![fake.backend()]);
+    let page = site.search("arse");
+    assert_eq!(page["complete"], json!(false));
+    let by_id = site.get(&format!("/api/v2/search/{}", page["id"].as_str().unwrap()));
+    assert_eq!(
+        by_id.json()["complete"],
+        json!(false),
+        "its link still leads to it"
+    );
+    site.search("arse");
+    assert_eq!(fake.searches.load(SeqCst), 2);
+}
+
+#[test]
+fn the_last_client_takes_the_run_along() {
+    let fake = Fake::with("one", shards(1, 2), Fault::Gate);
+    let site = Site::new(vec![fake.backend()]);
+    let search = site
+        .runtime
+        .block_on(site.frontend.search(query("arse")))
+        .unwrap();
+    let second = site
+        .runtime
+        .block_on(site.frontend.search(query("arse")))
+        .unwrap();
+    eventually("a search", || fake.searches.load(SeqCst) == 1);
+    drop(search);
+    std::thread::sleep(std::time::Duration::from_millis(150));
+    assert!(!second.is_finished(), "somebody still waits");
+    let id = second.id().to_owned();
+    drop(second);
+    eventually("the backend's end of it", || {
+        fake.broken_off.load(SeqCst) == 1
+    });
+    let page = site.get(&format!("/api/v2/search/{id}")).json();
+    assert_eq!(
+        page["missing"][0]["reason"],
+        json!("the query was cancelled")
+    );
+    fake.set(Fault::None);
+    assert_eq!(site.search("arse")["complete"], json!(true));
+}
+
+#[test]
+fn too_many_queries_are_refused() {
+    let fake = Fake::with("one", shards(1, 2), Fault::Gate);
+    let site = Site::with(vec![fake.backend()], |config| {
+        (config.running_max, config.queued_max) = (1, 1);
+    });
+    let search = |text| site.runtime.block_on(site.frontend.search(query(text)));
+    let first = search("arse").unwrap();
+    let second = search("parse").unwrap();
+    assert!(matches!(
+        search("int").err(),
+        Some(SearchError::Overloaded { .. })
+    ));
+    let refused = site.get("/api/v2/search?q=int");
+    assert_eq!((refused.status, refused.header("retry-after")), (503, "2"));
+    assert_eq!(site.get("/search?q=int").status, 503);
+    fake.open_gate();
+    for search in [first, second] {
+        assert!(
+            site.runtime
+                .block_on(search.finished())
+                .unwrap()
+                .is_complete()
+        );
+    }
+    assert_eq!(site.search("int")["complete"], json!(true));
+}
+
+#[test]
+fn a_queued_query_that_is_cancelled_never_asks() {
+    let fake = Fake::with("one", shards(1, 2), Fault::Gate);
+    let site = Site::with(vec![fake.backend()], |config| config.running_max = 1);
+    let search = |text| {
+        site.runtime
+            .block_on(site.frontend.search(query(text)))
+            .unwrap()
+    };
+    let first = search("arse");
+    eventually("a search", || fake.searches.load(SeqCst) == 1);
+    let second = search("parse");
+    second.cancel();
+    let answer = site.runtime.block_on(second.finished()).unwrap();
+    assert!(!answer.is_complete() && answer.is_empty());
+    assert_eq!(fake.searches.load(SeqCst), 1);
+    fake.open_gate();
+    assert!(
+        site.runtime
+            .block_on(first.finished())
+            .unwrap()
+            .is_complete()
+    );
+}
+
+#[test]
+fn old_answers_make_room_for_new_ones() {
+    let fake = Fake::new("one", shards(1, 1));
+    let room = {
+        let site = Site::new(vec![fake.backend()]);
+        site.search("arse");
+        let id = site.search("arse")["id"].as_str().unwrap().to_owned();
+        std::fs::metadata(site.spool.path().join(format!("{id}-0/0")))
+            .unwrap()
+            .len()
+    };
+    let site = Site::with(vec![fake.backend()], |config| {
+        config.spool_bytes_max = room * 2
+    });
+    for _ in 0..3 {
+        for q in ["arse", "arse%20", "ars", "rse"] {
+            assert_eq!(site.search(q)["complete"], json!(true), "{q}");
+        }
+    }
+    assert!(site.spooled() <= 2, "{} answers are held", site.spooled());
+}
+
+#[test]
+fn the_spool_is_gone_with_its_runs() {
+    let fake = Fake::new("one", shards(1, 1));
+    let site = Site::new(vec![fake.backend()]);
+    site.search("nowhere");
+    site.search("arse");
+    assert!(site.spooled() <= 2);
+    let directory = site.spool.path().to_owned();
+    let second = site.runtime.block_on(async {
+        frontend::Frontend::start(frontend::Config::new(&directory), vec![fake.backend()])
+    });
+    let error = second.err().expect("the spool is in use");
+    assert!(
+        std::error::Error::source(&error)
+            .unwrap()
+            .to_string()
+            .contains("in use")
+    );
+}
+
+#[test]
+fn events_follow_a_search_to_its_end() {
+    let fake = Fake::with("one", shards(1, 2), Fault::Gate);
+    let site = Site::new(vec![fake.backend()]);
+    let page = site.get("/api/v2/search?q=arse&wait=false").json();
+    assert_eq!(page["state"], json!("running"));
+    let path = format!("/api/v2/search/{}/events", page["id"].as_str().unwrap());
+    let events = site.events(&path, "matches");
+    let names: Vec<_> = events.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["progress", "matches"]);
+    assert_eq!(events[0].1["blocks_total"], json!(4));
+    assert!(!events[1].1["matches"].as_array().unwrap().is_empty());
+    assert!(!events[1].1["html"].as_str().unwrap().contains("<script"));
+    fake.open_gate();
+    let events = site.events(&path, "done");
+    let (name, done) = events.last().unwrap();
+    assert_eq!((name.as_str(), &done["complete"]), ("done", &json!(true)));
+    assert_eq!(done["total"], site.search("arse")["total"]);
+}

@@ -1,0 +1,127 @@
+//! A frontend that listens, and a client that asks it.
+
+use frontend::{Backend, Config, Frontend, app};
+use metrics_exporter_prometheus::PrometheusBuilder;
+use std::io::{BufRead, BufReader};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::runtime::Runtime;
+
+/// Long enough for a busy machine, short enough for a test.
+pub(crate) const SILENCE_MAX: Duration = Duration::from_millis(400);
+
+pub(crate) struct Site {
+    pub(crate) frontend: Arc<Frontend>,
+    pub(crate) runtime: Runtime,
+    pub(crate) spool: tempfile::TempDir,
+    address: String,
+}
+
+/// What came back.
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Answer {
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+
+    pub(crate) fn json(&self) -> serde_json::Value {
+        serde_json::from_slice(&self.body).unwrap_or_else(|_| panic!("not JSON: {}", self.text()))
+    }
+
+    pub(crate) fn header(&self, name: &str) -> &str {
+        let found = self.headers.iter().find(|(known, _)| known == name);
+        found.map_or("", |(_, value)| value)
+    }
+}
+
+impl Site {
+    pub(crate) fn new(backends: Vec<Backend>) -> Site {
+        Site::with(backends, |_| ())
+    }
+
+    pub(crate) fn with(backends: Vec<Backend>, change: impl FnOnce(&mut Config)) -> Site {
+        let spool = tempfile::tempdir().unwrap();
+        let mut config = Config::new(spool.path());
+        config.silence_max = SILENCE_MAX;
+        config.grace = Duration::from_millis(50);
+        change(&mut config);
+        let runtime = Runtime::new().unwrap();
+        let (frontend, address) = runtime.block_on(async {
+            let frontend = Frontend::start(config, backends).unwrap();
+            let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let address = format!("http://{}", listener.local_addr().unwrap());
+            let metrics = PrometheusBuilder::new().build_recorder().handle();
+            let router = app(Arc::clone(&frontend), metrics);
+            tokio::spawn(async move { axum::serve(listener, router).await });
+            (frontend, address)
+        });
+        Site {
+            frontend,
+            runtime,
+            spool,
+            address,
+        }
+    }
+
+    pub(crate) fn get(&self, path: &str) -> Answer {
+        let mut response = self.call(path);
+        let header = |(name, value): (&ureq::http::HeaderName, &ureq::http::HeaderValue)| {
+            (name.to_string(), value.to_str().unwrap().to_owned())
+        };
+        Answer {
+            status: response.status().as_u16(),
+            headers: response.headers().iter().map(header).collect(),
+            body: response.body_mut().read_to_vec().unwrap(),
+        }
+    }
+
+    fn call(&self, path: &str) -> ureq::http::Response<ureq::Body> {
+        let request = ureq::get(format!("{}{path}", self.address));
+        let request = request.config().http_status_as_error(false).build();
+        request.call().unwrap()
+    }
+
+    pub(crate) fn search(&self, q: &str) -> serde_json::Value {
+        self.get(&format!("/api/v2/search?q={q}")).json()
+    }
+
+    /// Server-sent events up to and with the first `last`: names and data.
+    pub(crate) fn events(&self, path: &str, last: &str) -> Vec<(String, serde_json::Value)> {
+        let response = self.call(path);
+        let mut name = String::new();
+        let mut events = Vec::new();
+        for line in BufReader::new(response.into_body().into_reader()).lines() {
+            let line = line.unwrap();
+            if let Some(event) = line.strip_prefix("event: ") {
+                name = event.to_owned();
+            } else if let Some(data) = line.strip_prefix("data: ") {
+                events.push((name.clone(), serde_json::from_str(data).unwrap()));
+                if name == last {
+                    break;
+                }
+            }
+        }
+        events
+    }
+
+    /// Run directories in the spool.
+    pub(crate) fn spooled(&self) -> usize {
+        std::fs::read_dir(self.spool.path()).unwrap().count() - 1
+    }
+}
+
+/// Waits until something is so; it is a fault when it does not come to be.
+pub(crate) fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
+    for _ in 0..500 {
+        if is_so() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    panic!("{what} did not happen within 5 s");
+}

@@ -1,0 +1,461 @@
+//! A shard spelled out, and a shard damaged: what is in the bytes, and what a reader says of bytes
+//! that are not as they were written.
+//!
+//! The golden shard fixes the format: whoever changes a byte of it sees here what he has changed,
+//! and has a version to raise. The damage is exhaustive, since a shard of one page is small.
+
+use super::*;
+use crate::corpus;
+use crate::directory::{self, Index, MANIFEST};
+use crate::indexing::{BuildOptions, Progress, build};
+use crate::manifest::{Options, hex};
+use crate::plan::plan;
+use crate::trigram::Trigram;
+use expect_test::{Expect, expect};
+use std::fmt::Write;
+use std::fs;
+use zerocopy::IntoBytes;
+
+/// A file of a fixture: package, path, bytes.
+type File<'a> = (&'a str, &'a str, &'a [u8]);
+
+/// Two packages: an empty file, a binary one, one of several blocks, and one that is all text.
+const FIXTURE: [File<'_>; 5] = [
+    ("alpha_1", "src/empty.h", b""),
+    ("alpha_1", "src/logo.c", b"\x7fELF\0"),
+    (
+        "alpha_1",
+        "src/main.c",
+        b"int main;\nint a;\r\n\n/* mainly */\nint b",
+    ),
+    ("alpha_1", "tests/t.c", b"MAIN\n"),
+    ("beta-2", "README", b"na\xefve\n"),
+];
+
+/// Builds an index of `files` in `there`/out.
+fn index(there: &Path, files: &[File<'_>], block_bytes: usize, shard_bytes: u64) -> PathBuf {
+    let source = there.join("source");
+    for (package, path, bytes) in files {
+        let path = source.join(package).join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+    let popularity = Popularity {
+        inst: 0.5,
+        rdep: 0.25,
+    };
+    let options = BuildOptions {
+        options: Options {
+            block_bytes,
+            no_ignore: true,
+        },
+        shard_bytes,
+        popularity: [(b"alpha".to_vec(), popularity)].into(),
+        ..BuildOptions::default()
+    };
+    let out = there.join("out");
+    let sources = corpus::sources(&[source], true).unwrap();
+    build(sources, &out, &options, &Progress::default()).unwrap();
+    out
+}
+
+/// The bytes of the one shard that `files` make.
+fn shard_bytes(files: &[File<'_>], block_bytes: usize) -> Vec<u8> {
+    let there = tempfile::tempdir().unwrap();
+    let out = index(there.path(), files, block_bytes, u64::MAX);
+    let manifest = directory::read_manifest(&out).unwrap();
+    assert_eq!(manifest.shards.len(), 1);
+    fs::read(out.join(&manifest.shards[0].file)).unwrap()
+}
+
+/// Where the damaged shards of these tests are said to be.
+const NAME: &str = "some.shard";
+
+fn open(bytes: &[u8]) -> Result<Shard, Error> {
+    Shard::from_bytes(Path::new(NAME), Bytes::Owned(bytes.to_vec()))
+}
+
+/// All that a shard has to say, in words.
+fn dump(shard: &Shard) -> Result<String, Error> {
+    let header = &shard.header;
+    let mut out = format!(
+        "version {}, blocks of {}, codec {}, id {}\n",
+        header.version,
+        header.block_bytes,
+        header.codec,
+        hex(&shard.id()[..8]),
+    );
+    let (text, file) = (shard.text_bytes(), shard.file_bytes());
+    // Writing to a string cannot fail.
+    let _ = writeln!(out, "{text} bytes of text, {file} of file");
+    for section in Section::ALL {
+        let Range { start, end } = extent(header, section);
+        let _ = writeln!(out, "{section:?} at {start}, {} bytes", end - start);
+    }
+    dump_packages(shard, &mut out)?;
+    dump_dictionary(shard, &mut out)?;
+    for file in shard.skipped()? {
+        let (path, reason) = (file.path.escape_ascii(), file.reason);
+        let _ = writeln!(out, "skipped: {:?} {path}: {reason}", file.package);
+    }
+    Ok(out)
+}
+
+fn dump_packages(shard: &Shard, out: &mut String) -> Result<(), Error> {
+    for id in 0..shard.package_count() {
+        let package = shard.package(PackageId(id))?;
+        let (name, inst, rdep) = (package.directory.escape_ascii(), package.inst, package.rdep);
+        let _ = writeln!(out, "package {id} {name}: inst {inst}, rdep {rdep}");
+        for document in package.documents {
+            assert_eq!(shard.package_of(DocId(document))?, package.id);
+            dump_document(shard, shard.document(DocId(document))?, out)?;
+        }
+    }
+    Ok(())
+}
+
+fn dump_document(shard: &Shard, document: Document<'_>, out: &mut String) -> Result<(), Error> {
+    let Document {
+        id,
+        path,
+        lines,
+        static_rank,
+        hash,
+        blocks,
+    } = document;
+    let (path, hash) = (path.escape_ascii(), hex(&hash[..4]));
+    let _ = writeln!(
+        out,
+        "  document {} {path}: {lines} lines, rank {static_rank}, {hash}",
+        id.0
+    );
+    for block in blocks {
+        assert_eq!(shard.document_of(BlockId(block))?, id);
+        let text = shard.text(shard.text_range(block..block + 1)?)?;
+        let (line, text) = (shard.first_line(BlockId(block))?, text.escape_ascii());
+        let _ = writeln!(out, "    block {block} from line {line}: {text}");
+    }
+    Ok(())
+}
+
+fn dump_dictionary(shard: &Shard, out: &mut String) -> Result<(), Error> {
+    for entry in 0..shard.trigram_count() as u32 {
+        let entry = shard.dictionary_entry(entry)?;
+        let trigram = Trigram::from_value((entry >> 40) as u32);
+        let blocks: Vec<u32> = shard.blocks_with(trigram)?.iter().map(|id| id.0).collect();
+        let _ = writeln!(out, "{trigram:?} in {blocks:?}");
+    }
+    Ok(())
+}
+
+fn check(shard: &Shard, expected: &Expect) {
+    expected.assert_eq(&dump(shard).unwrap());
+}
+
+#[test]
+fn the_golden_shard() {
+    let bytes = shard_bytes(&FIXTURE, 16);
+    let expected = expect![[r#"
+        version 1, blocks of 16, codec 0, id 9d10b9e56b47af15
+        48 bytes of text, 4780 of file
+        Content at 4096, 48 bytes
+        Postings at 4144, 18 bytes
+        Dictionary at 4168, 168 bytes
+        Names at 4336, 49 bytes
+        Packages at 4392, 48 bytes
+        Documents at 4440, 224 bytes
+        Blocks at 4664, 84 bytes
+        Skipped at 4752, 19 bytes
+        Checksums at 4776, 4 bytes
+        package 0 alpha_1: inst 0.5, rdep 0.25
+          document 0 src/empty.h: 0 lines, rank 0.577675, af1349b9
+          document 1 src/main.c: 5 lines, rank 0.577675, 0976cc2f
+            block 0 from line 1: int main;\n
+            block 1 from line 2: int a;\r\n\n
+            block 2 from line 4: /* mainly */\n
+            block 3 from line 5: int b
+          document 2 tests/t.c: 1 lines, rank 0.377675, e060bce5
+            block 4 from line 1: MAIN\n
+        package 1 beta-2: inst 0, rdep 0
+          document 3 README: 1 lines, rank 0.2, 5b8d7bcf
+            block 5 from line 1: na\xefve\n
+        " */" in [2]
+        " a;" in [1]
+        " ma" in [0, 2]
+        "* m" in [2]
+        "/* " in [2]
+        "a;\r" in [1]
+        "ain" in [0, 2, 4]
+        "a\xefv" in [5]
+        "in;" in [0]
+        "inl" in [2]
+        "int" in [0, 1, 3]
+        "ly " in [2]
+        "mai" in [0, 2, 4]
+        "na\xef" in [5]
+        "nly" in [2]
+        "nt " in [0, 1, 3]
+        "t a" in [1]
+        "t b" in [3]
+        "t m" in [0]
+        "y *" in [2]
+        "\xefve" in [5]
+        skipped: PackageId(0) src/logo.c: binary
+    "#]];
+    check(&open(&bytes).unwrap(), &expected);
+    expect!["00f82a396d672e505d10a5cdd1c7c08bbb119cc427a58a7527edbe71523ee800"].assert_eq(&blake3::hash(&bytes).to_hex());
+}
+
+/// The example of [`format`](mod@crate::format), byte for byte.
+#[test]
+fn the_worked_example_is_true() {
+    let bytes = shard_bytes(&[("p_1", "a.c", b"int a;\n")], 4096);
+    let shard = open(&bytes).unwrap();
+    let section = |section| {
+        let Range { start, end } = extent(&shard.header, section);
+        (start, hex(&bytes[start as usize..end as usize]))
+    };
+    assert_eq!(
+        section(Section::Content),
+        (4096, "696e7420613b0a".to_owned())
+    );
+    assert_eq!(section(Section::Postings), (4104, "00".repeat(8)));
+    let (at, dictionary) = section(Section::Dictionary);
+    assert_eq!((at, dictionary.len()), (4112, 4 * 16), "4 trigrams");
+    assert_eq!(&dictionary[..16], "00000000803b6120");
+    assert_eq!(section(Section::Names).1, "705f31612e63");
+}
+
+/// Asserts that an error says which file is damaged, and where: in the page that `at` is in.
+fn assert_names_the_place(error: &Error, at: usize) {
+    let page = (at / PAGE_BYTES * PAGE_BYTES) as u64;
+    match error {
+        Error::Corrupt { path, offset, .. } => {
+            assert_eq!(
+                (path.as_path(), *offset),
+                (Path::new(NAME), page),
+                "byte {at}: {error}"
+            );
+        }
+        // The magic, and a version that is now a later one.
+        Error::NotAShard { path } => assert!(at < 8 && path == Path::new(NAME), "byte {at}"),
+        Error::Newer { path, .. } => {
+            assert!(
+                (8..12).contains(&at) && path == Path::new(NAME),
+                "byte {at}"
+            );
+        }
+        Error::Io { .. } => panic!("byte {at}: nothing was read"),
+    }
+}
+
+#[test]
+fn every_truncation_is_noticed_at_open() {
+    let bytes = shard_bytes(&FIXTURE, 16);
+    for length in 0..bytes.len() {
+        let error = open(&bytes[..length]).err();
+        let told = match error {
+            Some(Error::NotAShard { .. }) => length < 8,
+            Some(Error::Corrupt { offset, .. }) => offset == length as u64,
+            _ => false,
+        };
+        assert!(told, "cut at {length}: {error:?}");
+    }
+    let longer = [&bytes[..], b"\0"].concat();
+    assert!(matches!(open(&longer), Err(Error::Corrupt { .. })));
+}
+
+/// Every byte of a shard is known by a checksum, those without a meaning too.
+#[test]
+fn every_flipped_byte_is_noticed_at_open_or_by_verify() {
+    let bytes = shard_bytes(&FIXTURE, 16);
+    let checksums = extent(&open(&bytes).unwrap().header, Section::Checksums);
+    let mut broken = bytes.clone();
+    for at in 0..bytes.len() {
+        for pattern in [0x01, 0x80, 0xff] {
+            broken[at] ^= pattern;
+            let checked = (PAGE_BYTES..checksums.start as usize).contains(&at);
+            match open(&broken) {
+                Ok(shard) => {
+                    assert!(checked, "byte {at} is checked at open");
+                    assert_names_the_place(&shard.verify().unwrap_err(), at);
+                    assert_names_the_place(&dump(&shard).unwrap_err(), at);
+                }
+                Err(Error::Corrupt { offset, .. }) if at as u64 >= checksums.start => {
+                    assert_eq!(offset, checksums.start);
+                }
+                Err(error) => assert_names_the_place(&error, at),
+            }
+            broken[at] = bytes[at];
+        }
+    }
+}
+
+/// Some pages of text and tables.
+fn several_pages() -> Vec<u8> {
+    let text: Vec<u8> = (0..900_u32)
+        .flat_map(|line| format!("line {line} of {}\n", line * line % 97).into_bytes())
+        .collect();
+    shard_bytes(&[("p_1", "a.c", &text), ("p_1", "b.c", b"line\n")], 256)
+}
+
+/// The answers to some queries and the text of their candidates.
+fn answers(shard: &Shard) -> Result<Vec<(Candidates, Vec<u8>)>, Error> {
+    let mut answers = Vec::new();
+    for pattern in ["line 8", "of 9[0-6]", "(13|17) of", "nowhere", "line"] {
+        let candidates = shard.candidates(&plan(pattern, false).unwrap())?;
+        let Candidates::Blocks(blocks) = &candidates else {
+            panic!("{pattern} says something")
+        };
+        let mut text = Vec::new();
+        for &block in blocks {
+            let document = shard.document(shard.document_of(BlockId(block))?)?;
+            text.extend_from_slice(document.path);
+            text.extend_from_slice(shard.text(shard.text_range(block..block + 1)?)?);
+        }
+        answers.push((candidates, text));
+    }
+    Ok(answers)
+}
+
+#[test]
+fn a_damaged_page_gives_an_error_or_is_not_asked() {
+    let bytes = several_pages();
+    let intact = answers(&open(&bytes).unwrap()).unwrap();
+    let checksums = extent(&open(&bytes).unwrap().header, Section::Checksums).start as usize;
+    assert!(checksums > 6 * PAGE_BYTES, "some pages");
+    for at in (PAGE_BYTES..checksums).step_by(61) {
+        let mut broken = bytes.clone();
+        broken[at] ^= 0x10;
+        let shard = open(&broken).unwrap();
+        match answers(&shard) {
+            Ok(same) => assert_eq!(same, intact, "byte {at}"),
+            Err(error) => assert_names_the_place(&error, at),
+        }
+        assert_names_the_place(&shard.verify().unwrap_err(), at);
+    }
+}
+
+#[test]
+fn only_the_page_that_is_read_is_checked() {
+    let mut bytes = several_pages();
+    bytes[2 * PAGE_BYTES] ^= 1;
+    let shard = open(&bytes).unwrap();
+    assert_eq!(shard.document(DocId(1)).unwrap().path, b"b.c");
+    assert_eq!(shard.text(0..10).unwrap(), b"line 0 of ");
+    assert!(shard.text(0..4096).is_ok(), "all of page 1");
+    for _ in 0..2 {
+        let error = shard.text(4000..4097).unwrap_err();
+        assert_names_the_place(&error, 2 * PAGE_BYTES);
+    }
+    let said = shard.verify().unwrap_err().to_string();
+    assert_eq!(
+        said,
+        "some.shard: damaged at byte 8192 (checksum): build the index again"
+    );
+}
+
+/// The bytes of a shard with their checksums made good again, as only an enemy would.
+fn forge(bytes: &mut [u8], header: &Header) {
+    let checksums = extent(header, Section::Checksums);
+    let (pages, table) = bytes.split_at_mut(checksums.start as usize);
+    for (page, checksum) in pages[PAGE_BYTES..]
+        .chunks(PAGE_BYTES)
+        .zip(table.chunks_exact_mut(4))
+    {
+        checksum.copy_from_slice(&crc32c::crc32c(page).to_le_bytes());
+    }
+    let mut forged = Header::read_from_prefix(bytes).unwrap().0;
+    forged.checksums_crc = crc32c::crc32c(&bytes[checksums.start as usize..]).into();
+    forged.crc = forged.checksum().into();
+    bytes[..PAGE_BYTES].copy_from_slice(forged.as_bytes());
+}
+
+/// Checksums keep accidents out, not forgers: there an answer may be wrong, but none is a panic.
+#[test]
+fn a_forged_shard_does_not_panic() {
+    let bytes = shard_bytes(&FIXTURE, 16);
+    let header = open(&bytes).unwrap().header;
+    let meaningful = (12..224).chain(PAGE_BYTES..bytes.len());
+    for at in meaningful {
+        for value in [0x00, 0x01, 0x7f, 0x80, 0xff] {
+            let mut forged = bytes.clone();
+            forged[at] = value;
+            forge(&mut forged, &header);
+            if let Ok(shard) = open(&forged) {
+                let _ = (read_all(&shard), shard.verify());
+            }
+        }
+    }
+}
+
+/// As [`dump`] and [`answers`], without what only holds in a shard that is true.
+fn read_all(shard: &Shard) -> Result<(), Error> {
+    let everything = plan("(main|int)[^x]*(a|b;|inly)", true).unwrap();
+    let _ = shard.candidates(&everything);
+    for entry in 0..shard.trigram_count() as u32 {
+        let entry = shard.dictionary_entry(entry)?;
+        let _ = shard.blocks_with(Trigram::from_value((entry >> 40) as u32));
+    }
+    for block in 0..shard.block_count() {
+        let _ = shard
+            .document_of(BlockId(block))
+            .map(|id| shard.static_rank_bound(id));
+        let range = shard.text_range(block..block + 1);
+        let _ = range.map(|range| shard.text(range).map(<[u8]>::len));
+    }
+    let _ = shard.find(b"beta-2", b"README");
+    let _ = (0..shard.package_count()).try_for_each(|id| shard.package(PackageId(id)).map(drop));
+    shard.skipped().map(drop)
+}
+
+#[test]
+fn a_later_version_says_what_to_do() {
+    let mut bytes = shard_bytes(&FIXTURE, 16);
+    bytes[8] = 2;
+    let error = open(&bytes).err().unwrap();
+    assert!(matches!(error, Error::Newer { version: 2, .. }));
+    assert_eq!(
+        error.to_string(),
+        "some.shard: a shard of format 2; this version of Trawl reads format 1: update it, or \
+         build the index again"
+    );
+}
+
+#[test]
+fn what_is_no_shard_says_so() {
+    let there = tempfile::tempdir().unwrap();
+    let path = there.path().join("x.shard");
+    for bytes in [&b""[..], b"TRAWL", b"#!/bin/sh\n", &[0; 8192]] {
+        fs::write(&path, bytes).unwrap();
+        let error = Shard::open(&path).err().unwrap();
+        assert!(matches!(error, Error::NotAShard { .. }));
+        let expected = format!("{}: not a shard of a Trawl index", path.display());
+        assert_eq!(error.to_string(), expected);
+    }
+    let error = Shard::open(&there.path().join("none.shard")).err().unwrap();
+    assert!(
+        matches!(error, Error::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound)
+    );
+}
+
+#[test]
+fn shards_that_have_changed_places_are_noticed() {
+    let there = tempfile::tempdir().unwrap();
+    let out = index(there.path(), &FIXTURE, 16, 1);
+    let manifest = Index::open(&out).unwrap().manifest;
+    let [first, second] = [0, 1].map(|shard| out.join(&manifest.shards[shard].file));
+    let other = out.join("other");
+    fs::rename(&first, &other).unwrap();
+    fs::rename(&second, &first).unwrap();
+    fs::rename(&other, &second).unwrap();
+    match Index::open(&out).err() {
+        Some(directory::Error::Swapped { path }) => assert_eq!(path, first),
+        other => panic!("{other:?}"),
+    }
+    fs::remove_file(out.join(MANIFEST)).unwrap();
+    assert!(matches!(
+        Index::open(&out).err(),
+        Some(directory::Error::NotAnIndex { .. })
+    ));
+}
