@@ -44,7 +44,7 @@ impl Cancel {
 }
 
 /// How far a search is; shared with whoever reports it.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Counters {
     /// Candidate blocks of the shards planned so far.
     pub blocks_total: AtomicU64,
@@ -56,6 +56,19 @@ pub struct Counters {
     pub matches: AtomicU64,
     /// Bits of an f32: no match still to come has a higher rank.
     bound: AtomicU32,
+}
+
+impl Default for Counters {
+    /// Nothing has been done, and nothing is known of the ranks to come.
+    fn default() -> Self {
+        Counters {
+            blocks_total: AtomicU64::new(0),
+            blocks_done: AtomicU64::new(0),
+            documents: AtomicU64::new(0),
+            matches: AtomicU64::new(0),
+            bound: AtomicU32::new(f32::INFINITY.to_bits()),
+        }
+    }
 }
 
 impl Counters {

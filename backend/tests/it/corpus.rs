@@ -108,7 +108,9 @@ fn named(files: Vec<(prop::sample::Index, Vec<u8>)>) -> Vec<(Vec<u8>, Vec<u8>)> 
         [BEGINS[pick.index(BEGINS.len())], end.as_bytes()].concat()
     };
     let named = files.into_iter().enumerate();
-    named.map(|(number, (pick, bytes))| (path(number, pick), bytes)).collect()
+    named
+        .map(|(number, (pick, bytes))| (path(number, pick), bytes))
+        .collect()
 }
 
 fn contents() -> impl Strategy<Value = Vec<u8>> {
@@ -134,7 +136,13 @@ fn utf16(little: bool, text: &str, fault: u8) -> Vec<u8> {
     if fault == 0 {
         units.insert(units.len().div_ceil(2), 0xd800);
     }
-    let encode = |unit: u16| if little { unit.to_le_bytes() } else { unit.to_be_bytes() };
+    let encode = |unit: u16| {
+        if little {
+            unit.to_le_bytes()
+        } else {
+            unit.to_be_bytes()
+        }
+    };
     let mut bytes: Vec<u8> = units.into_iter().flat_map(encode).collect();
     if fault == 1 {
         bytes.push(b'x');
@@ -166,6 +174,9 @@ fn line() -> impl Strategy<Value = Vec<u8>> {
     vec(piece(), 0..7).prop_map(|pieces| pieces.concat())
 }
 
+/// Latin-1, halves of characters, and what is never UTF-8.
+const NOT_UTF8: [&[u8]; 5] = [b"\xe9", b"\xc5", b"\xbf", b"\xff", b"\x80\x81"];
+
 fn piece() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
         8 => "[abkst]{1,4}".prop_map(String::into_bytes),
@@ -174,9 +185,7 @@ fn piece() -> impl Strategy<Value = Vec<u8>> {
         2 => "[ \t_;]{1,2}".prop_map(String::into_bytes),
         1 => "[0-9]{1,3}".prop_map(String::into_bytes),
         2 => "[ſ\u{212a}éÉß漢]".prop_map(String::into_bytes),
-        // Latin-1, halves of characters, what is never UTF-8.
-        2 => prop::sample::select(&[&b"\xe9"[..], b"\xc5", b"\xbf", b"\xff", b"\x80\x81"][..])
-            .prop_map(<[u8]>::to_vec),
+        2 => prop::sample::select(NOT_UTF8.as_slice()).prop_map(<[u8]>::to_vec),
         1 => Just(b"\r".to_vec()),
     ]
 }

@@ -93,7 +93,11 @@ impl Recipe {
 
 /// Up to `bytes` bytes of a line of `text`; at least one.
 fn cut(text: &[u8], start: &Index, bytes: usize) -> Vec<u8> {
-    let start = if text.is_empty() { 0 } else { start.index(text.len()) };
+    let start = if text.is_empty() {
+        0
+    } else {
+        start.index(text.len())
+    };
     let is_end = |byte: &u8| *byte == b'\r' || *byte == b'\n';
     let line = text[start..].split(is_end).find(|line| !line.is_empty());
     line.map_or(b"a".to_vec(), |line| line[..line.len().min(bytes)].to_vec())

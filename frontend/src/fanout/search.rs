@@ -41,8 +41,8 @@ pub(crate) fn receive(
     }
     if let Some(connection) = slot.peer.take_idle() {
         match Receiver::new(live, stream, harvest).run(connection) {
-            // An idle connection that had died without a word: nothing has been said on it.
-            Err(Lost::Broken(_) | Lost::Closed) if slot.is_untouched() => {}
+            // It had died while it was idle. What is left on it are greetings, if anything.
+            Err(Lost::Broken(_) | Lost::Closed) if slot.may_ask_again() => {}
             settled => return settled,
         }
     }
@@ -73,7 +73,7 @@ impl<'a> Receiver<'a> {
             part: Part::new(slot.search.shards.len()),
             harvest,
             best: Best::default(),
-            written: 0,
+            written: slot.meter.received_bytes.load(Relaxed),
             walked: 0,
             published: Instant::now(),
         }
@@ -123,6 +123,9 @@ impl<'a> Receiver<'a> {
     }
 
     fn frame(&mut self, frame: &Frame<'_>) -> Result<Option<StreamEnd>, Lost> {
+        if frame.kind != Kind::Hello {
+            self.slot.meter.answered.store(true, Relaxed);
+        }
         match frame.kind {
             Kind::Batch => self.batch(frame.payload)?,
             Kind::Progress => self.slot.meter.progress(Progress::decode(frame.payload)?),

@@ -40,6 +40,8 @@ pub struct BackendProgress {
 pub(crate) struct Meter {
     pub(crate) matches: AtomicU64,
     pub(crate) received_bytes: AtomicU64,
+    /// Whether anything but a greeting has arrived.
+    pub(crate) answered: AtomicBool,
     blocks_done: AtomicU64,
     blocks_total: AtomicU64,
     documents: AtomicU64,
@@ -118,9 +120,9 @@ impl Slot {
         self.stopped.load(Relaxed)
     }
 
-    /// Whether nothing has arrived on the stream, and nobody wants it to end.
-    pub(crate) fn is_untouched(&self) -> bool {
-        self.meter.received_bytes.load(Relaxed) == 0 && !self.is_stopped()
+    /// Whether nothing has come of the request, and nobody wants the stream to end.
+    pub(crate) fn may_ask_again(&self) -> bool {
+        !self.meter.answered.load(Relaxed) && !self.is_stopped()
     }
 
     pub(super) fn put_harvest(&self, harvest: Harvest) {

@@ -224,7 +224,16 @@ fn connections_are_used_again_and_replaced_when_they_died() {
         2,
         "the standing one, and one for all queries"
     );
+    // Long enough for greetings to wait on the idle connection, before it is closed.
+    std::thread::sleep(SILENCE_MAX / 2);
     fake.drop_idle.store(true, SeqCst);
     std::thread::sleep(SILENCE_MAX / 2);
-    assert_eq!(site.search("parse")["complete"], json!(true));
+    let page = site.search("parse");
+    assert_eq!(page["complete"], json!(true), "{page}");
+    assert_eq!(fake.connections.load(SeqCst), 3);
+    assert_eq!(
+        page["matches"][0]["context"]["before"],
+        json!([]),
+        "read from the right place"
+    );
 }

@@ -203,7 +203,8 @@ fn the_golden_shard() {
         skipped: PackageId(0) src/logo.c: binary
     "#]];
     check(&open(&bytes).unwrap(), &expected);
-    expect!["00f82a396d672e505d10a5cdd1c7c08bbb119cc427a58a7527edbe71523ee800"].assert_eq(&blake3::hash(&bytes).to_hex());
+    expect!["00f82a396d672e505d10a5cdd1c7c08bbb119cc427a58a7527edbe71523ee800"]
+        .assert_eq(&blake3::hash(&bytes).to_hex());
 }
 
 /// The example of [`format`](mod@crate::format), byte for byte.

@@ -1,0 +1,165 @@
+//! What the backend's frames say: a shard is searched, its frames are decoded and made plain.
+
+use backend::pattern::Compiled;
+use backend::search::{Cancel, Counters, Sink, Stopped, Task, search};
+use index::shard::Shard;
+use schema::frame::{self, Decoder, Kind};
+use schema::message::{BatchReader, BatchView, LineView, ShardEnd};
+use std::ops::Range;
+
+/// A line of a batch.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Line {
+    pub(crate) number: u32,
+    pub(crate) rank: f32,
+    pub(crate) offset: u64,
+    pub(crate) text: Vec<u8>,
+    /// Where `text` begins in the line, and the whole line's length.
+    pub(crate) start: u64,
+    pub(crate) line_bytes: u64,
+    /// In the line; none: it is context.
+    pub(crate) ranges: Vec<Range<usize>>,
+}
+
+/// A batch.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Batch {
+    pub(crate) shard: u32,
+    pub(crate) document: u32,
+    pub(crate) package: Vec<u8>,
+    pub(crate) path: Vec<u8>,
+    pub(crate) hash: Vec<u8>,
+    pub(crate) lines: Vec<Line>,
+}
+
+impl Batch {
+    /// Reads a frame's payload, which must be aligned.
+    pub(crate) fn decode(payload: &[u8]) -> Batch {
+        let reader = BatchReader::new(payload).unwrap();
+        let view: BatchView<'_> = reader.view().unwrap();
+        Batch {
+            shard: view.shard,
+            document: view.document,
+            package: view.package.to_vec(),
+            path: view.path.to_vec(),
+            hash: view.hash.to_vec(),
+            lines: view.lines().map(|line| Line::of(&line)).collect(),
+        }
+    }
+
+    /// Its matches.
+    pub(crate) fn matches(&self) -> impl Iterator<Item = &Line> {
+        self.lines.iter().filter(|line| line.is_match())
+    }
+}
+
+impl Line {
+    fn of(line: &LineView<'_>) -> Line {
+        let start = line.start as usize;
+        let range = |range: schema::message::Range| {
+            start + range.start as usize..start + range.end as usize
+        };
+        Line {
+            number: line.number,
+            rank: line.rank,
+            offset: line.offset,
+            text: line.text.to_vec(),
+            start: line.start,
+            line_bytes: line.line_bytes,
+            ranges: line.ranges().map(range).collect(),
+        }
+    }
+
+    pub(crate) fn is_match(&self) -> bool {
+        !self.ranges.is_empty()
+    }
+}
+
+/// What a search of a shard gave.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Found {
+    /// The frames, as they were sent.
+    pub(crate) frames: Vec<u8>,
+    pub(crate) end: ShardEnd,
+}
+
+impl Found {
+    /// The batches in the frames.
+    pub(crate) fn batches(&self) -> Vec<Batch> {
+        let mut decoder = Decoder::new();
+        let mut batches = Vec::new();
+        // Frames come whole, and each fits into the decoder.
+        for bytes in self.frames.chunks(64 << 10) {
+            decoder.space()[..bytes.len()].copy_from_slice(bytes);
+            decoder.filled(bytes.len());
+            while let Some(frame) = decoder.decode().unwrap() {
+                assert_eq!(frame.kind, Kind::Batch);
+                batches.push(Batch::decode(frame.payload));
+            }
+        }
+        decoder.finish().unwrap();
+        batches
+    }
+}
+
+/// How a shard is searched.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct How {
+    pub(crate) workers: usize,
+    pub(crate) context_lines: u32,
+}
+
+/// Searches a shard to its end.
+pub(crate) fn find(shard: &Shard, compiled: &Compiled, how: How) -> Found {
+    let counters = Counters::default();
+    let mut sink = Collect {
+        frames: Vec::new(),
+        counters: &counters,
+        bound: counters.bound(),
+    };
+    let task = Task {
+        shard,
+        index: 7,
+        compiled,
+        context_lines: how.context_lines,
+        workers: how.workers,
+        cancel: &Cancel::default(),
+        counters: &counters,
+        later_static_rank: 0.0,
+    };
+    let end = search(task, &mut sink).expect("nobody stops it");
+    Found {
+        frames: sink.frames,
+        end,
+    }
+}
+
+/// Keeps frames, and looks whether they keep the promise that was made before they came.
+struct Collect<'a> {
+    frames: Vec<u8>,
+    counters: &'a Counters,
+    /// The bound that PROGRESS would have told before these frames.
+    bound: f32,
+}
+
+impl Sink for Collect<'_> {
+    fn frames(&mut self, frames: Vec<u8>) -> Result<(), Stopped> {
+        let mut rest = &frames[..];
+        while let Some(frame) = frame::decode(rest).unwrap() {
+            let batch = Batch::decode(frame.payload);
+            for line in batch.matches() {
+                assert!(
+                    line.rank <= self.bound,
+                    "{} above {}",
+                    line.rank,
+                    self.bound
+                );
+            }
+            rest = &rest[frame.bytes..];
+        }
+        assert!(rest.is_empty(), "frames come whole");
+        self.bound = self.counters.bound();
+        self.frames.extend(frames);
+        Ok(())
+    }
+}

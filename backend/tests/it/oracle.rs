@@ -1,0 +1,221 @@
+//! The oracle: what is found is what is there, on random corpora and with random queries.
+
+use crate::corpus::{Build, Built, Corpus, builds, corpora};
+use crate::found::{Batch, Found, How, Line, find};
+use crate::naive::{self, Document, judge};
+use crate::query::{Query, recipes};
+use backend::batch::LINE_BYTES_MAX;
+use backend::pattern::Compiled;
+use backend::scan::RANGES_MAX;
+use index::shard::{BlockId, Candidates, DocId, Shard};
+use proptest::prelude::*;
+use regex::bytes::Regex;
+use schema::message::{Pattern, ShardEnd, Syntax};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What a document is called, and its batches.
+type ByDocument = BTreeMap<(Vec<u8>, Vec<u8>), Vec<Batch>>;
+
+proptest! {
+    #![proptest_config(crate::cases(64))]
+
+    #[test]
+    fn what_is_found_is_what_is_there(
+        corpus in corpora(),
+        how in builds(),
+        recipes in prop::collection::vec(recipes(), 12),
+    ) {
+        let built = Built::new(&corpus, how);
+        let documents = naive::documents(&built.source());
+        for (recipe, ignore_case) in recipes {
+            check(&built, &documents, &recipe.query(&documents, ignore_case));
+        }
+    }
+}
+
+/// Many units, a document that is in several of them, and lines that are long.
+#[test]
+fn a_large_document_is_found_whole_whatever_the_number_of_workers() {
+    let lines = (0..30_000).map(|line| match line % 7 {
+        0 => format!("task {line}\r\n"),
+        1 if line % 70 == 1 => format!("{}ask{}\n", "x".repeat(line / 2), " task".repeat(2000)),
+        _ => format!("int {line};\n"),
+    });
+    let text: String = lines.collect();
+    let others: Vec<_> = (0..400)
+        .map(|file| {
+            (
+                format!("{file:03}.c").into_bytes(),
+                b"a task\n\nint\n".to_vec(),
+            )
+        })
+        .collect();
+    let corpus: Corpus = vec![others, vec![(b"large.c".to_vec(), text.into_bytes())]];
+    for (block_bytes, shard_bytes) in [(64, u64::MAX), (4096, 1)] {
+        let how = Build {
+            block_bytes,
+            shard_bytes,
+        };
+        let built = Built::new(&corpus, how);
+        let documents = naive::documents(&built.source());
+        for text in ["task", "int [0-9]*7;", ".", "^$", "ask$", r"999\b|\Aint\z"] {
+            let pattern = Pattern {
+                text: text.to_owned(),
+                syntax: Syntax::Regexp,
+                ignore_case: false,
+            };
+            let judged = text.to_owned();
+            check(&built, &documents, &Query { pattern, judged });
+        }
+    }
+}
+
+/// Searches all shards, in all ways, and compares what they give with what there is.
+fn check(built: &Built, documents: &[Document], query: &Query) {
+    let Some(judge) = judge(&query.judged, query.pattern.ignore_case) else {
+        return;
+    };
+    let compiled = Compiled::new(&query.pattern).unwrap_or_else(|bad| panic!("{query:?}: {bad}"));
+    for context_lines in [0, 2] {
+        let mut found = ByDocument::new();
+        for shard in &built.index.shards {
+            let [one, three] = [1, 3].map(|workers| {
+                let how = How {
+                    workers,
+                    context_lines,
+                };
+                find(shard, &compiled, how)
+            });
+            assert!(one == three, "{query:?}: three workers differ from one");
+            check_order_and_end(shard, &compiled, &one);
+            for batch in one.batches() {
+                let name = (batch.package.clone(), batch.path.clone());
+                found.entry(name).or_default().push(batch);
+            }
+        }
+        for document in documents {
+            let name = (document.package.clone(), document.path.clone());
+            let batches = found.remove(&name).unwrap_or_default();
+            check_document(document, &judge, &batches, context_lines);
+        }
+        assert!(
+            found.is_empty(),
+            "{query:?}: documents that are not there: {found:?}"
+        );
+    }
+}
+
+/// Matches ascend, and END says of them what is so.
+fn check_order_and_end(shard: &Shard, compiled: &Compiled, found: &Found) {
+    let mut keys = Vec::new();
+    for batch in found.batches() {
+        let document = shard.document(DocId(batch.document)).unwrap();
+        assert_eq!((batch.shard, &batch.path[..]), (7, document.path));
+        assert_eq!(&batch.hash, document.hash);
+        keys.extend(batch.matches().map(|line| (batch.document, line.number)));
+    }
+    assert!(keys.is_sorted_by(|a, b| a < b), "{keys:?}");
+    let candidates: Vec<u32> = match shard.candidates(&compiled.query).unwrap() {
+        Candidates::All => (0..shard.block_count()).collect(),
+        Candidates::Blocks(blocks) => blocks,
+    };
+    let document_of = |&block: &u32| shard.document_of(BlockId(block)).unwrap();
+    let bytes_of = |&block: &u32| {
+        let range = shard.text_range(block..block + 1).unwrap();
+        range.end - range.start
+    };
+    let block_of = |&(document, line): &(u32, u32)| {
+        let mut blocks = shard.document(DocId(document)).unwrap().blocks;
+        blocks.rfind(|&block| shard.first_line(BlockId(block)).unwrap() <= line)
+    };
+    let count = |set: BTreeSet<u32>| set.len() as u64;
+    let expected = ShardEnd {
+        shard: 7,
+        matches: keys.len() as u64,
+        documents: count(
+            candidates
+                .iter()
+                .map(|block| document_of(block).0)
+                .collect(),
+        ),
+        matched_documents: count(keys.iter().map(|key| key.0).collect()),
+        blocks: u64::from(shard.block_count()),
+        candidates: candidates.len() as u64,
+        matched_blocks: count(keys.iter().filter_map(block_of).collect()),
+        verified_bytes: candidates.iter().map(bytes_of).sum(),
+        hash: keys.iter().fold(0, |hash, &(document, line)| {
+            ShardEnd::key_hash(hash, document, line)
+        }),
+        failure: String::new(),
+    };
+    assert_eq!(found.end, expected);
+}
+
+/// The batches of a document hold its matching lines, each with its context.
+fn check_document(document: &Document, judge: &Regex, batches: &[Batch], context_lines: u32) {
+    let lines = document.lines();
+    let matches: Vec<u32> = (1..)
+        .zip(&lines)
+        .filter(|(_, line)| judge.is_match(line.judged))
+        .map(|(number, _)| number)
+        .collect();
+    let sent: Vec<u32> = batches
+        .iter()
+        .flat_map(Batch::matches)
+        .map(|line| line.number)
+        .collect();
+    assert_eq!(sent, matches, "{judge:?} in {document:?}");
+    for batch in batches {
+        assert_eq!(batch.hash, blake3::hash(&document.text).as_bytes());
+        for line in &batch.lines {
+            check_line(line, lines[line.number as usize - 1], judge);
+        }
+        let numbers: Vec<u32> = batch.lines.iter().map(|line| line.number).collect();
+        let mut expected = BTreeSet::new();
+        for line in batch.matches() {
+            let last = lines.len() as u32;
+            let first = line.number.saturating_sub(context_lines).max(1);
+            expected.extend(first..=last.min(line.number + context_lines));
+        }
+        let expected: Vec<u32> = expected.into_iter().collect();
+        assert_eq!(
+            numbers, expected,
+            "each line once, with {context_lines} of context"
+        );
+    }
+}
+
+/// A line is sent as it is, or in part when it is long, with what matches in it.
+fn check_line(line: &Line, expected: naive::Line<'_>, judge: &Regex) {
+    let (start, end) = (line.start as usize, line.start as usize + line.text.len());
+    assert_eq!(line.offset, expected.offset as u64);
+    assert_eq!(line.line_bytes, expected.text.len() as u64);
+    assert!(
+        line.text == expected.text[start..end],
+        "line {}",
+        line.number
+    );
+    let whole = start == 0 && end == expected.text.len();
+    assert!(
+        whole || line.text.len() == LINE_BYTES_MAX,
+        "no more is left out than must be"
+    );
+    if !line.is_match() {
+        assert_eq!(line.rank, 0.0);
+        return;
+    }
+    assert!(line.rank >= 1.0);
+    let mut ranges = naive::ranges(judge, expected, RANGES_MAX);
+    assert!(
+        start <= ranges[0].start && ranges[0].start <= end,
+        "the first range is sent"
+    );
+    if !whole {
+        ranges.retain(|range| range.start < end || range.start == range.end);
+        ranges.retain(|range| range.start <= end);
+        ranges
+            .iter_mut()
+            .for_each(|range| range.end = range.end.min(end));
+    }
+    assert_eq!(line.ranges, ranges, "{judge:?} in line {}", line.number);
+}

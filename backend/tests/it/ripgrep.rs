@@ -1,0 +1,138 @@
+//! The judge itself: `rg -a --crlf`, where it is installed.
+//!
+//! One thing is left to the oracle: `\z`. With `--crlf` ripgrep leaves the `\n` of a line that
+//! ends without `\r` on it, so that `a\z` finds "a\r\n" and does not find "a\n". To Trawl both are
+//! the end of a line.
+
+use crate::corpus::{Built, builds, corpora};
+use crate::found::{How, find};
+use crate::naive::{self, Document};
+use crate::query::{Query, recipes};
+use backend::pattern::Compiled;
+use proptest::prelude::*;
+use schema::message::Syntax;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Lines by document and number; the text without its end.
+type Lines = BTreeMap<(PathBuf, u32), Vec<u8>>;
+
+/// The major version from which on ripgrep is trusted here.
+const VERSION_MIN: u32 = 14;
+
+proptest! {
+    #![proptest_config(crate::cases(24))]
+
+    #[test]
+    fn the_lines_are_those_of_ripgrep(
+        corpus in corpora(),
+        how in builds(),
+        recipes in prop::collection::vec(recipes(), 6),
+    ) {
+        if version().is_none_or(|version| version < VERSION_MIN) {
+            return Ok(());
+        }
+        let built = Built::new(&corpus, how);
+        let documents = naive::documents(&built.source());
+        for (recipe, ignore_case) in recipes {
+            let query = recipe.query(&documents, ignore_case);
+            if !query.pattern.text.contains(['\0', '\r']) && !query.pattern.text.contains(r"\z") {
+                prop_assert_eq!(ours(&built, &query), theirs(&built, &documents, &query));
+            }
+        }
+    }
+}
+
+fn version() -> Option<u32> {
+    let output = Command::new("rg").arg("--version").output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    text.strip_prefix("ripgrep ")?
+        .split('.')
+        .next()?
+        .parse()
+        .ok()
+}
+
+fn ours(built: &Built, query: &Query) -> Lines {
+    let compiled = Compiled::new(&query.pattern).unwrap_or_else(|bad| panic!("{query:?}: {bad}"));
+    let how = How {
+        workers: 1,
+        context_lines: 0,
+    };
+    let mut lines = Lines::new();
+    for shard in &built.index.shards {
+        for batch in find(shard, &compiled, how).batches() {
+            let path = Path::new(OsStr::from_bytes(&batch.package));
+            let path = path.join(OsStr::from_bytes(&batch.path));
+            for line in batch.lines {
+                let text = line.text.strip_suffix(b"\r").unwrap_or(&line.text).to_vec();
+                lines.insert((path.clone(), line.number), text);
+            }
+        }
+    }
+    long_lines_cut(lines)
+}
+
+fn theirs(built: &Built, documents: &[Document], query: &Query) -> Lines {
+    let mut command = Command::new("rg");
+    command
+        .args(["--no-config", "-a", "--crlf", "--no-ignore", "--hidden"])
+        .args(["-n", "--no-heading", "--null", "--color=never"]);
+    if query.pattern.syntax == Syntax::Literal {
+        command.arg("-F");
+    }
+    if query.pattern.ignore_case {
+        command.arg("-i");
+    }
+    command.arg("-e").arg(&query.pattern.text).arg(".");
+    let output = command.current_dir(built.source()).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() < Some(2), "{query:?}: {said}");
+    let searchable: BTreeSet<PathBuf> = documents
+        .iter()
+        .map(|document| {
+            let path = Path::new(OsStr::from_bytes(&document.package));
+            path.join(OsStr::from_bytes(&document.path))
+        })
+        .collect();
+    let mut lines = parse(&output.stdout);
+    lines.retain(|(path, _), _| searchable.contains(path));
+    long_lines_cut(lines)
+}
+
+/// Records of path, NUL, number, colon, line.
+fn parse(mut output: &[u8]) -> Lines {
+    let mut lines = Lines::new();
+    while !output.is_empty() {
+        let mut until = |end| {
+            let at = output
+                .iter()
+                .position(|&byte| byte == end)
+                .expect("a whole record");
+            let (before, behind) = output.split_at(at);
+            output = &behind[1..];
+            before
+        };
+        let path = Path::new(OsStr::from_bytes(until(0)))
+            .strip_prefix(".")
+            .unwrap();
+        let number = str::from_utf8(until(b':')).unwrap().parse().unwrap();
+        let line = until(b'\n');
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        lines.insert((path.to_owned(), number), line.to_vec());
+    }
+    lines
+}
+
+/// Of a long line we have a part; the oracle looks at which.
+fn long_lines_cut(mut lines: Lines) -> Lines {
+    for text in lines.values_mut() {
+        if text.len() + 1 >= backend::batch::LINE_BYTES_MAX {
+            text.clear();
+        }
+    }
+    lines
+}
