@@ -49,7 +49,7 @@ pub struct Packer<'a> {
     lines: Vec<Line>,
     ranges: Vec<Range>,
     windows: Vec<Window>,
-    /// The last line that was packed, of this batch or the one before.
+    /// The last line that was packed, of this batch.
     last: Option<Place>,
     /// How many lines of context are still due after the last match.
     due: u32,
@@ -96,9 +96,13 @@ impl<'a> Packer<'a> {
         ranges: &[(usize, usize)],
         out: &mut Vec<u8>,
     ) -> Result<(), Error> {
-        self.push_context_after(place.number)?;
         if self.text.len() > BATCH_TEXT_BYTES || self.lines.len() > BATCH_LINES {
+            // A page is rendered from a match's batch alone: each has all context of its matches.
+            self.push_context_after(u32::MAX)?;
             self.encode(out);
+            self.last = None;
+        } else {
+            self.push_context_after(place.number)?;
         }
         self.push_context_before(place)?;
         self.push_line(place, rank, ranges)?;

@@ -83,9 +83,11 @@ fn line_around(text: &[u8], place: usize) -> Range<usize> {
     start..end
 }
 
-/// A line without its end, `\n` or `\r\n`.
+/// A line without its end, `\n` or `\r\n`. A `\r` that the text ends with is no end of a line.
 pub fn without_end(line: &[u8]) -> &[u8] {
-    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    let Some(line) = line.strip_suffix(b"\n") else {
+        return line;
+    };
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
