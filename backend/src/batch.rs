@@ -1,5 +1,7 @@
 //! Packs the matches of one document, with their context, into batches.
 //!
+//! **Invariant:** every match has all its context in its own batch: where a document is cut, the
+//! lines around the cut are in both batches. So a match is shown the same however it was cut.
 //! **Invariant:** a frame stays far below its bound whatever a document holds: a batch is sent when
 //! it has [`BATCH_TEXT_BYTES`] of text or 256 lines, and of a line longer than [`LINE_BYTES_MAX`] a window
 //! around its first range is sent, with its place and the line's length.
@@ -142,6 +144,7 @@ impl<'a> Packer<'a> {
         self.lines.clear();
         self.ranges.clear();
         self.windows.clear();
+        self.last = None;
     }
 
     /// Packs the context that is due behind the last match, up to the line `before`.

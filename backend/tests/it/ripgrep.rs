@@ -8,6 +8,7 @@ use crate::corpus::{Built, builds, corpora};
 use crate::found::{How, find};
 use crate::naive::{self, Document};
 use crate::query::{Query, recipes};
+use backend::batch::LINE_BYTES_MAX;
 use backend::pattern::Compiled;
 use proptest::prelude::*;
 use schema::message::Syntax;
@@ -76,12 +77,11 @@ fn ours(built: &Built, query: &Query) -> Lines {
             let path = Path::new(OsStr::from_bytes(&batch.package));
             let path = path.join(OsStr::from_bytes(&batch.path));
             for line in batch.lines {
-                let text = line.text.strip_suffix(b"\r").unwrap_or(&line.text).to_vec();
-                lines.insert((path.clone(), line.number), text);
+                lines.insert((path.clone(), line.number), line.text);
             }
         }
     }
-    long_lines_cut(lines)
+    comparable(lines)
 }
 
 fn theirs(built: &Built, documents: &[Document], query: &Query) -> Lines {
@@ -108,7 +108,7 @@ fn theirs(built: &Built, documents: &[Document], query: &Query) -> Lines {
         .collect();
     let mut lines = parse(&output.stdout);
     lines.retain(|(path, _), _| searchable.contains(path));
-    long_lines_cut(lines)
+    comparable(lines)
 }
 
 /// Records of path, NUL, number, colon, line.
@@ -128,17 +128,17 @@ fn parse(mut output: &[u8]) -> Lines {
             .strip_prefix(".")
             .unwrap();
         let number = str::from_utf8(until(b':')).unwrap().parse().unwrap();
-        let line = until(b'\n');
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
-        lines.insert((path.to_owned(), number), line.to_vec());
+        lines.insert((path.to_owned(), number), until(b'\n').to_vec());
     }
     lines
 }
 
-/// Of a long line we have a part; the oracle looks at which.
-fn long_lines_cut(mut lines: Lines) -> Lines {
+/// Without what differs for a reason: of a long line we send a part (the oracle looks at which), and
+/// ripgrep adds `\r\n` to a last line that has no end.
+fn comparable(mut lines: Lines) -> Lines {
     for text in lines.values_mut() {
-        if text.len() + 1 >= backend::batch::LINE_BYTES_MAX {
+        while text.pop_if(|byte| *byte == b'\r').is_some() {}
+        if text.len() + 2 > LINE_BYTES_MAX {
             text.clear();
         }
     }

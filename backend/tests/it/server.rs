@@ -1,1 +1,561 @@
+//! The server on a connection: what it says, when it says it, and when it stops.
+//!
+//! Time is real here, since the workers are threads. Limits are those that the other side relies
+//! on, with no more allowance than a busy machine needs.
 
+use crate::corpus::{Build, build_index, write_package};
+use crate::found::Batch;
+use backend::Backend;
+use backend::server::Options;
+use backend::snapshot::Live;
+use index::shard::Shard;
+use schema::frame::{Decoder, Kind, encode};
+use schema::message::{
+    End, Failure, FailureKind, FileRange, FileReply, FileRequest, Hello, PROTOCOL, Pattern,
+    Progress, Search, ShardEnd, Syntax,
+};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::UnixStream;
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep, timeout};
+
+/// How long anything may take that is not measured.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// What must be noticed at once is noticed within this time.
+const SOON: Duration = Duration::from_secs(1);
+
+/// Lines of the large document: their matches do not fit into any buffer on their way.
+const LARGE_LINES: usize = 200_000;
+
+/// A backend over an index of its own.
+struct Served {
+    backend: Arc<Backend>,
+    there: tempfile::TempDir,
+}
+
+impl Served {
+    fn start(files: &[(&str, Vec<u8>)], searches: usize) -> Served {
+        let there = tempfile::tempdir().unwrap();
+        build(&there, files);
+        let live = Live::open(&there.path().join("out")).unwrap();
+        let options = Options {
+            workers: 2,
+            searches,
+        };
+        let backend = Backend::start(live, options);
+        Served { backend, there }
+    }
+
+    /// Serves a new connection: the other side of it, once it has been greeted.
+    async fn connect(&self) -> (Client, JoinHandle<bool>) {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let backend = self.backend.clone();
+        let serving = tokio::spawn(async move { backend.serve(theirs).await.is_ok() });
+        let mut client = Client {
+            stream: ours,
+            decoder: Decoder::new(),
+            hello: None,
+        };
+        let first = client.next().await.unwrap();
+        assert_eq!(first.0, Kind::Hello, "HELLO comes first");
+        client.hello = Some(Hello::decode(&first.1).unwrap());
+        (client, serving)
+    }
+
+    fn shard(&self) -> Arc<Shard> {
+        self.backend.live().current().shards[0].clone()
+    }
+}
+
+/// Builds the index of one package, `p_1`.
+fn build(there: &tempfile::TempDir, files: &[(&str, Vec<u8>)]) {
+    let files: Vec<_> = files
+        .iter()
+        .map(|(path, text)| (path.as_bytes().to_vec(), text.clone()))
+        .collect();
+    let source: PathBuf = there.path().join("source");
+    let _ = std::fs::remove_dir_all(&source);
+    write_package(&source.join("p_1"), &files);
+    let how = Build {
+        block_bytes: 4096,
+        shard_bytes: u64::MAX,
+    };
+    build_index(&source, &there.path().join("out"), how);
+}
+
+fn small() -> Vec<(&'static str, Vec<u8>)> {
+    let text = "int task;\nint b;\r\n\nreturn task;\n";
+    vec![
+        ("a.c", text.into()),
+        ("b.c", "task".into()),
+        ("c.c", "".into()),
+    ]
+}
+
+fn large() -> Vec<(&'static str, Vec<u8>)> {
+    let lines = (0..LARGE_LINES).map(|line| format!("int task number {line};\n"));
+    vec![("large.c", lines.collect::<String>().into_bytes())]
+}
+
+/// The other side of a connection.
+struct Client {
+    stream: UnixStream,
+    decoder: Decoder,
+    /// The last greeting.
+    hello: Option<Hello>,
+}
+
+/// What a search gave.
+struct Answer {
+    batches: Vec<Batch>,
+    progress: Vec<Progress>,
+    end: Result<End, Failure>,
+}
+
+impl Client {
+    /// The next frame; `None` when the connection has ended.
+    async fn next(&mut self) -> Option<(Kind, Vec<u8>)> {
+        loop {
+            if let Some(frame) = self.decoder.decode().unwrap() {
+                return Some((frame.kind, frame.payload.to_vec()));
+            }
+            let read = timeout(PATIENCE, self.stream.read(self.decoder.space()));
+            // A connection that the other side has dropped with bytes unread is reset.
+            let read = read.await.expect("something comes in time").unwrap_or(0);
+            if read == 0 {
+                return None;
+            }
+            self.decoder.filled(read);
+        }
+    }
+
+    async fn send(&mut self, bytes: &[u8]) {
+        self.stream.write_all(bytes).await.unwrap();
+    }
+
+    /// The ids of the shards of the last greeting.
+    fn shards(&self) -> Vec<[u8; 32]> {
+        let hello = self.hello.as_ref().expect("it has been greeted");
+        hello.shards.iter().map(|shard| shard.id).collect()
+    }
+
+    /// The next greeting.
+    async fn greeted(&mut self) -> Hello {
+        let (kind, payload) = self.next().await.unwrap();
+        assert_eq!(kind, Kind::Hello);
+        let hello = Hello::decode(&payload).unwrap();
+        self.hello = Some(hello.clone());
+        hello
+    }
+
+    async fn ask(&mut self, text: &str, shards: Vec<[u8; 32]>) {
+        let search = Search {
+            pattern: Pattern {
+                text: text.to_owned(),
+                syntax: Syntax::Regexp,
+                ignore_case: false,
+            },
+            context_lines: 1,
+            shards,
+        };
+        let mut bytes = Vec::new();
+        search.encode(&mut bytes).unwrap();
+        self.send(&bytes).await;
+    }
+
+    async fn search(&mut self, text: &str, shards: Vec<[u8; 32]>) -> Answer {
+        self.ask(text, shards).await;
+        self.answer().await
+    }
+
+    /// What comes up to END or ERROR.
+    async fn answer(&mut self) -> Answer {
+        let (mut batches, mut progress) = (Vec::new(), Vec::new());
+        let end = loop {
+            let (kind, payload) = self.next().await.expect("an END before the end");
+            match kind {
+                Kind::Batch => batches.push(Batch::decode(&payload)),
+                Kind::Progress => progress.push(Progress::decode(&payload).unwrap()),
+                Kind::End => break Ok(End::decode(&payload).unwrap()),
+                Kind::Error => break Err(Failure::decode(&payload).unwrap()),
+                // It may have been on its way when the search was sent.
+                Kind::Hello => assert!(batches.is_empty() && progress.is_empty()),
+                other => panic!("{other:?} in an answer"),
+            }
+        };
+        Answer {
+            batches,
+            progress,
+            end,
+        }
+    }
+
+    async fn file(&mut self, path: &str, range: FileRange) -> FileReply {
+        let request = FileRequest {
+            package: b"p_1".to_vec(),
+            path: path.into(),
+            range,
+        };
+        let mut bytes = Vec::new();
+        request.encode(&mut bytes).unwrap();
+        self.send(&bytes).await;
+        loop {
+            match self.next().await.unwrap() {
+                (Kind::File, payload) => return FileReply::decode(&payload).unwrap(),
+                (kind, _) => assert_eq!(kind, Kind::Hello),
+            }
+        }
+    }
+}
+
+/// Keys of the matches, and lines by number.
+fn keys(batches: &[Batch]) -> Vec<(u32, u32)> {
+    let of = |batch: &Batch| -> Vec<_> {
+        let matches = batch.matches();
+        matches.map(|line| (batch.document, line.number)).collect()
+    };
+    batches.iter().flat_map(of).collect()
+}
+
+/// Asserts that END is right about the matches of one shard.
+fn check_end(answer: &Answer) -> ShardEnd {
+    let end = answer.end.as_ref().unwrap();
+    let keys = keys(&answer.batches);
+    let hash = keys.iter().fold(0, |hash, &(document, line)| {
+        ShardEnd::key_hash(hash, document, line)
+    });
+    let [shard] = &end.shards[..] else {
+        panic!("{end:?}")
+    };
+    assert_eq!((shard.matches, shard.hash), (keys.len() as u64, hash));
+    assert_eq!((shard.shard, &shard.failure[..]), (0, ""));
+    let last = answer.progress.last().expect("one before END, at least");
+    assert_eq!(last.matches, shard.matches);
+    assert_eq!(last.blocks_done, last.blocks_total);
+    shard.clone()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_connection_is_greeted_and_answers_one_search_after_the_other() {
+    let served = Served::start(&small(), 4);
+    let (mut client, serving) = served.connect().await;
+    let hello = client.hello.clone().unwrap();
+    assert_eq!((hello.protocol, hello.shards.len()), (PROTOCOL, 1));
+    assert_eq!(hello.shards[0].id, served.shard().id());
+    assert_eq!(
+        (hello.shards[0].packages, hello.shards[0].documents),
+        (1, 3)
+    );
+    for (pattern, expected) in [("task", 3), ("nowhere", 0), ("^$", 1), ("t", 4)] {
+        let answer = client.search(pattern, client.shards()).await;
+        let end = check_end(&answer);
+        assert_eq!(end.matches, expected, "{pattern}");
+        client.greeted().await;
+    }
+    let answer = client.search("b;", client.shards()).await;
+    let lines = &answer.batches[0].lines;
+    let texts: Vec<_> = lines
+        .iter()
+        .map(|line| (line.number, &line.text[..]))
+        .collect();
+    assert_eq!(texts, [(1, &b"int task;"[..]), (2, b"int b;\r"), (3, b"")]);
+    drop(client);
+    assert!(
+        timeout(SOON, serving).await.unwrap().unwrap(),
+        "closed at a good place"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_searched_is_an_error_and_the_connection_goes_on() {
+    let served = Served::start(&small(), 4);
+    let (mut client, _serving) = served.connect().await;
+    for (pattern, offset) in [("task(", Some(4)), (r"a\nb", Some(1)), ("", None)] {
+        let failure = client
+            .search(pattern, client.shards())
+            .await
+            .end
+            .unwrap_err();
+        assert_eq!(
+            (failure.kind, failure.offset),
+            (FailureKind::BadQuery, offset)
+        );
+        assert!(!failure.message.is_empty());
+    }
+    let unknown = [client.shards(), vec![[7; 32]]].concat();
+    let failure = client.search("task", unknown).await.end.unwrap_err();
+    assert_eq!(
+        (failure.kind, failure.offset),
+        (FailureKind::StaleShards, None)
+    );
+    assert_eq!(
+        check_end(&client.search("task", client.shards()).await).matches,
+        3
+    );
+    let none = client.search("task", Vec::new()).await.end.unwrap();
+    assert!(none.shards.is_empty(), "no shard, no matches");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_is_had_in_parts() {
+    let long = [
+        b"first\n".to_vec(),
+        b"x".repeat(2 << 20),
+        b"\nlast\n".to_vec(),
+    ]
+    .concat();
+    let files = [small(), vec![("long.js", long.clone())]].concat();
+    let served = Served::start(&files, 4);
+    let (mut client, _serving) = served.connect().await;
+    let lines = |first, count| FileRange::Lines { first, count };
+    let bytes = |offset, count| FileRange::Bytes { offset, count };
+    for (path, range, offset, first_line, text) in [
+        ("a.c", lines(2, 2), 10, 2, "int b;\r\n\n"),
+        ("a.c", lines(0, 1), 0, 1, "int task;\n"),
+        ("a.c", lines(4, 100), 19, 4, "return task;\n"),
+        ("a.c", lines(5, 1), 32, 5, ""),
+        ("a.c", lines(u32::MAX, u32::MAX), 32, 5, ""),
+        ("a.c", lines(1, 0), 0, 1, ""),
+        ("a.c", bytes(4, 8), 4, 1, "task;\nin"),
+        ("a.c", bytes(10, 3), 10, 2, "int"),
+        ("a.c", bytes(32, 1), 32, 5, ""),
+        ("a.c", bytes(u64::MAX, u64::MAX), 32, 5, ""),
+        ("c.c", lines(1, 10), 0, 1, ""),
+        ("c.c", bytes(0, 10), 0, 1, ""),
+        ("long.js", lines(3, 1), (2 << 20) + 7, 3, "last\n"),
+        ("long.js", bytes(2 << 20, 8), 2 << 20, 2, "xxxxxx\nl"),
+    ] {
+        let reply = client.file(path, range).await;
+        assert!(reply.found);
+        assert_eq!(
+            (reply.offset, reply.first_line),
+            (offset, first_line),
+            "{path} {range:?}"
+        );
+        assert_eq!(str::from_utf8(&reply.text), Ok(text), "{path} {range:?}");
+    }
+    let reply = client.file("a.c", lines(1, 1)).await;
+    assert_eq!((reply.total_lines, reply.total_bytes), (4, 32));
+    assert_eq!(reply.hash, blake3::hash(&files[0].1).as_bytes());
+    for range in [lines(2, 1), bytes(6, u64::MAX)] {
+        let mut text = client.file("long.js", range).await.text;
+        assert!(
+            !text.is_empty() && text.len() < 1 << 20,
+            "as much as a frame may hold"
+        );
+        while let part = client
+            .file("long.js", bytes(6 + text.len() as u64, u64::MAX))
+            .await
+            .text
+            && !part.is_empty()
+        {
+            text.extend(part);
+        }
+        assert!(text == long[6..], "the rest is had by asking again");
+    }
+    for (path, range) in [("nowhere.c", lines(1, 1)), ("", bytes(0, 1))] {
+        assert_eq!(client.file(path, range).await, FileReply::default());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_no_request_ends_the_connection() {
+    let served = Served::start(&small(), 4);
+    let huge = [
+        &u32::MAX.to_le_bytes()[..],
+        &[Kind::Search as u8, 0, 0, 0],
+        &[0; 8],
+    ]
+    .concat();
+    let mut flipped = Vec::new();
+    encode(Kind::Search, &[0; 64], &mut flipped).unwrap();
+    flipped[40] ^= 1;
+    let mut empty = Vec::new();
+    encode(Kind::Search, &[], &mut empty).unwrap();
+    let mut reply = Vec::new();
+    End::default().encode(&mut reply).unwrap();
+    for (name, bytes) in [
+        (
+            "garbage",
+            b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec(),
+        ),
+        ("4 GiB", huge),
+        ("a flipped bit", flipped),
+        ("an empty SEARCH", empty),
+        ("a reply", reply),
+    ] {
+        let (mut client, serving) = served.connect().await;
+        client.send(&bytes).await;
+        while let Some((kind, payload)) = client.next().await {
+            if kind == Kind::Error {
+                let failure = Failure::decode(&payload).unwrap();
+                assert_eq!(failure.kind, FailureKind::Protocol, "{name}");
+            } else {
+                assert_eq!(kind, Kind::Hello, "{name}");
+            }
+        }
+        assert!(!timeout(SOON, serving).await.unwrap().unwrap(), "{name}");
+    }
+    let (mut client, _serving) = served.connect().await;
+    assert_eq!(
+        check_end(&client.search("task", client.shards()).await).matches,
+        3
+    );
+}
+
+/// Waits until a search that nobody reads from has stopped, with all its buffers full.
+async fn blocked(client: &mut Client) {
+    client.ask("task", client.shards()).await;
+    loop {
+        let (kind, _) = client.next().await.unwrap();
+        if kind == Kind::Batch {
+            break;
+        }
+    }
+    sleep(Duration::from_millis(300)).await;
+}
+
+/// Waits until nobody but `count` others holds the shard.
+async fn released(shard: &Arc<Shard>, count: usize) {
+    let released = async {
+        while Arc::strong_count(shard) > count {
+            sleep(Duration::from_millis(5)).await;
+        }
+    };
+    timeout(SOON, released).await.expect("the workers stop");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn closing_stops_a_search_that_nobody_reads() {
+    let served = Served::start(&large(), 4);
+    let shard = served.shard();
+    let idle = Arc::strong_count(&shard);
+    let (mut client, serving) = served.connect().await;
+    blocked(&mut client).await;
+    assert!(
+        !serving.is_finished() && Arc::strong_count(&shard) > idle,
+        "it waits"
+    );
+    drop(client);
+    timeout(SOON, serving)
+        .await
+        .expect("it is noticed")
+        .unwrap();
+    released(&shard, idle).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn cancelling_stops_a_search_that_nobody_reads() {
+    let served = Served::start(&large(), 4);
+    let shard = served.shard();
+    let idle = Arc::strong_count(&shard);
+    let (mut client, serving) = served.connect().await;
+    blocked(&mut client).await;
+    let mut cancel = Vec::new();
+    encode(Kind::Cancel, &[], &mut cancel).unwrap();
+    client.send(&cancel).await;
+    timeout(SOON, serving)
+        .await
+        .expect("it is noticed")
+        .unwrap();
+    released(&shard, idle).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_search_that_waits_for_its_turn_says_so() {
+    let served = Served::start(&large(), 1);
+    let (mut first, serving) = served.connect().await;
+    blocked(&mut first).await;
+    let (mut second, _serving) = served.connect().await;
+    second.ask("number 7;", second.shards()).await;
+    let started = Instant::now();
+    for _ in 0..6 {
+        let (kind, payload) = second.next().await.unwrap();
+        assert_eq!(kind, Kind::Progress);
+        let progress = Progress::decode(&payload).unwrap();
+        assert_eq!((progress.blocks_done, progress.matches), (0, 0));
+        assert!(progress.bound >= 1.0, "nothing is known of what is to come");
+    }
+    assert!(
+        started.elapsed() < Duration::from_millis(6 * 250),
+        "{:?}",
+        started.elapsed()
+    );
+    drop(first);
+    assert_eq!(check_end(&second.answer().await).matches, 1);
+    assert!(!serving.await.unwrap());
+}
+
+/// A reader that is as slow as the search, so that there is always a batch to be sent.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_search_that_streams_says_how_far_it_is() {
+    let served = Served::start(&large(), 1);
+    let (mut client, _serving) = served.connect().await;
+    client.ask("task", client.shards()).await;
+    let started = Instant::now();
+    let (mut batches, mut progress) = (0, 0);
+    while started.elapsed() < Duration::from_millis(1500) {
+        match client.next().await.unwrap().0 {
+            Kind::Batch => batches += 1,
+            Kind::Progress => progress += 1,
+            other => panic!("{other:?} after {batches} batches"),
+        }
+        sleep(Duration::from_millis(2)).await;
+    }
+    assert!(
+        progress >= 4,
+        "{progress} in {:?}, among {batches} batches",
+        started.elapsed()
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_idle_connection_is_greeted_every_second() {
+    let served = Served::start(&small(), 1);
+    let (mut client, _serving) = served.connect().await;
+    let started = Instant::now();
+    for _ in 0..2 {
+        client.greeted().await;
+    }
+    let took = started.elapsed().as_secs_f64();
+    assert!((1.8..3.0).contains(&took), "two of them in {took} s");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_new_manifest_is_taken_up_and_the_old_shards_are_searched_on() {
+    let served = Served::start(&small(), 4);
+    let (mut client, _serving) = served.connect().await;
+    let old = client.shards();
+    build(
+        &served.there,
+        &[("a.c", b"int other;\nint task;\n".to_vec())],
+    );
+    let built = Instant::now();
+    while client.shards() == old {
+        client.greeted().await;
+    }
+    assert!(built.elapsed() < SOON, "{:?}", built.elapsed());
+    let new = client.shards();
+    assert_eq!(new, [served.shard().id()]);
+    for (shards, pattern, expected) in [
+        (&old, "task", 3),
+        (&new, "task", 1),
+        (&old, "other", 0),
+        (&new, "other", 1),
+    ] {
+        let answer = client.search(pattern, shards.clone()).await;
+        assert_eq!(check_end(&answer).matches, expected, "{pattern}");
+    }
+    let both = [old, new].concat();
+    let end = client.search("task", both).await.end.unwrap();
+    let matches: Vec<_> = end
+        .shards
+        .iter()
+        .map(|end| (end.shard, end.matches))
+        .collect();
+    assert_eq!(matches, [(0, 3), (1, 1)]);
+}
