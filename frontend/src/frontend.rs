@@ -4,12 +4,13 @@
 //! are refused beyond another.
 
 use crate::assign::{Known, Plan};
+use crate::error::{FileError, SearchError, StartError};
 use crate::fanout::{self, Backend, Link, Lost, Peer};
 use crate::live::{Claim, Live, Slot, State};
-use crate::query::{BadQuery, Query};
+use crate::query::Query;
 use crate::runs::Runs;
 use crate::search::Search;
-use crate::spool::{Spool, SpoolError};
+use crate::spool::Spool;
 use schema::message::{self, FileRange, FileReply, FileRequest};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -50,56 +51,6 @@ impl Config {
             grace: Duration::from_secs(2),
         }
     }
-}
-
-/// Why a frontend cannot be started.
-#[derive(Debug, thiserror::Error)]
-pub enum StartError {
-    /// There is nobody to ask.
-    #[error("a frontend needs at least one backend")]
-    NoBackends,
-    /// More than a pointer can tell apart.
-    #[error("{0} backends, the most is {max}", max = u16::MAX)]
-    TooManyBackends(usize),
-    /// The spool directory cannot be used.
-    #[error("the spool cannot be used")]
-    Spool(#[from] SpoolError),
-    /// The operating system gives no thread.
-    #[error("no thread for a backend's connection")]
-    Thread(#[source] std::io::Error),
-}
-
-/// Why a query has no answer, not even an incomplete one.
-#[derive(Clone, Debug, thiserror::Error)]
-pub enum SearchError {
-    /// The query's fault.
-    #[error(transparent)]
-    BadQuery(#[from] BadQuery),
-    /// Too many queries run and wait already.
-    #[error("too many queries are running, try again in {retry_after_s} s")]
-    Overloaded {
-        /// When to ask again, in seconds.
-        retry_after_s: u64,
-    },
-    /// What was spooled cannot be read.
-    #[error("the spool cannot be read")]
-    Spool(#[source] Arc<SpoolError>),
-}
-
-/// Why a part of a document cannot be had.
-#[derive(Debug, thiserror::Error)]
-pub enum FileError {
-    /// Nobody who answered has the document, and not everybody did.
-    #[error("no answer from {}", names(.0))]
-    Unreachable(Vec<(String, String)>),
-    /// The name is longer than a request may be.
-    #[error("the request cannot be sent")]
-    Request(#[from] message::Error),
-}
-
-fn names(backends: &[(String, String)]) -> String {
-    let each = |(name, reason): &(String, String)| format!("{name} ({reason})");
-    backends.iter().map(each).collect::<Vec<_>>().join(", ")
 }
 
 /// Whether a backend is there.

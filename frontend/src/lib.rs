@@ -37,6 +37,7 @@
 
 mod answer;
 mod assign;
+mod error;
 mod fanout;
 mod frontend;
 mod http;
@@ -51,8 +52,9 @@ mod search;
 mod spool;
 
 pub use answer::{Answer, Timings};
+pub use error::{FileError, SearchError, StartError};
 pub use fanout::{Backend, Stream};
-pub use frontend::{BackendStatus, Config, FileError, Frontend, SearchError, StartError};
+pub use frontend::{BackendStatus, Config, Frontend};
 pub use http::app;
 pub use live::{BackendProgress, Progress};
 pub use query::{BadQuery, CONTEXT_LINES_MAX, QUERY_BYTES_MAX, Query, Typed};

@@ -12,7 +12,7 @@ pub use slot::{BackendProgress, Progress};
 use crate::answer::{Answer, Timings};
 use crate::fanout::{Harvest, Lost, receive};
 use crate::query::Query;
-use crate::rank::{self, Best, FrameAt, MATCHES_MAX, Pointer, StringPool};
+use crate::rank::{self, Best, Continued, FrameAt, MATCHES_MAX, Pointer, StringPool};
 use crate::run::{self, Action, Assignment, Event, Missing, Outcome};
 use crate::spool::{FrameBuffer, RunSpool, SpoolError};
 use schema::message::BatchReader;
@@ -264,18 +264,18 @@ impl Live {
     /// Makes the answer of all that came in, and lets everybody know.
     fn finish(&self, outcome: Outcome) {
         let streamed = Instant::now();
-        let (pointers, packages, documents) = self.collect();
         let started = lock(&self.started).unwrap_or(streamed);
-        let state = match self.sorted(pointers) {
+        let mut all = self.collect();
+        let state = match self.sort(&mut all) {
             Err(error) => State::Broken(Arc::new(error)),
-            Ok(pointers) => State::Finished(Arc::new(Answer {
+            Ok(()) => State::Finished(Arc::new(Answer {
                 id: self.id.clone(),
                 generation: self.generation.clone(),
                 query: self.query.clone(),
                 outcome,
-                pointers,
-                packages,
-                documents,
+                pointers: all.pointers,
+                packages: all.packages,
+                documents: all.documents,
                 timings: Timings {
                     queue: started - self.claimed,
                     stream: streamed - started,
@@ -289,37 +289,43 @@ impl Live {
     }
 
     /// Brings the harvests together, in one pool of package names.
-    fn collect(&self) -> (Vec<Pointer>, StringPool, u64) {
-        let mut pointers = Vec::new();
-        let (mut packages, mut documents) = (StringPool::default(), 0);
+    fn collect(&self) -> Gathered {
+        let mut all = Gathered::default();
         for slot in &self.slots {
             let mut harvest = slot.take_harvest();
-            let ids: Vec<u32> = harvest
-                .packages
-                .names()
-                .map(|name| packages.id(name))
-                .collect();
+            let names = harvest.packages.names();
+            let ids: Vec<u32> = names.map(|name| all.packages.id(name)).collect();
             for pointer in &mut harvest.pointers {
                 pointer.set_package(ids[pointer.package() as usize]);
             }
-            documents += harvest.documents;
-            if pointers.is_empty() {
-                pointers = harvest.pointers;
+            all.documents += harvest.documents;
+            all.continued.push(harvest.continued);
+            if all.pointers.is_empty() {
+                all.pointers = harvest.pointers;
             } else {
-                pointers.append(&mut harvest.pointers);
+                all.pointers.append(&mut harvest.pointers);
             }
         }
-        (pointers, packages, documents)
+        all.pointers.shrink_to_fit();
+        all
     }
 
-    fn sorted(&self, mut pointers: Vec<Pointer>) -> Result<Vec<Pointer>, SpoolError> {
+    fn sort(&self, all: &mut Gathered) -> Result<(), SpoolError> {
         let mut buffer = FrameBuffer::default();
-        rank::sort(&mut pointers, |place| {
+        rank::sort(&mut all.pointers, &all.continued, |place| {
             read_document(&self.spool, place, &mut buffer)
-        })?;
-        pointers.shrink_to_fit();
-        Ok(pointers)
+        })
     }
+}
+
+/// What all streams have brought in.
+#[derive(Default)]
+struct Gathered {
+    pointers: Vec<Pointer>,
+    packages: StringPool,
+    /// By backend.
+    continued: Vec<Continued>,
+    documents: u64,
 }
 
 /// Reads which document a frame is of.

@@ -4,7 +4,7 @@
 //! in which the client may come back, and is then cancelled all the way to the backends.
 
 use crate::answer::{self, Answer};
-use crate::frontend::SearchError;
+use crate::error::SearchError;
 use crate::live::{Live, Progress, State};
 use crate::query::Query;
 use crate::render::Match;

@@ -9,7 +9,7 @@
 
 use super::connection::{Connection, Lost, hello};
 use crate::live::{Live, Slot};
-use crate::rank::{Best, Origin, Pointer, StringPool, path_hash};
+use crate::rank::{Best, Continued, Origin, Pointer, StringPool, path_hash};
 use crate::run::{Event, Part, SkippedDocument, StreamEnd};
 use schema::frame::{Frame, Kind};
 use schema::message::{BatchReader, End, Failure, Progress, Skip};
@@ -25,6 +25,8 @@ pub(crate) struct Harvest {
     pub(crate) pointers: Vec<Pointer>,
     /// The names that the pointers' package ids stand for.
     pub(crate) packages: StringPool,
+    /// Frames that go on with an earlier one's document.
+    pub(crate) continued: Continued,
     /// Documents with a match.
     pub(crate) documents: u64,
 }
@@ -56,6 +58,8 @@ struct Receiver<'a> {
     part: Part,
     harvest: &'a mut Harvest,
     best: Best,
+    /// Of each shard, the last batch's document and where its first batch is.
+    begun: Vec<Option<(u32, u64)>>,
     /// Bytes in the spool.
     written: u64,
     /// Bytes walked since.
@@ -73,6 +77,7 @@ impl<'a> Receiver<'a> {
             part: Part::new(slot.search.shards.len()),
             harvest,
             best: Best::default(),
+            begun: vec![None; slot.search.shards.len()],
             written: slot.meter.received_bytes.load(Relaxed),
             walked: 0,
             published: Instant::now(),
@@ -155,6 +160,12 @@ impl<'a> Receiver<'a> {
             backend: self.slot.backend,
             offset: self.written + self.walked,
         };
+        match &mut self.begun[view.shard as usize] {
+            Some((document, first)) if *document == view.document => {
+                self.harvest.continued.push(origin.offset, *first);
+            }
+            begun => *begun = Some((view.document, origin.offset)),
+        }
         let before = pointers.len();
         for (index, line) in (0..).zip(view.lines()) {
             if !line.is_match() {

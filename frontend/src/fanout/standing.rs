@@ -9,7 +9,7 @@ use super::{Backend, Stream};
 use schema::frame::Kind;
 use schema::message::Shard;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, Thread};
 use std::time::{Duration, SystemTime};
 use tokio::sync::watch;
@@ -121,7 +121,7 @@ impl Peer {
 
     /// A connection for one request: an idle one, or `None`.
     pub(crate) fn take_idle(&self) -> Option<Connection> {
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut idle = lock(&self.idle);
         let mut connection = idle.pop().filter(|found| found.age() < IDLE_AGE_MAX)?;
         connection.touch();
         Some(connection)
@@ -136,7 +136,7 @@ impl Peer {
     /// Keeps a connection whose request has been answered to its end.
     pub(crate) fn put_idle(&self, mut connection: Connection) {
         connection.touch();
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut idle = lock(&self.idle);
         if idle.len() < IDLE_MAX && !self.closed.load(Ordering::Relaxed) {
             idle.push(connection);
         }
@@ -145,25 +145,11 @@ impl Peer {
     /// Ends the thread and all connections that no request holds.
     pub(crate) fn close(&self) {
         self.closed.store(true, Ordering::Relaxed);
-        if let Some(stream) = &*self.standing.lock().unwrap_or_else(PoisonError::into_inner) {
+        if let Some(stream) = &*lock(&self.standing) {
             stream.shutdown();
         }
-        self.lock_idle_and_drop();
+        lock(&self.idle).clear();
         self.wake();
-    }
-
-    fn lock_idle_and_drop(&self) {
-        self.idle
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clear();
-    }
-
-    fn drop_old_idle(&self) {
-        self.idle
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .retain(|connection| connection.age() < IDLE_AGE_MAX);
     }
 
     /// The thread: connect, listen, pause, again.
@@ -189,7 +175,7 @@ impl Peer {
             Err(lost) => return lost,
         };
         let stream = connection.stream();
-        *self.standing.lock().unwrap_or_else(PoisonError::into_inner) = Some(stream);
+        *lock(&self.standing) = Some(stream);
         if self.closed.load(Ordering::Relaxed) {
             return Lost::Stopped;
         }
@@ -197,7 +183,7 @@ impl Peer {
             if let Err(lost) = connection.fill().and_then(|()| self.hear(&mut connection)) {
                 return lost;
             }
-            self.drop_old_idle();
+            lock(&self.idle).retain(|connection| connection.age() < IDLE_AGE_MAX);
         }
     }
 
@@ -237,7 +223,7 @@ impl Peer {
         if self.closed.load(Ordering::Relaxed) {
             return;
         }
-        self.lock_idle_and_drop();
+        lock(&self.idle).clear();
         let reason = lost.to_string();
         self.status.send_modify(|status| {
             status.attempts += 1;
@@ -251,4 +237,9 @@ impl Peer {
             status.link = Link::Lost { reason, since };
         });
     }
+}
+
+/// Locks, whatever happened to whoever held the lock: no list here can be left half changed.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -2,7 +2,7 @@
 
 use super::App;
 use super::params::Params;
-use crate::frontend::{FileError, SearchError};
+use crate::error::{FileError, SearchError};
 use crate::page::PastTheEnd;
 use crate::query::BadQuery;
 use crate::render::html::{ErrorPage, caret};

@@ -231,9 +231,9 @@ fn connections_are_used_again_and_replaced_when_they_died() {
     let page = site.search("parse");
     assert_eq!(page["complete"], json!(true), "{page}");
     assert_eq!(fake.connections.load(SeqCst), 3);
+    let fresh = Site::new(vec![fake.backend()]).search("parse");
     assert_eq!(
-        page["matches"][0]["context"]["before"],
-        json!([]),
+        page["matches"], fresh["matches"],
         "read from the right place"
     );
 }

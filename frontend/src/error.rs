@@ -1,0 +1,56 @@
+//! Why there is no answer at all. What an answer lacks is not an error: the answer says it.
+
+use crate::query::BadQuery;
+use crate::spool::SpoolError;
+use schema::message;
+use std::sync::Arc;
+
+/// Why a frontend cannot be started.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// There is nobody to ask.
+    #[error("a frontend needs at least one backend")]
+    NoBackends,
+    /// More than a pointer can tell apart.
+    #[error("{0} backends, the most is {max}", max = u16::MAX)]
+    TooManyBackends(usize),
+    /// The spool directory cannot be used.
+    #[error("the spool cannot be used")]
+    Spool(#[from] SpoolError),
+    /// The operating system gives no thread.
+    #[error("no thread for a backend's connection")]
+    Thread(#[source] std::io::Error),
+}
+
+/// Why a query has no answer, not even an incomplete one.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum SearchError {
+    /// The query's fault.
+    #[error(transparent)]
+    BadQuery(#[from] BadQuery),
+    /// Too many queries run and wait already.
+    #[error("too many queries are running, try again in {retry_after_s} s")]
+    Overloaded {
+        /// When to ask again, in seconds.
+        retry_after_s: u64,
+    },
+    /// What was spooled cannot be read.
+    #[error("the spool cannot be read")]
+    Spool(#[source] Arc<SpoolError>),
+}
+
+/// Why a part of a document cannot be had.
+#[derive(Debug, thiserror::Error)]
+pub enum FileError {
+    /// Nobody who answered has the document, and not everybody did.
+    #[error("no answer from {}", names(.0))]
+    Unreachable(Vec<(String, String)>),
+    /// The name is longer than a request may be.
+    #[error("the request cannot be sent")]
+    Request(#[from] message::Error),
+}
+
+fn names(backends: &[(String, String)]) -> String {
+    let each = |(name, reason): &(String, String)| format!("{name} ({reason})");
+    backends.iter().map(each).collect::<Vec<_>>().join(", ")
+}
