@@ -84,7 +84,8 @@ impl Counters {
 
 /// Takes frames of batches, in order.
 pub trait Sink {
-    /// Takes whole frames. An error stops the search: nobody wants its matches any more.
+    /// Takes the frames of a unit, whole ones or none, once the counters are at its end. An error
+    /// stops the search: nobody wants its matches any more.
     fn frames(&mut self, frames: Vec<u8>) -> Result<(), Stopped>;
 }
 
@@ -333,9 +334,7 @@ impl Emitter<'_> {
         counters.set_bound(rank::bound(
             unit.static_rank_after.max(self.task.later_static_rank),
         ));
-        if !unit.frames.is_empty() {
-            self.sink.frames(unit.frames)?;
-        }
+        self.sink.frames(unit.frames)?;
         Ok(())
     }
 }

@@ -8,20 +8,19 @@
 
 mod connection;
 mod file;
+mod job;
 
 use crate::pattern::Compiled;
-use crate::search::{self, Cancel, Counters, Sink, Stopped, Task};
+use crate::search::{Cancel, Counters, Stopped};
 use crate::snapshot::Live;
 use connection::Connection;
-use index::shard::{PackageId, Shard};
+use index::shard::Shard;
+use job::{CancelOnDrop, Job};
 use schema::frame::Kind;
-use schema::message::{
-    self, End, Failure, FailureKind, FileRequest, Hello, PROTOCOL, Progress, Search,
-};
+use schema::message::{self, End, Failure, FailureKind, FileRequest, Hello, PROTOCOL, Search};
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, mpsc};
@@ -32,20 +31,11 @@ const PROGRESS_EVERY: Duration = Duration::from_millis(200);
 /// An idle connection hears HELLO this often.
 const HELLO_EVERY: Duration = Duration::from_secs(1);
 
-/// Bytes of frames that are sent at once: fewer, larger writes.
-const CHUNK_BYTES: usize = 64 << 10;
-
-/// Frames wait this long, at most, for a chunk to fill.
-const CHUNK_WAIT: Duration = Duration::from_millis(5);
-
 /// Chunks between a search and its connection.
 const CHUNKS_MAX: usize = 4;
 
 /// Connections at once. Beyond, a new one waits to be accepted.
 const CONNECTIONS_MAX: usize = 1024;
-
-/// Bytes of a plan in END; `.*` spelled out as trigrams helps nobody.
-const PLAN_BYTES_MAX: usize = 16 << 10;
 
 /// How a backend works.
 #[derive(Clone, Copy, Debug)]
@@ -306,125 +296,4 @@ where
     };
     connection.send(|out| failure.encode(out)).await?;
     Err(connection::Error::Request(message.to_owned()))
-}
-
-/// One search.
-struct Job {
-    shards: Vec<Arc<Shard>>,
-    compiled: Compiled,
-    context_lines: u32,
-    workers: usize,
-    cancel: Cancel,
-    counters: Counters,
-}
-
-impl Job {
-    fn run(&self, chunks: mpsc::Sender<Vec<u8>>) -> Result<End, Stopped> {
-        let started = Instant::now();
-        let mut sink = Chunks {
-            chunks,
-            pending: Vec::new(),
-            sent: None,
-        };
-        let mut end = End {
-            shards: Vec::new(),
-            plan: plan_text(&self.compiled),
-        };
-        for (index, shard) in (0..).zip(&self.shards) {
-            let later = &self.shards[index as usize + 1..];
-            let task = Task {
-                shard,
-                index,
-                compiled: &self.compiled,
-                context_lines: self.context_lines,
-                workers: self.workers,
-                cancel: &self.cancel,
-                counters: &self.counters,
-                later_static_rank: static_rank_of(later),
-            };
-            let shard_end = search::search(task, &mut sink)?;
-            metrics::counter!("trawl_backend_verified_bytes_total")
-                .increment(shard_end.verified_bytes);
-            metrics::counter!("trawl_backend_matches_total").increment(shard_end.matches);
-            end.shards.push(shard_end);
-        }
-        sink.flush()?;
-        metrics::histogram!("trawl_backend_search_seconds").record(started.elapsed());
-        Ok(end)
-    }
-
-    fn progress(&self) -> Progress {
-        let counters = &self.counters;
-        Progress {
-            blocks_done: counters.blocks_done.load(Ordering::Relaxed),
-            blocks_total: counters.blocks_total.load(Ordering::Relaxed),
-            documents: counters.documents.load(Ordering::Relaxed),
-            matches: counters.matches.load(Ordering::Relaxed),
-            bound: counters.bound(),
-        }
-    }
-}
-
-/// The highest static rank in `shards`; when one does not tell, nothing is known.
-fn static_rank_of(shards: &[Arc<Shard>]) -> f32 {
-    shards
-        .iter()
-        .map(|shard| {
-            shard
-                .static_rank_from(PackageId(0))
-                .unwrap_or(f32::INFINITY)
-        })
-        .fold(0.0, f32::max)
-}
-
-fn plan_text(compiled: &Compiled) -> String {
-    let mut text = compiled.query.to_string();
-    if text.len() > PLAN_BYTES_MAX {
-        let end = text.floor_char_boundary(PLAN_BYTES_MAX);
-        text.truncate(end);
-        text.push_str(" ...");
-    }
-    text
-}
-
-struct CancelOnDrop(Arc<Job>);
-
-impl Drop for CancelOnDrop {
-    fn drop(&mut self) {
-        self.0.cancel.cancel();
-    }
-}
-
-/// Collects frames to chunks and queues those.
-struct Chunks {
-    chunks: mpsc::Sender<Vec<u8>>,
-    pending: Vec<u8>,
-    sent: Option<Instant>,
-}
-
-impl Chunks {
-    fn flush(&mut self) -> Result<(), Stopped> {
-        if self.pending.is_empty() {
-            return Ok(());
-        }
-        self.sent = Some(Instant::now());
-        let chunk = std::mem::take(&mut self.pending);
-        self.chunks.blocking_send(chunk).map_err(|_| Stopped)
-    }
-}
-
-impl Sink for Chunks {
-    fn frames(&mut self, frames: Vec<u8>) -> Result<(), Stopped> {
-        match self.pending.is_empty() {
-            true => self.pending = frames,
-            false => self.pending.extend_from_slice(&frames),
-        }
-        // The first frames go at once: somebody waits for them.
-        let due = self.sent.is_none_or(|sent| sent.elapsed() > CHUNK_WAIT);
-        if due || self.pending.len() >= CHUNK_BYTES {
-            self.flush()
-        } else {
-            Ok(())
-        }
-    }
 }

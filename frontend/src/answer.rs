@@ -14,6 +14,15 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+/// Memory that the matches of a chunk take, about, when all are read chunk by chunk.
+const CHUNK_BYTES: usize = 64 << 20;
+
+/// What a match takes in memory beside its bytes, about.
+const MATCH_BYTES: usize = 256;
+
+/// Matches in a chunk, at least.
+const CHUNK_LEN_MIN: usize = 1000;
+
 /// How long the phases of a query took.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Timings {
@@ -120,6 +129,13 @@ impl Answer {
             &self.pointers[range],
             self.query.context_lines(),
         )
+    }
+
+    /// How many matches to ask [`matches`](Self::matches) for at a time when all are wanted: the
+    /// order jumps from frame to frame, so fewer, larger ranges read each frame less often.
+    pub fn chunk_len(&self) -> usize {
+        let spooled = self.spool.bytes() as usize / self.len().max(1);
+        (CHUNK_BYTES / (MATCH_BYTES + spooled)).max(CHUNK_LEN_MIN)
     }
 
     /// Matches that are not neighbours, in the order of `indexes`.

@@ -10,14 +10,13 @@ mod visible;
 
 use schema::message::{BatchView, LineView};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A match with its context.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Match {
-    /// The package, as its directory was named.
-    pub package: Vec<u8>,
-    /// The document's path within the package.
-    pub path: Vec<u8>,
+    /// The document, which its matches share.
+    pub document: Arc<Document>,
     /// The line's number, from 1.
     pub line: u32,
     /// The line without its end, or a part of it: see `window`.
@@ -28,16 +27,25 @@ pub struct Match {
     pub before: Vec<ContextLine>,
     /// The lines after it.
     pub after: Vec<ContextLine>,
-    /// The document's language, empty when unknown.
-    pub language: String,
     /// How good the match is.
     pub rank: f32,
-    /// BLAKE3 of the document's text.
-    pub hash: Vec<u8>,
     /// Offset of the line's first byte in the document's text.
     pub offset: u64,
     /// Which part of the line `text` is, when it is not all of it.
     pub window: Option<Window>,
+}
+
+/// What all matches of a document have in common.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Document {
+    /// The package, as its directory was named.
+    pub package: Vec<u8>,
+    /// The document's path within the package.
+    pub path: Vec<u8>,
+    /// Its language, empty when unknown.
+    pub language: String,
+    /// BLAKE3 of its text.
+    pub hash: Vec<u8>,
 }
 
 /// A line beside a match.
@@ -69,12 +77,19 @@ impl Match {
         context_lines: u32,
     ) -> Option<Vec<Match>> {
         let lines: Vec<_> = batch.lines().collect();
-        let one = |&index: &u32| Match::one(batch, &lines, index as usize, context_lines as usize);
+        let document = Arc::new(Document {
+            package: batch.package.to_vec(),
+            path: batch.path.to_vec(),
+            language: batch.language.to_owned(),
+            hash: batch.hash.to_vec(),
+        });
+        let one =
+            |&index: &u32| Match::one(&document, &lines, index as usize, context_lines as usize);
         indexes.iter().map(one).collect()
     }
 
     fn one(
-        batch: &BatchView<'_>,
+        document: &Arc<Document>,
         lines: &[LineView<'_>],
         index: usize,
         context_lines: usize,
@@ -91,16 +106,13 @@ impl Match {
             n.checked_add(by)
         });
         Some(Match {
-            package: batch.package.to_vec(),
-            path: batch.path.to_vec(),
+            document: Arc::clone(document),
             line: line.number,
             text: line.text.to_vec(),
             ranges: line.ranges().map(range).collect(),
             before,
             after: after.take(context_lines).collect(),
-            language: batch.language.to_owned(),
             rank: line.rank,
-            hash: batch.hash.to_vec(),
             offset: line.offset,
             window: Window::of(line),
         })
@@ -108,9 +120,9 @@ impl Match {
 
     /// Appends `package/path:line:text` and a line end, byte for byte.
     pub fn write_text(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.package);
+        out.extend_from_slice(&self.document.package);
         out.push(b'/');
-        out.extend_from_slice(&self.path);
+        out.extend_from_slice(&self.document.path);
         out.extend_from_slice(format!(":{}:", self.line).as_bytes());
         out.extend_from_slice(&self.text);
         out.push(b'\n');

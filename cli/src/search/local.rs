@@ -10,9 +10,6 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Matches that are read from the spool at a time.
-const CHUNK_MATCHES: usize = 1000;
-
 pub(super) fn search(index: &Path, query: Query, printer: &mut Printer) -> Result<Summary> {
     let runtime = tokio::runtime::Runtime::new()?;
     let summary = runtime.block_on(async {
@@ -36,9 +33,10 @@ async fn search_with(
         frontend::SearchError::BadQuery(bad) => anyhow::Error::new(bad),
         other => other.into(),
     })?;
-    for start in (0..answer.len()).step_by(CHUNK_MATCHES) {
+    let chunk_len = answer.chunk_len();
+    for start in (0..answer.len()).step_by(chunk_len) {
         // Blocks this thread, which has nothing else to do.
-        for found in answer.matches(start..answer.len().min(start + CHUNK_MATCHES))? {
+        for found in answer.matches(start..answer.len().min(start + chunk_len))? {
             let text = whole_line(frontend, &found).await?;
             printer.print(&found, &text)?;
         }
@@ -74,9 +72,11 @@ async fn whole_line<'a>(frontend: &Arc<Frontend>, found: &'a Match) -> Result<Co
             offset: found.offset + done,
             count: window.line_bytes - done,
         };
-        let reply = frontend.file(&found.package, &found.path, range).await?;
+        let reply = frontend
+            .file(&found.document.package, &found.document.path, range)
+            .await?;
         let reply = reply.context("a file is gone from the index")?;
-        if reply.text.is_empty() || reply.hash != found.hash {
+        if reply.text.is_empty() || reply.hash != found.document.hash {
             bail!("a file has changed in the index while it was searched");
         }
         line.extend_from_slice(&reply.text);

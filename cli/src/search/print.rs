@@ -59,7 +59,12 @@ impl Printer {
 }
 
 fn write_bytes(out: &mut Vec<u8>, found: &Match, text: &[u8]) {
-    for part in [&found.package[..], b"/", &found.path, b":"] {
+    for part in [
+        &found.document.package[..],
+        b"/",
+        &found.document.path,
+        b":",
+    ] {
         out.extend_from_slice(part);
     }
     out.extend_from_slice(found.line.to_string().as_bytes());
@@ -70,7 +75,10 @@ fn write_bytes(out: &mut Vec<u8>, found: &Match, text: &[u8]) {
 
 fn write_styled(out: &mut Vec<u8>, found: &Match, text: &[u8], colours: [&str; 4]) {
     let [path_colour, line_colour, match_colour, normal] = colours;
-    let (package, path) = (one_line(&found.package), one_line(&found.path));
+    let (package, path) = (
+        one_line(&found.document.package),
+        one_line(&found.document.path),
+    );
     let head = format!(
         "{path_colour}{package}/{path}{normal}:{line_colour}{}{normal}:",
         found.line
@@ -103,19 +111,22 @@ fn one_line(name: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use frontend::render::Document;
+    use std::sync::Arc;
 
     fn found(text: &[u8]) -> Match {
         Match {
-            package: b"p_1".to_vec(),
-            path: b"a\n.c".to_vec(),
+            document: Arc::new(Document {
+                package: b"p_1".to_vec(),
+                path: b"a\n.c".to_vec(),
+                ..Document::default()
+            }),
             line: 7,
             text: text.to_vec(),
-            ranges: vec![1..3],
+            ranges: std::iter::once(1..3).collect(),
             before: Vec::new(),
             after: Vec::new(),
-            language: String::new(),
             rank: 1.0,
-            hash: Vec::new(),
             offset: 0,
             window: None,
         }

@@ -5,13 +5,14 @@ use crate::terminal;
 use anyhow::{Context, Result, bail};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use frontend::render::{Match, Window};
+use frontend::render::{Document, Match, Window};
 use frontend::{BadQuery, Query};
 use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
 use schema::message::Syntax;
 use serde::Deserialize;
 use std::borrow::Cow;
 use std::io::{BufRead, BufReader, Read};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How long to wait for a connection. An answer may take as long as it takes.
@@ -120,8 +121,11 @@ pub(super) fn search(server: &str, query: &Query, printer: &mut Printer) -> Resu
 impl Found {
     fn into_match(self) -> Result<Match> {
         Ok(Match {
-            package: bytes(self.package, self.package_base64)?,
-            path: bytes(self.path, self.path_base64)?,
+            document: Arc::new(Document {
+                package: bytes(self.package, self.package_base64)?,
+                path: bytes(self.path, self.path_base64)?,
+                ..Document::default()
+            }),
             line: self.line,
             text: bytes(self.text, self.text_base64)?,
             ranges: self
@@ -131,9 +135,7 @@ impl Found {
                 .collect(),
             before: Vec::new(),
             after: Vec::new(),
-            language: String::new(),
             rank: 0.0,
-            hash: Vec::new(),
             offset: self.offset,
             window: self
                 .window
@@ -162,8 +164,8 @@ fn whole_line<'a>(server: &Server, found: &'a Match) -> Result<Cow<'a, [u8]>> {
             (window.line_bytes - done).to_string(),
         );
         let parameters = [
-            ("package", &found.package[..]),
-            ("path", &found.path),
+            ("package", &found.document.package[..]),
+            ("path", &found.document.path),
             ("offset", offset.as_bytes()),
             ("count", count.as_bytes()),
         ];

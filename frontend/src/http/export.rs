@@ -15,9 +15,6 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 
-/// Matches that are read and sent at a time.
-const CHUNK_MATCHES: usize = 1000;
-
 /// Chunks that wait for a slow client.
 const WAITING_MAX: usize = 2;
 
@@ -74,8 +71,9 @@ pub(super) async fn export(
 /// Sends chunk by chunk until the end, an error (which breaks the transfer off, so that it is not
 /// taken for the end), or nobody reads any more.
 fn write(answer: &Arc<Answer>, format: Format, sender: &mpsc::Sender<Result<Bytes, SpoolError>>) {
-    for start in (0..answer.len()).step_by(CHUNK_MATCHES) {
-        let end = answer.len().min(start + CHUNK_MATCHES);
+    let chunk_len = answer.chunk_len();
+    for start in (0..answer.len()).step_by(chunk_len) {
+        let end = answer.len().min(start + chunk_len);
         let chunk = answer.matches(start..end).map(|matches| {
             let mut out = Vec::new();
             matches

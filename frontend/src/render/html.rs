@@ -123,7 +123,7 @@ pub(crate) struct LineView {
 impl From<&Match> for MatchView {
     fn from(found: &Match) -> Self {
         let linked = |view: LineView| LineView {
-            href: show_href(&found.package, &found.path, view.number),
+            href: show_href(&found.document.package, &found.document.path, view.number),
             ..view
         };
         let beside = |line: &ContextLine| {
@@ -138,11 +138,11 @@ impl From<&Match> for MatchView {
         let (line, ranges) = (found.line, &found.ranges);
         let hit = linked(LineView::new(line, &found.text, ranges, found.window, true));
         MatchView {
-            href: show_href(&found.package, &found.path, found.line),
-            package: visible::plain(&found.package),
-            path: visible::plain(&found.path),
+            href: show_href(&found.document.package, &found.document.path, found.line),
+            package: visible::plain(&found.document.package),
+            path: visible::plain(&found.document.path),
             line: found.line,
-            language: found.language.clone(),
+            language: found.document.language.clone(),
             lines: (found.before.iter().map(beside))
                 .chain([hit])
                 .chain(found.after.iter().map(beside))
@@ -189,20 +189,24 @@ pub(crate) fn caret(pattern: &str, bad: &BadQuery) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::render::Document;
     use expect_test::expect;
+    use std::sync::Arc;
 
     fn found(text: &[u8]) -> Match {
         Match {
-            package: b"<b>p".to_vec(),
-            path: b"a/\"><script>".to_vec(),
+            document: Arc::new(Document {
+                package: b"<b>p".to_vec(),
+                path: b"a/\"><script>".to_vec(),
+                language: "C".to_owned(),
+                hash: vec![],
+            }),
             line: 3,
             text: text.to_vec(),
             ranges: vec![0..1],
             before: vec![],
             after: vec![],
-            language: "C".to_owned(),
             rank: 1.0,
-            hash: vec![],
             offset: 0,
             window: None,
         }

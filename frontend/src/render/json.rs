@@ -172,14 +172,19 @@ impl From<&Explain> for ExplainJson {
 impl Serialize for Match {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        bytes(&mut map, "package", "package_base64", &self.package)?;
+        bytes(
+            &mut map,
+            "package",
+            "package_base64",
+            &self.document.package,
+        )?;
         self.serialize_rest(map)
     }
 }
 
 impl Match {
     fn serialize_rest<M: SerializeMap>(&self, mut map: M) -> Result<M::Ok, M::Error> {
-        bytes(&mut map, "path", "path_base64", &self.path)?;
+        bytes(&mut map, "path", "path_base64", &self.document.path)?;
         map.serialize_entry("line", &self.line)?;
         bytes(&mut map, "text", "text_base64", &self.text)?;
         let pair = |range: &Range<usize>| [range.start, range.end];
@@ -189,9 +194,9 @@ impl Match {
             after: &self.after,
         };
         map.serialize_entry("context", &context)?;
-        map.serialize_entry("language", &self.language)?;
+        map.serialize_entry("language", &self.document.language)?;
         map.serialize_entry("rank", &self.rank)?;
-        map.serialize_entry("hash", &hex(&self.hash))?;
+        map.serialize_entry("hash", &hex(&self.document.hash))?;
         map.serialize_entry("offset", &self.offset)?;
         window(&mut map, self.window)?;
         map.end()
@@ -266,14 +271,19 @@ fn hex(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::render::Window;
+    use crate::render::{Document, Window};
     use expect_test::expect;
+    use std::sync::Arc;
 
     #[test]
     fn bytes_travel_exactly() {
         let found = Match {
-            package: b"p\xff".to_vec(),
-            path: b"a/\xc3\xbc \"x\"".to_vec(),
+            document: Arc::new(Document {
+                package: b"p\xff".to_vec(),
+                path: b"a/\xc3\xbc \"x\"".to_vec(),
+                language: "C".to_owned(),
+                hash: vec![0xab; 2],
+            }),
             line: 7,
             text: b"caf\xe9".to_vec(),
             ranges: vec![0..3],
@@ -283,9 +293,7 @@ mod tests {
                 window: None,
             }],
             after: vec![],
-            language: "C".to_owned(),
             rank: 1.1,
-            hash: vec![0xab; 2],
             offset: 10,
             window: Some(Window {
                 start: 5,

@@ -1,0 +1,111 @@
+use super::*;
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+
+fn padded(ids: &[u32], universe: u32) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    encode(ids, universe, &mut bytes);
+    assert_eq!(list_bytes(&bytes, universe), Some(bytes.len()));
+    bytes.extend([0xff; PADDING_BYTES]);
+    bytes
+}
+
+fn ids_and_universe() -> impl Strategy<Value = (Vec<u32>, u32)> {
+    (1_u32..5000, 0_u32..400).prop_flat_map(|(universe, n)| {
+        let ids = proptest::collection::btree_set(0..universe, 1..=(n.min(universe) as usize + 1));
+        (
+            ids.prop_map(|ids: BTreeSet<u32>| ids.into_iter().collect()),
+            Just(universe),
+        )
+    })
+}
+
+#[test]
+fn the_worked_example_is_true() {
+    let mut bytes = Vec::new();
+    encode(&[2, 3, 9], 12, &mut bytes);
+    assert_eq!(bytes, [0x03, 0x1e, 0x13]);
+}
+
+#[test]
+fn every_third_block_is_a_bitmap_and_one_in_a_thousand_is_not() {
+    let ids: Vec<u32> = (0..3000).step_by(2).collect();
+    let bytes = padded(&ids, 3000);
+    assert!(matches!(
+        PostingList::decode(&bytes, 3000),
+        Some(PostingList::Dense { .. })
+    ));
+    let bytes = padded(&[17, 2000, 2999], 3000);
+    assert!(matches!(
+        PostingList::decode(&bytes, 3000),
+        Some(PostingList::Sparse { .. })
+    ));
+}
+
+/// A bug of a day: the ones between the last zero sought and the end of its word were passed.
+#[test]
+fn seek_stops_behind_the_last_zero_of_a_word() {
+    let ids: Vec<u32> = (0..141).step_by(5).collect();
+    let bytes = padded(&ids, 141);
+    let mut cursor = PostingList::decode(&bytes, 141).unwrap().cursor();
+    assert_eq!((cursor.seek(133), cursor.seek(140)), (Some(135), Some(140)));
+}
+
+proptest! {
+    #[test]
+    fn lists_survive((ids, universe) in ids_and_universe()) {
+        let bytes = padded(&ids, universe);
+        let list = PostingList::decode(&bytes, universe).unwrap();
+        prop_assert_eq!(list.len() as usize, ids.len());
+        prop_assert_eq!(list.cursor().collect::<Vec<_>>(), ids);
+    }
+
+    #[test]
+    fn seek_finds_what_a_scan_finds(
+        (ids, universe) in ids_and_universe(),
+        targets in proptest::collection::btree_set(0_u32..5000, 0..50),
+    ) {
+        let bytes = padded(&ids, universe);
+        let mut cursor = PostingList::decode(&bytes, universe).unwrap().cursor();
+        let mut rest = &ids[..];
+        for target in targets {
+            let passed = rest.partition_point(|&id| id < target);
+            rest = &rest[passed..];
+            prop_assert_eq!(cursor.seek(target), rest.first().copied(), "seek {}", target);
+            rest = rest.get(1..).unwrap_or(&[]);
+        }
+    }
+
+    #[test]
+    fn intersections_and_unions_are_those_of_sets(
+        (a, universe) in ids_and_universe(),
+        b in proptest::collection::btree_set(0_u32..5000, 1..300),
+    ) {
+        let b: Vec<u32> = b.into_iter().filter(|&id| id < universe).chain([universe - 1])
+            .collect::<BTreeSet<_>>().into_iter().collect();
+        let (bytes_a, bytes_b) = (padded(&a, universe), padded(&b, universe));
+        let list_a = PostingList::decode(&bytes_a, universe).unwrap();
+        let list_b = PostingList::decode(&bytes_b, universe).unwrap();
+        let (set_a, set_b) =
+            (BTreeSet::from_iter(a.iter().copied()), BTreeSet::from_iter(b.iter().copied()));
+        let mut both = a.clone();
+        intersect(&mut both, &list_b);
+        prop_assert_eq!(both, set_a.intersection(&set_b).copied().collect::<Vec<_>>());
+        let either = unite(&[list_a, list_b, PostingList::One(0)], universe);
+        let mut expected: BTreeSet<u32> = set_a.union(&set_b).copied().collect();
+        expected.insert(0);
+        prop_assert_eq!(either, expected.into_iter().collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn garbage_never_panics(
+        bytes in proptest::collection::vec(any::<u8>(), 0..200),
+        universe in 0_u32..3000,
+        target in any::<u32>(),
+    ) {
+        if let Some(list) = PostingList::decode(&bytes, universe) {
+            let _ = list.cursor().count();
+            let _ = list.cursor().seek(target);
+        }
+    }
+}
