@@ -6,8 +6,8 @@
 //! it has [`BATCH_TEXT_BYTES`] of text or 256 lines, and of a line longer than [`LINE_BYTES_MAX`] a window
 //! around its first range is sent, with its place and the line's length.
 
-use index::shard::{Document, Error, Shard};
-use schema::message::{Batch, Line, Range, ShardEnd, Window};
+use index::shard::{DocId, Document, Error, Shard};
+use schema::message::{Batch, Line, Range, Window};
 use std::ops;
 
 /// Text after which a batch is sent. A page reads a batch for each match it shows, so they are
@@ -55,9 +55,15 @@ pub struct Packer<'a> {
     last: Option<Place>,
     /// How many lines of context are still due after the last match.
     due: u32,
-    /// Matches packed, and their keys' hash.
-    matches: u64,
-    hash: u32,
+}
+
+/// What packers have made.
+#[derive(Debug, Default)]
+pub struct Packed {
+    /// Whole frames.
+    pub frames: Vec<u8>,
+    /// Document and line of every match in them, in order.
+    pub keys: Vec<(DocId, u32)>,
 }
 
 impl<'a> Packer<'a> {
@@ -67,7 +73,6 @@ impl<'a> Packer<'a> {
         document: Document<'a>,
         package: &'a [u8],
         context_lines: u32,
-        hash: u32,
     ) -> Result<Self, Error> {
         let document_text = shard.text_range(document.blocks.clone())?;
         let language = index::document::language(document.path).unwrap_or_default();
@@ -85,8 +90,6 @@ impl<'a> Packer<'a> {
             windows: Vec::new(),
             last: None,
             due: 0,
-            matches: 0,
-            hash,
         })
     }
 
@@ -96,12 +99,12 @@ impl<'a> Packer<'a> {
         place: Place,
         rank: f32,
         ranges: &[(usize, usize)],
-        out: &mut Vec<u8>,
+        out: &mut Packed,
     ) -> Result<(), Error> {
         if self.text.len() > BATCH_TEXT_BYTES || self.lines.len() > BATCH_LINES {
             // A page is rendered from a match's batch alone: each has all context of its matches.
             self.push_context_after(u32::MAX)?;
-            self.encode(out);
+            self.encode(&mut out.frames);
             self.last = None;
         } else {
             self.push_context_after(place.number)?;
@@ -109,16 +112,15 @@ impl<'a> Packer<'a> {
         self.push_context_before(place)?;
         self.push_line(place, rank, ranges)?;
         self.due = self.context_lines;
-        self.matches += 1;
-        self.hash = ShardEnd::key_hash(self.hash, self.document.id.0, place.number);
+        out.keys.push((self.document.id, place.number));
         Ok(())
     }
 
-    /// Encodes what is left, and returns the number of matches and the continued hash.
-    pub fn finish(mut self, out: &mut Vec<u8>) -> Result<(u64, u32), Error> {
+    /// Encodes what is left.
+    pub fn finish(mut self, out: &mut Packed) -> Result<(), Error> {
         self.push_context_after(u32::MAX)?;
-        self.encode(out);
-        Ok((self.matches, self.hash))
+        self.encode(&mut out.frames);
+        Ok(())
     }
 
     fn encode(&mut self, out: &mut Vec<u8>) {

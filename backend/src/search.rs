@@ -8,6 +8,7 @@
 
 mod unit;
 
+use crate::batch::Packed;
 use crate::pattern::Compiled;
 use crate::rank;
 use index::shard::{Candidates, DocId, Error, Shard};
@@ -313,14 +314,19 @@ impl Emitter<'_> {
         let continued = self
             .last_document
             .filter(|(document, _)| Some(*document) == unit.first);
+        let Packed { frames, keys } = unit.packed;
+        let matches = keys.len() as u64;
         let end = &mut *self.end;
-        end.documents += unit.documents - u64::from(continued.is_some());
+        let documents = unit.documents - u64::from(continued.is_some());
+        end.documents += documents;
         let matched_before = unit.first_matched && continued.is_some_and(|(_, matched)| matched);
         end.matched_documents += unit.matched_documents - u64::from(matched_before);
-        end.matches += unit.matches;
+        end.matches += matches;
         end.matched_blocks += unit.matched_blocks;
         end.verified_bytes += unit.verified_bytes;
-        end.hash = crc32c::crc32c_combine(end.hash, unit.hash, 8 * unit.matches as usize);
+        end.hash = keys.iter().fold(end.hash, |hash, &(document, line)| {
+            ShardEnd::key_hash(hash, document.0, line)
+        });
         if let Some((document, matched)) = unit.last {
             let matched = matched || (unit.documents == 1 && matched_so_far(continued));
             self.last_document = Some((document, matched));
@@ -329,12 +335,12 @@ impl Emitter<'_> {
         counters
             .blocks_done
             .fetch_add(unit.blocks, Ordering::Relaxed);
-        counters.documents.store(end.documents, Ordering::Relaxed);
-        counters.matches.fetch_add(unit.matches, Ordering::Relaxed);
+        counters.documents.fetch_add(documents, Ordering::Relaxed);
+        counters.matches.fetch_add(matches, Ordering::Relaxed);
         counters.set_bound(rank::bound(
             unit.static_rank_after.max(self.task.later_static_rank),
         ));
-        self.sink.frames(unit.frames)?;
+        self.sink.frames(frames)?;
         Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! One unit: verifies some candidate blocks and packs their matches.
 
 use super::{Interrupted, Task, UnitBlocks};
-use crate::batch::{Packer, Place};
+use crate::batch::{Packed, Packer, Place};
 use crate::{rank, scan};
 use index::shard::{BlockId, DocId, Document, Package};
 use std::ops::{ControlFlow, Range};
@@ -9,11 +9,8 @@ use std::ops::{ControlFlow, Range};
 /// What a unit gave.
 #[derive(Default)]
 pub(super) struct Unit {
-    pub(super) frames: Vec<u8>,
+    pub(super) packed: Packed,
     pub(super) blocks: u64,
-    pub(super) matches: u64,
-    /// Of its matches' keys.
-    pub(super) hash: u32,
     pub(super) documents: u64,
     pub(super) matched_documents: u64,
     pub(super) matched_blocks: u64,
@@ -81,7 +78,6 @@ impl<'a> Searcher<'a> {
                 document.path,
                 self.task.compiled.literal.as_deref(),
             ),
-            hash: unit.hash,
             document,
             packer: None,
         };
@@ -90,9 +86,7 @@ impl<'a> Searcher<'a> {
         }
         let matched = found.packer.is_some();
         if let Some(packer) = found.packer {
-            let (matches, hash) = packer.finish(&mut unit.frames)?;
-            unit.matches += matches;
-            unit.hash = hash;
+            packer.finish(&mut unit.packed)?;
         }
         if unit.documents == 0 {
             unit.first = Some(id);
@@ -126,7 +120,7 @@ impl<'a> Searcher<'a> {
             result = lines.place(text, &line).and_then(|place| {
                 let line = scan::without_end(&text[line]);
                 scan::ranges(&compiled.matcher, line, &mut self.ranges);
-                found.push(place, line, &self.ranges, &mut unit.frames)
+                found.push(place, line, &self.ranges, &mut unit.packed)
             });
             match result.is_err() || cancel.is_cancelled() {
                 true => ControlFlow::Break(()),
@@ -157,8 +151,6 @@ struct Found<'a> {
     package: &'a [u8],
     /// What all its matches share of their rank.
     rank: f32,
-    /// Of the keys of all matches of the unit before this document.
-    hash: u32,
     packer: Option<Packer<'a>>,
 }
 
@@ -168,7 +160,7 @@ impl Found<'_> {
         place: Place,
         line: &[u8],
         ranges: &[(usize, usize)],
-        out: &mut Vec<u8>,
+        out: &mut Packed,
     ) -> Result<(), index::shard::Error> {
         let packer = match &mut self.packer {
             Some(packer) => packer,
@@ -177,7 +169,6 @@ impl Found<'_> {
                 self.document.clone(),
                 self.package,
                 self.task.context_lines,
-                self.hash,
             )?),
         };
         let rank = self.rank + rank::line_rank(line, ranges.iter().copied());
