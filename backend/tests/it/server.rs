@@ -3,89 +3,22 @@
 //! Time is real here, since the workers are threads. Limits are those that the other side relies
 //! on, with no more allowance than a busy machine needs.
 
-use crate::corpus::{Build, build_index, write_package};
+mod client;
+
 use crate::found::Batch;
-use backend::Backend;
-use backend::server::Options;
-use backend::snapshot::Live;
+use client::{Client, Served, build, check_end};
 use index::shard::Shard;
-use schema::frame::{Decoder, Kind, encode};
-use schema::message::{
-    End, Failure, FailureKind, FileRange, FileReply, FileRequest, Hello, PROTOCOL, Pattern,
-    Progress, Search, ShardEnd, Syntax,
-};
-use std::path::PathBuf;
+use schema::frame::{Kind, encode};
+use schema::message::{End, Failure, FailureKind, FileRange, FileReply, PROTOCOL, Progress};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::UnixStream;
-use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout};
-
-/// How long anything may take that is not measured.
-const PATIENCE: Duration = Duration::from_secs(20);
 
 /// What must be noticed at once is noticed within this time.
 const SOON: Duration = Duration::from_secs(1);
 
 /// Lines of the large document: their matches do not fit into any buffer on their way.
 const LARGE_LINES: usize = 200_000;
-
-/// A backend over an index of its own.
-struct Served {
-    backend: Arc<Backend>,
-    there: tempfile::TempDir,
-}
-
-impl Served {
-    fn start(files: &[(&str, Vec<u8>)], searches: usize) -> Served {
-        let there = tempfile::tempdir().unwrap();
-        build(&there, files);
-        let live = Live::open(&there.path().join("out")).unwrap();
-        let options = Options {
-            workers: 2,
-            searches,
-        };
-        let backend = Backend::start(live, options);
-        Served { backend, there }
-    }
-
-    /// Serves a new connection: the other side of it, once it has been greeted.
-    async fn connect(&self) -> (Client, JoinHandle<bool>) {
-        let (ours, theirs) = UnixStream::pair().unwrap();
-        let backend = self.backend.clone();
-        let serving = tokio::spawn(async move { backend.serve(theirs).await.is_ok() });
-        let mut client = Client {
-            stream: ours,
-            decoder: Decoder::new(),
-            hello: None,
-        };
-        let first = client.next().await.unwrap();
-        assert_eq!(first.0, Kind::Hello, "HELLO comes first");
-        client.hello = Some(Hello::decode(&first.1).unwrap());
-        (client, serving)
-    }
-
-    fn shard(&self) -> Arc<Shard> {
-        self.backend.live().current().shards[0].clone()
-    }
-}
-
-/// Builds the index of one package, `p_1`.
-fn build(there: &tempfile::TempDir, files: &[(&str, Vec<u8>)]) {
-    let files: Vec<_> = files
-        .iter()
-        .map(|(path, text)| (path.as_bytes().to_vec(), text.clone()))
-        .collect();
-    let source: PathBuf = there.path().join("source");
-    let _ = std::fs::remove_dir_all(&source);
-    write_package(&source.join("p_1"), &files);
-    let how = Build {
-        block_bytes: 4096,
-        shard_bytes: u64::MAX,
-    };
-    build_index(&source, &there.path().join("out"), how);
-}
 
 fn small() -> Vec<(&'static str, Vec<u8>)> {
     let text = "int task;\nint b;\r\n\nreturn task;\n";
@@ -99,144 +32,6 @@ fn small() -> Vec<(&'static str, Vec<u8>)> {
 fn large() -> Vec<(&'static str, Vec<u8>)> {
     let lines = (0..LARGE_LINES).map(|line| format!("int task number {line};\n"));
     vec![("large.c", lines.collect::<String>().into_bytes())]
-}
-
-/// The other side of a connection.
-struct Client {
-    stream: UnixStream,
-    decoder: Decoder,
-    /// The last greeting.
-    hello: Option<Hello>,
-}
-
-/// What a search gave.
-struct Answer {
-    batches: Vec<Batch>,
-    progress: Vec<Progress>,
-    end: Result<End, Failure>,
-}
-
-impl Client {
-    /// The next frame; `None` when the connection has ended.
-    async fn next(&mut self) -> Option<(Kind, Vec<u8>)> {
-        loop {
-            if let Some(frame) = self.decoder.decode().unwrap() {
-                return Some((frame.kind, frame.payload.to_vec()));
-            }
-            let read = timeout(PATIENCE, self.stream.read(self.decoder.space()));
-            // A connection that the other side has dropped with bytes unread is reset.
-            let read = read.await.expect("something comes in time").unwrap_or(0);
-            if read == 0 {
-                return None;
-            }
-            self.decoder.filled(read);
-        }
-    }
-
-    async fn send(&mut self, bytes: &[u8]) {
-        self.stream.write_all(bytes).await.unwrap();
-    }
-
-    /// The ids of the shards of the last greeting.
-    fn shards(&self) -> Vec<[u8; 32]> {
-        let hello = self.hello.as_ref().expect("it has been greeted");
-        hello.shards.iter().map(|shard| shard.id).collect()
-    }
-
-    /// The next greeting.
-    async fn greeted(&mut self) -> Hello {
-        let (kind, payload) = self.next().await.unwrap();
-        assert_eq!(kind, Kind::Hello);
-        let hello = Hello::decode(&payload).unwrap();
-        self.hello = Some(hello.clone());
-        hello
-    }
-
-    async fn ask(&mut self, text: &str, shards: Vec<[u8; 32]>) {
-        let search = Search {
-            pattern: Pattern {
-                text: text.to_owned(),
-                syntax: Syntax::Regexp,
-                ignore_case: false,
-            },
-            context_lines: 1,
-            shards,
-        };
-        let mut bytes = Vec::new();
-        search.encode(&mut bytes).unwrap();
-        self.send(&bytes).await;
-    }
-
-    async fn search(&mut self, text: &str, shards: Vec<[u8; 32]>) -> Answer {
-        self.ask(text, shards).await;
-        self.answer().await
-    }
-
-    /// What comes up to END or ERROR.
-    async fn answer(&mut self) -> Answer {
-        let (mut batches, mut progress) = (Vec::new(), Vec::new());
-        let end = loop {
-            let (kind, payload) = self.next().await.expect("an END before the end");
-            match kind {
-                Kind::Batch => batches.push(Batch::decode(&payload)),
-                Kind::Progress => progress.push(Progress::decode(&payload).unwrap()),
-                Kind::End => break Ok(End::decode(&payload).unwrap()),
-                Kind::Error => break Err(Failure::decode(&payload).unwrap()),
-                // It may have been on its way when the search was sent.
-                Kind::Hello => assert!(batches.is_empty() && progress.is_empty()),
-                other => panic!("{other:?} in an answer"),
-            }
-        };
-        Answer {
-            batches,
-            progress,
-            end,
-        }
-    }
-
-    async fn file(&mut self, path: &str, range: FileRange) -> FileReply {
-        let request = FileRequest {
-            package: b"p_1".to_vec(),
-            path: path.into(),
-            range,
-        };
-        let mut bytes = Vec::new();
-        request.encode(&mut bytes).unwrap();
-        self.send(&bytes).await;
-        loop {
-            match self.next().await.unwrap() {
-                (Kind::File, payload) => return FileReply::decode(&payload).unwrap(),
-                (kind, _) => assert_eq!(kind, Kind::Hello),
-            }
-        }
-    }
-}
-
-/// Keys of the matches, and lines by number.
-fn keys(batches: &[Batch]) -> Vec<(u32, u32)> {
-    let of = |batch: &Batch| -> Vec<_> {
-        let matches = batch.matches();
-        matches.map(|line| (batch.document, line.number)).collect()
-    };
-    batches.iter().flat_map(of).collect()
-}
-
-/// Asserts that END is right about the matches of one shard.
-fn check_end(answer: &Answer) -> ShardEnd {
-    let end = answer.end.as_ref().unwrap();
-    let keys = keys(&answer.batches);
-    let hash = keys.iter().fold(0, |hash, &(document, line)| {
-        ShardEnd::key_hash(hash, document, line)
-    });
-    let [shard] = &end.shards[..] else {
-        panic!("{end:?}")
-    };
-    assert_eq!((shard.matches, shard.hash), (keys.len() as u64, hash));
-    assert_eq!((shard.shard, &shard.failure[..]), (0, ""));
-    let last = answer.progress.last().expect("one before END, at least");
-    assert_eq!(last.matches, shard.matches);
-    assert_eq!(last.blocks_done, last.blocks_total);
-    shard.clone()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -263,11 +58,10 @@ async fn a_connection_is_greeted_and_answers_one_search_after_the_other() {
         .map(|line| (line.number, &line.text[..]))
         .collect();
     assert_eq!(texts, [(1, &b"int task;"[..]), (2, b"int b;\r"), (3, b"")]);
+    // With nothing unread, closing is no fault.
+    client.greeted().await;
     drop(client);
-    assert!(
-        timeout(SOON, serving).await.unwrap().unwrap(),
-        "closed at a good place"
-    );
+    assert!(timeout(SOON, serving).await.unwrap().unwrap());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -490,26 +284,65 @@ async fn a_search_that_waits_for_its_turn_says_so() {
     assert!(!serving.await.unwrap());
 }
 
-/// A reader that is as slow as the search, so that there is always a batch to be sent.
+/// Among batches too: a reader that is slower than the search, so that there is always one to be
+/// sent. Slow as it is, it may wait for what lies in the queue before PROGRESS.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_search_that_streams_says_how_far_it_is() {
     let served = Served::start(&large(), 1);
     let (mut client, _serving) = served.connect().await;
-    client.ask("task", client.shards()).await;
+    client.ask("task", client.shards().repeat(8)).await;
     let started = Instant::now();
-    let (mut batches, mut progress) = (0, 0);
-    while started.elapsed() < Duration::from_millis(1500) {
-        match client.next().await.unwrap().0 {
-            Kind::Batch => batches += 1,
-            Kind::Progress => progress += 1,
-            other => panic!("{other:?} after {batches} batches"),
+    let (mut matches, mut progress) = (0, 0);
+    while progress < 4 {
+        let (kind, payload) = client.next().await.unwrap();
+        match kind {
+            Kind::Batch => matches += Batch::decode(&payload).matches().count() as u64,
+            Kind::Progress => {
+                progress += 1;
+                let said = Progress::decode(&payload).unwrap();
+                assert_eq!(
+                    said.matches, matches,
+                    "it is in its place among the batches"
+                );
+            }
+            other => panic!("{other:?} after {matches} matches"),
         }
-        sleep(Duration::from_millis(2)).await;
+        sleep(Duration::from_millis(1)).await;
     }
+    let took = started.elapsed();
+    assert!(took < Duration::from_secs(4), "four of them in {took:?}");
+}
+
+/// What has been found is not kept back until something else is found.
+#[tokio::test(flavor = "multi_thread")]
+async fn matches_come_while_the_rest_is_still_being_searched() {
+    // Of two units, a moment after each other. The pattern has no literal to look for and is asked
+    // of every line by itself (for its \z), so that the search takes its time.
+    let lines = (0..2_000_000).map(|line| match line {
+        1 | 90_000 => "x \u{e9}\n",
+        _ => "yy\u{e9}\n",
+    });
+    let served = Served::start(&[("a.c", lines.collect::<String>().into())], 1);
+    let (mut client, _serving) = served.connect().await;
+    client.ask(r"\b[^y\x{e9}].*\z", client.shards()).await;
+    let started = Instant::now();
+    let (mut matches, mut found) = (0, Duration::ZERO);
+    loop {
+        let (kind, payload) = client.next().await.unwrap();
+        match kind {
+            Kind::Batch => {
+                matches += Batch::decode(&payload).matches().count();
+                found = started.elapsed();
+            }
+            Kind::End => break,
+            other => assert_eq!(other, Kind::Progress),
+        }
+    }
+    assert_eq!(matches, 2);
+    let took = started.elapsed();
     assert!(
-        progress >= 4,
-        "{progress} in {:?}, among {batches} batches",
-        started.elapsed()
+        found < took / 2,
+        "the last of them came after {found:?} of {took:?}"
     );
 }
 

@@ -1,0 +1,217 @@
+//! The other side of a connection to a backend in this process: asks, and makes answers plain.
+
+use crate::corpus::{Build, build_index, write_package};
+use crate::found::Batch;
+use backend::Backend;
+use backend::server::Options;
+use backend::snapshot::Live;
+use index::shard::Shard;
+use schema::frame::{Decoder, Kind};
+use schema::message::{
+    End, Failure, FileRange, FileReply, FileRequest, Hello, Pattern, Progress, Search, ShardEnd,
+    Syntax,
+};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::UnixStream;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+/// How long anything may take that is not measured.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A backend over an index of its own.
+pub(super) struct Served {
+    backend: Arc<Backend>,
+    pub(super) there: tempfile::TempDir,
+}
+
+impl Served {
+    pub(super) fn start(files: &[(&str, Vec<u8>)], searches: usize) -> Served {
+        let there = tempfile::tempdir().unwrap();
+        build(&there, files);
+        let live = Live::open(&there.path().join("out")).unwrap();
+        let options = Options {
+            workers: 2,
+            searches,
+        };
+        let backend = Backend::start(live, options);
+        Served { backend, there }
+    }
+
+    /// Serves a new connection: the other side of it, once it has been greeted.
+    pub(super) async fn connect(&self) -> (Client, JoinHandle<bool>) {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let backend = self.backend.clone();
+        let serving = tokio::spawn(async move { backend.serve(theirs).await.is_ok() });
+        let mut client = Client {
+            stream: ours,
+            decoder: Decoder::new(),
+            hello: None,
+        };
+        let first = client.next().await.unwrap();
+        assert_eq!(first.0, Kind::Hello, "HELLO comes first");
+        client.hello = Some(Hello::decode(&first.1).unwrap());
+        (client, serving)
+    }
+
+    pub(super) fn shard(&self) -> Arc<Shard> {
+        self.backend.live().current().shards[0].clone()
+    }
+}
+
+/// Builds the index of one package, `p_1`.
+pub(super) fn build(there: &tempfile::TempDir, files: &[(&str, Vec<u8>)]) {
+    let files: Vec<_> = files
+        .iter()
+        .map(|(path, text)| (path.as_bytes().to_vec(), text.clone()))
+        .collect();
+    let source: PathBuf = there.path().join("source");
+    let _ = std::fs::remove_dir_all(&source);
+    write_package(&source.join("p_1"), &files);
+    let how = Build {
+        block_bytes: 4096,
+        shard_bytes: u64::MAX,
+    };
+    build_index(&source, &there.path().join("out"), how);
+}
+
+/// The other side of a connection.
+pub(super) struct Client {
+    stream: UnixStream,
+    decoder: Decoder,
+    /// The last greeting.
+    pub(super) hello: Option<Hello>,
+}
+
+/// What a search gave.
+pub(super) struct Answer {
+    pub(super) batches: Vec<Batch>,
+    pub(super) progress: Vec<Progress>,
+    pub(super) end: Result<End, Failure>,
+}
+
+impl Client {
+    /// The next frame; `None` when the connection has ended.
+    pub(super) async fn next(&mut self) -> Option<(Kind, Vec<u8>)> {
+        loop {
+            if let Some(frame) = self.decoder.decode().unwrap() {
+                return Some((frame.kind, frame.payload.to_vec()));
+            }
+            let read = timeout(PATIENCE, self.stream.read(self.decoder.space()));
+            // A connection that the other side has dropped with bytes unread is reset.
+            let read = read.await.expect("something comes in time").unwrap_or(0);
+            if read == 0 {
+                return None;
+            }
+            self.decoder.filled(read);
+        }
+    }
+
+    pub(super) async fn send(&mut self, bytes: &[u8]) {
+        self.stream.write_all(bytes).await.unwrap();
+    }
+
+    /// The ids of the shards of the last greeting.
+    pub(super) fn shards(&self) -> Vec<[u8; 32]> {
+        let hello = self.hello.as_ref().expect("it has been greeted");
+        hello.shards.iter().map(|shard| shard.id).collect()
+    }
+
+    /// The next greeting.
+    pub(super) async fn greeted(&mut self) -> Hello {
+        let (kind, payload) = self.next().await.unwrap();
+        assert_eq!(kind, Kind::Hello);
+        let hello = Hello::decode(&payload).unwrap();
+        self.hello = Some(hello.clone());
+        hello
+    }
+
+    pub(super) async fn ask(&mut self, text: &str, shards: Vec<[u8; 32]>) {
+        let search = Search {
+            pattern: Pattern {
+                text: text.to_owned(),
+                syntax: Syntax::Regexp,
+                ignore_case: false,
+            },
+            context_lines: 1,
+            shards,
+        };
+        let mut bytes = Vec::new();
+        search.encode(&mut bytes).unwrap();
+        self.send(&bytes).await;
+    }
+
+    pub(super) async fn search(&mut self, text: &str, shards: Vec<[u8; 32]>) -> Answer {
+        self.ask(text, shards).await;
+        self.answer().await
+    }
+
+    /// What comes up to END or ERROR.
+    pub(super) async fn answer(&mut self) -> Answer {
+        let (mut batches, mut progress) = (Vec::new(), Vec::new());
+        let end = loop {
+            let (kind, payload) = self.next().await.expect("an END before the end");
+            match kind {
+                Kind::Batch => batches.push(Batch::decode(&payload)),
+                Kind::Progress => progress.push(Progress::decode(&payload).unwrap()),
+                Kind::End => break Ok(End::decode(&payload).unwrap()),
+                Kind::Error => break Err(Failure::decode(&payload).unwrap()),
+                // It may have been on its way when the search was sent.
+                Kind::Hello => assert!(batches.is_empty() && progress.is_empty()),
+                other => panic!("{other:?} in an answer"),
+            }
+        };
+        Answer {
+            batches,
+            progress,
+            end,
+        }
+    }
+
+    pub(super) async fn file(&mut self, path: &str, range: FileRange) -> FileReply {
+        let request = FileRequest {
+            package: b"p_1".to_vec(),
+            path: path.into(),
+            range,
+        };
+        let mut bytes = Vec::new();
+        request.encode(&mut bytes).unwrap();
+        self.send(&bytes).await;
+        loop {
+            match self.next().await.unwrap() {
+                (Kind::File, payload) => return FileReply::decode(&payload).unwrap(),
+                (kind, _) => assert_eq!(kind, Kind::Hello),
+            }
+        }
+    }
+}
+
+/// Keys of the matches, and lines by number.
+pub(super) fn keys(batches: &[Batch]) -> Vec<(u32, u32)> {
+    let of = |batch: &Batch| -> Vec<_> {
+        let matches = batch.matches();
+        matches.map(|line| (batch.document, line.number)).collect()
+    };
+    batches.iter().flat_map(of).collect()
+}
+
+/// Asserts that END is right about the matches of one shard.
+pub(super) fn check_end(answer: &Answer) -> ShardEnd {
+    let end = answer.end.as_ref().unwrap();
+    let keys = keys(&answer.batches);
+    let hash = keys.iter().fold(0, |hash, &(document, line)| {
+        ShardEnd::key_hash(hash, document, line)
+    });
+    let [shard] = &end.shards[..] else {
+        panic!("{end:?}")
+    };
+    assert_eq!((shard.matches, shard.hash), (keys.len() as u64, hash));
+    assert_eq!((shard.shard, &shard.failure[..]), (0, ""));
+    let last = answer.progress.last().expect("one before END, at least");
+    assert_eq!(last.matches, shard.matches);
+    assert_eq!(last.blocks_done, last.blocks_total);
+    shard.clone()
+}
