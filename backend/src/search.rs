@@ -250,6 +250,7 @@ fn search_parallel(
 }
 
 fn work(task: Task<'_>, units: &Units<'_>, shared: &Shared) {
+    let _over = OverOnPanic(shared);
     let mut searcher = unit::Searcher::new(task);
     while let Some(index) = shared.take(units.len(), task.workers * WINDOW_UNITS) {
         let result = searcher.search(units.get(index));
@@ -258,9 +259,21 @@ fn work(task: Task<'_>, units: &Units<'_>, shared: &Shared) {
     }
 }
 
+/// A unit that a worker panics over is never done: nobody may wait for it.
+struct OverOnPanic<'a>(&'a Shared);
+
+impl Drop for OverOnPanic<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.lock().over = true;
+            self.0.changed.notify_all();
+        }
+    }
+}
+
 impl Shared {
     fn lock(&self) -> std::sync::MutexGuard<'_, State> {
-        // A worker that panicked ends the search by the scope's panic; the state is plain data.
+        // The state is plain data, which a panic leaves whole.
         self.state
             .lock()
             .unwrap_or_else(|poisoned| poisoned.into_inner())
@@ -282,10 +295,14 @@ impl Shared {
         Some(state.next - 1)
     }
 
-    /// Waits until the unit `index` is done, and passes the turn on.
+    /// Waits until the unit `index` is done, and passes the turn on. When a worker has panicked it
+    /// is stopped; the panic goes on where the workers are joined.
     fn wait_for(&self, index: usize) -> Result<Unit, Interrupted> {
         let mut state = self.lock();
         loop {
+            if state.over {
+                return Err(Interrupted::Stopped);
+            }
             if let Some(unit) = state.done.remove(&index) {
                 state.turn = index + 1;
                 self.changed.notify_all();

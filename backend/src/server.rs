@@ -115,14 +115,14 @@ impl Backend {
         let mut connection = Connection::new(stream);
         let mut changes = self.live.changes();
         loop {
-            connection.send(|out| self.hello().encode(out)).await?;
+            connection.greet(&self.hello()).await?;
             let request = loop {
                 tokio::select! {
                     request = connection.next() => break request?,
                     Ok(()) = changes.changed() => {}
                     () = tokio::time::sleep(HELLO_EVERY) => {}
                 }
-                connection.send(|out| self.hello().encode(out)).await?;
+                connection.greet(&self.hello()).await?;
             };
             let Some((kind, payload)) = request else {
                 return Ok(());

@@ -45,7 +45,7 @@ async fn serve(arguments: &Arguments) -> Result<ExitCode> {
     let backend = backend::Backend::start(live, options);
     tokio::select! {
         result = backend.listen(listener) => result?,
-        _ = tokio::signal::ctrl_c() => {}
+        () = terminal::told_to_end() => {}
     }
     Ok(ExitCode::SUCCESS)
 }

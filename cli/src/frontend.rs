@@ -86,7 +86,7 @@ pub(crate) async fn answer(
     });
     tokio::select! {
         result = axum::serve(listener, frontend::app(frontend, metrics)) => result?,
-        _ = tokio::signal::ctrl_c() => {}
+        () = terminal::told_to_end() => {}
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,5 +1,7 @@
 //! Sizes as people write them: `512M`, `4G`, `65536`.
 
+const NOT_A_SIZE: &str = "not a size; write bytes, or a number and K, M, G or T, as in 512M";
+
 /// Parses a number of bytes, with an optional K, M, G or T (powers of 1,024; a `B` or `iB` behind
 /// it changes nothing).
 pub(crate) fn parse(text: &str) -> Result<u64, String> {
@@ -11,11 +13,9 @@ pub(crate) fn parse(text: &str) -> Result<u64, String> {
         "M" => 20,
         "G" => 30,
         "T" => 40,
-        _ => return Err(format!("`{unit}` is no unit; write bytes, or K, M, G or T")),
+        _ => return Err(NOT_A_SIZE.to_owned()),
     };
-    let number: u64 = digits
-        .parse()
-        .map_err(|_| "not a size; write 512M or 4G".to_owned())?;
+    let number: u64 = digits.parse().map_err(|_| NOT_A_SIZE.to_owned())?;
     number
         .checked_mul(1 << shift)
         .ok_or_else(|| "too large".to_owned())

@@ -42,6 +42,21 @@ pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
         .any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
 }
 
+/// Waits for the signals that tell a server to end: of a terminal, and of a service manager.
+pub(crate) async fn told_to_end() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let interrupt = signal(SignalKind::interrupt());
+    let terminate = signal(SignalKind::terminate());
+    match (interrupt, terminate) {
+        (Ok(mut interrupt), Ok(mut terminate)) => tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        },
+        // Then the signals do what they do by default, which is to end the process.
+        _ => std::future::pending().await,
+    }
+}
+
 /// Sends the log to standard error; `TRAWL_LOG` says how much of it (`warn`, `debug`, ...).
 pub(crate) fn start_log() {
     let filter = tracing_subscriber::EnvFilter::try_from_env("TRAWL_LOG")

@@ -3,6 +3,10 @@
 //! An answer never changes, and its matches are in the spool: what it holds in memory is one
 //! pointer a match.
 
+mod text;
+
+pub use text::Text;
+
 use crate::page::{self, Group};
 use crate::query::Query;
 use crate::rank::{FrameAt, Pointer, StringPool};
@@ -138,6 +142,15 @@ impl Answer {
         (CHUNK_BYTES / (MATCH_BYTES + spooled)).max(CHUNK_LEN_MIN)
     }
 
+    /// Calls `each` with every match as text, in order. Blocks on the disk. An error of `each` ends
+    /// it.
+    pub fn for_each_text<E: From<SpoolError>>(
+        &self,
+        each: impl FnMut(Text<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        text::for_each(self, each)
+    }
+
     /// Matches that are not neighbours, in the order of `indexes`.
     pub(crate) fn matches_at(&self, indexes: &[usize]) -> Result<Vec<Match>, SpoolError> {
         let pointers: Vec<_> = indexes.iter().map(|&index| self.pointers[index]).collect();
@@ -156,8 +169,7 @@ pub(crate) fn read(
     pointers: &[Pointer],
     context_lines: u32,
 ) -> Result<Vec<Match>, SpoolError> {
-    let mut by_frame: Vec<usize> = (0..pointers.len()).collect();
-    by_frame.sort_by_key(|&at| pointers[at].frame());
+    let by_frame = frames_of(pointers);
     let mut matches: Vec<Option<Match>> = pointers.iter().map(|_| None).collect();
     let mut buffer = FrameBuffer::default();
     for group in by_frame.chunk_by(|&a, &b| pointers[a].frame() == pointers[b].frame()) {
@@ -172,6 +184,13 @@ pub(crate) fn read(
         .into_iter()
         .map(|each| each.expect("every pointer is in one group"))
         .collect())
+}
+
+/// The pointers' indexes in the order of frames, and in a frame in that of its lines.
+fn frames_of(pointers: &[Pointer]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..pointers.len()).collect();
+    order.sort_unstable_by_key(|&at| (pointers[at].frame(), pointers[at].index()));
+    order
 }
 
 fn read_frame(

@@ -51,6 +51,7 @@ mod runs;
 mod search;
 mod spool;
 
+pub use answer::Text;
 pub use answer::{Answer, Timings};
 pub use error::{FileError, SearchError, StartError};
 pub use fanout::{Backend, Stream};

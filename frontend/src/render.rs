@@ -53,9 +53,9 @@ pub struct Document {
 pub struct ContextLine {
     /// Its number, from 1.
     pub line: u32,
-    /// The line without its end, or a part of it.
+    /// The line without its end; of a long line nothing.
     pub text: Vec<u8>,
-    /// Which part of the line `text` is, when it is not all of it.
+    /// How long the line is, when `text` is nothing of it.
     pub window: Option<Window>,
 }
 
@@ -138,11 +138,24 @@ fn neighbours<'a>(
     (1..)
         .zip(lines)
         .take_while(move |(distance, line)| Some(line.number) == step(number, *distance))
-        .map(|(_, line)| ContextLine {
+        .map(|(_, line)| ContextLine::of(line))
+}
+
+impl ContextLine {
+    /// Of a line that was sent in part nothing is shown: which part that is depends on whether the
+    /// line is a match itself in this batch, and so on where its document was cut.
+    fn of(line: &LineView<'_>) -> ContextLine {
+        let window = Window::of(line).map(|window| Window { start: 0, ..window });
+        let text = match window {
+            Some(_) => Vec::new(),
+            None => line.text.to_vec(),
+        };
+        ContextLine {
             line: line.number,
-            text: line.text.to_vec(),
-            window: Window::of(line),
-        })
+            text,
+            window,
+        }
+    }
 }
 
 impl Window {

@@ -6,7 +6,7 @@
 use crate::manifest::{self, Manifest};
 use crate::shard::{self, Shard};
 use std::fs::{self, File, TryLockError};
-use std::io;
+use std::io::{self, Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,6 +16,9 @@ pub const MANIFEST: &str = "manifest";
 
 /// The name of the file that is locked while an index is built.
 const LOCK: &str = "lock";
+
+/// What that file holds: it is there before anything else is.
+const MARK: &[u8; 22] = b"a Trawl index's lock.\n";
 
 /// How often an index that is replaced while it is being opened is tried again.
 const ATTEMPTS_MAX: usize = 5;
@@ -125,6 +128,13 @@ pub fn manifest_stamp(directory: &Path) -> io::Result<(u64, i64, i64)> {
     Ok((metadata.ino(), metadata.mtime(), metadata.mtime_nsec()))
 }
 
+/// Whether `directory` is one that indexes are built in: a corpus leaves it out.
+pub fn is_index(directory: &Path) -> bool {
+    let mut mark = [0; MARK.len()];
+    let lock = File::open(directory.join(LOCK));
+    lock.is_ok_and(|mut lock| lock.read_exact(&mut mark).is_ok()) && mark == *MARK
+}
+
 /// Holds the right to write to an index directory until it is dropped.
 pub struct Lock(#[allow(dead_code)] File);
 
@@ -142,7 +152,11 @@ impl Lock {
             source,
         })?;
         match file.try_lock() {
-            Ok(()) => Ok(Lock(file)),
+            Ok(()) => {
+                let marked = file.set_len(0).and_then(|()| (&file).write_all(MARK));
+                marked.map_err(|source| Error::Io { path, source })?;
+                Ok(Lock(file))
+            }
             Err(TryLockError::WouldBlock) => Err(Error::Locked {
                 path: directory.to_owned(),
             }),

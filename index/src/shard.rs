@@ -351,6 +351,11 @@ impl Shard {
         self.check_pages(PAGE_BYTES as u64..end)
     }
 
+    /// The error for tables that contradict each other, though their checksums are right.
+    pub fn inconsistent(&self, what: &'static str) -> Error {
+        self.corrupt(Section::Documents, what)
+    }
+
     /// Sections must hold what the header counts.
     fn check_tables(&self) -> Result<(), Error> {
         let expected = [

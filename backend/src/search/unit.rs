@@ -50,6 +50,13 @@ impl<'a> Searcher<'a> {
             }
             let document = self.task.shard.document_of(BlockId(block))?;
             let document = self.task.shard.document(document)?;
+            if !document.blocks.contains(&block) {
+                return Err(self
+                    .task
+                    .shard
+                    .inconsistent("a block of no document")
+                    .into());
+            }
             self.search_document(document, &mut blocks, &mut unit)?;
         }
         unit.static_rank_after = self.static_rank_after(&unit)?;

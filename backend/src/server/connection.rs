@@ -1,7 +1,7 @@
 //! A connection's two directions: requests in, frames out.
 
 use schema::frame::{self, Decoder, Kind};
-use schema::message;
+use schema::message::{self, Hello};
 use std::io;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadHalf, WriteHalf};
 
@@ -54,6 +54,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     /// The next frame; `None` when the other side has closed.
     pub(super) async fn next(&mut self) -> Result<Option<(Kind, Vec<u8>)>, Error> {
         self.reader.next().await
+    }
+
+    /// Sends HELLO. The other side need not wait for it before it asks, so what comes meanwhile is
+    /// left for [`next`](Self::next).
+    pub(super) async fn greet(&mut self, hello: &Hello) -> Result<(), Error> {
+        self.out.clear();
+        hello.encode(&mut self.out)?;
+        Ok(self.writer.write_all(&self.out).await?)
     }
 
     /// Sends what `encode` makes.

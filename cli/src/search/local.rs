@@ -4,7 +4,7 @@ use super::{Explain, Printer, Summary};
 use crate::place;
 use anyhow::{Context, Result, bail};
 use frontend::render::Match;
-use frontend::{Config, Frontend, Query};
+use frontend::{Answer, Config, Frontend, Query};
 use schema::message::FileRange;
 use std::borrow::Cow;
 use std::path::Path;
@@ -33,14 +33,11 @@ async fn search_with(
         frontend::SearchError::BadQuery(bad) => anyhow::Error::new(bad),
         other => other.into(),
     })?;
-    let chunk_len = answer.chunk_len();
-    for start in (0..answer.len()).step_by(chunk_len) {
-        // Blocks this thread, which has nothing else to do.
-        for found in answer.matches(start..answer.len().min(start + chunk_len))? {
-            let text = whole_line(frontend, &found).await?;
-            printer.print(&found, &text)?;
-        }
-    }
+    // Blocks this thread, which has nothing else to do.
+    tokio::task::block_in_place(|| match printer.wants_bytes() {
+        true => print_bytes(frontend, &answer, printer),
+        false => print_styled(frontend, &answer, printer),
+    })?;
     let explain = answer.explain();
     Ok(Summary {
         matches: answer.len() as u64,
@@ -58,6 +55,35 @@ async fn search_with(
             verified_bytes: explain.verified_bytes,
         },
     })
+}
+
+fn print_bytes(frontend: &Arc<Frontend>, answer: &Answer, printer: &mut Printer) -> Result<()> {
+    answer.for_each_text(|text| {
+        if text.whole {
+            return Ok(printer.print_bytes(text.bytes)?);
+        }
+        answer
+            .matches(text.index..text.index + 1)?
+            .iter()
+            .try_for_each(|found| print(frontend, found, printer))
+    })
+}
+
+fn print_styled(frontend: &Arc<Frontend>, answer: &Answer, printer: &mut Printer) -> Result<()> {
+    let chunk_len = answer.chunk_len();
+    for start in (0..answer.len()).step_by(chunk_len) {
+        answer
+            .matches(start..answer.len().min(start + chunk_len))?
+            .iter()
+            .try_for_each(|found| print(frontend, found, printer))?;
+    }
+    Ok(())
+}
+
+fn print(frontend: &Arc<Frontend>, found: &Match, printer: &mut Printer) -> Result<()> {
+    let runtime = tokio::runtime::Handle::current();
+    let text = runtime.block_on(whole_line(frontend, found))?;
+    Ok(printer.print(found, &text)?)
 }
 
 /// The line of a match, fetched when only a part of it came with the match.

@@ -53,6 +53,16 @@ impl Printer {
         self.out.write_all(&self.line)
     }
 
+    /// Whether it writes the bytes of matches as they are.
+    pub(super) fn wants_bytes(&self) -> bool {
+        matches!(self.style, Style::Bytes)
+    }
+
+    /// Writes bytes as they are.
+    pub(super) fn print_bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.out.write_all(bytes)
+    }
+
     pub(super) fn finish(mut self) -> io::Result<()> {
         self.out.flush()
     }

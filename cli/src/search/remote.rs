@@ -67,7 +67,7 @@ struct FoundWindow {
 }
 
 pub(super) fn search(server: &str, query: &Query, printer: &mut Printer) -> Result<Summary> {
-    let server = Server::new(server);
+    let server = Server::new(server)?;
     let pattern = query.pattern();
     let parameters = [
         ("q", pattern.text.as_bytes()),
@@ -188,20 +188,21 @@ struct Server {
 }
 
 impl Server {
-    fn new(address: &str) -> Server {
+    fn new(address: &str) -> Result<Server> {
         let config = ureq::Agent::config_builder()
             .http_status_as_error(false)
             .timeout_connect(Some(CONNECT_MAX))
             .build();
         let address = address.trim_end_matches('/');
-        let address = match address.contains("://") {
-            true => address.to_owned(),
-            false => format!("http://{address}"),
+        let address = match address.split_once("://") {
+            Some(("http", _)) => address.to_owned(),
+            Some((scheme, _)) => bail!("{address}: a server is asked over http, not {scheme}"),
+            None => format!("http://{address}"),
         };
-        Server {
+        Ok(Server {
             agent: config.into(),
             address,
-        }
+        })
     }
 
     /// The body of an answer that is one; what the server objects to is an error.

@@ -4,7 +4,6 @@ use super::params::Params;
 use super::problem::Problem;
 use super::{App, api};
 use crate::answer::Answer;
-use crate::render::Match;
 use crate::spool::SpoolError;
 use axum::body::Body;
 use axum::extract::{Path, State};
@@ -14,6 +13,9 @@ use bytes::Bytes;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
+
+/// Bytes that are sent at a time.
+const CHUNK_BYTES: usize = 256 << 10;
 
 /// Chunks that wait for a slow client.
 const WAITING_MAX: usize = 2;
@@ -25,18 +27,6 @@ const COMPLETE: HeaderName = HeaderName::from_static("x-trawl-complete");
 enum Format {
     Lines,
     Text,
-}
-
-impl Format {
-    fn write(self, found: &Match, out: &mut Vec<u8>) {
-        match self {
-            Format::Text => found.write_text(out),
-            Format::Lines => {
-                serde_json::to_writer(&mut *out, found).expect("matches are plain data");
-                out.push(b'\n');
-            }
-        }
-    }
 }
 
 pub(super) async fn export(
@@ -71,19 +61,60 @@ pub(super) async fn export(
 /// Sends chunk by chunk until the end, an error (which breaks the transfer off, so that it is not
 /// taken for the end), or nobody reads any more.
 fn write(answer: &Arc<Answer>, format: Format, sender: &mpsc::Sender<Result<Bytes, SpoolError>>) {
+    let result = match format {
+        Format::Text => write_text(answer, sender),
+        Format::Lines => write_lines(answer, sender),
+    };
+    if let Err(Broken::Spool(error)) = result {
+        // Nobody reads it any more when this fails too.
+        let _ = sender.blocking_send(Err(error));
+    }
+}
+
+/// Why an export ends early.
+enum Broken {
+    Spool(SpoolError),
+    Gone,
+}
+
+impl From<SpoolError> for Broken {
+    fn from(error: SpoolError) -> Self {
+        Broken::Spool(error)
+    }
+}
+
+type Sender = mpsc::Sender<Result<Bytes, SpoolError>>;
+
+fn send(sender: &Sender, bytes: Vec<u8>) -> Result<(), Broken> {
+    let sent = sender.blocking_send(Ok(Bytes::from(bytes)));
+    sent.map_err(|_| Broken::Gone)
+}
+
+fn write_text(answer: &Answer, sender: &Sender) -> Result<(), Broken> {
+    let mut out = Vec::new();
+    answer.for_each_text(|text| {
+        out.extend_from_slice(text.bytes);
+        if out.len() < CHUNK_BYTES {
+            return Ok(());
+        }
+        send(sender, std::mem::take(&mut out))
+    })?;
+    send(sender, out)
+}
+
+fn write_lines(answer: &Answer, sender: &Sender) -> Result<(), Broken> {
     let chunk_len = answer.chunk_len();
     for start in (0..answer.len()).step_by(chunk_len) {
         let end = answer.len().min(start + chunk_len);
-        let chunk = answer.matches(start..end).map(|matches| {
-            let mut out = Vec::new();
-            matches
-                .iter()
-                .for_each(|found| format.write(found, &mut out));
-            Bytes::from(out)
-        });
-        let failed = chunk.is_err();
-        if sender.blocking_send(chunk).is_err() || failed {
-            return;
+        let mut out = Vec::new();
+        for found in answer.matches(start..end)? {
+            serde_json::to_writer(&mut out, &found).expect("matches are plain data");
+            out.push(b'\n');
+            if out.len() >= CHUNK_BYTES {
+                send(sender, std::mem::take(&mut out))?;
+            }
         }
+        send(sender, out)?;
     }
+    Ok(())
 }

@@ -4,9 +4,8 @@
 //!
 //! 1. a UTF-16 byte-order mark: the file is decoded to UTF-8 as ripgrep does, what is malformed
 //!    becoming U+FFFD (a mark of UTF-32 begins with UTF-16's and is taken for it, as there);
-//! 2. a UTF-8 byte-order mark: it is dropped, the rest is text as it is;
-//! 3. a NUL byte in the first 8,000 bytes: binary, by git's rule, and the sink is given nothing;
-//! 4. anything else is text as it is, UTF-8 or not.
+//! 2. a NUL byte in the first 8,000 bytes: binary, by git's rule, and the sink is given nothing;
+//! 3. anything else is text as it is, UTF-8 or not, but for a UTF-8 byte-order mark: it is dropped.
 //!
 //! **Invariant:** memory is bounded by [`CHUNK_BYTES`], whatever the size of the file.
 
@@ -167,8 +166,8 @@ impl Form {
         match head {
             [0xff, 0xfe, ..] => Ok((Form::utf16(UTF_16LE.new_decoder_with_bom_removal()), 2)),
             [0xfe, 0xff, ..] => Ok((Form::utf16(UTF_16BE.new_decoder_with_bom_removal()), 2)),
-            [0xef, 0xbb, 0xbf, ..] => Ok((Form::AsIs, 3)),
             _ if has_nul(&head[..head.len().min(BINARY_HEAD_BYTES)]) => Err(SkipReason::Binary),
+            [0xef, 0xbb, 0xbf, ..] => Ok((Form::AsIs, 3)),
             _ => Ok((Form::AsIs, 0)),
         }
     }

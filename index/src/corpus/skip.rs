@@ -23,6 +23,8 @@ pub enum SkipReason {
     /// file, line, pattern (`src/.gitignore:3:*.o`), the file relative to the source (with `../`
     /// for one above it).
     Ignored(String),
+    /// It is a directory that `trawl index` writes to.
+    Index,
     /// It is a symbolic link. What it points to may be searchable under its own name.
     Symlink,
     /// It is a pipe, a socket or a device.
@@ -41,6 +43,7 @@ impl SkipReason {
         match self {
             SkipReason::GitDirectory => "git",
             SkipReason::Ignored(_) => "ignored",
+            SkipReason::Index => "index",
             SkipReason::Symlink => "symlink",
             SkipReason::NotRegular => "not-regular",
             SkipReason::Binary => "binary",
@@ -62,6 +65,7 @@ impl SkipReason {
         Some(match key {
             "git" => SkipReason::GitDirectory,
             "ignored" => SkipReason::Ignored(detail.to_owned()),
+            "index" => SkipReason::Index,
             "symlink" => SkipReason::Symlink,
             "not-regular" => SkipReason::NotRegular,
             "binary" => SkipReason::Binary,
@@ -77,6 +81,7 @@ impl fmt::Display for SkipReason {
         match self {
             SkipReason::GitDirectory => f.write_str("git's own data"),
             SkipReason::Ignored(rule) => write!(f, "excluded by {rule}"),
+            SkipReason::Index => f.write_str("an index of Trawl"),
             SkipReason::Symlink => f.write_str("a symbolic link"),
             SkipReason::NotRegular => f.write_str("a pipe, socket or device"),
             SkipReason::Binary => f.write_str("binary"),
@@ -99,6 +104,7 @@ mod tests {
                 "ignored",
                 "excluded by a:1:*.o",
             ),
+            (SkipReason::Index, "index", "an index of Trawl"),
             (SkipReason::Symlink, "symlink", "a symbolic link"),
             (
                 SkipReason::NotRegular,

@@ -18,6 +18,7 @@ use fnv::FnvHasher;
 use super::rules::Rules;
 use super::sources::{Source, explain};
 use super::{Error, SkipReason, Skipped};
+use crate::directory::is_index;
 use crate::document::classify;
 
 /// What the walk may be told. The default is what `trawl index` does without flags.
@@ -154,6 +155,7 @@ impl Walker<'_> {
             return self.skip(path, SkipReason::Ignored(rule));
         }
         match kind {
+            _ if kind.is_dir() && is_index(&entry.path()) => self.skip(path, SkipReason::Index),
             _ if kind.is_dir() => self.pending.push(Directory {
                 path,
                 rules: rules.cloned(),

@@ -204,6 +204,22 @@ fn two_builds_in_one_directory_exclude_each_other() {
 }
 
 #[test]
+fn an_index_inside_its_source_leaves_itself_out() {
+    let there = tempfile::tempdir().unwrap();
+    let source = source(there.path(), "a_1", &[("x.c", b"int x;\n")]);
+    let out = there.path().join("a_1/.trawl");
+    for _ in 0..2 {
+        let sources = vec![source.clone()];
+        let report = build(sources.clone(), &out, &options(), &Progress::default()).unwrap();
+        assert_eq!(
+            (report.documents, report.skipped),
+            (1, [("index".to_owned(), 1)].into())
+        );
+        assert!(is_current(&sources, &out, &options()));
+    }
+}
+
+#[test]
 fn an_index_of_nothing_is_an_index() {
     let there = tempfile::tempdir().unwrap();
     fs::create_dir(there.path().join("void")).unwrap();

@@ -1,0 +1,131 @@
+//! A directory that is home, cache and working directory to the processes of one test.
+
+use crate::WAIT_MAX;
+use crate::process::{Finished, Process, finish};
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use tempfile::{NamedTempFile, TempDir};
+
+/// The binary under test.
+const TRAWL: &str = env!("CARGO_BIN_EXE_trawl");
+
+/// What of the surroundings would change what a process does.
+const VARIABLES: [&str; 3] = ["TRAWL_LOG", "CARGO_HOME", "NO_COLOR"];
+
+/// See the module. Paths below are relative to it.
+pub(crate) struct Home(TempDir);
+
+impl Home {
+    pub(crate) fn new() -> Home {
+        Home(tempfile::tempdir().unwrap())
+    }
+
+    pub(crate) fn path(&self, path: &str) -> PathBuf {
+        self.0.path().join(path)
+    }
+
+    /// Writes a file and the directories that it is in.
+    pub(crate) fn write(&self, path: &str, contents: impl AsRef<[u8]>) {
+        let path = self.path(path);
+        fs::create_dir_all(path.parent().expect("a home above")).unwrap();
+        fs::write(path, contents).unwrap();
+    }
+
+    /// The one shard of an index.
+    pub(crate) fn shard(&self, index: &str) -> PathBuf {
+        let files = fs::read_dir(self.path(index)).unwrap();
+        let mut shards = files
+            .map(|file| file.unwrap().path())
+            .filter(|file| is_shard(file));
+        let shard = shards.next().expect("a shard");
+        assert_eq!(shards.next(), None, "one shard");
+        shard
+    }
+
+    /// The binary with arguments, separated by blanks; `''` is an empty one.
+    pub(crate) fn command(&self, arguments: &str) -> Command {
+        let mut command = Command::new(TRAWL);
+        let arguments = arguments.split_whitespace();
+        command
+            .args(arguments.map(|argument| if argument == "''" { "" } else { argument }))
+            .current_dir(self.0.path())
+            .env("HOME", self.0.path())
+            .env("XDG_CACHE_HOME", self.path("cache"));
+        VARIABLES.iter().for_each(|name| {
+            command.env_remove(name);
+        });
+        command
+    }
+
+    /// Runs `trawl` to its end.
+    pub(crate) fn run(&self, arguments: &str) -> Finished {
+        finish(&mut self.command(arguments))
+    }
+
+    /// What `trawl` prints, when it ends with 0.
+    pub(crate) fn ok(&self, arguments: &str) -> Vec<u8> {
+        self.run(arguments).ok()
+    }
+
+    /// Starts a `trawl` that listens on a free port, and waits until it does.
+    pub(crate) fn start(&self, arguments: &str) -> Server {
+        self.start_command(self.command(arguments))
+    }
+
+    /// Starts a command of [`command`](Self::command), as [`start`](Self::start) does.
+    pub(crate) fn start_command(&self, mut command: Command) -> Server {
+        let log = NamedTempFile::new_in(self.0.path()).unwrap();
+        command.args(["--listen", "127.0.0.1:0"]);
+        command.stdout(Stdio::piped()).stderr(log.reopen().unwrap());
+        let mut process = Process::start(&mut command);
+        let (sender, receiver) = mpsc::channel();
+        let mut stdout = BufReader::new(process.stdout());
+        std::thread::spawn(move || {
+            let mut line = String::new();
+            let _ = stdout.read_line(&mut line);
+            let _ = sender.send(line);
+        });
+        let line = receiver.recv_timeout(WAIT_MAX).unwrap_or_default();
+        let mut server = Server {
+            process,
+            address: String::new(),
+            log,
+        };
+        server.address =
+            address_in(&line).unwrap_or_else(|| panic!("no address: {}", server.log()));
+        server
+    }
+}
+
+/// A `trawl` that listens; dropping it kills it.
+pub(crate) struct Server {
+    pub(crate) process: Process,
+    /// Address and port.
+    pub(crate) address: String,
+    log: NamedTempFile,
+}
+
+impl Server {
+    /// What it has written to standard error so far.
+    pub(crate) fn log(&self) -> String {
+        fs::read_to_string(self.log.path()).unwrap()
+    }
+}
+
+fn is_shard(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|extension| extension == "shard")
+}
+
+/// `backend of I on 127.0.0.1:1234` and `http://127.0.0.1:1234/`
+fn address_in(line: &str) -> Option<String> {
+    let line = line.strip_suffix('\n')?;
+    let address = match line.strip_prefix("http://") {
+        Some(rest) => rest.strip_suffix('/')?,
+        None => line.strip_prefix("backend of ")?.rsplit_once(" on ")?.1,
+    };
+    Some(address.to_owned())
+}

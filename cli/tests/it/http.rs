@@ -1,0 +1,82 @@
+//! A client that takes every answer as it is.
+
+use crate::WAIT_MAX;
+use serde_json::Value;
+use std::io::Read;
+
+/// Matches on a page when all of them are wanted: the most that a page may have.
+const PER_PAGE: usize = 1000;
+
+/// What came back.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) kind: String,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Reply {
+    pub(crate) fn text(&self) -> &str {
+        std::str::from_utf8(&self.body).expect("text")
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_else(|_| panic!("not JSON: {self:?}"))
+    }
+}
+
+/// Asks for what is at `path`, query string included.
+pub(crate) fn get(address: &str, path: &str) -> Reply {
+    read(agent().get(format!("http://{address}{path}")).call())
+}
+
+/// Sends nothing to `path`.
+pub(crate) fn post(address: &str, path: &str) -> Reply {
+    read(agent().post(format!("http://{address}{path}")).send_empty())
+}
+
+fn agent() -> ureq::Agent {
+    let config = ureq::Agent::config_builder()
+        .http_status_as_error(false)
+        .timeout_global(Some(WAIT_MAX))
+        .build();
+    config.into()
+}
+
+fn read(response: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> Reply {
+    let response = response.expect("an answer");
+    let kind = response.headers().get("content-type");
+    let mut reply = Reply {
+        status: response.status().as_u16(),
+        kind: kind.map_or_else(String::new, |kind| kind.to_str().unwrap().to_owned()),
+        body: Vec::new(),
+    };
+    let mut body = response.into_body().into_reader();
+    body.read_to_end(&mut reply.body).expect("all of the body");
+    reply
+}
+
+/// The first page of a search for `q`, with as many matches as a page may have, and all matches,
+/// as `trawl search` prints them. What is searched must be UTF-8.
+pub(crate) fn search_all(address: &str, q: &str) -> (Value, Vec<String>) {
+    let path = format!("/api/v2/search?q={q}&per_page={PER_PAGE}");
+    let first = get(address, &path).json();
+    let mut lines = Vec::new();
+    let (id, pages) = (
+        first["id"].as_str().unwrap(),
+        first["pages"].as_u64().unwrap(),
+    );
+    for page in 0..pages {
+        let path = format!("/api/v2/search/{id}?per_page={PER_PAGE}&page={page}");
+        let page = get(address, &path).json();
+        lines.extend(page["matches"].as_array().unwrap().iter().map(line));
+    }
+    assert_eq!(first["total"], lines.len());
+    (first, lines)
+}
+
+fn line(found: &Value) -> String {
+    let text = |name| found[name].as_str().unwrap();
+    let (package, path, line) = (text("package"), text("path"), &found["line"]);
+    format!("{package}/{path}:{line}:{}", text("text"))
+}

@@ -1,0 +1,159 @@
+//! Stands between a frontend and a backend, sees every frame, and can cut an answer short.
+//!
+//! Bytes are forwarded frame by frame, so what the frontend has got is known exactly. Its threads
+//! end with their connections, the listening one with the tests.
+
+use schema::frame::{Decoder, Kind};
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread;
+
+/// Where frontends connect to, and whom they reach there.
+pub(crate) struct Proxy {
+    pub(crate) address: String,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    backend: Mutex<String>,
+    trap: Mutex<Option<Trap>>,
+}
+
+/// What happens behind the first BATCH of an answer.
+struct Trap {
+    kill: Box<dyn FnOnce() + Send>,
+    sprung: mpsc::Sender<Cut>,
+}
+
+/// The frames of an answer that was cut short.
+pub(crate) struct Cut {
+    /// Those that the frontend got since its SEARCH.
+    pub(crate) forwarded: Vec<Kind>,
+    /// Those that the backend had sent before it died, and that nobody got.
+    pub(crate) held_back: Vec<Kind>,
+}
+
+impl Proxy {
+    pub(crate) fn start(backend: &str) -> Proxy {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let shared = Arc::new(Shared {
+            backend: Mutex::new(backend.to_owned()),
+            trap: Mutex::new(None),
+        });
+        let accepting = shared.clone();
+        thread::spawn(move || {
+            for frontend in listener.incoming().map_while(Result::ok) {
+                let shared = accepting.clone();
+                thread::spawn(move || shared.serve(frontend));
+            }
+        });
+        Proxy { address, shared }
+    }
+
+    /// Leads connections to another address from now on.
+    pub(crate) fn lead_to(&self, backend: &str) {
+        backend.clone_into(&mut self.shared.backend.lock().unwrap());
+    }
+
+    /// Calls `kill` and forwards no more when the first BATCH of the next answer has passed.
+    pub(crate) fn cut_after_first_batch(
+        &self,
+        kill: impl FnOnce() + Send + 'static,
+    ) -> mpsc::Receiver<Cut> {
+        let (sprung, receiver) = mpsc::channel();
+        let kill = Box::new(kill);
+        *self.shared.trap.lock().unwrap() = Some(Trap { kill, sprung });
+        receiver
+    }
+}
+
+impl Shared {
+    fn serve(&self, frontend: TcpStream) {
+        let address = self.backend.lock().unwrap().clone();
+        // A backend that is gone closes the frontend's connection too.
+        let Ok(backend) = TcpStream::connect(address) else {
+            return;
+        };
+        let searched = AtomicBool::new(false);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                forward(&frontend, &backend, |kind| {
+                    searched.fetch_or(kind == Kind::Search, SeqCst);
+                    true
+                });
+                let _ = backend.shutdown(Shutdown::Both);
+            });
+            self.answer(&backend, &frontend, &searched);
+            let _ = frontend.shutdown(Shutdown::Both);
+        });
+    }
+
+    /// Forwards answers, until the end or the first BATCH under a trap.
+    fn answer(&self, backend: &TcpStream, frontend: &TcpStream, searched: &AtomicBool) {
+        let mut forwarded = Vec::new();
+        let mut trap = None;
+        let held_back = forward(backend, frontend, |kind| {
+            if searched.load(SeqCst) {
+                forwarded.push(kind);
+            }
+            if kind == Kind::Batch {
+                trap = self.trap.lock().unwrap().take();
+            }
+            trap.is_none()
+        });
+        if let Some(Trap { kill, sprung }) = trap {
+            kill();
+            let held_back = held_back.map_or_else(Vec::new, |decoder| drain(backend, decoder));
+            let _ = sprung.send(Cut {
+                forwarded,
+                held_back,
+            });
+        }
+    }
+}
+
+/// Forwards frames as long as there are any and `go_on` says so of the last one. Gives back the
+/// decoder with what it has not forwarded; none when the connection has ended.
+fn forward(
+    mut from: &TcpStream,
+    mut to: &TcpStream,
+    mut go_on: impl FnMut(Kind) -> bool,
+) -> Option<Decoder> {
+    let mut decoder = Decoder::new();
+    loop {
+        while let Some(kind) = next(&mut decoder) {
+            let go_on = go_on(kind);
+            to.write_all(decoder.walked()).ok()?;
+            if !go_on {
+                return Some(decoder);
+            }
+        }
+        fill(&mut from, &mut decoder)?;
+    }
+}
+
+/// All frames that are still to come.
+fn drain(mut from: &TcpStream, mut decoder: Decoder) -> Vec<Kind> {
+    let mut kinds = Vec::new();
+    loop {
+        kinds.extend(std::iter::from_fn(|| next(&mut decoder)));
+        if fill(&mut from, &mut decoder).is_none() {
+            return kinds;
+        }
+    }
+}
+
+fn next(decoder: &mut Decoder) -> Option<Kind> {
+    let frame = decoder.decode().expect("both sides send frames");
+    frame.map(|frame| frame.kind)
+}
+
+/// Reads on; `None` at the end, be it orderly or not.
+fn fill(from: &mut &TcpStream, decoder: &mut Decoder) -> Option<()> {
+    let bytes = from.read(decoder.space()).ok().filter(|&bytes| bytes > 0)?;
+    decoder.filled(bytes);
+    Some(())
+}
