@@ -112,6 +112,97 @@ fn errors_say_where() {
     assert_eq!(error.at, Some(1));
 }
 
+/// What codesearch requires of a text for these patterns (facts from its test table, folded): `;` is
+/// AND, below it `|` is OR, below that a space is AND; nothing: no requirement.
+const CODESEARCH: &[(&str, &str)] = &[
+    ("Abcdef", "abc bcd cde def"),
+    ("(abc)(def)", "abc bcd cde def"),
+    ("abc.*(def|ghi)", "abc ; def | ghi"),
+    ("abc(def|ghi)", "abc ; bcd cde def | bcg cgh ghi"),
+    ("a+hello", "ahe ell hel llo"),
+    ("(a+hello|b+world)", "ahe ell hel llo | bwo orl rld wor"),
+    ("a*bbb", "bbb"),
+    ("a?bbb", "bbb"),
+    ("(bbb)a?", "bbb"),
+    ("(bbb)a*", "bbb"),
+    ("^abc", "abc"),
+    ("abc$", "abc"),
+    ("ab[cde]f", "abc bcf | abd bdf | abe bef"),
+    ("(abc|bac)de", "cde ; abc bcd | acd bac"),
+    ("ab[^cde]f", ""),
+    ("ab.f", ""),
+    (".", ""),
+    ("()", ""),
+    ("(abc|abc)", "abc"),
+    ("(ab|ab)c", "abc"),
+    ("ab(cab|cat)", "abc bca ; cab | cat"),
+    ("(z*(abc|def)z*)(z*(abc|def)z*)", "abc | def"),
+    ("(z*abcz*defz*)|(z*abcz*defz*)", "abc def"),
+    (
+        "(z*abcz*defz*(ghi|jkl)z*)|(z*abcz*defz*(mno|prs)z*)",
+        "abc def ; ghi | jkl | mno | prs",
+    ),
+    (
+        "(z*(abcz*def)|(ghiz*jkl)z*)|(z*(mnoz*prs)|(tuvz*wxy)z*)",
+        "abc def | ghi jkl | mno prs | tuv wxy",
+    ),
+    ("(z*abcz*defz*)(z*(ghi|jkl)z*)", "abc def ; ghi | jkl"),
+    ("(z*abcz*defz*)|(z*(ghi|jkl)z*)", "ghi | jkl | abc def"),
+    (
+        "[ab][cd][ef]",
+        "ace | acf | ade | adf | bce | bcf | bde | bdf",
+    ),
+    ("ab[cd]e", "abc bce | abd bde"),
+    ("(a|ab)cde", "cde ; abc bcd | acd"),
+    ("(a|b|c|d)(ef|g|hi|j)", ""),
+    ("(?s).", ""),
+    ("(?i)a~~", "a~~"),
+    ("(?i)ab~", "ab~"),
+    ("(?i)abc", "abc"),
+    ("(?i)abc|def", "abc | def"),
+    ("(?i)abcd", "abc bcd"),
+    ("(?i)abc|abc", "abc"),
+    (r"\b", ""),
+    (r"\B", ""),
+    (r"\babc", "abc"),
+    (r"\Babc", "abc"),
+    (r"abc\b", "abc"),
+    (r"abc\B", "abc"),
+    (r"ab\bc", "abc"),
+    (r"ab\Bc", "abc"),
+];
+
+/// The sets of trigrams that each satisfy a query.
+fn ways(query: &Query) -> Vec<BTreeSet<[u8; 3]>> {
+    match query {
+        Query::All => vec![BTreeSet::new()],
+        Query::None => vec![],
+        Query::Trigram(trigram) => vec![[trigram.bytes()].into()],
+        Query::Or(parts) => parts.iter().flat_map(ways).collect(),
+        Query::And(parts) => parts.iter().fold(vec![BTreeSet::new()], |all, part| {
+            let part = ways(part);
+            all.iter()
+                .flat_map(|a| part.iter().map(move |b| a | b))
+                .collect()
+        }),
+    }
+}
+
+#[test]
+fn no_answer_is_weaker_than_codesearchs() {
+    for (pattern, required) in CODESEARCH {
+        for way in ways(&plan(pattern, false).unwrap()) {
+            let has_all = |all: &str| {
+                let mut trigrams = all.split_whitespace();
+                trigrams.all(|trigram| way.contains(trigram.as_bytes()))
+            };
+            let required = required.split(';').all(|any| any.split('|').any(has_all));
+            assert!(required, "{pattern}: {way:?}");
+        }
+    }
+    assert_eq!(plan(r"[^\s\S]", false).unwrap(), Query::None);
+}
+
 /// Whether a line satisfies a query, by looking for the trigrams themselves.
 fn satisfies(line: &[u8], query: &Query) -> bool {
     match query {
