@@ -12,6 +12,11 @@ use std::ops::{ControlFlow, Range};
 /// Ranges of a line that are reported; the others are not. 40 would fill a screen.
 pub const RANGES_MAX: usize = 128;
 
+/// Bytes that may be looked at to find the ranges of a line, in the worst case. To find the next
+/// range may cost a look at the rest of the line: `.*[^A-Z]|[A-Z]` on 80 kB of capitals does that
+/// 80,000 times (6 s). The line is found whatever its ranges cost; those beyond are not reported.
+const RANGES_STEPS_MAX: usize = 64 << 20;
+
 /// Calls `found` with every matching line of `text`, which is whole lines: where in the text it
 /// is, line end included. Ends early when `found` breaks.
 pub fn matching_lines(
@@ -91,13 +96,16 @@ pub fn without_end(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-/// What matches in a line that does, ascending: at least one range, at most [`RANGES_MAX`].
+/// What matches in a line that does, ascending: at least one range, at most [`RANGES_MAX`], and
+/// none beyond what [`RANGES_STEPS_MAX`] allows.
 /// `line` is without its end.
 pub fn ranges(matcher: &RegexMatcher, line: &[u8], out: &mut Vec<(usize, usize)>) {
     out.clear();
+    let mut steps = line.len();
     infallible(matcher.find_iter(line, |found| {
         out.push((found.start(), found.end()));
-        out.len() < RANGES_MAX
+        steps += line.len() - found.end();
+        out.len() < RANGES_MAX && steps < RANGES_STEPS_MAX
     }));
     if out.is_empty() {
         out.push((0, 0));
@@ -152,5 +160,19 @@ mod tests {
         assert_eq!(found, [(0, 2), (3, 4), (5, 5)]);
         ranges(&compiled.matcher, &b"a-".repeat(1000), &mut found);
         assert_eq!(found.len(), RANGES_MAX);
+    }
+    #[test]
+    fn a_hostile_pattern_costs_a_bounded_number_of_steps() {
+        let pattern = Pattern {
+            text: ".*[^A-Z]|[A-Z]".to_owned(),
+            syntax: Syntax::Regexp,
+            ignore_case: false,
+        };
+        let compiled = Compiled::new(&pattern).unwrap();
+        let mut found = Vec::new();
+        ranges(&compiled.matcher, &b"A".repeat(80_000), &mut found);
+        assert_eq!(found.len(), RANGES_MAX);
+        ranges(&compiled.matcher, &b"A".repeat(8_000_000), &mut found);
+        assert_eq!(found.len(), RANGES_STEPS_MAX / 8_000_000);
     }
 }

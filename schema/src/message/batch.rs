@@ -63,7 +63,7 @@ pub struct Batch<'a> {
     pub language: &'a str,
     /// BLAKE3 of its text.
     pub hash: &'a [u8],
-    /// The lines' bytes, one after the other, without line ends.
+    /// The lines' bytes, one after the other, without the `\n` that ends each; a `\r` before it stays.
     pub text: &'a [u8],
     /// Matches and context, ascending by number, each line once.
     pub lines: &'a [Line],
