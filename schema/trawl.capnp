@@ -50,7 +50,7 @@ struct Batch {
   path @3 :Data;             # within the package
   language @4 :Text;         # empty when unknown
   hash @5 :Data;             # BLAKE3 of the document's text, 32 bytes
-  text @6 :Data;             # the bytes of all lines, one after the other, without line ends
+  text @6 :Data;             # the bytes of all lines, one after the other, without \n (a \r stays)
   lines @7 :List(Line);      # matches and their context, ascending, each line once
   ranges @8 :List(Range);    # the ranges of all lines, in order
   windows @9 :List(Window);  # the lines of which only a part is sent, ascending by line
