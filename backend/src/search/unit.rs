@@ -3,6 +3,7 @@
 use super::{Interrupted, Task, UnitBlocks};
 use crate::batch::{Packed, Packer, Place};
 use crate::{rank, scan};
+use grep_regex::RegexMatcher;
 use index::shard::{BlockId, DocId, Document, Package};
 use std::ops::{ControlFlow, Range};
 
@@ -27,6 +28,9 @@ pub(super) struct Unit {
 /// A worker's state: what it keeps from unit to unit.
 pub(super) struct Searcher<'a> {
     task: Task<'a>,
+    /// The task's own, with caches that are this worker's: shared ones are taken and put back for
+    /// every line, which two workers contend for.
+    matcher: RegexMatcher,
     package: Option<Package<'a>>,
     /// Of the line in hand.
     ranges: Vec<(usize, usize)>,
@@ -36,6 +40,7 @@ impl<'a> Searcher<'a> {
     pub(super) fn new(task: Task<'a>) -> Self {
         Searcher {
             task,
+            matcher: task.compiled.matcher.clone(),
             package: None,
             ranges: Vec::new(),
         }
@@ -112,21 +117,16 @@ impl<'a> Searcher<'a> {
         found: &mut Found<'a>,
         unit: &mut Unit,
     ) -> Result<(), Interrupted> {
-        let Task {
-            shard,
-            compiled,
-            cancel,
-            ..
-        } = self.task;
+        let Task { shard, cancel, .. } = self.task;
         let text = shard.text(shard.text_range(run.clone())?)?;
         unit.blocks += u64::from(run.end - run.start);
         unit.verified_bytes += text.len() as u64;
         let mut lines = Lines::new(shard, run)?;
         let mut result = Ok(());
-        let _ = scan::matching_lines(&compiled.matcher, text, |line| {
+        let _ = scan::matching_lines(&self.matcher, text, |line| {
             result = lines.place(text, &line).and_then(|place| {
                 let line = scan::without_end(&text[line]);
-                scan::ranges(&compiled.matcher, line, &mut self.ranges);
+                scan::ranges(&self.matcher, line, &mut self.ranges);
                 found.push(place, line, &self.ranges, &mut unit.packed)
             });
             match result.is_err() || cancel.is_cancelled() {
