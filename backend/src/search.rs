@@ -14,6 +14,7 @@ use crate::rank;
 use index::shard::{Candidates, DocId, Error, Shard};
 use schema::message::ShardEnd;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex};
 use std::thread;
@@ -120,7 +121,7 @@ pub struct Task<'a> {
 pub fn search(task: Task<'_>, sink: &mut dyn Sink) -> Result<ShardEnd, Stopped> {
     let mut end = ShardEnd {
         shard: task.index,
-        blocks: u64::from(task.shard.block_count()),
+        blocks: u64::from(task.shard.live_counts().blocks),
         ..ShardEnd::default()
     };
     match search_candidates(task, sink, &mut end) {
@@ -157,18 +158,11 @@ fn search_candidates(
     end: &mut ShardEnd,
 ) -> Result<(), Interrupted> {
     let candidates = task.shard.candidates(&task.compiled.query)?;
-    let blocks = match &candidates {
-        Candidates::All => task.shard.block_count() as usize,
-        Candidates::Blocks(blocks) => blocks.len(),
-    };
-    end.candidates = blocks as u64;
+    let units = Units::new(&candidates, task.shard.live_blocks());
+    end.candidates = units.blocks;
     task.counters
         .blocks_total
         .fetch_add(end.candidates, Ordering::Relaxed);
-    let units = Units {
-        candidates: &candidates,
-        blocks,
-    };
     let mut emitter = Emitter {
         task,
         sink,
@@ -188,27 +182,63 @@ fn search_candidates(
 /// The candidates, cut.
 struct Units<'a> {
     candidates: &'a Candidates,
-    blocks: usize,
+    /// The blocks of [`Candidates::All`].
+    live: &'a [Range<u32>],
+    /// Of each live range, how many units there are up to its end.
+    ends: Vec<usize>,
+    /// Candidate blocks in all.
+    blocks: u64,
 }
 
 /// The blocks of a unit, ascending.
 enum UnitBlocks<'a> {
-    Range(std::ops::Range<u32>),
+    Range(Range<u32>),
     List(&'a [u32]),
 }
 
-impl Units<'_> {
+impl<'a> Units<'a> {
+    fn new(candidates: &'a Candidates, live: &'a [Range<u32>]) -> Self {
+        let mut units = Units {
+            candidates,
+            live,
+            ends: Vec::new(),
+            blocks: 0,
+        };
+        match candidates {
+            Candidates::Blocks(blocks) => units.blocks = blocks.len() as u64,
+            Candidates::All => live.iter().for_each(|range| {
+                let end = units.len() + range.len().div_ceil(UNIT_BLOCKS);
+                units.ends.push(end);
+                units.blocks += range.len() as u64;
+            }),
+        }
+        units
+    }
+
     fn len(&self) -> usize {
-        self.blocks.div_ceil(UNIT_BLOCKS)
+        match self.candidates {
+            Candidates::All => self.ends.last().copied().unwrap_or(0),
+            Candidates::Blocks(blocks) => blocks.len().div_ceil(UNIT_BLOCKS),
+        }
     }
 
     fn get(&self, index: usize) -> UnitBlocks<'_> {
-        let start = index * UNIT_BLOCKS;
-        let end = self.blocks.min(start + UNIT_BLOCKS);
         match self.candidates {
-            Candidates::All => UnitBlocks::Range(start as u32..end as u32),
-            Candidates::Blocks(blocks) => UnitBlocks::List(&blocks[start..end]),
+            Candidates::All => UnitBlocks::Range(self.range(index)),
+            Candidates::Blocks(blocks) => {
+                let start = index * UNIT_BLOCKS;
+                UnitBlocks::List(&blocks[start..blocks.len().min(start + UNIT_BLOCKS)])
+            }
         }
+    }
+
+    /// Unit number `index` of the live ranges; none is in two of them.
+    fn range(&self, index: usize) -> Range<u32> {
+        let number = self.ends.partition_point(|&end| end <= index);
+        let before = number.checked_sub(1).map_or(0, |before| self.ends[before]);
+        let range = &self.live[number];
+        let start = range.start + ((index - before) * UNIT_BLOCKS) as u32;
+        start..range.end.min(start.saturating_add(UNIT_BLOCKS as u32))
     }
 }
 
@@ -364,4 +394,38 @@ impl Emitter<'_> {
 
 fn matched_so_far(continued: Option<(DocId, bool)>) -> bool {
     continued.is_some_and(|(_, matched)| matched)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn blocks(candidates: &Candidates, live: &[Range<u32>]) -> Vec<u32> {
+        let units = Units::new(candidates, live);
+        let mut blocks = Vec::new();
+        for index in 0..units.len() {
+            let before = blocks.len();
+            match units.get(index) {
+                UnitBlocks::Range(range) => blocks.extend(range),
+                UnitBlocks::List(list) => blocks.extend(list),
+            }
+            assert!((1..=UNIT_BLOCKS).contains(&(blocks.len() - before)));
+        }
+        assert_eq!(blocks.len() as u64, units.blocks);
+        blocks
+    }
+
+    #[test]
+    fn units_are_all_candidates_in_order() {
+        let list: Vec<u32> = (0..200).map(|block| block * 3).collect();
+        let candidates = Candidates::Blocks(list.clone());
+        assert_eq!(blocks(&candidates, &[]), list);
+        let lives: [&[(u32, u32)]; 4] =
+            [&[], &[(0, 1)], &[(0, 64)], &[(3, 67), (70, 71), (100, 400)]];
+        for live in lives {
+            let live: Vec<_> = live.iter().map(|&(start, end)| start..end).collect();
+            let expected: Vec<u32> = live.iter().cloned().flatten().collect();
+            assert_eq!(blocks(&Candidates::All, &live), expected);
+        }
+    }
 }

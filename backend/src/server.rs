@@ -144,12 +144,15 @@ impl Backend {
     }
 
     fn hello(&self) -> Hello {
-        let describe = |shard: &Arc<Shard>| message::Shard {
-            id: shard.id(),
-            packages: shard.package_count(),
-            documents: shard.document_count(),
-            blocks: shard.block_count(),
-            text_bytes: shard.text_bytes(),
+        let describe = |shard: &Arc<Shard>| {
+            let live = shard.live_counts();
+            message::Shard {
+                id: shard.id(),
+                packages: live.packages,
+                documents: live.documents,
+                blocks: live.blocks,
+                text_bytes: live.text_bytes,
+            }
         };
         let shards = self.live.current().shards.iter().map(describe).collect();
         Hello {

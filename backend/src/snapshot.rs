@@ -99,14 +99,8 @@ impl Live {
 
     /// Opens the index again and makes it the current generation.
     pub fn reload(&self) -> Result<(), directory::Error> {
-        let mut index = Index::open(&self.directory)?;
         let old = self.current();
-        for shard in &mut index.shards {
-            // The same shard: keep the one that has its pages checked.
-            if let Some(open) = old.shards.iter().find(|open| open.id() == shard.id()) {
-                *shard = open.clone();
-            }
-        }
+        let index = Index::open_again(&self.directory, &old.shards)?;
         let mut previous = self
             .previous
             .lock()

@@ -1,37 +1,55 @@
-//! `trawl index`: builds an index of directories.
+//! `trawl index`: builds an index of directories, or brings it up to date.
 
 mod progress;
 
 use crate::{size, terminal};
 use anyhow::{Context, Result, bail};
 use index::corpus::{self, Source};
-use index::indexing::{self, BuildOptions, MEMORY_BYTES_MIN, Popularity, Progress, Report};
+use index::document::Popularity;
+use index::indexing::{
+    self, BuildOptions, Changes, MEMORY_BYTES_MIN, Outcome, Progress, Read, Report,
+};
 use progress::Watch;
 use std::collections::HashMap;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// Build an index of directories
+/// Build an index of directories, or bring it up to date
 ///
 /// Each SOURCE is a package, named as its directory; with --each, every directory inside SOURCE is
 /// one. Every regular file is searchable, except: .git; in a git work tree what .gitignore and
 /// .git/info/exclude exclude; binary files (a NUL byte in the first 8,000); and what cannot be
 /// read. Symbolic links are not followed. What was left out is counted at the end, and
-/// `trawl inspect DIR --skipped` lists it. An index that is there is replaced when the new one is
-/// complete, and stays as it is when the building is interrupted.
+/// `trawl inspect DIR --skipped` lists it.
+///
+/// Of an index that is there, only packages that have changed are read again, and those that are
+/// not there yet. A package whose directory is given in another version replaces the versions that
+/// are there; what is not given stays, unless --prune or --remove drops it. Until the new index is
+/// complete the old one is searched, also when the building is interrupted.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   trawl index --out I ~/src/linux
-  trawl index --out I --each --no-ignore /srv/debian-sources")]
+  trawl index --out I --each --no-ignore /srv/debian-sources
+  trawl index --out I ~/src/linux          again: reads it if it has changed
+  trawl index --out I --each --prune /srv/debian-sources
+  trawl index --out I --remove i3-wm --remove sed_4.9")]
 pub(crate) struct Arguments {
     /// The index directory; it is created
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
+    /// Drop a package: the name of its directory, or without the version for all versions
+    #[arg(long, value_name = "NAME")]
+    remove: Vec<OsString>,
+    /// Drop every package that is not among the SOURCEs
+    #[arg(long, requires = "sources")]
+    prune: bool,
     #[command(flatten)]
     build: BuildArguments,
     /// Directories of source
-    #[arg(value_name = "SOURCE", required = true)]
+    #[arg(value_name = "SOURCE", required_unless_present = "remove")]
     sources: Vec<PathBuf>,
 }
 
@@ -111,17 +129,27 @@ fn read_popularity(file: &Path) -> Result<HashMap<Vec<u8>, Popularity>> {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let options = arguments.build.options()?;
     let sources = corpus::sources(&arguments.sources, arguments.build.each)?;
-    build(sources, &arguments.out, &options)?;
+    let remove = arguments.remove.iter().cloned();
+    let changes = Changes {
+        remove: remove.map(OsStringExt::into_vec).collect(),
+        prune: arguments.prune,
+    };
+    update(sources, &changes, &arguments.out, &options)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Builds, showing how far it is, and says on standard error what came of it.
-pub(crate) fn build(sources: Vec<Source>, out: &Path, options: &BuildOptions) -> Result<()> {
+/// Brings an index up to date, showing how far that is, and says on standard error what came of it.
+pub(crate) fn update(
+    sources: Vec<Source>,
+    changes: &Changes,
+    out: &Path,
+    options: &BuildOptions,
+) -> Result<()> {
     let started = Instant::now();
     let progress = Progress::default();
     let report = std::thread::scope(|scope| {
         let watch = Watch::start(scope, &progress);
-        let report = indexing::build(sources, out, options, &progress);
+        let report = indexing::update(sources, changes, out, options, &progress);
         watch.stop();
         report
     })?;
@@ -129,31 +157,58 @@ pub(crate) fn build(sources: Vec<Source>, out: &Path, options: &BuildOptions) ->
     Ok(())
 }
 
+/// What was done, and what the index is now.
 fn closing_line(report: &Report, out: &Path, elapsed: Duration) -> String {
-    let seconds = elapsed.as_secs_f64().max(0.001);
-    let rate = size::show((report.text_bytes as f64 / seconds) as u64);
-    let mut line = format!(
-        "indexed {} of {}, {} of text, in {seconds:.1} s ({rate}/s); {} in {}",
-        terminal::plural(report.documents, "file"),
-        terminal::plural(report.packages, "package"),
-        size::show(report.text_bytes),
+    let index = format!(
+        "{} in {}",
         size::show(report.file_bytes),
-        terminal::plural(report.shards, "shard"),
+        terminal::plural(report.shards, "shard")
     );
-    let left_out: u64 = report.skipped.values().sum();
-    if left_out == 0 {
-        line.push_str("; nothing was left out");
-    } else {
-        let reasons: Vec<String> = report
-            .skipped
-            .iter()
-            .map(|(reason, &count)| format!("{} {reason}", size::count(count)))
-            .collect();
-        let (left_out, reasons) = (size::count(left_out), reasons.join(", "));
-        let list = format!("trawl inspect {} --skipped", out.display());
+    if report.outcome == Outcome::Unchanged {
+        let packages = terminal::plural(report.packages, "package");
+        let out = out.display();
+        return format!("nothing to do: the index in {out} is up to date ({packages}, {index})");
+    }
+    let read = &report.read;
+    let mut line = String::new();
+    if report.outcome == Outcome::BuiltAnew {
+        line.push_str("the index was built with other options, so all of it was read again\n");
+    }
+    line.push_str(&what_was_read(read, elapsed));
+    if report.outcome != Outcome::Built {
         line.push_str(&format!(
-            "; left out: {left_out} ({reasons}), listed by `{list}`"
+            "; packages: {} read, {} kept, {} dropped, {} merged",
+            size::count(read.packages),
+            size::count(report.kept),
+            size::count(report.dropped),
+            size::count(report.merged),
         ));
     }
-    line
+    format!("{line}; {index}; {}", what_was_left_out(read, out))
+}
+
+fn what_was_read(read: &Read, elapsed: Duration) -> String {
+    let seconds = elapsed.as_secs_f64().max(0.001);
+    let rate = size::show((read.text_bytes as f64 / seconds) as u64);
+    format!(
+        "indexed {} of {}, {} of text, in {seconds:.1} s ({rate}/s)",
+        terminal::plural(read.documents, "file"),
+        terminal::plural(read.packages, "package"),
+        size::show(read.text_bytes),
+    )
+}
+
+fn what_was_left_out(read: &Read, out: &Path) -> String {
+    let left_out: u64 = read.skipped.values().sum();
+    if left_out == 0 {
+        return "nothing was left out".to_owned();
+    }
+    let reasons: Vec<String> = read
+        .skipped
+        .iter()
+        .map(|(reason, &count)| format!("{} {reason}", size::count(count)))
+        .collect();
+    let (left_out, reasons) = (size::count(left_out), reasons.join(", "));
+    let list = format!("trawl inspect {} --skipped", out.display());
+    format!("left out: {left_out} ({reasons}), listed by `{list}`")
 }

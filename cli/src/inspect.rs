@@ -5,7 +5,7 @@ use crate::terminal::{self, harmless};
 use anyhow::Result;
 use index::directory::Index;
 use index::format::Section;
-use index::shard::{PackageId, Shard};
+use index::shard::Shard;
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -61,8 +61,8 @@ fn list_skipped(shard: &Shard, out: &mut impl Write) -> Result<()> {
 }
 
 fn list_packages(shard: &Shard, out: &mut impl Write) -> Result<()> {
-    for package in 0..shard.package_count() {
-        let package = shard.package(PackageId(package))?;
+    for package in shard.live_packages() {
+        let package = shard.package(package)?;
         let documents = package.documents.end - package.documents.start;
         writeln!(out, "{documents}\t{}", harmless(package.directory))?;
     }
@@ -70,17 +70,26 @@ fn list_packages(shard: &Shard, out: &mut impl Write) -> Result<()> {
 }
 
 fn summarize(shard: &Shard, out: &mut impl Write) -> Result<()> {
-    let text = shard.text_bytes().max(1) as f64;
+    let (live, text) = (shard.live_counts(), shard.text_bytes().max(1) as f64);
     writeln!(out, "{}", shard.path().display())?;
     writeln!(
         out,
         "  {}, {}, {}, {} of text, {}",
-        terminal::plural(shard.package_count().into(), "package"),
-        terminal::plural(shard.document_count().into(), "document"),
-        terminal::plural(shard.block_count().into(), "block"),
-        size::show(shard.text_bytes()),
+        terminal::plural(live.packages.into(), "package"),
+        terminal::plural(live.documents.into(), "document"),
+        terminal::plural(live.blocks.into(), "block"),
+        size::show(live.text_bytes),
         terminal::plural(shard.trigram_count(), "trigram"),
     )?;
+    let dead = shard.dead().len() as u64;
+    if dead > 0 {
+        let dead_text = size::show(shard.text_bytes().saturating_sub(live.text_bytes));
+        let dead = terminal::plural(dead, "package");
+        writeln!(
+            out,
+            "  not counted: {dead} replaced or removed, {dead_text} of text"
+        )?;
+    }
     for section in Section::ALL {
         let bytes = shard.section_bytes(section);
         let name = format!("{section:?}").to_lowercase();

@@ -5,7 +5,7 @@ use crate::{local, place, terminal};
 use anyhow::{Context, Result};
 use frontend::{Config, Frontend};
 use index::corpus::{self, Source};
-use index::indexing;
+use index::indexing::{self, Changes};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -14,7 +14,7 @@ use std::process::ExitCode;
 ///
 /// Without SOURCE and without --index it searches the directory it was started in and, when that is
 /// a Rust project, the sources of the crates that cargo has downloaded. The index is kept in the
-/// user's cache directory and built again when a file has changed.
+/// user's cache directory; packages in which a file has changed are read again.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   trawl serve
@@ -22,7 +22,7 @@ use std::process::ExitCode;
   trawl serve --each /srv/debian-sources --listen 127.0.0.1:9000
   trawl serve --index I                    an index that is there, as it is")]
 pub(crate) struct Arguments {
-    /// The index directory; with SOURCE it is built when it is not up to date
+    /// The index directory; with SOURCE it is brought up to date first
     #[arg(long, value_name = "DIR")]
     index: Option<PathBuf>,
     /// Where to listen; port 0 takes a free one
@@ -72,11 +72,17 @@ fn prepare_index(arguments: &Arguments) -> Result<PathBuf> {
         Some(index) => index.clone(),
         None => place::index_of(sources.iter().map(|source| &*source.directory))?,
     };
+    let changes = Changes {
+        // Nobody but `serve` puts anything into an index in the cache.
+        prune: arguments.index.is_none(),
+        ..Changes::default()
+    };
     let options = arguments.build.options()?;
-    if indexing::is_current(&sources, &directory, &options) {
+    // First without the lock, which another `serve` of the same directories may have.
+    if indexing::is_current(sources.clone(), &changes, &directory, &options) {
         eprintln!("the index in {} is up to date", directory.display());
     } else {
-        crate::index::build(sources, &directory, &options)?;
+        crate::index::update(sources, &changes, &directory, &options)?;
     }
     Ok(directory)
 }

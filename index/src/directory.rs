@@ -3,7 +3,7 @@
 //! The manifest is replaced whole, so a reader sees one index or the next, never a mixture. Shards
 //! that the new one does not name are removed after it is in place; who has them open keeps them.
 
-use crate::manifest::{self, Manifest};
+use crate::manifest::{self, Manifest, ShardEntry};
 use crate::shard::{self, Shard};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Write};
@@ -77,9 +77,15 @@ pub struct Index {
 impl Index {
     /// Opens the index in `directory`.
     pub fn open(directory: &Path) -> Result<Index, Error> {
+        Index::open_again(directory, &[])
+    }
+
+    /// As [`open`](Self::open); a shard that is among `open` stays open, with the pages that have
+    /// been checked, and only what of it counts is new.
+    pub fn open_again(directory: &Path, open: &[Arc<Shard>]) -> Result<Index, Error> {
         let mut attempts = 1;
         loop {
-            match Self::open_once(directory) {
+            match Self::open_once(directory, open) {
                 // The manifest was replaced between its reading and the shards'.
                 Err(Error::Shard(shard::Error::Io { source, .. }))
                     if source.kind() == io::ErrorKind::NotFound && attempts < ATTEMPTS_MAX =>
@@ -91,18 +97,34 @@ impl Index {
         }
     }
 
-    fn open_once(directory: &Path) -> Result<Index, Error> {
+    fn open_once(directory: &Path, open: &[Arc<Shard>]) -> Result<Index, Error> {
         let manifest = read_manifest(directory)?;
-        let mut shards = Vec::with_capacity(manifest.shards.len());
-        for entry in &manifest.shards {
-            let path = directory.join(&entry.file);
-            let shard = Shard::open(&path)?;
-            if shard.id() != entry.id {
-                return Err(Error::Swapped { path });
-            }
-            shards.push(Arc::new(shard));
-        }
-        Ok(Index { manifest, shards })
+        let shards = manifest.shards.iter();
+        let shards = shards.map(|entry| open_shard(directory, entry, open));
+        Ok(Index {
+            shards: shards.collect::<Result<_, _>>()?,
+            manifest,
+        })
+    }
+}
+
+/// Opens the shard of a manifest's entry, unless it is among `open`.
+pub(crate) fn open_shard(
+    directory: &Path,
+    entry: &ShardEntry,
+    open: &[Arc<Shard>],
+) -> Result<Arc<Shard>, Error> {
+    let path = directory.join(&entry.file);
+    let shard = match open.iter().find(|shard| shard.file_id() == entry.id) {
+        Some(shard) => shard.clone(),
+        None => Arc::new(Shard::open(&path)?),
+    };
+    if shard.file_id() != entry.id || shard.package_count() as usize != entry.packages.len() {
+        return Err(Error::Swapped { path });
+    }
+    match entry.dead() {
+        dead if dead == shard.dead() => Ok(shard),
+        dead => Ok(Arc::new(shard.with_dead(dead)?)),
     }
 }
 

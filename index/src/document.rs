@@ -1,5 +1,5 @@
-//! What a path says about a document: the package it belongs to, the class that
-//! orders it within that package, and its language.
+//! What is known about a document without opening it: the package it belongs to and how well known
+//! that is, the class that orders it within the package, and its language.
 //!
 //! Everything here is decided from bytes of names alone. No file is opened, so two machines
 //! that hold the same tree give the same answer, and a path that is not UTF-8 is as good as any.
@@ -9,9 +9,11 @@
 
 mod class;
 mod language;
+mod popularity;
 
 pub use class::{Class, classify};
 pub use language::language;
+pub use popularity::Popularity;
 
 /// The name of a package directory, taken apart: `i3-wm_4.22` is `i3-wm` in version `4.22`.
 ///

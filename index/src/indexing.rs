@@ -1,44 +1,41 @@
-//! Builds an index directory from sources: walks, reads, cuts, sorts and writes.
+//! Builds an index directory from sources, or brings one up to date: walks, reads, cuts, sorts and
+//! writes.
 //!
-//! One thread walks the packages, best first, and hands out tasks of some megabytes of files;
-//! workers make a segment of each; the calling thread joins the segments in the tasks' order. All
-//! queues are bounded, so what is in memory is a few segments and the tables of one shard.
-//! **Invariant:** the same files give the same bytes, whatever the number of workers; an index
-//! that is there stays as it is until the new one is complete.
+//! One thread walks the packages, best first, passes over those that the index has as they are, and
+//! hands out tasks of some megabytes of files; workers make a segment of each; the calling thread
+//! joins the segments in the tasks' order to new shards. All queues are bounded, so what is in
+//! memory is a few segments and the tables of one shard. No shard is changed: of a package that an
+//! older shard has, the manifest says that it is dead. When small shards are many, or most of a
+//! shard is dead, the same pipeline reads the packages of the older shards instead of directories,
+//! and makes one new shard of them.
+//! **Invariant:** the same files give the same bytes, whatever the number of workers, and whether
+//! they come from directories or from older shards; an index that is there stays as it is until the
+//! new one is complete.
 
+mod fate;
+mod joined;
+mod merging;
+mod present;
 mod task;
 
 use crate::block::BLOCK_BYTES;
-use crate::corpus::{self, Source, WalkOptions};
-use crate::directory::{self, Lock, MANIFEST};
-use crate::document::split_version;
-use crate::file::{self, AtomicFile};
-use crate::manifest::{Manifest, Options, PackageEntry, ShardEntry};
-use crate::writer::{ShardWriter, Written};
+use crate::corpus::{self, Source, Walk, WalkOptions};
+use crate::directory::{self, Lock};
+use crate::document::{Popularity, split_version};
+use crate::manifest::Options;
+use crate::shard::{self, PackageId, Shard};
+use fate::Fate;
+use fnv::FnvHasher;
+use joined::{Joined, Written};
+use present::Present;
 use std::collections::{BTreeMap, HashMap};
-use std::io::{self, Write};
+use std::hash::Hasher;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::{fs, thread};
-use task::{Done, Entry, Sizes, Task};
-
-/// How well known a package is.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Popularity {
-    /// Share of installations.
-    pub inst: f32,
-    /// Share of reverse dependencies.
-    pub rdep: f32,
-}
-
-impl Popularity {
-    /// What it adds to the static rank of the package's documents; the weights are Debian Code
-    /// Search's.
-    pub fn rank(self) -> f32 {
-        0.3840 * self.inst + 0.3427 * self.rdep
-    }
-}
+use task::{Done, Sizes, Task};
 
 /// How an index is built.
 #[derive(Clone, Debug)]
@@ -70,6 +67,14 @@ impl Default for BuildOptions {
     }
 }
 
+impl BuildOptions {
+    fn walk_options(&self) -> WalkOptions {
+        WalkOptions {
+            no_ignore: self.options.no_ignore,
+        }
+    }
+}
+
 /// Memory that is used by default.
 pub const MEMORY_BYTES: usize = 512 << 20;
 
@@ -96,9 +101,20 @@ pub struct Progress {
     pub bytes: AtomicU64,
 }
 
-/// What was built.
+/// What an update does besides reading what has changed.
+#[derive(Clone, Debug, Default)]
+pub struct Changes {
+    /// Packages to drop: names of directories, or names without version for all versions.
+    pub remove: Vec<Vec<u8>>,
+    /// Drop every package that is not among the sources.
+    pub prune: bool,
+}
+
+/// What came of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
+    /// What happened to the index that was there.
+    pub outcome: Outcome,
     /// Packages in the index.
     pub packages: u64,
     /// Documents in it.
@@ -109,8 +125,43 @@ pub struct Report {
     pub file_bytes: u64,
     /// Shards.
     pub shards: u64,
+    /// What was read from the sources.
+    pub read: Read,
+    /// Packages that were in the index, were not read again, and still are in it.
+    pub kept: u64,
+    /// Packages that were in the index and are not any more: superseded, removed or pruned.
+    pub dropped: u64,
+    /// Packages that were moved from older shards to a new one.
+    pub merged: u64,
+    /// Bytes of all files that were written.
+    pub written_bytes: u64,
+}
+
+/// What was read from the sources.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Read {
+    /// Packages.
+    pub packages: u64,
+    /// Documents.
+    pub documents: u64,
+    /// Bytes of their text.
+    pub text_bytes: u64,
     /// What was left out: how many of each reason's key.
     pub skipped: BTreeMap<String, u64>,
+}
+
+/// What happened to the index that was there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Outcome {
+    /// There was none, or it was to be replaced.
+    #[default]
+    Built,
+    /// It was built with other options: all of it was read again.
+    BuiltAnew,
+    /// It has a new manifest.
+    Updated,
+    /// There was nothing to do, and it is as it was.
+    Unchanged,
 }
 
 /// Why an index could not be built.
@@ -130,6 +181,63 @@ pub enum Error {
         /// The reason.
         source: io::Error,
     },
+    /// The manifest is of no use, so nobody knows what would be lost.
+    #[error("{reason}; with --prune it is built anew from the given sources alone")]
+    Unusable {
+        /// Why it is of no use.
+        reason: directory::Error,
+    },
+    /// A package that is to be removed is not there.
+    #[error("no package `{name}` in the index{}", did_you_mean(nearest.as_deref()))]
+    UnknownPackage {
+        /// What it was called.
+        name: String,
+        /// The most similar name in the index, if one is similar.
+        nearest: Option<String>,
+    },
+    /// A package is to be removed, and is among the sources.
+    #[error(
+        "package `{name}` is to be removed, and it is among the sources: leave out one of both"
+    )]
+    RemovedAndGiven {
+        /// Its directory's name.
+        name: String,
+    },
+    /// Packages must be read again and are not among the sources.
+    #[error("{}: {why}, but not given are {}; name their directories too, or drop them with \
+             --prune", path.display(), list(packages))]
+    NotGiven {
+        /// The index directory.
+        path: PathBuf,
+        /// Why they must be read again.
+        why: &'static str,
+        /// Their directories' names.
+        packages: Vec<String>,
+    },
+}
+
+impl From<shard::Error> for Error {
+    fn from(error: shard::Error) -> Self {
+        Error::Directory(error.into())
+    }
+}
+
+fn did_you_mean(nearest: Option<&str>) -> String {
+    nearest.map_or_else(String::new, |nearest| {
+        format!("; did you mean `{nearest}`?")
+    })
+}
+
+/// Names in a message, at most; more help nobody.
+const LISTED_MAX: usize = 10;
+
+fn list(names: &[String]) -> String {
+    let more = names.len().saturating_sub(LISTED_MAX);
+    let listed = names[..names.len() - more].join(", ");
+    match more {
+        0 => listed,
+        _ => format!("{listed} and {more} more"),
+    }
 }
 
 /// Builds the index of `sources` in `out`, which is created; what was there before is replaced.
@@ -139,67 +247,154 @@ pub fn build(
     options: &BuildOptions,
     progress: &Progress,
 ) -> Result<Report, Error> {
-    let write_error = |source| Error::Write {
-        path: out.to_owned(),
-        source,
-    };
-    fs::create_dir_all(out).map_err(write_error)?;
-    let _lock = Lock::take(out)?;
-    remove_others(out, &directory::read_manifest(out).ok()).map_err(write_error)?;
-    progress
-        .packages
-        .store(sources.len() as u64, Ordering::Relaxed);
-    let sources = best_first(sources, &options.popularity);
-    let mut joined = Joined::new(out, options);
-    run_pipeline(&sources, options, progress, &mut joined)?;
-    joined.publish().map_err(write_error)
+    let _lock = begin(out)?;
+    let mut present = Present::none(out, options.options);
+    present.remove_others(&directory::read_manifest(out).ok())?;
+    let packages = best_first(sources, &options.popularity, &HashMap::new());
+    present.add_read(write(&packages, out, options, progress)?)?;
+    present.publish()
 }
 
-/// Whether the index in `directory` is what a build of `sources` would give, as far as names,
-/// sizes and times of files tell.
-pub fn is_current(sources: &[Source], directory: &Path, options: &BuildOptions) -> bool {
-    let Ok(manifest) = directory::read_manifest(directory) else {
+/// Brings the index in `out` up to date, and builds it when there is none: reads the `sources` that
+/// are not in it as they are now, drops what it has in another version than the one that is given,
+/// and keeps what is not given. Built with other options it is replaced.
+pub fn update(
+    sources: Vec<Source>,
+    changes: &Changes,
+    out: &Path,
+    options: &BuildOptions,
+    progress: &Progress,
+) -> Result<Report, Error> {
+    let mut options = options.clone();
+    if sources.is_empty() {
+        // There must be something to drop from, and what is kept stays as it is.
+        options.options = directory::read_manifest(out)?.options;
+    }
+    let _lock = begin(out)?;
+    let mut present = Present::open(out, options.options, changes.prune)?;
+    present.remove_leftovers()?;
+    let fate = Fate::new(&present, &sources, changes, options.options)?;
+    let packages = best_first(sources, &options.popularity, &fate.recorded(&present));
+    let written = write(&packages, out, &options, progress)?;
+    present.bury(&fate, &written)?;
+    present.add_read(written)?;
+    merging::merge(&mut present, &options, progress)?;
+    present.publish()
+}
+
+/// Whether [`update`] would find nothing to do; needs no right to write. An index that cannot be
+/// read is not current.
+pub fn is_current(
+    sources: Vec<Source>,
+    changes: &Changes,
+    directory: &Path,
+    options: &BuildOptions,
+) -> bool {
+    let Ok(present) = Present::open(directory, options.options, false) else {
         return false;
     };
-    let built: HashMap<&[u8], u64> = manifest
-        .packages
-        .iter()
-        .map(|package| (&package.directory[..], package.signature))
-        .collect();
-    manifest.options == options.options
-        && built.len() == sources.len()
-        && sources.iter().all(|source| {
-            let walk = corpus::walk(source, &walk_options(options));
-            walk.is_ok_and(|walk| built.get(&source.name[..]) == Some(&corpus::signature(&walk)))
-        })
+    let Ok(fate) = Fate::new(&present, &sources, changes, options.options) else {
+        return false;
+    };
+    let recorded = fate.recorded(&present);
+    let packages = best_first(sources, &options.popularity, &recorded);
+    recorded.len() == present.before().len()
+        && packages
+            .iter()
+            .all(|package| task::is_as_recorded(package, options))
 }
 
-fn walk_options(options: &BuildOptions) -> WalkOptions {
-    WalkOptions {
-        no_ignore: options.options.no_ignore,
+/// Creates the directory and takes its lock.
+fn begin(out: &Path) -> Result<Lock, Error> {
+    fs::create_dir_all(out).map_err(write_error(out))?;
+    Ok(Lock::take(out)?)
+}
+
+fn write_error(out: &Path) -> impl Fn(io::Error) -> Error + Copy {
+    |source| Error::Write {
+        path: out.to_owned(),
+        source,
     }
 }
 
-/// A source and how well known it is.
+/// A package to be written, and how well known it is.
 struct Package {
-    source: Source,
+    name: Vec<u8>,
     popularity: Popularity,
+    origin: Origin,
 }
 
-fn best_first(sources: Vec<Source>, known: &HashMap<Vec<u8>, Popularity>) -> Arc<[Package]> {
-    let mut packages: Vec<Package> = sources
-        .into_iter()
-        .map(|source| {
-            let name = split_version(&source.name).0;
-            let popularity = known.get(name).copied().unwrap_or_default();
-            Package { source, popularity }
-        })
-        .collect();
+/// Where a package is read from.
+enum Origin {
+    Directory {
+        source: Source,
+        /// The signature of what the index has of it.
+        recorded: Option<u64>,
+    },
+    Shard(Older),
+}
+
+/// A package of an older shard.
+struct Older {
+    shard: Arc<Shard>,
+    id: PackageId,
+    /// What the manifest has.
+    signature: u64,
+    /// Path and reason of what was left out of it.
+    skipped: Vec<(Vec<u8>, String)>,
+}
+
+/// `recorded` has signatures of packages, by the names of their directories.
+fn best_first(
+    sources: Vec<Source>,
+    known: &HashMap<Vec<u8>, Popularity>,
+    recorded: &HashMap<Vec<u8>, u64>,
+) -> Vec<Package> {
+    let package = |source: Source| Package {
+        popularity: known
+            .get(split_version(&source.name).0)
+            .copied()
+            .unwrap_or_default(),
+        name: source.name.clone(),
+        origin: Origin::Directory {
+            recorded: recorded.get(&source.name).copied(),
+            source,
+        },
+    };
+    let mut packages: Vec<_> = sources.into_iter().map(package).collect();
+    sort(&mut packages);
+    packages
+}
+
+/// Best first: the order of packages in a shard.
+fn sort(packages: &mut [Package]) {
     packages.sort_by(|a, b| {
         let by_rank = b.popularity.rank().total_cmp(&a.popularity.rank());
-        by_rank.then_with(|| a.source.name.cmp(&b.source.name))
+        by_rank.then_with(|| a.name.cmp(&b.name))
     });
-    packages.into()
+}
+
+/// Tells whether a package has changed since it was read.
+fn signature(walk: &Walk, popularity: Popularity) -> u64 {
+    let mut hasher = FnvHasher::default();
+    hasher.write(&corpus::signature(walk).to_le_bytes());
+    hasher.write(&popularity.inst.to_bits().to_le_bytes());
+    hasher.write(&popularity.rdep.to_bits().to_le_bytes());
+    hasher.finish()
+}
+
+/// Writes packages to new shards, those excepted that are as they are recorded.
+fn write(
+    packages: &[Package],
+    directory: &Path,
+    options: &BuildOptions,
+    progress: &Progress,
+) -> Result<Written, Error> {
+    let count = packages.len() as u64;
+    progress.packages.fetch_add(count, Ordering::Relaxed);
+    let mut joined = Joined::new(directory, options);
+    run_pipeline(packages, options, progress, &mut joined)?;
+    joined.finish().map_err(write_error(directory))
 }
 
 fn run_pipeline(
@@ -245,146 +440,16 @@ fn join_in_order(
         let result = result?;
         waiting.insert(result.number, result);
         while let Some(result) = waiting.remove(&next) {
-            joined
-                .join(result, packages)
-                .map_err(|source| Error::Write {
-                    path: joined.directory.to_owned(),
-                    source,
-                })?;
+            let joining = joined.join(result, packages);
+            joining.map_err(write_error(joined.directory))?;
             next += 1;
         }
     }
     Ok(())
 }
 
-/// Shards written so far, and the one in progress.
-struct Joined<'a> {
-    directory: &'a Path,
-    options: &'a BuildOptions,
-    writer: Option<(usize, ShardWriter)>,
-    written: Vec<Written>,
-    manifest_packages: Vec<PackageEntry>,
-    skipped: BTreeMap<String, u64>,
-}
-
-impl<'a> Joined<'a> {
-    fn new(directory: &'a Path, options: &'a BuildOptions) -> Self {
-        Joined {
-            directory,
-            options,
-            writer: None,
-            written: Vec::new(),
-            manifest_packages: Vec::new(),
-            skipped: BTreeMap::new(),
-        }
-    }
-
-    fn join(&mut self, done: Done, packages: &[Package]) -> io::Result<()> {
-        if self
-            .writer
-            .as_ref()
-            .is_some_and(|(shard, _)| *shard != done.shard)
-        {
-            self.finish_shard()?;
-        }
-        let block_bytes = self.options.options.block_bytes;
-        let (_, writer) = match &mut self.writer {
-            Some(writer) => writer,
-            none => none.insert((
-                done.shard,
-                ShardWriter::create(self.directory, block_bytes)?,
-            )),
-        };
-        let documents = done.segment.documents.clone();
-        let base = writer.segment(done.segment)?;
-        let mut documents = documents.iter();
-        for entry in done.entries {
-            match entry {
-                Entry::Package { index, signature } => {
-                    let Package { source, popularity } = &packages[index];
-                    writer.package(&source.name, popularity.inst, popularity.rdep)?;
-                    let directory = source.name.clone();
-                    self.manifest_packages.push(PackageEntry {
-                        signature,
-                        directory,
-                    });
-                }
-                Entry::Document(name) => {
-                    let document = documents.next().expect("as many as were named");
-                    writer.document(&name, base, document)?;
-                }
-                Entry::Skipped(skipped) => {
-                    *self
-                        .skipped
-                        .entry(skipped.reason.key().to_owned())
-                        .or_default() += 1;
-                    writer.skipped(&skipped.path, &skipped.reason.to_string());
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn finish_shard(&mut self) -> io::Result<()> {
-        if let Some((_, writer)) = self.writer.take() {
-            self.written
-                .push(writer.finish(self.options.memory_bytes / MERGE_SHARE)?);
-        }
-        Ok(())
-    }
-
-    /// Puts the new manifest in place and removes what it does not name.
-    fn publish(mut self) -> io::Result<Report> {
-        self.finish_shard()?;
-        let manifest = Manifest {
-            options: self.options.options,
-            shards: self
-                .written
-                .iter()
-                .map(|shard| ShardEntry {
-                    id: shard.id,
-                    file: shard.name.clone(),
-                })
-                .collect(),
-            packages: self.manifest_packages,
-        };
-        let file = AtomicFile::create(self.directory, MANIFEST)?;
-        let text = manifest.render();
-        let mut out = file.file();
-        out.write_all(text.as_bytes())?;
-        file.rename(MANIFEST)?;
-        remove_others(self.directory, &Some(manifest))?;
-        let sum = |field: fn(&Written) -> u64| self.written.iter().map(field).sum();
-        Ok(Report {
-            packages: sum(|shard| u64::from(shard.packages)),
-            documents: sum(|shard| u64::from(shard.documents)),
-            text_bytes: sum(|shard| shard.text_bytes),
-            file_bytes: sum(|shard| shard.file_bytes) + text.len() as u64,
-            shards: self.written.len() as u64,
-            skipped: self.skipped,
-        })
-    }
-}
-
 /// Of the memory, what the buffers of a merge may take.
 const MERGE_SHARE: usize = 8;
-
-/// Removes shards that the manifest does not name, and what an interrupted build has left.
-fn remove_others(directory: &Path, manifest: &Option<Manifest>) -> io::Result<()> {
-    for entry in fs::read_dir(directory)? {
-        let entry = entry?;
-        let name = entry.file_name();
-        let Some(name) = name.to_str() else { continue };
-        let named = manifest
-            .iter()
-            .flat_map(|manifest| &manifest.shards)
-            .any(|shard| shard.file == name);
-        if file::is_temporary(name) || (name.ends_with(".shard") && !named) {
-            fs::remove_file(entry.path())?;
-        }
-    }
-    Ok(())
-}
 
 #[cfg(test)]
 mod tests;

@@ -1,20 +1,27 @@
-//! The manifest: which shards an index consists of, and what they were made from. Text in, text
-//! out.
+//! The manifest: which shards an index consists of, which of their packages count, and what those
+//! were made from. Text in, text out.
 //!
 //! ```text
 //! trawl-index 1
 //! options 4096 ignore
 //! shard 5c7e...(64 digits) 5c7e0123456789ab.shard
 //! package 00f1d2c3b4a59687 i3-wm_4.22
+//! dead 2a7be1c55d18f790 sed_4.9
+//! shard 91d0...(64 digits) 91d0fedcba987654.shard
+//! package 7b00112233445566 sed_4.10
 //! end 1a2b3c4d
 //! ```
 //!
 //! One record a line, fields separated by a space. `options` are the block size and whether git's
-//! rules were obeyed (`ignore`) or not (`no-ignore`). A package's number is the signature of its
-//! directory tree ([`corpus::signature`](crate::corpus::signature)); in its name every byte but
-//! ASCII letters, digits and `.+-_~` is written as `%` and two hex digits. `end` has the CRC-32C
-//! of all lines before it.
+//! rules were obeyed (`ignore`) or not (`no-ignore`). Behind a `shard` come its packages, all of
+//! them and in its order: `package`, or `dead` when a later shard has the package anew or it was
+//! removed. A package's number is the signature of what it was read from (its tree, as
+//! [`corpus::signature`](crate::corpus::signature) has it, and its popularity); in its name every
+//! byte but ASCII letters, digits and `.+-_~` is written as `%` and two hex digits. `end` has the
+//! CRC-32C of all lines before it.
+//! **Invariant:** no shard is named twice, and no two packages that are not dead have one name.
 
+use std::collections::HashSet;
 use std::fmt::Write;
 
 /// The version of the manifest, and with it of the directory's layout.
@@ -30,8 +37,6 @@ pub struct Manifest {
     pub options: Options,
     /// Its shards.
     pub shards: Vec<ShardEntry>,
-    /// Its packages, best first.
-    pub packages: Vec<PackageEntry>,
 }
 
 /// The options that decide what is in an index.
@@ -46,19 +51,38 @@ pub struct Options {
 /// A shard of the index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShardEntry {
-    /// Its id, which its header must have too.
+    /// Its file's id, which the header must have too.
     pub id: [u8; 32],
     /// Its file in the directory.
     pub file: String,
+    /// Its packages, in its order.
+    pub packages: Vec<PackageEntry>,
 }
 
-/// A package of the index.
+/// A package of a shard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PackageEntry {
-    /// Hash of the names, sizes and times of its files, when it was read.
+    /// Hash of its popularity, and of the names, sizes and times of its files, when it was read.
     pub signature: u64,
     /// Its directory's name.
     pub directory: Vec<u8>,
+    /// Whether it does not count any more: a later shard has it anew, or it was removed.
+    pub is_dead: bool,
+}
+
+impl ShardEntry {
+    /// The numbers of the packages that do not count any more, ascending.
+    pub fn dead(&self) -> Vec<u32> {
+        let numbered = (0..).zip(&self.packages);
+        numbered
+            .filter_map(|(number, package)| package.is_dead.then_some(number))
+            .collect()
+    }
+
+    /// The packages that count.
+    pub fn live(&self) -> impl Iterator<Item = &PackageEntry> {
+        self.packages.iter().filter(|package| !package.is_dead)
+    }
 }
 
 /// Why text is not a manifest.
@@ -96,10 +120,11 @@ impl Manifest {
         for shard in &self.shards {
             // Writing to a string cannot fail.
             let _ = writeln!(text, "shard {} {}", hex(&shard.id), shard.file);
-        }
-        for package in &self.packages {
-            let name = escape(&package.directory);
-            let _ = writeln!(text, "package {:016x} {name}", package.signature);
+            for package in &shard.packages {
+                let kind = if package.is_dead { "dead" } else { "package" };
+                let (signature, name) = (package.signature, escape(&package.directory));
+                let _ = writeln!(text, "{kind} {signature:016x} {name}");
+            }
         }
         let crc = crc32c::crc32c(text.as_bytes());
         let _ = writeln!(text, "end {crc:08x}");
@@ -126,14 +151,30 @@ impl Manifest {
                 no_ignore: false,
             },
             shards: Vec::new(),
-            packages: Vec::new(),
         };
         for (index, line) in body.lines().enumerate().skip(1) {
             manifest
                 .parse_record(line)
                 .ok_or(Error::Corrupt { line: index + 1 })?;
         }
-        Ok(manifest)
+        match manifest.is_consistent() {
+            true => Ok(manifest),
+            false => Err(Error::Corrupt { line: lines }),
+        }
+    }
+
+    /// The packages that count, shard by shard.
+    pub fn live(&self) -> impl Iterator<Item = &PackageEntry> {
+        self.shards.iter().flat_map(ShardEntry::live)
+    }
+
+    fn is_consistent(&self) -> bool {
+        let (mut files, mut directories) = (HashSet::new(), HashSet::new());
+        self.options.block_bytes > 0
+            && self.shards.iter().all(|shard| files.insert(&shard.file))
+            && self
+                .live()
+                .all(|package| directories.insert(&package.directory))
     }
 
     fn parse_record(&mut self, line: &str) -> Option<()> {
@@ -142,18 +183,25 @@ impl Manifest {
         match kind {
             "options" => {
                 let block_bytes = first.parse().ok()?;
+                let no_ignore = match second {
+                    "no-ignore" => true,
+                    "ignore" => false,
+                    _ => return None,
+                };
                 self.options = Options {
                     block_bytes,
-                    no_ignore: second == "no-ignore",
+                    no_ignore,
                 };
             }
             "shard" => self.shards.push(ShardEntry {
                 id: parse_hex(first)?.try_into().ok()?,
                 file: Some(second).filter(|file| is_file_name(file))?.to_owned(),
+                packages: Vec::new(),
             }),
-            "package" => self.packages.push(PackageEntry {
+            "package" | "dead" => self.shards.last_mut()?.packages.push(PackageEntry {
                 signature: u64::from_str_radix(first, 16).ok()?,
                 directory: unescape(second)?,
+                is_dead: kind == "dead",
             }),
             _ => return None,
         }
@@ -217,37 +265,60 @@ fn unescape(text: &str) -> Option<Vec<u8>> {
 mod tests {
     use super::*;
 
+    fn package(directory: &[u8], signature: u64, is_dead: bool) -> PackageEntry {
+        PackageEntry {
+            signature,
+            directory: directory.to_vec(),
+            is_dead,
+        }
+    }
+
+    fn shard(byte: u8, packages: Vec<PackageEntry>) -> ShardEntry {
+        ShardEntry {
+            id: [byte; 32],
+            file: format!("{byte:02x}.shard"),
+            packages,
+        }
+    }
+
     fn manifest() -> Manifest {
+        let first = vec![
+            package(b"sed_4.9", 1, true),
+            package(b"i3-wm_4.22", 7, false),
+            package(b"gone", 2, true),
+        ];
+        let second = vec![
+            package(b"a b%\n\xff", u64::MAX, false),
+            package(b"sed_4.9", 3, false),
+        ];
         Manifest {
             options: Options {
                 block_bytes: 4096,
                 no_ignore: true,
             },
-            shards: vec![ShardEntry {
-                id: [0xab; 32],
-                file: "abab.shard".to_owned(),
-            }],
-            packages: vec![
-                PackageEntry {
-                    signature: 7,
-                    directory: b"i3-wm_4.22".to_vec(),
-                },
-                PackageEntry {
-                    signature: u64::MAX,
-                    directory: b"a b%\n\xff".to_vec(),
-                },
-            ],
+            shards: vec![shard(0xab, first), shard(0xcd, second)],
         }
     }
 
     #[test]
     fn a_manifest_survives() {
         let text = manifest().render();
-        assert!(
-            text.contains("package ffffffffffffffff a%20b%25%0a%ff\n"),
-            "{text}"
-        );
+        for line in [
+            "dead 0000000000000001 sed_4.9\n",
+            "package ffffffffffffffff a%20b%25%0a%ff\n",
+        ] {
+            assert!(text.contains(line), "{text}");
+        }
         assert_eq!(Manifest::parse(text.as_bytes()), Ok(manifest()));
+    }
+
+    #[test]
+    fn the_dead_are_numbered_and_do_not_count() {
+        let manifest = manifest();
+        assert_eq!(manifest.shards[0].dead(), [0, 2]);
+        assert_eq!(manifest.shards[1].dead(), []);
+        let live: Vec<_> = manifest.live().map(|package| package.signature).collect();
+        assert_eq!(live, [7, u64::MAX, 3]);
     }
 
     #[test]
@@ -275,13 +346,49 @@ mod tests {
         }
     }
 
+    fn check_corrupt(manifest: &Manifest) {
+        let text = manifest.render();
+        let parsed = Manifest::parse(text.as_bytes());
+        assert!(matches!(parsed, Err(Error::Corrupt { .. })), "{text}");
+    }
+
     #[test]
     fn a_shard_outside_the_directory_is_refused() {
         let mut manifest = manifest();
         manifest.shards[0].file = "../x.shard".to_owned();
-        assert!(matches!(
-            Manifest::parse(manifest.render().as_bytes()),
-            Err(Error::Corrupt { .. })
-        ));
+        check_corrupt(&manifest);
+    }
+
+    #[test]
+    fn contradictions_are_refused() {
+        let mut twice = manifest();
+        twice.shards[1].file = twice.shards[0].file.clone();
+        check_corrupt(&twice);
+        let mut both_live = manifest();
+        both_live.shards[0].packages[0].is_dead = false;
+        check_corrupt(&both_live);
+        let mut no_blocks = manifest();
+        no_blocks.options.block_bytes = 0;
+        check_corrupt(&no_blocks);
+    }
+
+    /// Only an enemy writes these: their checksums are right.
+    #[test]
+    fn forged_records_are_refused() {
+        for records in [
+            "options 4096 perhaps\n",
+            "options -1 ignore\n",
+            "package 0000000000000001 before-any-shard\n",
+            "dead 0000000000000001 before-any-shard\n",
+            "shard abab ab.shard\n",
+            "options 4096\n",
+            "\n",
+            "",
+        ] {
+            let body = format!("{TITLE}{VERSION}\n{records}");
+            let text = format!("{body}end {:08x}\n", crc32c::crc32c(body.as_bytes()));
+            let parsed = Manifest::parse(text.as_bytes());
+            assert!(matches!(parsed, Err(Error::Corrupt { .. })), "{text}");
+        }
     }
 }

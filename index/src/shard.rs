@@ -2,24 +2,28 @@
 //!
 //! The format is described in [`format`](crate::format). Opening looks at the header and the table
 //! of checksums; every other page is checked when it is first touched, so that a search pays for
-//! what it reads.
+//! what it reads. Of its packages some may be dead ([`Shard::with_dead`]): ids and counts of ids
+//! know them, candidates, [`Shard::find`] and [`Shard::skipped`] do not.
 //! **Invariant:** foreign bytes give an [`Error`] that names file and offset, never a panic and
 //! never a wrong answer; no checksum is computed twice.
 
 mod candidates;
+mod live;
 mod pages;
 
 pub use candidates::Candidates;
+pub use live::Counts;
 
-use crate::document::Class;
+use crate::document::{Class, Popularity};
 use crate::file::{self, Bytes};
 use crate::format::{
     self, BlockEntry, DocumentEntry, Header, MAGIC, PAGE_BYTES, PackageEntry, Section, VERSION,
 };
-use crate::indexing::Popularity;
+use live::Live;
 use pages::Pages;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use zerocopy::little_endian::U64;
 use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 
@@ -119,9 +123,10 @@ pub struct SkippedFile<'a> {
 /// An open shard.
 pub struct Shard {
     path: PathBuf,
-    bytes: Bytes,
+    bytes: Arc<Bytes>,
     header: Header,
-    pages: Pages,
+    pages: Arc<Pages>,
+    live: Live,
 }
 
 impl Shard {
@@ -142,10 +147,11 @@ impl Shard {
         if crc32c::crc32c(table) != header.checksums_crc.get() {
             return Err(corrupt(path, checksums.start, "checksum of the checksums"));
         }
-        let pages = Pages::new(table);
+        let pages = Arc::new(Pages::new(table));
         let shard = Shard {
             path: path.to_owned(),
-            bytes,
+            live: Live::whole(header.id, counts(&header)),
+            bytes: Arc::new(bytes),
             header,
             pages,
         };
@@ -158,27 +164,33 @@ impl Shard {
         &self.path
     }
 
-    /// A hash of what is in it.
+    /// A hash of what of it counts: the file's, or, when packages are dead, BLAKE3 of the file's
+    /// and of their numbers.
     pub fn id(&self) -> [u8; 32] {
+        self.live.id
+    }
+
+    /// A hash of what is in the file, dead or not.
+    pub fn file_id(&self) -> [u8; 32] {
         self.header.id
     }
 
-    /// How many packages.
+    /// How many packages, dead or not.
     pub fn package_count(&self) -> u32 {
         self.header.packages.get()
     }
 
-    /// How many documents.
+    /// How many documents, dead or not.
     pub fn document_count(&self) -> u32 {
         self.header.documents.get()
     }
 
-    /// How many blocks.
+    /// How many blocks, dead or not.
     pub fn block_count(&self) -> u32 {
         self.header.blocks.get()
     }
 
-    /// Bytes of text.
+    /// Bytes of text, dead or not.
     pub fn text_bytes(&self) -> u64 {
         self.header.text_bytes.get()
     }
@@ -287,10 +299,10 @@ impl Shard {
         Ok(Popularity { inst, rdep }.rank() + Class::Source.share())
     }
 
-    /// The document at `path` in the package whose directory is `directory`.
+    /// The document at `path` in the live package whose directory is `directory`.
     pub fn find(&self, directory: &[u8], path: &[u8]) -> Result<Option<DocId>, Error> {
-        for package in 0..self.package_count() {
-            let package = self.package(PackageId(package))?;
+        for package in self.live_packages() {
+            let package = self.package(package)?;
             if package.directory != directory {
                 continue;
             }
@@ -332,7 +344,7 @@ impl Shard {
         self.slice(Section::Content, range)
     }
 
-    /// What was left out, in the order of the packages.
+    /// What was left out of live packages, in their order.
     pub fn skipped(&self) -> Result<Vec<SkippedFile<'_>>, Error> {
         let mut rest = self.slice(Section::Skipped, 0..self.section_bytes(Section::Skipped))?;
         let mut files = Vec::new();
@@ -342,6 +354,7 @@ impl Shard {
                 .ok_or_else(|| self.corrupt(Section::Skipped, "an entry"))?;
             files.push(file);
         }
+        files.retain(|file| self.is_live(file.package));
         Ok(files)
     }
 
@@ -434,6 +447,16 @@ impl Shard {
     /// The dictionary's entry number `index`.
     fn dictionary_entry(&self, index: u32) -> Result<u64, Error> {
         Ok(self.entry::<U64>(Section::Dictionary, index)?.get())
+    }
+}
+
+/// All of a shard.
+fn counts(header: &Header) -> Counts {
+    Counts {
+        packages: header.packages.get(),
+        documents: header.documents.get(),
+        blocks: header.blocks.get(),
+        text_bytes: header.text_bytes.get(),
     }
 }
 

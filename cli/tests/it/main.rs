@@ -16,6 +16,7 @@ mod killed;
 mod process;
 mod proxy;
 mod thirds;
+mod update;
 
 use std::time::{Duration, Instant};
 

@@ -1,16 +1,22 @@
-//! Tasks: some megabytes of files that one worker makes a segment of.
+//! Tasks: some megabytes of files, or of documents of older shards, that one worker makes a
+//! segment of.
+//!
+//! **Invariant:** a document of an older shard is written as its file would be: the same text, cut
+//! by the same rule, under the same name and rank.
 
-use super::{BuildOptions, Error, MEMORY_BYTES_MIN, Package, Progress, walk_options};
+use super::{BuildOptions, Error, MEMORY_BYTES_MIN, Older, Origin, Package, Progress, signature};
 use crate::builder::{Limits, Segment, SegmentBuilder};
-use crate::corpus::{self, File, Outcome, Skipped, TextSink};
+use crate::corpus::{self, File, Outcome, Skipped, Source, TextSink, Walk};
 use crate::document::classify;
+use crate::shard::{self, DocId, Shard};
 use crate::writer::DocumentName;
 use std::io;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, mpsc};
 
-/// Files of one shard, in order.
+/// Files and documents for one shard, in order.
 #[derive(Default)]
 pub(super) struct Task {
     number: u64,
@@ -28,7 +34,38 @@ enum Item {
         signature: u64,
     },
     File(File),
-    Skipped(Skipped),
+    /// One of an older shard, and the bytes of its text.
+    Document(DocId, u64),
+    Skipped(LeftOut),
+}
+
+impl Item {
+    fn bytes(&self) -> u64 {
+        match self {
+            Item::File(file) => file.bytes,
+            Item::Document(_, bytes) => *bytes,
+            Item::Package { .. } | Item::Skipped(_) => 0,
+        }
+    }
+}
+
+/// A file that is not searchable.
+pub(super) struct LeftOut {
+    pub(super) path: Vec<u8>,
+    /// The reason in words.
+    pub(super) reason: String,
+    /// The reason's key, unless an older shard had left the file out.
+    pub(super) key: Option<&'static str>,
+}
+
+impl From<Skipped> for LeftOut {
+    fn from(Skipped { path, reason }: Skipped) -> Self {
+        LeftOut {
+            path,
+            reason: reason.to_string(),
+            key: Some(reason.key()),
+        }
+    }
 }
 
 /// A task's segment, and what it was made of.
@@ -43,7 +80,7 @@ pub(super) struct Done {
 pub(super) enum Entry {
     Package { index: usize, signature: u64 },
     Document(DocumentName),
-    Skipped(Skipped),
+    Skipped(LeftOut),
 }
 
 /// How large things may become.
@@ -81,7 +118,15 @@ impl Sizes {
     }
 }
 
-/// Walks all packages and sends their files as tasks.
+/// All that is in a package.
+struct Contents {
+    signature: u64,
+    bytes: u64,
+    items: Vec<Item>,
+}
+
+/// Looks at all packages and sends what is in them as tasks. A package that is as the index has it
+/// is passed over.
 pub(super) fn hand_out(
     packages: &[Package],
     options: &BuildOptions,
@@ -101,28 +146,78 @@ pub(super) fn hand_out(
         if out.closed {
             break;
         }
-        let walk = corpus::walk(&package.source, &walk_options(options))?;
-        let package_bytes: u64 = walk.files.iter().map(|file| file.bytes).sum();
+        let contents = contents(package, options)?;
         progress.packages_walked.fetch_add(1, Ordering::Relaxed);
-        progress
-            .bytes_walked
-            .fetch_add(package_bytes, Ordering::Relaxed);
+        let Some(contents) = contents else { continue };
+        let Contents {
+            signature,
+            bytes,
+            items,
+        } = contents;
+        progress.bytes_walked.fetch_add(bytes, Ordering::Relaxed);
         if shard_bytes >= options.shard_bytes {
             out.send(out.task.shard + 1);
             shard_bytes = 0;
         }
-        shard_bytes += package_bytes;
-        let signature = corpus::signature(&walk);
+        shard_bytes += bytes;
         out.push(Item::Package { index, signature }, index);
-        walk.skipped
-            .into_iter()
-            .for_each(|skipped| out.push(Item::Skipped(skipped), index));
-        walk.files
-            .into_iter()
-            .for_each(|file| out.push(Item::File(file), index));
+        items.into_iter().for_each(|item| out.push(item, index));
     }
     out.send(0);
     Ok(())
+}
+
+/// Whether a package is as the index has it, as far as names, sizes and times of files tell.
+pub(super) fn is_as_recorded(package: &Package, options: &BuildOptions) -> bool {
+    matches!(contents(package, options), Ok(None))
+}
+
+/// What is in a package, unless it is as the index has it.
+fn contents(package: &Package, options: &BuildOptions) -> Result<Option<Contents>, Error> {
+    match &package.origin {
+        Origin::Directory { source, recorded } => {
+            let walk = corpus::walk(source, &options.walk_options())?;
+            let signature = signature(&walk, package.popularity);
+            Ok((*recorded != Some(signature)).then(|| of_directory(walk, signature)))
+        }
+        Origin::Shard(older) => of_shard(older).map(Some),
+    }
+}
+
+fn of_directory(walk: Walk, signature: u64) -> Contents {
+    let skipped = walk.skipped.into_iter();
+    let skipped = skipped.map(|skipped| Item::Skipped(skipped.into()));
+    Contents {
+        signature,
+        bytes: walk.files.iter().map(|file| file.bytes).sum(),
+        items: skipped
+            .chain(walk.files.into_iter().map(Item::File))
+            .collect(),
+    }
+}
+
+fn of_shard(older: &Older) -> Result<Contents, Error> {
+    let left_out = |(path, reason): &(Vec<u8>, String)| {
+        Item::Skipped(LeftOut {
+            path: path.clone(),
+            reason: reason.clone(),
+            key: None,
+        })
+    };
+    let mut contents = Contents {
+        signature: older.signature,
+        bytes: 0,
+        items: older.skipped.iter().map(left_out).collect(),
+    };
+    let shard = &older.shard;
+    for document in shard.package(older.id)?.documents {
+        let document = shard.document(DocId(document))?;
+        let text = shard.text_range(document.blocks)?;
+        let bytes = text.end - text.start;
+        contents.items.push(Item::Document(document.id, bytes));
+        contents.bytes += bytes;
+    }
+    Ok(contents)
 }
 
 /// Collects items to tasks of the right size.
@@ -137,11 +232,7 @@ struct Outbox<'a> {
 
 impl Outbox<'_> {
     fn push(&mut self, item: Item, package: usize) {
-        let bytes = if let Item::File(file) = &item {
-            file.bytes
-        } else {
-            0
-        };
+        let bytes = item.bytes();
         if self.bytes + bytes > self.sizes.task_bytes || self.task.items.len() >= TASK_ITEMS_MAX {
             self.send(self.task.shard);
         }
@@ -196,26 +287,25 @@ fn make(
     progress: &Progress,
 ) -> Result<Done, Error> {
     let mut package = task.package;
+    let mut older = OlderTexts::default();
     let mut entries = Vec::with_capacity(task.items.len());
     for item in task.items {
+        let bytes = item.bytes();
+        if matches!(item, Item::File(_) | Item::Document(..)) {
+            progress.files.fetch_add(1, Ordering::Relaxed);
+            progress.bytes.fetch_add(bytes, Ordering::Relaxed);
+        }
         entries.push(match item {
             Item::Package { index, signature } => {
                 package = index;
                 Entry::Package { index, signature }
             }
-            Item::Skipped(skipped) => Entry::Skipped(skipped),
-            Item::File(file) => {
-                let entry = read(&packages[package], &file, builder)?;
-                progress.files.fetch_add(1, Ordering::Relaxed);
-                progress.bytes.fetch_add(file.bytes, Ordering::Relaxed);
-                entry
-            }
+            Item::Skipped(left_out) => Entry::Skipped(left_out),
+            Item::File(file) => read(&packages[package], &file, builder)?,
+            Item::Document(document, _) => older.copy(&packages[package], document, builder)?,
         });
     }
-    let segment = builder.finish().map_err(|source| {
-        let path = packages[package].source.directory.clone();
-        Error::Corpus(corpus::Error::Sink { path, source })
-    })?;
+    let segment = builder.finish().map_err(sink_error(&packages[package]))?;
     Ok(Done {
         number: task.number,
         shard: task.shard,
@@ -224,13 +314,17 @@ fn make(
     })
 }
 
+fn sink_error(package: &Package) -> impl Fn(io::Error) -> Error + Copy {
+    |source| {
+        let path = package.place().to_owned();
+        Error::Corpus(corpus::Error::Sink { path, source })
+    }
+}
+
 /// Reads a file to the builder.
 fn read(package: &Package, file: &File, builder: &mut SegmentBuilder) -> Result<Entry, Error> {
-    let sink_error = |source| {
-        let path = package.source.directory.clone();
-        Error::Corpus(corpus::Error::Sink { path, source })
-    };
-    match corpus::read(&package.source, file, &mut Sink(builder))? {
+    let sink_error = sink_error(package);
+    match corpus::read(package.source(), file, &mut Sink(builder))? {
         Outcome::Text { .. } => {
             builder.finish_document().map_err(sink_error)?;
             let static_rank = package.popularity.rank() + classify(&file.path).share();
@@ -241,10 +335,84 @@ fn read(package: &Package, file: &File, builder: &mut SegmentBuilder) -> Result<
         }
         Outcome::Skipped(reason) => {
             builder.discard_document().map_err(sink_error)?;
-            Ok(Entry::Skipped(Skipped {
-                path: file.path.clone(),
-                reason,
-            }))
+            let path = file.path.clone();
+            Ok(Entry::Skipped(Skipped { path, reason }.into()))
+        }
+    }
+}
+
+/// Texts of older shards. Pages of a mapping count as memory in use until it is gone, and those of a
+/// whole shard would be more than may be used: so shards are mapped for a task alone, and again
+/// when much has been read.
+#[derive(Default)]
+struct OlderTexts {
+    open: Vec<Shard>,
+    read_bytes: u64,
+}
+
+/// Bytes that are read of a mapping before it is given up.
+const MAPPED_BYTES_MAX: u64 = 4 << 20;
+
+/// Bytes of an older text that are given to the builder at once.
+const PIECE_BYTES: u64 = 1 << 20;
+
+impl OlderTexts {
+    /// Gives a document's text to the builder.
+    fn copy(
+        &mut self,
+        package: &Package,
+        document: DocId,
+        builder: &mut SegmentBuilder,
+    ) -> Result<Entry, Error> {
+        let Origin::Shard(Older { shard, .. }) = &package.origin else {
+            unreachable!("documents are of packages of shards")
+        };
+        let document = shard.document(document)?;
+        let mut text = shard.text_range(document.blocks)?;
+        while !text.is_empty() {
+            let piece = text.start..text.end.min(text.start + PIECE_BYTES);
+            text.start = piece.end;
+            let piece = self.text(shard.path(), piece)?;
+            builder.text(piece).map_err(sink_error(package))?;
+        }
+        builder.finish_document().map_err(sink_error(package))?;
+        Ok(Entry::Document(DocumentName {
+            path: document.path.to_vec(),
+            static_rank: document.static_rank,
+        }))
+    }
+
+    fn text(&mut self, path: &Path, range: Range<u64>) -> Result<&[u8], shard::Error> {
+        if self.read_bytes > MAPPED_BYTES_MAX {
+            *self = OlderTexts::default();
+        }
+        self.read_bytes += range.end - range.start;
+        let known = self.open.iter().position(|shard| shard.path() == path);
+        let index = match known {
+            Some(index) => index,
+            None => {
+                self.open.push(Shard::open(path)?);
+                self.open.len() - 1
+            }
+        };
+        self.open[index].text(range)
+    }
+}
+
+impl Package {
+    /// The directory that its files are in.
+    fn source(&self) -> &Source {
+        match &self.origin {
+            Origin::Directory { source, .. } => source,
+            Origin::Shard(_) => unreachable!("files are of packages of directories"),
+        }
+    }
+
+    /// What errors name.
+    fn place(&self) -> &Path {
+        match &self.origin {
+            Origin::Directory { source, .. } => &source.directory,
+            Origin::Shard(older) => older.shard.path(),
         }
     }
 }

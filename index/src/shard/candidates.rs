@@ -6,10 +6,10 @@ use crate::plan::Query;
 use crate::posting::{self, PADDING_BYTES, PostingList};
 use crate::trigram::Trigram;
 
-/// The blocks that a query does not rule out, ascending.
+/// The live blocks that a query does not rule out, ascending.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Candidates {
-    /// Every block.
+    /// Every live block: [`Shard::live_blocks`].
     All,
     /// These.
     Blocks(Vec<u32>),
@@ -39,8 +39,17 @@ impl Part<'_, '_> {
 }
 
 impl Shard {
-    /// The blocks that `query` does not rule out.
+    /// The live blocks that `query` does not rule out.
     pub fn candidates(&self, query: &Query) -> Result<Candidates, Error> {
+        let mut candidates = self.live_or_dead(query)?;
+        if let Candidates::Blocks(blocks) = &mut candidates {
+            self.retain_live(blocks);
+        }
+        Ok(candidates)
+    }
+
+    /// As [`candidates`](Self::candidates), with dead blocks among them.
+    fn live_or_dead(&self, query: &Query) -> Result<Candidates, Error> {
         Ok(match query {
             Query::All => Candidates::All,
             Query::None => Candidates::Blocks(Vec::new()),
@@ -53,14 +62,12 @@ impl Shard {
         })
     }
 
-    /// The blocks that hold a trigram, ascending.
+    /// The live blocks that hold a trigram, ascending.
     pub fn blocks_with(&self, trigram: Trigram) -> Result<Vec<BlockId>, Error> {
         let list = self.postings(trigram)?;
-        Ok(list
-            .iter()
-            .flat_map(PostingList::cursor)
-            .map(BlockId)
-            .collect())
+        let mut blocks = list.iter().flat_map(PostingList::cursor).collect();
+        self.retain_live(&mut blocks);
+        Ok(blocks.into_iter().map(BlockId).collect())
     }
 
     /// Rarest part first, and no further than it pays.
@@ -96,7 +103,7 @@ impl Shard {
     fn read(&self, part: &Part<'_, '_>) -> Result<Option<Vec<u32>>, Error> {
         Ok(match part {
             Part::List(list) => Some(list.cursor().collect()),
-            Part::Query(query, _) => match self.candidates(query)? {
+            Part::Query(query, _) => match self.live_or_dead(query)? {
                 Candidates::All => None,
                 Candidates::Blocks(blocks) => Some(blocks),
             },
@@ -107,7 +114,7 @@ impl Shard {
         match part {
             Part::List(list) => posting::intersect(blocks, list),
             Part::Query(query, _) => {
-                if let Candidates::Blocks(other) = self.candidates(query)? {
+                if let Candidates::Blocks(other) = self.live_or_dead(query)? {
                     retain_common(blocks, &other);
                 }
             }
@@ -123,7 +130,7 @@ impl Shard {
                 lists.extend(self.postings(*trigram)?);
                 continue;
             }
-            match self.candidates(query)? {
+            match self.live_or_dead(query)? {
                 Candidates::All => return Ok(Candidates::All),
                 Candidates::Blocks(more) => blocks.extend(more),
             }

@@ -406,8 +406,66 @@ fn read_all(shard: &Shard) -> Result<(), Error> {
         let _ = range.map(|range| shard.text(range).map(<[u8]>::len));
     }
     let _ = shard.find(b"beta-2", b"README");
+    for dead in [vec![0], vec![1], vec![0, 1]] {
+        let _ = shard
+            .with_dead(dead)
+            .map(|shard| shard.candidates(&everything).map(drop));
+    }
     let _ = (0..shard.package_count()).try_for_each(|id| shard.package(PackageId(id)).map(drop));
     shard.skipped().map(drop)
+}
+
+#[test]
+fn what_is_dead_is_neither_counted_nor_found() {
+    let bytes = shard_bytes(&FIXTURE, 16);
+    let whole = open(&bytes).unwrap();
+    let without = |dead: &[u32]| whole.with_dead(dead.to_vec()).unwrap();
+    let live = |shard: &Shard| {
+        shard
+            .live_blocks()
+            .iter()
+            .cloned()
+            .flatten()
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(live(&whole), [0, 1, 2, 3, 4, 5]);
+    assert_eq!(without(&[]).id(), whole.id());
+    let shard = without(&[0]);
+    let id = blake3::hash(&[&whole.id()[..], &[0; 4]].concat());
+    assert_eq!((shard.id(), shard.file_id()), (*id.as_bytes(), whole.id()));
+    let counts = Counts {
+        packages: 1,
+        documents: 1,
+        blocks: 1,
+        text_bytes: 6,
+    };
+    assert_eq!(shard.live_counts(), counts);
+    assert_eq!(live(&shard), [5]);
+    assert!(shard.skipped().unwrap().is_empty());
+    assert_eq!(shard.find(b"alpha_1", b"src/main.c").unwrap(), None);
+    assert_eq!(shard.find(b"beta-2", b"README").unwrap(), Some(DocId(3)));
+    let blocks = |shard: &Shard, pattern| shard.candidates(&plan(pattern, true).unwrap()).unwrap();
+    assert_eq!(blocks(&shard, "main"), Candidates::Blocks(vec![]));
+    assert_eq!(blocks(&shard, "ve|main"), Candidates::All);
+    let shard = without(&[1]);
+    assert_eq!(blocks(&shard, "main"), Candidates::Blocks(vec![0, 2, 4]));
+    assert_eq!(live(&shard), [0, 1, 2, 3, 4]);
+    let none = without(&[0, 1]);
+    assert_eq!(
+        (none.live_blocks(), none.live_counts()),
+        (&[][..], Counts::default())
+    );
+    assert_ne!(none.id(), shard.id());
+}
+
+#[test]
+fn the_dead_must_be_there_and_in_order() {
+    let bytes = shard_bytes(&FIXTURE, 16);
+    let shard = open(&bytes).unwrap();
+    for dead in [&[2][..], &[0, 2], &[1, 0], &[0, 0], &[u32::MAX]] {
+        let error = shard.with_dead(dead.to_vec()).err();
+        assert!(matches!(error, Some(Error::Corrupt { .. })), "{dead:?}");
+    }
 }
 
 #[test]

@@ -1,0 +1,603 @@
+//! An index that is brought up to date holds what one that is built anew would hold.
+
+use super::*;
+use crate::manifest::Manifest;
+use crate::plan::plan;
+use crate::shard::Candidates;
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::time::{Duration, SystemTime};
+use tempfile::TempDir;
+
+/// Directories of source, and an index of some of them.
+struct There {
+    directory: TempDir,
+    options: BuildOptions,
+    /// What is added to the time of the next file: a file system's own times may be too coarse to
+    /// tell two of a test apart.
+    clock_s: u64,
+}
+
+/// A document: package, path, rank, text.
+type Row = (String, String, u32, Vec<u8>);
+
+impl There {
+    fn new() -> There {
+        There {
+            directory: tempfile::tempdir().unwrap(),
+            options: BuildOptions {
+                jobs: 2,
+                ..super::options()
+            },
+            clock_s: 0,
+        }
+    }
+
+    /// An index of `packages`, each of which has a file `x.c` with its name in it.
+    fn with(packages: &[&str]) -> There {
+        let mut there = There::new();
+        for package in packages {
+            there.write(package, "x.c", format!("needle of {package}\n"));
+        }
+        there.update(packages).unwrap();
+        there
+    }
+
+    fn path(&self, path: &str) -> PathBuf {
+        self.directory.path().join(path)
+    }
+
+    fn write(&mut self, package: &str, path: &str, text: impl AsRef<[u8]>) {
+        let path = self.path(package).join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        self.clock_s += 1;
+        let time = SystemTime::UNIX_EPOCH + Duration::from_secs(self.clock_s);
+        let file = File::options().write(true).open(path).unwrap();
+        file.set_modified(time).unwrap();
+    }
+
+    fn sources(&self, packages: &[&str]) -> Vec<Source> {
+        let paths: Vec<_> = packages.iter().map(|package| self.path(package)).collect();
+        corpus::sources(&paths, false).unwrap()
+    }
+
+    fn update(&self, packages: &[&str]) -> Result<Report, Error> {
+        self.change(packages, &Changes::default())
+    }
+
+    fn change(&self, packages: &[&str], changes: &Changes) -> Result<Report, Error> {
+        let (sources, out) = (self.sources(packages), self.path("out"));
+        update(sources, changes, &out, &self.options, &Progress::default())
+    }
+
+    fn is_current(&self, packages: &[&str], changes: &Changes) -> bool {
+        let (sources, out) = (self.sources(packages), self.path("out"));
+        is_current(sources, changes, &out, &self.options)
+    }
+
+    fn index(&self) -> Index {
+        Index::open(&self.path("out")).unwrap()
+    }
+
+    fn manifest(&self) -> Vec<u8> {
+        fs::read(self.path("out").join(directory::MANIFEST)).unwrap()
+    }
+
+    /// The index of `packages` as it would be if it were built now.
+    fn fresh(&self, packages: &[&str]) -> Index {
+        let out = self.path("fresh");
+        let options = &self.options;
+        build(self.sources(packages), &out, options, &Progress::default()).unwrap();
+        Index::open(&out).unwrap()
+    }
+
+    /// Checks that the index holds what a fresh one of `packages` holds.
+    fn check(&self, packages: &[&str]) {
+        let (index, fresh) = (self.index(), self.fresh(packages));
+        assert_eq!(rows(&index), rows(&fresh));
+        assert_eq!(skipped(&index), skipped(&fresh));
+        assert_eq!(found(&index), found(&fresh));
+        let signatures = |manifest: &Manifest| {
+            let live = manifest.live();
+            let live = live.map(|package| (package.directory.clone(), package.signature));
+            live.collect::<BTreeSet<_>>()
+        };
+        assert_eq!(signatures(&index.manifest), signatures(&fresh.manifest));
+        check_files(&self.path("out"), &index.manifest);
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// The documents of live packages, whose sums must be those that the shards announce.
+fn rows(index: &Index) -> BTreeSet<Row> {
+    let mut rows = BTreeSet::new();
+    for shard in &index.shards {
+        let mut counts = shard::Counts::default();
+        for id in shard.live_packages() {
+            let package = shard.package(id).unwrap();
+            counts.packages += 1;
+            for id in package.documents {
+                let document = shard.document(DocId(id)).unwrap();
+                let range = shard.text_range(document.blocks.clone()).unwrap();
+                let (directory, path) = (text(package.directory), text(document.path));
+                let of_path = shard.find(package.directory, document.path).unwrap();
+                assert_eq!(of_path, Some(DocId(id)));
+                counts.documents += 1;
+                counts.blocks += document.blocks.len() as u32;
+                counts.text_bytes += range.end - range.start;
+                let bytes = shard.text(range).unwrap().to_vec();
+                rows.insert((directory, path, document.static_rank.to_bits(), bytes));
+            }
+        }
+        assert_eq!(counts, shard.live_counts());
+    }
+    rows
+}
+
+fn skipped(index: &Index) -> BTreeSet<(String, String, String)> {
+    let mut all = BTreeSet::new();
+    for shard in &index.shards {
+        for file in shard.skipped().unwrap() {
+            let package = text(shard.package(file.package).unwrap().directory);
+            all.insert((package, text(file.path), file.reason.to_owned()));
+        }
+    }
+    all
+}
+
+/// The blocks that hold the word that all files have, as candidates lead to them.
+fn found(index: &Index) -> BTreeSet<(String, Vec<u8>)> {
+    let mut all = BTreeSet::new();
+    for shard in &index.shards {
+        let live: Vec<u32> = shard.live_blocks().iter().cloned().flatten().collect();
+        let anything = shard.candidates(&plan(".", false).unwrap()).unwrap();
+        assert_eq!(anything, Candidates::All);
+        let candidates = shard.candidates(&plan("needle", false).unwrap()).unwrap();
+        let Candidates::Blocks(blocks) = candidates else {
+            panic!("a word has trigrams")
+        };
+        for block in blocks {
+            assert!(live.binary_search(&block).is_ok(), "block {block} is dead");
+            let document = shard.document_of(BlockId(block)).unwrap();
+            let package = shard.package_of(document).unwrap();
+            let package = text(shard.package(package).unwrap().directory);
+            let range = shard.text_range(block..block + 1).unwrap();
+            all.insert((package, shard.text(range).unwrap().to_vec()));
+        }
+    }
+    all
+}
+
+/// There is nothing in the directory but the lock, the manifest, and what that names.
+fn check_files(out: &Path, manifest: &Manifest) {
+    let files = fs::read_dir(out).unwrap();
+    let files: BTreeSet<String> = files
+        .map(|file| file.unwrap().file_name().into_string().unwrap())
+        .collect();
+    let named = manifest.shards.iter().map(|shard| shard.file.clone());
+    let expected = ["lock".to_owned(), directory::MANIFEST.to_owned()];
+    assert_eq!(files, named.chain(expected).collect());
+}
+
+fn removing(names: &[&str]) -> Changes {
+    Changes {
+        remove: names.iter().map(|name| name.as_bytes().to_vec()).collect(),
+        prune: false,
+    }
+}
+
+const PRUNE: Changes = Changes {
+    remove: Vec::new(),
+    prune: true,
+};
+
+/// Packages that were read, kept, dropped and merged.
+fn counts(report: &Report) -> [u64; 4] {
+    [
+        report.read.packages,
+        report.kept,
+        report.dropped,
+        report.merged,
+    ]
+}
+
+#[test]
+fn what_has_changed_is_read_and_the_rest_is_kept() {
+    let mut there = There::with(&["a_1", "b_1", "c_1"]);
+    let before = there.index();
+    there.write("b_1", "x.c", "needle, but another\n");
+    let report = there.update(&["a_1", "b_1", "c_1"]).unwrap();
+    assert_eq!(report.outcome, Outcome::Updated);
+    assert_eq!(counts(&report), [1, 2, 0, 0]);
+    assert_eq!(
+        (report.packages, report.documents, report.shards),
+        (3, 3, 2)
+    );
+    there.check(&["a_1", "b_1", "c_1"]);
+    let after = there.index();
+    let (old, new) = (&before.shards[0], &after.shards[0]);
+    assert_eq!(old.file_id(), new.file_id(), "the file is the same");
+    assert_ne!(old.id(), new.id(), "what counts of it is not");
+    assert_eq!(new.dead().len(), 1);
+}
+
+#[test]
+fn what_is_not_given_stays() {
+    let mut there = There::with(&["a_1", "b_1"]);
+    there.write("c_1", "x.c", "needle\n");
+    let report = there.update(&["c_1"]).unwrap();
+    assert_eq!(counts(&report), [1, 2, 0, 0]);
+    there.check(&["a_1", "b_1", "c_1"]);
+}
+
+#[test]
+fn nothing_to_do_leaves_the_manifest_alone() {
+    let there = There::with(&["a_1", "b_1"]);
+    let before = there.manifest();
+    let written = fs::metadata(there.path("out/manifest")).unwrap();
+    let report = there.update(&["b_1", "a_1"]).unwrap();
+    assert_eq!(report.outcome, Outcome::Unchanged);
+    assert_eq!((counts(&report), report.written_bytes), ([0, 2, 0, 0], 0));
+    assert_eq!((report.packages, report.documents), (2, 2));
+    assert_eq!(there.manifest(), before);
+    let after = fs::metadata(there.path("out/manifest")).unwrap();
+    assert_eq!(after.modified().unwrap(), written.modified().unwrap());
+}
+
+#[test]
+fn an_index_is_current_when_there_is_nothing_to_do() {
+    let mut there = There::with(&["a_1", "b_1"]);
+    there.write("a_2", "x.c", "needle\n");
+    let given: &[(&[&str], bool, bool)] = &[
+        (&["a_1", "b_1"], true, true),
+        (&["a_1"], true, false),
+        (&["a_1", "a_2"], false, false),
+        (&["a_2"], false, false),
+    ];
+    for &(packages, is_current, is_current_pruned) in given {
+        let keep = there.is_current(packages, &Changes::default());
+        let prune = there.is_current(packages, &PRUNE);
+        assert_eq!(
+            (keep, prune),
+            (is_current, is_current_pruned),
+            "{packages:?}"
+        );
+    }
+    there.write("a_1", "x.c", "another needle\n");
+    assert!(!there.is_current(&["a_1", "b_1"], &Changes::default()));
+    fs::remove_dir_all(there.path("out")).unwrap();
+    assert!(!there.is_current(&["b_1"], &Changes::default()));
+}
+
+#[test]
+fn another_version_supersedes_those_that_are_not_given() {
+    let mut there = There::with(&["foo_1.0", "foo_1.1", "foobar_1.0"]);
+    there.write("foo_1.2", "x.c", "needle\n");
+    let report = there.update(&["foo_1.1", "foo_1.2"]).unwrap();
+    assert_eq!(counts(&report), [1, 2, 1, 0]);
+    there.check(&["foo_1.1", "foo_1.2", "foobar_1.0"]);
+    // The same version under another separator is the same package.
+    there.write("foo-1.2", "x.c", "needle\n");
+    let report = there.update(&["foo-1.2"]).unwrap();
+    assert_eq!(counts(&report), [1, 1, 2, 1]);
+    there.check(&["foo-1.2", "foobar_1.0"]);
+}
+
+#[test]
+fn packages_are_removed_by_directory_or_by_name() {
+    let there = There::with(&["foo_1.0", "foo_1.1", "bar_1", "bar_2", "baz"]);
+    let report = there.change(&[], &removing(&["foo", "bar_2"])).unwrap();
+    assert_eq!(counts(&report), [0, 2, 3, 2], "three of five are dead");
+    there.check(&["bar_1", "baz"]);
+    let report = there.change(&[], &removing(&["bar", "baz"])).unwrap();
+    assert_eq!((report.packages, report.shards), (0, 0));
+    assert!(there.index().shards.is_empty());
+    there.update(&["baz"]).unwrap();
+    there.check(&["baz"]);
+}
+
+#[test]
+fn an_unknown_package_is_an_error_and_nothing_happens() {
+    let mut there = There::with(&["i3-wm_4.22", "sed_4.9"]);
+    there.write("sed_4.9", "x.c", "needle, but another\n");
+    let before = there.manifest();
+    for (name, says) in [
+        (
+            "i3-wn",
+            "no package `i3-wn` in the index; did you mean `i3-wm`?",
+        ),
+        (
+            "sed_4.8",
+            "no package `sed_4.8` in the index; did you mean `sed_4.9`?",
+        ),
+        ("emacs", "no package `emacs` in the index"),
+    ] {
+        let changes = removing(&["i3-wm", name]);
+        let error = there.change(&["sed_4.9"], &changes).unwrap_err();
+        assert_eq!(error.to_string(), says);
+    }
+    let both = there.change(&["sed_4.9"], &removing(&["sed"])).unwrap_err();
+    assert!(matches!(&both, Error::RemovedAndGiven { name } if name == "sed_4.9"));
+    assert_eq!(there.manifest(), before);
+}
+
+#[test]
+fn removing_needs_an_index() {
+    let there = There::new();
+    let error = there.change(&[], &removing(&["a"])).unwrap_err();
+    let expected = matches!(error, Error::Directory(directory::Error::NotAnIndex { .. }));
+    assert!(expected, "{error}");
+    assert!(!there.path("out").exists());
+}
+
+#[test]
+fn pruning_drops_what_is_not_given() {
+    let there = There::with(&["a_1", "b_1", "c_1"]);
+    let report = there.change(&["b_1"], &PRUNE).unwrap();
+    assert_eq!(counts(&report), [0, 1, 2, 1]);
+    there.check(&["b_1"]);
+}
+
+#[test]
+fn other_popularity_is_a_change() {
+    let mut there = There::with(&["a_1", "b_1"]);
+    let popularity = Popularity {
+        inst: 0.25,
+        rdep: 0.0,
+    };
+    there.options.popularity.insert(b"a".to_vec(), popularity);
+    let report = there.update(&["a_1", "b_1"]).unwrap();
+    assert_eq!(counts(&report), [1, 1, 0, 0]);
+    there.check(&["a_1", "b_1"]);
+}
+
+#[test]
+fn other_options_build_anew_and_lose_nothing_in_silence() {
+    let mut there = There::with(&["a_1", "b_1", "c_1"]);
+    let before = there.manifest();
+    there.options.options.no_ignore = true;
+    let error = there.update(&["b_1"]).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "{}: it was built with other options, so all of its packages must be read again, but \
+             not given are a_1, c_1; name their directories too, or drop them with --prune",
+            there.path("out").display()
+        )
+    );
+    assert_eq!(there.manifest(), before);
+    let report = there.update(&["c_1", "b_1", "a_1"]).unwrap();
+    assert_eq!(report.outcome, Outcome::BuiltAnew);
+    assert_eq!((counts(&report), report.shards), ([3, 0, 0, 0], 1));
+    there.check(&["a_1", "b_1", "c_1"]);
+    there.options.options.block_bytes = 64;
+    // What is removed needs no options, and what is pruned is not missed.
+    there.change(&[], &removing(&["c"])).unwrap();
+    assert!(there.index().manifest.options.no_ignore);
+    let report = there.change(&["b_1"], &PRUNE).unwrap();
+    assert_eq!(counts(&report), [1, 0, 1, 0]);
+    there.check(&["b_1"]);
+}
+
+#[test]
+fn a_shard_that_is_damaged_is_read_again() {
+    let mut there = There::with(&["a_1", "b_1"]);
+    there.write("c_1", "x.c", "needle\n");
+    there.update(&["c_1"]).unwrap();
+    let shard = there
+        .path("out")
+        .join(&there.index().manifest.shards[0].file);
+    fs::write(&shard, "no shard").unwrap();
+    let error = there.update(&["a_1"]).unwrap_err();
+    assert!(
+        matches!(&error, Error::NotGiven { packages, .. } if packages == &["b_1"]),
+        "{error}"
+    );
+    let report = there.update(&["a_1", "b_1"]).unwrap();
+    assert_eq!(counts(&report), [2, 1, 0, 0]);
+    there.check(&["a_1", "b_1", "c_1"]);
+}
+
+#[test]
+fn a_manifest_of_no_use_is_replaced_only_when_told_to() {
+    let there = There::with(&["a_1", "b_1"]);
+    fs::write(there.path("out/manifest"), "trawl-index 1\n").unwrap();
+    let error = there.update(&["a_1"]).unwrap_err();
+    assert!(matches!(error, Error::Unusable { .. }), "{error}");
+    there.change(&["a_1"], &PRUNE).unwrap();
+    there.check(&["a_1"]);
+}
+
+#[test]
+fn an_interrupted_update_leaves_the_index_as_it_was() {
+    let mut there = There::with(&["a_1", "b_1"]);
+    let before = there.manifest();
+    there.write("b_1", "x.c", "needle, but another\n");
+    there.write("c_1", "x.c", "needle\n");
+    let mut sources = there.sources(&["a_1", "b_1", "c_1"]);
+    sources[2].directory = there.path("gone");
+    let out = there.path("out");
+    let options = BuildOptions {
+        // Of those that can be read each has a shard by then.
+        shard_bytes: 1,
+        ..there.options.clone()
+    };
+    let failed = update(
+        sources,
+        &Changes::default(),
+        &out,
+        &options,
+        &Progress::default(),
+    );
+    assert!(matches!(failed, Err(Error::Corpus(_))), "{failed:?}");
+    assert_eq!(there.manifest(), before);
+    fs::write(out.join("unfinished.tmp"), "half a shard").unwrap();
+    fs::write(out.join("0123456789abcdef.shard"), "never named").unwrap();
+    there.update(&["a_1", "b_1", "c_1"]).unwrap();
+    there.check(&["a_1", "b_1", "c_1"]);
+}
+
+/// Packages with all that a shard records: other encodings, lines of any length, empty files,
+/// files that are left out.
+fn peculiar(there: &mut There, package: &str) {
+    let number = package.bytes().map(u32::from).sum::<u32>();
+    let long = format!("needle {}\nx\n", "long ".repeat(4_000));
+    let lines: String = (0..900)
+        .map(|line| format!("{line} {}\n", line * number))
+        .collect();
+    there.write(package, "src/long.c", long);
+    there.write(package, "src/lines.c", lines);
+    there.write(package, "src/empty.c", "");
+    there.write(package, "src/crlf.c", "a\r\n\r\nneedle");
+    there.write(package, "tests/latin", b"na\xefve\n");
+    there.write(package, "utf16.c", b"\xff\xfea\0r\0s\0e\0\n\0");
+    there.write(package, "bin", b"a\0b");
+    there.write(package, "odd/bin", b"\0");
+    std::os::unix::fs::symlink("bin", there.path(package).join("link")).unwrap();
+}
+
+#[test]
+fn merged_shards_are_those_of_a_fresh_build() {
+    let mut there = There::new();
+    let packages: Vec<String> = (0..9).map(|number| format!("p{number}_1")).collect();
+    let packages: Vec<&str> = packages.iter().map(String::as_str).collect();
+    for (name, inst) in [("p3", 0.5), ("p7", 0.75), ("p8", 0.5)] {
+        let popularity = Popularity { inst, rdep: 0.125 };
+        there.options.popularity.insert(name.into(), popularity);
+    }
+    for (number, package) in (1..).zip(&packages) {
+        peculiar(&mut there, package);
+        let report = there.update(&[package]).unwrap();
+        let expected = if number < 9 { (number, 0) } else { (1, 9) };
+        assert_eq!((report.shards, report.merged), expected);
+    }
+    there.check(&packages);
+    let (index, fresh) = (there.index(), there.fresh(&packages));
+    assert_eq!(index.manifest, fresh.manifest);
+    let read = |index: &Index| fs::read(index.shards[0].path()).unwrap();
+    assert!(read(&index) == read(&fresh), "other bytes");
+    let unchanged = there.update(&packages).unwrap();
+    assert_eq!(unchanged.outcome, Outcome::Unchanged);
+}
+
+#[test]
+fn what_is_mostly_dead_is_merged_without_its_directory() {
+    let mut there = There::new();
+    for package in ["a_1", "b_1", "c_1"] {
+        peculiar(&mut there, package);
+    }
+    there.update(&["a_1", "b_1", "c_1"]).unwrap();
+    fs::rename(there.path("b_1"), there.path("away")).unwrap();
+    let report = there.change(&[], &removing(&["a"])).unwrap();
+    assert_eq!(counts(&report), [0, 2, 1, 0], "a third is dead");
+    let report = there.change(&[], &removing(&["c"])).unwrap();
+    assert_eq!(counts(&report), [0, 1, 1, 1], "two thirds are dead");
+    assert!(there.index().shards[0].dead().is_empty());
+    fs::rename(there.path("away"), there.path("b_1")).unwrap();
+    there.check(&["b_1"]);
+    assert_eq!(there.index().manifest, there.fresh(&["b_1"]).manifest);
+}
+
+/// What a user may do with an index, with numbers of packages and versions.
+#[derive(Clone, Debug)]
+enum Step {
+    /// Write a package and give it.
+    Give(u8, u8, u8),
+    Remove(u8),
+    /// Give the packages of which the bit is set, and no others.
+    Prune(u32),
+    /// Give all packages that are in it.
+    Again,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        8 => (0..14_u8, 0..2_u8, any::<u8>()).prop_map(|(name, version, text)| {
+            Step::Give(name, version, text)
+        }),
+        2 => (0..14_u8).prop_map(Step::Remove),
+        1 => any::<u32>().prop_map(Step::Prune),
+        1 => Just(Step::Again),
+    ]
+}
+
+/// The packages that ought to be in the index.
+type Model = BTreeSet<String>;
+
+fn of_name(model: &Model, name: u8) -> Vec<String> {
+    let prefix = format!("p{name}_");
+    let of_name = model.iter().filter(|package| package.starts_with(&prefix));
+    of_name.cloned().collect()
+}
+
+fn strings(packages: &[String]) -> Vec<&str> {
+    packages.iter().map(String::as_str).collect()
+}
+
+fn take(there: &mut There, model: &mut Model, step: &Step) {
+    match *step {
+        Step::Give(name, version, bytes) => {
+            let package = format!("p{name}_{version}");
+            let body = "some needle\n".repeat(1 + usize::from(bytes) * 4);
+            there.write(&package, &format!("{}.c", bytes % 3), body);
+            for other in of_name(model, name) {
+                model.remove(&other);
+            }
+            let report = there.update(&[&package]).unwrap();
+            assert_eq!(report.read.packages, 1);
+            model.insert(package);
+        }
+        Step::Remove(name) => {
+            let removed = of_name(model, name);
+            let result = there.change(&[], &removing(&[&format!("p{name}")]));
+            assert_eq!(result.is_ok(), !removed.is_empty(), "{result:?}");
+            removed.iter().for_each(|package| {
+                model.remove(package);
+            });
+        }
+        Step::Prune(bits) => {
+            let numbered = (0..).zip(model.iter());
+            let given = numbered.filter(|(number, _)| bits >> number & 1 == 1);
+            let given: Vec<String> = given.map(|(_, package)| package.clone()).collect();
+            if !given.is_empty() {
+                there.change(&strings(&given), &PRUNE).unwrap();
+                *model = given.into_iter().collect();
+            }
+        }
+        Step::Again => {
+            let all: Vec<String> = model.iter().cloned().collect();
+            if !all.is_empty() {
+                let before = there.manifest();
+                let report = there.update(&strings(&all)).unwrap();
+                assert_eq!(report.outcome, Outcome::Unchanged);
+                assert_eq!(there.manifest(), before);
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_is_done_the_index_is_as_if_built_anew(
+        steps in prop::collection::vec(step(), 1..24),
+        shard_bytes in prop::sample::select(vec![2_000, 100_000, SHARD_BYTES]),
+    ) {
+        let mut there = There::with(&["p0_0"]);
+        there.options.shard_bytes = shard_bytes;
+        let mut model = Model::from(["p0_0".to_owned()]);
+        for step in &steps {
+            take(&mut there, &mut model, step);
+            let packages: Vec<String> = model.iter().cloned().collect();
+            if !packages.is_empty() {
+                there.check(&strings(&packages));
+            }
+        }
+    }
+}
