@@ -47,14 +47,29 @@ pub struct Packer<'a> {
     language: &'static str,
     /// The document's place in the text of all documents.
     document_text: ops::Range<u64>,
-    text: Vec<u8>,
-    lines: Vec<Line>,
-    ranges: Vec<Range>,
-    windows: Vec<Window>,
+    collected: Collected,
     /// The last line that was packed, of this batch.
     last: Option<Place>,
     /// How many lines of context are still due after the last match.
     due: u32,
+}
+
+/// What a packer collects for the next batch. Empty between documents; kept for its memory.
+#[derive(Default)]
+pub struct Collected {
+    text: Vec<u8>,
+    lines: Vec<Line>,
+    ranges: Vec<Range>,
+    windows: Vec<Window>,
+}
+
+impl Collected {
+    fn clear(&mut self) {
+        self.text.clear();
+        self.lines.clear();
+        self.ranges.clear();
+        self.windows.clear();
+    }
 }
 
 /// What packers have made.
@@ -67,12 +82,13 @@ pub struct Packed {
 }
 
 impl<'a> Packer<'a> {
-    /// A packer for the matches of `document`, of the package `package`.
+    /// A packer for the matches of `document`, of the package `package`. `collected` is empty.
     pub fn new(
         (shard, shard_index): (&'a Shard, u32),
         document: Document<'a>,
         package: &'a [u8],
         context_lines: u32,
+        collected: Collected,
     ) -> Result<Self, Error> {
         let document_text = shard.text_range(document.blocks.clone())?;
         let language = index::document::language(document.path).unwrap_or_default();
@@ -84,24 +100,24 @@ impl<'a> Packer<'a> {
             package,
             language,
             document_text,
-            text: Vec::new(),
-            lines: Vec::new(),
-            ranges: Vec::new(),
-            windows: Vec::new(),
+            collected,
             last: None,
             due: 0,
         })
     }
 
-    /// Adds a match: the lines ascend. `ranges` are in the line without its end; at least one.
+    /// Adds a match, the `line` at `place`, line end included; the lines ascend. `ranges` are in the
+    /// line without its end; at least one.
     pub fn push(
         &mut self,
         place: Place,
+        line: &[u8],
         rank: f32,
         ranges: &[(usize, usize)],
         out: &mut Packed,
     ) -> Result<(), Error> {
-        if self.text.len() > BATCH_TEXT_BYTES || self.lines.len() > BATCH_LINES {
+        if self.collected.text.len() > BATCH_TEXT_BYTES || self.collected.lines.len() > BATCH_LINES
+        {
             // A page is rendered from a match's batch alone: each has all context of its matches.
             self.push_context_after(u32::MAX)?;
             self.encode(&mut out.frames);
@@ -110,21 +126,22 @@ impl<'a> Packer<'a> {
             self.push_context_after(place.number)?;
         }
         self.push_context_before(place)?;
-        self.push_line(place, rank, ranges)?;
+        self.push_line(place, line, rank, ranges);
         self.due = self.context_lines;
         out.keys.push((self.document.id, place.number));
         Ok(())
     }
 
-    /// Encodes what is left.
-    pub fn finish(mut self, out: &mut Packed) -> Result<(), Error> {
+    /// Encodes what is left, and gives back what it collected in, empty.
+    pub fn finish(mut self, out: &mut Packed) -> Result<Collected, Error> {
         self.push_context_after(u32::MAX)?;
         self.encode(&mut out.frames);
-        Ok(())
+        Ok(self.collected)
     }
 
     fn encode(&mut self, out: &mut Vec<u8>) {
-        if self.lines.is_empty() {
+        let collected = &mut self.collected;
+        if collected.lines.is_empty() {
             return;
         }
         let batch = Batch {
@@ -134,18 +151,15 @@ impl<'a> Packer<'a> {
             path: self.document.path,
             language: self.language,
             hash: self.document.hash,
-            text: &self.text,
-            lines: &self.lines,
-            ranges: &self.ranges,
-            windows: &self.windows,
+            text: &collected.text,
+            lines: &collected.lines,
+            ranges: &collected.ranges,
+            windows: &collected.windows,
         };
         batch
             .encode(out)
             .expect("a batch's bounds keep it below a frame's");
-        self.text.clear();
-        self.lines.clear();
-        self.ranges.clear();
-        self.windows.clear();
+        collected.clear();
         self.last = None;
     }
 
@@ -156,7 +170,7 @@ impl<'a> Packer<'a> {
             && let Some(place) = self.line_after(last)?
             && place.number < before
         {
-            self.push_line(place, 0.0, &[])?;
+            self.push_context(place)?;
             self.due -= 1;
         }
         self.due = 0;
@@ -177,7 +191,13 @@ impl<'a> Packer<'a> {
         places
             .into_iter()
             .rev()
-            .try_for_each(|place| self.push_line(place, 0.0, &[]))
+            .try_for_each(|place| self.push_context(place))
+    }
+
+    fn push_context(&mut self, place: Place) -> Result<(), Error> {
+        let line = self.shard.text(place.start..place.end)?;
+        self.push_line(place, line, 0.0, &[]);
+        Ok(())
     }
 
     fn line_before(&self, place: Place) -> Result<Option<Place>, Error> {
@@ -220,35 +240,29 @@ impl<'a> Packer<'a> {
         }))
     }
 
-    fn push_line(
-        &mut self,
-        place: Place,
-        rank: f32,
-        ranges: &[(usize, usize)],
-    ) -> Result<(), Error> {
-        let line = self.shard.text(place.start..place.end)?;
+    fn push_line(&mut self, place: Place, line: &[u8], rank: f32, ranges: &[(usize, usize)]) {
+        let collected = &mut self.collected;
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         let window = window(line.len(), ranges.first().copied());
         if window.len() < line.len() {
-            self.windows.push(Window {
-                line: self.lines.len() as u32,
+            collected.windows.push(Window {
+                line: collected.lines.len() as u32,
                 start: window.start as u64,
                 line_bytes: line.len() as u64,
             });
         }
-        let first = self.ranges.len();
-        self.ranges
-            .extend(ranges.iter().filter_map(|range| within(range, &window)));
-        self.text.extend_from_slice(&line[window.clone()]);
-        self.lines.push(Line {
+        let first = collected.ranges.len();
+        let ranges = ranges.iter().filter_map(|range| within(range, &window));
+        collected.ranges.extend(ranges);
+        collected.text.extend_from_slice(&line[window.clone()]);
+        collected.lines.push(Line {
             number: place.number,
             rank,
             offset: place.start - self.document_text.start,
             text_bytes: window.len() as u32,
-            ranges: (self.ranges.len() - first) as u32,
+            ranges: (collected.ranges.len() - first) as u32,
         });
         self.last = Some(place);
-        Ok(())
     }
 }
 

@@ -3,21 +3,25 @@
 //! A pointer is 32 bytes and all that memory holds of a match; its text stays in the spool:
 //!
 //! ```text
-//! offset  bytes  field
-//!      0      4  rank, f32
-//!      4      8  FNV-1a 64 of package, "/", path
-//!     12      4  number of the line
-//!     16      4  package, an id of the run's string pool
-//!     20      2  backend
-//!     22      6  offset of the match's frame in that backend's spool
-//!     28      4  index of the match's line in the frame
+//! offset  bits  field
+//!      0    32  rank, as a number that ascends from the best to the worst
+//!           64  FNV-1a 64 of package, "/", path
+//!           32  number of the line
+//!     16    16  backend
+//!           48  offset of the match's frame in that backend's spool
+//!     24    32  package, an id of the run's string pool
+//!     28    32  index of the match's line in the frame
 //! ```
+//!
+//! The first four fields are two words, and they and the third are the key of the order: sorting
+//! compares words and computes nothing.
 //!
 //! Order: rank descending; path hash; where different documents share rank and hash, package and
 //! path themselves; line. **Invariant:** nothing that depends on the number of backends or on the
 //! order of arrival (package id, backend, offset) decides between matches of different documents
 //! or lines.
 
+use rayon::slice::ParallelSliceMut;
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
 use std::hash::Hasher;
@@ -26,21 +30,20 @@ use std::hash::Hasher;
 pub const MATCHES_MAX: u64 = 16 << 20;
 
 /// Bytes of a backend's spool that a pointer can address.
-pub(crate) const SPOOL_OFFSET_MAX: u64 = (1 << 48) - 1;
+pub(crate) const SPOOL_OFFSET_MAX: u64 = (1 << SPOOL_OFFSET_BITS) - 1;
+
+const SPOOL_OFFSET_BITS: u32 = 48;
 
 /// How many of the best matches are shown while a query runs.
 pub(crate) const BEST_MAX: usize = 10;
 
-/// Stands for one match. Made of words of 4 bytes, so that 8-byte fields need no padding.
+/// Stands for one match.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[repr(C)]
 pub(crate) struct Pointer {
-    rank: f32,
-    hash: [u32; 2],
-    line: u32,
+    /// Rank and the hash's upper half; its lower half and the line.
+    key: [u64; 2],
+    frame: u64,
     package: u32,
-    backend: u16,
-    offset: [u16; 3],
     index: u32,
 }
 
@@ -64,24 +67,29 @@ impl Origin {
     pub(crate) fn pointer(&self, rank: f32, line: u32, index: u32) -> Pointer {
         debug_assert!(self.offset <= SPOOL_OFFSET_MAX);
         Pointer {
-            rank,
-            hash: [(self.hash >> 32) as u32, self.hash as u32],
-            line,
-            package: self.package,
-            backend: self.backend,
-            offset: [
-                (self.offset >> 32) as u16,
-                (self.offset >> 16) as u16,
-                self.offset as u16,
+            key: [
+                u64::from(descending(rank)) << 32 | self.hash >> 32,
+                self.hash << 32 | u64::from(line),
             ],
+            frame: u64::from(self.backend) << SPOOL_OFFSET_BITS | self.offset,
+            package: self.package,
             index,
         }
     }
 }
 
+/// Turns the order of `f32::total_cmp` into the reverse order of numbers.
+fn descending(rank: f32) -> u32 {
+    let bits = rank.to_bits();
+    match bits >> 31 {
+        1 => bits,
+        _ => !(bits | 1 << 31),
+    }
+}
+
 impl Pointer {
-    pub(crate) fn hash(&self) -> u64 {
-        u64::from(self.hash[0]) << 32 | u64::from(self.hash[1])
+    fn line(&self) -> u32 {
+        self.key[1] as u32
     }
 
     pub(crate) fn package(&self) -> u32 {
@@ -93,14 +101,12 @@ impl Pointer {
     }
 
     pub(crate) fn offset(&self) -> u64 {
-        self.offset
-            .iter()
-            .fold(0, |offset, &word| offset << 16 | u64::from(word))
+        self.frame & SPOOL_OFFSET_MAX
     }
 
     /// Where the frame is that holds the match.
     pub(crate) fn frame(&self) -> FrameAt {
-        (self.backend, self.offset())
+        ((self.frame >> SPOOL_OFFSET_BITS) as u16, self.offset())
     }
 
     /// The match's line in its frame.
@@ -108,26 +114,19 @@ impl Pointer {
         self.index
     }
 
-    /// Rank, hash and line as one number that ascends from the best match to the worst.
-    fn key(&self) -> u128 {
-        let bits = self.rank.to_bits();
-        // Turns the order of f32::total_cmp into the order of unsigned numbers, then reverses it.
-        let ascending = if bits >> 31 == 1 {
-            !bits
-        } else {
-            bits | 1 << 31
-        };
-        u128::from(!ascending) << 96 | u128::from(self.hash()) << 32 | u128::from(self.line)
+    /// A number of 96 bits that ascends from frame to frame, and in a frame from line to line.
+    pub(crate) fn spool_order(&self) -> u128 {
+        u128::from(self.frame) << 32 | u128::from(self.index)
     }
 
     /// Ties of the key are broken by place, which makes runs over the same spool reproducible
     /// until [`sort`] has looked at the documents.
-    fn place(&self) -> (u128, FrameAt) {
-        (self.key(), self.frame())
+    fn place(&self) -> ([u64; 2], u64) {
+        (self.key, self.frame)
     }
 
     fn ties_with(&self, other: &Pointer) -> bool {
-        self.key() >> 32 == other.key() >> 32
+        self.key[0] == other.key[0] && self.key[1] >> 32 == other.key[1] >> 32
     }
 }
 
@@ -172,7 +171,7 @@ pub(crate) fn sort<E>(
     continued: &[Continued],
     document: impl FnMut(FrameAt) -> Result<Document, E>,
 ) -> Result<(), E> {
-    pointers.sort_unstable_by_key(Pointer::place);
+    pointers.par_sort_unstable_by(|a, b| a.place().cmp(&b.place()));
     let mut documents = Documents {
         continued,
         names: FxHashMap::default(),
@@ -219,7 +218,7 @@ where
         }
         let key = |pointer: &Pointer| {
             let name = &self.names[&self.begin(pointer)];
-            (name, pointer.line, pointer.frame())
+            (name, pointer.line(), pointer.frame)
         };
         group.sort_by(|a, b| key(a).cmp(&key(b)));
         Ok(())
@@ -237,7 +236,7 @@ pub(crate) struct Best {
 impl Best {
     pub(crate) fn offer(&mut self, pointer: Pointer) {
         let full = self.pointers.len() == BEST_MAX;
-        if full && pointer.rank < self.pointers[BEST_MAX - 1].rank {
+        if full && pointer.place() > self.pointers[BEST_MAX - 1].place() {
             return;
         }
         let at = self
@@ -373,7 +372,11 @@ mod tests {
             offset: SPOOL_OFFSET_MAX - 7,
         };
         let pointer = origin.pointer(1.25, 3, u32::MAX);
-        assert_eq!(pointer.hash(), origin.hash);
+        let rank = u64::from(descending(1.25));
+        assert_eq!(
+            pointer.key,
+            [rank << 32 | 0x0123_4567, 0x89ab_cdef << 32 | 3]
+        );
         assert_eq!(pointer.frame(), (u16::MAX, SPOOL_OFFSET_MAX - 7));
         assert_eq!((pointer.package(), pointer.index()), (9, u32::MAX));
     }

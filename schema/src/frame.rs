@@ -105,18 +105,31 @@ pub struct Frame<'a> {
 
 /// Appends a frame of `kind` around `payload`, a multiple of 8 bytes long, to `out`.
 pub fn encode(kind: Kind, payload: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
-    let bytes = HEADER_BYTES + payload.len();
+    encode_with(kind, out, |out| out.extend_from_slice(payload))
+}
+
+/// Appends a frame of `kind` around what `payload` appends, a multiple of 8 bytes, to `out`; an
+/// error leaves `out` as it was.
+pub(crate) fn encode_with(
+    kind: Kind,
+    out: &mut Vec<u8>,
+    payload: impl FnOnce(&mut Vec<u8>),
+) -> Result<(), Error> {
+    let start = out.len();
+    out.extend_from_slice(&[0; HEADER_BYTES]);
+    payload(out);
+    let frame = &mut out[start..];
+    let bytes = frame.len();
     if bytes > FRAME_BYTES_MAX {
+        out.truncate(start);
         return Err(Error::TooLong(bytes));
     }
+    let (header, payload) = frame.split_at_mut(HEADER_BYTES);
     assert_eq!(payload.len() % 8, 0, "a payload is whole words");
-    let mut head = [0; 8];
-    head[..4].copy_from_slice(&(payload.len() as u32).to_le_bytes());
-    head[4] = kind as u8;
-    out.extend_from_slice(&head);
-    out.extend_from_slice(&checksum(&head, payload).to_le_bytes());
-    out.extend_from_slice(&[0; 4]);
-    out.extend_from_slice(payload);
+    header[..4].copy_from_slice(&(payload.len() as u32).to_le_bytes());
+    header[4] = kind as u8;
+    let checksum = checksum(&header[..8], payload);
+    header[8..12].copy_from_slice(&checksum.to_le_bytes());
     Ok(())
 }
 

@@ -65,12 +65,18 @@ fn reader(payload: &[u8]) -> Result<Reader<Segments<'_>>, Error> {
 
 /// Appends the message as a frame of `kind` to `out`.
 fn finish<A: Allocator>(kind: Kind, message: &Builder<A>, out: &mut Vec<u8>) -> Result<(), Error> {
-    let words = capnp::serialize::write_message_to_words(message);
-    Ok(frame::encode(kind, &words, out)?)
+    Ok(frame::encode_with(kind, out, |out| {
+        capnp::serialize::write_message(out, message).expect("writing to memory does not fail");
+    })?)
 }
 
 fn builder() -> Builder<HeapAllocator> {
     Builder::new_default()
+}
+
+/// A builder of a message that takes `words` words.
+fn builder_of(words: usize) -> Builder<HeapAllocator> {
+    Builder::new(HeapAllocator::new().first_segment_words(length(words)))
 }
 
 fn text(reader: capnp::text::Reader<'_>) -> Result<String, Error> {

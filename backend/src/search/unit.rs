@@ -1,10 +1,11 @@
 //! One unit: verifies some candidate blocks and packs their matches.
 
 use super::{Interrupted, Task, UnitBlocks};
-use crate::batch::{Packed, Packer, Place};
+use crate::batch::{Collected, Packed, Packer, Place};
 use crate::{rank, scan};
 use grep_regex::RegexMatcher;
 use index::shard::{BlockId, DocId, Document, Package};
+use std::mem;
 use std::ops::{ControlFlow, Range};
 
 /// What a unit gave.
@@ -34,6 +35,8 @@ pub(super) struct Searcher<'a> {
     package: Option<Package<'a>>,
     /// Of the line in hand.
     ranges: Vec<(usize, usize)>,
+    /// For the next packer.
+    collected: Collected,
 }
 
 impl<'a> Searcher<'a> {
@@ -43,6 +46,7 @@ impl<'a> Searcher<'a> {
             matcher: task.compiled.matcher.clone(),
             package: None,
             ranges: Vec::new(),
+            collected: Collected::default(),
         }
     }
 
@@ -91,15 +95,17 @@ impl<'a> Searcher<'a> {
                 self.task.compiled.literal.as_deref(),
             ),
             document,
+            collected: mem::take(&mut self.collected),
             packer: None,
         };
         while let Some(run) = blocks.next_run(found.document.blocks.end) {
             self.search_run(run, &mut found, unit)?;
         }
         let matched = found.packer.is_some();
-        if let Some(packer) = found.packer {
-            packer.finish(&mut unit.packed)?;
-        }
+        self.collected = match found.packer {
+            Some(packer) => packer.finish(&mut unit.packed)?,
+            None => found.collected,
+        };
         if unit.documents == 0 {
             unit.first = Some(id);
             unit.first_matched = matched;
@@ -125,8 +131,8 @@ impl<'a> Searcher<'a> {
         let mut result = Ok(());
         let _ = scan::matching_lines(&self.matcher, text, |line| {
             result = lines.place(text, &line).and_then(|place| {
-                let line = scan::without_end(&text[line]);
-                scan::ranges(&self.matcher, line, &mut self.ranges);
+                let line = &text[line];
+                scan::ranges(&self.matcher, scan::without_end(line), &mut self.ranges);
                 found.push(place, line, &self.ranges, &mut unit.packed)
             });
             match result.is_err() || cancel.is_cancelled() {
@@ -158,10 +164,13 @@ struct Found<'a> {
     package: &'a [u8],
     /// What all its matches share of their rank.
     rank: f32,
+    /// What the packer will collect in.
+    collected: Collected,
     packer: Option<Packer<'a>>,
 }
 
 impl Found<'_> {
+    /// Adds a match; `line` has its end, and `ranges` are in what is before it.
     fn push(
         &mut self,
         place: Place,
@@ -176,10 +185,11 @@ impl Found<'_> {
                 self.document.clone(),
                 self.package,
                 self.task.context_lines,
+                mem::take(&mut self.collected),
             )?),
         };
-        let rank = self.rank + rank::line_rank(line, ranges.iter().copied());
-        packer.push(place, rank, ranges, out)
+        let rank = rank::line_rank(scan::without_end(line), ranges.iter().copied());
+        packer.push(place, line, self.rank + rank, ranges, out)
     }
 }
 

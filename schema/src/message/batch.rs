@@ -7,11 +7,13 @@
 //! **Invariant:** [`BatchReader::view`] has compared every length in the message with what is
 //! there: iterating afterwards cannot run out of bytes.
 
-use super::{Error, Segments, builder, finish, length, reader};
+use super::{Error, Segments, builder_of, finish, length, reader};
 use crate::frame::Kind;
 use crate::trawl_capnp::{batch, line, range, window};
 use capnp::message::Reader;
+use capnp::private::layout::StructSize;
 use capnp::struct_list;
+use capnp::traits::HasStructSize;
 
 /// Half open, in bytes from the first byte of a line's sent text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +78,7 @@ pub struct Batch<'a> {
 impl Batch<'_> {
     /// Appends the message as a frame.
     pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), Error> {
-        let mut message = builder();
+        let mut message = builder_of(self.words());
         let mut root = message.init_root::<batch::Builder<'_>>();
         root.set_shard(self.shard);
         root.set_document(self.document);
@@ -110,6 +112,27 @@ impl Batch<'_> {
             }
         }
         finish(Kind::Batch, &message, out)
+    }
+
+    /// How many words the message takes: memory is zeroed for no more, and not copied as it grows.
+    pub(super) fn words(&self) -> usize {
+        /// A struct's pointer or a list's tag, and its words.
+        fn structs<T>(list: &[T], of: StructSize) -> usize {
+            1 + list.len() * of.total() as usize
+        }
+        fn bytes(data: &[u8]) -> usize {
+            data.len().div_ceil(8)
+        }
+        let root = structs(&[()], batch::Builder::STRUCT_SIZE);
+        let names = bytes(self.package) + bytes(self.path) + bytes(self.hash);
+        let language = self.language.len() / 8 + 1;
+        let lines = structs(self.lines, line::Builder::STRUCT_SIZE);
+        let ranges = structs(self.ranges, range::Builder::STRUCT_SIZE);
+        let windows = match self.windows.is_empty() {
+            true => 0,
+            false => structs(self.windows, window::Builder::STRUCT_SIZE),
+        };
+        root + names + language + bytes(self.text) + lines + ranges + windows
     }
 }
 

@@ -137,6 +137,35 @@ fn small_messages_survive_the_trip() {
     );
 }
 
+/// Header, Cap'n Proto's table of one segment, and the words.
+fn check_words(batch: &Batch<'_>) {
+    let mut frame = Vec::new();
+    batch.encode(&mut frame).unwrap();
+    assert_eq!(frame.len(), HEADER_BYTES + 8 + batch.words() * 8);
+}
+
+#[test]
+fn a_batch_takes_the_words_that_it_says() {
+    let batch = batch();
+    check_words(&batch);
+    let no_ranges = Batch {
+        ranges: &[],
+        windows: &[],
+        ..batch
+    };
+    check_words(&no_ranges);
+    check_words(&Batch {
+        language: "",
+        path: b"",
+        ..batch
+    });
+    check_words(&Batch {
+        language: "Assembly",
+        text: b"",
+        ..batch
+    });
+}
+
 fn batch() -> Batch<'static> {
     Batch {
         shard: 0,
