@@ -11,7 +11,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub(super) fn search(index: &Path, query: Query, printer: &mut Printer) -> Result<Summary> {
-    let runtime = tokio::runtime::Runtime::new()?;
+    // It only passes on frames; what takes long has threads of its own.
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()?;
     let summary = runtime.block_on(async {
         let backend = crate::local::backend(index)?;
         let frontend = place::with_free_spool(|spool| {

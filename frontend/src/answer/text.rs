@@ -12,7 +12,7 @@ use std::sync::mpsc;
 use std::thread;
 
 /// Memory of a chunk, about; as many chunks as threads are made at once, and as many wait.
-const CHUNK_BYTES: usize = 16 << 20;
+const CHUNK_BYTES: usize = 4 << 20;
 
 /// What a match's text has beside its line, about: names and numbers.
 const NAMES_BYTES: usize = 64;
@@ -56,8 +56,14 @@ pub(super) fn for_each<E: From<SpoolError>>(
     let chunk_len = chunk_len(answer);
     let chunks = answer.len().div_ceil(chunk_len);
     let range = |chunk: usize| chunk * chunk_len..answer.len().min((chunk + 1) * chunk_len);
-    let processors = thread::available_parallelism().map_or(1, |count| count.get());
-    let threads = processors.min(THREADS_MAX).min(chunks);
+    let threads = match chunks {
+        // Asking for the processors reads four files.
+        0 | 1 => chunks,
+        _ => thread::available_parallelism()
+            .map_or(1, |count| count.get())
+            .min(THREADS_MAX)
+            .min(chunks),
+    };
     if threads < 2 {
         return (0..chunks).try_for_each(|chunk| {
             let texts = Chunk::read(&answer.spool, &answer.pointers[range(chunk)])?;
