@@ -62,31 +62,43 @@ pub(crate) struct BuildArguments {
     /// Index what git's rules exclude, too
     #[arg(long)]
     no_ignore: bool,
-    /// About how much memory to use
-    #[arg(long, value_name = "SIZE", value_parser = size::parse, default_value = "512M")]
-    memory: u64,
+    /// About how much memory to use [default: 512M]
+    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
+    memory: Option<u64>,
     /// Threads [default: the number of processors]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     jobs: Option<u16>,
-    /// Text after which the next package goes to another shard
-    #[arg(long, value_name = "SIZE", value_parser = size::parse, default_value = "4G")]
-    shard_size: u64,
+    /// Text after which the next package goes to another shard [default: 4G]
+    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
+    shard_size: Option<u64>,
     /// Popularity of packages: JSON, {"name": {"inst": 0.1, "rdep": 0.9}}
     #[arg(long, value_name = "FILE")]
     package_ranks: Option<PathBuf>,
 }
 
 impl BuildArguments {
+    /// Whether any flag was given.
+    pub(crate) fn is_given(&self) -> bool {
+        self.each
+            || self.no_ignore
+            || self.memory.is_some()
+            || self.jobs.is_some()
+            || self.shard_size.is_some()
+            || self.package_ranks.is_some()
+    }
+
     pub(crate) fn options(&self) -> Result<BuildOptions> {
-        if self.memory < MEMORY_BYTES_MIN as u64 {
-            let least = size::show(MEMORY_BYTES_MIN as u64);
-            bail!("--memory {}: at least {least} are needed", self.memory);
+        let mut options = BuildOptions::default();
+        if let Some(memory) = self.memory {
+            if memory < MEMORY_BYTES_MIN as u64 {
+                let least = size::show(MEMORY_BYTES_MIN as u64);
+                bail!("--memory {memory}: at least {least} are needed");
+            }
+            options.memory_bytes = usize::try_from(memory).unwrap_or(usize::MAX);
         }
-        let mut options = BuildOptions {
-            memory_bytes: usize::try_from(self.memory).unwrap_or(usize::MAX),
-            shard_bytes: self.shard_size,
-            ..BuildOptions::default()
-        };
+        if let Some(shard_bytes) = self.shard_size {
+            options.shard_bytes = shard_bytes;
+        }
         options.options.no_ignore = self.no_ignore;
         if let Some(jobs) = self.jobs {
             options.jobs = usize::from(jobs);

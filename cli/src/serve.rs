@@ -2,7 +2,7 @@
 
 use crate::index::BuildArguments;
 use crate::{local, place, terminal};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use frontend::{Config, Frontend};
 use index::corpus::{self, Source};
 use index::indexing::{self, Changes};
@@ -64,6 +64,10 @@ async fn serve(arguments: &Arguments) -> Result<ExitCode> {
 /// The directory of an index that is up to date.
 fn prepare_index(arguments: &Arguments) -> Result<PathBuf> {
     let sources = match (&arguments.index, &arguments.sources[..]) {
+        (Some(_), []) if arguments.build.is_given() => bail!(
+            "flags that say how to build an index, and no SOURCE to build it of: name one, or leave \
+             them out to serve the index as it is"
+        ),
         (Some(index), []) => return Ok(index.clone()),
         (None, []) => surroundings()?,
         (_, sources) => corpus::sources(sources, arguments.build.each)?,

@@ -34,7 +34,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// Another process is building here.
-    #[error("{}: another process is building this index", path.display())]
+    #[error("{}: another process is building this index: wait for its end, or choose another directory", path.display())]
     Locked {
         /// The directory.
         path: PathBuf,

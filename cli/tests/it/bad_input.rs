@@ -52,6 +52,7 @@ fn usage() {
         backend --listen 127.0.0.1:0      => --index <DIR>
         frontend --spool spool            => --backend <ADDR>
         serve --spol x                    => '--spol' => '--spool'
+        serve --index I --each --listen 127.0.0.1:0 => how to build => name one
     ";
     check_table(&Home::new(), table);
 }

@@ -1,7 +1,8 @@
 //! What pages load: kept in the binary, addressed by content, cached for ever.
 
+use super::problem::Problem;
 use axum::extract::Path;
-use axum::http::{StatusCode, header};
+use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use std::hash::Hasher;
 
@@ -44,7 +45,7 @@ pub(super) async fn asset(Path(name): Path<String>) -> Response {
         .into_iter()
         .find(|asset| asset.name == name);
     let Some(asset) = found else {
-        return StatusCode::NOT_FOUND.into_response();
+        return Problem::missing(format!("no asset is called {name}")).into_response();
     };
     let cache = "public, max-age=31536000, immutable";
     let headers = [
