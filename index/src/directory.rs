@@ -158,7 +158,7 @@ pub fn is_index(directory: &Path) -> bool {
 }
 
 /// Holds the right to write to an index directory until it is dropped.
-pub struct Lock(#[allow(dead_code)] File);
+pub struct Lock(File);
 
 impl Lock {
     /// Takes the lock of `directory`, which must exist.
@@ -184,5 +184,13 @@ impl Lock {
             }),
             Err(TryLockError::Error(source)) => Err(Error::Io { path, source }),
         }
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // To close the file is not enough: a process that another thread is just starting has it
+        // open too, for a moment. When this fails, closing is all that can be done.
+        let _ = self.0.unlock();
     }
 }
