@@ -116,6 +116,9 @@ impl<'a> Packer<'a> {
         ranges: &[(usize, usize)],
         out: &mut Packed,
     ) -> Result<(), Error> {
+        if place.start < self.document_text.start || place.end > self.document_text.end {
+            return Err(self.shard.inconsistent("blocks of a document"));
+        }
         if self.collected.text.len() > BATCH_TEXT_BYTES || self.collected.lines.len() > BATCH_LINES
         {
             // A page is rendered from a match's batch alone: each has all context of its matches.
@@ -201,19 +204,19 @@ impl<'a> Packer<'a> {
     }
 
     fn line_before(&self, place: Place) -> Result<Option<Place>, Error> {
-        if place.start == self.document_text.start {
+        if place.start <= self.document_text.start {
             return Ok(None);
         }
         let mut block = place.block;
         let mut range = self.shard.text_range(block..block + 1)?;
-        if range.start == place.start {
+        if range.start == place.start && block > self.document.blocks.start {
             block -= 1;
             range = self.shard.text_range(block..block + 1)?;
         }
         let text = self.shard.text(range.start..place.start - 1)?;
         let start = memchr::memrchr(b'\n', text).map_or(0, |end| end + 1);
         Ok(Some(Place {
-            number: place.number - 1,
+            number: place.number.saturating_sub(1),
             start: range.start + start as u64,
             end: place.start,
             block,
@@ -221,7 +224,7 @@ impl<'a> Packer<'a> {
     }
 
     fn line_after(&self, place: Place) -> Result<Option<Place>, Error> {
-        if place.end == self.document_text.end {
+        if place.end >= self.document_text.end {
             return Ok(None);
         }
         let mut block = place.block;
@@ -233,7 +236,7 @@ impl<'a> Packer<'a> {
         let text = self.shard.text(place.end..range.end)?;
         let length = memchr::memchr(b'\n', text).map_or(text.len(), |end| end + 1);
         Ok(Some(Place {
-            number: place.number + 1,
+            number: place.number.saturating_add(1),
             start: place.end,
             end: place.end + length as u64,
             block,

@@ -157,6 +157,8 @@ fn search_candidates(
     sink: &mut dyn Sink,
     end: &mut ShardEnd,
 ) -> Result<(), Interrupted> {
+    // Of a shard that is damaged already nothing is believed, though these pages may be whole.
+    task.shard.intact()?;
     let candidates = task.shard.candidates(&task.compiled.query)?;
     let units = Units::new(&candidates, task.shard.live_blocks());
     end.candidates = units.blocks;

@@ -25,6 +25,12 @@ pub struct Snapshot {
     pub shards: Vec<Arc<Shard>>,
 }
 
+impl Snapshot {
+    fn is_intact(&self) -> bool {
+        self.shards.iter().all(|shard| shard.intact().is_ok())
+    }
+}
+
 /// The shards of an index directory, kept up to date by [`watch`](Live::watch).
 pub struct Live {
     directory: PathBuf,
@@ -76,7 +82,8 @@ impl Live {
         })
     }
 
-    /// Takes up new manifests, for ever.
+    /// Takes up new manifests, for ever; and, of shards whose files were damaged while they were in
+    /// use, the files that are there now, once they are whole.
     pub async fn watch(self: Arc<Self>) {
         let mut stamp = directory::manifest_stamp(&self.directory).ok();
         let mut told = String::new();
@@ -84,7 +91,7 @@ impl Live {
             tokio::time::sleep(POLL).await;
             self.forget_old();
             let now = directory::manifest_stamp(&self.directory).ok();
-            if now == stamp {
+            if now == stamp && self.current().is_intact() {
                 continue;
             }
             let live = self.clone();
@@ -107,7 +114,7 @@ impl Live {
             .unwrap_or_else(|poisoned| poisoned.into_inner());
         previous.push((Instant::now() + GRACE, old));
         drop(previous);
-        tracing::info!(shards = index.shards.len(), "new manifest");
+        tracing::info!(shards = index.shards.len(), "opened the index again");
         self.current.store(Arc::new(Snapshot {
             shards: index.shards,
         }));
@@ -128,7 +135,7 @@ impl Live {
 /// The old generation is served on; the reason why is said once.
 fn tell_once(told: &mut String, reason: &str) {
     if told != reason {
-        tracing::warn!(%reason, "the new manifest cannot be used; the old index is served on");
+        tracing::warn!(%reason, "the index cannot be opened again; the old one is served on");
         reason.clone_into(told);
     }
 }

@@ -42,6 +42,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         } else {
             summarize(shard, &mut out)?;
         }
+        shard.intact()?;
         if arguments.verify {
             shard.verify()?;
             writeln!(out, "  every checksum is right")?;
@@ -54,7 +55,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
 fn list_skipped(shard: &Shard, out: &mut impl Write) -> Result<()> {
     for file in shard.skipped()? {
         let package = harmless(shard.package(file.package)?.directory).into_owned();
-        let (path, reason) = (harmless(file.path), harmless(file.reason.as_bytes()));
+        let (path, reason) = (harmless(&file.path), harmless(file.reason.as_bytes()));
         writeln!(out, "{package}/{path}\t{reason}")?;
     }
     Ok(())

@@ -59,7 +59,8 @@ pub enum Error {
     #[error(transparent)]
     Shard(#[from] shard::Error),
     /// A shard is not the one that the manifest names.
-    #[error("{}: not the shard that the manifest names: build the index again", path.display())]
+    #[error("{}: not the shard that the manifest names: remove it and build the index again with \
+             `trawl index`", path.display())]
     Swapped {
         /// The shard.
         path: PathBuf,
@@ -80,8 +81,8 @@ impl Index {
         Index::open_again(directory, &[])
     }
 
-    /// As [`open`](Self::open); a shard that is among `open` stays open, with the pages that have
-    /// been checked, and only what of it counts is new.
+    /// As [`open`](Self::open); a shard that is among `open` and not damaged stays open, with the
+    /// pages that have been checked, and only what of it counts is new.
     pub fn open_again(directory: &Path, open: &[Arc<Shard>]) -> Result<Index, Error> {
         let mut attempts = 1;
         loop {
@@ -108,14 +109,15 @@ impl Index {
     }
 }
 
-/// Opens the shard of a manifest's entry, unless it is among `open`.
+/// Opens the shard of a manifest's entry, unless it is among `open` and not damaged.
 pub(crate) fn open_shard(
     directory: &Path,
     entry: &ShardEntry,
     open: &[Arc<Shard>],
 ) -> Result<Arc<Shard>, Error> {
     let path = directory.join(&entry.file);
-    let shard = match open.iter().find(|shard| shard.file_id() == entry.id) {
+    let mut open = open.iter();
+    let shard = match open.find(|shard| shard.file_id() == entry.id && !shard.is_damaged()) {
         Some(shard) => shard.clone(),
         None => Arc::new(Shard::open(&path)?),
     };

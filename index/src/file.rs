@@ -1,10 +1,6 @@
 //! Files: mapped for reading, replaced whole for writing.
-//!
-//! The only module with `unsafe`: a mapping is sound as long as nobody changes the mapped file.
-//! **Invariant:** Trawl never writes to a shard after it has its name; it writes to a temporary
-//! file, syncs, and renames. A file that somebody else truncates under a mapping is fatal to the
-//! process (SIGBUS): the index directory belongs to Trawl.
 
+use crate::mapping::{Damage, Mapping};
 use std::fs::{self, File};
 use std::io;
 use std::ops::Deref;
@@ -13,10 +9,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The bytes of a file.
 pub enum Bytes {
-    /// Mapped.
-    Mapped(memmap2::Mmap),
+    /// Mapped: what has been read of it counts when [`damage`](Bytes::damage) says so afterwards.
+    Mapped(Mapping),
     /// In memory: of a test, or of bytes that were made and not read.
     Owned(Vec<u8>),
+}
+
+impl Bytes {
+    /// What has happened to the file since it was mapped; see [`Mapping::damage`].
+    pub fn damage(&self) -> Option<Damage> {
+        match self {
+            Bytes::Mapped(mapping) => mapping.damage(),
+            Bytes::Owned(_) => None,
+        }
+    }
 }
 
 impl Deref for Bytes {
@@ -24,7 +30,7 @@ impl Deref for Bytes {
 
     fn deref(&self) -> &[u8] {
         match self {
-            Bytes::Mapped(map) => map,
+            Bytes::Mapped(mapping) => mapping,
             Bytes::Owned(bytes) => bytes,
         }
     }
@@ -36,11 +42,7 @@ pub fn map(path: &Path) -> io::Result<Bytes> {
     if file.metadata()?.len() == 0 {
         return Ok(Bytes::Owned(Vec::new()));
     }
-    // SAFETY: shards are written once and renamed into place; see the module's invariant for what
-    // somebody else could do to them.
-    #[allow(unsafe_code)]
-    let map = unsafe { memmap2::Mmap::map(&file)? };
-    Ok(Bytes::Mapped(map))
+    Ok(Bytes::Mapped(Mapping::new(file)?))
 }
 
 /// A file that gets its name when it is complete and on the disk, and is removed when it never is.

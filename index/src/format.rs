@@ -53,6 +53,10 @@ pub(crate) const PAGE_BYTES: usize = 4096;
 /// The content's codec: its bytes as they are.
 pub(crate) const CODEC_RAW: u32 = 0;
 
+/// Bytes of a package's name or a document's path, at most. Systems bound a path at 4 KiB; a frame,
+/// which holds one of each, has room for these.
+pub(crate) const NAME_BYTES_MAX: u32 = 64 << 10;
+
 /// The parts of a shard, in their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Section {

@@ -37,6 +37,7 @@ pub mod file;
 pub mod format;
 pub mod indexing;
 pub mod manifest;
+pub mod mapping;
 pub mod plan;
 mod posting;
 pub mod shard;

@@ -6,6 +6,11 @@
 //! know them, candidates, [`Shard::find`] and [`Shard::skipped`] do not.
 //! **Invariant:** foreign bytes give an [`Error`] that names file and offset, never a panic and
 //! never a wrong answer; no checksum is computed twice.
+//!
+//! A file may also lose its bytes while it is open, when it is cut or its disk fails: zeros are read
+//! then. So what borrows from a shard ([`Shard::text`], names, entries) may be believed only after
+//! [`Shard::intact`] has been asked, once for a unit of work, before anything of it leaves. What owns
+//! all that it holds (an opened shard, [`Shard::candidates`], [`Shard::skipped`]) has been.
 
 mod candidates;
 mod live;
@@ -17,8 +22,10 @@ pub use live::Counts;
 use crate::document::{Class, Popularity};
 use crate::file::{self, Bytes};
 use crate::format::{
-    self, BlockEntry, DocumentEntry, Header, MAGIC, PAGE_BYTES, PackageEntry, Section, VERSION,
+    self, BlockEntry, DocumentEntry, Header, MAGIC, NAME_BYTES_MAX, PAGE_BYTES, PackageEntry,
+    Section, VERSION,
 };
+use crate::mapping::Damage;
 use live::Live;
 use pages::Pages;
 use std::ops::Range;
@@ -51,7 +58,9 @@ pub enum Error {
         source: std::io::Error,
     },
     /// Not a shard at all.
-    #[error("{}: not a shard of a Trawl index", path.display())]
+    #[error("{}: not a shard of a Trawl index: remove it and build the index again with \
+             `trawl index`",
+            path.display())]
     NotAShard {
         /// The file.
         path: PathBuf,
@@ -66,7 +75,9 @@ pub enum Error {
         version: u32,
     },
     /// Damaged.
-    #[error("{}: damaged at byte {offset} ({what}): build the index again", path.display())]
+    #[error("{}: damaged at byte {offset} ({what}): remove it and build the index again with \
+             `trawl index`",
+            path.display())]
     Corrupt {
         /// The shard.
         path: PathBuf,
@@ -74,6 +85,14 @@ pub enum Error {
         offset: u64,
         /// What is wrong there.
         what: &'static str,
+    },
+    /// Somebody has written to the file after it was opened.
+    #[error("{}: was changed while it was in use: remove it and build the index again with \
+             `trawl index`",
+            path.display())]
+    Changed {
+        /// The shard.
+        path: PathBuf,
     },
 }
 
@@ -111,13 +130,13 @@ pub struct Package<'a> {
 
 /// A file that was left out of the index.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SkippedFile<'a> {
+pub struct SkippedFile {
     /// Its package.
     pub package: PackageId,
     /// Its path within the package.
-    pub path: &'a [u8],
+    pub path: Vec<u8>,
     /// Why.
-    pub reason: &'a str,
+    pub reason: String,
 }
 
 /// An open shard.
@@ -156,7 +175,31 @@ impl Shard {
             pages,
         };
         shard.check_tables()?;
+        shard.intact()?;
         Ok(shard)
+    }
+
+    /// Whether the file still is what was opened: if so, all that has been read of it so far is
+    /// true. Once it is not, it never is again, and the shard must be opened anew. It costs a system
+    /// call, some tenths of a microsecond.
+    pub fn intact(&self) -> Result<(), Error> {
+        match self.bytes.damage() {
+            None => Ok(()),
+            Some(Damage::Lost { offset }) => Err(corrupt(
+                &self.path,
+                offset,
+                "the file was cut or its disk failed while it was in use",
+            )),
+            Some(Damage::Written) => Err(Error::Changed {
+                path: self.path.clone(),
+            }),
+        }
+    }
+
+    /// Whether damage is known of: it is not [`intact`](Self::intact), or a page had another checksum
+    /// than it should. The file may be another one by now, so it is worth opening it anew.
+    pub fn is_damaged(&self) -> bool {
+        self.pages.has_failed() || self.intact().is_err()
     }
 
     /// The file's path.
@@ -345,7 +388,7 @@ impl Shard {
     }
 
     /// What was left out of live packages, in their order.
-    pub fn skipped(&self) -> Result<Vec<SkippedFile<'_>>, Error> {
+    pub fn skipped(&self) -> Result<Vec<SkippedFile>, Error> {
         let mut rest = self.slice(Section::Skipped, 0..self.section_bytes(Section::Skipped))?;
         let mut files = Vec::new();
         while !rest.is_empty() {
@@ -355,13 +398,15 @@ impl Shard {
             files.push(file);
         }
         files.retain(|file| self.is_live(file.package));
+        self.intact()?;
         Ok(files)
     }
 
     /// Checks every page that has not been checked yet.
     pub fn verify(&self) -> Result<(), Error> {
         let end = extent(&self.header, Section::Checksums).start;
-        self.check_pages(PAGE_BYTES as u64..end)
+        self.check_pages(PAGE_BYTES as u64..end)?;
+        self.intact()
     }
 
     /// The error for tables that contradict each other, though their checksums are right.
@@ -392,6 +437,9 @@ impl Shard {
     }
 
     fn name(&self, offset: u64, bytes: u32) -> Result<&[u8], Error> {
+        if bytes > NAME_BYTES_MAX {
+            return Err(self.corrupt(Section::Names, "length of a name"));
+        }
         let end = offset.saturating_add(u64::from(bytes));
         self.slice(Section::Names, offset..end)
     }
@@ -437,11 +485,20 @@ impl Shard {
         let end = extent(&self.header, Section::Checksums).start as usize;
         self.pages
             .check(&self.bytes[..end], range)
-            .map_err(|offset| corrupt(&self.path, offset, "checksum"))
+            .map_err(|offset| self.corrupt_at(offset, "checksum"))
     }
 
     fn corrupt(&self, section: Section, what: &'static str) -> Error {
-        corrupt(&self.path, extent(&self.header, section).start, what)
+        self.corrupt_at(extent(&self.header, section).start, what)
+    }
+
+    /// The error for what does not fit together: because the file is not what it was, if so.
+    #[cold]
+    fn corrupt_at(&self, offset: u64, what: &'static str) -> Error {
+        let intact = self.intact();
+        intact
+            .err()
+            .unwrap_or_else(|| corrupt(&self.path, offset, what))
     }
 
     /// The dictionary's entry number `index`.
@@ -518,13 +575,14 @@ fn read_header(path: &Path, bytes: &[u8]) -> Result<Header, Error> {
     Ok(header)
 }
 
-fn parse_skipped<'a>(rest: &mut &'a [u8]) -> Option<SkippedFile<'a>> {
+fn parse_skipped(rest: &mut &[u8]) -> Option<SkippedFile> {
     use crate::posting::decode_varint;
     let package = PackageId(u32::try_from(decode_varint(rest)?).ok()?);
     let path_bytes = usize::try_from(decode_varint(rest)?).ok()?;
-    let path = rest.split_off(..path_bytes)?;
+    let path = rest.split_off(..path_bytes)?.to_vec();
     let reason_bytes = usize::try_from(decode_varint(rest)?).ok()?;
-    let reason = str::from_utf8(rest.split_off(..reason_bytes)?).ok()?;
+    // Copied before it is looked at: nothing can change between the two.
+    let reason = String::from_utf8(rest.split_off(..reason_bytes)?.to_vec()).ok()?;
     Some(SkippedFile {
         package,
         path,

@@ -12,8 +12,8 @@ mod page;
 use crate::builder::Segment;
 use crate::file::{self, AtomicFile};
 use crate::format::{
-    BlockEntry, CODEC_RAW, DocumentEntry, Extent, Header, MAGIC, PAGE_BYTES, PackageEntry, SINGLE,
-    Section, VERSION,
+    BlockEntry, CODEC_RAW, DocumentEntry, Extent, Header, MAGIC, NAME_BYTES_MAX, PAGE_BYTES,
+    PackageEntry, SINGLE, Section, VERSION,
 };
 use crate::posting::{self, PADDING_BYTES, encode_varint};
 use merge::{Merge, Run};
@@ -94,7 +94,7 @@ impl ShardWriter {
     pub(crate) fn package(&mut self, directory: &[u8], inst: f32, rdep: f32) -> io::Result<()> {
         let entry = PackageEntry {
             name_offset: (self.names.len() as u64).into(),
-            name_bytes: count(directory.len())?.into(),
+            name_bytes: name_bytes(directory)?.into(),
             first_document: self.document_count()?.into(),
             inst: inst.into(),
             rdep: rdep.into(),
@@ -127,7 +127,7 @@ impl ShardWriter {
             .ok_or_else(too_many)?;
         let entry = DocumentEntry {
             path_offset: (self.names.len() as u64).into(),
-            path_bytes: count(name.path.len())?.into(),
+            path_bytes: name_bytes(&name.path)?.into(),
             first_block: first_block.into(),
             lines: document.lines.into(),
             static_rank: name.static_rank.into(),
@@ -298,6 +298,14 @@ impl ShardWriter {
 /// What the file of a shard is called.
 pub(crate) fn shard_name(id: &[u8; 32]) -> String {
     format!("{}.shard", crate::manifest::hex(&id[..8]))
+}
+
+fn name_bytes(name: &[u8]) -> io::Result<u32> {
+    let bytes = u32::try_from(name.len()).ok();
+    let too_long = || io::Error::other(format!("a name of more than {NAME_BYTES_MAX} bytes"));
+    bytes
+        .filter(|&bytes| bytes <= NAME_BYTES_MAX)
+        .ok_or_else(too_long)
 }
 
 fn count(count: usize) -> io::Result<u32> {

@@ -50,6 +50,7 @@ impl<'a> Searcher<'a> {
         }
     }
 
+    /// Verifies some candidates. What was read of the shard is true when there is no error.
     pub(super) fn search(&mut self, blocks: UnitBlocks<'_>) -> Result<Unit, Interrupted> {
         let mut blocks = Runs::new(blocks);
         let mut unit = Unit::default();
@@ -69,6 +70,7 @@ impl<'a> Searcher<'a> {
             self.search_document(document, &mut blocks, &mut unit)?;
         }
         unit.static_rank_after = self.static_rank_after(&unit)?;
+        self.task.shard.intact()?;
         Ok(unit)
     }
 
@@ -269,11 +271,13 @@ impl<'a> Lines<'a> {
             self.block += 1;
             let range = self.shard.text_range(self.block..self.block + 1)?;
             self.block_end = range.end;
-            self.counted = (range.start - self.base) as usize;
+            self.counted = range.start.saturating_sub(self.base) as usize;
             self.number = self.shard.first_line(BlockId(self.block))?;
         }
-        let between = &text[self.counted..line.start];
-        self.number += memchr::memchr_iter(b'\n', between).count() as u32;
+        let between = text.get(self.counted..line.start);
+        let between = between.ok_or_else(|| self.shard.inconsistent("where a block begins"))?;
+        let lines = memchr::memchr_iter(b'\n', between).count() as u32;
+        self.number = self.number.saturating_add(lines);
         self.counted = line.start;
         if self.last_matched != Some(self.block) {
             self.last_matched = Some(self.block);

@@ -10,13 +10,26 @@ use std::ops::Range;
 const REPLY_BYTES_MAX: u64 = 512 << 10;
 
 /// The part of the document that is asked for; `found` is false when there is no such document.
+/// A shard that cannot be read matters only when no other one has it.
 pub(super) fn read(snapshot: &Snapshot, request: &FileRequest) -> Result<FileReply, Error> {
+    let mut result = Ok(FileReply::default());
     for shard in &snapshot.shards {
-        if let Some(id) = shard.find(&request.package, &request.path)? {
-            return read_document(shard, &shard.document(id)?, request.range);
+        match read_shard(shard, request) {
+            Ok(Some(reply)) => return Ok(reply),
+            Ok(None) => {}
+            Err(error) => result = Err(error),
         }
     }
-    Ok(FileReply::default())
+    result
+}
+
+fn read_shard(shard: &Shard, request: &FileRequest) -> Result<Option<FileReply>, Error> {
+    let found = shard.find(&request.package, &request.path)?;
+    let reply = found
+        .map(|id| read_document(shard, &shard.document(id)?, request.range))
+        .transpose()?;
+    shard.intact()?;
+    Ok(reply)
 }
 
 fn read_document(
@@ -61,7 +74,10 @@ fn lines(
     }
     let block = last_block(document, |block| Ok(shard.first_line(block)? <= first))?;
     let start = shard.text_range(block..block + 1)?.start;
-    let to_skip = first - shard.first_line(BlockId(block))?;
+    if start < whole.start {
+        return Err(shard.inconsistent("blocks of a document"));
+    }
+    let to_skip = first.saturating_sub(shard.first_line(BlockId(block))?);
     let start = start + skip_lines(shard.text(start..whole.end)?, to_skip) as u64;
     let limit = whole.end.min(start + REPLY_BYTES_MAX);
     let text = shard.text(start..limit)?;
@@ -79,7 +95,8 @@ fn line_at(shard: &Shard, document: &Document<'_>, place: u64) -> Result<u32, Er
     })?;
     let start = shard.text_range(block..block + 1)?.start;
     let before = shard.text(start..place.max(start))?;
-    Ok(shard.first_line(BlockId(block))? + memchr::memchr_iter(b'\n', before).count() as u32)
+    let lines = memchr::memchr_iter(b'\n', before).count() as u32;
+    Ok(shard.first_line(BlockId(block))?.saturating_add(lines))
 }
 
 /// The last of a document's blocks for which `is_before` holds; it holds for the first.

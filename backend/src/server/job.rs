@@ -85,9 +85,9 @@ fn static_rank_of(shards: &[Arc<Shard>]) -> f32 {
     shards
         .iter()
         .map(|shard| {
-            shard
-                .static_rank_from(PackageId(0))
-                .unwrap_or(f32::INFINITY)
+            let rank = shard.static_rank_from(PackageId(0));
+            let true_rank = rank.and_then(|rank| shard.intact().map(|()| rank));
+            true_rank.unwrap_or(f32::INFINITY)
         })
         .fold(0.0, f32::max)
 }

@@ -156,6 +156,46 @@ async fn a_file_is_had_in_parts() {
     }
 }
 
+/// Neither matches nor their absence is believed, and neither is a document or its absence.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_shard_that_is_cut_fails_by_name_until_it_is_whole() {
+    let served = Served::start(&small(), 4);
+    let (mut client, _serving) = served.connect().await;
+    assert_eq!(
+        check_end(&client.search("task", client.shards()).await).matches,
+        3
+    );
+    let path = served.shard().path().to_owned();
+    let bytes = std::fs::read(&path).unwrap();
+    let file = std::fs::File::options().write(true).open(&path).unwrap();
+    file.set_len(4096).unwrap();
+    let damaged = format!("{}: damaged at byte 4096", path.display());
+    for pattern in ["task", "nowhere", "^$"] {
+        let answer = client.search(pattern, client.shards()).await;
+        let end = answer.end.unwrap();
+        assert!(answer.batches.is_empty());
+        assert!(end.shards[0].failure.starts_with(&damaged), "{end:?}");
+    }
+    let range = FileRange::Lines { first: 1, count: 1 };
+    for path in ["a.c", "nowhere.c"] {
+        let failure = client.try_file(path, range).await.unwrap_err();
+        assert_eq!(failure.kind, FailureKind::Unavailable);
+        assert!(failure.message.starts_with(&damaged), "{failure:?}");
+    }
+    std::fs::write(&path, bytes).unwrap();
+    let whole_again = async {
+        while client.try_file("a.c", range).await.is_err() {
+            sleep(Duration::from_millis(10)).await;
+        }
+    };
+    timeout(20 * SOON, whole_again).await.unwrap();
+    client.greeted().await;
+    assert_eq!(
+        check_end(&client.search("task", client.shards()).await).matches,
+        3
+    );
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_no_request_ends_the_connection() {
     let served = Served::start(&small(), 4);

@@ -100,7 +100,7 @@ fn packages_of(held: &Held) -> Result<Vec<Package>, Error> {
     for id in shard.live_packages() {
         let package = shard.package(id)?;
         let of_package = std::iter::from_fn(|| skipped.next_if(|file| file.package == id));
-        let of_package = of_package.map(|file| (file.path.to_vec(), file.reason.to_owned()));
+        let of_package = of_package.map(|file| (file.path, file.reason));
         packages.push(Package {
             name: package.directory.to_vec(),
             popularity: Popularity {
@@ -115,6 +115,7 @@ fn packages_of(held: &Held) -> Result<Vec<Package>, Error> {
             }),
         });
     }
+    shard.intact()?;
     Ok(packages)
 }
 

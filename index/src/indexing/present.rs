@@ -168,7 +168,9 @@ impl<'a> Present<'a> {
             shards: self.shards.iter().map(|held| held.entry.clone()).collect(),
         });
         let text = manifest.as_ref().map(Manifest::render).unwrap_or_default();
-        if manifest == self.manifest {
+        // What was lost has been read again: who has the damaged shard open must hear of the new one,
+        // though it may have the same name.
+        if manifest == self.manifest && self.lost.is_empty() {
             self.report.outcome = Outcome::Unchanged;
         } else {
             replace_manifest(self.directory, &text).map_err(write_error(self.directory))?;

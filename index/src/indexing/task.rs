@@ -11,7 +11,6 @@ use crate::document::classify;
 use crate::shard::{self, DocId, Shard};
 use crate::writer::DocumentName;
 use std::io;
-use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, mpsc};
@@ -217,6 +216,7 @@ fn of_shard(older: &Older) -> Result<Contents, Error> {
         contents.items.push(Item::Document(document.id, bytes));
         contents.bytes += bytes;
     }
+    shard.intact()?;
     Ok(contents)
 }
 
@@ -372,21 +372,26 @@ impl OlderTexts {
         while !text.is_empty() {
             let piece = text.start..text.end.min(text.start + PIECE_BYTES);
             text.start = piece.end;
-            let piece = self.text(shard.path(), piece)?;
-            builder.text(piece).map_err(sink_error(package))?;
+            let mapped = self.shard(shard.path(), piece.end - piece.start)?;
+            let copied = builder.text(mapped.text(piece)?);
+            copied.map_err(sink_error(package))?;
+            mapped.intact()?;
         }
         builder.finish_document().map_err(sink_error(package))?;
-        Ok(Entry::Document(DocumentName {
+        let name = DocumentName {
             path: document.path.to_vec(),
             static_rank: document.static_rank,
-        }))
+        };
+        shard.intact()?;
+        Ok(Entry::Document(name))
     }
 
-    fn text(&mut self, path: &Path, range: Range<u64>) -> Result<&[u8], shard::Error> {
+    /// The shard at `path`, of which `bytes` are going to be read.
+    fn shard(&mut self, path: &Path, bytes: u64) -> Result<&Shard, shard::Error> {
         if self.read_bytes > MAPPED_BYTES_MAX {
             *self = OlderTexts::default();
         }
-        self.read_bytes += range.end - range.start;
+        self.read_bytes += bytes;
         let known = self.open.iter().position(|shard| shard.path() == path);
         let index = match known {
             Some(index) => index,
@@ -395,7 +400,7 @@ impl OlderTexts {
                 self.open.len() - 1
             }
         };
-        self.open[index].text(range)
+        Ok(&self.open[index])
     }
 }
 

@@ -117,7 +117,7 @@ fn an_index_holds_what_the_sources_hold() {
     assert_eq!(found[5].2, b"na\xefve\n");
     assert_eq!(found[6].2, b"arse\n");
     let skipped = index.shards[0].skipped().unwrap();
-    assert_eq!((skipped.len(), skipped[0].path), (1, &b"bin"[..]));
+    assert_eq!((skipped.len(), &skipped[0].path[..]), (1, &b"bin"[..]));
 }
 
 #[test]

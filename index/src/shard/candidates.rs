@@ -45,6 +45,7 @@ impl Shard {
         if let Candidates::Blocks(blocks) = &mut candidates {
             self.retain_live(blocks);
         }
+        self.intact()?;
         Ok(candidates)
     }
 
@@ -67,6 +68,7 @@ impl Shard {
         let list = self.postings(trigram)?;
         let mut blocks = list.iter().flat_map(PostingList::cursor).collect();
         self.retain_live(&mut blocks);
+        self.intact()?;
         Ok(blocks.into_iter().map(BlockId).collect())
     }
 

@@ -104,6 +104,7 @@ impl Shard {
             let text = self.text_range(blocks.clone())?;
             live.add(&package, blocks, text.end - text.start);
         }
+        self.intact()?;
         Ok(live)
     }
 

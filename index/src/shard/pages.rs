@@ -2,12 +2,14 @@
 
 use crate::format::PAGE_BYTES;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// The checksum of every page from page 1 on, and a bit for each that has been compared.
 pub(super) struct Pages {
     checksums: Vec<u32>,
     checked: Vec<AtomicU64>,
+    /// Whether a page was not as it should be.
+    failed: AtomicBool,
 }
 
 impl Pages {
@@ -20,6 +22,7 @@ impl Pages {
         Pages {
             checksums,
             checked: (0..words).map(|_| AtomicU64::new(0)).collect(),
+            failed: AtomicBool::new(false),
         }
     }
 
@@ -46,6 +49,11 @@ impl Pages {
         Ok(())
     }
 
+    /// Whether a page that was checked was not as it should be.
+    pub(super) fn has_failed(&self) -> bool {
+        self.failed.load(Ordering::Relaxed)
+    }
+
     #[cold]
     fn check_page(&self, file: &[u8], page: usize, index: usize) -> Result<(), u64> {
         let start = page * PAGE_BYTES;
@@ -53,6 +61,7 @@ impl Pages {
         if self.checksums.get(index) == Some(&crc32c::crc32c(bytes)) {
             Ok(())
         } else {
+            self.failed.store(true, Ordering::Relaxed);
             Err(start as u64)
         }
     }

@@ -246,7 +246,7 @@ fn assert_names_the_place(error: &Error, at: usize) {
                 "byte {at}"
             );
         }
-        Error::Io { .. } => panic!("byte {at}: nothing was read"),
+        Error::Io { .. } | Error::Changed { .. } => panic!("byte {at}: nothing was read"),
     }
 }
 
@@ -352,7 +352,7 @@ fn only_the_page_that_is_read_is_checked() {
     let said = shard.verify().unwrap_err().to_string();
     assert_eq!(
         said,
-        "some.shard: damaged at byte 8192 (checksum): build the index again"
+        "some.shard: damaged at byte 8192 (checksum): remove it and build the index again with `trawl index`"
     );
 }
 
@@ -413,6 +413,90 @@ fn read_all(shard: &Shard) -> Result<(), Error> {
     }
     let _ = (0..shard.package_count()).try_for_each(|id| shard.package(PackageId(id)).map(drop));
     shard.skipped().map(drop)
+}
+
+/// A shard of some pages in a file, opened, and the file's path.
+fn opened(there: &Path) -> (Shard, PathBuf) {
+    let path = there.join("some.shard");
+    fs::write(&path, several_pages()).unwrap();
+    (Shard::open(&path).unwrap(), path)
+}
+
+/// Cuts a file to `bytes`.
+fn cut(path: &Path, bytes: u64) {
+    let file = fs::File::options().write(true).open(path).unwrap();
+    file.set_len(bytes).unwrap();
+}
+
+/// Whatever has been checked before: what is asked of a shard whose file was cut is an error that
+/// says where, or true.
+#[test]
+fn a_shard_that_is_cut_while_it_is_open_says_where() {
+    let bytes = several_pages();
+    let intact = answers(&open(&bytes).unwrap()).unwrap();
+    let step = PAGE_BYTES / 2 + 17;
+    for (number, bytes) in (0..bytes.len()).step_by(step).enumerate() {
+        let there = tempfile::tempdir().unwrap();
+        let (shard, path) = opened(there.path());
+        if number % 2 == 0 {
+            assert_eq!(answers(&shard).unwrap(), intact);
+        }
+        let text = shard.text(0..20).unwrap();
+        cut(&path, bytes as u64);
+        let _ = text.to_vec();
+        let said = shard.intact().unwrap_err().to_string();
+        let expected = format!(
+            "{}: damaged at byte {bytes} (the file was cut or its disk failed while it was in use)",
+            path.display()
+        );
+        assert!(said.starts_with(&expected), "{said}");
+        for error in [
+            shard.verify().unwrap_err(),
+            shard.with_dead(vec![0]).err().unwrap(),
+            shard.skipped().unwrap_err(),
+            answers(&shard).unwrap_err(),
+        ] {
+            assert!(matches!(error, Error::Corrupt { .. }), "{error}");
+        }
+        assert!(shard.is_damaged());
+    }
+}
+
+#[test]
+fn a_shard_that_is_written_to_while_it_is_open_says_so() {
+    let there = tempfile::tempdir().unwrap();
+    let (shard, path) = opened(there.path());
+    let before = std::time::SystemTime::UNIX_EPOCH;
+    let file = fs::File::options().write(true).open(&path).unwrap();
+    file.set_modified(before).unwrap();
+    assert!(matches!(shard.verify(), Err(Error::Changed { .. })));
+    drop(shard);
+    let shard = Shard::open(&path).unwrap();
+    shard.verify().unwrap();
+    fs::write(&path, several_pages()).unwrap();
+    assert!(matches!(answers(&shard), Err(Error::Changed { .. })));
+    Shard::open(&path).unwrap().verify().unwrap();
+}
+
+/// One shard of an index is cut under its readers: the others go on, and the next manifest is
+/// opened with all that is whole.
+#[test]
+fn a_shard_that_is_cut_is_opened_again_with_the_next_manifest() {
+    let there = tempfile::tempdir().unwrap();
+    let out = index(there.path(), &FIXTURE, 16, 1);
+    let before = Index::open(&out).unwrap().shards;
+    let path = before[0].path().to_owned();
+    let bytes = fs::read(&path).unwrap();
+    cut(&path, 4096);
+    let everything = plan("main|ve", true).unwrap();
+    assert!(before[0].candidates(&everything).is_err());
+    assert!(before[1].candidates(&everything).is_ok());
+    assert!(Index::open_again(&out, &before).is_err());
+    fs::write(&path, bytes).unwrap();
+    let after = Index::open_again(&out, &before).unwrap().shards;
+    assert!(before[0].candidates(&everything).is_err());
+    assert!(after[0].candidates(&everything).is_ok());
+    assert!(Arc::ptr_eq(&before[1], &after[1]), "it was whole");
 }
 
 #[test]
@@ -489,7 +573,11 @@ fn what_is_no_shard_says_so() {
         fs::write(&path, bytes).unwrap();
         let error = Shard::open(&path).err().unwrap();
         assert!(matches!(error, Error::NotAShard { .. }));
-        let expected = format!("{}: not a shard of a Trawl index", path.display());
+        let expected = format!(
+            "{}: not a shard of a Trawl index: remove it and build the index again with `trawl \
+             index`",
+            path.display()
+        );
         assert_eq!(error.to_string(), expected);
     }
     let error = Shard::open(&there.path().join("none.shard")).err().unwrap();

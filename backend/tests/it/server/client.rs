@@ -172,6 +172,14 @@ impl Client {
     }
 
     pub(super) async fn file(&mut self, path: &str, range: FileRange) -> FileReply {
+        self.try_file(path, range).await.unwrap()
+    }
+
+    pub(super) async fn try_file(
+        &mut self,
+        path: &str,
+        range: FileRange,
+    ) -> Result<FileReply, Failure> {
         let request = FileRequest {
             package: b"p_1".to_vec(),
             path: path.into(),
@@ -182,7 +190,8 @@ impl Client {
         self.send(&bytes).await;
         loop {
             match self.next().await.unwrap() {
-                (Kind::File, payload) => return FileReply::decode(&payload).unwrap(),
+                (Kind::File, payload) => return Ok(FileReply::decode(&payload).unwrap()),
+                (Kind::Error, payload) => return Err(Failure::decode(&payload).unwrap()),
                 (kind, _) => assert_eq!(kind, Kind::Hello),
             }
         }
