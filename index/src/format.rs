@@ -36,7 +36,7 @@
 //! at 4096 is `696e7420613b0a`; the 4 trigrams have one block each, so POSTINGS holds only its 8
 //! bytes of padding; the DICTIONARY's first entry, for `" a;"`, is `00000000 80 3b6120`: read
 //! backwards, 20 61 3b, bit 39, block 0. NAMES is `705f31 612e63`.
-//! `tests` holds the whole of it, as a golden file.
+//! `shard::tests` spells out a whole shard; an index of every released version is in `testdata/`.
 //!
 //! **Invariant:** nothing in a shard is changed after it has been written; a reader knows every
 //! byte by a checksum before it believes it: the header's at open, any other page's at first touch.

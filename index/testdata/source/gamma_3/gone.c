@@ -1,0 +1,1 @@
+int needle; /* of a package that was removed */

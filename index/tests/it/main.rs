@@ -1,0 +1,3 @@
+//! The crate from outside: what it must go on doing.
+
+mod formats;
