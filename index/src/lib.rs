@@ -39,7 +39,7 @@ pub mod indexing;
 pub mod manifest;
 pub mod mapping;
 pub mod plan;
-mod posting;
+pub mod posting;
 pub mod shard;
 pub mod trigram;
 mod writer;

@@ -18,7 +18,7 @@
 //! early; it does not panic. Checksums stand guard before it.
 
 /// Bytes that must be readable behind a list, so that a load of 8 needs no test.
-pub(crate) const PADDING_BYTES: usize = 8;
+pub const PADDING_BYTES: usize = 8;
 
 /// Appends `value` in groups of 7 bits, the lowest first, the high bit set on all but the last.
 pub(crate) fn encode_varint(mut value: u64, out: &mut Vec<u8>) {
@@ -43,36 +43,88 @@ pub(crate) fn decode_varint(bytes: &mut &[u8]) -> Option<u64> {
     None
 }
 
-/// How `n` ids out of `universe` lie in bytes.
+/// How the ids of a list lie in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Codec {
+    /// Low bits as they are, high bits in unary.
+    EliasFano,
+    /// A bit a block.
+    Bitmap,
+}
+
+impl Codec {
+    /// The one of `n` ids out of `universe`: the smaller, and Elias-Fano when neither is.
+    pub fn of(n: u32, universe: u32) -> Codec {
+        let bytes = |codec| Layout::of(codec, n, universe).bytes();
+        match bytes(Codec::Bitmap) < bytes(Codec::EliasFano) {
+            true => Codec::Bitmap,
+            false => Codec::EliasFano,
+        }
+    }
+
+    /// As [`encode`], in this codec, be it the smaller one or not.
+    pub fn encode(self, ids: &[u32], universe: u32, out: &mut Vec<u8>) {
+        let n = u32::try_from(ids.len()).expect("distinct u32 ids");
+        encode_varint(u64::from(n), out);
+        let layout = Layout::of(self, n, universe);
+        let start = out.len();
+        out.resize(start + layout.bytes(), 0);
+        let (low, high) = out[start..].split_at_mut(layout.low_bytes);
+        match self {
+            Codec::Bitmap => ids
+                .iter()
+                .for_each(|&id| high[id as usize / 8] |= 1 << (id % 8)),
+            Codec::EliasFano => encode_elias_fano(ids, layout.low_bits, low, high),
+        }
+    }
+
+    /// A list of `n` ids without its length, which `data` begins with.
+    fn decode(self, n: u32, data: &[u8], universe: u32) -> Option<PostingList<'_>> {
+        let layout = Layout::of(self, n, universe);
+        if n > universe || data.len() < layout.bytes() + PADDING_BYTES {
+            return None;
+        }
+        Some(match self {
+            Codec::Bitmap => PostingList::Bitmap {
+                n,
+                bits: &data[..layout.high_bytes],
+            },
+            Codec::EliasFano => PostingList::EliasFano {
+                n,
+                low_bits: layout.low_bits,
+                low: &data[..layout.low_bytes + PADDING_BYTES],
+                high: &data[layout.low_bytes..][..layout.high_bytes],
+            },
+        })
+    }
+}
+
+/// Where the parts of a list of `n` ids out of `universe` lie, behind its length.
 #[derive(Clone, Copy)]
 struct Layout {
-    /// Elias-Fano's bits of each id that are stored as they are; `None`: a bitmap.
-    low_bits: Option<u32>,
-    /// Bytes of the low bits; of a bitmap: 0.
+    /// Elias-Fano's bits of each id that are stored as they are.
+    low_bits: u32,
+    /// Bytes of the low bits.
     low_bytes: usize,
     /// Bytes of the high bits, or of the bitmap.
     high_bytes: usize,
 }
 
 impl Layout {
-    fn of(n: u32, universe: u32) -> Layout {
-        let low_bits = (universe / n.max(1)).checked_ilog2().unwrap_or(0);
-        let low_bytes = (u64::from(n) * u64::from(low_bits)).div_ceil(8) as usize;
-        let high = u64::from(n) + u64::from(universe.saturating_sub(1) >> low_bits) + 1;
-        let high_bytes = high.div_ceil(8) as usize;
-        let bitmap_bytes = universe.div_ceil(8) as usize;
-        if bitmap_bytes < low_bytes + high_bytes {
-            Layout {
-                low_bits: None,
+    fn of(codec: Codec, n: u32, universe: u32) -> Layout {
+        if codec == Codec::Bitmap {
+            return Layout {
+                low_bits: 0,
                 low_bytes: 0,
-                high_bytes: bitmap_bytes,
-            }
-        } else {
-            Layout {
-                low_bits: Some(low_bits),
-                low_bytes,
-                high_bytes,
-            }
+                high_bytes: universe.div_ceil(8) as usize,
+            };
+        }
+        let low_bits = (universe / n.max(1)).checked_ilog2().unwrap_or(0);
+        let high = u64::from(n) + u64::from(universe.saturating_sub(1) >> low_bits) + 1;
+        Layout {
+            low_bits,
+            low_bytes: (u64::from(n) * u64::from(low_bits)).div_ceil(8) as usize,
+            high_bytes: high.div_ceil(8) as usize,
         }
     }
 
@@ -82,19 +134,9 @@ impl Layout {
 }
 
 /// Appends the list of `ids`: ascending, distinct, each below `universe`, at least one.
-pub(crate) fn encode(ids: &[u32], universe: u32, out: &mut Vec<u8>) {
+pub fn encode(ids: &[u32], universe: u32, out: &mut Vec<u8>) {
     let n = u32::try_from(ids.len()).expect("distinct u32 ids");
-    encode_varint(u64::from(n), out);
-    let layout = Layout::of(n, universe);
-    let start = out.len();
-    out.resize(start + layout.bytes(), 0);
-    let (low, high) = out[start..].split_at_mut(layout.low_bytes);
-    match layout.low_bits {
-        None => ids
-            .iter()
-            .for_each(|&id| high[id as usize / 8] |= 1 << (id % 8)),
-        Some(low_bits) => encode_elias_fano(ids, low_bits, low, high),
-    }
+    Codec::of(n, universe).encode(ids, universe, out);
 }
 
 fn encode_elias_fano(ids: &[u32], low_bits: u32, low: &mut [u8], high: &mut [u8]) {
@@ -112,18 +154,27 @@ fn encode_elias_fano(ids: &[u32], low_bits: u32, low: &mut [u8], high: &mut [u8]
 
 /// A list, borrowed from a shard.
 #[derive(Clone, Copy)]
-pub(crate) enum PostingList<'a> {
+pub enum PostingList<'a> {
     /// One block, from the dictionary.
     One(u32),
-    /// Elias-Fano.
-    Sparse {
+    /// Of [`Codec::EliasFano`].
+    EliasFano {
+        /// How many ids.
         n: u32,
+        /// Bits of each id in `low`.
         low_bits: u32,
+        /// Low bits, and [`PADDING_BYTES`] more.
         low: &'a [u8],
+        /// High bits, in unary.
         high: &'a [u8],
     },
-    /// A bitmap.
-    Dense { n: u32, bits: &'a [u8] },
+    /// Of [`Codec::Bitmap`].
+    Bitmap {
+        /// How many ids.
+        n: u32,
+        /// A bit a block.
+        bits: &'a [u8],
+    },
 }
 
 /// Bytes of a list whose varint length is at most this long.
@@ -134,66 +185,76 @@ pub(crate) fn list_bytes(bytes: &[u8], universe: u32) -> Option<usize> {
     let head = &bytes[..bytes.len().min(LENGTH_BYTES_MAX)];
     let mut rest = head;
     let n = u32::try_from(decode_varint(&mut rest)?).ok()?;
-    Some(head.len() - rest.len() + Layout::of(n, universe).bytes())
+    let layout = Layout::of(Codec::of(n, universe), n, universe);
+    Some(head.len() - rest.len() + layout.bytes())
 }
 
 impl<'a> PostingList<'a> {
     /// The list that `bytes` begin with; [`PADDING_BYTES`] more must follow it.
-    pub(crate) fn decode(bytes: &'a [u8], universe: u32) -> Option<PostingList<'a>> {
+    pub fn decode(bytes: &'a [u8], universe: u32) -> Option<PostingList<'a>> {
         let mut data = bytes;
         let n = u32::try_from(decode_varint(&mut data)?).ok()?;
-        let layout = Layout::of(n, universe);
-        if n > universe || data.len() < layout.bytes() + PADDING_BYTES {
-            return None;
-        }
-        Some(match layout.low_bits {
-            None => PostingList::Dense {
-                n,
-                bits: &data[..layout.high_bytes],
-            },
-            Some(low_bits) => PostingList::Sparse {
-                n,
-                low_bits,
-                low: &data[..layout.low_bytes + PADDING_BYTES],
-                high: &data[layout.low_bytes..][..layout.high_bytes],
-            },
-        })
+        Codec::of(n, universe).decode(n, data, universe)
     }
 
-    /// How many blocks.
-    pub(crate) fn len(&self) -> u32 {
+    /// How many blocks: at least one.
+    #[allow(clippy::len_without_is_empty)]
+    pub fn len(&self) -> u32 {
         match *self {
             PostingList::One(_) => 1,
-            PostingList::Sparse { n, .. } | PostingList::Dense { n, .. } => n,
+            PostingList::EliasFano { n, .. } | PostingList::Bitmap { n, .. } => n,
         }
+    }
+
+    /// How it is stored; `None`: in the dictionary.
+    pub fn codec(&self) -> Option<Codec> {
+        match self {
+            PostingList::One(_) => None,
+            PostingList::EliasFano { .. } => Some(Codec::EliasFano),
+            PostingList::Bitmap { .. } => Some(Codec::Bitmap),
+        }
+    }
+
+    /// How many bytes it takes, beside its entry in the dictionary.
+    pub fn bytes(&self) -> usize {
+        let ids = match self {
+            PostingList::One(_) => return 0,
+            PostingList::EliasFano { low, high, .. } => low.len() - PADDING_BYTES + high.len(),
+            PostingList::Bitmap { bits, .. } => bits.len(),
+        };
+        let length_bits = u32::BITS - (self.len() | 1).leading_zeros();
+        length_bits.div_ceil(7) as usize + ids
     }
 
     /// Goes through the list from its start.
-    pub(crate) fn cursor(&self) -> Cursor<'a> {
+    pub fn cursor(&self) -> Cursor<'a> {
         match *self {
             PostingList::One(id) => Cursor::One(Some(id)),
-            PostingList::Sparse {
+            PostingList::EliasFano {
                 n,
                 low_bits,
                 low,
                 high,
-            } => Cursor::Sparse(Sparse {
+            } => Cursor::EliasFano(EliasFano {
                 n,
                 low_bits,
                 low,
                 bits: Bits::new(high),
                 index: 0,
             }),
-            PostingList::Dense { bits, .. } => Cursor::Dense(Bits::new(bits)),
+            PostingList::Bitmap { bits, .. } => Cursor::Bitmap(Bits::new(bits)),
         }
     }
 }
 
 /// A position in a list: [`next`](Iterator::next) and [`seek`](Cursor::seek) move it forward.
-pub(crate) enum Cursor<'a> {
+pub enum Cursor<'a> {
+    /// In a list of one block.
     One(Option<u32>),
-    Sparse(Sparse<'a>),
-    Dense(Bits<'a>),
+    /// In an Elias-Fano list.
+    EliasFano(EliasFano<'a>),
+    /// In a bitmap.
+    Bitmap(Bits<'a>),
 }
 
 impl Iterator for Cursor<'_> {
@@ -203,8 +264,8 @@ impl Iterator for Cursor<'_> {
     fn next(&mut self) -> Option<u32> {
         match self {
             Cursor::One(id) => id.take(),
-            Cursor::Sparse(list) => list.next(),
-            Cursor::Dense(bits) => bits.next_one(),
+            Cursor::EliasFano(list) => list.next(),
+            Cursor::Bitmap(bits) => bits.next_one(),
         }
     }
 }
@@ -213,11 +274,11 @@ impl Cursor<'_> {
     /// The first id from here on that is at least `target`, and the cursor behind it. An id that
     /// was passed is gone, so targets must ascend.
     #[inline]
-    pub(crate) fn seek(&mut self, target: u32) -> Option<u32> {
+    pub fn seek(&mut self, target: u32) -> Option<u32> {
         match self {
             Cursor::One(id) => id.take().filter(|&id| id >= target),
-            Cursor::Sparse(list) => list.seek(target),
-            Cursor::Dense(bits) => {
+            Cursor::EliasFano(list) => list.seek(target),
+            Cursor::Bitmap(bits) => {
                 bits.skip_to(target);
                 bits.next_one()
             }
@@ -226,7 +287,7 @@ impl Cursor<'_> {
 }
 
 /// A position in an Elias-Fano list.
-pub(crate) struct Sparse<'a> {
+pub struct EliasFano<'a> {
     n: u32,
     low_bits: u32,
     low: &'a [u8],
@@ -235,7 +296,7 @@ pub(crate) struct Sparse<'a> {
     index: u32,
 }
 
-impl Sparse<'_> {
+impl EliasFano<'_> {
     #[inline]
     fn next(&mut self) -> Option<u32> {
         if self.index >= self.n {
@@ -263,7 +324,7 @@ impl Sparse<'_> {
 }
 
 /// A position in a string of bits, counted from the least significant bit of the first byte.
-pub(crate) struct Bits<'a> {
+pub struct Bits<'a> {
     bytes: &'a [u8],
     /// The 64 bits around the position, those before it cleared.
     word: u64,
@@ -377,7 +438,7 @@ fn load(bytes: &[u8], at: usize) -> u64 {
 const SEEK_RATIO: u32 = 8;
 
 /// Keeps of `ids`, which ascend, those that are in `list` too.
-pub(crate) fn intersect(ids: &mut Vec<u32>, list: &PostingList<'_>) {
+pub fn intersect(ids: &mut Vec<u32>, list: &PostingList<'_>) {
     let sought = list.len() / SEEK_RATIO > ids.len() as u32;
     let mut cursor = list.cursor();
     let mut other = cursor.next();
@@ -396,7 +457,7 @@ pub(crate) fn intersect(ids: &mut Vec<u32>, list: &PostingList<'_>) {
 }
 
 /// The union of `lists`, ascending.
-pub(crate) fn unite(lists: &[PostingList<'_>], universe: u32) -> Vec<u32> {
+pub fn unite(lists: &[PostingList<'_>], universe: u32) -> Vec<u32> {
     let total: u64 = lists.iter().map(|list| u64::from(list.len())).sum();
     if total < u64::from(universe) / 64 {
         let mut ids: Vec<u32> = lists.iter().flat_map(PostingList::cursor).collect();

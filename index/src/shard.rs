@@ -26,6 +26,7 @@ use crate::format::{
     Section, VERSION,
 };
 use crate::mapping::Damage;
+use crate::trigram::Trigram;
 use live::Live;
 use pages::Pages;
 use std::ops::Range;
@@ -246,6 +247,13 @@ impl Shard {
     /// Distinct trigrams.
     pub fn trigram_count(&self) -> u64 {
         self.section_bytes(Section::Dictionary) / 8
+    }
+
+    /// The trigram number `index`, ascending; `index` must be below
+    /// [`trigram_count`](Self::trigram_count).
+    pub fn trigram(&self, index: u32) -> Result<Trigram, Error> {
+        let value = self.dictionary_entry(index)? >> 40;
+        Ok(Trigram::from_value(value as u32))
     }
 
     /// Length of a section in bytes.

@@ -25,7 +25,6 @@ impl Trigram {
     }
 
     /// From its value, below 2^24.
-    #[cfg(test)]
     pub(crate) fn from_value(value: u32) -> Trigram {
         debug_assert!((value as usize) < VALUES);
         Trigram(value)

@@ -33,12 +33,12 @@ fn every_third_block_is_a_bitmap_and_one_in_a_thousand_is_not() {
     let bytes = padded(&ids, 3000);
     assert!(matches!(
         PostingList::decode(&bytes, 3000),
-        Some(PostingList::Dense { .. })
+        Some(PostingList::Bitmap { .. })
     ));
     let bytes = padded(&[17, 2000, 2999], 3000);
     assert!(matches!(
         PostingList::decode(&bytes, 3000),
-        Some(PostingList::Sparse { .. })
+        Some(PostingList::EliasFano { .. })
     ));
 }
 
@@ -57,6 +57,7 @@ proptest! {
         let bytes = padded(&ids, universe);
         let list = PostingList::decode(&bytes, universe).unwrap();
         prop_assert_eq!(list.len() as usize, ids.len());
+        prop_assert_eq!(list.bytes() + PADDING_BYTES, bytes.len());
         prop_assert_eq!(list.cursor().collect::<Vec<_>>(), ids);
     }
 

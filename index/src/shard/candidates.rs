@@ -145,8 +145,9 @@ impl Shard {
         Ok(Candidates::Blocks(blocks))
     }
 
-    /// About how many ids are read to evaluate a query.
-    fn cost(&self, query: &Query) -> Result<u64, Error> {
+    /// About how many ids are read to evaluate a query: the length of a trigram's list, of an AND
+    /// that of its shortest part, of an OR the sum. An AND is evaluated in this order of its parts.
+    pub fn cost(&self, query: &Query) -> Result<u64, Error> {
         Ok(match query {
             Query::All => u64::MAX,
             Query::None => 0,
@@ -164,8 +165,8 @@ impl Shard {
         })
     }
 
-    /// A trigram's posting list, if any block holds it.
-    pub(crate) fn postings(&self, trigram: Trigram) -> Result<Option<PostingList<'_>>, Error> {
+    /// A trigram's posting list, if any block holds it. Dead blocks are in it too.
+    pub fn postings(&self, trigram: Trigram) -> Result<Option<PostingList<'_>>, Error> {
         let key = u64::from(trigram.value()) << 40;
         let index = self.partition_point(
             Section::Dictionary,

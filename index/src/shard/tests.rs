@@ -10,7 +10,6 @@ use crate::directory::{self, Index, MANIFEST};
 use crate::indexing::{BuildOptions, Progress, build};
 use crate::manifest::{Options, hex};
 use crate::plan::plan;
-use crate::trigram::Trigram;
 use expect_test::{Expect, expect};
 use std::fmt::Write;
 use std::fs;
@@ -140,8 +139,7 @@ fn dump_document(shard: &Shard, document: Document<'_>, out: &mut String) -> Res
 
 fn dump_dictionary(shard: &Shard, out: &mut String) -> Result<(), Error> {
     for entry in 0..shard.trigram_count() as u32 {
-        let entry = shard.dictionary_entry(entry)?;
-        let trigram = Trigram::from_value((entry >> 40) as u32);
+        let trigram = shard.trigram(entry)?;
         let blocks: Vec<u32> = shard.blocks_with(trigram)?.iter().map(|id| id.0).collect();
         let _ = writeln!(out, "{trigram:?} in {blocks:?}");
     }
@@ -395,8 +393,7 @@ fn read_all(shard: &Shard) -> Result<(), Error> {
     let everything = plan("(main|int)[^x]*(a|b;|inly)", true).unwrap();
     let _ = shard.candidates(&everything);
     for entry in 0..shard.trigram_count() as u32 {
-        let entry = shard.dictionary_entry(entry)?;
-        let _ = shard.blocks_with(Trigram::from_value((entry >> 40) as u32));
+        let _ = shard.blocks_with(shard.trigram(entry)?);
     }
     for block in 0..shard.block_count() {
         let _ = shard
