@@ -1,55 +1,136 @@
-//! `trawl inspect`: what is in an index.
+//! `trawl inspect`: what is in an index, and what it has to say about a trigram, a document or a
+//! query.
+//!
+//! It looks at the index alone: nothing here verifies a candidate or reads a source.
 
+mod document;
+mod plan;
+mod trigram;
+
+use crate::search::Mode;
 use crate::size;
 use crate::terminal::{self, harmless};
 use anyhow::Result;
 use index::directory::Index;
 use index::format::Section;
 use index::shard::Shard;
+use std::ffi::OsString;
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Show what is in an index
+///
+/// Exit status: 0 when there was something to show, 1 when no shard knows the trigram or the
+/// document, 2 after an error.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
-  trawl inspect I                shards, sections and their sizes
-  trawl inspect I --skipped      files that were left out, and why
-  trawl inspect I --packages     packages, best first, with their documents")]
+  trawl inspect I                         shards, sections and their sizes
+  trawl inspect I --skipped               files that were left out, and why
+  trawl inspect I --packages              packages, best first, with their documents
+  trawl inspect I --document sed_4.9/sed/sed.c
+  trawl inspect I --trigram 'an;'         which blocks hold these three bytes
+  trawl inspect I --trigram '\\xef\\xbb\\xbf'
+  trawl inspect I --plan 'errno == EINTR' which trigrams a search looks up, rarest first
+  trawl inspect I --mode regexp --plan 'fopen\\(.*\"r\"'")]
 pub(crate) struct Arguments {
     /// The index directory
     #[arg(value_name = "DIR")]
     index: PathBuf,
+    #[command(flatten)]
+    what: What,
+    /// How PATTERN is read: as it is, or as a regular expression
+    #[arg(long, value_enum, default_value_t = Mode::Literal, requires = "plan")]
+    mode: Mode,
+    /// Plan for a search that ignores case
+    #[arg(short, long, requires = "plan")]
+    ignore_case: bool,
+    /// How much of a long list to show
+    #[arg(long, value_name = "N", default_value_t = 20, conflicts_with_all = WITHOUT_LIMIT)]
+    limit: usize,
+}
+
+/// What of an index is shown; without any of it, its shards and their sections.
+#[derive(clap::Args)]
+#[group(multiple = false)]
+struct What {
     /// List what was left out: package/path, a tab, the reason
     #[arg(long)]
     skipped: bool,
     /// List the packages: documents, a tab, the name
-    #[arg(long, conflicts_with = "skipped")]
+    #[arg(long)]
     packages: bool,
     /// Check every byte of every shard
-    #[arg(long, conflicts_with_all = ["skipped", "packages"])]
+    #[arg(long)]
     verify: bool,
+    /// Show what is known of a document
+    #[arg(long, value_name = "PACKAGE/PATH")]
+    document: Option<OsString>,
+    /// Show the blocks that hold a trigram: three bytes, \xNN and the like for what is hard to type
+    #[arg(long, value_name = "BYTES")]
+    trigram: Option<OsString>,
+    /// Show which trigrams a search looks up, and how many candidates they leave
+    #[arg(long, value_name = "PATTERN")]
+    plan: Option<String>,
 }
+
+/// What is shown whole, or has nothing that is long.
+const WITHOUT_LIMIT: [&str; 4] = ["skipped", "packages", "verify", "document"];
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let index = Index::open(&arguments.index)?;
     let mut out = BufWriter::new(io::stdout().lock());
+    let code = show(&index, arguments, &mut out)?;
+    index.shards.iter().try_for_each(|shard| shard.intact())?;
+    out.flush()?;
+    Ok(code)
+}
+
+fn show(index: &Index, arguments: &Arguments, out: &mut impl Write) -> Result<ExitCode> {
+    let What {
+        skipped,
+        packages,
+        verify,
+        document,
+        trigram,
+        plan,
+    } = &arguments.what;
+    if let Some(name) = document {
+        return document::show(index, name, out);
+    }
+    if let Some(bytes) = trigram {
+        return trigram::show(index, bytes, arguments.limit, out);
+    }
+    if let Some(pattern) = plan {
+        return plan::show(index, pattern, arguments, out);
+    }
     for shard in &index.shards {
-        if arguments.skipped {
-            list_skipped(shard, &mut out)?;
-        } else if arguments.packages {
-            list_packages(shard, &mut out)?;
+        if *skipped {
+            list_skipped(shard, out)?;
+        } else if *packages {
+            list_packages(shard, out)?;
         } else {
-            summarize(shard, &mut out)?;
+            summarize(shard, out)?;
         }
-        shard.intact()?;
-        if arguments.verify {
+        if *verify {
             shard.verify()?;
             writeln!(out, "  every checksum is right")?;
         }
     }
-    out.flush()?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says how many rows of a list were not shown.
+fn say_rest(rows: usize, limit: usize, indent: usize, out: &mut impl Write) -> Result<()> {
+    if rows > limit {
+        let rest = size::count((rows - limit) as u64);
+        writeln!(
+            out,
+            "{:indent$}and {rest} more; --limit {rows} shows them",
+            ""
+        )?;
+    }
+    Ok(())
 }
 
 fn list_skipped(shard: &Shard, out: &mut impl Write) -> Result<()> {

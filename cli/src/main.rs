@@ -42,6 +42,8 @@ enum Command {
     Inspect(inspect::Arguments),
 }
 
+/// What a command ends with when nothing was found.
+const NONE: u8 = 1;
 /// What a command ends with when it could not do what it was asked to.
 const ERROR: u8 = 2;
 

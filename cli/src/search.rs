@@ -9,14 +9,12 @@ mod remote;
 
 use crate::{size, terminal};
 use anyhow::Result;
-use frontend::Query;
+use frontend::{BadQuery, Query};
 use print::Printer;
 use schema::message::{Pattern, Syntax};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Nothing was found.
-const NONE: u8 = 1;
 /// Something was not searched.
 const INCOMPLETE: u8 = 3;
 
@@ -43,7 +41,7 @@ pub(crate) struct Arguments {
     /// Ignore case
     #[arg(short, long)]
     ignore_case: bool,
-    /// Say on standard error how the index was used
+    /// Say on standard error how the index was used, and whether all of the text had to be scanned
     #[arg(long)]
     explain: bool,
     /// What to search for
@@ -52,7 +50,7 @@ pub(crate) struct Arguments {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Mode {
+pub(crate) enum Mode {
     /// Every character stands for itself
     Literal,
     /// A regular expression
@@ -81,16 +79,7 @@ struct Explain {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
-    let syntax = match arguments.mode {
-        Mode::Literal => Syntax::Literal,
-        Mode::Regexp => Syntax::Regexp,
-    };
-    let pattern = Pattern {
-        text: arguments.query.clone(),
-        syntax,
-        ignore_case: arguments.ignore_case,
-    };
-    let query = match Query::new(pattern, 0) {
+    let query = match query(&arguments.query, arguments.mode, arguments.ignore_case) {
         Ok(query) => query,
         Err(bad) => return Ok(report_bad_query(&arguments.query, &bad)),
     };
@@ -99,13 +88,26 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         Some(index) => local::search(index, query, &mut printer),
         None => remote::search(&arguments.server, &query, &mut printer),
     };
-    let summary = match found.map_err(|error| error.downcast::<frontend::BadQuery>()) {
+    let summary = match found.map_err(|error| error.downcast::<BadQuery>()) {
         Ok(summary) => summary,
         Err(Ok(bad)) => return Ok(report_bad_query(&arguments.query, &bad)),
         Err(Err(error)) => return Err(error),
     };
     printer.finish()?;
     Ok(report(&summary, arguments.explain))
+}
+
+/// The query of a command line, checked.
+pub(crate) fn query(text: &str, mode: Mode, ignore_case: bool) -> Result<Query, BadQuery> {
+    let pattern = Pattern {
+        text: text.to_owned(),
+        syntax: match mode {
+            Mode::Literal => Syntax::Literal,
+            Mode::Regexp => Syntax::Regexp,
+        },
+        ignore_case,
+    };
+    Query::new(pattern, 0)
 }
 
 /// Says what was missing, and how the index was used.
@@ -128,7 +130,7 @@ fn report(summary: &Summary, explain: bool) -> ExitCode {
         Summary {
             missing, skipped, ..
         } if !missing.is_empty() || *skipped > 0 => ExitCode::from(INCOMPLETE),
-        Summary { matches: 0, .. } => ExitCode::from(NONE),
+        Summary { matches: 0, .. } => ExitCode::from(crate::NONE),
         _ => ExitCode::SUCCESS,
     }
 }
@@ -141,20 +143,31 @@ fn explanation(summary: &Summary) -> String {
         matched_blocks,
         verified_bytes,
     } = &summary.explain;
-    let percent = 100.0 * *candidates as f64 / (*blocks).max(1) as f64;
     format!(
-        "plan: {}\nblocks verified: {} of {} ({percent:.3} %), {}; {} of them match\nmatches: {}",
-        terminal::harmless(plan.as_bytes()),
-        size::count(*candidates),
-        size::count(*blocks),
+        "{}\nblocks verified: {}, {}; {} of them match\nmatches: {}",
+        plan_in_words(plan, *blocks),
+        terminal::share(*candidates, *blocks),
         size::show(*verified_bytes),
         size::count(*matched_blocks),
         size::count(summary.matches),
     )
 }
 
+/// How a plan uses an index of so many blocks. `all` and `none` are words of `index::plan`.
+pub(crate) fn plan_in_words(plan: &str, blocks: u64) -> String {
+    match plan {
+        "all" => format!(
+            "plan: no trigram: all {} are scanned (what every match has in common is shorter than \
+             three bytes)",
+            terminal::plural(blocks, "block"),
+        ),
+        "none" => "plan: none: no line can match".to_owned(),
+        trigrams => format!("plan: {}", terminal::harmless(trigrams.as_bytes())),
+    }
+}
+
 /// Shows the query with a caret under the place.
-fn report_bad_query(query: &str, bad: &frontend::BadQuery) -> ExitCode {
+pub(crate) fn report_bad_query(query: &str, bad: &BadQuery) -> ExitCode {
     eprintln!("trawl: {}", terminal::harmless(bad.reason.as_bytes()));
     if let Some(before) = bad.at.and_then(|at| query.get(..at)) {
         eprintln!("  {}", terminal::harmless(query.as_bytes()));

@@ -34,6 +34,13 @@ pub(crate) fn plural(count: u64, one: &str) -> String {
     format!("{} {one}{s}", crate::size::count(count))
 }
 
+/// `3 of 24 (12.500 %)`
+pub(crate) fn share(part: u64, whole: u64) -> String {
+    let percent = 100.0 * part as f64 / whole.max(1) as f64;
+    let (part, whole) = (crate::size::count(part), crate::size::count(whole));
+    format!("{part} of {whole} ({percent:.3} %)")
+}
+
 /// Whether an error is that nobody reads our output any more, which is no error.
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error

@@ -49,6 +49,9 @@ fn usage() {
         index --out out --memory 5X x     => not a size; write bytes
         index --out out --memory=-1 x     => '-1'
         inspect good --skipped --packages => cannot be used with
+        inspect good --plan x --verify    => cannot be used with
+        inspect good --mode regexp        => --plan <PATTERN>
+        inspect good --limit 3 --skipped  => cannot be used with
         backend --listen 127.0.0.1:0      => --index <DIR>
         frontend --spool spool            => --backend <ADDR>
         serve --spol x                    => '--spol' => '--spool'
@@ -76,6 +79,23 @@ fn sources() {
     ";
     check_table(&home, table);
     assert!(!home.path("out").exists(), "nothing was built");
+}
+
+#[test]
+fn inspect() {
+    let home = home();
+    let table = r"
+        inspect good --trigram ab               => three bytes, not 2 bytes
+        inspect good --trigram äöü              => three bytes, not 6 bytes
+        inspect good --trigram a\q              => behind a backslash
+        inspect good --trigram a\n              => three bytes
+        inspect good --trigram ab\n             => no trigram holds a line's end
+        inspect good --document source           => not PACKAGE/PATH
+        inspect good --mode regexp --plan a\nb  => within lines
+        inspect good --plan a(b --mode regexp   => unclosed group
+        inspect good --plan ''                  => the query is empty
+    ";
+    check_table(&home, table);
 }
 
 /// The commands that open an index, each over `index`.

@@ -13,6 +13,7 @@ mod cut;
 mod end_to_end;
 mod home;
 mod http;
+mod inspect;
 mod killed;
 mod process;
 mod proxy;

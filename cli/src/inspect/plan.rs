@@ -1,0 +1,102 @@
+//! `--plan PATTERN`: what a search would look up in each shard, in which order, and what that
+//! leaves to verify.
+
+use super::{Arguments, say_rest};
+use crate::search;
+use crate::{size, terminal};
+use anyhow::Result;
+use backend::pattern::Compiled;
+use frontend::BadQuery;
+use index::directory::Index;
+use index::plan::Query;
+use index::shard::{Candidates, Shard};
+use std::io::Write;
+use std::process::ExitCode;
+
+pub(super) fn show(
+    index: &Index,
+    text: &str,
+    arguments: &Arguments,
+    out: &mut impl Write,
+) -> Result<ExitCode> {
+    let query = match compile(text, arguments) {
+        Ok(compiled) => compiled.query,
+        Err(bad) => return Ok(search::report_bad_query(text, &bad)),
+    };
+    let blocks = index
+        .shards
+        .iter()
+        .map(|shard| u64::from(shard.live_counts().blocks));
+    writeln!(
+        out,
+        "{}",
+        search::plan_in_words(&query.to_string(), blocks.sum())
+    )?;
+    for shard in &index.shards {
+        writeln!(out, "{}: {}", shard.path().display(), left(shard, &query)?)?;
+        if query != Query::All {
+            writeln!(out, "  {:>12}  in this order", "blocks")?;
+            show_steps(shard, &query, 0, arguments.limit, out)?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn compile(text: &str, arguments: &Arguments) -> Result<Compiled, BadQuery> {
+    let query = search::query(text, arguments.mode, arguments.ignore_case)?;
+    Compiled::new(query.pattern()).map_err(|bad| BadQuery {
+        at: bad.at,
+        reason: bad.reason,
+        hint: None,
+    })
+}
+
+/// How much there is to verify.
+fn left(shard: &Shard, query: &Query) -> Result<String> {
+    let live = shard.live_counts();
+    let (blocks, bytes) = match shard.candidates(query)? {
+        Candidates::All => (u64::from(live.blocks), live.text_bytes),
+        Candidates::Blocks(blocks) => {
+            let mut bytes = 0;
+            for &block in &blocks {
+                let text = shard.text_range(block..block + 1)?;
+                bytes += text.end - text.start;
+            }
+            (blocks.len() as u64, bytes)
+        }
+    };
+    let share = terminal::share(blocks, live.blocks.into());
+    Ok(format!(
+        "{share} are candidates, {} to verify",
+        size::show(bytes)
+    ))
+}
+
+/// A query with the lengths of the lists that it takes: of an AND the shortest, of an OR all. An
+/// AND's parts are in the order in which they are looked up, and those that are far longer than
+/// what the others have left are not read; an OR's are all read, and the longest are shown first.
+fn show_steps(
+    shard: &Shard,
+    query: &Query,
+    depth: usize,
+    limit: usize,
+    out: &mut impl Write,
+) -> Result<()> {
+    let (ids, indent) = (size::count(shard.cost(query)?), 2 * depth);
+    let (name, parts, longest_first) = match query {
+        Query::And(parts) => ("all of", parts, false),
+        Query::Or(parts) => ("one of", parts, true),
+        leaf => return Ok(writeln!(out, "  {ids:>12}  {:indent$}{leaf}", "")?),
+    };
+    writeln!(out, "  {ids:>12}  {:indent$}{name}", "")?;
+    let costs = parts.iter().map(|part| Ok((shard.cost(part)?, part)));
+    let mut parts = costs.collect::<Result<Vec<_>>>()?;
+    parts.sort_by_key(|&(cost, _)| cost);
+    if longest_first {
+        parts.reverse();
+    }
+    for (_, part) in parts.iter().take(limit) {
+        show_steps(shard, part, depth + 1, limit, out)?;
+    }
+    say_rest(parts.len(), limit, 18 + indent, out)
+}
