@@ -5,41 +5,45 @@
 //!      0    8  magic: "TRAWLSHD"
 //!      8    4  version: 1
 //!     12    4  block size aimed at, in bytes
-//!     16   32  id: BLAKE3 of version, block size, and the sections NAMES to SKIPPED
+//!     16   32  id: BLAKE3 of version, block size, and the sections NAMES to SKIPPED, each behind
+//!              its length in 8 bytes
 //!     48    4  packages      52  4  documents     56  4  blocks
 //!     60    4  codec of the content: 0, raw
 //!     64    8  bytes of text      72  8  bytes of the file
 //!     80   16  of each of the 9 sections, in the order below: offset, length in bytes
 //!    224    4  CRC-32C of the section CHECKSUMS
+//!    228 3864  zeros
 //!   4092    4  CRC-32C of the 4,092 bytes before
-//! page 1...    sections, each beginning at a multiple of 8
-//!    CONTENT      the documents' texts, one after the other, in the order of DOCUMENTS
-//!    POSTINGS     posting lists (`posting`), in the order of their trigrams
+//! page 1...    sections, each beginning at a multiple of 8, with zeros before it
+//!    CONTENT      the documents' texts, one after the other, in the order of DOCUMENTS: without a
+//!                 byte-order mark, and UTF-16 as UTF-8
+//!    POSTINGS     posting lists (see `posting`), in the order of their trigrams, and 8 zeros
 //!    DICTIONARY   8 a trigram, ascending: its three bytes from the top bit on (a << 56 | b << 48 |
 //!                 c << 40), then 40 bits: the offset of its list in POSTINGS; or, of a list of
 //!                 one block, bit 39 and the block
-//!    NAMES        the packages' directory names and the documents' paths, one after the other
+//!    NAMES        every package's directory name, and behind it the paths of its documents
 //!    PACKAGES     24 a package, best first: offset in NAMES 8, length 4, first document 4,
 //!                 popularity (`inst`) f32, (`rdep`) f32
 //!    DOCUMENTS    56 a document: offset of its path in NAMES 8, length 4, first block 4, lines 4,
 //!                 static rank f32, BLAKE3 of its text 32
-//!    BLOCKS       12 a block: offset in CONTENT 8, number of its first line 4; and one entry
-//!                 more, where the last block ends
+//!    BLOCKS       12 a block: offset in CONTENT 8, number of its first line, from 1, 4; and one
+//!                 entry more, where the last block ends: offset, 0
 //!    SKIPPED      what was left out: varints package, length of path; path; varint length of
 //!                 reason; reason; and so on
-//!    CHECKSUMS    CRC-32C of every page from page 1 to the one in which SKIPPED ends
+//!    CHECKSUMS    CRC-32C of every page from page 1 on; the last page ends where CHECKSUMS begins
 //! ```
 //!
 //! A document's blocks go up to the next document's first one; an empty document has none.
 //!
-//! Worked example: a package `p_1` with one document `a.c`, "int a;\n", popularity unknown. CONTENT
-//! at 4096 is `696e7420613b0a`; the 4 trigrams have one block each, so POSTINGS holds only its 8
-//! bytes of padding; the DICTIONARY's first entry, for `" a;"`, is `00000000 80 3b6120`: read
-//! backwards, 20 61 3b, bit 39, block 0. NAMES is `705f31 612e63`.
-//! `shard::tests` spells out a whole shard; an index of every released version is in `testdata/`.
-//!
 //! **Invariant:** nothing in a shard is changed after it has been written; a reader knows every
 //! byte by a checksum before it believes it: the header's at open, any other page's at first touch.
+//!
+//! Worked example: a package `p_1` of two documents and a binary file, its popularity unknown. A test
+//! builds this shard and compares it with what stands here; an index of every released version is in
+//! `testdata/`. (The dictionary's first entry, read
+//! backwards: 20 61 3b, which is `" a;"`, bit 39, block 0.)
+//!
+#![doc = include_str!("format/example.md")]
 
 use zerocopy::little_endian::{F32, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};

@@ -10,9 +10,10 @@ use crate::directory::{self, Index, MANIFEST};
 use crate::indexing::{BuildOptions, Progress, build};
 use crate::manifest::{Options, hex};
 use crate::plan::plan;
-use expect_test::{Expect, expect};
+use expect_test::{Expect, expect, expect_file};
 use std::fmt::Write;
 use std::fs;
+use std::iter::repeat;
 use zerocopy::IntoBytes;
 
 /// A file of a fixture: package, path, bytes.
@@ -205,24 +206,126 @@ fn the_golden_shard() {
         .assert_eq(&blake3::hash(&bytes).to_hex());
 }
 
+/// What the bytes of the example in [`format`](mod@crate::format) are, from the first to the last.
+const EXAMPLE: [(usize, &str); 79] = [
+    (8, "magic"),
+    (4, "version 1"),
+    (4, "blocks of 4096 bytes"),
+    (32, "id"),
+    (4, "1 package"),
+    (4, "2 documents"),
+    (4, "2 blocks"),
+    (4, "codec 0: raw"),
+    (8, "14 bytes of text"),
+    (8, "bytes of the file"),
+    (8, "CONTENT is at"),
+    (8, "and has bytes"),
+    (8, "POSTINGS is at"),
+    (8, "and has bytes"),
+    (8, "DICTIONARY is at"),
+    (8, "and has bytes"),
+    (8, "NAMES is at"),
+    (8, "and has bytes"),
+    (8, "PACKAGES is at"),
+    (8, "and has bytes"),
+    (8, "DOCUMENTS is at"),
+    (8, "and has bytes"),
+    (8, "BLOCKS is at"),
+    (8, "and has bytes"),
+    (8, "SKIPPED is at"),
+    (8, "and has bytes"),
+    (8, "CHECKSUMS is at"),
+    (8, "and has bytes"),
+    (4, "checksum of CHECKSUMS"),
+    (3864, "nothing yet"),
+    (4, "checksum of the header"),
+    (7, "CONTENT: document 0, block 0: \"int a;\\n\""),
+    (7, "document 1, block 1: \"int b;\\n\""),
+    (2, "to a multiple of 8"),
+    (
+        2,
+        "POSTINGS: of \"int\": 2 blocks; Elias-Fano: ones at 0 + 0, 1 + 1",
+    ),
+    (2, "of \"nt \": the same"),
+    (8, "padding of POSTINGS"),
+    (4, "to a multiple of 8"),
+    (8, "DICTIONARY: \" a;\": block 0"),
+    (8, "\" b;\": block 1"),
+    (8, "\"int\": list at 0"),
+    (8, "\"nt \": list at 2"),
+    (8, "\"t a\": block 0"),
+    (8, "\"t b\": block 1"),
+    (3, "NAMES: \"p_1\""),
+    (3, "\"a.c\""),
+    (3, "\"b.c\""),
+    (7, "to a multiple of 8"),
+    (8, "PACKAGES: package 0: its name is at 0"),
+    (4, "and has 3 bytes"),
+    (4, "first document 0"),
+    (4, "inst 0"),
+    (4, "rdep 0"),
+    (8, "DOCUMENTS: document 0: its path is at 3"),
+    (4, "and has 3 bytes"),
+    (4, "first block 0"),
+    (4, "1 line"),
+    (4, "static rank 0.3"),
+    (32, "BLAKE3 of its text"),
+    (8, "document 1: its path is at 6"),
+    (4, "and has 3 bytes"),
+    (4, "first block 1"),
+    (4, "1 line"),
+    (4, "static rank 0.3"),
+    (32, "BLAKE3 of its text"),
+    (8, "BLOCKS: block 0 begins at 0"),
+    (4, "with line 1"),
+    (8, "block 1 begins at 7"),
+    (4, "with line 1"),
+    (8, "the last one ends at 14"),
+    (4, ""),
+    (4, "to a multiple of 8"),
+    (1, "SKIPPED: of package 0"),
+    (1, "path of 1 byte"),
+    (1, "\"l\""),
+    (1, "reason of 6 bytes"),
+    (6, "\"binary\""),
+    (6, "to a multiple of 8"),
+    (4, "CHECKSUMS: of page 1, up to here"),
+];
+
+/// Every part of a shard with its offset and its bytes; of many zeros only how many there are.
+fn draw(bytes: &[u8], parts: &[(usize, &str)]) -> String {
+    let mut out = String::from("```text\n");
+    let mut at = 0;
+    for &(length, meaning) in parts {
+        let part = &bytes[at..at + length];
+        if length > 32 && part.iter().all(|&byte| byte == 0) {
+            let _ = writeln!(out, "{at:5}  {:<25}{meaning}", format!("00 x {length}"));
+        } else {
+            let rows = part
+                .chunks(8)
+                .zip(std::iter::once(meaning).chain(repeat("")));
+            for ((row, meaning), at) in rows.zip((at..).step_by(8)) {
+                let row: Vec<String> = row.iter().map(|byte| format!("{byte:02x}")).collect();
+                let row = format!("{at:5}  {:<25}{meaning}", row.join(" "));
+                let _ = writeln!(out, "{}", row.trim_end());
+            }
+        }
+        at += length;
+    }
+    assert_eq!(at, bytes.len(), "every byte has a meaning");
+    out + "```\n"
+}
+
 /// The example of [`format`](mod@crate::format), byte for byte.
 #[test]
 fn the_worked_example_is_true() {
-    let bytes = shard_bytes(&[("p_1", "a.c", b"int a;\n")], 4096);
-    let shard = open(&bytes).unwrap();
-    let section = |section| {
-        let Range { start, end } = extent(&shard.header, section);
-        (start, hex(&bytes[start as usize..end as usize]))
-    };
-    assert_eq!(
-        section(Section::Content),
-        (4096, "696e7420613b0a".to_owned())
-    );
-    assert_eq!(section(Section::Postings), (4104, "00".repeat(8)));
-    let (at, dictionary) = section(Section::Dictionary);
-    assert_eq!((at, dictionary.len()), (4112, 4 * 16), "4 trigrams");
-    assert_eq!(&dictionary[..16], "00000000803b6120");
-    assert_eq!(section(Section::Names).1, "705f31612e63");
+    let files: [File<'_>; 3] = [
+        ("p_1", "a.c", b"int a;\n"),
+        ("p_1", "b.c", b"int b;\n"),
+        ("p_1", "l", b"\0"),
+    ];
+    let bytes = shard_bytes(&files, 4096);
+    expect_file!["../format/example.md"].assert_eq(&draw(&bytes, &EXAMPLE));
 }
 
 /// Asserts that an error says which file is damaged, and where: in the page that `at` is in.
