@@ -35,11 +35,29 @@ struct Query {
   pattern @0 :Pattern;
 }
 
+struct Filter {
+  # Says which documents are searched: those of which it holds.
+  enum Field {
+    package @0;              # its name, before the version
+    path @1;                 # within the package
+    language @2;             # a name that BATCH could have; always exact, whatever its case
+  }
+  enum Reading {
+    regexp @0;               # the syntax of the regex crate, case sensitive, found anywhere
+    exact @1;                # the whole of it; of a package, its directory's name too
+  }
+  field @0 :Field;
+  reading @1 :Reading;
+  negated @2 :Bool;          # it holds where it otherwise would not
+  text @3 :Text;
+}
+
 struct Search {
   # Frontend -> backend. Answered by BATCH, PROGRESS and SKIP frames and one END or ERROR.
   query @0 :Query;
   contextLines @1 :UInt32;   # lines sent before and after each match
   shards @2 :List(Data);     # ids, as announced on HELLO; BATCH and END name a shard by its index here
+  filters @3 :List(Filter);  # all must hold; at most 32
 }
 
 struct Batch {
@@ -105,7 +123,7 @@ struct ShardEnd {
   documents @2 :UInt64;      # examined
   matchedDocuments @3 :UInt64;
   blocks @4 :UInt64;         # of the shard
-  candidates @5 :UInt64;     # blocks not ruled out by the index
+  candidates @5 :UInt64;     # blocks not ruled out by the index and the filters
   matchedBlocks @6 :UInt64;  # candidates that hold a match
   verifiedBytes @7 :UInt64;
   hash @8 :UInt32;           # CRC-32C over (document, line) of all matches in order, each u32 LE
@@ -123,6 +141,10 @@ struct Failure {
   kind @0 :Kind;
   message @1 :Text;
   offset @2 :UInt32;         # badQuery: where in the pattern, in bytes; 0xffffffff when unknown
+  filter @3 :UInt32 = 0xffffffff;
+                             # badQuery: which filter is at fault, and `offset` is in its text;
+                             # 0xffffffff: none, the pattern is
+  hint @4 :Text;             # badQuery: what to do about it; empty when there is nothing to say
 }
 
 struct FileRequest {

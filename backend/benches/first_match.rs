@@ -116,6 +116,7 @@ impl Client {
                 syntax: Syntax::Literal,
                 ignore_case: false,
             },
+            filters: Vec::new(),
             context_lines: CONTEXT_LINES,
             shards: self.shards.clone(),
         };

@@ -237,16 +237,14 @@ impl Backend {
     fn prepare(&self, request: &Search) -> Result<Job, Failure> {
         let mut shards = Vec::with_capacity(request.shards.len());
         for id in &request.shards {
-            shards.push(self.live.shard(id).ok_or_else(|| Failure {
-                kind: FailureKind::StaleShards,
-                message: "a shard of the search is not served here any more".to_owned(),
-                offset: None,
+            shards.push(self.live.shard(id).ok_or_else(|| {
+                let message = "a shard of the search is not served here any more";
+                Failure::new(FailureKind::StaleShards, message)
             })?);
         }
         let compiled = Compiled::new(&request.pattern).map_err(|bad| Failure {
-            kind: FailureKind::BadQuery,
-            message: bad.reason,
             offset: bad.at.and_then(|at| u32::try_from(at).ok()),
+            ..Failure::new(FailureKind::BadQuery, bad.reason)
         })?;
         Ok(Job {
             shards,
@@ -279,11 +277,7 @@ async fn fail<S>(connection: &mut Connection<S>, message: &str) -> Result<(), co
 where
     S: AsyncRead + AsyncWrite + Unpin + Send,
 {
-    let failure = Failure {
-        kind: FailureKind::Unavailable,
-        message: message.to_owned(),
-        offset: None,
-    };
+    let failure = Failure::new(FailureKind::Unavailable, message);
     connection.send(|out| failure.encode(out)).await
 }
 
@@ -292,11 +286,7 @@ async fn refuse<S>(connection: &mut Connection<S>, message: &str) -> Result<(), 
 where
     S: AsyncRead + AsyncWrite + Unpin + Send,
 {
-    let failure = Failure {
-        kind: FailureKind::Protocol,
-        message: message.to_owned(),
-        offset: None,
-    };
+    let failure = Failure::new(FailureKind::Protocol, message);
     connection.send(|out| failure.encode(out)).await?;
     Err(connection::Error::Request(message.to_owned()))
 }

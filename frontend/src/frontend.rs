@@ -234,6 +234,7 @@ impl Frontend {
                 backend,
                 message::Search {
                     pattern: query.pattern().clone(),
+                    filters: Vec::new(),
                     context_lines: query.context_lines(),
                     shards: assignment.shards.clone(),
                 },

@@ -9,11 +9,7 @@
 //! use schema::frame::{Decoder, Kind};
 //! use schema::message::{Failure, FailureKind};
 //!
-//! let failure = Failure {
-//!     kind: FailureKind::Unavailable,
-//!     message: "the index is gone".to_owned(),
-//!     offset: None,
-//! };
+//! let failure = Failure::new(FailureKind::Unavailable, "the index is gone");
 //! let mut stream = Vec::new();
 //! failure.encode(&mut stream).unwrap();
 //!

@@ -12,7 +12,9 @@ mod request;
 
 pub use batch::{Batch, BatchReader, BatchView, Line, LineView, Lines, Range, Window};
 pub use reply::{End, Failure, FailureKind, FileReply, Hello, Progress, Shard, ShardEnd, Skip};
-pub use request::{FileRange, FileRequest, Pattern, Search, Syntax};
+pub use request::{
+    FILTERS_MAX, Field, FileRange, FileRequest, Filter, Pattern, Reading, Search, Syntax,
+};
 
 use crate::frame::{self, Kind};
 use capnp::message::{Allocator, Builder, HeapAllocator, Reader, ReaderOptions};

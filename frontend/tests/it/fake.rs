@@ -242,12 +242,10 @@ impl Fake {
     }
 
     fn fail(&self, stream: &mut UnixStream, kind: FailureKind, offset: Option<u32>) -> Option<()> {
-        let message = "not today".to_owned();
         let mut out = Vec::new();
         let failure = Failure {
-            kind,
-            message,
             offset,
+            ..Failure::new(kind, "not today")
         };
         failure.encode(&mut out).unwrap();
         self.write(stream, &out)
@@ -404,6 +402,7 @@ fn unknown_shard() -> Vec<u8> {
             syntax: schema::message::Syntax::Literal,
             ignore_case: false,
         },
+        filters: Vec::new(),
         context_lines: 0,
         shards: Vec::new(),
     };

@@ -263,14 +263,30 @@ pub struct Failure {
     pub kind: FailureKind,
     /// The reason, for people.
     pub message: String,
-    /// For a bad query: where in the pattern, in bytes.
+    /// For a bad query: where in the pattern, or in the filter's text, in bytes.
     pub offset: Option<u32>,
+    /// For a bad query: which of [`Search::filters`](super::Search::filters) is at fault; `None`:
+    /// the pattern.
+    pub filter: Option<u32>,
+    /// For a bad query: what to do about it. Empty when there is nothing to say.
+    pub hint: String,
 }
 
-/// How a missing offset travels.
-const NO_OFFSET: u32 = u32::MAX;
+/// How a number that is missing travels.
+const NONE: u32 = u32::MAX;
 
 impl Failure {
+    /// A failure that has no place in the query.
+    pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
+        Failure {
+            kind,
+            message: message.into(),
+            offset: None,
+            filter: None,
+            hint: String::new(),
+        }
+    }
+
     /// Appends the message as a frame.
     pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), Error> {
         let mut message = builder();
@@ -282,7 +298,9 @@ impl Failure {
             FailureKind::Protocol => failure::Kind::Protocol,
         });
         root.set_message(&self.message[..]);
-        root.set_offset(self.offset.unwrap_or(NO_OFFSET));
+        root.set_offset(self.offset.unwrap_or(NONE));
+        root.set_filter(self.filter.unwrap_or(NONE));
+        root.set_hint(&self.hint[..]);
         finish(Kind::Error, &message, out)
     }
 
@@ -298,7 +316,9 @@ impl Failure {
                 failure::Kind::Protocol => FailureKind::Protocol,
             },
             message: text(root.get_message()?)?,
-            offset: Some(root.get_offset()).filter(|&offset| offset != NO_OFFSET),
+            offset: Some(root.get_offset()).filter(|&offset| offset != NONE),
+            filter: Some(root.get_filter()).filter(|&filter| filter != NONE),
+            hint: text(root.get_hint()?)?,
         })
     }
 }

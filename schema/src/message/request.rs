@@ -2,7 +2,7 @@
 
 use super::{Error, builder, finish, length, reader, text};
 use crate::frame::Kind;
-use crate::trawl_capnp::{file_request, pattern, search};
+use crate::trawl_capnp::{file_request, filter, pattern, search};
 
 /// How a pattern's text is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -24,11 +24,49 @@ pub struct Pattern {
     pub ignore_case: bool,
 }
 
+/// Filters of a search, at most. Each may be a regular expression that a backend keeps compiled.
+pub const FILTERS_MAX: usize = 32;
+
+/// What of a document a filter looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Field {
+    /// Its package's name, before the version.
+    Package,
+    /// Its path within the package.
+    Path,
+    /// Its language, by name; always [`Reading::Exact`], whatever the case.
+    Language,
+}
+
+/// How a filter's text is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Reading {
+    /// A regular expression in the syntax of the `regex` crate, case sensitive, found anywhere.
+    Regexp,
+    /// The whole of it; of a package, the name of its directory too.
+    Exact,
+}
+
+/// Says which documents are searched: those of which it holds.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Filter {
+    /// What it looks at.
+    pub field: Field,
+    /// How `text` is read.
+    pub reading: Reading,
+    /// It holds where it otherwise would not.
+    pub negated: bool,
+    /// The regular expression or the name.
+    pub text: String,
+}
+
 /// The SEARCH frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Search {
     /// What is searched for.
     pub pattern: Pattern,
+    /// Which documents are searched: all must hold. At most [`FILTERS_MAX`].
+    pub filters: Vec<Filter>,
     /// Lines sent before and after each match.
     pub context_lines: u32,
     /// Ids of the shards to search. An answer names a shard by its index here.
@@ -48,6 +86,10 @@ impl Search {
         });
         pattern.set_ignore_case(self.pattern.ignore_case);
         root.set_context_lines(self.context_lines);
+        let mut filters = root.reborrow().init_filters(length(self.filters.len()));
+        for (index, filter) in (0..).zip(&self.filters) {
+            filter.encode(filters.reborrow().get(index));
+        }
         let mut shards = root.init_shards(length(self.shards.len()));
         for (index, id) in (0..).zip(&self.shards) {
             shards.set(index, id);
@@ -60,7 +102,10 @@ impl Search {
         let message = reader(payload)?;
         let root = message.get_root::<search::Reader<'_>>()?;
         let pattern = root.get_query()?.get_pattern()?;
-        let shards = root.get_shards()?;
+        let (filters, shards) = (root.get_filters()?, root.get_shards()?);
+        if filters.len() as usize > FILTERS_MAX {
+            return Err(Error::Impossible("number of filters"));
+        }
         Ok(Search {
             pattern: Pattern {
                 text: text(pattern.get_text()?)?,
@@ -70,11 +115,47 @@ impl Search {
                 },
                 ignore_case: pattern.get_ignore_case(),
             },
+            filters: filters
+                .iter()
+                .map(Filter::decode)
+                .collect::<Result<_, _>>()?,
             context_lines: root.get_context_lines(),
             shards: shards
                 .iter()
                 .map(|id| shard_id(id?))
                 .collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+impl Filter {
+    fn encode(&self, mut to: filter::Builder<'_>) {
+        to.set_field(match self.field {
+            Field::Package => filter::Field::Package,
+            Field::Path => filter::Field::Path,
+            Field::Language => filter::Field::Language,
+        });
+        to.set_reading(match self.reading {
+            Reading::Regexp => filter::Reading::Regexp,
+            Reading::Exact => filter::Reading::Exact,
+        });
+        to.set_negated(self.negated);
+        to.set_text(&self.text[..]);
+    }
+
+    fn decode(from: filter::Reader<'_>) -> Result<Self, Error> {
+        Ok(Filter {
+            field: match from.get_field()? {
+                filter::Field::Package => Field::Package,
+                filter::Field::Path => Field::Path,
+                filter::Field::Language => Field::Language,
+            },
+            reading: match from.get_reading()? {
+                filter::Reading::Regexp => Reading::Regexp,
+                filter::Reading::Exact => Reading::Exact,
+            },
+            negated: from.get_negated(),
+            text: text(from.get_text()?)?,
         })
     }
 }

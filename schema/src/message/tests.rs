@@ -24,6 +24,33 @@ macro_rules! check_round_trip {
     }};
 }
 
+fn filter(field: Field, reading: Reading, negated: bool, text: &str) -> Filter {
+    Filter {
+        field,
+        reading,
+        negated,
+        text: text.to_owned(),
+    }
+}
+
+#[test]
+fn a_search_has_no_more_filters_than_are_allowed() {
+    let search = |filters| Search {
+        pattern: Pattern {
+            text: "x".to_owned(),
+            syntax: Syntax::Literal,
+            ignore_case: false,
+        },
+        filters: vec![filter(Field::Path, Reading::Regexp, false, "x"); filters],
+        context_lines: 0,
+        shards: Vec::new(),
+    };
+    check_round_trip!(Search, search(FILTERS_MAX));
+    let mut frame = Vec::new();
+    search(FILTERS_MAX + 1).encode(&mut frame).unwrap();
+    assert!(Search::decode(aligned(&frame).as_bytes()).is_err());
+}
+
 #[test]
 fn small_messages_survive_the_trip() {
     let shard = Shard {
@@ -48,6 +75,11 @@ fn small_messages_survive_the_trip() {
                 syntax: Syntax::Regexp,
                 ignore_case: true
             },
+            filters: vec![
+                filter(Field::Package, Reading::Exact, false, "i3-wm"),
+                filter(Field::Path, Reading::Regexp, true, "^naïve/"),
+                filter(Field::Language, Reading::Exact, true, "C++"),
+            ],
             context_lines: 2,
             shards: vec![[1; 32], [2; 32]],
         }
@@ -91,14 +123,15 @@ fn small_messages_survive_the_trip() {
             plan: "all".to_owned()
         }
     );
-    for offset in [None, Some(0), Some(17)] {
-        let message = "unclosed group".to_owned();
+    for (offset, filter) in [(None, None), (Some(0), Some(0)), (Some(17), None)] {
         check_round_trip!(
             Failure,
             Failure {
                 kind: FailureKind::BadQuery,
-                message,
-                offset
+                message: "unclosed group".to_owned(),
+                offset,
+                filter,
+                hint: "close it".to_owned(),
             }
         );
     }

@@ -136,6 +136,7 @@ impl Client {
                 syntax: Syntax::Regexp,
                 ignore_case: false,
             },
+            filters: Vec::new(),
             context_lines: 1,
             shards,
         };
