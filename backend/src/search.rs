@@ -11,6 +11,7 @@ mod unit;
 use crate::batch::Packed;
 use crate::pattern::Compiled;
 use crate::rank;
+use index::filter::Filters;
 use index::shard::{Candidates, DocId, Error, Shard};
 use schema::message::ShardEnd;
 use std::collections::BTreeMap;
@@ -104,6 +105,8 @@ pub struct Task<'a> {
     pub index: u32,
     /// What is searched for.
     pub compiled: &'a Compiled,
+    /// In which documents.
+    pub filters: &'a Filters,
     /// Lines of context before and after a match.
     pub context_lines: u32,
     /// Threads that verify.
@@ -159,8 +162,12 @@ fn search_candidates(
 ) -> Result<(), Interrupted> {
     // Of a shard that is damaged already nothing is believed, though these pages may be whole.
     task.shard.intact()?;
-    let candidates = task.shard.candidates(&task.compiled.query)?;
-    let units = Units::new(&candidates, task.shard.live_blocks());
+    let stop = || task.cancel.is_cancelled();
+    let candidates = task
+        .shard
+        .filtered_candidates(&task.compiled.query, task.filters, &stop)?
+        .ok_or(Stopped)?;
+    let units = Units::new(&candidates);
     end.candidates = units.blocks;
     task.counters
         .blocks_total
@@ -184,9 +191,7 @@ fn search_candidates(
 /// The candidates, cut.
 struct Units<'a> {
     candidates: &'a Candidates,
-    /// The blocks of [`Candidates::All`].
-    live: &'a [Range<u32>],
-    /// Of each live range, how many units there are up to its end.
+    /// Of each range, how many units there are up to its end.
     ends: Vec<usize>,
     /// Candidate blocks in all.
     blocks: u64,
@@ -199,16 +204,15 @@ enum UnitBlocks<'a> {
 }
 
 impl<'a> Units<'a> {
-    fn new(candidates: &'a Candidates, live: &'a [Range<u32>]) -> Self {
+    fn new(candidates: &'a Candidates) -> Self {
         let mut units = Units {
             candidates,
-            live,
             ends: Vec::new(),
             blocks: 0,
         };
         match candidates {
             Candidates::Blocks(blocks) => units.blocks = blocks.len() as u64,
-            Candidates::All => live.iter().for_each(|range| {
+            Candidates::Ranges(ranges) => ranges.iter().for_each(|range| {
                 let end = units.len() + range.len().div_ceil(UNIT_BLOCKS);
                 units.ends.push(end);
                 units.blocks += range.len() as u64;
@@ -219,14 +223,14 @@ impl<'a> Units<'a> {
 
     fn len(&self) -> usize {
         match self.candidates {
-            Candidates::All => self.ends.last().copied().unwrap_or(0),
+            Candidates::Ranges(_) => self.ends.last().copied().unwrap_or(0),
             Candidates::Blocks(blocks) => blocks.len().div_ceil(UNIT_BLOCKS),
         }
     }
 
     fn get(&self, index: usize) -> UnitBlocks<'_> {
         match self.candidates {
-            Candidates::All => UnitBlocks::Range(self.range(index)),
+            Candidates::Ranges(ranges) => UnitBlocks::Range(self.range(ranges, index)),
             Candidates::Blocks(blocks) => {
                 let start = index * UNIT_BLOCKS;
                 UnitBlocks::List(&blocks[start..blocks.len().min(start + UNIT_BLOCKS)])
@@ -234,11 +238,11 @@ impl<'a> Units<'a> {
         }
     }
 
-    /// Unit number `index` of the live ranges; none is in two of them.
-    fn range(&self, index: usize) -> Range<u32> {
+    /// Unit number `index` of `ranges`; none is in two of them.
+    fn range(&self, ranges: &[Range<u32>], index: usize) -> Range<u32> {
         let number = self.ends.partition_point(|&end| end <= index);
         let before = number.checked_sub(1).map_or(0, |before| self.ends[before]);
-        let range = &self.live[number];
+        let range = &ranges[number];
         let start = range.start + ((index - before) * UNIT_BLOCKS) as u32;
         start..range.end.min(start.saturating_add(UNIT_BLOCKS as u32))
     }
@@ -402,8 +406,8 @@ fn matched_so_far(continued: Option<(DocId, bool)>) -> bool {
 mod tests {
     use super::*;
 
-    fn blocks(candidates: &Candidates, live: &[Range<u32>]) -> Vec<u32> {
-        let units = Units::new(candidates, live);
+    fn blocks(candidates: &Candidates) -> Vec<u32> {
+        let units = Units::new(candidates);
         let mut blocks = Vec::new();
         for index in 0..units.len() {
             let before = blocks.len();
@@ -420,14 +424,13 @@ mod tests {
     #[test]
     fn units_are_all_candidates_in_order() {
         let list: Vec<u32> = (0..200).map(|block| block * 3).collect();
-        let candidates = Candidates::Blocks(list.clone());
-        assert_eq!(blocks(&candidates, &[]), list);
-        let lives: [&[(u32, u32)]; 4] =
+        assert_eq!(blocks(&Candidates::Blocks(list.clone())), list);
+        let table: [&[(u32, u32)]; 4] =
             [&[], &[(0, 1)], &[(0, 64)], &[(3, 67), (70, 71), (100, 400)]];
-        for live in lives {
-            let live: Vec<_> = live.iter().map(|&(start, end)| start..end).collect();
-            let expected: Vec<u32> = live.iter().cloned().flatten().collect();
-            assert_eq!(blocks(&Candidates::All, &live), expected);
+        for ranges in table {
+            let ranges: Vec<_> = ranges.iter().map(|&(start, end)| start..end).collect();
+            let expected: Vec<u32> = ranges.iter().cloned().flatten().collect();
+            assert_eq!(blocks(&Candidates::Ranges(ranges)), expected);
         }
     }
 }

@@ -8,6 +8,7 @@
 
 mod connection;
 mod file;
+mod filters;
 mod job;
 
 use crate::pattern::Compiled;
@@ -233,7 +234,7 @@ impl Backend {
         }
     }
 
-    /// Finds the shards of a search and compiles its pattern.
+    /// Finds the shards of a search and compiles its pattern and filters.
     fn prepare(&self, request: &Search) -> Result<Job, Failure> {
         let mut shards = Vec::with_capacity(request.shards.len());
         for id in &request.shards {
@@ -249,6 +250,7 @@ impl Backend {
         Ok(Job {
             shards,
             compiled,
+            filters: filters::compile(&request.filters)?,
             context_lines: request.context_lines.min(CONTEXT_LINES_MAX),
             workers: self.options.workers,
             cancel: Cancel::default(),

@@ -12,7 +12,7 @@ mod language;
 mod popularity;
 
 pub use class::{Class, classify};
-pub use language::language;
+pub use language::{language, language_named, language_similar_to};
 pub use popularity::Popularity;
 
 /// The name of a package directory, taken apart: `i3-wm_4.22` is `i3-wm` in version `4.22`.

@@ -4,12 +4,13 @@
 //! collects (trigram, block) pairs; `writer` merges those to posting lists and lays out a shard as
 //! [`format`](mod@format) draws it; [`indexing`] drives all of it and leaves an index
 //! [`directory`], which a [`manifest`] names the shards of.
-//! The way out: [`plan`] turns a pattern to a trigram query, and a [`shard`] answers it with
-//! candidates and gives the text to verify them on. Verifying is not done here.
+//! The way out: [`plan`] turns a pattern to a trigram query, a [`filter`] says which documents are
+//! searched, and a [`shard`] answers both with candidates and gives the text to verify them on.
+//! Verifying is not done here.
 //!
 //! ```
 //! use index::indexing::{BuildOptions, Progress, build};
-//! use index::{corpus, directory::Index, plan, shard::Candidates};
+//! use index::{corpus, directory::Index, filter::Filters, plan, shard::Candidates};
 //!
 //! let there = tempfile::tempdir().unwrap();
 //! let source = there.path().join("hello_1.0");
@@ -22,10 +23,15 @@
 //! assert_eq!(report.documents, 1);
 //!
 //! let shard = &Index::open(&out).unwrap().shards[0];
-//! let query = plan::plan("h.llo|puts", false).unwrap();
-//! assert_eq!(shard.candidates(&query).unwrap(), Candidates::Blocks(vec![0]));
 //! let query = plan::plan("goodbye", false).unwrap();
 //! assert_eq!(shard.candidates(&query).unwrap(), Candidates::Blocks(vec![]));
+//! let query = plan::plan("h.llo|puts", false).unwrap();
+//! assert_eq!(shard.candidates(&query).unwrap(), Candidates::Blocks(vec![0]));
+//!
+//! let mut filters = Filters::default();
+//! filters.language("Python", false).unwrap();
+//! let left = shard.filtered_candidates(&query, &filters, &|| false).unwrap();
+//! assert_eq!(left, Some(Candidates::Blocks(vec![])));
 //! ```
 
 pub mod block;
@@ -34,6 +40,7 @@ pub mod corpus;
 pub mod directory;
 pub mod document;
 pub mod file;
+pub mod filter;
 pub mod format;
 pub mod indexing;
 pub mod manifest;

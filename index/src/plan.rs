@@ -31,7 +31,7 @@ const COPIES_MAX: u32 = 4;
 const NODES_MAX: usize = 4096;
 
 /// Nesting of a pattern, as ripgrep's.
-const NESTING_MAX: u32 = 250;
+pub(crate) const NESTING_MAX: u32 = 250;
 
 /// What must hold for a block to be a candidate.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -71,7 +71,8 @@ pub fn plan(pattern: &str, ignore_case: bool) -> Result<Query, BadPattern> {
     Ok(Info::of(&hir).into_query())
 }
 
-fn parse(pattern: &str, ignore_case: bool) -> Result<Hir, BadPattern> {
+/// Parses a regular expression, or says where and why it is none.
+pub(crate) fn parse(pattern: &str, ignore_case: bool) -> Result<Hir, BadPattern> {
     regex_syntax::ParserBuilder::new()
         .utf8(false)
         .multi_line(true)

@@ -17,6 +17,8 @@
 //! **Invariant:** decoding bytes that are no list yields wrong ids below the universe or ends
 //! early; it does not panic. Checksums stand guard before it.
 
+use std::ops::Range;
+
 /// Bytes that must be readable behind a list, so that a load of 8 needs no test.
 pub const PADDING_BYTES: usize = 8;
 
@@ -197,6 +199,15 @@ impl<'a> PostingList<'a> {
         Codec::of(n, universe).decode(n, data, universe)
     }
 
+    /// The ids that lie in `ranges`, which ascend. What lies between two ranges is sought over.
+    pub fn within<'r>(&self, ranges: &'r [Range<u32>]) -> Within<'a, 'r> {
+        Within {
+            cursor: self.cursor(),
+            ranges: ranges.iter(),
+            end: 0,
+        }
+    }
+
     /// How many blocks: at least one.
     #[allow(clippy::len_without_is_empty)]
     pub fn len(&self) -> u32 {
@@ -244,6 +255,32 @@ impl<'a> PostingList<'a> {
             }),
             PostingList::Bitmap { bits, .. } => Cursor::Bitmap(Bits::new(bits)),
         }
+    }
+}
+
+/// The ids of a list that lie in ranges.
+pub struct Within<'a, 'r> {
+    cursor: Cursor<'a>,
+    /// Those behind the one in hand.
+    ranges: std::slice::Iter<'r, Range<u32>>,
+    /// Where the range in hand ends.
+    end: u32,
+}
+
+impl Iterator for Within<'_, '_> {
+    type Item = u32;
+
+    #[inline]
+    fn next(&mut self) -> Option<u32> {
+        let mut id = self.cursor.next()?;
+        while id >= self.end {
+            let range = self.ranges.next()?;
+            self.end = range.end;
+            if id < range.start {
+                id = self.cursor.seek(range.start)?;
+            }
+        }
+        Some(id)
     }
 }
 
@@ -456,17 +493,17 @@ pub fn intersect(ids: &mut Vec<u32>, list: &PostingList<'_>) {
     });
 }
 
-/// The union of `lists`, ascending.
-pub fn unite(lists: &[PostingList<'_>], universe: u32) -> Vec<u32> {
+/// Of the union of `lists` what lies in `ranges`; both ascend.
+pub fn unite(lists: &[PostingList<'_>], universe: u32, ranges: &[Range<u32>]) -> Vec<u32> {
     let total: u64 = lists.iter().map(|list| u64::from(list.len())).sum();
     if total < u64::from(universe) / 64 {
-        let mut ids: Vec<u32> = lists.iter().flat_map(PostingList::cursor).collect();
+        let mut ids: Vec<u32> = lists.iter().flat_map(|list| list.within(ranges)).collect();
         ids.sort_unstable();
         ids.dedup();
         return ids;
     }
     let mut bits = vec![0_u8; universe.div_ceil(64) as usize * 8];
-    for id in lists.iter().flat_map(PostingList::cursor) {
+    for id in lists.iter().flat_map(|list| list.within(ranges)) {
         if let Some(byte) = bits.get_mut(id as usize / 8) {
             *byte |= 1 << (id % 8);
         }

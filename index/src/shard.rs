@@ -13,8 +13,10 @@
 //! all that it holds (an opened shard, [`Shard::candidates`], [`Shard::skipped`]) has been.
 
 mod candidates;
+mod inside;
 mod live;
 mod pages;
+mod ranges;
 
 pub use candidates::Candidates;
 pub use live::Counts;

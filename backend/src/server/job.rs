@@ -3,6 +3,7 @@
 use super::PROGRESS_EVERY;
 use crate::pattern::Compiled;
 use crate::search::{self, Cancel, Counters, Sink, Stopped, Task};
+use index::filter::Filters;
 use index::shard::{PackageId, Shard};
 use schema::message::{End, Progress};
 use std::sync::Arc;
@@ -23,6 +24,7 @@ const PLAN_BYTES_MAX: usize = 16 << 10;
 pub(super) struct Job {
     pub(super) shards: Vec<Arc<Shard>>,
     pub(super) compiled: Compiled,
+    pub(super) filters: Filters,
     pub(super) context_lines: u32,
     pub(super) workers: usize,
     pub(super) cancel: Cancel,
@@ -50,6 +52,7 @@ impl Job {
                 shard,
                 index,
                 compiled: &self.compiled,
+                filters: &self.filters,
                 context_lines: self.context_lines,
                 workers: self.workers,
                 cancel: &self.cancel,

@@ -2,6 +2,7 @@
 
 use backend::pattern::Compiled;
 use backend::search::{Cancel, Counters, Sink, Stopped, Task, search};
+use index::filter::Filters;
 use index::shard::Shard;
 use schema::frame::{self, Decoder, Kind};
 use schema::message::{BatchReader, BatchView, LineView, ShardEnd};
@@ -110,7 +111,7 @@ pub(crate) struct How {
 }
 
 /// Searches a shard to its end.
-pub(crate) fn find(shard: &Shard, compiled: &Compiled, how: How) -> Found {
+pub(crate) fn find(shard: &Shard, compiled: &Compiled, filters: &Filters, how: How) -> Found {
     let counters = Counters::default();
     let mut sink = Collect {
         frames: Vec::new(),
@@ -121,6 +122,7 @@ pub(crate) fn find(shard: &Shard, compiled: &Compiled, how: How) -> Found {
         shard,
         index: 7,
         compiled,
+        filters,
         context_lines: how.context_lines,
         workers: how.workers,
         cancel: &Cancel::default(),

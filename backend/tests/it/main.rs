@@ -1,12 +1,14 @@
 //! The backend from outside: what it finds, compared with a naive scan and with ripgrep, and how
 //! its server behaves on a connection.
 //!
-//! [`corpus`] makes directories of hostile files and [`query`] things to look for in them;
+//! [`corpus`] makes directories of hostile files, [`query`] things to look for in them and [`filter`]
+//! filters on them;
 //! [`naive`] says what there is to be found, and [`found`] what the backend's frames say. The
 //! oracle shares no code with `index` or `backend`: it has its own idea of what is text, what is a
 //! line, and what a pattern means.
 
 mod corpus;
+mod filter;
 mod found;
 mod naive;
 mod oracle;

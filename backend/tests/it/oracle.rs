@@ -5,12 +5,14 @@
 //! do we, and a judge that is shown the line without its end cannot say it.
 
 use crate::corpus::{Build, Built, Corpus, builds, corpora};
+use crate::filter::{self, Filter, filters};
 use crate::found::{Batch, Found, How, Line, find};
 use crate::naive::{self, Document, judge};
 use crate::query::{Query, recipes};
 use backend::batch::LINE_BYTES_MAX;
 use backend::pattern::Compiled;
 use backend::scan::RANGES_MAX;
+use index::filter::{Filters, Value};
 use index::shard::{BlockId, Candidates, DocId, Shard};
 use proptest::prelude::*;
 use regex::bytes::Regex;
@@ -27,14 +29,14 @@ proptest! {
     fn what_is_found_is_what_is_there(
         corpus in corpora(),
         how in builds(),
-        recipes in prop::collection::vec(recipes(), 12),
+        recipes in prop::collection::vec((recipes(), filters()), 12),
     ) {
         let built = Built::new(&corpus, how);
         let documents = naive::documents(&built.source());
-        for (recipe, ignore_case) in recipes {
+        for ((recipe, ignore_case), filters) in recipes {
             let query = recipe.query(&documents, ignore_case);
             if !query.judged.contains(r"\B") {
-                check(&built, &documents, &query);
+                check(&built, &documents, &query, &filters);
             }
         }
     }
@@ -72,48 +74,113 @@ fn a_large_document_is_found_whole_whatever_the_number_of_workers() {
                 ignore_case: false,
             };
             let judged = text.to_owned();
-            check(&built, &documents, &Query { pattern, judged });
+            check(&built, &documents, &Query { pattern, judged }, &[]);
         }
     }
 }
 
-/// Searches all shards, in all ways, and compares what they give with what there is.
-fn check(built: &Built, documents: &[Document], query: &Query) {
+/// The index leaves out what is not of the package before it looks at a block, whatever the pattern.
+#[test]
+fn a_filter_that_leaves_one_package_costs_what_that_package_costs() {
+    let package = |files: u32| -> Vec<_> {
+        (0..files)
+            .map(|file| {
+                let text = format!("int task;\nint {file};\n").repeat(40);
+                (format!("{file:03}.c").into_bytes(), text.into_bytes())
+            })
+            .collect()
+    };
+    let corpus: Corpus = vec![package(200), package(3), package(200)];
+    let how = Build {
+        block_bytes: 64,
+        shard_bytes: u64::MAX,
+    };
+    let built = Built::new(&corpus, how);
+    let [shard] = &built.index.shards[..] else {
+        panic!("one shard")
+    };
+    let mut filters = Filters::default();
+    filters.package(Value::Exact("p1"), false).unwrap();
+    let packages = shard.live_packages().map(|id| shard.package(id).unwrap());
+    let package = { packages }
+        .find(|package| package.directory == b"p1_1")
+        .unwrap();
+    let blocks = package.documents.flat_map(|id| {
+        let document = shard.document(DocId(id)).unwrap();
+        document.blocks
+    });
+    let blocks = blocks.count() as u64;
+    for (text, matches) in [
+        (".", 240),
+        ("task", 120),
+        ("int [0-9]", 120),
+        ("nowhere", 0),
+    ] {
+        let pattern = Pattern {
+            text: text.to_owned(),
+            syntax: Syntax::Regexp,
+            ignore_case: false,
+        };
+        let compiled = Compiled::new(&pattern).unwrap();
+        let how = How {
+            workers: 2,
+            context_lines: 0,
+        };
+        let end = find(shard, &compiled, &filters, how).end;
+        assert_eq!(end.matches, matches, "{text}");
+        assert!(end.candidates <= blocks, "{text}: {end:?} of {blocks}");
+        assert!(end.blocks > 100 * blocks && end.documents <= 3, "{text}");
+    }
+}
+
+/// Searches all shards, in all ways, and compares what they give with what there is in the documents
+/// that the filters leave.
+fn check(built: &Built, documents: &[Document], query: &Query, filters: &[Filter]) {
     let Some(judge) = judge(&query.judged, query.pattern.ignore_case) else {
         return;
     };
     let compiled = Compiled::new(&query.pattern).unwrap_or_else(|bad| panic!("{query:?}: {bad}"));
+    let left: Vec<&Document> = documents
+        .iter()
+        .filter(|document| filter::leave(filters, document))
+        .collect();
+    let compiled_filters = filter::compile(filters);
     for context_lines in [0, 2] {
-        let mut found = ByDocument::new();
+        let (mut found, mut examined) = (ByDocument::new(), 0);
         for shard in &built.index.shards {
             let [one, three] = [1, 3].map(|workers| {
                 let how = How {
                     workers,
                     context_lines,
                 };
-                find(shard, &compiled, how)
+                find(shard, &compiled, &compiled_filters, how)
             });
             assert!(one == three, "{query:?}: three workers differ from one");
-            check_order_and_end(shard, &compiled, &one);
+            check_order_and_end(shard, &compiled, &compiled_filters, &one);
+            examined += one.end.documents;
             for batch in one.batches() {
                 let name = (batch.package.clone(), batch.path.clone());
                 found.entry(name).or_default().push(batch);
             }
         }
-        for document in documents {
+        for document in &left {
             let name = (document.package.clone(), document.path.clone());
             let batches = found.remove(&name).unwrap_or_default();
             check_document(document, &judge, &batches, context_lines);
         }
         assert!(
             found.is_empty(),
-            "{query:?}: documents that are not there: {found:?}"
+            "{query:?} {filters:?}: documents that are not there: {found:?}"
+        );
+        assert!(
+            examined <= left.len() as u64,
+            "{filters:?}: what is left out is not looked at"
         );
     }
 }
 
 /// Matches ascend, and END says of them what is so.
-fn check_order_and_end(shard: &Shard, compiled: &Compiled, found: &Found) {
+fn check_order_and_end(shard: &Shard, compiled: &Compiled, filters: &Filters, found: &Found) {
     let mut keys = Vec::new();
     for batch in found.batches() {
         let document = shard.document(DocId(batch.document)).unwrap();
@@ -122,8 +189,9 @@ fn check_order_and_end(shard: &Shard, compiled: &Compiled, found: &Found) {
         keys.extend(batch.matches().map(|line| (batch.document, line.number)));
     }
     assert!(keys.is_sorted_by(|a, b| a < b), "{keys:?}");
-    let candidates: Vec<u32> = match shard.candidates(&compiled.query).unwrap() {
-        Candidates::All => (0..shard.block_count()).collect(),
+    let candidates = shard.filtered_candidates(&compiled.query, filters, &|| false);
+    let candidates: Vec<u32> = match candidates.unwrap().expect("nobody stops it") {
+        Candidates::Ranges(ranges) => ranges.into_iter().flatten().collect(),
         Candidates::Blocks(blocks) => blocks,
     };
     let document_of = |&block: &u32| shard.document_of(BlockId(block)).unwrap();

@@ -10,6 +10,7 @@ use crate::naive::{self, Document};
 use crate::query::{Query, recipes};
 use backend::batch::LINE_BYTES_MAX;
 use backend::pattern::Compiled;
+use index::filter::Filters;
 use proptest::prelude::*;
 use schema::message::Syntax;
 use std::collections::{BTreeMap, BTreeSet};
@@ -73,7 +74,7 @@ fn ours(built: &Built, query: &Query) -> Lines {
     };
     let mut lines = Lines::new();
     for shard in &built.index.shards {
-        for batch in find(shard, &compiled, how).batches() {
+        for batch in find(shard, &compiled, &Filters::default(), how).batches() {
             let path = Path::new(OsStr::from_bytes(&batch.package));
             let path = path.join(OsStr::from_bytes(&batch.path));
             for line in batch.lines {

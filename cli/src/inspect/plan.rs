@@ -55,7 +55,7 @@ fn compile(text: &str, arguments: &Arguments) -> Result<Compiled, BadQuery> {
 fn left(shard: &Shard, query: &Query) -> Result<String> {
     let live = shard.live_counts();
     let (blocks, bytes) = match shard.candidates(query)? {
-        Candidates::All => (u64::from(live.blocks), live.text_bytes),
+        Candidates::Ranges(_) => (u64::from(live.blocks), live.text_bytes),
         Candidates::Blocks(blocks) => {
             let mut bytes = 0;
             for &block in &blocks {

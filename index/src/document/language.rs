@@ -18,6 +18,26 @@ pub fn language(path: &[u8]) -> Option<&'static str> {
     find(path).map(|language| language.name)
 }
 
+/// The canonical name of the language that is called `name`, whatever the case.
+pub fn language_named(name: &str) -> Option<&'static str> {
+    let is_it = |language: &&Language| language.name.eq_ignore_ascii_case(name);
+    LANGUAGES.iter().find(is_it).map(|language| language.name)
+}
+
+/// The language that may have been meant by `name`, which is none's: the one that has it for an
+/// extension, as `cpp` and `js`, or else the one with the most similar name.
+pub fn language_similar_to(name: &str) -> Option<&'static str> {
+    let name = name.to_ascii_lowercase();
+    let by_extension = by_extension(name.as_bytes()).map(|language| language.name);
+    by_extension.or_else(|| {
+        let distance = |other: &str| strsim::osa_distance(&name, &other.to_ascii_lowercase());
+        let names = LANGUAGES.iter().map(|language| language.name);
+        let (distance, nearest) = names.map(|other| (distance(other), other)).min()?;
+        let most = (name.len() / 3).max(1);
+        (distance <= most && distance < name.len()).then_some(nearest)
+    })
+}
+
 /// Whether `path` is written in a language that programs or builds are written in.
 pub(super) fn is_code(path: &[u8]) -> bool {
     find(path).is_some_and(|language| language.is_code) || is_other_code(split_name(path).1)
@@ -342,6 +362,31 @@ mod tests {
             assert_eq!(language(path.as_bytes()), name, "{path}");
         }
         assert_eq!(language(b"\xff\xfe.go"), Some("Go"));
+    }
+
+    #[test]
+    fn languages_have_names_and_what_resembles_them() {
+        let table = [
+            ("c", Some("C"), None),
+            ("CMAKE", Some("CMake"), None),
+            ("Common lisp", Some("Common Lisp"), None),
+            ("cpp", None, Some("C++")),
+            ("py", None, Some("Python")),
+            ("JS", None, Some("JavaScript")),
+            ("Pyhton", None, Some("Python")),
+            ("rsut", None, Some("Rust")),
+            ("c+", None, Some("C")),
+            ("klingon", None, None),
+            ("x", None, None),
+            ("", None, None),
+        ];
+        for (name, named, similar) in table {
+            assert_eq!(language_named(name), named, "{name}");
+            if named.is_none() {
+                assert_eq!(language_similar_to(name), similar, "{name}");
+            }
+        }
+        assert_eq!(language_similar_to(&"x".repeat(4096)), None);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 use super::*;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
+use std::slice;
 
 fn padded(ids: &[u32], universe: u32) -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -92,10 +93,25 @@ proptest! {
         let mut both = a.clone();
         intersect(&mut both, &list_b);
         prop_assert_eq!(both, set_a.intersection(&set_b).copied().collect::<Vec<_>>());
-        let either = unite(&[list_a, list_b, PostingList::One(0)], universe);
+        let either = unite(&[list_a, list_b, PostingList::One(0)], universe, slice::from_ref(&(0..universe)));
         let mut expected: BTreeSet<u32> = set_a.union(&set_b).copied().collect();
         expected.insert(0);
         prop_assert_eq!(either, expected.into_iter().collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn within_ranges_is_what_of_all_lies_there(
+        (ids, universe) in ids_and_universe(),
+        ends in proptest::collection::btree_set(0_u32..5000, 0..20),
+    ) {
+        let bytes = padded(&ids, universe);
+        let list = PostingList::decode(&bytes, universe).unwrap();
+        let ends: Vec<u32> = ends.into_iter().collect();
+        let ranges: Vec<_> = ends.chunks_exact(2).map(|ends| ends[0]..ends[1]).collect();
+        let is_inside = |id: &u32| ranges.iter().any(|range| range.contains(id));
+        let expected: Vec<u32> = ids.iter().copied().filter(is_inside).collect();
+        prop_assert_eq!(list.within(&ranges).collect::<Vec<_>>(), &expected[..]);
+        prop_assert_eq!(unite(&[list], universe, &ranges), expected);
     }
 
     #[test]
@@ -107,6 +123,7 @@ proptest! {
         if let Some(list) = PostingList::decode(&bytes, universe) {
             let _ = list.cursor().count();
             let _ = list.cursor().seek(target);
+            let _ = list.within(slice::from_ref(&(target / 2..target))).count();
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What of a shard counts: all of it, or all but the packages that are *dead*, because a later
 //! shard has them anew or they were removed. The file never changes for it.
 
-use super::{DocId, Error, Package, PackageId, Shard};
+use super::{DocId, Error, Package, PackageId, Shard, ranges};
 use crate::format::Section;
 use std::ops::Range;
 
@@ -44,17 +44,13 @@ impl Live {
         }
     }
 
-    /// Adds a package with its blocks, none of which may lie before those that are there.
-    fn add(&mut self, package: &Package<'_>, blocks: Range<u32>, text_bytes: u64) {
+    /// Adds a package with its blocks; `None`: they lie before those that are there.
+    fn add(&mut self, package: &Package<'_>, blocks: Range<u32>, text_bytes: u64) -> Option<()> {
         self.counts.packages += 1;
         self.counts.documents += package.documents.end - package.documents.start;
         self.counts.blocks += blocks.end - blocks.start;
         self.counts.text_bytes += text_bytes;
-        match self.blocks.last_mut() {
-            _ if blocks.is_empty() => {}
-            Some(last) if last.end == blocks.start => last.end = blocks.end,
-            _ => self.blocks.push(blocks),
-        }
+        ranges::push(&mut self.blocks, blocks)
     }
 }
 
@@ -90,26 +86,28 @@ impl Shard {
         });
         let mut live = Live::whole(*id.finalize().as_bytes(), Counts::default());
         live.dead = dead;
-        let (mut documents_end, mut blocks_end) = (0, 0);
+        let out_of_order = || self.corrupt(Section::Packages, "order of packages");
+        let mut documents_end = 0;
         for package in (0..self.package_count()).map(PackageId) {
             if live.dead.binary_search(&package.0).is_ok() {
                 continue;
             }
             let package = self.package(package)?;
-            let blocks = self.blocks_of(&package)?.unwrap_or(blocks_end..blocks_end);
-            if package.documents.start < documents_end || blocks.start < blocks_end {
-                return Err(self.corrupt(Section::Packages, "order of packages"));
+            let blocks = self.blocks_of(&package)?.unwrap_or_default();
+            if package.documents.start < documents_end {
+                return Err(out_of_order());
             }
-            (documents_end, blocks_end) = (package.documents.end, blocks.end);
+            documents_end = package.documents.end;
             let text = self.text_range(blocks.clone())?;
-            live.add(&package, blocks, text.end - text.start);
+            live.add(&package, blocks, text.end - text.start)
+                .ok_or_else(out_of_order)?;
         }
         self.intact()?;
         Ok(live)
     }
 
     /// The blocks of a package that has documents.
-    fn blocks_of(&self, package: &Package<'_>) -> Result<Option<Range<u32>>, Error> {
+    pub(super) fn blocks_of(&self, package: &Package<'_>) -> Result<Option<Range<u32>>, Error> {
         let Some(last) = package.documents.clone().next_back() else {
             return Ok(None);
         };
@@ -145,17 +143,5 @@ impl Shard {
     /// How much of it counts.
     pub fn live_counts(&self) -> Counts {
         self.live.counts
-    }
-
-    /// Keeps of ascending blocks those that count.
-    pub(super) fn retain_live(&self, blocks: &mut Vec<u32>) {
-        if self.live.dead.is_empty() {
-            return;
-        }
-        let mut rest = self.live.blocks.iter().peekable();
-        blocks.retain(|&block| {
-            while rest.next_if(|range| range.end <= block).is_some() {}
-            rest.peek().is_some_and(|range| range.start <= block)
-        });
     }
 }

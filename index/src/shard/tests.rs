@@ -7,6 +7,7 @@
 use super::*;
 use crate::corpus;
 use crate::directory::{self, Index, MANIFEST};
+use crate::filter::{Filters, Value};
 use crate::indexing::{BuildOptions, Progress, build};
 use crate::manifest::{Options, hex};
 use crate::plan::plan;
@@ -401,11 +402,22 @@ fn several_pages() -> Vec<u8> {
     shard_bytes(&[("p_1", "a.c", &text), ("p_1", "b.c", b"line\n")], 256)
 }
 
+/// The candidates of a pattern in any case, whatever the document.
+fn candidates(shard: &Shard, pattern: &str) -> Result<Candidates, Error> {
+    shard.candidates(&plan(pattern, true).unwrap())
+}
+
+fn filtered(shard: &Shard, pattern: &str, filters: &Filters) -> Result<Candidates, Error> {
+    let query = plan(pattern, true).unwrap();
+    let candidates = shard.filtered_candidates(&query, filters, &|| false)?;
+    Ok(candidates.expect("nobody stops it"))
+}
+
 /// The answers to some queries and the text of their candidates.
 fn answers(shard: &Shard) -> Result<Vec<(Candidates, Vec<u8>)>, Error> {
     let mut answers = Vec::new();
     for pattern in ["line 8", "of 9[0-6]", "(13|17) of", "nowhere", "line"] {
-        let candidates = shard.candidates(&plan(pattern, false).unwrap())?;
+        let candidates = candidates(shard, pattern)?;
         let Candidates::Blocks(blocks) = &candidates else {
             panic!("{pattern} says something")
         };
@@ -493,8 +505,13 @@ fn a_forged_shard_does_not_panic() {
 
 /// As [`dump`] and [`answers`], without what only holds in a shard that is true.
 fn read_all(shard: &Shard) -> Result<(), Error> {
-    let everything = plan("(main|int)[^x]*(a|b;|inly)", true).unwrap();
-    let _ = shard.candidates(&everything);
+    let everything = "(main|int)[^x]*(a|b;|inly)";
+    let mut filters = Filters::default();
+    filters.package(Value::Regexp("a"), false).unwrap();
+    filters.path(Value::Regexp("x"), true).unwrap();
+    let _ = candidates(shard, everything);
+    let _ = filtered(shard, everything, &filters);
+    let _ = filtered(shard, ".", &filters);
     for entry in 0..shard.trigram_count() as u32 {
         let _ = shard.blocks_with(shard.trigram(entry)?);
     }
@@ -509,7 +526,7 @@ fn read_all(shard: &Shard) -> Result<(), Error> {
     for dead in [vec![0], vec![1], vec![0, 1]] {
         let _ = shard
             .with_dead(dead)
-            .map(|shard| shard.candidates(&everything).map(drop));
+            .map(|shard| filtered(&shard, everything, &filters).map(drop));
     }
     let _ = (0..shard.package_count()).try_for_each(|id| shard.package(PackageId(id)).map(drop));
     shard.skipped().map(drop)
@@ -628,9 +645,10 @@ fn what_is_dead_is_neither_counted_nor_found() {
     assert!(shard.skipped().unwrap().is_empty());
     assert_eq!(shard.find(b"alpha_1", b"src/main.c").unwrap(), None);
     assert_eq!(shard.find(b"beta-2", b"README").unwrap(), Some(DocId(3)));
-    let blocks = |shard: &Shard, pattern| shard.candidates(&plan(pattern, true).unwrap()).unwrap();
+    let blocks = |shard: &Shard, pattern| candidates(shard, pattern).unwrap();
     assert_eq!(blocks(&shard, "main"), Candidates::Blocks(vec![]));
-    assert_eq!(blocks(&shard, "ve|main"), Candidates::All);
+    let range = std::iter::once(5..6).collect();
+    assert_eq!(blocks(&shard, "ve|main"), Candidates::Ranges(range));
     let shard = without(&[1]);
     assert_eq!(blocks(&shard, "main"), Candidates::Blocks(vec![0, 2, 4]));
     assert_eq!(live(&shard), [0, 1, 2, 3, 4]);
@@ -640,6 +658,116 @@ fn what_is_dead_is_neither_counted_nor_found() {
         (&[][..], Counts::default())
     );
     assert_ne!(none.id(), shard.id());
+}
+
+/// Packages whose blocks lie beside each other or not, and documents of several blocks.
+const FILTERED: [File<'_>; 7] = [
+    (
+        "alpha_1",
+        "src/main.c",
+        b"int main;\nint a;\nint b;\nint main;\n",
+    ),
+    (
+        "alpha_1",
+        "src/main.py",
+        b"main\nint\nmain int int int\nmain\n",
+    ),
+    ("alpha_1", "vendor/a.c", b"int main;\n"),
+    ("beta_2", "main.c", b"int main;\nint main;\n"),
+    ("beta_2", "empty.c", b""),
+    ("gamma-3", "src/main.c", b"nothing here\nint main;\n"),
+    ("gamma-3", "README", b"main\n"),
+];
+
+/// The blocks of candidates, one by one.
+fn blocks_of(candidates: Candidates) -> Vec<u32> {
+    match candidates {
+        Candidates::Ranges(ranges) => ranges.into_iter().flatten().collect(),
+        Candidates::Blocks(blocks) => blocks,
+    }
+}
+
+/// All filters made of one text each for package, path and language, negated or not; an empty text
+/// is no filter.
+fn all_filters(packages: &[&str], paths: &[&str], languages: &[&str]) -> Vec<Filters> {
+    let mut all = Vec::new();
+    for (package, path) in packages
+        .iter()
+        .flat_map(|a| paths.iter().map(move |b| (a, b)))
+    {
+        for (language, negated) in languages.iter().flat_map(|a| (0..8).map(move |b| (a, b))) {
+            let mut filters = Filters::default();
+            if !package.is_empty() {
+                let value = Value::Regexp(package);
+                filters.package(value, negated & 1 != 0).unwrap();
+            }
+            if !path.is_empty() {
+                let value = Value::Regexp(path);
+                filters.path(value, negated & 2 != 0).unwrap();
+            }
+            if !language.is_empty() {
+                filters.language(language, negated & 4 != 0).unwrap();
+            }
+            all.push(filters);
+        }
+    }
+    all
+}
+
+#[test]
+fn filtered_candidates_are_those_of_what_is_left() {
+    let whole = open(&shard_bytes(&FILTERED, 16)).unwrap();
+    let all = all_filters(
+        &["", "a", "^beta$", "nowhere"],
+        &["", r"\.c$", "^src/", "nowhere"],
+        &["", "C", "Python"],
+    );
+    for dead in [vec![], vec![1], vec![0, 2]] {
+        let shard = whole.with_dead(dead).unwrap();
+        all.iter()
+            .for_each(|filters| check_filtered(&shard, filters));
+    }
+}
+
+fn check_filtered(shard: &Shard, filters: &Filters) {
+    let is_left = |block: &u32| {
+        let id = shard.document_of(BlockId(*block)).unwrap();
+        let package = shard.package(shard.package_of(id).unwrap()).unwrap();
+        filters.leave_package(package.directory)
+            && filters.leave_document(shard.document(id).unwrap().path)
+    };
+    for pattern in [
+        ".",
+        "main",
+        "int main",
+        "main|nothing",
+        "(int|not)[a-z ]*(mai|her)",
+        "absent",
+    ] {
+        let mut expected = blocks_of(candidates(shard, pattern).unwrap());
+        expected.retain(is_left);
+        let found = filtered(shard, pattern, filters).unwrap();
+        if let Candidates::Ranges(ranges) = &found {
+            assert!(ranges.windows(2).all(|pair| pair[0].end < pair[1].start));
+            assert!(ranges.iter().all(|range| !range.is_empty()));
+        }
+        assert_eq!(blocks_of(found), expected, "{pattern} {filters:?}");
+    }
+}
+
+#[test]
+fn filtering_stops_when_it_is_told_to() {
+    let shard = open(&shard_bytes(&FILTERED, 16)).unwrap();
+    let mut filters = Filters::default();
+    filters.path(Value::Regexp("a"), false).unwrap();
+    for pattern in [".", "main"] {
+        let query = plan(pattern, false).unwrap();
+        let asked = std::cell::Cell::new(0);
+        let stop = || asked.replace(asked.get() + 1) == 2;
+        let candidates = shard.filtered_candidates(&query, &filters, &stop);
+        assert_eq!(candidates.unwrap(), None);
+        assert_eq!(asked.get(), 3, "once a document");
+    }
 }
 
 #[test]

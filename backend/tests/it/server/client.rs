@@ -8,8 +8,8 @@ use backend::snapshot::Live;
 use index::shard::Shard;
 use schema::frame::{Decoder, Kind};
 use schema::message::{
-    End, Failure, FileRange, FileReply, FileRequest, Hello, Pattern, Progress, Search, ShardEnd,
-    Syntax,
+    End, Failure, FileRange, FileReply, FileRequest, Filter, Hello, Pattern, Progress, Search,
+    ShardEnd, Syntax,
 };
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -130,13 +130,22 @@ impl Client {
     }
 
     pub(super) async fn ask(&mut self, text: &str, shards: Vec<[u8; 32]>) {
+        self.ask_filtered(text, Vec::new(), shards).await;
+    }
+
+    pub(super) async fn ask_filtered(
+        &mut self,
+        text: &str,
+        filters: Vec<Filter>,
+        shards: Vec<[u8; 32]>,
+    ) {
         let search = Search {
             pattern: Pattern {
                 text: text.to_owned(),
                 syntax: Syntax::Regexp,
                 ignore_case: false,
             },
-            filters: Vec::new(),
+            filters,
             context_lines: 1,
             shards,
         };

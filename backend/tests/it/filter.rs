@@ -1,0 +1,113 @@
+//! Random filters, and what they leave, said in the simplest way.
+//!
+//! The judge knows the names that [`corpus`](crate::corpus) gives to packages and files, and nothing
+//! of how a version is split off or a language told.
+
+use crate::naive::Document;
+use index::filter::{Filters, Value};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+use regex::bytes::Regex;
+
+/// What a filter looks at.
+#[derive(Clone, Copy, Debug)]
+enum Field {
+    Package,
+    Path,
+    Language,
+}
+
+/// A filter.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Filter {
+    field: Field,
+    exact: bool,
+    text: &'static str,
+    negated: bool,
+}
+
+/// What is looked for: field, whether it is exact, and the text.
+const VALUES: [(Field, bool, &str); 22] = [
+    (Field::Package, false, "p"),
+    (Field::Package, false, "^p[12]$"),
+    (Field::Package, false, "0|3"),
+    (Field::Package, false, "_"),
+    (Field::Package, false, "P1"),
+    (Field::Package, false, "(?i)P1"),
+    (Field::Package, true, "p1"),
+    (Field::Package, true, "p0_1"),
+    (Field::Package, true, "p"),
+    (Field::Path, false, r"\.c$"),
+    (Field::Path, false, "^src/"),
+    (Field::Path, false, "task|[02]"),
+    (Field::Path, false, r"(?-u:\xff)"),
+    (Field::Path, false, "^.*$"),
+    (Field::Path, false, "TASK"),
+    (Field::Path, true, "src/task1.c"),
+    (Field::Path, true, "0"),
+    (Field::Path, true, "src"),
+    (Field::Language, true, "C"),
+    (Field::Language, true, "c"),
+    (Field::Language, true, "markdown"),
+    (Field::Language, true, "JavaScript"),
+];
+
+/// Most often none, else up to three.
+pub(crate) fn filters() -> impl Strategy<Value = Vec<Filter>> {
+    let filter = (select(&VALUES[..]), any::<bool>());
+    let filter = filter.prop_map(|((field, exact, text), negated)| Filter {
+        field,
+        exact,
+        text,
+        negated,
+    });
+    prop_oneof![Just(Vec::new()), vec(filter, 1..=3)]
+}
+
+/// The filters as the index takes them.
+pub(crate) fn compile(filters: &[Filter]) -> Filters {
+    let mut compiled = Filters::default();
+    for filter in filters {
+        let value = match filter.exact {
+            true => Value::Exact(filter.text),
+            false => Value::Regexp(filter.text),
+        };
+        match filter.field {
+            Field::Package => compiled.package(value, filter.negated).unwrap(),
+            Field::Path => compiled.path(value, filter.negated).unwrap(),
+            Field::Language => compiled.language(filter.text, filter.negated).unwrap(),
+        }
+    }
+    compiled
+}
+
+/// Whether all filters leave a document.
+pub(crate) fn leave(filters: &[Filter], document: &Document) -> bool {
+    filters.iter().all(|filter| {
+        let holds = match filter.field {
+            Field::Package => {
+                // All are called `p3_1`.
+                let name = &document.package[..2];
+                filter.is(name) || (filter.exact && filter.is(&document.package))
+            }
+            Field::Path => filter.is(&document.path),
+            Field::Language => {
+                let languages = [(".c", "c"), (".md", "markdown"), (".js", "javascript")];
+                let is_it = |(end, _): &&(&str, &str)| document.path.ends_with(end.as_bytes());
+                let language = languages.iter().find(is_it);
+                language.is_some_and(|(_, name)| *name == filter.text.to_lowercase())
+            }
+        };
+        holds != filter.negated
+    })
+}
+
+impl Filter {
+    fn is(&self, name: &[u8]) -> bool {
+        match self.exact {
+            true => name == self.text.as_bytes(),
+            false => Regex::new(self.text).unwrap().is_match(name),
+        }
+    }
+}
