@@ -107,7 +107,7 @@ pub(crate) fn query(text: &str, mode: Mode, ignore_case: bool) -> Result<Query, 
         },
         ignore_case,
     };
-    Query::new(pattern, 0)
+    Query::new(pattern, Vec::new(), 0)
 }
 
 /// Says what was missing, and how the index was used.

@@ -234,7 +234,7 @@ impl Frontend {
                 backend,
                 message::Search {
                     pattern: query.pattern().clone(),
-                    filters: Vec::new(),
+                    filters: query.filters().to_vec(),
                     context_lines: query.context_lines(),
                     shards: assignment.shards.clone(),
                 },

@@ -6,7 +6,7 @@
 //! counts, what is missing, and the matches in total order, read from the spool when a page asks
 //! for them. [`app`] puts HTTP in front of all that.
 //!
-//! Pure, without clock, file and socket: `query`, `assign` (who searches what), `run` (one query's state machine),
+//! Pure, without clock, file and socket: `query`, [`filter`], `assign` (who searches what), `run` (one query's state machine),
 //! `rank` (order), [`page`], [`render`]. The rim around them: `fanout` (connections to [`Backend`]s), `spool`
 //! (frames on disk), `live` (a run's threads and counters), `frontend`, `http`.
 //!
@@ -19,7 +19,7 @@
 //! # tokio::runtime::Runtime::new().unwrap().block_on(async {
 //! let frontend = Frontend::start(Config::new(spool), vec![Backend::tcp("127.0.0.1:9")]).unwrap();
 //! let pattern = Pattern { text: "fopen(".into(), syntax: Syntax::Literal, ignore_case: false };
-//! let query = Query::new(pattern, Query::CONTEXT_DEFAULT).unwrap();
+//! let query = Query::new(pattern, Vec::new(), Query::CONTEXT_DEFAULT).unwrap();
 //! let answer = frontend.search(query).await.unwrap().finished().await.unwrap();
 //! // Nobody listens there, and the answer does not pretend otherwise.
 //! assert!(!answer.is_complete());
@@ -39,6 +39,7 @@ mod answer;
 mod assign;
 mod error;
 mod fanout;
+pub mod filter;
 mod frontend;
 mod http;
 mod live;

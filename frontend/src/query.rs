@@ -1,18 +1,20 @@
 //! What the user typed, understood or refused.
 //!
-//! A query is a pattern, how it is read, and how many lines of context its matches carry. Page,
-//! page size and grouping are not part of it: they are ways to look at its answer.
+//! A query is a pattern, how it is read, which documents are searched, and how many lines of context
+//! its matches carry. Page, page size and grouping are not part of it: they are ways to look at its
+//! answer.
 //! This is not the judge of what a line can contain: a backend refuses a pattern that asks for a
 //! line end, and its refusal arrives as a [`BadQuery`] too.
 //!
 //! **Invariant:** a [`Query`] has been checked; one that exists can be sent to a backend.
 
+use crate::filter;
 use fnv::FnvHasher;
 use regex_syntax::ParserBuilder;
-use schema::message::{Pattern, Syntax};
+use schema::message::{FILTERS_MAX, Field, Filter, Pattern, Syntax};
 use std::hash::Hasher;
 
-/// Bytes of a pattern. A person's query is far below it; a longer one is a mistake of a script,
+/// Bytes of a pattern and its filters. A person's query is far below it; a longer one is a mistake of a script,
 /// and costs every backend the time to compile it.
 pub const QUERY_BYTES_MAX: usize = 4 << 10;
 
@@ -30,6 +32,8 @@ const SCOPE: &str = "public";
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Query {
     pattern: Pattern,
+    /// In order, each once.
+    filters: Vec<Filter>,
     context_lines: u32,
 }
 
@@ -37,8 +41,10 @@ pub struct Query {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct BadQuery {
-    /// Where in the pattern, in bytes, when the fault has a place.
+    /// Where in the pattern, or in the filter, in bytes, when the fault has a place.
     pub at: Option<usize>,
+    /// The text of the filter that is at fault; `None`: the pattern is.
+    pub filter: Option<String>,
     /// What is wrong.
     pub reason: String,
     /// What to do about it, when there is something to say.
@@ -46,9 +52,10 @@ pub struct BadQuery {
 }
 
 impl BadQuery {
-    fn new(reason: impl Into<String>) -> Self {
+    pub(crate) fn new(reason: impl Into<String>) -> Self {
         BadQuery {
             at: None,
+            filter: None,
             reason: reason.into(),
             hint: None,
         }
@@ -61,7 +68,7 @@ impl BadQuery {
         }
     }
 
-    fn hint(self, hint: impl Into<String>) -> Self {
+    pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
         BadQuery {
             hint: Some(hint.into()),
             ..self
@@ -80,21 +87,34 @@ pub struct Typed<'a> {
     pub case: Option<&'a str>,
     /// Lines of context.
     pub context: Option<&'a str>,
+    /// Filters, as [`filter::parse`] takes them.
+    pub filters: &'a [(Field, &'a str)],
 }
 
 impl Query {
     /// Lines of context when nobody says otherwise.
     pub const CONTEXT_DEFAULT: u32 = 2;
 
-    /// Checks a pattern.
-    pub fn new(pattern: Pattern, context_lines: u32) -> Result<Query, BadQuery> {
+    /// Checks a pattern and filters, all of which must hold.
+    pub fn new(
+        pattern: Pattern,
+        mut filters: Vec<Filter>,
+        context_lines: u32,
+    ) -> Result<Query, BadQuery> {
         if pattern.text.is_empty() {
             return Err(BadQuery::new("the query is empty").hint("type what a line should contain"));
         }
-        if pattern.text.len() > QUERY_BYTES_MAX {
+        let filter_bytes: usize = filters.iter().map(|filter| filter.text.len()).sum();
+        let bytes = pattern.text.len() + filter_bytes;
+        if bytes > QUERY_BYTES_MAX {
             return Err(BadQuery::new(format!(
-                "a query of {} bytes, the most is {QUERY_BYTES_MAX}",
-                pattern.text.len()
+                "a query of {bytes} bytes, the most is {QUERY_BYTES_MAX}"
+            )));
+        }
+        if filters.len() > FILTERS_MAX {
+            return Err(BadQuery::new(format!(
+                "{} filters, the most is {FILTERS_MAX}",
+                filters.len()
             )));
         }
         if context_lines > CONTEXT_LINES_MAX {
@@ -103,10 +123,14 @@ impl Query {
             )));
         }
         if pattern.syntax == Syntax::Regexp {
-            check_syntax(&pattern)?;
+            check_syntax(&pattern.text, pattern.ignore_case)?;
         }
+        filters.iter().try_for_each(filter::check)?;
+        filters.sort_unstable();
+        filters.dedup();
         Ok(Query {
             pattern,
+            filters,
             context_lines,
         })
     }
@@ -135,12 +159,19 @@ impl Query {
             syntax,
             ignore_case,
         };
-        Query::new(pattern, context_lines)
+        let filters = typed.filters.iter();
+        let filters = filters.map(|&(field, typed)| filter::parse(field, typed));
+        Query::new(pattern, filters.collect::<Result<_, _>>()?, context_lines)
     }
 
     /// What is searched for in each line.
     pub fn pattern(&self) -> &Pattern {
         &self.pattern
+    }
+
+    /// Which documents are searched: all must hold. In order, each once.
+    pub fn filters(&self) -> &[Filter] {
+        &self.filters
     }
 
     /// Lines of context before and after each match.
@@ -153,13 +184,15 @@ impl Query {
     pub fn interpreted_as(&self) -> String {
         let text = &self.pattern.text;
         let mut out = match self.pattern.syntax {
-            Syntax::Literal => {
-                format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
-            }
+            Syntax::Literal => filter::quoted(text),
             Syntax::Regexp => format!("/{text}/"),
         };
         if self.pattern.ignore_case {
             out.push_str(" case:no");
+        }
+        for each in &self.filters {
+            out.push(' ');
+            out.push_str(&filter::interpreted_as(each));
         }
         out
     }
@@ -168,9 +201,15 @@ impl Query {
     /// under it compares the query as well.
     pub(crate) fn identity(&self, generation: &str) -> String {
         let mut hasher = FnvHasher::default();
+        let mut text = |text: &str| {
+            hasher.write(&(text.len() as u64).to_le_bytes());
+            hasher.write(text.as_bytes());
+        };
         for field in [SCOPE, &self.pattern.text, generation] {
-            hasher.write(&(field.len() as u64).to_le_bytes());
-            hasher.write(field.as_bytes());
+            text(field);
+        }
+        for each in &self.filters {
+            text(&filter::interpreted_as(each));
         }
         hasher.write_u8(match self.pattern.syntax {
             Syntax::Literal => 0,
@@ -194,18 +233,18 @@ fn unknown(field: &str, value: &str, expected: &str) -> BadQuery {
     BadQuery::new(format!("{field}={value} is not understood")).hint(format!("expected {expected}"))
 }
 
-/// Parses the pattern with the options that backends compile it with, for the position and the
-/// reason of what is wrong.
-fn check_syntax(pattern: &Pattern) -> Result<(), BadQuery> {
+/// Parses a regular expression with the options that backends compile patterns with, for the
+/// position and the reason of what is wrong.
+pub(crate) fn check_syntax(text: &str, ignore_case: bool) -> Result<(), BadQuery> {
     let parsed = ParserBuilder::new()
         .unicode(true)
         .utf8(false)
         .multi_line(true)
         .crlf(true)
         .nest_limit(NESTING_MAX)
-        .case_insensitive(pattern.ignore_case)
+        .case_insensitive(ignore_case)
         .build()
-        .parse(&pattern.text);
+        .parse(text);
     let (reason, span) = match &parsed {
         Ok(_) => return Ok(()),
         Err(regex_syntax::Error::Parse(error)) => (error.kind().to_string(), error.span()),
@@ -306,9 +345,60 @@ mod tests {
         let mut other = base.clone();
         other.pattern.ignore_case = true;
         ids.push(other.identity("g"));
+        for (field, _) in filter::FIELDS {
+            // A language is exact, however it is typed.
+            let exact = ["=a", "-=a"]
+                .iter()
+                .take_while(|_| field != Field::Language);
+            for typed in ["a", "-a", "b"].iter().chain(exact) {
+                let short = [(field, *typed)];
+                let long = [(field, *typed), (Field::Path, "c")];
+                ids.push(filtered(&short).identity("g"));
+                ids.push(filtered(&long).identity("g"));
+            }
+        }
         let distinct: std::collections::HashSet<_> = ids.iter().collect();
         assert_eq!(distinct.len(), ids.len());
         assert!(ids.iter().all(|id| id.len() == 16));
+    }
+
+    fn filtered(filters: &[(Field, &str)]) -> Query {
+        let typed = Typed {
+            q: "x",
+            filters,
+            ..Typed::default()
+        };
+        Query::parse(&typed).unwrap()
+    }
+
+    #[test]
+    fn filters_are_a_set() {
+        let filters = [
+            (Field::Language, "C"),
+            (Field::Path, "-vendor/"),
+            (Field::Package, "=i3-wm"),
+            (Field::Path, "^src/"),
+        ];
+        let query = filtered(&filters);
+        expect![[r#""x" package:=i3-wm path:^src/ -path:vendor/ lang:C"#]]
+            .assert_eq(&query.interpreted_as());
+        let mut others = filters.to_vec();
+        others.rotate_left(1);
+        others.push(filters[0]);
+        assert_eq!(filtered(&others), query);
+        let bounds = [
+            ("x".repeat(QUERY_BYTES_MAX), 1),
+            ("y".to_owned(), FILTERS_MAX + 1),
+        ];
+        for (text, times) in bounds {
+            let typed = Typed {
+                q: "x",
+                filters: &vec![(Field::Path, &text[..]); times],
+                ..Typed::default()
+            };
+            let bad = Query::parse(&typed).unwrap_err();
+            assert!(bad.reason.contains("the most is"), "{bad}");
+        }
     }
 
     #[test]

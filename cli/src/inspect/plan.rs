@@ -46,6 +46,7 @@ fn compile(text: &str, arguments: &Arguments) -> Result<Compiled, BadQuery> {
     let query = search::query(text, arguments.mode, arguments.ignore_case)?;
     Compiled::new(query.pattern()).map_err(|bad| BadQuery {
         at: bad.at,
+        filter: None,
         reason: bad.reason,
         hint: None,
     })

@@ -230,6 +230,7 @@ impl Server {
         match serde_json::from_slice::<Problem>(&text) {
             Ok(Problem { detail, at, hint }) if status == 400 => Err(BadQuery {
                 at,
+                filter: None,
                 reason: detail,
                 hint,
             }

@@ -5,7 +5,7 @@ use crate::query::BadQuery;
 use crate::run::Fault;
 use crate::spool::SpoolError;
 use schema::frame::{self, Decoder, Kind};
-use schema::message::{self, Failure, FailureKind, Hello, PROTOCOL};
+use schema::message::{self, Failure, FailureKind, Filter, Hello, PROTOCOL};
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -54,13 +54,18 @@ fn words(error: &io::Error) -> String {
     }
 }
 
-impl From<Failure> for Lost {
-    fn from(failure: Failure) -> Self {
+impl Lost {
+    /// By what the backend said; `filters` are those of the search, if it was one.
+    pub(crate) fn by(failure: Failure, filters: &[Filter]) -> Self {
+        let filter = failure
+            .filter
+            .and_then(|filter| filters.get(filter as usize));
         match failure.kind {
             FailureKind::BadQuery => Lost::Refused(BadQuery {
                 at: failure.offset.map(|offset| offset as usize),
+                filter: filter.map(|filter| filter.text.clone()),
                 reason: failure.message,
-                hint: None,
+                hint: Some(failure.hint).filter(|hint| !hint.is_empty()),
             }),
             FailureKind::StaleShards => Lost::Stale(failure.message),
             FailureKind::Unavailable | FailureKind::Protocol => Lost::Failed(failure.message),

@@ -140,7 +140,10 @@ impl<'a> Receiver<'a> {
                 let end = End::decode(frame.payload)?;
                 return Ok(Some(self.part.end(end, SystemTime::now())?));
             }
-            Kind::Error => return Err(Failure::decode(frame.payload)?.into()),
+            Kind::Error => {
+                let failure = Failure::decode(frame.payload)?;
+                return Err(Lost::by(failure, &self.slot.search.filters));
+            }
             kind @ (Kind::Search | Kind::Cancel | Kind::File) => {
                 return Err(Lost::Unexpected(kind));
             }

@@ -4,11 +4,12 @@ use super::params::{Params, View, lossy};
 use super::problem::Problem;
 use super::{App, KEEP, blocking};
 use crate::answer::Answer;
+use crate::filter;
 use crate::page::{Group, Slice};
 use crate::query::Query;
 use crate::render::html::{
-    Chrome, Form, GroupView, MatchView, MissingView, ResultsPage, SkippedView, StartPage,
-    page_links,
+    Chrome, Form, FormFilter, GroupView, MatchView, MissingView, ResultsPage, SkippedView,
+    StartPage, page_links,
 };
 use crate::run::Missing;
 use crate::search::Search;
@@ -47,6 +48,13 @@ pub(super) fn form(params: &Params) -> Form {
         regexp: is("mode", b"regexp"),
         ignore_case: is("case", b"no"),
         by_package: is("group", b"package"),
+        filters: params
+            .filters()
+            .map(|(field, _, value)| FormFilter {
+                name: filter::name(field),
+                typed: lossy(Some(value)).into_owned(),
+            })
+            .collect(),
         per_page: params
             .number("per_page", 0)
             .ok()
@@ -117,7 +125,7 @@ fn done(answer: &Answer, mut frame: Chrome, view: View) -> Result<String, Proble
     let (mut matches, mut groups) = (Vec::new(), Vec::new());
     if view.by_package {
         for group in &answer.groups()[slice.range.clone()] {
-            groups.push(group_view(answer, group, view)?);
+            groups.push(group_view(answer, group, &frame.form, view)?);
         }
     } else {
         let found = answer.matches(slice.range.clone())?;
@@ -148,10 +156,18 @@ fn done(answer: &Answer, mut frame: Chrome, view: View) -> Result<String, Proble
     Ok(html)
 }
 
-fn group_view(answer: &Answer, group: &Group, view: View) -> Result<GroupView, Problem> {
+fn group_view(
+    answer: &Answer,
+    group: &Group,
+    form: &Form,
+    view: View,
+) -> Result<GroupView, Problem> {
     let matches = answer.matches_at(group.shown(view.per_package))?;
+    let package = answer.packages.name(group.package);
     Ok(GroupView {
-        name: lossy(Some(answer.packages.name(group.package))).into_owned(),
+        name: lossy(Some(package)).into_owned(),
+        // A name that is no text is no filter's value either.
+        more_href: str::from_utf8(package).map_or(String::new(), |name| form.href_in(name)),
         total: group.total,
         more: group.total - matches.len() as u64,
         matches: matches.iter().map(MatchView::from).collect(),

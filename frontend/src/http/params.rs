@@ -1,6 +1,7 @@
 //! The parameters of a request. Values are bytes: names of packages and files need not be UTF-8.
 
 use super::problem::Problem;
+use crate::filter;
 use crate::page::{
     PACKAGES_PER_PAGE_DEFAULT, PER_PACKAGE_DEFAULT, PER_PACKAGE_MAX, PER_PAGE_DEFAULT, PER_PAGE_MAX,
 };
@@ -8,6 +9,7 @@ use crate::query::{BadQuery, Query, Typed};
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use percent_encoding::percent_decode;
+use schema::message::Field;
 use std::borrow::Cow;
 use std::convert::Infallible;
 
@@ -16,6 +18,9 @@ pub(super) const SEARCH: &[&str] = &[
     "q",
     "mode",
     "case",
+    "lang",
+    "package",
+    "path",
     "context",
     "page",
     "per_page",
@@ -149,34 +154,49 @@ impl Params {
         })
     }
 
+    /// Names and values of the filters, in the order of the address.
+    pub(super) fn filters(&self) -> impl Iterator<Item = (Field, &str, &[u8])> {
+        self.0.iter().filter_map(|(name, value)| {
+            let field = filter::field(name)?;
+            Some((field, &name[..], &value[..]))
+        })
+    }
+
     /// The query, whose text must be UTF-8 like everything that patterns are made of.
     pub(super) fn query(&self) -> Result<Query, BadQuery> {
+        let utf8 = |name: &str, value| {
+            str::from_utf8(value).map_err(|error| BadQuery {
+                at: (name == "q").then_some(error.valid_up_to()),
+                ..BadQuery::new(format!("{name} is not UTF-8"))
+                    .hint("in a regular expression, (?-u:\\xff) stands for a byte")
+            })
+        };
         let text = |name| {
             let value = self.bytes(name);
-            value
-                .map(std::str::from_utf8)
-                .transpose()
-                .map_err(|error| BadQuery {
-                    at: (name == "q").then_some(error.valid_up_to()),
-                    reason: format!("{name} is not UTF-8"),
-                    hint: Some("in a regular expression, (?-u:\\xff) stands for a byte".to_owned()),
-                })
+            value.map(|value| utf8(name, value)).transpose()
         };
+        let filters: Result<Vec<_>, BadQuery> = self
+            .filters()
+            .map(|(field, name, value)| Ok((field, utf8(name, value)?)))
+            .collect();
         Query::parse(&Typed {
             q: text("q")?.unwrap_or_default(),
             mode: text("mode")?,
             case: text("case")?,
             context: text("context")?,
+            filters: &filters?,
         })
     }
 
-    /// Refuses parameters that are not among `known`, and those that are given twice.
+    /// Refuses parameters that are not among `known`, and those that are given twice, which only
+    /// filters may be.
     pub(super) fn expect(&self, known: &[&str]) -> Result<(), Problem> {
         for (index, (name, _)) in self.0.iter().enumerate() {
             if !known.contains(&name.as_str()) {
                 return Err(unknown(name, known));
             }
-            if self.0[..index].iter().any(|(other, _)| other == name) {
+            let is_again = self.0[..index].iter().any(|(other, _)| other == name);
+            if is_again && filter::field(name).is_none() {
                 return Err(Problem::bad_request(format!("{name} is given twice")));
             }
         }

@@ -19,7 +19,8 @@ pub(super) struct Problem {
     status: StatusCode,
     title: &'static str,
     detail: String,
-    at: Option<usize>,
+    /// What of the query is wrong, when that is it.
+    query: Option<Box<BadQuery>>,
     hint: Option<String>,
     retry_after_s: Option<u64>,
     /// The last page there is, when one behind it was asked for.
@@ -35,6 +36,8 @@ struct Document<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     at: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    filter: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     last_page: Option<usize>,
@@ -46,7 +49,7 @@ impl Problem {
             status,
             title,
             detail: detail.into(),
-            at: None,
+            query: None,
             hint: None,
             retry_after_s: None,
             last_page: None,
@@ -79,6 +82,16 @@ impl Problem {
         }
     }
 
+    /// Where in the pattern or the filter.
+    fn at(&self) -> Option<usize> {
+        self.query.as_ref()?.at
+    }
+
+    /// The text of the filter that is at fault.
+    fn filter(&self) -> Option<&str> {
+        self.query.as_ref()?.filter.as_deref()
+    }
+
     #[cfg(test)]
     pub(super) fn hint_text(&self) -> Option<&str> {
         self.hint.as_deref()
@@ -87,12 +100,7 @@ impl Problem {
     /// The problem as a page, which keeps what was typed and shows where it went wrong.
     pub(super) fn page(self, app: &App, params: &Params) -> Response {
         let form = super::pages::form(params);
-        let bad = BadQuery {
-            at: self.at,
-            reason: String::new(),
-            hint: None,
-        };
-        let caret = caret(&form.q, &bad);
+        let caret = caret(self.filter().unwrap_or(&form.q), self.at());
         let (link, link_text) = match self.last_page {
             Some(last) => (form.href(last), "Go to the last page".to_owned()),
             None => Default::default(),
@@ -126,7 +134,8 @@ impl IntoResponse for Problem {
             title: self.title,
             status: self.status.as_u16(),
             detail: &self.detail,
-            at: self.at,
+            at: self.at(),
+            filter: self.filter(),
             hint: self.hint.as_deref(),
             last_page: self.last_page,
         });
@@ -137,14 +146,11 @@ impl IntoResponse for Problem {
 
 impl From<BadQuery> for Problem {
     fn from(bad: BadQuery) -> Self {
+        let title = "The query cannot be understood";
         Problem {
-            at: bad.at,
-            hint: bad.hint,
-            ..Problem::new(
-                StatusCode::BAD_REQUEST,
-                "The query cannot be understood",
-                bad.reason,
-            )
+            hint: bad.hint.clone(),
+            query: Some(Box::new(bad.clone())),
+            ..Problem::new(StatusCode::BAD_REQUEST, title, bad.reason)
         }
     }
 }

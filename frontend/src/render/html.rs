@@ -5,13 +5,12 @@ mod filters;
 mod links;
 mod show;
 
-pub(crate) use links::{Form, PageLink, page_links};
+pub(crate) use links::{Form, FormFilter, PageLink, page_links};
 pub(crate) use show::{SHOW_LINES_MAX, ShowPage};
 
 use super::visible::{self, Piece};
 use super::{ContextLine, Match, Window};
 use crate::live::Progress;
-use crate::query::BadQuery;
 use askama::Template;
 use links::show_href;
 use std::ops::Range;
@@ -75,8 +74,9 @@ pub(crate) struct SkippedView {
 pub(crate) struct GroupView {
     pub(crate) name: String,
     pub(crate) total: u64,
-    /// Matches that are not shown.
+    /// Matches that are not shown, and where they are.
     pub(crate) more: u64,
+    pub(crate) more_href: String,
     pub(crate) matches: Vec<MatchView>,
 }
 
@@ -177,10 +177,9 @@ impl LineView {
     }
 }
 
-/// The pattern with a caret below the place of the fault.
-pub(crate) fn caret(pattern: &str, bad: &BadQuery) -> Option<String> {
-    let at = bad.at?;
-    let before = pattern.get(..at)?;
+/// A pattern or a filter with a caret below the place of the fault.
+pub(crate) fn caret(pattern: &str, at: Option<usize>) -> Option<String> {
+    let before = pattern.get(..at?)?;
     let column = visible::plain(before.as_bytes()).chars().count();
     let shown = visible::plain(pattern.as_bytes()).replace('\t', " ");
     Some(format!("{shown}\n{:column$}^", ""))
@@ -226,16 +225,11 @@ mod tests {
 
     #[test]
     fn the_caret_stands_below_the_fault() {
-        let bad = |at| BadQuery {
-            at: Some(at),
-            reason: String::new(),
-            hint: None,
-        };
         expect![[r"
             ü(b
              ^"]]
-        .assert_eq(&caret("ü(b", &bad(2)).unwrap());
-        assert_eq!(caret("ü", &bad(1)), None, "not at a character");
-        assert_eq!(caret("x", &bad(9)), None);
+        .assert_eq(&caret("ü(b", Some(2)).unwrap());
+        assert_eq!(caret("ü", Some(1)), None, "not at a character");
+        assert_eq!(caret("x", Some(9)), None);
     }
 }

@@ -124,6 +124,7 @@ impl Script {
             Nature::Refusing => Some(Event::Refused(BadQuery {
                 at: None,
                 reason: "no".to_owned(),
+                filter: None,
                 hint: None,
             })),
             _ => match self.part.end(self.end.clone(), SystemTime::UNIX_EPOCH) {

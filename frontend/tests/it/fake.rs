@@ -3,8 +3,8 @@
 use frontend::{Backend, Stream};
 use schema::frame::{Decoder, Kind};
 use schema::message::{
-    Batch, End, Failure, FailureKind, FileRange, FileReply, FileRequest, Hello, Line, PROTOCOL,
-    Progress, Range, Search, Shard, ShardEnd, Skip,
+    Batch, End, Failure, FailureKind, Field, FileRange, FileReply, FileRequest, Filter, Hello,
+    Line, PROTOCOL, Progress, Range, Reading, Search, Shard, ShardEnd, Skip,
 };
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -169,6 +169,11 @@ impl Fake {
         if let Fault::Failure(kind, offset) = fault {
             return self.fail(stream, kind, offset);
         }
+        if let Some(failure) = unknown_language(&search.filters) {
+            let mut out = Vec::new();
+            failure.encode(&mut out).unwrap();
+            return self.write(stream, &out);
+        }
         let mut shards = Vec::new();
         for (index, id) in (0..).zip(&search.shards) {
             let all = self.shards.lock().unwrap();
@@ -181,6 +186,9 @@ impl Fake {
                 ..ShardEnd::default()
             };
             for (number, document) in (0..).zip(&documents) {
+                if !search.filters.iter().all(|filter| leaves(filter, document)) {
+                    continue;
+                }
                 let frames = batches(document, search, index, number, &mut end);
                 self.send(stream, &fault, frames)?;
             }
@@ -323,6 +331,32 @@ impl Fake {
         reply.encode(&mut out).unwrap();
         self.write(stream, &out)
     }
+}
+
+/// There is only C, spelled like this.
+fn unknown_language(filters: &[Filter]) -> Option<Failure> {
+    let is_unknown = |filter: &Filter| filter.field == Field::Language && filter.text != "C";
+    let index = filters.iter().position(is_unknown)?;
+    Some(Failure {
+        filter: Some(index as u32),
+        hint: "did you mean C?".to_owned(),
+        ..Failure::new(FailureKind::BadQuery, "there is no such language")
+    })
+}
+
+/// Whether a filter leaves a document; a regular expression is taken for a literal.
+fn leaves(filter: &Filter, document: &Document) -> bool {
+    let text = filter.text.as_bytes();
+    let of = match filter.field {
+        Field::Package => &document.package[..],
+        Field::Path => &document.path,
+        Field::Language => b"C",
+    };
+    let holds = match filter.reading {
+        Reading::Exact => of == text,
+        Reading::Regexp => of.windows(text.len()).any(|part| part == text),
+    };
+    holds != filter.negated
 }
 
 /// The frames with a document's matches, and their account in `end`.

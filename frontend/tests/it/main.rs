@@ -3,6 +3,7 @@
 mod answers;
 mod fake;
 mod faults;
+mod filters;
 mod pages;
 mod sharing;
 mod site;

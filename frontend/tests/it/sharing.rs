@@ -16,7 +16,7 @@ fn query(text: &str) -> Query {
         syntax,
         ignore_case,
     };
-    Query::new(pattern, 2).unwrap()
+    Query::new(pattern, Vec::new(), 2).unwrap()
 }
 
 #[test]

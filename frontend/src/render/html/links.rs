@@ -1,6 +1,9 @@
 //! Addresses within the site.
 
+use crate::filter;
+use crate::render::visible;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
+use schema::message::{Field, Filter, Reading};
 
 /// What stays as it is in a query string's value.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
@@ -21,6 +24,7 @@ pub(crate) struct Form {
     pub(crate) regexp: bool,
     pub(crate) ignore_case: bool,
     pub(crate) by_package: bool,
+    pub(crate) filters: Vec<FormFilter>,
     /// When it is not the default.
     pub(crate) per_page: Option<usize>,
     /// The run that is looked at. Without one an answer that is incomplete would be searched for
@@ -28,10 +32,30 @@ pub(crate) struct Form {
     pub(crate) run: Option<String>,
 }
 
+/// A filter as it stands in the address, which is kept whether or not it can be understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FormFilter {
+    /// Of the parameter.
+    pub(crate) name: &'static str,
+    pub(crate) typed: String,
+}
+
+impl FormFilter {
+    /// The filter as it was understood.
+    pub(crate) fn label(&self) -> String {
+        let field = filter::field(self.name).expect("it is a filter's name");
+        let label = match filter::parse(field, &self.typed) {
+            Ok(filter) => filter::interpreted_as(&filter),
+            Err(_) => format!("{}:{}", self.name, self.typed),
+        };
+        visible::plain(label.as_bytes())
+    }
+}
+
 impl Form {
     /// The query as a page's title.
     pub(crate) fn title(&self) -> String {
-        crate::render::visible::plain(self.q.as_bytes())
+        visible::plain(self.q.as_bytes())
     }
 
     /// The address of a page of results.
@@ -46,6 +70,9 @@ impl Form {
         if self.by_package {
             href.push_str("&group=package");
         }
+        for FormFilter { name, typed } in &self.filters {
+            href.push_str(&format!("&{name}={}", encode(typed.as_bytes())));
+        }
         if let Some(per_page) = self.per_page {
             href.push_str(&format!("&per_page={per_page}"));
         }
@@ -56,6 +83,32 @@ impl Form {
             href.push_str(&format!("&run={}", encode(run.as_bytes())));
         }
         href
+    }
+
+    /// The address of the same query without one of its filters.
+    pub(crate) fn href_without(&self, filter: &usize) -> String {
+        let mut form = self.clone();
+        form.filters.remove(*filter);
+        form.run = None;
+        form.href(0)
+    }
+
+    /// The address of the same query in one package, by the name of its directory, with its matches
+    /// in a row.
+    pub(crate) fn href_in(&self, package: &str) -> String {
+        let filter = Filter {
+            field: Field::Package,
+            reading: Reading::Exact,
+            negated: false,
+            text: package.to_owned(),
+        };
+        let mut form = self.clone();
+        form.filters.push(FormFilter {
+            name: filter::name(filter.field),
+            typed: filter::typed(&filter),
+        });
+        (form.by_package, form.run) = (false, None);
+        form.href(0)
     }
 }
 
@@ -146,6 +199,40 @@ mod tests {
         check(0, 9, expect!["[1] 2 3 4 … 9 Next ›"]);
         check(5, 12, expect!["‹ Previous 1 … 3 4 5 [6] 7 8 9 … 12 Next ›"]);
         check(11, 12, expect!["‹ Previous 1 … 9 10 11 [12]"]);
+    }
+
+    #[test]
+    fn filters_go_along_and_can_be_left_out() {
+        let filter = |name, typed: &str| FormFilter {
+            name,
+            typed: typed.to_owned(),
+        };
+        let form = Form {
+            q: "x".to_owned(),
+            by_package: true,
+            filters: vec![
+                filter("path", "-a&b/"),
+                filter("lang", "c++"),
+                filter("path", "("),
+            ],
+            run: Some("7".to_owned()),
+            ..Form::default()
+        };
+        let labels: Vec<String> = form.filters.iter().map(FormFilter::label).collect();
+        assert_eq!(labels, ["-path:a&b/", "lang:c++", "path:("]);
+        assert_eq!(
+            form.href(1),
+            "/search?q=x&group=package&path=-a%26b/&lang=c%2B%2B&path=%28&page=1&run=7"
+        );
+        assert_eq!(
+            form.href_without(&2),
+            "/search?q=x&group=package&path=-a%26b/&lang=c%2B%2B"
+        );
+        let one = Form {
+            q: "x".to_owned(),
+            ..Form::default()
+        };
+        assert_eq!(one.href_in("-p_1"), "/search?q=x&package=%3D-p_1");
     }
 
     #[test]

@@ -1,0 +1,118 @@
+//! Filters in addresses: what is asked for, what the pages make of it, and what is refused.
+
+use crate::fake::Fake;
+use crate::shards;
+use crate::site::Site;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::SeqCst;
+
+fn site() -> (Arc<Fake>, Site) {
+    let fake = Fake::new("one", shards(1, 2));
+    let site = Site::new(vec![fake.backend()]);
+    (fake, site)
+}
+
+/// The names of the matches' documents.
+fn found(page: &Value) -> Vec<(String, String)> {
+    let text = |found: &Value, name: &str| found[name].as_str().unwrap().to_owned();
+    let matches = page["matches"].as_array().unwrap().iter();
+    matches
+        .map(|found| (text(found, "package"), text(found, "path")))
+        .collect()
+}
+
+#[test]
+fn filters_choose_what_is_searched() {
+    let (fake, site) = site();
+    let all = site.search("arse&per_page=1000");
+    let table = [
+        ("package=package2", r#""arse" package:package2"#),
+        ("package=-package2", r#""arse" -package:package2"#),
+        ("package==package2_1.2", r#""arse" package:=package2_1.2"#),
+        ("path=file&path=-2", r#""arse" path:file -path:2"#),
+        ("path=-=src/file2.c", r#""arse" -path:=src/file2.c"#),
+        ("lang=C&package=-4", r#""arse" -package:4 lang:C"#),
+    ];
+    for (filters, interpreted_as) in table {
+        let page = site.search(&format!("arse&per_page=1000&{filters}"));
+        assert_eq!(page["interpreted_as"], json!(interpreted_as));
+        let left = |(package, path): &(String, String)| match filters {
+            "package=package2" => package.contains("package2"),
+            "package=-package2" => !package.contains("package2"),
+            "package==package2_1.2" => package == "package2_1.2",
+            "path=file&path=-2" => path.contains("file") && !path.contains('2'),
+            "path=-=src/file2.c" => path != "src/file2.c",
+            _ => !package.contains('4'),
+        };
+        let mut expected = found(&all);
+        expected.retain(left);
+        assert_eq!(found(&page), expected, "{filters}");
+        assert!(!expected.is_empty() && expected.len() < found(&all).len());
+        assert_eq!(page["total"], json!(expected.len()));
+    }
+    let before = fake.searches.load(SeqCst);
+    site.search("arse&path=-2&per_page=3&path=file&page=1");
+    site.search("arse&path=-2&path=file&path=file&group=package");
+    assert_eq!(
+        fake.searches.load(SeqCst),
+        before,
+        "the same filters, one run"
+    );
+}
+
+#[test]
+fn pages_keep_filters_and_let_them_go() {
+    let (_, site) = site();
+    let page = site.get("/search?q=arse&package=-package2&lang=C").text();
+    let next = "/search?q=arse&#38;package=-package2&#38;lang=C&#38;page=1";
+    assert!(page.contains(next), "{page}");
+    let kept = r#"<input type="hidden" name="package" value="-package2">"#;
+    assert!(page.contains(kept), "{page}");
+    let without = r#"<code>-package:package2</code> <a href="/search?q=arse&#38;lang=C""#;
+    assert!(page.contains(without), "{page}");
+    let grouped = site.get("/search?q=arse&path=file&group=package").text();
+    let more = r#"<a href="/search?q=arse&#38;path=file&#38;package=%3Dpackage"#;
+    assert!(grouped.contains(more), "{grouped}");
+    let nothing = site.get("/search?q=arse&path=nowhere%22%3E%3Cb%3E").text();
+    assert!(nothing.contains("No line of the indexed source matches"));
+    assert!(
+        !nothing.contains("<b>\"") && !nothing.contains("nowhere\"><b>"),
+        "{nothing}"
+    );
+}
+
+#[test]
+fn what_is_wrong_with_a_filter_is_said() {
+    let (_, site) = site();
+    let check = |filters: &str, says: &[&str]| {
+        let answer = site.get(&format!("/api/v2/search?q=arse&{filters}"));
+        assert_eq!(answer.status, 400, "{filters}");
+        let text = answer.text();
+        for says in says {
+            assert!(text.contains(says), "{filters}: no {says} in {text}");
+        }
+    };
+    let (at, filter) = (r#""at":1"#, r#""filter":"a(b""#);
+    check("path=ok&path=-a(b", &["by path: not a regular", at, filter]);
+    check("package=", &["by package: there is nothing to look for"]);
+    check(
+        "lang=Clang",
+        &["no such language", "did you mean C?", r#""filter":"Clang""#],
+    );
+    check("path=%ff", &["path is not UTF-8"]);
+    check(&"path=x&".repeat(33), &["33 filters, the most is 32"]);
+    check(
+        "language=C",
+        &["there is no parameter language", "lang, package, path"],
+    );
+    check("group=package&group=none", &["group is given twice"]);
+    let page = site.get("/search?q=arse&path=a(b");
+    assert_eq!(page.status, 400);
+    assert!(page.text().contains("a(b\n ^"), "{}", page.text());
+    assert!(
+        page.text().contains("<code>path:a(b</code>"),
+        "{}",
+        page.text()
+    );
+}
