@@ -9,9 +9,9 @@ mod remote;
 
 use crate::{size, terminal};
 use anyhow::Result;
-use frontend::{BadQuery, Query};
+use frontend::{BadQuery, Query, filter};
 use print::Printer;
-use schema::message::{Pattern, Syntax};
+use schema::message::{Field, Filter, Pattern, Syntax};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -27,6 +27,9 @@ const INCOMPLETE: u8 = 3;
   trawl search TCP_NODELAY
   trawl search --index I --mode regexp 'fopen\\(.*\"r\"'
   trawl search -i --server http://127.0.0.1:9000 'todo'
+  trawl search --package =i3-wm --path '^src/' --path -test --lang c 'malloc('
+                                           files of C below src in the package i3-wm, but those
+                                           with `test` in their path
   trawl search -- --pipe                   a query that begins with a dash")]
 pub(crate) struct Arguments {
     /// The server to ask
@@ -41,12 +44,43 @@ pub(crate) struct Arguments {
     /// Ignore case
     #[arg(short, long)]
     ignore_case: bool,
+    #[command(flatten)]
+    filters: Filters,
     /// Say on standard error how the index was used, and whether all of the text had to be scanned
     #[arg(long)]
     explain: bool,
     /// What to search for
     #[arg(value_name = "QUERY")]
     query: String,
+}
+
+/// Which files are searched. All filters must hold, also those that are given again.
+#[derive(clap::Args)]
+struct Filters {
+    /// Search packages with REGEXP in their name, or =NAME; with a - in front, all others
+    #[arg(long, value_name = "REGEXP", allow_hyphen_values = true)]
+    package: Vec<String>,
+    /// Search files with REGEXP in their path, or =PATH; with a - in front, all others
+    #[arg(long, value_name = "REGEXP", allow_hyphen_values = true)]
+    path: Vec<String>,
+    /// Search files in this language, in any case; with a - in front, all others
+    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
+    lang: Vec<String>,
+}
+
+impl Filters {
+    fn parse(&self) -> Result<Vec<Filter>, BadQuery> {
+        let typed = |field| match field {
+            Field::Package => &self.package,
+            Field::Path => &self.path,
+            Field::Language => &self.lang,
+        };
+        let fields = filter::FIELDS.into_iter().map(|(field, _)| field);
+        fields
+            .flat_map(|field| typed(field).iter().map(move |typed| (field, typed)))
+            .map(|(field, typed)| filter::parse(field, typed))
+            .collect()
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -79,7 +113,11 @@ struct Explain {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
-    let query = match query(&arguments.query, arguments.mode, arguments.ignore_case) {
+    let query = arguments.filters.parse().and_then(|filters| {
+        let (mode, ignore_case) = (arguments.mode, arguments.ignore_case);
+        query(&arguments.query, mode, ignore_case, filters)
+    });
+    let query = match query {
         Ok(query) => query,
         Err(bad) => return Ok(report_bad_query(&arguments.query, &bad)),
     };
@@ -98,7 +136,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
 }
 
 /// The query of a command line, checked.
-pub(crate) fn query(text: &str, mode: Mode, ignore_case: bool) -> Result<Query, BadQuery> {
+pub(crate) fn query(
+    text: &str,
+    mode: Mode,
+    ignore_case: bool,
+    filters: Vec<Filter>,
+) -> Result<Query, BadQuery> {
     let pattern = Pattern {
         text: text.to_owned(),
         syntax: match mode {
@@ -107,7 +150,7 @@ pub(crate) fn query(text: &str, mode: Mode, ignore_case: bool) -> Result<Query, 
         },
         ignore_case,
     };
-    Query::new(pattern, Vec::new(), 0)
+    Query::new(pattern, filters, 0)
 }
 
 /// Says what was missing, and how the index was used.
@@ -145,7 +188,8 @@ fn explanation(summary: &Summary) -> String {
     } = &summary.explain;
     format!(
         "{}\nblocks verified: {}, {}; {} of them match\nmatches: {}",
-        plan_in_words(plan, *blocks),
+        // Without a trigram the candidates are all that the filters leave.
+        plan_in_words(plan, *candidates),
         terminal::share(*candidates, *blocks),
         size::show(*verified_bytes),
         size::count(*matched_blocks),
@@ -153,7 +197,7 @@ fn explanation(summary: &Summary) -> String {
     )
 }
 
-/// How a plan uses an index of so many blocks. `all` and `none` are words of `index::plan`.
+/// How a plan uses an index, of which so many blocks are searched. `all` and `none` are words of `index::plan`.
 pub(crate) fn plan_in_words(plan: &str, blocks: u64) -> String {
     match plan {
         "all" => format!(
@@ -166,9 +210,10 @@ pub(crate) fn plan_in_words(plan: &str, blocks: u64) -> String {
     }
 }
 
-/// Shows the query with a caret under the place.
+/// Shows the query, or the filter that is at fault, with a caret under the place.
 pub(crate) fn report_bad_query(query: &str, bad: &BadQuery) -> ExitCode {
     eprintln!("trawl: {}", terminal::harmless(bad.reason.as_bytes()));
+    let query = bad.filter.as_deref().unwrap_or(query);
     if let Some(before) = bad.at.and_then(|at| query.get(..at)) {
         eprintln!("  {}", terminal::harmless(query.as_bytes()));
         let width = terminal::harmless(before.as_bytes()).chars().count();

@@ -43,7 +43,7 @@ pub(super) fn show(
 }
 
 fn compile(text: &str, arguments: &Arguments) -> Result<Compiled, BadQuery> {
-    let query = search::query(text, arguments.mode, arguments.ignore_case)?;
+    let query = search::query(text, arguments.mode, arguments.ignore_case, Vec::new())?;
     Compiled::new(query.pattern()).map_err(|bad| BadQuery {
         at: bad.at,
         filter: None,

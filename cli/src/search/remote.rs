@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use frontend::render::{Document, Match, Window};
-use frontend::{BadQuery, Query};
+use frontend::{BadQuery, Query, filter};
 use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
 use schema::message::Syntax;
 use serde::Deserialize;
@@ -42,6 +42,7 @@ struct Skipped {
 struct Problem {
     detail: String,
     at: Option<usize>,
+    filter: Option<String>,
     hint: Option<String>,
 }
 
@@ -69,7 +70,7 @@ struct FoundWindow {
 pub(super) fn search(server: &str, query: &Query, printer: &mut Printer) -> Result<Summary> {
     let server = Server::new(server)?;
     let pattern = query.pattern();
-    let parameters = [
+    let mut parameters = vec![
         ("q", pattern.text.as_bytes()),
         (
             "mode",
@@ -91,6 +92,15 @@ pub(super) fn search(server: &str, query: &Query, printer: &mut Printer) -> Resu
         ("per_page", b"1"),
         ("explain", b"true"),
     ];
+    let filters = query.filters().iter();
+    let filters: Vec<_> = filters
+        .map(|each| (filter::name(each.field), filter::typed(each)))
+        .collect();
+    parameters.extend(
+        filters
+            .iter()
+            .map(|(name, typed)| (*name, typed.as_bytes())),
+    );
     let answer = server.get("/api/v2/search", &parameters)?;
     let answer: Answer = serde_json::from_reader(answer).context("the server's answer")?;
     let export = server.get(&format!("/api/v2/search/{}/export", answer.id), &[])?;
@@ -228,11 +238,11 @@ impl Server {
         let mut text = Vec::new();
         body.read_to_end(&mut text)?;
         match serde_json::from_slice::<Problem>(&text) {
-            Ok(Problem { detail, at, hint }) if status == 400 => Err(BadQuery {
-                at,
-                filter: None,
-                reason: detail,
-                hint,
+            Ok(problem) if status == 400 => Err(BadQuery {
+                at: problem.at,
+                filter: problem.filter,
+                reason: problem.detail,
+                hint: problem.hint,
             }
             .into()),
             Ok(Problem { detail, .. }) => bail!("the server says: {detail}"),

@@ -11,6 +11,7 @@ mod build;
 mod bytes;
 mod cut;
 mod end_to_end;
+mod filters;
 mod home;
 mod http;
 mod inspect;

@@ -72,6 +72,7 @@ fn check(long: &str) {
         "q=parse&per_page=1000&context=10",
         "q=PARSE&case=no&group=package&per_page=2&per_package=3",
         "q=pars[a-z]*%7C%5Enothing&mode=regexp&per_page=50",
+        "q=parse&package=-3%24&path=file[0-4]&path=-2&lang=c&per_page=9",
         "q=absent",
     ];
     for search in searches {

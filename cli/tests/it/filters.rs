@@ -1,0 +1,123 @@
+//! `trawl search` with filters: from an index and from a server, with the same answers.
+
+use crate::home::Home;
+
+/// Three packages; every file has the word, and the middle package is a small part of all.
+fn home() -> Home {
+    let home = Home::new();
+    for package in ["all/i3-status_2.14", "all/linux-6.1"] {
+        for file in 0..50 {
+            let text = "int other;\n".repeat(1000) + "int wanted;\n";
+            home.write(&format!("{package}/src/{file}.c"), text);
+        }
+    }
+    home.write("all/i3-wm_4.22/src/main.c", "int wanted;\n");
+    home.write("all/i3-wm_4.22/src/-x.py", "wanted = 1\n");
+    home.write("all/i3-wm_4.22/vendor/a.c", "int wanted;\n");
+    home.ok("index --out I --each all");
+    home
+}
+
+/// The names of the files that are found, and what is said on standard error.
+fn found(home: &Home, line: &str) -> (Vec<String>, String) {
+    let run = home.run(line);
+    let code = if run.stdout.is_empty() { 1 } else { 0 };
+    run.check(line, code, &[]);
+    let name = |line: &str| line.split(':').next().unwrap().to_owned();
+    let mut names: Vec<String> = run.text().lines().map(name).collect();
+    names.sort();
+    (names, run.stderr)
+}
+
+#[test]
+fn filters_leave_the_same_from_an_index_and_from_a_server() {
+    let home = home();
+    let server = home.start("serve --index I");
+    let [main, python, vendor] = [
+        "i3-wm_4.22/src/main.c",
+        "i3-wm_4.22/src/-x.py",
+        "i3-wm_4.22/vendor/a.c",
+    ];
+    let table: [(&str, &[&str]); 9] = [
+        ("--package wm$", &[python, main, vendor]),
+        ("--package =i3-wm", &[python, main, vendor]),
+        ("--package =i3-wm_4.22 --path -^vendor/", &[python, main]),
+        (
+            "--package -^linux$ --package -status",
+            &[python, main, vendor],
+        ),
+        ("--package wm --lang c", &[main, vendor]),
+        ("--package wm --lang -C", &[python]),
+        ("--path \\-x", &[python]),
+        ("--path=-=src/main.c --package=wm", &[python, vendor]),
+        ("--package nowhere", &[]),
+    ];
+    for (filters, expected) in table {
+        let (local, _) = found(&home, &format!("search --index I {filters} wanted"));
+        assert_eq!(local, expected, "{filters}");
+        let line = format!("search --server {} {filters} wanted", server.address);
+        assert_eq!(found(&home, &line).0, expected, "{filters}");
+    }
+    let (all, _) = found(&home, "search --index I wanted");
+    assert_eq!(all.len(), 103);
+}
+
+#[test]
+fn a_package_costs_what_that_package_costs() {
+    let home = home();
+    let verified = |line: &str| {
+        let (_, said) = found(&home, &format!("search --index I --explain {line}"));
+        let (_, said) = said.split_once("blocks verified: ").expect("what it cost");
+        let (counts, _) = said.split_once(" (").expect("the share behind it");
+        let (verified, all) = counts.split_once(" of ").expect("two numbers");
+        [verified, all].map(|number| number.replace(',', "").parse::<u32>().unwrap())
+    };
+    // A query that the index cannot help with looks at everything, or at three files.
+    let [all, blocks] = verified("--mode regexp .");
+    assert_eq!(all, blocks);
+    assert_eq!(verified("--package =i3-wm --mode regexp ."), [3, blocks]);
+    assert_eq!(verified("--package =i3-wm wanted"), [3, blocks]);
+    assert_eq!(verified("--package wm --lang Python wanted"), [1, blocks]);
+    assert_eq!(verified("--path ^vendor/ --mode regexp ."), [1, blocks]);
+    assert_eq!(verified("--package nowhere --mode regexp ."), [0, blocks]);
+}
+
+#[test]
+fn what_is_wrong_with_a_filter_is_said() {
+    let home = home();
+    let server = home.start("serve --index I");
+    let table: [(&str, &[&str]); 6] = [
+        (
+            "--path -a(b",
+            &["by path: not a regular expression: unclosed group\n  a(b\n   ^\n"],
+        ),
+        (
+            "--package ''",
+            &["the filter by package: there is nothing to look for"],
+        ),
+        (
+            "--package \\w{999}",
+            &["by package: it is too large", "FILTER_BYTES_MAX"],
+        ),
+        (
+            "--lang Pyhton",
+            &["there is no language Pyhton", "did you mean Python?"],
+        ),
+        (
+            "--lang -cpp",
+            &["there is no language cpp", "did you mean C++?"],
+        ),
+        (
+            "--lang klingon",
+            &["there is no language klingon", "C, C++ and Python"],
+        ),
+    ];
+    for (filters, says) in table {
+        for source in ["--index I", &format!("--server {}", server.address)] {
+            let line = format!("search {source} {filters} wanted");
+            let run = home.run(&line);
+            run.check(&line, 2, says);
+            assert_eq!(run.text(), "", "{line}");
+        }
+    }
+}
