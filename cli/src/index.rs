@@ -1,6 +1,7 @@
 //! `trawl index`: builds an index of directories, or brings it up to date.
 
 mod progress;
+mod ranks;
 
 use crate::{size, terminal};
 use anyhow::{Context, Result, bail};
@@ -110,32 +111,10 @@ impl BuildArguments {
     }
 }
 
-#[derive(serde::Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Ranks {
-    #[serde(default, alias = "Inst")]
-    inst: f32,
-    #[serde(default, alias = "Rdep")]
-    rdep: f32,
-}
-
 fn read_popularity(file: &Path) -> Result<HashMap<Vec<u8>, Popularity>> {
-    let text =
-        std::fs::read(file).with_context(|| format!("{}: cannot be read", file.display()))?;
-    let ranks: HashMap<String, Ranks> = serde_json::from_slice(&text)
-        .with_context(|| format!("{}: not package ranks", file.display()))?;
-    ranks
-        .into_iter()
-        .map(|(name, Ranks { inst, rdep })| {
-            if !(0.0..=1.0).contains(&inst) || !(0.0..=1.0).contains(&rdep) {
-                bail!(
-                    "{}: {name}: inst and rdep are shares, from 0 to 1",
-                    file.display()
-                );
-            }
-            Ok((name.into_bytes(), Popularity { inst, rdep }))
-        })
-        .collect()
+    let read = std::fs::read(file).context("cannot be read");
+    let parsed = read.and_then(|text| ranks::parse(&text));
+    parsed.with_context(|| file.display().to_string())
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {

@@ -12,6 +12,7 @@ mod bytes;
 mod cut;
 mod end_to_end;
 mod filters;
+mod fuzz;
 mod home;
 mod http;
 mod inspect;

@@ -1,0 +1,32 @@
+//! How popular packages are: the file that `--package-ranks` names.
+
+use anyhow::{Context, Result, ensure};
+use index::document::Popularity;
+use std::collections::HashMap;
+
+/// What the file has of a package.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Ranks {
+    #[serde(default, alias = "Inst")]
+    inst: f32,
+    #[serde(default, alias = "Rdep")]
+    rdep: f32,
+}
+
+/// Popularity by package name, without version. `text` is JSON: an object of objects.
+pub(crate) fn parse(text: &[u8]) -> Result<HashMap<Vec<u8>, Popularity>> {
+    let ranks: HashMap<String, Ranks> =
+        serde_json::from_slice(text).context("not package ranks")?;
+    let is_share = |rank| (0.0..=1.0).contains(&rank);
+    ranks
+        .into_iter()
+        .map(|(name, Ranks { inst, rdep })| {
+            ensure!(
+                is_share(inst) && is_share(rdep),
+                "{name}: inst and rdep are shares, from 0 to 1"
+            );
+            Ok((name.into_bytes(), Popularity { inst, rdep }))
+        })
+        .collect()
+}

@@ -1,0 +1,99 @@
+//! What people search for.
+
+use backend::pattern::Compiled;
+use backend::scan;
+use frontend::Query;
+use index::filter::{Filters, Value};
+use index::plan;
+use index::trigram::Trigram;
+use schema::message::{Pattern, Syntax};
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+
+/// Longer patterns take longer, and say nothing new.
+const PATTERN_BYTES_MAX: usize = 200;
+
+/// A byte of options, a pattern (a filter too), NUL, and text: what matches is not ruled out by the plan, ranges
+/// are within their lines, and what a backend compiles, a frontend accepts.
+pub(super) fn pattern(data: &[u8]) {
+    let Some((&options, data)) = data.split_first() else {
+        return;
+    };
+    let mut parts = data.splitn(2, |&byte| byte == 0);
+    let expression = String::from_utf8_lossy(parts.next().unwrap_or_default());
+    let text = parts.next().unwrap_or_default();
+    if expression.len() > PATTERN_BYTES_MAX {
+        return;
+    }
+    let pattern = Pattern {
+        text: expression.into_owned(),
+        syntax: match options & 1 {
+            0 => Syntax::Literal,
+            _ => Syntax::Regexp,
+        },
+        ignore_case: options & 2 != 0,
+    };
+    let mut filters = Filters::default();
+    if filters.path(Value::Regexp(&pattern.text), false).is_ok() {
+        let _ = filters.leave_document(text);
+    }
+    let query = Query::new(pattern.clone(), Vec::new(), 0);
+    let Ok(compiled) = Compiled::new(&pattern) else {
+        return;
+    };
+    let query = query.unwrap_or_else(|bad| panic!("{pattern:?}: {bad:?}"));
+    assert!(!query.interpreted_as().is_empty());
+    let _ = scan::matching_lines(&compiled.matcher, text, |line| {
+        check_line(&compiled, &text[line]);
+        ControlFlow::Continue(())
+    });
+}
+
+/// Checks a line that matches.
+fn check_line(compiled: &Compiled, line: &[u8]) {
+    let trigrams = line
+        .windows(3)
+        .filter_map(|bytes| Trigram::of([bytes[0], bytes[1], bytes[2]]));
+    let query = &compiled.query;
+    assert!(
+        holds(query, &trigrams.collect()),
+        "{query} of {}",
+        line.escape_ascii()
+    );
+    let line = scan::without_end(line);
+    let mut ranges = Vec::new();
+    scan::ranges(&compiled.matcher, line, &mut ranges);
+    assert!((1..=scan::RANGES_MAX).contains(&ranges.len()));
+    let mut at = 0;
+    for (start, end) in ranges {
+        assert!(at <= start && start <= end && end <= line.len());
+        at = end;
+    }
+}
+
+/// Whether a block with these trigrams is a candidate.
+fn holds(query: &plan::Query, trigrams: &HashSet<Trigram>) -> bool {
+    match query {
+        plan::Query::All => true,
+        plan::Query::None => false,
+        plan::Query::Trigram(trigram) => trigrams.contains(trigram),
+        plan::Query::And(parts) => parts.iter().all(|part| holds(part, trigrams)),
+        plan::Query::Or(parts) => parts.iter().any(|part| holds(part, trigrams)),
+    }
+}
+
+pub(super) fn seeds() -> Vec<Vec<u8>> {
+    let text = "int task_init (void)\r\ntask TASK ta\u{17f}k \u{212a}\n\nna\u{ef}ve 123-4567;\n";
+    let patterns = [
+        (0, "task"),
+        (2, "TASK"),
+        (1, "^int|task.*(void|[A-Z]+)"),
+        (3, "ta[s\u{17f}]{1,2}(?-i:k)"),
+        (1, "[0-9]{3}-[0-9]{4};$"),
+        (1, r"\b\w+_init\s*\(|\xff?\A$|(?-u:\xef)"),
+        (1, "(?x) [^\"] # comment"),
+    ];
+    patterns
+        .map(|(options, pattern)| [&[options], pattern.as_bytes(), b"\0", text.as_bytes()].concat())
+        .into()
+}

@@ -1,0 +1,241 @@
+//! What is in an index directory: shards and manifests.
+
+use backend::pattern::Compiled;
+use backend::search::{Cancel, Counters, Sink, Stopped, Task, search};
+use index::corpus;
+use index::file::Bytes;
+use index::filter::{Filters, Value};
+use index::format::Section;
+use index::indexing::{BuildOptions, Progress, build};
+use index::manifest::{Manifest, Options};
+use index::shard::{BlockId, DocId, Error, PackageId, Shard};
+use index::trigram::Trigram;
+use schema::message::{Pattern, Syntax};
+use std::fs;
+use std::path::Path;
+use std::sync::OnceLock;
+
+/// The shard of the index of format 1 that the index crate keeps.
+const FORMAT_1: &[u8] =
+    include_bytes!("../../../../../index/testdata/format-1/64c55d5884a87e97.shard");
+
+/// Its manifest.
+const MANIFEST_1: &[u8] = include_bytes!("../../../../../index/testdata/format-1/manifest");
+
+/// Patterns with plans of every form.
+const PATTERNS: [&str; 4] = [
+    "needle",
+    "(main|int)[^x]*(a|b;|n.*y)|puts",
+    "$",
+    "(?i)ass?ert",
+];
+
+/// A shard, whose checksums are made good: whatever its tables say, all of it is asked for, and it
+/// is searched.
+pub(super) fn shard(data: &[u8]) {
+    let mut bytes = data.to_vec();
+    make_good(&mut bytes);
+    let Ok(shard) = Shard::from_bytes(Path::new("fuzzed.shard"), Bytes::Owned(bytes)) else {
+        return;
+    };
+    let _ = shard.verify();
+    let _ = packages(&shard);
+    let _ = blocks(&shard);
+    let _ = shard.find(b"alpha_1.0", b"src/main.c");
+    if let Ok(skipped) = shard.skipped() {
+        let inside = |file: &index::shard::SkippedFile| file.package.0 < shard.package_count();
+        assert!(skipped.iter().all(inside));
+    }
+    for compiled in compiled() {
+        filters()
+            .iter()
+            .for_each(|filters| search_all(&shard, compiled, filters));
+    }
+    for dead in [vec![0], vec![1], vec![0, 2]] {
+        if let Ok(shard) = shard.with_dead(dead) {
+            search_all(&shard, &compiled()[0], &filters()[1]);
+        }
+    }
+}
+
+fn packages(shard: &Shard) -> Result<(), Error> {
+    for id in 0..shard.package_count() {
+        let documents = shard.package(PackageId(id))?.documents;
+        assert!(documents.end <= shard.document_count());
+        for document in documents {
+            let document = shard.document(DocId(document))?;
+            assert!(document.blocks.end <= shard.block_count());
+            let _ = shard.package_of(document.id);
+            let _ = shard.static_rank_bound(document.id);
+            let _ = shard.text(shard.text_range(document.blocks)?)?;
+        }
+    }
+    Ok(())
+}
+
+fn blocks(shard: &Shard) -> Result<(), Error> {
+    for block in 0..shard.block_count() {
+        let document = shard.document_of(BlockId(block))?;
+        assert!(document.0 < shard.document_count());
+        let _ = shard.first_line(BlockId(block))?;
+        let text = shard.text(shard.text_range(block..block + 1)?)?;
+        for bytes in text.windows(3).take(100) {
+            let trigram = Trigram::of([bytes[0], bytes[1], bytes[2]]);
+            if let Some(Ok(blocks)) = trigram.map(|trigram| shard.blocks_with(trigram)) {
+                assert!(blocks.is_sorted());
+            }
+        }
+    }
+    Ok(())
+}
+
+fn compiled() -> &'static [Compiled] {
+    static COMPILED: OnceLock<Vec<Compiled>> = OnceLock::new();
+    COMPILED.get_or_init(|| {
+        let compile = |text: &str| {
+            Compiled::new(&Pattern {
+                text: text.to_owned(),
+                syntax: Syntax::Regexp,
+                ignore_case: false,
+            })
+        };
+        PATTERNS
+            .map(|text| compile(text).expect("it is one"))
+            .into()
+    })
+}
+
+/// None, and some of each kind.
+fn filters() -> [Filters; 2] {
+    let mut some = Filters::default();
+    let packages = some.package(Value::Regexp("a.p|b"), false);
+    packages.expect("it is a regular expression");
+    let paths = some.path(Value::Exact("src/empty.h"), true);
+    paths.expect("it is a path");
+    [Filters::default(), some]
+}
+
+/// Takes frames and looks at no more than that they are frames.
+#[derive(Default)]
+struct Frames(usize);
+
+impl Sink for Frames {
+    fn frames(&mut self, frames: Vec<u8>) -> Result<(), Stopped> {
+        let mut rest = &frames[..];
+        while let Some(frame) = schema::frame::decode(rest).expect("frames") {
+            rest = &rest[frame.bytes..];
+            self.0 += 1;
+        }
+        assert!(rest.is_empty(), "whole frames");
+        Ok(())
+    }
+}
+
+fn search_all(shard: &Shard, compiled: &Compiled, filters: &Filters) {
+    for workers in [1, 2] {
+        let (cancel, counters) = (Cancel::default(), Counters::default());
+        let task = Task {
+            shard,
+            index: 0,
+            compiled,
+            filters,
+            context_lines: 2,
+            workers,
+            cancel: &cancel,
+            counters: &counters,
+            later_static_rank: 0.0,
+        };
+        let mut frames = Frames::default();
+        let end = search(task, &mut frames).expect("nobody stops it");
+        assert!(frames.0 as u64 <= end.matches);
+    }
+}
+
+/// Gives the header the file's length, and every page its checksum.
+fn make_good(bytes: &mut [u8]) {
+    const PAGE_BYTES: usize = 4096;
+    const FILE_BYTES_AT: usize = 72;
+    const CHECKSUMS_AT: usize = 80 + 16 * Section::Checksums as usize;
+    const CHECKSUMS_CRC_AT: usize = 224;
+    let length = bytes.len() as u64;
+    let Some((header, pages)) = bytes.split_at_mut_checked(PAGE_BYTES) else {
+        return;
+    };
+    header[FILE_BYTES_AT..][..8].copy_from_slice(&length.to_le_bytes());
+    let number = |at: usize| {
+        let bytes = header[at..at + 8].try_into().expect("8 bytes");
+        usize::try_from(u64::from_le_bytes(bytes)).unwrap_or(usize::MAX)
+    };
+    let (start, length) = (number(CHECKSUMS_AT), number(CHECKSUMS_AT + 8));
+    let start = start.saturating_sub(PAGE_BYTES);
+    if let Some((pages, table)) = pages.split_at_mut_checked(start)
+        && let Some(table) = table.get_mut(..length)
+    {
+        for (page, checksum) in pages.chunks(PAGE_BYTES).zip(table.chunks_exact_mut(4)) {
+            checksum.copy_from_slice(&crc32c::crc32c(page).to_le_bytes());
+        }
+        header[CHECKSUMS_CRC_AT..][..4].copy_from_slice(&crc32c::crc32c(table).to_le_bytes());
+    }
+    let (header, checksum) = header.split_at_mut(PAGE_BYTES - 4);
+    checksum.copy_from_slice(&crc32c::crc32c(header).to_le_bytes());
+}
+
+pub(super) fn shard_seeds() -> Vec<Vec<u8>> {
+    vec![small_shard(), FORMAT_1.to_vec()]
+}
+
+/// A shard of five kilobytes with more blocks and lists than one of format 1's.
+fn small_shard() -> Vec<u8> {
+    let there = tempfile::tempdir().expect("a temporary directory");
+    let source = there.path().join("source");
+    let files = [
+        (
+            "alpha_1.0/src/main.c",
+            "int main;\nint needle;\r\n\n/* mainly */\nint b",
+        ),
+        ("alpha_1.0/x.bin", "\0"),
+        ("beta-2/README", "needle na\u{ef}ve\nassert\n"),
+        ("gamma_3/gone.c", "needle"),
+    ];
+    for (path, text) in files {
+        let path = source.join(path);
+        fs::create_dir_all(path.parent().expect("a package")).expect("it can be made");
+        fs::write(path, text).expect("it can be written");
+    }
+    let options = BuildOptions {
+        options: Options {
+            block_bytes: 16,
+            no_ignore: true,
+        },
+        jobs: 1,
+        ..BuildOptions::default()
+    };
+    let out = there.path().join("out");
+    let sources = corpus::sources(&[source], true).expect("packages");
+    build(sources, &out, &options, &Progress::default()).expect("it can be built");
+    let manifest = index::directory::read_manifest(&out).expect("it was written");
+    fs::read(out.join(&manifest.shards[0].file)).expect("it was written")
+}
+
+/// A manifest, whose checksum is made good when it ends in one: what is parsed, renders to what
+/// parses to the same.
+pub(super) fn manifest(data: &[u8]) {
+    let Some((&how, text)) = data.split_first() else {
+        return;
+    };
+    let mut text = text.to_vec();
+    if how % 2 == 1 {
+        let body = text.strip_suffix(b"\n").unwrap_or(&text);
+        let end = body.iter().rposition(|&byte| byte == b'\n');
+        text.truncate(end.map_or(0, |end| end + 1));
+        let checksum = crc32c::crc32c(&text);
+        text.extend_from_slice(format!("end {checksum:08x}\n").as_bytes());
+    }
+    if let Ok(manifest) = Manifest::parse(&text) {
+        assert_eq!(Manifest::parse(manifest.render().as_bytes()), Ok(manifest));
+    }
+}
+
+pub(super) fn manifest_seeds() -> Vec<Vec<u8>> {
+    [0, 1].map(|how| [&[how], MANIFEST_1].concat()).into()
+}
