@@ -5,6 +5,7 @@ mod ranks;
 
 use crate::{size, terminal};
 use anyhow::{Context, Result, bail};
+use index::block::BLOCK_BYTES_RANGE;
 use index::corpus::{self, Source};
 use index::document::Popularity;
 use index::indexing::{
@@ -72,9 +73,22 @@ pub(crate) struct BuildArguments {
     /// Text after which the next package goes to another shard [default: 4G]
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     shard_size: Option<u64>,
+    /// Size of a block, the unit of the index: smaller ones make a larger index that leaves less to
+    /// verify. An index is built anew when it changes [default: 4K]
+    #[arg(long, value_name = "SIZE", value_parser = block_size)]
+    block_size: Option<usize>,
     /// Popularity of packages: JSON, {"name": {"inst": 0.1, "rdep": 0.9}}
     #[arg(long, value_name = "FILE")]
     package_ranks: Option<PathBuf>,
+}
+
+fn block_size(text: &str) -> Result<usize, String> {
+    let bytes = size::parse(text)?;
+    let (least, most) = BLOCK_BYTES_RANGE.into_inner();
+    match usize::try_from(bytes) {
+        Ok(bytes) if BLOCK_BYTES_RANGE.contains(&bytes) => Ok(bytes),
+        _ => Err(format!("a block has {least} to {most} bytes")),
+    }
 }
 
 impl BuildArguments {
@@ -85,6 +99,7 @@ impl BuildArguments {
             || self.memory.is_some()
             || self.jobs.is_some()
             || self.shard_size.is_some()
+            || self.block_size.is_some()
             || self.package_ranks.is_some()
     }
 
@@ -101,6 +116,9 @@ impl BuildArguments {
             options.shard_bytes = shard_bytes;
         }
         options.options.no_ignore = self.no_ignore;
+        if let Some(block_bytes) = self.block_size {
+            options.options.block_bytes = block_bytes;
+        }
         if let Some(jobs) = self.jobs {
             options.jobs = usize::from(jobs);
         }

@@ -6,8 +6,14 @@
 //! or at the document's end. So what a pattern that cannot cross a line needs, it needs of one
 //! block.
 
+use std::ops::RangeInclusive;
+
 /// The default size of a block in bytes; `scripts/bench index` compares sizes.
 pub const BLOCK_BYTES: usize = 4096;
+
+/// The sizes that make sense: below, the table of blocks outgrows the text; above, a candidate says
+/// hardly more than that its document is one.
+pub const BLOCK_BYTES_RANGE: RangeInclusive<usize> = 256..=1 << 20;
 
 /// Where the block that begins `text` ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

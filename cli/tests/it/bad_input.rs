@@ -48,6 +48,7 @@ fn usage() {
         index --out out --jobs 0 source   => '0' => 1..=256
         index --out out --memory 5X x     => not a size; write bytes
         index --out out --memory=-1 x     => '-1'
+        index --out out --block-size 9 x  => a block has 256 to 1048576 bytes
         inspect good --skipped --packages => cannot be used with
         inspect good --plan x --verify    => cannot be used with
         inspect good --mode regexp        => --plan <PATTERN>
