@@ -131,9 +131,8 @@ impl Shard {
     /// The live blocks that hold a trigram, ascending.
     pub fn blocks_with(&self, trigram: Trigram) -> Result<Vec<BlockId>, Error> {
         let list = self.postings(trigram)?;
-        let blocks = list.iter().flat_map(|list| list.within(self.live_blocks()));
-        let blocks = blocks.map(BlockId).collect();
+        let blocks = list.map_or(Vec::new(), |list| list.within(self.live_blocks()));
         self.intact()?;
-        Ok(blocks)
+        Ok(blocks.into_iter().map(BlockId).collect())
     }
 }

@@ -43,15 +43,13 @@ impl<'s> Inside<'s> {
             _ if self.block_count == 0 => Ok(Some(Vec::new())),
             Query::Trigram(trigram) => {
                 let list = self.shard.postings(*trigram)?;
-                Ok(Some(list.map_or(Vec::new(), |list| self.read_list(&list))))
+                Ok(Some(
+                    list.map_or(Vec::new(), |list| list.within(self.ranges)),
+                ))
             }
             Query::And(parts) => self.all_of(parts),
             Query::Or(parts) => self.one_of(parts),
         }
-    }
-
-    fn read_list(&self, list: &PostingList<'_>) -> Vec<u32> {
-        list.within(self.ranges).collect()
     }
 
     /// Rarest part first, and no further than it pays.
@@ -93,7 +91,7 @@ impl<'s> Inside<'s> {
 
     fn read(&self, part: &Part<'_, '_>) -> Result<Option<Vec<u32>>, Error> {
         match part {
-            Part::List(list) => Ok(Some(self.read_list(list))),
+            Part::List(list) => Ok(Some(list.within(self.ranges))),
             Part::Query(query, _) => self.blocks(query),
         }
     }
@@ -103,7 +101,7 @@ impl<'s> Inside<'s> {
             Part::List(list) => posting::intersect(blocks, list),
             Part::Query(query, _) => {
                 if let Some(other) = self.blocks(query)? {
-                    retain_common(blocks, &other);
+                    posting::retain_common(blocks, &other);
                 }
             }
         }
@@ -209,13 +207,4 @@ impl Shard {
         let list = self.slice(Section::Postings, payload..end)?;
         PostingList::decode(list, self.block_count()).ok_or_else(bad)
     }
-}
-
-/// Keeps of `blocks` what is in `other` too; both ascend.
-fn retain_common(blocks: &mut Vec<u32>, other: &[u32]) {
-    let mut rest = other.iter().copied().peekable();
-    blocks.retain(|&block| {
-        while rest.next_if(|&other| other < block).is_some() {}
-        rest.peek() == Some(&block)
-    });
 }
