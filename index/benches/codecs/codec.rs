@@ -1,0 +1,411 @@
+//! Ways to lay out a posting list: the shard's own, and what it is measured against.
+//!
+//! Each has the list's length in front where decoding needs it, and none stores lists of one block,
+//! which are in the dictionary. What skips is as simple as it can be and as good as it is usually
+//! made: the point is to compare layouts, not implementations.
+
+use bitpacking::{BitPacker, BitPacker4x};
+use index::posting::{self, Codec as Own, PostingList};
+use roaring::RoaringBitmap;
+use std::slice;
+
+/// A way to lay out ascending ids below a universe.
+pub(crate) trait Codec {
+    const NAME: &'static str;
+
+    /// Appends a list of at least two ids.
+    fn encode(ids: &[u32], universe: u32, out: &mut Vec<u8>);
+
+    /// Passes each id of the list that `bytes` begin with.
+    fn for_each(bytes: &[u8], universe: u32, take: impl FnMut(u32));
+
+    /// Keeps of ascending `ids` those that are in the list that `bytes` begin with.
+    fn intersect(ids: &mut Vec<u32>, bytes: &[u8], universe: u32);
+}
+
+/// What a shard has.
+pub(crate) struct Hybrid;
+
+impl Codec for Hybrid {
+    const NAME: &'static str = "EF or bitmap";
+
+    fn encode(ids: &[u32], universe: u32, out: &mut Vec<u8>) {
+        posting::encode(ids, universe, out);
+    }
+
+    fn for_each(bytes: &[u8], universe: u32, take: impl FnMut(u32)) {
+        list(bytes, universe).for_each_within(slice::from_ref(&(0..universe)), take);
+    }
+
+    fn intersect(ids: &mut Vec<u32>, bytes: &[u8], universe: u32) {
+        posting::intersect(ids, &list(bytes, universe));
+    }
+}
+
+fn list(bytes: &[u8], universe: u32) -> PostingList<'_> {
+    PostingList::decode(bytes, universe).expect("it was encoded here")
+}
+
+/// Elias-Fano whatever the length.
+pub(crate) struct EliasFano;
+
+impl Codec for EliasFano {
+    const NAME: &'static str = "Elias-Fano";
+
+    fn encode(ids: &[u32], universe: u32, out: &mut Vec<u8>) {
+        Own::EliasFano.encode(ids, universe, out);
+    }
+
+    fn for_each(bytes: &[u8], universe: u32, take: impl FnMut(u32)) {
+        elias_fano(bytes, universe).for_each_within(slice::from_ref(&(0..universe)), take);
+    }
+
+    fn intersect(ids: &mut Vec<u32>, bytes: &[u8], universe: u32) {
+        posting::intersect(ids, &elias_fano(bytes, universe));
+    }
+}
+
+fn elias_fano(bytes: &[u8], universe: u32) -> PostingList<'_> {
+    Own::EliasFano
+        .decode(bytes, universe)
+        .expect("it was encoded here")
+}
+
+/// Differences as varints, without skips: codesearch's.
+pub(crate) struct Varint;
+
+impl Codec for Varint {
+    const NAME: &'static str = "varint";
+
+    fn encode(ids: &[u32], _: u32, out: &mut Vec<u8>) {
+        encode_varint(ids.len() as u32, out);
+        encode_differences(0, ids, out);
+    }
+
+    fn for_each(mut bytes: &[u8], _: u32, take: impl FnMut(u32)) {
+        let n = decode_varint(&mut bytes);
+        decode_differences(0, n, bytes, take);
+    }
+
+    fn intersect(ids: &mut Vec<u32>, bytes: &[u8], universe: u32) {
+        let mut merge = Merge::new(ids);
+        Self::for_each(bytes, universe, |id| merge.take(id));
+        merge.finish();
+    }
+}
+
+/// Differences in blocks of 128, each with as many bits as its largest takes (frame of reference);
+/// in front of them the last id and the bits of each block, to skip by; the rest as varints.
+/// Lucene's and tantivy's.
+pub(crate) struct Packed;
+
+/// Ids of a packed block.
+const PACKED: usize = BitPacker4x::BLOCK_LEN;
+/// Bytes of a block in the table to skip by.
+const SKIP_BYTES: usize = 5;
+
+impl Codec for Packed {
+    const NAME: &'static str = "packed by 128";
+
+    fn encode(ids: &[u32], _: u32, out: &mut Vec<u8>) {
+        encode_varint(ids.len() as u32, out);
+        let (packer, table) = (BitPacker4x::new(), out.len());
+        let blocks = ids.chunks_exact(PACKED);
+        out.resize(table + blocks.len() * SKIP_BYTES, 0);
+        let rest = blocks.remainder();
+        let mut before = 0;
+        for (index, block) in blocks.enumerate() {
+            let bits = packer.num_bits_sorted(before, block);
+            let start = out.len();
+            out.resize(start + BitPacker4x::compressed_block_size(bits), 0);
+            packer.compress_sorted(before, block, &mut out[start..], bits);
+            before = block[PACKED - 1];
+            let skip = &mut out[table + index * SKIP_BYTES..][..SKIP_BYTES];
+            skip[..4].copy_from_slice(&before.to_le_bytes());
+            skip[4] = bits;
+        }
+        encode_differences(before, rest, out);
+    }
+
+    fn for_each(bytes: &[u8], _: u32, mut take: impl FnMut(u32)) {
+        let mut blocks = PackedBlocks::new(bytes);
+        while blocks.next_block(|_| true) {
+            blocks.buffer.into_iter().for_each(&mut take);
+        }
+        decode_differences(blocks.before, blocks.rest, blocks.data, take);
+    }
+
+    fn intersect(ids: &mut Vec<u32>, bytes: &[u8], _: u32) {
+        let mut blocks = PackedBlocks::new(bytes);
+        let mut merge = Merge::new(ids);
+        while let Some(wanted) = merge.wanted() {
+            if !blocks.next_block(|last| last >= wanted) {
+                let (before, rest, data) = (blocks.before, blocks.rest, blocks.data);
+                decode_differences(before, rest, data, |id| merge.take(id));
+                break;
+            }
+            blocks.buffer.iter().for_each(|&id| merge.take(id));
+        }
+        merge.finish();
+    }
+}
+
+/// Goes through the blocks of a packed list.
+struct PackedBlocks<'a> {
+    table: &'a [u8],
+    /// The blocks that are left, and the rest.
+    data: &'a [u8],
+    /// The last id of the block before.
+    before: u32,
+    /// Ids behind the last block.
+    rest: u32,
+    buffer: [u32; PACKED],
+}
+
+impl<'a> PackedBlocks<'a> {
+    fn new(mut bytes: &'a [u8]) -> Self {
+        let n = decode_varint(&mut bytes);
+        let (table, data) = bytes.split_at(n as usize / PACKED * SKIP_BYTES);
+        PackedBlocks {
+            table,
+            data,
+            before: 0,
+            rest: n % PACKED as u32,
+            buffer: [0; PACKED],
+        }
+    }
+
+    /// Decodes the next block of whose last id `wanted` holds; false when there is none.
+    fn next_block(&mut self, wanted: impl Fn(u32) -> bool) -> bool {
+        while let Some((skip, table)) = self.table.split_first_chunk::<SKIP_BYTES>() {
+            let [a, b, c, d, bits] = *skip;
+            let last = u32::from_le_bytes([a, b, c, d]);
+            let (block, data) = self.data.split_at(BitPacker4x::compressed_block_size(bits));
+            if wanted(last) {
+                BitPacker4x::new().decompress_sorted(self.before, block, &mut self.buffer, bits);
+            }
+            (self.table, self.data, self.before) = (table, data, last);
+            if wanted(last) {
+                return true;
+            }
+        }
+        false
+    }
+}
+
+/// Chunks of 2^16 ids, each an array, a bitmap or runs; the portable format of Roaring bitmaps.
+pub(crate) struct Roaring;
+
+impl Codec for Roaring {
+    const NAME: &'static str = "Roaring";
+
+    fn encode(ids: &[u32], _: u32, out: &mut Vec<u8>) {
+        let mut map = RoaringBitmap::from_sorted_iter(ids.iter().copied()).expect("ascending");
+        map.optimize();
+        map.serialize_into(out).expect("memory takes everything");
+    }
+
+    fn for_each(bytes: &[u8], _: u32, take: impl FnMut(u32)) {
+        let map = RoaringBitmap::deserialize_unchecked_from(bytes).expect("it was encoded here");
+        map.into_iter().for_each(take);
+    }
+
+    fn intersect(ids: &mut Vec<u32>, bytes: &[u8], _: u32) {
+        let map = RoaringBitmap::from_sorted_iter(ids.drain(..)).expect("ascending");
+        let both = map
+            .intersection_with_serialized_unchecked(std::io::Cursor::new(bytes))
+            .expect("it was encoded here");
+        ids.extend(both);
+    }
+}
+
+/// Elias-Fano or a bitmap or nothing for each run of ids, in the universe that it spans, and the
+/// last ids to skip by: partitioned Elias-Fano (G. Ottaviano, R. Venturini, 2014), with partitions
+/// of one length.
+pub(crate) struct Partitioned;
+
+/// Ids of a partition.
+const PARTITION: usize = 128;
+
+impl Codec for Partitioned {
+    const NAME: &'static str = "EF partitioned";
+
+    fn encode(ids: &[u32], universe: u32, out: &mut Vec<u8>) {
+        encode_varint(ids.len() as u32, out);
+        if ids.len() <= PARTITION {
+            return posting::encode(ids, universe, out);
+        }
+        for part in ids.chunks(PARTITION) {
+            out.extend(part.last().expect("not empty").to_le_bytes());
+        }
+        let mut base = 0;
+        for part in ids.chunks(PARTITION) {
+            let end = part.last().expect("not empty") + 1;
+            if end - base != part.len() as u32 {
+                let part: Vec<u32> = part.iter().map(|id| id - base).collect();
+                posting::encode(&part, end - base, out);
+            }
+            base = end;
+        }
+    }
+
+    fn for_each(bytes: &[u8], universe: u32, mut take: impl FnMut(u32)) {
+        let mut parts = Partitions::new(bytes, universe);
+        while let Some(part) = parts.next(|_| true) {
+            part.for_each(&mut take);
+        }
+    }
+
+    fn intersect(ids: &mut Vec<u32>, bytes: &[u8], universe: u32) {
+        let mut parts = Partitions::new(bytes, universe);
+        let mut merge = Merge::new(ids);
+        while let Some(wanted) = merge.wanted()
+            && let Some(part) = parts.next(|last| last >= wanted)
+        {
+            part.for_each(|id| merge.take(id));
+        }
+        merge.finish();
+    }
+}
+
+/// Goes through the partitions of a list.
+struct Partitions<'a> {
+    universe: u32,
+    /// Ids that are left.
+    n: u32,
+    /// The last ids of the partitions that are left; none of a list that is one partition.
+    table: &'a [u8],
+    data: &'a [u8],
+    /// What the ids of the next partition are counted from.
+    base: u32,
+}
+
+/// Ids of a list, counted from `base`; without a list the first `n`.
+struct Part<'a> {
+    base: u32,
+    n: u32,
+    list: Option<PostingList<'a>>,
+}
+
+impl<'a> Partitions<'a> {
+    fn new(mut bytes: &'a [u8], universe: u32) -> Self {
+        let n = decode_varint(&mut bytes);
+        let parts = match n as usize {
+            ..=PARTITION => 0,
+            n => n.div_ceil(PARTITION),
+        };
+        let (table, data) = bytes.split_at(parts * 4);
+        Partitions {
+            universe,
+            n,
+            table,
+            data,
+            base: 0,
+        }
+    }
+
+    /// The next partition of whose last id `wanted` holds.
+    fn next(&mut self, wanted: impl Fn(u32) -> bool) -> Option<Part<'a>> {
+        while self.n > 0 {
+            let (n, base) = (self.n.min(PARTITION as u32), self.base);
+            let last = match self.table.split_first_chunk() {
+                Some((last, table)) => {
+                    self.table = table;
+                    u32::from_le_bytes(*last)
+                }
+                None => self.universe - 1,
+            };
+            (self.n, self.base) = (self.n - n, last + 1);
+            let list = (last + 1 - base != n).then(|| list(self.data, last + 1 - base));
+            self.data = &self.data[list.map_or(0, |list| list.bytes())..];
+            if wanted(last) {
+                return Some(Part { base, n, list });
+            }
+        }
+        None
+    }
+}
+
+impl Part<'_> {
+    fn for_each(&self, mut take: impl FnMut(u32)) {
+        match self.list {
+            None => (self.base..self.base + self.n).for_each(take),
+            Some(list) => {
+                list.for_each_within(slice::from_ref(&(0..u32::MAX)), |id| take(self.base + id))
+            }
+        }
+    }
+}
+
+/// Keeps of ascending ids those that ascending others are equal to.
+struct Merge<'a> {
+    ids: &'a mut Vec<u32>,
+    kept: usize,
+    passed: usize,
+}
+
+impl<'a> Merge<'a> {
+    fn new(ids: &'a mut Vec<u32>) -> Self {
+        Merge {
+            ids,
+            kept: 0,
+            passed: 0,
+        }
+    }
+
+    /// The least id that another may still be equal to.
+    fn wanted(&self) -> Option<u32> {
+        self.ids.get(self.passed).copied()
+    }
+
+    #[inline]
+    fn take(&mut self, other: u32) {
+        while self.wanted().is_some_and(|id| id < other) {
+            self.passed += 1;
+        }
+        if self.wanted() == Some(other) {
+            self.ids[self.kept] = other;
+            self.kept += 1;
+        }
+    }
+
+    fn finish(self) {
+        self.ids.truncate(self.kept);
+    }
+}
+
+fn encode_differences(mut before: u32, ids: &[u32], out: &mut Vec<u8>) {
+    for &id in ids {
+        encode_varint(id - before, out);
+        before = id;
+    }
+}
+
+fn decode_differences(mut before: u32, n: u32, mut bytes: &[u8], mut take: impl FnMut(u32)) {
+    for _ in 0..n {
+        before += decode_varint(&mut bytes);
+        take(before);
+    }
+}
+
+fn encode_varint(mut value: u32, out: &mut Vec<u8>) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+#[inline]
+fn decode_varint(bytes: &mut &[u8]) -> u32 {
+    let mut value = 0;
+    for shift in (0..32).step_by(7) {
+        let (&byte, rest) = bytes.split_first().expect("it was encoded here");
+        *bytes = rest;
+        value |= u32::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
+            break;
+        }
+    }
+    value
+}
