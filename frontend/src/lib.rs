@@ -52,8 +52,7 @@ mod runs;
 mod search;
 mod spool;
 
-pub use answer::Text;
-pub use answer::{Answer, Timings};
+pub use answer::{Answer, Text, Texts, Timings};
 pub use error::{FileError, SearchError, StartError};
 pub use fanout::{Backend, Stream};
 pub use frontend::{BackendStatus, Config, Frontend};

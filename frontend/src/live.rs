@@ -14,7 +14,7 @@ use crate::fanout::{Harvest, Lost, receive};
 use crate::query::Query;
 use crate::rank::{self, Best, Continued, FrameAt, MATCHES_MAX, Pointer, StringPool};
 use crate::run::{self, Action, Assignment, Event, Missing, Outcome};
-use crate::spool::{FrameBuffer, RunSpool, SpoolError};
+use crate::spool::{FrameReader, RunSpool, SpoolError};
 use schema::message::BatchReader;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -311,9 +311,9 @@ impl Live {
     }
 
     fn sort(&self, all: &mut Gathered) -> Result<(), SpoolError> {
-        let mut buffer = FrameBuffer::default();
+        let mut reader = self.spool.reader();
         rank::sort(&mut all.pointers, &all.continued, |place| {
-            read_document(&self.spool, place, &mut buffer)
+            read_document(&self.spool, &mut reader, place)
         })
     }
 }
@@ -331,10 +331,10 @@ struct Gathered {
 /// Reads which document a frame is of.
 fn read_document(
     spool: &RunSpool,
+    reader: &mut FrameReader<'_>,
     place: FrameAt,
-    buffer: &mut FrameBuffer,
 ) -> Result<rank::Document, SpoolError> {
-    let frame = spool.read(place, buffer)?;
+    let frame = reader.read(place)?;
     let corrupt = || spool.corrupt(place);
     let batch = BatchReader::new(frame.payload).map_err(|_| corrupt())?;
     let view = batch.view().map_err(|_| corrupt())?;

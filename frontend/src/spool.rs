@@ -15,6 +15,7 @@ use crate::rank::FrameAt;
 use schema::frame::{self, FRAME_BYTES_MAX, Frame, HEADER_BYTES};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,6 +25,10 @@ use zerocopy::IntoBytes;
 /// What is read at a frame's offset before its length is known. Nearly all frames are shorter, so
 /// one call has them whole; reading more would copy neighbours that nobody asked for.
 const FIRST_READ_BYTES: usize = 16 << 10;
+
+/// What is read at a time, at most, by who reads frame after frame. It stays in a processor's cache
+/// until it is looked at.
+const AHEAD_BYTES_MAX: usize = 256 << 10;
 
 /// Why a spool cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -184,18 +189,14 @@ impl RunSpool {
         self.directory.join(backend.to_string())
     }
 
-    /// Reads the frame at a place, into `buffer`.
-    pub(crate) fn read<'b>(
-        &self,
-        (backend, offset): FrameAt,
-        buffer: &'b mut FrameBuffer,
-    ) -> Result<Frame<'b>, SpoolError> {
-        let corrupt = || self.corrupt((backend, offset));
-        let file = self.files[usize::from(backend)].get().ok_or_else(corrupt)?;
-        let bytes = buffer
-            .load(file, offset)
-            .map_err(io_error(&self.path(backend)))?;
-        frame::decode(bytes).ok().flatten().ok_or_else(corrupt)
+    /// Reads frames of this run.
+    pub(crate) fn reader(&self) -> FrameReader<'_> {
+        FrameReader {
+            spool: self,
+            words: Vec::new(),
+            held: (0, 0..0),
+            ahead: FIRST_READ_BYTES,
+        }
     }
 
     /// The error for a frame that is not what it was.
@@ -222,27 +223,70 @@ impl Drop for RunSpool {
     }
 }
 
-/// Holds one frame that was read, aligned to words, and is used again for the next.
-#[derive(Debug, Default)]
-pub(crate) struct FrameBuffer {
+/// Reads one frame after the other. Who reads them in the order of the file reads the file in a few
+/// large pieces.
+pub(crate) struct FrameReader<'a> {
+    spool: &'a RunSpool,
+    /// A piece of a backend's file, aligned to words.
     words: Vec<u64>,
+    /// Which one: the backend, and offsets in its file.
+    held: (u16, Range<u64>),
+    /// Bytes of the last read, or of the next.
+    ahead: usize,
 }
 
-impl FrameBuffer {
-    /// The bytes from `offset` on, at least as many as the frame there has when it is whole.
-    fn load(&mut self, file: &File, offset: u64) -> io::Result<&[u8]> {
-        let mut bytes = self.fill(file, offset, 0, FIRST_READ_BYTES)?;
-        if let Some(length) = self.words.as_bytes()[..bytes].first_chunk::<4>() {
-            let whole = HEADER_BYTES.saturating_add(u32::from_le_bytes(*length) as usize);
-            if bytes < whole && whole <= FRAME_BYTES_MAX {
-                bytes = self.fill(file, offset, bytes, whole)?;
-            }
-        }
-        Ok(&self.words.as_bytes()[..bytes])
+impl FrameReader<'_> {
+    /// The frame at a place.
+    pub(crate) fn read(&mut self, place: FrameAt) -> Result<Frame<'_>, SpoolError> {
+        let at = match self.find(place) {
+            Some(at) => at,
+            None => self.load(place)?,
+        };
+        let bytes = &self.words.as_bytes()[at..][..(self.held.1.end - place.1) as usize];
+        let frame = frame::decode(bytes).ok().flatten();
+        frame.ok_or_else(|| self.spool.corrupt(place))
     }
 
-    /// Reads on behind the first `have` bytes until there are `want` or the file ends.
-    fn fill(&mut self, file: &File, offset: u64, have: usize, want: usize) -> io::Result<usize> {
+    /// Where in the piece a frame is, when all of it is there.
+    fn find(&self, (backend, offset): FrameAt) -> Option<usize> {
+        let (of, held) = &self.held;
+        if *of != backend || !held.contains(&offset) {
+            return None;
+        }
+        let at = (offset - held.start) as usize;
+        let bytes = &self.words.as_bytes()[at..][..(held.end - offset) as usize];
+        (at.is_multiple_of(8) && bytes.len() >= frame_bytes(bytes)?).then_some(at)
+    }
+
+    /// Reads the piece that begins with a frame, and more of it when the last one was in front of
+    /// it; the frame is at 0 then.
+    fn load(&mut self, place: FrameAt) -> Result<usize, SpoolError> {
+        let (backend, offset) = place;
+        let (of, held) = &self.held;
+        let goes_on = *of == backend && (held.start + 1..=held.end).contains(&offset);
+        self.ahead = match goes_on {
+            true => (2 * self.ahead).min(AHEAD_BYTES_MAX),
+            false => FIRST_READ_BYTES,
+        };
+        self.held = (backend, offset..offset);
+        let bytes = self.fill(0, self.ahead, place)?;
+        let whole = frame_bytes(&self.words.as_bytes()[..bytes]);
+        if let Some(whole) = whole.filter(|whole| (bytes + 1..=FRAME_BYTES_MAX).contains(whole)) {
+            self.fill(bytes, whole, place)?;
+        }
+        Ok(0)
+    }
+
+    /// Reads on behind the first `have` bytes of the piece until there are `want`, or the file
+    /// ends, and says how many there are.
+    fn fill(
+        &mut self,
+        have: usize,
+        want: usize,
+        (backend, offset): FrameAt,
+    ) -> Result<usize, SpoolError> {
+        let file = self.spool.files[usize::from(backend)].get();
+        let file = file.ok_or_else(|| self.spool.corrupt((backend, offset)))?;
         if self.words.len() * 8 < want {
             self.words.resize(want.div_ceil(8), 0);
         }
@@ -254,7 +298,7 @@ impl FrameBuffer {
                 Ok(0) => break,
                 Ok(bytes) => at += bytes,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
+                Err(error) => return Err(io_error(&self.spool.path(backend))(error)),
             }
             // A short first read is the file's end or close to it: no second call to make sure
             // when the header already says that the frame is there.
@@ -262,8 +306,15 @@ impl FrameBuffer {
                 break;
             }
         }
+        self.held.1.end = offset + at as u64;
         Ok(at)
     }
+}
+
+/// How long the frame is that begins here, if its header is there.
+fn frame_bytes(bytes: &[u8]) -> Option<usize> {
+    let length = u32::from_le_bytes(*bytes.first_chunk()?);
+    Some(HEADER_BYTES.saturating_add(length as usize))
 }
 
 #[cfg(test)]
@@ -305,20 +356,14 @@ mod tests {
             places.push((offset, fill, length));
             offset += bytes.len() as u64;
         }
-        let mut buffer = FrameBuffer::default();
+        let mut reader = run.reader();
         for &(offset, fill, length) in places.iter().rev() {
-            let frame = run.read((1, offset), &mut buffer).unwrap();
+            let frame = reader.read((1, offset)).unwrap();
             assert_eq!(frame.payload, vec![fill; length]);
             assert_eq!(frame.payload.as_ptr() as usize % 8, 0, "aligned");
         }
-        assert!(
-            run.read((1, offset), &mut buffer).is_err(),
-            "behind the end"
-        );
-        assert!(
-            run.read((0, 0), &mut buffer).is_err(),
-            "nothing was written"
-        );
+        assert!(reader.read((1, offset)).is_err(), "behind the end");
+        assert!(reader.read((0, 0)).is_err(), "nothing was written");
     }
 
     #[test]
@@ -329,8 +374,8 @@ mod tests {
         let path = directory.path().join("0123456789abcdef-0/0");
         let file = OpenOptions::new().write(true).open(&path).unwrap();
         file.write_at(&[8], 40).unwrap();
-        let mut buffer = FrameBuffer::default();
-        let corrupt = run.read((0, 0), &mut buffer);
+        let mut reader = run.reader();
+        let corrupt = reader.read((0, 0));
         assert!(matches!(
             corrupt,
             Err(SpoolError::Corrupt { offset: 0, .. })

@@ -62,14 +62,16 @@ async fn search_with(
 }
 
 fn print_bytes(frontend: &Arc<Frontend>, answer: &Answer, printer: &mut Printer) -> Result<()> {
-    answer.for_each_text(|text| {
-        if text.whole {
-            return Ok(printer.print_bytes(text.bytes)?);
-        }
-        answer
-            .matches(text.index..text.index + 1)?
-            .iter()
-            .try_for_each(|found| print(frontend, found, printer))
+    answer.for_each_text(|texts| {
+        texts.iter().try_for_each(|text| {
+            if text.whole {
+                return Ok(printer.print_bytes(text.bytes)?);
+            }
+            answer
+                .matches(text.index..text.index + 1)?
+                .iter()
+                .try_for_each(|found| print(frontend, found, printer))
+        })
     })
 }
 

@@ -1,18 +1,20 @@
 //! All matches of an answer as text, straight from their frames.
 //!
 //! Text is what an export of millions of matches is made of, so it does not go through
-//! [`Match`](crate::render::Match): a chunk of the order is one buffer, filled frame by frame, and
-//! read in order. Chunks are made side by side and handed out one after the other.
+//! [`Match`](crate::render::Match): a chunk of the order is one buffer, filled frame by frame in the
+//! spool's order, and then put into that of the answer. Chunks are made side by side and handed out
+//! one after the other.
 
-use super::{Answer, frames_of};
+use super::{Answer, Place, in_spool_order};
 use crate::rank::Pointer;
-use crate::spool::{FrameBuffer, RunSpool, SpoolError};
+use crate::spool::{RunSpool, SpoolError};
 use schema::message::{BatchReader, BatchView, LineView};
 use std::sync::mpsc;
 use std::thread;
 
-/// Memory of a chunk, about; as many chunks as threads are made at once, and as many wait.
-const CHUNK_BYTES: usize = 4 << 20;
+/// Memory in which a chunk is made and put in order, about. As many chunks as threads are made at
+/// once, and one is handed out.
+const CHUNK_BYTES: usize = 32 << 20;
 
 /// What a match's text has beside its line, about: names and numbers.
 const NAMES_BYTES: usize = 64;
@@ -34,60 +36,78 @@ pub struct Text<'a> {
     pub whole: bool,
 }
 
-/// Texts of a range of the order.
-struct Chunk {
+/// Texts of a range of the order, one after the other.
+#[derive(Debug)]
+pub struct Texts {
+    first: usize,
     bytes: Vec<u8>,
-    slots: Vec<Slot>,
+    ends: Vec<End>,
 }
 
-#[derive(Clone, Copy, Default)]
-struct Slot {
-    start: u32,
-    end: u32,
+/// Where a text ends, and whether it is whole.
+#[derive(Clone, Copy, Debug)]
+struct End {
+    at: u32,
     whole: bool,
 }
 
-/// Calls `each` with every match of `answer`, in order. Ends early with an error of the spool, or
-/// of `each`.
+impl Texts {
+    /// Text by text.
+    pub fn iter(&self) -> impl Iterator<Item = Text<'_>> {
+        let mut start = 0;
+        (self.first..).zip(&self.ends).map(move |(index, end)| {
+            let bytes = &self.bytes[start..end.at as usize];
+            start = end.at as usize;
+            Text {
+                index,
+                bytes,
+                whole: end.whole,
+            }
+        })
+    }
+
+    /// The bytes of all texts.
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+}
+
+/// Calls `each` with the texts of all matches of `answer`, in order. Ends early with an error of
+/// the spool, or of `each`.
 pub(super) fn for_each<E: From<SpoolError>>(
     answer: &Answer,
-    mut each: impl FnMut(Text<'_>) -> Result<(), E>,
+    mut each: impl FnMut(Texts) -> Result<(), E>,
 ) -> Result<(), E> {
     let chunk_len = chunk_len(answer);
     let chunks = answer.len().div_ceil(chunk_len);
-    let range = |chunk: usize| chunk * chunk_len..answer.len().min((chunk + 1) * chunk_len);
-    let threads = match chunks {
-        // Asking for the processors reads four files.
-        0 | 1 => chunks,
-        _ => thread::available_parallelism()
-            .map_or(1, |count| count.get())
-            .min(THREADS_MAX)
-            .min(chunks),
+    let read = |scratch: &mut Scratch, chunk: usize| {
+        let first = chunk * chunk_len;
+        let pointers = &answer.pointers[first..answer.len().min(first + chunk_len)];
+        scratch.read(&answer.spool, pointers)?;
+        Ok(scratch.in_order(first))
     };
+    let processors = thread::available_parallelism().map_or(1, |count| count.get());
+    let threads = processors.min(THREADS_MAX).min(chunks);
     if threads < 2 {
-        return (0..chunks).try_for_each(|chunk| {
-            let texts = Chunk::read(&answer.spool, &answer.pointers[range(chunk)])?;
-            texts.for_each(range(chunk).start, &mut each)
-        });
+        let mut scratch = Scratch::default();
+        return (0..chunks).try_for_each(|chunk| each(read(&mut scratch, chunk)?));
     }
     thread::scope(|scope| {
         let made: Vec<mpsc::Receiver<_>> = (0..threads)
             .map(|thread| {
-                let (sender, receiver) = mpsc::sync_channel(1);
+                let (sender, receiver) = mpsc::sync_channel(0);
                 scope.spawn(move || {
-                    (thread..chunks).step_by(threads).try_for_each(|chunk| {
-                        let pointers = &answer.pointers[range(chunk)];
-                        // Fails when nobody wants more.
-                        sender.send(Chunk::read(&answer.spool, pointers))
-                    })
+                    let mut scratch = Scratch::default();
+                    let mut chunks = (thread..chunks).step_by(threads);
+                    // Fails when nobody wants more.
+                    chunks.try_for_each(|chunk| sender.send(read(&mut scratch, chunk)))
                 });
                 receiver
             })
             .collect();
         (0..chunks).try_for_each(|chunk| {
             let texts = made[chunk % threads].recv();
-            let texts = texts.expect("a thread makes all its chunks, or panics with its scope")?;
-            texts.for_each(range(chunk).start, &mut each)
+            each(texts.expect("a thread makes all its chunks, or panics with its scope")?)
         })
     })
 }
@@ -98,43 +118,58 @@ fn chunk_len(answer: &Answer) -> usize {
     (CHUNK_BYTES / (NAMES_BYTES + spooled)).max(CHUNK_LEN_MIN)
 }
 
-impl Chunk {
-    fn read(spool: &RunSpool, pointers: &[Pointer]) -> Result<Chunk, SpoolError> {
-        let mut chunk = Chunk {
-            bytes: Vec::new(),
-            slots: vec![Slot::default(); pointers.len()],
-        };
-        let mut buffer = FrameBuffer::default();
-        let order = frames_of(pointers);
-        for group in order.chunk_by(|&a, &b| pointers[a].frame() == pointers[b].frame()) {
-            let place = pointers[group[0]].frame();
+/// The texts of a chunk as they are in the spool. Used again for the next chunk: memory that the
+/// system gives out anew costs more than what is copied to it.
+#[derive(Default)]
+struct Scratch {
+    bytes: Vec<u8>,
+    /// In the order of the answer.
+    slots: Vec<Slot>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Slot {
+    start: u32,
+    end: u32,
+    whole: bool,
+}
+
+impl Scratch {
+    fn read(&mut self, spool: &RunSpool, pointers: &[Pointer]) -> Result<(), SpoolError> {
+        self.bytes.clear();
+        self.slots.clear();
+        self.slots.resize(pointers.len(), Slot::default());
+        let (mut reader, mut name) = (spool.reader(), Vec::new());
+        let order = in_spool_order(pointers);
+        for group in order.chunk_by(|a, b| a.frame() == b.frame()) {
+            let place = group[0].frame();
             let corrupt = || spool.corrupt(place);
-            let frame = spool.read(place, &mut buffer)?;
+            let frame = reader.read(place)?;
             let batch = BatchReader::new(frame.payload).map_err(|_| corrupt())?;
             let view = batch.view().map_err(|_| corrupt())?;
-            chunk.add(&view, group, pointers).ok_or_else(corrupt)?;
+            name.clear();
+            for part in [view.package, b"/", view.path, b":"] {
+                name.extend_from_slice(part);
+            }
+            self.add(&view, &name, group).ok_or_else(corrupt)?;
         }
-        Ok(chunk)
+        Ok(())
     }
 
     /// Adds the matches `group`, which are of this batch and ascend by line; `None` when the batch
     /// has no such lines.
-    fn add(&mut self, batch: &BatchView<'_>, group: &[usize], pointers: &[Pointer]) -> Option<()> {
+    fn add(&mut self, batch: &BatchView<'_>, name: &[u8], group: &[Place]) -> Option<()> {
         let mut lines = (0_u32..).zip(batch.lines());
-        for &at in group {
-            let wanted = pointers[at].index();
-            let (_, line) = lines.find(|(index, _)| *index == wanted)?;
-            self.slots[at] = self.push(batch, &line)?;
+        for place in group {
+            let (_, line) = lines.find(|(index, _)| *index == place.index())?;
+            self.slots[place.at()] = self.push(name, &line)?;
         }
         Some(())
     }
 
-    fn push(&mut self, batch: &BatchView<'_>, line: &LineView<'_>) -> Option<Slot> {
+    fn push(&mut self, name: &[u8], line: &LineView<'_>) -> Option<Slot> {
         let start = u32::try_from(self.bytes.len()).ok()?;
-        self.bytes.extend_from_slice(batch.package);
-        self.bytes.push(b'/');
-        self.bytes.extend_from_slice(batch.path);
-        self.bytes.push(b':');
+        self.bytes.extend_from_slice(name);
         push_number(line.number, &mut self.bytes);
         self.bytes.push(b':');
         self.bytes.extend_from_slice(line.text);
@@ -144,23 +179,18 @@ impl Chunk {
         Some(Slot { start, end, whole })
     }
 
-    fn for_each<E>(
-        &self,
-        first: usize,
-        each: &mut impl FnMut(Text<'_>) -> Result<(), E>,
-    ) -> Result<(), E> {
-        self.slots
-            .iter()
-            .enumerate()
-            .try_for_each(|(index, &Slot { start, end, whole })| {
-                let bytes = &self.bytes[start as usize..end as usize];
-                let index = first + index;
-                each(Text {
-                    index,
-                    bytes,
-                    whole,
-                })
-            })
+    /// The texts one after the other, of which the first has the index `first`.
+    fn in_order(&self, first: usize) -> Texts {
+        let mut bytes = Vec::with_capacity(self.bytes.len());
+        let end = |slot: &Slot| {
+            bytes.extend_from_slice(&self.bytes[slot.start as usize..slot.end as usize]);
+            End {
+                at: bytes.len() as u32,
+                whole: slot.whole,
+            }
+        };
+        let ends = self.slots.iter().map(end).collect();
+        Texts { first, bytes, ends }
     }
 }
 

@@ -85,21 +85,19 @@ impl From<SpoolError> for Broken {
 
 type Sender = mpsc::Sender<Result<Bytes, SpoolError>>;
 
-fn send(sender: &Sender, bytes: Vec<u8>) -> Result<(), Broken> {
-    let sent = sender.blocking_send(Ok(Bytes::from(bytes)));
+fn send(sender: &Sender, bytes: impl Into<Bytes>) -> Result<(), Broken> {
+    let sent = sender.blocking_send(Ok(bytes.into()));
     sent.map_err(|_| Broken::Gone)
 }
 
 fn write_text(answer: &Answer, sender: &Sender) -> Result<(), Broken> {
-    let mut out = Vec::new();
-    answer.for_each_text(|text| {
-        out.extend_from_slice(text.bytes);
-        if out.len() < CHUNK_BYTES {
-            return Ok(());
+    answer.for_each_text(|texts| {
+        let mut bytes = Bytes::from(texts.into_bytes());
+        while !bytes.is_empty() {
+            send(sender, bytes.split_to(bytes.len().min(CHUNK_BYTES)))?;
         }
-        send(sender, std::mem::take(&mut out))
-    })?;
-    send(sender, out)
+        Ok(())
+    })
 }
 
 fn write_lines(answer: &Answer, sender: &Sender) -> Result<(), Broken> {
