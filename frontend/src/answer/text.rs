@@ -86,8 +86,12 @@ pub(super) fn for_each<E: From<SpoolError>>(
         scratch.read(&answer.spool, pointers)?;
         Ok(scratch.in_order(first))
     };
-    let processors = thread::available_parallelism().map_or(1, |count| count.get());
-    let threads = processors.min(THREADS_MAX).min(chunks);
+    let threads = match chunks {
+        // Asking the system how many processors there are takes longer than a small answer.
+        0 | 1 => 1,
+        _ => thread::available_parallelism().map_or(1, |count| count.get()),
+    };
+    let threads = threads.min(THREADS_MAX).min(chunks);
     if threads < 2 {
         let mut scratch = Scratch::default();
         return (0..chunks).try_for_each(|chunk| each(read(&mut scratch, chunk)?));

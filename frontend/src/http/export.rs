@@ -1,6 +1,6 @@
 //! Everything that a search has found, in order, in a fixed amount of memory.
 
-use super::params::Params;
+use super::params::{self, Params};
 use super::problem::Problem;
 use super::{App, api};
 use crate::answer::Answer;
@@ -12,6 +12,7 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use std::sync::Arc;
 use tokio::sync::mpsc;
+use tokio_stream::StreamExt;
 use tokio_stream::wrappers::ReceiverStream;
 
 /// Bytes that are sent at a time.
@@ -23,39 +24,84 @@ const WAITING_MAX: usize = 2;
 /// Says whether what follows is all there is.
 const COMPLETE: HeaderName = HeaderName::from_static("x-trawl-complete");
 
+/// Names the search, for those who began with its query.
+const SEARCH: HeaderName = HeaderName::from_static("x-trawl-search");
+
 #[derive(Clone, Copy)]
 enum Format {
     Lines,
     Text,
 }
 
-pub(super) async fn export(
+impl Format {
+    fn parse(params: &Params) -> Result<Format, Problem> {
+        match params.text("format")? {
+            None | Some("jsonl") => Ok(Format::Lines),
+            Some("text") => Ok(Format::Text),
+            Some(other) => {
+                let detail = format!("format={other} is neither jsonl nor text");
+                Err(Problem::bad_request(detail))
+            }
+        }
+    }
+
+    fn content_type(self) -> HeaderValue {
+        HeaderValue::from_static(match self {
+            Format::Lines => "application/x-ndjson",
+            Format::Text => "application/octet-stream",
+        })
+    }
+}
+
+/// Everything that a search has found, by its query.
+pub(super) async fn search(State(app): State<App>, params: Params) -> Result<Response, Problem> {
+    params.expect(params::EXPORT)?;
+    let format = Format::parse(&params)?;
+    let search = app.frontend.search(params.query()?).await?;
+    export(search.finished().await?, format).await
+}
+
+/// The same, by its id.
+pub(super) async fn run(
     State(app): State<App>,
     Path(id): Path<String>,
     params: Params,
 ) -> Result<Response, Problem> {
     params.expect(&["format"])?;
-    let (format, kind) = match params.text("format")? {
-        None | Some("jsonl") => (Format::Lines, "application/x-ndjson"),
-        Some("text") => (Format::Text, "application/octet-stream"),
-        Some(other) => {
-            let detail = format!("format={other} is neither jsonl nor text");
-            return Err(Problem::bad_request(detail));
-        }
-    };
-    let answer = api::finished(&app, &id).await?;
+    let format = Format::parse(&params)?;
+    export(api::finished(&app, &id).await?, format).await
+}
+
+async fn export(answer: Arc<Answer>, format: Format) -> Result<Response, Problem> {
     let complete = if answer.is_complete() {
         "true"
     } else {
         "false"
     };
+    let id = HeaderValue::from_str(answer.id()).expect("an id is of hexadecimal digits");
     let (sender, receiver) = mpsc::channel(WAITING_MAX);
     tokio::task::spawn_blocking(move || write(&answer, format, &sender));
-    let body = Body::from_stream(ReceiverStream::new(receiver));
-    let mut response = ([(header::CONTENT_TYPE, kind)], body).into_response();
+    let mut response = body(receiver).await?.into_response();
     let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, format.content_type());
     headers.insert(COMPLETE, HeaderValue::from_static(complete));
+    headers.insert(SEARCH, id);
     Ok(response)
+}
+
+/// What comes, as it comes; all at once, with its length, when it is no more than a chunk, and a
+/// problem when there is not even that.
+async fn body(mut receiver: mpsc::Receiver<Result<Bytes, SpoolError>>) -> Result<Body, Problem> {
+    let Some(first) = receiver.recv().await.transpose()? else {
+        return Ok(Body::empty());
+    };
+    let Some(second) = receiver.recv().await else {
+        return Ok(Body::from(first));
+    };
+    let begun = tokio_stream::iter([Ok(first), second]);
+    Ok(Body::from_stream(
+        begun.chain(ReceiverStream::new(receiver)),
+    ))
 }
 
 /// Sends chunk by chunk until the end, an error (which breaks the transfer off, so that it is not

@@ -30,6 +30,11 @@ pub(super) const SEARCH: &[&str] = &[
     "explain",
 ];
 
+/// Parameters of a search whose matches are all wanted.
+pub(super) const EXPORT: &[&str] = &[
+    "q", "mode", "case", "lang", "package", "path", "context", "format",
+];
+
 /// Parameters of a search that is known by its id.
 pub(super) const RUN: &[&str] = &[
     "page",

@@ -117,6 +117,13 @@ fn an_export_is_all_pages() {
         text.body.windows(escape.len()).any(|part| part == escape),
         "bytes as they are"
     );
+    let at_once = site.get("/api/v2/export?q=arse&format=text");
+    assert_eq!(at_once.body, text.body);
+    assert_eq!(at_once.header("x-trawl-search"), id);
+    let filtered = site.get("/api/v2/export?q=arse&lang=C&package=no+package&path=-x");
+    assert_eq!(filtered.status, 200);
+    let nothing = site.get("/api/v2/export?q=nothing+has+this");
+    assert_eq!((nothing.status, &nothing.body[..]), (200, &b""[..]));
     assert_eq!(
         site.get("/api/v2/search/0000000000000000/export").status,
         404
