@@ -109,11 +109,6 @@ impl Pointer {
         ((self.frame >> SPOOL_OFFSET_BITS) as u16, self.offset())
     }
 
-    /// The match's line in its frame.
-    pub(crate) fn index(&self) -> u32 {
-        self.index
-    }
-
     /// A number of 96 bits that ascends from frame to frame, and in a frame from line to line.
     pub(crate) fn spool_order(&self) -> u128 {
         u128::from(self.frame) << 32 | u128::from(self.index)
@@ -378,7 +373,7 @@ mod tests {
             [rank << 32 | 0x0123_4567, 0x89ab_cdef << 32 | 3]
         );
         assert_eq!(pointer.frame(), (u16::MAX, SPOOL_OFFSET_MAX - 7));
-        assert_eq!((pointer.package(), pointer.index()), (9, u32::MAX));
+        assert_eq!((pointer.package(), pointer.index), (9, u32::MAX));
     }
 
     #[test]

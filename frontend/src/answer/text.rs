@@ -13,8 +13,9 @@ use std::sync::mpsc;
 use std::thread;
 
 /// Memory in which a chunk is made and put in order, about. As many chunks as threads are made at
-/// once, and one is handed out.
-const CHUNK_BYTES: usize = 32 << 20;
+/// once, and one is handed out. Each chunk of the order touches nearly all frames: 387,349 matches in
+/// chunks of 4, 16 and 32 MiB took 107, 80 and 80 ms of CPU.
+const CHUNK_BYTES: usize = 16 << 20;
 
 /// What a match's text has beside its line, about: names and numbers.
 const NAMES_BYTES: usize = 64;
@@ -78,20 +79,25 @@ pub(super) fn for_each<E: From<SpoolError>>(
     answer: &Answer,
     mut each: impl FnMut(Texts) -> Result<(), E>,
 ) -> Result<(), E> {
-    let chunk_len = chunk_len(answer);
+    let least = answer.len().div_ceil(chunk_len_max(answer));
+    let threads = match least {
+        // Asking the system how many processors there are takes longer than a small answer.
+        0 | 1 => 1,
+        _ => thread::available_parallelism().map_or(1, |count| count.get().min(THREADS_MAX)),
+    };
+    // As many for each thread.
+    let chunk_len = answer
+        .len()
+        .div_ceil(least.next_multiple_of(threads).max(1))
+        .max(1);
     let chunks = answer.len().div_ceil(chunk_len);
+    let threads = threads.min(chunks);
     let read = |scratch: &mut Scratch, chunk: usize| {
         let first = chunk * chunk_len;
         let pointers = &answer.pointers[first..answer.len().min(first + chunk_len)];
         scratch.read(&answer.spool, pointers)?;
         Ok(scratch.in_order(first))
     };
-    let threads = match chunks {
-        // Asking the system how many processors there are takes longer than a small answer.
-        0 | 1 => 1,
-        _ => thread::available_parallelism().map_or(1, |count| count.get()),
-    };
-    let threads = threads.min(THREADS_MAX).min(chunks);
     if threads < 2 {
         let mut scratch = Scratch::default();
         return (0..chunks).try_for_each(|chunk| each(read(&mut scratch, chunk)?));
@@ -117,7 +123,7 @@ pub(super) fn for_each<E: From<SpoolError>>(
 }
 
 /// The order jumps from frame to frame, so larger chunks read each frame less often.
-fn chunk_len(answer: &Answer) -> usize {
+fn chunk_len_max(answer: &Answer) -> usize {
     let spooled = answer.spool.bytes() as usize / answer.len().max(1);
     (CHUNK_BYTES / (NAMES_BYTES + spooled)).max(CHUNK_LEN_MIN)
 }
