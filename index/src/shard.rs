@@ -30,7 +30,7 @@ use crate::format::{
 use crate::mapping::Damage;
 use crate::trigram::Trigram;
 use live::Live;
-use pages::Pages;
+use pages::{CHECKSUM_BYTES, Pages};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -169,7 +169,7 @@ impl Shard {
         if crc32c::crc32c(table) != header.checksums_crc.get() {
             return Err(corrupt(path, checksums.start, "checksum of the checksums"));
         }
-        let pages = Arc::new(Pages::new(table));
+        let pages = Arc::new(Pages::new(table.len() / CHECKSUM_BYTES));
         let shard = Shard {
             path: path.to_owned(),
             live: Live::whole(header.id, counts(&header)),
@@ -440,7 +440,7 @@ impl Shard {
         }
         let end = extent(&self.header, Section::Checksums).start;
         let pages = end.div_ceil(PAGE_BYTES as u64) - 1;
-        if self.section_bytes(Section::Checksums) != pages * 4 {
+        if self.section_bytes(Section::Checksums) != pages * CHECKSUM_BYTES as u64 {
             return Err(self.corrupt(Section::Checksums, "length"));
         }
         Ok(())
@@ -492,9 +492,10 @@ impl Shard {
     }
 
     fn check_pages(&self, range: Range<u64>) -> Result<(), Error> {
-        let end = extent(&self.header, Section::Checksums).start as usize;
+        let checksums = extent(&self.header, Section::Checksums);
+        let (file, checksums) = self.bytes.split_at(checksums.start as usize);
         self.pages
-            .check(&self.bytes[..end], range)
+            .check(file, checksums, range)
             .map_err(|offset| self.corrupt_at(offset, "checksum"))
     }
 

@@ -4,32 +4,35 @@ use crate::format::PAGE_BYTES;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// The checksum of every page from page 1 on, and a bit for each that has been compared.
+/// Bytes of a page's checksum.
+pub(super) const CHECKSUM_BYTES: usize = 4;
+
+/// A bit for every page from page 1 on: whether its checksum has been compared.
 pub(super) struct Pages {
-    checksums: Vec<u32>,
     checked: Vec<AtomicU64>,
     /// Whether a page was not as it should be.
     failed: AtomicBool,
 }
 
 impl Pages {
-    pub(super) fn new(table: &[u8]) -> Self {
-        let checksums: Vec<u32> = table
-            .chunks_exact(4)
-            .map(|bytes| u32::from_le_bytes(bytes.try_into().expect("4 bytes")))
-            .collect();
-        let words = checksums.len().div_ceil(64);
+    /// None of `count` pages has been compared.
+    pub(super) fn new(count: usize) -> Self {
+        let words = count.div_ceil(64);
         Pages {
-            checksums,
             checked: (0..words).map(|_| AtomicU64::new(0)).collect(),
             failed: AtomicBool::new(false),
         }
     }
 
-    /// Checks the pages of `file` that hold the bytes `range`; `file` ends where the checksums
-    /// begin. The error is the offset of a damaged page.
+    /// Checks the pages of `file` that hold the bytes `range`; `file` ends where `checksums` begin.
+    /// The error is the offset of a damaged page.
     #[inline]
-    pub(super) fn check(&self, file: &[u8], range: Range<u64>) -> Result<(), u64> {
+    pub(super) fn check(
+        &self,
+        file: &[u8],
+        checksums: &[u8],
+        range: Range<u64>,
+    ) -> Result<(), u64> {
         if range.is_empty() {
             return Ok(());
         }
@@ -42,7 +45,7 @@ impl Pages {
             // Relaxed: the bit orders nothing; a page that two threads check at once is checked
             // twice.
             if self.checked[index / 64].load(Ordering::Relaxed) & bit == 0 {
-                self.check_page(file, page, index)?;
+                self.check_page(file, checksums, page)?;
                 self.checked[index / 64].fetch_or(bit, Ordering::Relaxed);
             }
         }
@@ -55,10 +58,11 @@ impl Pages {
     }
 
     #[cold]
-    fn check_page(&self, file: &[u8], page: usize, index: usize) -> Result<(), u64> {
+    fn check_page(&self, file: &[u8], checksums: &[u8], page: usize) -> Result<(), u64> {
         let start = page * PAGE_BYTES;
         let bytes = &file[start..file.len().min(start + PAGE_BYTES)];
-        if self.checksums.get(index) == Some(&crc32c::crc32c(bytes)) {
+        let expected = checksums.chunks_exact(CHECKSUM_BYTES).nth(page - 1);
+        if expected == Some(&crc32c::crc32c(bytes).to_le_bytes()[..]) {
             Ok(())
         } else {
             self.failed.store(true, Ordering::Relaxed);
