@@ -23,6 +23,18 @@ impl Bytes {
             Bytes::Owned(_) => None,
         }
     }
+
+    /// Fills `buffer` with the bytes from `offset` on. Of a mapped file they are read: to touch a
+    /// page for the first time takes several times as long as to copy it.
+    pub fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        match self {
+            Bytes::Mapped(mapping) => mapping.read_at(buffer, offset),
+            Bytes::Owned(bytes) => {
+                buffer.copy_from_slice(&bytes[offset as usize..][..buffer.len()]);
+                Ok(())
+            }
+        }
+    }
 }
 
 impl Deref for Bytes {

@@ -19,7 +19,7 @@ use memmap2::Mmap;
 use std::fs::{File, Metadata};
 use std::io;
 use std::ops::{Deref, Range};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::sync::atomic::{AtomicUsize, Ordering, fence};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -85,6 +85,11 @@ impl Mapping {
             return Some(Damage::Lost { offset });
         }
         (now.ok() != Some(self.stamp)).then_some(Damage::Written)
+    }
+
+    /// Fills `buffer` with the file's bytes from `offset` on, without touching the mapping.
+    pub fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        self.file.read_exact_at(buffer, offset)
     }
 }
 

@@ -142,6 +142,10 @@ pub struct SkippedFile {
     pub reason: String,
 }
 
+/// Bytes that [`Shard::read_text`] reads at once, at most; more is touched where it is mapped. A line
+/// of any length is in one block.
+const READ_BYTES_MAX: usize = 1 << 20;
+
 /// An open shard.
 pub struct Shard {
     path: PathBuf,
@@ -397,6 +401,35 @@ impl Shard {
         self.slice(Section::Content, range)
     }
 
+    /// As [`text`](Self::text), for who looks at many places once. Pages that nobody has looked at
+    /// yet are not touched but read into `buffer`: of 250 blocks all over a file, touching (and
+    /// unmapping) takes 2.2 ms and reading 0.3 ms.
+    pub fn read_text<'a>(
+        &'a self,
+        range: Range<u64>,
+        buffer: &'a mut Vec<u8>,
+    ) -> Result<&'a [u8], Error> {
+        let checksums = extent(&self.header, Section::Checksums);
+        let file = self.place(Section::Content, range.clone())?;
+        let pages = file.start / PAGE_BYTES as u64 * PAGE_BYTES as u64
+            ..file
+                .end
+                .next_multiple_of(PAGE_BYTES as u64)
+                .min(checksums.start);
+        let bytes = (pages.end - pages.start) as usize;
+        if bytes > READ_BYTES_MAX || self.pages.are_checked(file.clone()) {
+            return self.text(range);
+        }
+        buffer.resize(bytes, 0);
+        self.bytes
+            .read_at(buffer, pages.start)
+            .map_err(|_| self.corrupt_at(pages.start, "the file cannot be read from here on"))?;
+        self.pages
+            .check_read(buffer, pages.start, &self.bytes[checksums.start as usize..])
+            .map_err(|offset| self.corrupt_at(offset, "checksum"))?;
+        Ok(&buffer[(file.start - pages.start) as usize..(file.end - pages.start) as usize])
+    }
+
     /// What was left out of live packages, in their order.
     pub fn skipped(&self) -> Result<Vec<SkippedFile>, Error> {
         let mut rest = self.slice(Section::Skipped, 0..self.section_bytes(Section::Skipped))?;
@@ -480,13 +513,18 @@ impl Shard {
         Ok(low as u32)
     }
 
-    /// Bytes of a section, checked.
-    fn slice(&self, section: Section, range: Range<u64>) -> Result<&[u8], Error> {
+    /// Where bytes of a section lie in the file.
+    fn place(&self, section: Section, range: Range<u64>) -> Result<Range<u64>, Error> {
         let extent = extent(&self.header, section);
         if range.start > range.end || range.end > extent.end - extent.start {
             return Err(self.corrupt(section, "a reference beyond the section's end"));
         }
-        let range = extent.start + range.start..extent.start + range.end;
+        Ok(extent.start + range.start..extent.start + range.end)
+    }
+
+    /// Bytes of a section, checked.
+    fn slice(&self, section: Section, range: Range<u64>) -> Result<&[u8], Error> {
+        let range = self.place(section, range)?;
         self.check_pages(range.clone())?;
         Ok(&self.bytes[range.start as usize..range.end as usize])
     }

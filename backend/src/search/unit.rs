@@ -37,6 +37,8 @@ pub(super) struct Searcher<'a> {
     ranges: Vec<(usize, usize)>,
     /// For the next packer.
     collected: Collected,
+    /// For the text of the next run.
+    text: Vec<u8>,
 }
 
 impl<'a> Searcher<'a> {
@@ -47,6 +49,7 @@ impl<'a> Searcher<'a> {
             package: None,
             ranges: Vec::new(),
             collected: Collected::default(),
+            text: Vec::new(),
         }
     }
 
@@ -126,7 +129,8 @@ impl<'a> Searcher<'a> {
         unit: &mut Unit,
     ) -> Result<(), Interrupted> {
         let Task { shard, cancel, .. } = self.task;
-        let text = shard.text(shard.text_range(run.clone())?)?;
+        let mut buffer = mem::take(&mut self.text);
+        let text = shard.read_text(shard.text_range(run.clone())?, &mut buffer)?;
         unit.blocks += u64::from(run.end - run.start);
         unit.verified_bytes += text.len() as u64;
         let mut lines = Lines::new(shard, run)?;
@@ -143,6 +147,7 @@ impl<'a> Searcher<'a> {
             }
         });
         unit.matched_blocks += lines.matched_blocks;
+        self.text = buffer;
         Ok(result?)
     }
 

@@ -33,23 +33,33 @@ impl Pages {
         checksums: &[u8],
         range: Range<u64>,
     ) -> Result<(), u64> {
-        if range.is_empty() {
-            return Ok(());
-        }
-        let first = range.start as usize / PAGE_BYTES;
-        let last = (range.end as usize - 1) / PAGE_BYTES;
-        for page in first..=last {
-            // Page 0 is the header, which has a checksum of its own.
-            let index = page.checked_sub(1).ok_or(0_u64)?;
-            let bit = 1 << (index % 64);
-            // Relaxed: the bit orders nothing; a page that two threads check at once is checked
-            // twice.
-            if self.checked[index / 64].load(Ordering::Relaxed) & bit == 0 {
-                self.check_page(file, checksums, page)?;
-                self.checked[index / 64].fetch_or(bit, Ordering::Relaxed);
+        for page in pages_of(&range) {
+            if !self.is_checked(page) {
+                let start = page * PAGE_BYTES;
+                let bytes = &file[start..file.len().min(start + PAGE_BYTES)];
+                self.check_page(bytes, checksums, page)?;
             }
         }
         Ok(())
+    }
+
+    /// Checks pages that have been read: `bytes` are those from `offset` on, whole pages but for
+    /// the file's last one. The error is the offset of a damaged page.
+    pub(super) fn check_read(
+        &self,
+        bytes: &[u8],
+        offset: u64,
+        checksums: &[u8],
+    ) -> Result<(), u64> {
+        let first = offset as usize / PAGE_BYTES;
+        (first..)
+            .zip(bytes.chunks(PAGE_BYTES))
+            .try_for_each(|(page, bytes)| self.check_page(bytes, checksums, page))
+    }
+
+    /// Whether all pages that hold the bytes `range` have been checked.
+    pub(super) fn are_checked(&self, range: Range<u64>) -> bool {
+        pages_of(&range).all(|page| self.is_checked(page))
     }
 
     /// Whether a page that was checked was not as it should be.
@@ -57,16 +67,35 @@ impl Pages {
         self.failed.load(Ordering::Relaxed)
     }
 
+    /// Page 0 is the header, which has a checksum of its own and is never asked for.
+    #[inline]
+    fn is_checked(&self, page: usize) -> bool {
+        let Some(index) = page.checked_sub(1) else {
+            return false;
+        };
+        // Relaxed: the bit orders nothing; a page that two threads check at once is checked twice.
+        self.checked[index / 64].load(Ordering::Relaxed) & 1 << (index % 64) != 0
+    }
+
     #[cold]
-    fn check_page(&self, file: &[u8], checksums: &[u8], page: usize) -> Result<(), u64> {
-        let start = page * PAGE_BYTES;
-        let bytes = &file[start..file.len().min(start + PAGE_BYTES)];
-        let expected = checksums.chunks_exact(CHECKSUM_BYTES).nth(page - 1);
+    fn check_page(&self, bytes: &[u8], checksums: &[u8], page: usize) -> Result<(), u64> {
+        let index = page.checked_sub(1).ok_or(0_u64)?;
+        let expected = checksums.chunks_exact(CHECKSUM_BYTES).nth(index);
         if expected == Some(&crc32c::crc32c(bytes).to_le_bytes()[..]) {
+            self.checked[index / 64].fetch_or(1 << (index % 64), Ordering::Relaxed);
             Ok(())
         } else {
             self.failed.store(true, Ordering::Relaxed);
-            Err(start as u64)
+            Err((page * PAGE_BYTES) as u64)
         }
+    }
+}
+
+/// The numbers of the pages that hold the bytes `range`.
+#[inline]
+fn pages_of(range: &Range<u64>) -> Range<usize> {
+    match range.is_empty() {
+        true => 0..0,
+        false => range.start as usize / PAGE_BYTES..(range.end as usize - 1) / PAGE_BYTES + 1,
     }
 }
