@@ -14,8 +14,9 @@ pub const RANGES_MAX: usize = 128;
 
 /// Bytes that may be looked at to find the ranges of a line, in the worst case. To find the next
 /// range may cost a look at the rest of the line: `.*[^A-Z]|[A-Z]` on 80 kB of capitals does that
-/// 80,000 times (6 s). The line is found whatever its ranges cost; those beyond are not reported.
-const RANGES_STEPS_MAX: usize = 64 << 20;
+/// 80,000 times (6 s). The line is found whatever its ranges cost; those beyond are not reported. In
+/// lines of up to 8 MiB, [`RANGES_MAX`] is the lower bound.
+const RANGES_STEPS_MAX: usize = 1 << 30;
 
 /// Calls `found` with every matching line of `text`, which is whole lines: where in the text it
 /// is, line end included. Ends early when `found` breaks.
@@ -100,12 +101,21 @@ pub fn without_end(line: &[u8]) -> &[u8] {
 /// none beyond what [`RANGES_STEPS_MAX`] allows.
 /// `line` is without its end.
 pub fn ranges(matcher: &RegexMatcher, line: &[u8], out: &mut Vec<(usize, usize)>) {
+    ranges_in_steps(matcher, line, RANGES_STEPS_MAX, out);
+}
+
+fn ranges_in_steps(
+    matcher: &RegexMatcher,
+    line: &[u8],
+    steps_max: usize,
+    out: &mut Vec<(usize, usize)>,
+) {
     out.clear();
     let mut steps = line.len();
     infallible(matcher.find_iter(line, |found| {
         out.push((found.start(), found.end()));
         steps += line.len() - found.end();
-        out.len() < RANGES_MAX && steps < RANGES_STEPS_MAX
+        out.len() < RANGES_MAX && steps < steps_max
     }));
     if out.is_empty() {
         out.push((0, 0));
@@ -172,7 +182,7 @@ mod tests {
         let mut found = Vec::new();
         ranges(&compiled.matcher, &b"A".repeat(80_000), &mut found);
         assert_eq!(found.len(), RANGES_MAX);
-        ranges(&compiled.matcher, &b"A".repeat(8_000_000), &mut found);
-        assert_eq!(found.len(), RANGES_STEPS_MAX / 8_000_000);
+        ranges_in_steps(&compiled.matcher, &b"A".repeat(80_000), 800_000, &mut found);
+        assert_eq!(found.len(), 10);
     }
 }

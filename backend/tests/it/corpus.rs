@@ -24,9 +24,15 @@ pub(crate) struct Build {
     pub(crate) shard_bytes: u64,
 }
 
-/// One to four packages of up to eight files.
-pub(crate) fn corpora() -> impl Strategy<Value = Corpus> {
-    let package = vec((any::<prop::sample::Index>(), contents()), 0..=8);
+/// Bytes of a long line, if there is one. More takes a debug build too long to do often.
+pub(crate) const LONG_LINE_BYTES: usize = 100_000;
+
+/// One to four packages of up to eight files. A line may have some `long_line_bytes`.
+pub(crate) fn corpora(long_line_bytes: usize) -> impl Strategy<Value = Corpus> {
+    let package = vec(
+        (any::<prop::sample::Index>(), contents(long_line_bytes)),
+        0..=8,
+    );
     vec(package.prop_map(named), 1..=4)
 }
 
@@ -113,15 +119,15 @@ fn named(files: Vec<(prop::sample::Index, Vec<u8>)>) -> Vec<(Vec<u8>, Vec<u8>)> 
         .collect()
 }
 
-fn contents() -> impl Strategy<Value = Vec<u8>> {
+fn contents(long_line_bytes: usize) -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
         12 => text(),
         2 => (text(), 10..40_usize).prop_map(|(text, times)| text.repeat(times)),
         1 => text().prop_map(|text| [b"\xef\xbb\xbf", &text[..]].concat()),
         1 => text().prop_map(|text| [&b"ab\n".repeat(2700), &b"\0ask\0\n"[..], &text].concat()),
         1 => text().prop_map(|text| [&text, &b"a\0sk"[..]].concat()),
-        1 => (line(), text()).prop_map(|(line, text)| {
-            let long = line.repeat(100_000 / line.len().max(1));
+        1 => (line(), text()).prop_map(move |(line, text)| {
+            let long = line.repeat(long_line_bytes / line.len().max(1));
             [&text, &long, &b" ask\n"[..], &text].concat()
         }),
         2 => (any::<bool>(), text(), 0..6_u8).prop_map(|(little, text, fault)| {

@@ -4,11 +4,11 @@
 //! ripgrep takes it for a place in the line, so that `\B` finds "a\r\n" and does not find "a\n". So
 //! do we, and a judge that is shown the line without its end cannot say it.
 
-use crate::corpus::{Build, Built, Corpus, builds, corpora};
+use crate::corpus::{Build, Built, Corpus, LONG_LINE_BYTES, builds, corpora};
 use crate::filter::{self, Filter, filters};
 use crate::found::{Batch, Found, How, Line, find};
 use crate::naive::{self, Document, judge};
-use crate::query::{Query, recipes};
+use crate::query::{Query, Recipe, recipes};
 use backend::batch::LINE_BYTES_MAX;
 use backend::pattern::Compiled;
 use backend::scan::RANGES_MAX;
@@ -27,17 +27,33 @@ proptest! {
 
     #[test]
     fn what_is_found_is_what_is_there(
-        corpus in corpora(),
+        corpus in corpora(LONG_LINE_BYTES),
         how in builds(),
         recipes in prop::collection::vec((recipes(), filters()), 12),
     ) {
-        let built = Built::new(&corpus, how);
-        let documents = naive::documents(&built.source());
-        for ((recipe, ignore_case), filters) in recipes {
-            let query = recipe.query(&documents, ignore_case);
-            if !query.judged.contains(r"\B") {
-                check(&built, &documents, &query, &filters);
-            }
+        check_all(&Built::new(&corpus, how), recipes);
+    }
+}
+
+proptest! {
+    #![proptest_config(crate::cases(6))]
+
+    #[test]
+    fn what_is_found_is_what_is_there_in_lines_of_5_mb(
+        corpus in corpora(5 << 20),
+        how in builds(),
+        recipes in prop::collection::vec((recipes(), filters()), 4),
+    ) {
+        check_all(&Built::new(&corpus, how), recipes);
+    }
+}
+
+fn check_all(built: &Built, recipes: Vec<((Recipe, bool), Vec<Filter>)>) {
+    let documents = naive::documents(&built.source());
+    for ((recipe, ignore_case), filters) in recipes {
+        let query = recipe.query(&documents, ignore_case);
+        if !query.judged.contains(r"\B") {
+            check(built, &documents, &query, &filters);
         }
     }
 }

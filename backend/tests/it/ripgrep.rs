@@ -8,7 +8,7 @@
 //! character before, so that it depends on the lines around; ripgrep with and without `--mmap`
 //! differs from itself.
 
-use crate::corpus::{Built, builds, corpora};
+use crate::corpus::{Built, LONG_LINE_BYTES, builds, corpora};
 use crate::found::{How, find};
 use crate::naive::{self, Document};
 use crate::query::{Query, recipes};
@@ -34,7 +34,7 @@ proptest! {
 
     #[test]
     fn the_lines_are_those_of_ripgrep(
-        corpus in corpora(),
+        corpus in corpora(LONG_LINE_BYTES),
         how in builds(),
         recipes in prop::collection::vec(recipes(), 6),
     ) {
