@@ -54,6 +54,7 @@ impl Pages {
         let first = offset as usize / PAGE_BYTES;
         (first..)
             .zip(bytes.chunks(PAGE_BYTES))
+            .filter(|&(page, _)| !self.is_checked(page))
             .try_for_each(|(page, bytes)| self.check_page(bytes, checksums, page))
     }
 
