@@ -9,7 +9,7 @@ pub use text::{Text, Texts};
 
 use crate::page::{self, Group};
 use crate::query::Query;
-use crate::rank::{FrameAt, Pointer, SPOOL_OFFSET_MAX, StringPool};
+use crate::rank::{FrameAt, Pointer, StringPool, unpack_frame};
 use crate::render::Match;
 use crate::run::{Explain, Missing, Outcome, Skipped};
 use crate::spool::{FrameReader, RunSpool, SpoolError};
@@ -184,9 +184,8 @@ pub(crate) fn read(
         .collect())
 }
 
-/// Where in the spool a match is, and where among the pointers: from the highest bit on the frame's
-/// backend (16 bits) and offset (48), the line in the frame (32), and the pointer's number (32). One
-/// number is sorted several times faster than a tuple, or than numbers of pointers.
+/// Where in the spool a match is ([`Pointer::spool_order`], 96 bits), and where among the pointers (32
+/// bits). One number is sorted several times faster than a tuple, or than numbers of pointers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Place(u128);
 
@@ -196,8 +195,7 @@ impl Place {
     }
 
     fn frame(self) -> FrameAt {
-        let frame = (self.0 >> 64) as u64;
-        ((frame >> 48) as u16, frame & SPOOL_OFFSET_MAX)
+        unpack_frame((self.0 >> 64) as u64)
     }
 
     fn index(self) -> u32 {

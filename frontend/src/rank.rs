@@ -78,6 +78,14 @@ impl Origin {
     }
 }
 
+/// The backend and the offset of a frame that a pointer holds as one number.
+pub(crate) fn unpack_frame(frame: u64) -> FrameAt {
+    (
+        (frame >> SPOOL_OFFSET_BITS) as u16,
+        frame & SPOOL_OFFSET_MAX,
+    )
+}
+
 /// Turns the order of `f32::total_cmp` into the reverse order of numbers.
 fn descending(rank: f32) -> u32 {
     let bits = rank.to_bits();
@@ -101,15 +109,16 @@ impl Pointer {
     }
 
     pub(crate) fn offset(&self) -> u64 {
-        self.frame & SPOOL_OFFSET_MAX
+        unpack_frame(self.frame).1
     }
 
     /// Where the frame is that holds the match.
     pub(crate) fn frame(&self) -> FrameAt {
-        ((self.frame >> SPOOL_OFFSET_BITS) as u16, self.offset())
+        unpack_frame(self.frame)
     }
 
-    /// A number of 96 bits that ascends from frame to frame, and in a frame from line to line.
+    /// A number that ascends from frame to frame, and in a frame from line to line: from bit 32 on
+    /// the frame, as [`unpack_frame`] takes it, and below it the line's index.
     pub(crate) fn spool_order(&self) -> u128 {
         u128::from(self.frame) << 32 | u128::from(self.index)
     }
