@@ -58,6 +58,17 @@ struct Search {
   contextLines @1 :UInt32;   # lines sent before and after each match
   shards @2 :List(Data);     # ids, as announced on HELLO; BATCH and END name a shard by its index here
   filters @3 :List(Filter);  # all must hold; at most 32
+  want @4 :Want;
+  limit @5 :UInt64;          # only the best so many in the total order need be sent; 0: all
+  deadlineMs @6 :UInt32;     # from when the request came; then it ends with ERROR; 0: never
+  heavy @7 :Bool;            # it may cost what it costs; else one that costs much is not begun, and
+                             # answered with ERROR heavy
+}
+
+enum Want {
+  matches @0;                # every matching line
+  documents @1;              # of every document with a match the first one
+  count @2;                  # no BATCH: END says how many there are
 }
 
 struct Batch {
@@ -115,11 +126,14 @@ struct Skip {
 struct End {
   shards @0 :List(ShardEnd);
   plan @1 :Text;             # the trigram query, for people
+  planUs @2 :UInt64;         # compiling the pattern, microseconds as all below
+  candidatesUs @3 :UInt64;   # evaluating the trigram query on all shards
+  verifyUs @4 :UInt64;       # reading candidates, and sending what matches
 }
 
 struct ShardEnd {
   shard @0 :UInt32;
-  matches @1 :UInt64;
+  matches @1 :UInt64;        # sent
   documents @2 :UInt64;      # examined
   matchedDocuments @3 :UInt64;
   blocks @4 :UInt64;         # of the shard
@@ -128,6 +142,7 @@ struct ShardEnd {
   verifiedBytes @7 :UInt64;
   hash @8 :UInt32;           # CRC-32C over (document, line) of all matches in order, each u32 LE
   failure @9 :Text;          # not empty: the shard could not be searched to its end, and why
+  found @10 :UInt64;         # matches, or documents when those are wanted, sent or not
 }
 
 struct Failure {
@@ -137,6 +152,8 @@ struct Failure {
     staleShards @1;          # a shard of the request is not served here (any more)
     unavailable @2;          # the backend's fault
     protocol @3;             # the request could not be understood
+    heavy @4;                # the search costs much, and was not asked for as one that may
+    deadline @5;             # the time of the request is over
   }
   kind @0 :Kind;
   message @1 :Text;
@@ -145,6 +162,7 @@ struct Failure {
                              # badQuery: which filter is at fault, and `offset` is in its text;
                              # 0xffffffff: none, the pattern is
   hint @4 :Text;             # badQuery: what to do about it; empty when there is nothing to say
+  cost @5 :UInt64;           # heavy: candidate blocks
 }
 
 struct FileRequest {
@@ -173,4 +191,29 @@ struct FileReply {
   totalBytes @5 :UInt64;
   language @6 :Text;
   hash @7 :Data;
+}
+
+struct SpoolManifest {
+  # A frontend to itself, in the directory of a finished, complete run, in a frame of type MANIFEST:
+  # that the run is whole, and what it says beside its matches.
+  version @0 :UInt32;
+  generation @1 :Text;
+  search @2 :Search;         # the query: no shards, no deadline
+  frameBytes @3 :List(UInt64);
+                             # of each backend's file
+  pointers @4 :UInt64;       # in the file of the order
+  packages @5 :UInt32;       # in the file of packages
+  documents @6 :UInt64;      # with a match
+  explain @7 :ShardEnd;      # the sums over all shards
+  shards @8 :UInt64;
+  plan @9 :Text;
+  skipped @10 :List(Skip);
+  skippedCount @11 :UInt64;
+  queueUs @12 :UInt64;
+  streamUs @13 :UInt64;
+  rankUs @14 :UInt64;
+  finished @15 :UInt64;      # seconds since 1970
+  planUs @16 :UInt64;        # of the slowest backend, as all below
+  candidatesUs @17 :UInt64;
+  verifyUs @18 :UInt64;
 }

@@ -116,9 +116,10 @@ impl Client {
                 syntax: Syntax::Literal,
                 ignore_case: false,
             },
-            filters: Vec::new(),
             context_lines: CONTEXT_LINES,
             shards: self.shards.clone(),
+            heavy: true,
+            ..Search::default()
         };
         let mut request = Vec::new();
         search.encode(&mut request)?;

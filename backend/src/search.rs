@@ -375,6 +375,7 @@ impl Emitter<'_> {
         let matched_before = unit.first_matched && continued.is_some_and(|(_, matched)| matched);
         end.matched_documents += unit.matched_documents - u64::from(matched_before);
         end.matches += matches;
+        end.found += matches;
         end.matched_blocks += unit.matched_blocks;
         end.verified_bytes += unit.verified_bytes;
         end.hash = keys.iter().fold(end.hash, |hash, &(document, line)| {

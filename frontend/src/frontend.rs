@@ -237,6 +237,8 @@ impl Frontend {
                     filters: query.filters().to_vec(),
                     context_lines: query.context_lines(),
                     shards: assignment.shards.clone(),
+                    heavy: true,
+                    ..message::Search::default()
                 },
             ));
             assignments.push(assignment);

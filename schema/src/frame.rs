@@ -53,6 +53,8 @@ pub enum Kind {
     Cancel = 8,
     /// A request for a document's bytes, and the reply to it.
     File = 9,
+    /// A frontend to itself, on the disk: a finished run.
+    Manifest = 10,
 }
 
 impl Kind {
@@ -67,6 +69,7 @@ impl Kind {
             7 => Kind::Error,
             8 => Kind::Cancel,
             9 => Kind::File,
+            10 => Kind::Manifest,
             _ => return None,
         })
     }

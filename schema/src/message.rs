@@ -7,13 +7,17 @@
 //! payload's length, whatever the bytes are: a reader's traversal limit is tied to that length.
 
 mod batch;
+mod manifest;
 mod reply;
 mod request;
 
 pub use batch::{Batch, BatchReader, BatchView, Line, LineView, Lines, Range, Window};
-pub use reply::{End, Failure, FailureKind, FileReply, Hello, Progress, Shard, ShardEnd, Skip};
+pub use manifest::{SPOOL_VERSION, SpoolManifest};
+pub use reply::{
+    End, Failure, FailureKind, FileReply, Hello, Phases, Progress, Shard, ShardEnd, Skip,
+};
 pub use request::{
-    FILTERS_MAX, Field, FileRange, FileRequest, Filter, Pattern, Reading, Search, Syntax,
+    FILTERS_MAX, Field, FileRange, FileRequest, Filter, Pattern, Reading, Search, Syntax, Want,
 };
 
 use crate::frame::{self, Kind};
@@ -21,7 +25,7 @@ use capnp::message::{Allocator, Builder, HeapAllocator, Reader, ReaderOptions};
 use capnp::serialize::BufferSegments;
 
 /// The version of the messages and of what is expected of whom. Both sides must have the same.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
 
 /// How often a reader may look at each word of a message. A batch is looked at once or twice; a
 /// message whose pointers make it look larger than this is an attack.

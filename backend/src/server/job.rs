@@ -45,6 +45,7 @@ impl Job {
         let mut end = End {
             shards: Vec::new(),
             plan: plan_text(&self.compiled),
+            ..End::default()
         };
         for (index, shard) in (0..).zip(&self.shards) {
             let later = &self.shards[index as usize + 1..];

@@ -228,6 +228,7 @@ fn check_order_and_end(shard: &Shard, compiled: &Compiled, filters: &Filters, fo
     let expected = ShardEnd {
         shard: 7,
         matches: keys.len() as u64,
+        found: keys.len() as u64,
         documents: count(
             candidates
                 .iter()

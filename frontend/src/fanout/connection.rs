@@ -68,7 +68,10 @@ impl Lost {
                 hint: Some(failure.hint).filter(|hint| !hint.is_empty()),
             }),
             FailureKind::StaleShards => Lost::Stale(failure.message),
-            FailureKind::Unavailable | FailureKind::Protocol => Lost::Failed(failure.message),
+            FailureKind::Unavailable
+            | FailureKind::Protocol
+            | FailureKind::Heavy
+            | FailureKind::Deadline => Lost::Failed(failure.message),
         }
     }
 }

@@ -144,7 +144,7 @@ impl<'a> Receiver<'a> {
                 let failure = Failure::decode(frame.payload)?;
                 return Err(Lost::by(failure, &self.slot.search.filters));
             }
-            kind @ (Kind::Search | Kind::Cancel | Kind::File) => {
+            kind @ (Kind::Search | Kind::Cancel | Kind::File | Kind::Manifest) => {
                 return Err(Lost::Unexpected(kind));
             }
         }

@@ -129,7 +129,7 @@ mod tests {
         }
         let mut end = End {
             shards: vec![shard],
-            plan: String::new(),
+            ..End::default()
         };
         change(&mut end);
         part.end(end, SystemTime::UNIX_EPOCH).map(|_| ())

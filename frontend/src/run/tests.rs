@@ -91,6 +91,7 @@ impl Script {
         let end = End {
             shards: ends,
             plan: "all".to_owned(),
+            ..End::default()
         };
         Script {
             nature,

@@ -238,7 +238,12 @@ impl Fake {
             _ => {}
         }
         let plan = "all".to_owned();
-        End { shards, plan }.encode(&mut out).unwrap();
+        let end = End {
+            shards,
+            plan,
+            ..End::default()
+        };
+        end.encode(&mut out).unwrap();
         self.write(stream, &out)
     }
 
@@ -374,6 +379,7 @@ fn batches(
         .collect();
     for &at in &matches {
         end.matches += 1;
+        end.found += 1;
         end.hash = ShardEnd::key_hash(end.hash, number, at as u32 + 1);
     }
     end.documents += 1;
@@ -436,9 +442,7 @@ fn unknown_shard() -> Vec<u8> {
             syntax: schema::message::Syntax::Literal,
             ignore_case: false,
         },
-        filters: Vec::new(),
-        context_lines: 0,
-        shards: Vec::new(),
+        ..Search::default()
     };
     batches(&document, &search, 77, 0, &mut ShardEnd::default()).remove(0)
 }

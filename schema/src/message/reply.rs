@@ -3,7 +3,7 @@
 use super::request::shard_id;
 use super::{Error, builder, finish, length, reader, text};
 use crate::frame::Kind;
-use crate::trawl_capnp::{end, failure, file_reply, hello, progress, skip};
+use crate::trawl_capnp::{end, failure, file_reply, hello, progress, shard_end, skip};
 
 /// A shard that a backend serves.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -129,19 +129,25 @@ impl Skip {
     /// Appends the message as a frame.
     pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), Error> {
         let mut message = builder();
-        let mut root = message.init_root::<skip::Builder<'_>>();
+        self.encode_to(message.init_root());
+        finish(Kind::Skip, &message, out)
+    }
+
+    pub(super) fn encode_to(&self, mut root: skip::Builder<'_>) {
         root.set_shard(self.shard);
         root.set_document(self.document);
         root.set_package(&self.package);
         root.set_path(&self.path);
         root.set_reason(&self.reason[..]);
-        finish(Kind::Skip, &message, out)
     }
 
     /// Reads a frame's payload.
     pub fn decode(payload: &[u8]) -> Result<Self, Error> {
         let message = reader(payload)?;
-        let root = message.get_root::<skip::Reader<'_>>()?;
+        Skip::decode_from(message.get_root()?)
+    }
+
+    pub(super) fn decode_from(root: skip::Reader<'_>) -> Result<Self, Error> {
         Ok(Skip {
             shard: root.get_shard(),
             document: root.get_document(),
@@ -159,6 +165,8 @@ pub struct ShardEnd {
     pub shard: u32,
     /// Matches sent.
     pub matches: u64,
+    /// Matches, or documents when those are wanted, sent or not.
+    pub found: u64,
     /// Documents examined.
     pub documents: u64,
     /// Documents with a match.
@@ -171,7 +179,7 @@ pub struct ShardEnd {
     pub matched_blocks: u64,
     /// Bytes of text looked at.
     pub verified_bytes: u64,
-    /// CRC-32C over the keys of all matches in order; see [`key_hash`](Self::key_hash).
+    /// CRC-32C over the keys of all matches sent, in order; see [`key_hash`](Self::key_hash).
     pub hash: u32,
     /// Why the shard was not searched to its end; empty when it was.
     pub failure: String,
@@ -183,6 +191,36 @@ impl ShardEnd {
         let key = u64::from(line) << 32 | u64::from(document);
         crc32c::crc32c_append(hash, &key.to_le_bytes())
     }
+
+    pub(super) fn encode_to(&self, mut entry: shard_end::Builder<'_>) {
+        entry.set_shard(self.shard);
+        entry.set_matches(self.matches);
+        entry.set_found(self.found);
+        entry.set_documents(self.documents);
+        entry.set_matched_documents(self.matched_documents);
+        entry.set_blocks(self.blocks);
+        entry.set_candidates(self.candidates);
+        entry.set_matched_blocks(self.matched_blocks);
+        entry.set_verified_bytes(self.verified_bytes);
+        entry.set_hash(self.hash);
+        entry.set_failure(&self.failure[..]);
+    }
+
+    pub(super) fn decode_from(entry: shard_end::Reader<'_>) -> Result<Self, Error> {
+        Ok(ShardEnd {
+            shard: entry.get_shard(),
+            matches: entry.get_matches(),
+            found: entry.get_found(),
+            documents: entry.get_documents(),
+            matched_documents: entry.get_matched_documents(),
+            blocks: entry.get_blocks(),
+            candidates: entry.get_candidates(),
+            matched_blocks: entry.get_matched_blocks(),
+            verified_bytes: entry.get_verified_bytes(),
+            hash: entry.get_hash(),
+            failure: text(entry.get_failure()?)?,
+        })
+    }
 }
 
 /// The END frame.
@@ -192,6 +230,19 @@ pub struct End {
     pub shards: Vec<ShardEnd>,
     /// The trigram query, for people.
     pub plan: String,
+    /// What took how long.
+    pub phases: Phases,
+}
+
+/// How long a backend worked at what.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Phases {
+    /// Compiling the pattern, in microseconds as all of them.
+    pub plan_us: u64,
+    /// Evaluating the trigram query on all shards.
+    pub candidates_us: u64,
+    /// Reading candidates, and sending what matches.
+    pub verify_us: u64,
 }
 
 impl End {
@@ -200,19 +251,12 @@ impl End {
         let mut message = builder();
         let mut root = message.init_root::<end::Builder<'_>>();
         root.set_plan(&self.plan[..]);
+        root.set_plan_us(self.phases.plan_us);
+        root.set_candidates_us(self.phases.candidates_us);
+        root.set_verify_us(self.phases.verify_us);
         let mut shards = root.init_shards(length(self.shards.len()));
         for (index, shard) in (0..).zip(&self.shards) {
-            let mut entry = shards.reborrow().get(index);
-            entry.set_shard(shard.shard);
-            entry.set_matches(shard.matches);
-            entry.set_documents(shard.documents);
-            entry.set_matched_documents(shard.matched_documents);
-            entry.set_blocks(shard.blocks);
-            entry.set_candidates(shard.candidates);
-            entry.set_matched_blocks(shard.matched_blocks);
-            entry.set_verified_bytes(shard.verified_bytes);
-            entry.set_hash(shard.hash);
-            entry.set_failure(&shard.failure[..]);
+            shard.encode_to(shards.reborrow().get(index));
         }
         finish(Kind::End, &message, out)
     }
@@ -223,22 +267,16 @@ impl End {
         let root = message.get_root::<end::Reader<'_>>()?;
         let mut shards = Vec::new();
         for entry in root.get_shards()? {
-            shards.push(ShardEnd {
-                shard: entry.get_shard(),
-                matches: entry.get_matches(),
-                documents: entry.get_documents(),
-                matched_documents: entry.get_matched_documents(),
-                blocks: entry.get_blocks(),
-                candidates: entry.get_candidates(),
-                matched_blocks: entry.get_matched_blocks(),
-                verified_bytes: entry.get_verified_bytes(),
-                hash: entry.get_hash(),
-                failure: text(entry.get_failure()?)?,
-            });
+            shards.push(ShardEnd::decode_from(entry)?);
         }
         Ok(End {
             shards,
             plan: text(root.get_plan()?)?,
+            phases: Phases {
+                plan_us: root.get_plan_us(),
+                candidates_us: root.get_candidates_us(),
+                verify_us: root.get_verify_us(),
+            },
         })
     }
 }
@@ -254,6 +292,10 @@ pub enum FailureKind {
     Unavailable,
     /// The request could not be understood.
     Protocol,
+    /// The search costs much, and was not asked for as one that may.
+    Heavy,
+    /// The time of the request is over.
+    Deadline,
 }
 
 /// The ERROR frame: a request without an answer.
@@ -270,6 +312,8 @@ pub struct Failure {
     pub filter: Option<u32>,
     /// For a bad query: what to do about it. Empty when there is nothing to say.
     pub hint: String,
+    /// For a heavy search: its candidate blocks.
+    pub cost: u64,
 }
 
 /// How a number that is missing travels.
@@ -284,6 +328,7 @@ impl Failure {
             offset: None,
             filter: None,
             hint: String::new(),
+            cost: 0,
         }
     }
 
@@ -296,11 +341,14 @@ impl Failure {
             FailureKind::StaleShards => failure::Kind::StaleShards,
             FailureKind::Unavailable => failure::Kind::Unavailable,
             FailureKind::Protocol => failure::Kind::Protocol,
+            FailureKind::Heavy => failure::Kind::Heavy,
+            FailureKind::Deadline => failure::Kind::Deadline,
         });
         root.set_message(&self.message[..]);
         root.set_offset(self.offset.unwrap_or(NONE));
         root.set_filter(self.filter.unwrap_or(NONE));
         root.set_hint(&self.hint[..]);
+        root.set_cost(self.cost);
         finish(Kind::Error, &message, out)
     }
 
@@ -314,11 +362,14 @@ impl Failure {
                 failure::Kind::StaleShards => FailureKind::StaleShards,
                 failure::Kind::Unavailable => FailureKind::Unavailable,
                 failure::Kind::Protocol => FailureKind::Protocol,
+                failure::Kind::Heavy => FailureKind::Heavy,
+                failure::Kind::Deadline => FailureKind::Deadline,
             },
             message: text(root.get_message()?)?,
             offset: Some(root.get_offset()).filter(|&offset| offset != NONE),
             filter: Some(root.get_filter()).filter(|&filter| filter != NONE),
             hint: text(root.get_hint()?)?,
+            cost: root.get_cost(),
         })
     }
 }

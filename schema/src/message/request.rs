@@ -2,19 +2,20 @@
 
 use super::{Error, builder, finish, length, reader, text};
 use crate::frame::Kind;
-use crate::trawl_capnp::{file_request, filter, pattern, search};
+use crate::trawl_capnp::{Want as CapnpWant, file_request, filter, pattern, search};
 
 /// How a pattern's text is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Syntax {
     /// Every character stands for itself.
+    #[default]
     Literal,
     /// The syntax of the `regex` crate, Unicode on; `^`, `$`, `\A` and `\z` match at lines.
     Regexp,
 }
 
 /// What is searched for in each line.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Pattern {
     /// The literal or the regular expression.
     pub text: String,
@@ -60,8 +61,20 @@ pub struct Filter {
     pub text: String,
 }
 
+/// What is wanted of what matches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Want {
+    /// Every matching line.
+    #[default]
+    Matches,
+    /// Of every document with a match the first one.
+    Documents,
+    /// How many matches there are.
+    Count,
+}
+
 /// The SEARCH frame.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Search {
     /// What is searched for.
     pub pattern: Pattern,
@@ -71,13 +84,26 @@ pub struct Search {
     pub context_lines: u32,
     /// Ids of the shards to search. An answer names a shard by its index here.
     pub shards: Vec<[u8; 32]>,
+    /// What is wanted of what matches.
+    pub want: Want,
+    /// Only the best so many in the total order need be sent; 0: all.
+    pub limit: u64,
+    /// Milliseconds from when the request came until it ends with an ERROR; 0: never.
+    pub deadline_ms: u32,
+    /// It may cost what it costs; else one that costs much is not begun, and answered with an
+    /// ERROR, [`FailureKind::Heavy`](super::FailureKind::Heavy).
+    pub heavy: bool,
 }
 
 impl Search {
     /// Appends the message as a frame.
     pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), Error> {
         let mut message = builder();
-        let mut root = message.init_root::<search::Builder<'_>>();
+        self.encode_to(message.init_root());
+        finish(Kind::Search, &message, out)
+    }
+
+    pub(super) fn encode_to(&self, mut root: search::Builder<'_>) {
         let mut pattern = root.reborrow().init_query().init_pattern();
         pattern.set_text(&self.pattern.text[..]);
         pattern.set_syntax(match self.pattern.syntax {
@@ -86,6 +112,14 @@ impl Search {
         });
         pattern.set_ignore_case(self.pattern.ignore_case);
         root.set_context_lines(self.context_lines);
+        root.set_want(match self.want {
+            Want::Matches => CapnpWant::Matches,
+            Want::Documents => CapnpWant::Documents,
+            Want::Count => CapnpWant::Count,
+        });
+        root.set_limit(self.limit);
+        root.set_deadline_ms(self.deadline_ms);
+        root.set_heavy(self.heavy);
         let mut filters = root.reborrow().init_filters(length(self.filters.len()));
         for (index, filter) in (0..).zip(&self.filters) {
             filter.encode(filters.reborrow().get(index));
@@ -94,13 +128,15 @@ impl Search {
         for (index, id) in (0..).zip(&self.shards) {
             shards.set(index, id);
         }
-        finish(Kind::Search, &message, out)
     }
 
     /// Reads a frame's payload.
     pub fn decode(payload: &[u8]) -> Result<Self, Error> {
         let message = reader(payload)?;
-        let root = message.get_root::<search::Reader<'_>>()?;
+        Search::decode_from(message.get_root()?)
+    }
+
+    pub(super) fn decode_from(root: search::Reader<'_>) -> Result<Self, Error> {
         let pattern = root.get_query()?.get_pattern()?;
         let (filters, shards) = (root.get_filters()?, root.get_shards()?);
         if filters.len() as usize > FILTERS_MAX {
@@ -124,6 +160,14 @@ impl Search {
                 .iter()
                 .map(|id| shard_id(id?))
                 .collect::<Result<_, _>>()?,
+            want: match root.get_want()? {
+                CapnpWant::Matches => Want::Matches,
+                CapnpWant::Documents => Want::Documents,
+                CapnpWant::Count => Want::Count,
+            },
+            limit: root.get_limit(),
+            deadline_ms: root.get_deadline_ms(),
+            heavy: root.get_heavy(),
         })
     }
 }

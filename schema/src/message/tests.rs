@@ -42,8 +42,7 @@ fn a_search_has_no_more_filters_than_are_allowed() {
             ignore_case: false,
         },
         filters: vec![filter(Field::Path, Reading::Regexp, false, "x"); filters],
-        context_lines: 0,
-        shards: Vec::new(),
+        ..Search::default()
     };
     check_round_trip!(Search, search(FILTERS_MAX));
     let mut frame = Vec::new();
@@ -82,6 +81,10 @@ fn small_messages_survive_the_trip() {
             ],
             context_lines: 2,
             shards: vec![[1; 32], [2; 32]],
+            want: Want::Documents,
+            limit: 1 << 40,
+            deadline_ms: 3000,
+            heavy: true,
         }
     );
     check_round_trip!(
@@ -114,13 +117,19 @@ fn small_messages_survive_the_trip() {
         matched_blocks: 7,
         verified_bytes: 8,
         hash: 9,
+        found: 10,
         failure: "corrupt at 4096".to_owned(),
     };
     check_round_trip!(
         End,
         End {
             shards: vec![end, ShardEnd::default()],
-            plan: "all".to_owned()
+            plan: "all".to_owned(),
+            phases: Phases {
+                plan_us: 1,
+                candidates_us: 2,
+                verify_us: 3,
+            },
         }
     );
     for (offset, filter) in [(None, None), (Some(0), Some(0)), (Some(17), None)] {
@@ -132,6 +141,7 @@ fn small_messages_survive_the_trip() {
                 offset,
                 filter,
                 hint: "close it".to_owned(),
+                cost: 5,
             }
         );
     }

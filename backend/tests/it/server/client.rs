@@ -148,6 +148,8 @@ impl Client {
             filters,
             context_lines: 1,
             shards,
+            heavy: true,
+            ..Search::default()
         };
         let mut bytes = Vec::new();
         search.encode(&mut bytes).unwrap();

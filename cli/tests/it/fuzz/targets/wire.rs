@@ -4,7 +4,7 @@ use schema::frame::{self, Decoder, HEADER_BYTES, Kind};
 use schema::message::{
     Batch, BatchReader, End, Error, Failure, FailureKind, Field, FileRange, FileReply, FileRequest,
     Filter, Hello, Line, LineView, PROTOCOL, Pattern, Progress, Range, Reading, Search, Shard,
-    ShardEnd, Skip, Syntax, Window,
+    ShardEnd, Skip, SpoolManifest, Syntax, Want, Window,
 };
 use zerocopy::IntoBytes;
 
@@ -96,7 +96,7 @@ pub(super) fn messages(data: &[u8]) {
     let Some((kind, payload)) = data.split_first() else {
         return;
     };
-    match kind % 9 {
+    match kind % 10 {
         0 => check(payload, Hello::decode, Hello::encode),
         1 => check(payload, Search::decode, Search::encode),
         2 => check(payload, Progress::decode, Progress::encode),
@@ -105,6 +105,7 @@ pub(super) fn messages(data: &[u8]) {
         5 => check(payload, Failure::decode, Failure::encode),
         6 => check(payload, FileRequest::decode, FileRequest::encode),
         7 => check(payload, FileReply::decode, FileReply::encode),
+        8 => check(payload, SpoolManifest::decode, SpoolManifest::encode),
         _ => check(payload, OwnedBatch::decode, OwnedBatch::encode),
     }
 }
@@ -237,6 +238,10 @@ pub(super) fn samples() -> Vec<Vec<u8>> {
         }],
         context_lines: 2,
         shards: vec![[1; 32], [2; 32]],
+        want: Want::Documents,
+        limit: 100,
+        deadline_ms: 3000,
+        heavy: true,
     };
     let progress = Progress {
         blocks_done: 1,
@@ -258,6 +263,7 @@ pub(super) fn samples() -> Vec<Vec<u8>> {
         offset: Some(3),
         filter: Some(0),
         hint: "did you mean C?".to_owned(),
+        cost: 5,
     };
     let request = FileRequest {
         package: package.clone(),
@@ -274,6 +280,17 @@ pub(super) fn samples() -> Vec<Vec<u8>> {
         language: "C".to_owned(),
         hash: vec![5; 32],
     };
+    let manifest = SpoolManifest {
+        generation: "0123456789abcdef".to_owned(),
+        search: search.clone(),
+        frame_bytes: vec![8, 0, 1 << 40],
+        pointers: 2,
+        plan: "all".to_owned(),
+        skipped: vec![skip.clone()],
+        skipped_count: 1,
+        finished: 1 << 30,
+        ..SpoolManifest::default()
+    };
     vec![
         frame(&|out| hello().encode(out)),
         frame(&|out| search.encode(out)),
@@ -283,6 +300,7 @@ pub(super) fn samples() -> Vec<Vec<u8>> {
         frame(&|out| failure.encode(out)),
         frame(&|out| request.encode(out)),
         frame(&|out| reply.encode(out)),
+        frame(&|out| manifest.encode(out)),
         frame(&|out| batch(out)),
     ]
 }
@@ -344,6 +362,7 @@ pub(super) fn end() -> End {
     let shard = ShardEnd {
         shard: 0,
         matches: 2,
+        found: 2,
         documents: 10,
         matched_documents: 1,
         blocks: 100,
@@ -356,5 +375,6 @@ pub(super) fn end() -> End {
     End {
         shards: vec![shard],
         plan: "\"nee\" \"dle\"".to_owned(),
+        ..End::default()
     }
 }

@@ -1,0 +1,116 @@
+//! What a frontend writes beside the frames of a finished run, to know them again after a restart.
+
+use super::{Error, Phases, Search, ShardEnd, Skip, builder, finish, length, reader, text};
+use crate::frame::Kind;
+use crate::trawl_capnp::spool_manifest;
+
+/// The version of a spool's files. A spool of another one is removed: a search makes it again.
+pub const SPOOL_VERSION: u32 = 1;
+
+/// The MANIFEST frame: a run that is whole, and what it says beside its matches.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SpoolManifest {
+    /// Names the set of shards that were searched.
+    pub generation: String,
+    /// The query; without shards and deadline.
+    pub search: Search,
+    /// Bytes of each backend's file.
+    pub frame_bytes: Vec<u64>,
+    /// Pointers in the file of the order.
+    pub pointers: u64,
+    /// Records in the file of packages.
+    pub packages: u32,
+    /// Documents with a match.
+    pub documents: u64,
+    /// The sums over all shards.
+    pub explain: ShardEnd,
+    /// How many shards were searched.
+    pub shards: u64,
+    /// The trigram query, for people.
+    pub plan: String,
+    /// The first of the documents that were given up.
+    pub skipped: Vec<Skip>,
+    /// How many there are.
+    pub skipped_count: u64,
+    /// Waiting for its turn, in microseconds as all of them.
+    pub queue_us: u64,
+    /// From the first request to the end of the last stream.
+    pub stream_us: u64,
+    /// Putting the matches in order.
+    pub rank_us: u64,
+    /// What the slowest backend did in that time.
+    pub phases: Phases,
+    /// When it finished, in seconds since 1970.
+    pub finished: u64,
+}
+
+impl SpoolManifest {
+    /// Appends the message as a frame.
+    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), Error> {
+        let mut message = builder();
+        let mut root = message.init_root::<spool_manifest::Builder<'_>>();
+        root.set_version(SPOOL_VERSION);
+        root.set_generation(&self.generation[..]);
+        self.search.encode_to(root.reborrow().init_search());
+        let mut bytes = root
+            .reborrow()
+            .init_frame_bytes(length(self.frame_bytes.len()));
+        for (index, &each) in (0..).zip(&self.frame_bytes) {
+            bytes.set(index, each);
+        }
+        root.set_pointers(self.pointers);
+        root.set_packages(self.packages);
+        root.set_documents(self.documents);
+        self.explain.encode_to(root.reborrow().init_explain());
+        root.set_shards(self.shards);
+        root.set_plan(&self.plan[..]);
+        let mut skipped = root.reborrow().init_skipped(length(self.skipped.len()));
+        for (index, each) in (0..).zip(&self.skipped) {
+            each.encode_to(skipped.reborrow().get(index));
+        }
+        root.set_skipped_count(self.skipped_count);
+        root.set_queue_us(self.queue_us);
+        root.set_stream_us(self.stream_us);
+        root.set_rank_us(self.rank_us);
+        root.set_plan_us(self.phases.plan_us);
+        root.set_candidates_us(self.phases.candidates_us);
+        root.set_verify_us(self.phases.verify_us);
+        root.set_finished(self.finished);
+        finish(Kind::Manifest, &message, out)
+    }
+
+    /// Reads a frame's payload.
+    pub fn decode(payload: &[u8]) -> Result<Self, Error> {
+        let message = reader(payload)?;
+        let root = message.get_root::<spool_manifest::Reader<'_>>()?;
+        if root.get_version() != SPOOL_VERSION {
+            return Err(Error::Impossible("version"));
+        }
+        Ok(SpoolManifest {
+            generation: text(root.get_generation()?)?,
+            search: Search::decode_from(root.get_search()?)?,
+            frame_bytes: root.get_frame_bytes()?.iter().collect(),
+            pointers: root.get_pointers(),
+            packages: root.get_packages(),
+            documents: root.get_documents(),
+            explain: ShardEnd::decode_from(root.get_explain()?)?,
+            shards: root.get_shards(),
+            plan: text(root.get_plan()?)?,
+            skipped: root
+                .get_skipped()?
+                .iter()
+                .map(Skip::decode_from)
+                .collect::<Result<_, _>>()?,
+            skipped_count: root.get_skipped_count(),
+            queue_us: root.get_queue_us(),
+            stream_us: root.get_stream_us(),
+            rank_us: root.get_rank_us(),
+            phases: Phases {
+                plan_us: root.get_plan_us(),
+                candidates_us: root.get_candidates_us(),
+                verify_us: root.get_verify_us(),
+            },
+            finished: root.get_finished(),
+        })
+    }
+}
