@@ -11,7 +11,7 @@ use crate::{size, terminal};
 use anyhow::Result;
 use frontend::{BadQuery, Query, filter};
 use print::Printer;
-use schema::message::{Field, Filter, Pattern, Syntax};
+use schema::message::{Field, Filter, Pattern, Syntax, Want};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -46,6 +46,9 @@ pub(crate) struct Arguments {
     ignore_case: bool,
     #[command(flatten)]
     filters: Filters,
+    /// Print how many lines match, and nothing else
+    #[arg(short, long)]
+    count: bool,
     /// Say on standard error how the index was used, and whether all of the text had to be scanned
     #[arg(long)]
     explain: bool,
@@ -94,6 +97,7 @@ pub(crate) enum Mode {
 /// How a search went, apart from its matches.
 #[derive(Default)]
 struct Summary {
+    /// Found, printed or not.
     matches: u64,
     /// Backend and reason of what was not searched; empty: the answer is complete.
     missing: Vec<(String, String)>,
@@ -121,6 +125,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         Ok(query) => query,
         Err(bad) => return Ok(report_bad_query(&arguments.query, &bad)),
     };
+    let query = match arguments.count {
+        true => query.wanting(Want::Count, 0)?,
+        false => query,
+    };
     let mut printer = Printer::new();
     let found = match &arguments.index {
         Some(index) => local::search(index, query, &mut printer),
@@ -131,6 +139,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         Err(Ok(bad)) => return Ok(report_bad_query(&arguments.query, &bad)),
         Err(Err(error)) => return Err(error),
     };
+    if arguments.count {
+        printer.print_bytes(format!("{}\n", summary.matches).as_bytes())?;
+    }
     printer.finish()?;
     Ok(report(&summary, arguments.explain))
 }

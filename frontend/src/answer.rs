@@ -77,12 +77,19 @@ impl Answer {
         &self.query
     }
 
-    /// How many matches there are. Exact when the answer is complete; else how many arrived.
+    /// How many matches there are, or documents when those are wanted, whether they were sent or not.
+    /// Exact when the answer is complete; else as far as backends said it, and at least what arrived.
+    pub fn found(&self) -> u64 {
+        self.outcome.explain.found.max(self.len() as u64)
+    }
+
+    /// How many matches can be read. Without a limit all that there are when the answer is complete;
+    /// else how many arrived. Of a count there are none.
     pub fn len(&self) -> usize {
         self.pointers.len()
     }
 
-    /// Whether there is no match.
+    /// Whether no match can be read.
     pub fn is_empty(&self) -> bool {
         self.pointers.is_empty()
     }

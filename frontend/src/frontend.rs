@@ -237,6 +237,8 @@ impl Frontend {
                     filters: query.filters().to_vec(),
                     context_lines: query.context_lines(),
                     shards: assignment.shards.clone(),
+                    want: query.want(),
+                    limit: query.limit(),
                     heavy: true,
                     ..message::Search::default()
                 },

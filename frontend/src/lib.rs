@@ -58,7 +58,7 @@ pub use fanout::{Backend, Stream};
 pub use frontend::{BackendStatus, Config, Frontend};
 pub use http::app;
 pub use live::{BackendProgress, Progress};
-pub use query::{BadQuery, CONTEXT_LINES_MAX, QUERY_BYTES_MAX, Query, Typed};
+pub use query::{BadQuery, CONTEXT_LINES_MAX, LIMIT_MAX, QUERY_BYTES_MAX, Query, Typed};
 pub use rank::MATCHES_MAX;
 pub use run::{Explain, Missing, ShardId, Skipped, SkippedDocument};
 pub use search::Search;

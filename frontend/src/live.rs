@@ -266,7 +266,12 @@ impl Live {
         let streamed = Instant::now();
         let started = lock(&self.started).unwrap_or(streamed);
         let mut all = self.collect();
-        let state = match self.sort(&mut all) {
+        let sorted = self.sort(&mut all);
+        if self.query.limit() > 0 {
+            // Each backend has sent the best of its own.
+            all.pointers.truncate(self.query.limit() as usize);
+        }
+        let state = match sorted {
             Err(error) => State::Broken(Arc::new(error)),
             Ok(()) => State::Finished(Arc::new(Answer {
                 id: self.id.clone(),

@@ -1,7 +1,7 @@
 //! What the user typed, understood or refused.
 //!
-//! A query is a pattern, how it is read, which documents are searched, and how many lines of context
-//! its matches carry. Page, page size and grouping are not part of it: they are ways to look at its
+//! A query is a pattern, how it is read, which documents are searched, what is wanted of what matches
+//! and how much of it, and how many lines of context its matches carry. Page, page size and grouping are not part of it: they are ways to look at its
 //! answer.
 //! This is not the judge of what a line can contain: a backend refuses a pattern that asks for a
 //! line end, and its refusal arrives as a [`BadQuery`] too.
@@ -11,7 +11,7 @@
 use crate::filter;
 use fnv::FnvHasher;
 use regex_syntax::ParserBuilder;
-use schema::message::{FILTERS_MAX, Field, Filter, Pattern, Syntax};
+use schema::message::{FILTERS_MAX, Field, Filter, Pattern, Syntax, Want};
 use std::hash::Hasher;
 
 /// Bytes of a pattern and its filters. A person's query is far below it; a longer one is a mistake of a script,
@@ -20,6 +20,10 @@ pub const QUERY_BYTES_MAX: usize = 4 << 10;
 
 /// Lines of context a match may carry on either side.
 pub const CONTEXT_LINES_MAX: u32 = 10;
+
+/// The most that a limit may be. It is for those who want the first few pages and no more; beyond
+/// it all matches are no dearer.
+pub const LIMIT_MAX: u64 = 10_000;
 
 /// How deep groups and repetitions may nest: the parser recurses, and so does every backend.
 const NESTING_MAX: u32 = 250;
@@ -35,6 +39,9 @@ pub struct Query {
     /// In order, each once.
     filters: Vec<Filter>,
     context_lines: u32,
+    want: Want,
+    /// 0: all.
+    limit: u64,
 }
 
 /// Why a query cannot be searched for.
@@ -87,15 +94,40 @@ pub struct Typed<'a> {
     pub case: Option<&'a str>,
     /// Lines of context.
     pub context: Option<&'a str>,
+    /// `matches` (the default), `documents` or `count`.
+    pub want: Option<&'a str>,
+    /// How many of the best are wanted; 0 (the default): all.
+    pub limit: Option<&'a str>,
     /// Filters, as [`filter::parse`] takes them.
     pub filters: &'a [(Field, &'a str)],
+}
+
+impl Typed<'_> {
+    fn want(&self) -> Result<Want, BadQuery> {
+        match self.want {
+            None | Some("matches") => Ok(Want::Matches),
+            Some("documents") => Ok(Want::Documents),
+            Some("count") => Ok(Want::Count),
+            Some(other) => Err(unknown("want", other, "matches, documents or count")),
+        }
+    }
+
+    fn limit(&self) -> Result<u64, BadQuery> {
+        let Some(number) = self.limit else {
+            return Ok(0);
+        };
+        number.parse().map_err(|_| {
+            let most = format!("a number from 0 (all) to {LIMIT_MAX}");
+            unknown("limit", number, &most)
+        })
+    }
 }
 
 impl Query {
     /// Lines of context when nobody says otherwise.
     pub const CONTEXT_DEFAULT: u32 = 2;
 
-    /// Checks a pattern and filters, all of which must hold.
+    /// Checks a pattern and filters, all of which must hold. All matches are wanted.
     pub fn new(
         pattern: Pattern,
         mut filters: Vec<Filter>,
@@ -132,6 +164,29 @@ impl Query {
             pattern,
             filters,
             context_lines,
+            want: Want::Matches,
+            limit: 0,
+        })
+    }
+
+    /// The same, with another wish: only the best `limit` matches or documents, 0 for all. A count
+    /// has neither lines of context nor a limit.
+    pub fn wanting(self, want: Want, limit: u64) -> Result<Query, BadQuery> {
+        if limit > LIMIT_MAX {
+            return Err(
+                BadQuery::new(format!("a limit of {limit}, the most is {LIMIT_MAX}"))
+                    .hint("leave it out for all; pages take only what is on them"),
+            );
+        }
+        let is_count = want == Want::Count;
+        if is_count && limit > 0 {
+            return Err(BadQuery::new("a count has no limit").hint("leave it out"));
+        }
+        Ok(Query {
+            want,
+            limit,
+            context_lines: if is_count { 0 } else { self.context_lines },
+            ..self
         })
     }
 
@@ -161,7 +216,8 @@ impl Query {
         };
         let filters = typed.filters.iter();
         let filters = filters.map(|&(field, typed)| filter::parse(field, typed));
-        Query::new(pattern, filters.collect::<Result<_, _>>()?, context_lines)
+        let query = Query::new(pattern, filters.collect::<Result<_, _>>()?, context_lines)?;
+        query.wanting(typed.want()?, typed.limit()?)
     }
 
     /// What is searched for in each line.
@@ -179,6 +235,16 @@ impl Query {
         self.context_lines
     }
 
+    /// What is wanted of what matches.
+    pub fn want(&self) -> Want {
+        self.want
+    }
+
+    /// How many of the best matches or documents are wanted; 0: all.
+    pub fn limit(&self) -> u64 {
+        self.limit
+    }
+
     /// The query as it was understood, in the notation of the query language to come: a literal in
     /// quotes, a regular expression between slashes.
     pub fn interpreted_as(&self) -> String {
@@ -193,6 +259,14 @@ impl Query {
         for each in &self.filters {
             out.push(' ');
             out.push_str(&filter::interpreted_as(each));
+        }
+        match self.want {
+            Want::Matches => {}
+            Want::Documents => out.push_str(" want:documents"),
+            Want::Count => out.push_str(" want:count"),
+        }
+        if self.limit > 0 {
+            out.push_str(&format!(" limit:{}", self.limit));
         }
         out
     }
@@ -217,6 +291,12 @@ impl Query {
         });
         hasher.write_u8(u8::from(self.pattern.ignore_case));
         hasher.write(&self.context_lines.to_le_bytes());
+        hasher.write_u8(match self.want {
+            Want::Matches => 0,
+            Want::Documents => 1,
+            Want::Count => 2,
+        });
+        hasher.write(&self.limit.to_le_bytes());
         format!("{:016x}", hasher.finish())
     }
 }
@@ -345,6 +425,15 @@ mod tests {
         let mut other = base.clone();
         other.pattern.ignore_case = true;
         ids.push(other.identity("g"));
+        for (want, limit) in [
+            (Want::Matches, 1),
+            (Want::Documents, 0),
+            (Want::Documents, 1),
+            (Want::Count, 0),
+        ] {
+            let other = base.clone().wanting(want, limit).unwrap();
+            ids.push(other.identity("g"));
+        }
         for (field, _) in filter::FIELDS {
             // A language is exact, however it is typed.
             let exact = ["=a", "-=a"]
@@ -369,6 +458,43 @@ mod tests {
             ..Typed::default()
         };
         Query::parse(&typed).unwrap()
+    }
+
+    #[test]
+    fn what_is_wanted_is_part_of_the_query() {
+        let check = |want, limit, expected: Expect| {
+            let typed = Typed {
+                q: "x",
+                want,
+                limit,
+                ..Typed::default()
+            };
+            let out = match Query::parse(&typed) {
+                Ok(query) => format!("{} context {}", query.interpreted_as(), query.context_lines),
+                Err(bad) => bad.reason,
+            };
+            expected.assert_eq(&out);
+        };
+        check(Some("matches"), Some("0"), expect![[r#""x" context 2"#]]);
+        check(
+            Some("documents"),
+            Some("100"),
+            expect![[r#""x" want:documents limit:100 context 2"#]],
+        );
+        // Lines that are not sent have none around them: a count is one run, whatever the context.
+        check(
+            Some("count"),
+            None,
+            expect![[r#""x" want:count context 0"#]],
+        );
+        check(Some("count"), Some("9"), expect!["a count has no limit"]);
+        check(Some("files"), None, expect!["want=files is not understood"]);
+        check(
+            None,
+            Some("10001"),
+            expect!["a limit of 10001, the most is 10000"],
+        );
+        check(None, Some("-1"), expect!["limit=-1 is not understood"]);
     }
 
     #[test]

@@ -84,6 +84,8 @@ pub struct Explain {
     pub documents: u64,
     /// Bytes of text looked at.
     pub verified_bytes: u64,
+    /// Matches, or documents when those are wanted, sent or not.
+    pub found: u64,
 }
 
 impl Explain {
@@ -94,6 +96,7 @@ impl Explain {
         self.matched_blocks += shard.matched_blocks;
         self.documents += shard.documents;
         self.verified_bytes += shard.verified_bytes;
+        self.found += shard.found;
     }
 }
 

@@ -44,7 +44,7 @@ async fn search_with(
     })?;
     let explain = answer.explain();
     Ok(Summary {
-        matches: answer.len() as u64,
+        matches: answer.found(),
         missing: answer
             .missing()
             .iter()

@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use frontend::render::{Document, Match, Window};
 use frontend::{BadQuery, Query, filter};
 use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
-use schema::message::Syntax;
+use schema::message::{Syntax, Want};
 use serde::Deserialize;
 use std::borrow::Cow;
 use std::io::{BufRead, BufReader, Read};
@@ -21,6 +21,7 @@ const CONNECT_MAX: Duration = Duration::from_secs(5);
 #[derive(Deserialize)]
 struct Answer {
     id: String,
+    found: u64,
     total: u64,
     missing: Vec<Missing>,
     skipped: Skipped,
@@ -88,6 +89,7 @@ pub(super) fn search(server: &str, query: &Query, printer: &mut Printer) -> Resu
                 &b"yes"[..]
             },
         ),
+        ("want", want(query)),
         ("context", b"0"),
         ("per_page", b"1"),
         ("explain", b"true"),
@@ -103,6 +105,9 @@ pub(super) fn search(server: &str, query: &Query, printer: &mut Printer) -> Resu
     );
     let answer = server.get("/api/v2/search", &parameters)?;
     let answer: Answer = serde_json::from_reader(answer).context("the server's answer")?;
+    if answer.total == 0 {
+        return Ok(answer.summary());
+    }
     let export = server.get(&format!("/api/v2/search/{}/export", answer.id), &[])?;
     let mut printed = 0;
     for line in BufReader::with_capacity(1 << 18, export).lines() {
@@ -116,16 +121,27 @@ pub(super) fn search(server: &str, query: &Query, printer: &mut Printer) -> Resu
     if printed != answer.total {
         bail!("the server sent {printed} of {} matches", answer.total);
     }
-    Ok(Summary {
-        matches: answer.total,
-        missing: answer
-            .missing
-            .into_iter()
-            .map(|lost| (lost.backend, lost.reason))
-            .collect(),
-        skipped: answer.skipped.count,
-        explain: answer.explain.unwrap_or_default(),
-    })
+    Ok(answer.summary())
+}
+
+fn want(query: &Query) -> &'static [u8] {
+    match query.want() {
+        Want::Matches => b"matches",
+        Want::Documents => b"documents",
+        Want::Count => b"count",
+    }
+}
+
+impl Answer {
+    fn summary(self) -> Summary {
+        let missing = self.missing.into_iter();
+        Summary {
+            matches: self.found,
+            missing: missing.map(|lost| (lost.backend, lost.reason)).collect(),
+            skipped: self.skipped.count,
+            explain: self.explain.unwrap_or_default(),
+        }
+    }
 }
 
 impl Found {

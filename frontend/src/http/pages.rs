@@ -43,6 +43,10 @@ pub(super) async fn start(State(app): State<App>) -> Response {
 /// What the form was filled in with, as far as it can be shown again.
 pub(super) fn form(params: &Params) -> Form {
     let is = |name, value: &[u8]| params.bytes(name) == Some(value);
+    let typed = |name| {
+        let typed = params.bytes(name);
+        typed.map(|typed| lossy(Some(typed)).into_owned())
+    };
     Form {
         q: lossy(params.bytes("q")).into_owned(),
         regexp: is("mode", b"regexp"),
@@ -59,7 +63,9 @@ pub(super) fn form(params: &Params) -> Form {
             .number("per_page", 0)
             .ok()
             .filter(|&number| number > 0),
-        run: params.bytes("run").map(|run| lossy(Some(run)).into_owned()),
+        want: typed("want"),
+        limit: typed("limit"),
+        run: typed("run"),
     }
 }
 
@@ -136,6 +142,8 @@ fn done(answer: &Answer, mut frame: Chrome, view: View) -> Result<String, Proble
         interpreted_as: answer.query().interpreted_as(),
         running: None,
         follow: String::new(),
+        want: answer.query().want().into(),
+        found: answer.found(),
         total: answer.len() as u64,
         documents: answer.documents(),
         packages: answer.packages() as u64,

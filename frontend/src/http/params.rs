@@ -22,6 +22,8 @@ pub(super) const SEARCH: &[&str] = &[
     "package",
     "path",
     "context",
+    "want",
+    "limit",
     "page",
     "per_page",
     "group",
@@ -32,7 +34,7 @@ pub(super) const SEARCH: &[&str] = &[
 
 /// Parameters of a search whose matches are all wanted.
 pub(super) const EXPORT: &[&str] = &[
-    "q", "mode", "case", "lang", "package", "path", "context", "format",
+    "q", "mode", "case", "lang", "package", "path", "context", "want", "limit", "format",
 ];
 
 /// Parameters of a search that is known by its id.
@@ -189,6 +191,8 @@ impl Params {
             mode: text("mode")?,
             case: text("case")?,
             context: text("context")?,
+            want: text("want")?,
+            limit: text("limit")?,
             filters: &filters?,
         })
     }

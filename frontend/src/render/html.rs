@@ -13,6 +13,7 @@ use super::{ContextLine, Match, Window};
 use crate::live::Progress;
 use askama::Template;
 use links::show_href;
+use schema::message::Want;
 use std::ops::Range;
 
 /// What all pages have.
@@ -45,6 +46,9 @@ pub(crate) struct ResultsPage {
     pub(crate) running: Option<Progress>,
     /// Where the page of the same run is to be had later.
     pub(crate) follow: String,
+    pub(crate) want: Wanted,
+    /// How many there are of what is wanted, of which `total` are on the pages.
+    pub(crate) found: u64,
     pub(crate) total: u64,
     pub(crate) documents: u64,
     pub(crate) packages: u64,
@@ -58,6 +62,37 @@ pub(crate) struct ResultsPage {
     pub(crate) page_links: Vec<PageLink>,
     pub(crate) matches: Vec<MatchView>,
     pub(crate) groups: Vec<GroupView>,
+}
+
+/// What the numbers of a page count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    #[default]
+    Matches,
+    /// Files with a match, of which the first one is shown.
+    Documents,
+    /// Matches, of which none is shown.
+    Count,
+}
+
+impl From<Want> for Wanted {
+    fn from(want: Want) -> Self {
+        match want {
+            Want::Matches => Wanted::Matches,
+            Want::Documents => Wanted::Documents,
+            Want::Count => Wanted::Count,
+        }
+    }
+}
+
+impl Wanted {
+    fn is_documents(self) -> bool {
+        self == Wanted::Documents
+    }
+
+    fn is_count(self) -> bool {
+        self == Wanted::Count
+    }
 }
 
 pub(crate) struct MissingView {

@@ -20,6 +20,9 @@ pub(crate) struct Page<'a> {
     pub(crate) complete: bool,
     pub(crate) missing: Vec<MissingJson>,
     pub(crate) skipped: SkippedJson,
+    /// How many there are, wanted or not; none while the search runs.
+    pub(crate) found: Option<u64>,
+    /// How many there are on all pages.
     pub(crate) total: u64,
     pub(crate) documents: u64,
     pub(crate) packages: usize,

@@ -79,6 +79,76 @@ fn an_answer_says_what_it_is() {
 }
 
 #[test]
+fn a_count_is_a_number_without_matches() {
+    let fake = Fake::new("one", shards(1, 2));
+    let site = Site::new(vec![fake.backend()]);
+    let all = site.search("arse");
+    assert_eq!(all["found"], all["total"]);
+    let count = site.get("/api/v2/search?q=arse&want=count").json();
+    assert_eq!(count["found"], all["found"]);
+    assert_eq!(
+        (&count["total"], &count["matches"], &count["pages"]),
+        (&json!(0), &json!([]), &json!(1))
+    );
+    assert_eq!(count["interpreted_as"], json!("\"arse\" want:count"));
+    let again = site
+        .get("/api/v2/search?q=arse&want=count&context=9")
+        .json();
+    assert_eq!(again["id"], count["id"]);
+    assert_eq!(
+        site.get("/search?q=arse&want=count")
+            .text()
+            .matches("157</b> matches")
+            .count(),
+        1
+    );
+}
+
+#[test]
+fn documents_are_their_first_matches() {
+    let three = ["a", "b", "c"].iter().zip(shards(1, 3));
+    let three = three.map(|(name, shard)| Fake::new(name, vec![shard]).backend());
+    let site = Site::new(three.collect());
+    let page = site
+        .get("/api/v2/search?q=arse&want=documents&per_page=1000")
+        .json();
+    assert_eq!((&page["found"], &page["total"]), (&json!(40), &json!(40)));
+    let path = |found: &Value| (found["package"].to_string(), found["path"].to_string());
+    let matches = page["matches"].as_array().unwrap();
+    let paths: std::collections::HashSet<_> = matches.iter().map(path).collect();
+    assert_eq!(paths.len(), 40);
+    let shown = site.get("/search?q=arse&want=documents").text();
+    assert!(shown.contains("40</b> files with a match"), "{shown}");
+    assert!(shown.contains("want=documents&#38;page=3"), "{shown}");
+}
+
+#[test]
+fn a_limit_leaves_the_best() {
+    let one = Site::new(vec![Fake::new("one", shards(1, 1)).backend()]);
+    let three = ["a", "b", "c"].iter().zip(shards(1, 3));
+    let three = three.map(|(name, shard)| Fake::new(name, vec![shard]).backend());
+    let three = Site::new(three.collect());
+    let all = one.get("/api/v2/search?q=arse&per_page=15").json();
+    for site in [&one, &three] {
+        let best = site
+            .get("/api/v2/search?q=arse&limit=15&per_page=1000")
+            .json();
+        assert_eq!(best["matches"], all["matches"]);
+        assert_eq!(
+            (&best["total"], &best["found"]),
+            (&json!(15), &all["found"])
+        );
+        let export = site.get("/api/v2/export?q=arse&limit=15&format=jsonl");
+        assert_eq!(export.text().lines().count(), 15);
+    }
+    let page = one.get("/search?q=arse&limit=15").text();
+    assert!(
+        page.contains("The best <b>15</b> of <b>157</b> matches"),
+        "{page}"
+    );
+}
+
+#[test]
 fn by_package_counts_are_exact() {
     let site = Site::new(vec![Fake::new("one", shards(1, 2)).backend()]);
     let page = site

@@ -4,7 +4,7 @@ use frontend::{Backend, Stream};
 use schema::frame::{Decoder, Kind};
 use schema::message::{
     Batch, End, Failure, FailureKind, Field, FileRange, FileReply, FileRequest, Filter, Hello,
-    Line, PROTOCOL, Progress, Range, Reading, Search, Shard, ShardEnd, Skip,
+    Line, PROTOCOL, Progress, Range, Reading, Search, Shard, ShardEnd, Skip, Want,
 };
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -377,16 +377,25 @@ fn batches(
     let matches: Vec<usize> = (0..document.lines.len())
         .filter(|&at| find(&document.lines[at]).is_some())
         .collect();
-    for &at in &matches {
+    let sent = match search.want {
+        Want::Matches => &matches[..],
+        Want::Documents => &matches[..matches.len().min(1)],
+        Want::Count => &[],
+    };
+    end.found += match search.want {
+        Want::Documents => sent.len() as u64,
+        Want::Matches | Want::Count => matches.len() as u64,
+    };
+    for &at in sent {
         end.matches += 1;
-        end.found += 1;
         end.hash = ShardEnd::key_hash(end.hash, number, at as u32 + 1);
     }
     end.documents += 1;
-    let groups: Vec<&[usize]> = match (document.split, matches.is_empty()) {
+    end.matched_documents += u64::from(!matches.is_empty());
+    let groups: Vec<&[usize]> = match (document.split, sent.is_empty()) {
         (_, true) => Vec::new(),
-        (true, _) => matches.chunks(1).collect(),
-        (false, _) => vec![&matches[..]],
+        (true, _) => sent.chunks(1).collect(),
+        (false, _) => vec![sent],
     };
     let context = search.context_lines as usize;
     groups

@@ -103,6 +103,9 @@ fn nonsense_is_refused_with_a_reason() {
     check("/api/v2/search?q=", 400, "the query is empty");
     check("/api/v2/search?q=(&mode=regexp", 400, "\"at\":0");
     check("/api/v2/search?q=x&mode=fuzzy", 400, "literal or regexp");
+    check("/api/v2/search?q=x&limit=10001", 400, "the most is 10000");
+    check("/api/v2/search?q=x&want=files", 400, "documents or count");
+    check("/api/v2/export?q=x&want=count&limit=1", 400, "no limit");
     check("/api/v2/search?q=x&case=maybe", 400, "yes or no");
     check("/api/v2/search?q=x&page=-1", 400, "page=-1 is not a number");
     check("/api/v2/search?q=x&per_page=0", 400, "from 1 to 1000");

@@ -25,6 +25,9 @@ pub(crate) struct Form {
     pub(crate) ignore_case: bool,
     pub(crate) by_package: bool,
     pub(crate) filters: Vec<FormFilter>,
+    /// As typed, when they are.
+    pub(crate) want: Option<String>,
+    pub(crate) limit: Option<String>,
     /// When it is not the default.
     pub(crate) per_page: Option<usize>,
     /// The run that is looked at. Without one an answer that is incomplete would be searched for
@@ -72,6 +75,11 @@ impl Form {
         }
         for FormFilter { name, typed } in &self.filters {
             href.push_str(&format!("&{name}={}", encode(typed.as_bytes())));
+        }
+        for (name, typed) in [("want", &self.want), ("limit", &self.limit)] {
+            if let Some(typed) = typed {
+                href.push_str(&format!("&{name}={}", encode(typed.as_bytes())));
+            }
         }
         if let Some(per_page) = self.per_page {
             href.push_str(&format!("&per_page={per_page}"));
