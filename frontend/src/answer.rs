@@ -13,7 +13,7 @@ use crate::rank::{FrameAt, Pointer, StringPool, unpack_frame};
 use crate::render::Match;
 use crate::run::{Explain, Missing, Outcome, Skipped};
 use crate::spool::{FrameReader, RunSpool, SpoolError};
-use schema::message::BatchReader;
+use schema::message::{BatchReader, Phases};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -122,6 +122,11 @@ impl Answer {
     /// How the matches were found.
     pub fn explain(&self) -> &Explain {
         &self.outcome.explain
+    }
+
+    /// How long each phase took inside of the backends: of the slowest one each.
+    pub fn phases(&self) -> &Phases {
+        &self.outcome.phases
     }
 
     /// How long it took.

@@ -6,6 +6,7 @@
 
 mod api;
 mod assets;
+mod eta;
 mod events;
 mod export;
 mod file;
@@ -64,7 +65,8 @@ pub fn app(frontend: Arc<Frontend>, metrics: PrometheusHandle) -> Router {
         .route("/show", get(file::show))
         .route("/api/v2/search", get(api::search))
         .route("/api/v2/search/{id}", get(api::run))
-        .route("/api/v2/search/{id}/events", get(events::events))
+        .route("/api/v2/search/{id}/events", get(events::run))
+        .route("/api/v2/events", get(events::search))
         .route("/api/v2/search/{id}/export", get(export::run))
         .route("/api/v2/export", get(export::search))
         .route("/api/v2/file", get(file::raw))

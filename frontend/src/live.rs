@@ -4,15 +4,17 @@
 //! has no idea of. The thread that closes the last stream puts the pointers in order and makes the
 //! answer known.
 
+mod meter;
 mod slot;
 
+pub(crate) use meter::Standing;
+pub use meter::{BackendProgress, Progress};
 pub(crate) use slot::Slot;
-pub use slot::{BackendProgress, Progress};
 
 use crate::answer::{Answer, Timings};
 use crate::fanout::{Harvest, Lost, receive};
 use crate::query::Query;
-use crate::rank::{self, Best, Continued, FrameAt, MATCHES_MAX, Pointer, StringPool};
+use crate::rank::{self, Continued, FrameAt, MATCHES_MAX, Pointer, StringPool};
 use crate::run::{self, Action, Assignment, Event, Missing, Outcome};
 use crate::spool::{FrameReader, RunSpool, SpoolError};
 use schema::message::BatchReader;
@@ -60,6 +62,8 @@ pub(crate) struct Live {
     cancel: Notify,
     clients: Mutex<Clients>,
     make_room: Box<dyn Fn(u64) + Send + Sync>,
+    /// Told whenever a stream has published something.
+    news: watch::Sender<()>,
 }
 
 /// What a run needs to know to be claimed.
@@ -76,7 +80,11 @@ pub(crate) struct Claim {
 }
 
 impl Live {
-    pub(crate) fn new(claim: Claim) -> Arc<Live> {
+    pub(crate) fn new(mut claim: Claim) -> Arc<Live> {
+        let news = watch::Sender::default();
+        for slot in &mut claim.slots {
+            slot.meter.tell(&news);
+        }
         let (run, finish) = run::Run::new(claim.assignments, claim.missing);
         Arc::new(Live {
             id: claim.id,
@@ -94,6 +102,7 @@ impl Live {
             cancel: Notify::new(),
             clients: Mutex::default(),
             make_room: claim.make_room,
+            news,
         })
     }
 
@@ -249,16 +258,19 @@ impl Live {
         self.slots
             .iter()
             .for_each(|slot| slot.add_to(&mut progress));
+        progress.elapsed = lock(&self.started).map_or(Duration::ZERO, |started| started.elapsed());
         progress
     }
 
-    /// Pointers of the best matches so far, best first.
-    pub(crate) fn best(&self) -> Vec<Pointer> {
-        let mut best = Best::default();
-        for slot in &self.slots {
-            slot.meter.offer_to(&mut best);
-        }
-        best.pointers().to_vec()
+    /// The best matches so far.
+    pub(crate) fn standing(&self) -> Standing {
+        let meters = self.slots.iter().map(|slot| &slot.meter);
+        Standing::new(meters, self.query.limit())
+    }
+
+    /// Changes whenever [`standing`](Self::standing) may have.
+    pub(crate) fn news(&self) -> watch::Receiver<()> {
+        self.news.subscribe()
     }
 
     /// Makes the answer of all that came in, and lets everybody know.

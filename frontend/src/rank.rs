@@ -117,6 +117,11 @@ impl Pointer {
         unpack_frame(self.frame)
     }
 
+    /// Whether its rank is above this one.
+    pub(crate) fn is_above(&self, rank: f32) -> bool {
+        (self.key[0] >> 32) < u64::from(descending(rank))
+    }
+
     /// A number that ascends from frame to frame, and in a frame from line to line: from bit 32 on
     /// the frame, as [`unpack_frame`] takes it, and below it the line's index.
     pub(crate) fn spool_order(&self) -> u128 {

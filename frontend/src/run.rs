@@ -13,7 +13,7 @@ mod part;
 pub(crate) use part::{Fault, Part};
 
 use crate::query::BadQuery;
-use schema::message::ShardEnd;
+use schema::message::{Phases, ShardEnd};
 use std::collections::BTreeSet;
 use std::time::SystemTime;
 
@@ -107,6 +107,8 @@ pub(crate) struct Outcome {
     pub(crate) missing: Vec<Missing>,
     pub(crate) skipped: Skipped,
     pub(crate) explain: Explain,
+    /// Of the slowest backend each.
+    pub(crate) phases: Phases,
     /// A backend's reason why this query cannot be searched for at all.
     pub(crate) refused: Option<BadQuery>,
 }
@@ -137,6 +139,7 @@ pub(crate) enum Event {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StreamEnd {
     pub(crate) plan: String,
+    pub(crate) phases: Phases,
     pub(crate) shards: Vec<ShardEnd>,
     pub(crate) at: Option<SystemTime>,
 }
@@ -228,6 +231,10 @@ impl Run {
         if outcome.explain.plan.is_empty() {
             outcome.explain.plan = end.plan;
         }
+        let (phases, other) = (&mut outcome.phases, end.phases);
+        phases.plan_us = phases.plan_us.max(other.plan_us);
+        phases.candidates_us = phases.candidates_us.max(other.candidates_us);
+        phases.verify_us = phases.verify_us.max(other.verify_us);
         let assignment = &self.assignments[stream];
         for shard in &end.shards {
             outcome.explain.add(shard);

@@ -5,12 +5,14 @@
 
 use crate::answer::{self, Answer};
 use crate::error::SearchError;
-use crate::live::{Live, Progress, State};
+use crate::live::{Live, Progress, Standing, State};
 use crate::query::Query;
+use crate::rank::Pointer;
 use crate::render::Match;
 use crate::spool::SpoolError;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::watch;
 
 /// A query that runs, or has.
 pub struct Search {
@@ -57,8 +59,23 @@ impl Search {
 
     /// The best matches so far, at most ten, best first. Blocks on the disk.
     pub fn best(&self) -> Result<Vec<Match>, SpoolError> {
+        self.read(&self.standing().pointers)
+    }
+
+    /// Where the best matches so far are, and whether they are final.
+    pub(crate) fn standing(&self) -> Standing {
+        self.live.standing()
+    }
+
+    /// Changes whenever [`standing`](Self::standing) may have.
+    pub(crate) fn news(&self) -> watch::Receiver<()> {
+        self.live.news()
+    }
+
+    /// Reads matches. Blocks on the disk.
+    pub(crate) fn read(&self, pointers: &[Pointer]) -> Result<Vec<Match>, SpoolError> {
         let context_lines = self.live.query.context_lines();
-        answer::read(&self.live.spool, &self.live.best(), context_lines)
+        answer::read(&self.live.spool, pointers, context_lines)
     }
 
     /// Waits for the end. An answer may be incomplete: it says so.

@@ -92,6 +92,10 @@ impl<'a> Receiver<'a> {
             .send(&request)
             .and_then(|()| self.receive(&mut connection));
         self.harvest.documents = self.part.documents();
+        match &result {
+            Ok(_) => self.slot.meter.end(&self.best),
+            Err(_) => self.slot.meter.lose(),
+        }
         self.slot.disconnect();
         if let Ok(_) | Err(Lost::Refused(_) | Lost::Stale(_)) = result {
             self.slot.peer.put_idle(connection);
@@ -210,7 +214,8 @@ impl<'a> Receiver<'a> {
         self.slot.meter.received_bytes.store(self.written, Relaxed);
         let matches = self.harvest.pointers.len() as u64;
         let new = matches - self.slot.meter.matches.swap(matches, Relaxed);
-        if self.published.elapsed() >= PUBLISH_EVERY || matches == new {
+        let is_due = self.published.elapsed() >= PUBLISH_EVERY;
+        if is_due || matches == new || self.slot.meter.has_news() {
             self.slot.meter.publish(&self.best);
             self.published = Instant::now();
         }

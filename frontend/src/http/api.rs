@@ -1,14 +1,17 @@
 //! Searches for programs.
 
+use super::eta::Eta;
 use super::params::{Params, RUN, SEARCH, View};
 use super::problem::Problem;
 use super::{App, KEEP, blocking};
 use crate::answer::Answer;
 use crate::page::Slice;
-use crate::render::json::{GroupJson, Page, Results, SkippedJson, State as RunState, TimingsJson};
+use crate::render::json::{
+    GroupJson, Page, ProgressJson, Results, SkippedJson, State as RunState, TimingsJson,
+};
 use crate::search::Search;
 use axum::extract::{Path, State};
-use axum::http::header;
+use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use std::sync::Arc;
 use std::time::Instant;
@@ -36,8 +39,18 @@ impl Wish {
 pub(super) async fn search(State(app): State<App>, params: Params) -> Result<Response, Problem> {
     params.expect(SEARCH)?;
     let wish = Wish::parse(&params)?;
-    let search = app.frontend.search(params.query()?).await?;
-    answer(search, wish).await
+    answer(start(&app, &params).await?, wish).await
+}
+
+/// Starts the search that the parameters say, or joins it.
+pub(super) async fn start(app: &App, params: &Params) -> Result<Search, Problem> {
+    Ok(app.frontend.search(params.query()?).await?)
+}
+
+/// Names the search in the head of an answer that is no page of it.
+pub(super) fn search_header(id: &str) -> (HeaderName, HeaderValue) {
+    let id = HeaderValue::from_str(id).expect("an id is of hexadecimal digits");
+    (HeaderName::from_static("x-trawl-search"), id)
 }
 
 /// A search by its id.
@@ -69,6 +82,7 @@ async fn answer(mut search: Search, wish: Wish) -> Result<Response, Problem> {
 
 fn running(search: &Search, wish: Wish) -> Result<Response, Problem> {
     let progress = search.progress();
+    let eta = Eta::default().left(&progress);
     let page = Page {
         id: search.id(),
         generation: search.generation(),
@@ -86,7 +100,7 @@ fn running(search: &Search, wish: Wish) -> Result<Response, Problem> {
         pages: 0,
         results: Results::Matches(search.best()?),
         timings: None,
-        progress: Some(progress.into()),
+        progress: Some(ProgressJson::new(progress, eta)),
         explain: None,
     };
     Ok(json(&page))
@@ -101,8 +115,6 @@ fn done(answer: &Answer, wish: Wish) -> Result<Response, Problem> {
         let matches = answer.matches(slice.range.clone())?;
         (slice, Results::Matches(matches))
     };
-    let timings = answer.timings();
-    let milliseconds = |time: std::time::Duration| time.as_micros() as f64 / 1000.0;
     let page = Page {
         id: answer.id(),
         generation: answer.generation(),
@@ -119,12 +131,7 @@ fn done(answer: &Answer, wish: Wish) -> Result<Response, Problem> {
         per_page: slice.per_page,
         pages: slice.pages,
         results,
-        timings: Some(TimingsJson {
-            queue_ms: milliseconds(timings.queue),
-            stream_ms: milliseconds(timings.stream),
-            rank_ms: milliseconds(timings.rank),
-            render_ms: milliseconds(started.elapsed()),
-        }),
+        timings: Some(TimingsJson::new(answer, started.elapsed())),
         progress: None,
         explain: wish.explain.then(|| answer.explain().into()),
     };

@@ -1,33 +1,42 @@
 //! A search as it goes on: server-sent events.
 //!
-//! `progress` and `matches` at most five times a second, then one `done`. The run goes on as long as
-//! somebody listens.
+//! `progress` and `matches` a few times a second, `matches` as soon as there are some and once more
+//! when they are final, then one `done`. Whoever listens gets the first page from the last `matches`.
+//! The run goes on as long as somebody listens.
 
+use super::eta::Eta;
+use super::params::{EVENTS, Params};
 use super::problem::Problem;
 use super::{App, api, blocking};
+use crate::answer::Answer;
+use crate::live::Standing;
+use crate::rank::BEST_MAX;
 use crate::render::Match;
 use crate::render::html::{BestPart, MatchView};
-use crate::render::json::{MissingJson, ProgressJson};
+use crate::render::json::{MissingJson, ProgressJson, TimingsJson};
 use crate::search::Search;
 use askama::Template;
 use axum::extract::{Path, State};
-use axum::response::IntoResponse;
 use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 
 /// How often a listener is told how far the search is.
-const EVERY: Duration = Duration::from_millis(200);
-
-/// When a listener is told for the first time: most searches are done by then, and the first
-/// matches of the others are there.
-const FIRST: Duration = Duration::from_millis(15);
+const EVERY: Duration = Duration::from_millis(250);
 
 /// Events that wait for a slow listener. It gets the next state instead of a backlog.
 const WAITING_MAX: usize = 2;
+
+#[derive(serde::Serialize)]
+struct Far<'a> {
+    id: &'a str,
+    #[serde(flatten)]
+    progress: ProgressJson,
+}
 
 #[derive(serde::Serialize)]
 struct Matches {
@@ -37,86 +46,156 @@ struct Matches {
     html: String,
 }
 
-#[derive(serde::Serialize)]
-struct Done {
+#[derive(Default, serde::Serialize)]
+struct Done<'a> {
+    id: &'a str,
+    found: u64,
     total: u64,
     complete: bool,
     missing: Vec<MissingJson>,
     documents: u64,
     packages: usize,
+    timings: Option<TimingsJson>,
     error: Option<String>,
 }
 
-pub(super) async fn events(
-    State(app): State<App>,
-    Path(id): Path<String>,
-) -> Result<impl IntoResponse, Problem> {
-    let search = api::known(&app, &id)?;
-    let (sender, receiver) = mpsc::channel(WAITING_MAX);
-    tokio::spawn(follow(Arc::new(search), sender));
-    Ok(Sse::new(ReceiverStream::new(receiver)).keep_alive(KeepAlive::default()))
+/// Starts a search, or joins it, and follows it.
+pub(super) async fn search(State(app): State<App>, params: Params) -> Result<Response, Problem> {
+    params.expect(EVENTS)?;
+    Ok(events(api::start(&app, &params).await?))
 }
 
-type Sender = mpsc::Sender<Result<Event, Infallible>>;
+/// Follows a search that is known by its id.
+pub(super) async fn run(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    params: Params,
+) -> Result<Response, Problem> {
+    params.expect(&[])?;
+    Ok(events(api::known(&app, &id)?))
+}
+
+fn events(search: Search) -> Response {
+    let (sender, receiver) = mpsc::channel(WAITING_MAX);
+    let id = [api::search_header(search.id())];
+    tokio::spawn(follow(search, sender));
+    let events = Sse::new(ReceiverStream::new(receiver)).keep_alive(KeepAlive::default());
+    (id, events).into_response()
+}
 
 /// Sends events until the search is done or nobody listens any more.
-async fn follow(search: Arc<Search>, sender: Sender) {
-    let (mut pause, mut shown) = (FIRST, Vec::new());
+async fn follow(search: Search, sender: mpsc::Sender<Result<Event, Infallible>>) {
+    let mut news = search.news();
+    let mut follower = Follower {
+        search: Arc::new(search),
+        sender,
+        eta: Eta::default(),
+        shown: Standing::default(),
+    };
+    let mut next = Instant::now() + EVERY;
     loop {
         tokio::select! {
-            _ = search.finished() => break,
-            () = sender.closed() => return,
-            () = tokio::time::sleep(pause) => {}
+            biased;
+            () = follower.sender.closed() => return,
+            _ = follower.search.finished() => break,
+            () = tokio::time::sleep_until(next.into()) => {}
+            Ok(()) = news.changed() => if !follower.has_news() { continue },
         }
-        pause = EVERY;
-        let progress = ProgressJson::from(search.progress());
-        let sent = send(&sender, "progress", &progress).await;
-        if sent.is_none() || best(&search, &sender, &mut shown).await.is_none() {
+        if follower.tell().await.is_none() {
             return;
         }
+        next = Instant::now() + EVERY;
     }
-    let done = match search.finished().await {
-        Ok(answer) => Done {
+    follower.end().await;
+}
+
+struct Follower {
+    search: Arc<Search>,
+    sender: mpsc::Sender<Result<Event, Infallible>>,
+    eta: Eta,
+    /// What the last `matches` showed.
+    shown: Standing,
+}
+
+impl Follower {
+    /// Whether something is not to wait: the first matches, or that they are final.
+    fn has_news(&self) -> bool {
+        let Standing { pointers, is_final } = self.search.standing();
+        let is_first = self.shown.pointers.is_empty() && !pointers.is_empty();
+        is_first || (is_final && !self.shown.is_final)
+    }
+
+    /// Sends how far the search is, and the best matches when they are others than before.
+    async fn tell(&mut self) -> Option<()> {
+        let standing = self.search.standing();
+        if !standing.pointers.is_empty() && standing != self.shown {
+            let (search, best) = (Arc::clone(&self.search), standing.clone());
+            if let Ok(matches) = blocking(move || search.read(&best.pointers)).await {
+                self.matches(matches, standing.is_final).await?;
+                self.shown = standing;
+            }
+        }
+        let progress = self.search.progress();
+        let eta = self.eta.left(&progress);
+        let id = self.search.id();
+        let progress = ProgressJson::new(progress, eta);
+        self.send("progress", &Far { id, progress }).await
+    }
+
+    async fn matches(&self, matches: Vec<Match>, is_final: bool) -> Option<()> {
+        let part = BestPart {
+            matches: matches.iter().map(MatchView::from).collect(),
+        };
+        let event = Matches {
+            r#final: is_final,
+            html: part.render().expect("a page fits in memory"),
+            matches,
+        };
+        self.send("matches", &event).await
+    }
+
+    /// Sends the first page, unless it was sent as final before, and the end.
+    async fn end(&self) -> Option<()> {
+        let id = self.search.id();
+        let failed = |error: String| Done {
+            id,
+            error: Some(error),
+            ..Done::default()
+        };
+        let answer = match self.search.finished().await {
+            Ok(answer) => answer,
+            Err(error) => return self.send("done", &failed(error.to_string())).await,
+        };
+        if !self.shown.is_final {
+            let reader = Arc::clone(&answer);
+            let first = move || reader.matches(0..reader.len().min(BEST_MAX));
+            match blocking(first).await {
+                Ok(matches) => self.matches(matches, true).await?,
+                Err(error) => return self.send("done", &failed(error.to_string())).await,
+            }
+        }
+        self.send("done", &Done::new(id, &answer)).await
+    }
+
+    async fn send(&self, name: &str, data: &impl serde::Serialize) -> Option<()> {
+        let data = serde_json::to_string(data).expect("events are plain data");
+        let event = Event::default().event(name).data(data);
+        self.sender.send(Ok(event)).await.ok()
+    }
+}
+
+impl<'a> Done<'a> {
+    fn new(id: &'a str, answer: &Answer) -> Self {
+        Done {
+            id,
+            found: answer.found(),
             total: answer.len() as u64,
             complete: answer.is_complete(),
             missing: answer.missing().iter().map(Into::into).collect(),
             documents: answer.documents(),
             packages: answer.packages(),
+            timings: Some(TimingsJson::new(answer, Duration::ZERO)),
             error: None,
-        },
-        Err(error) => Done {
-            total: 0,
-            complete: false,
-            missing: Vec::new(),
-            documents: 0,
-            packages: 0,
-            error: Some(error.to_string()),
-        },
-    };
-    let _ = send(&sender, "done", &done).await;
-}
-
-/// Sends the best matches so far when they are others than those `shown`.
-async fn best(search: &Arc<Search>, sender: &Sender, shown: &mut Vec<Match>) -> Option<()> {
-    let reader = Arc::clone(search);
-    let matches = match blocking(move || reader.best()).await {
-        Ok(matches) if matches != *shown => matches,
-        _ => return Some(()),
-    };
-    shown.clone_from(&matches);
-    let part = BestPart {
-        matches: matches.iter().map(MatchView::from).collect(),
-    };
-    let event = Matches {
-        r#final: false,
-        html: part.render().expect("a page fits in memory"),
-        matches,
-    };
-    send(sender, "matches", &event).await
-}
-
-async fn send(sender: &Sender, name: &str, data: &impl serde::Serialize) -> Option<()> {
-    let data = serde_json::to_string(data).expect("events are plain data");
-    let event = Event::default().event(name).data(data);
-    sender.send(Ok(event)).await.ok()
+        }
+    }
 }

@@ -24,9 +24,6 @@ const WAITING_MAX: usize = 2;
 /// Says whether what follows is all there is.
 const COMPLETE: HeaderName = HeaderName::from_static("x-trawl-complete");
 
-/// Names the search, for those who began with its query.
-const SEARCH: HeaderName = HeaderName::from_static("x-trawl-search");
-
 #[derive(Clone, Copy)]
 enum Format {
     Lines,
@@ -57,7 +54,7 @@ impl Format {
 pub(super) async fn search(State(app): State<App>, params: Params) -> Result<Response, Problem> {
     params.expect(params::EXPORT)?;
     let format = Format::parse(&params)?;
-    let search = app.frontend.search(params.query()?).await?;
+    let search = api::start(&app, &params).await?;
     export(search.finished().await?, format).await
 }
 
@@ -78,14 +75,14 @@ async fn export(answer: Arc<Answer>, format: Format) -> Result<Response, Problem
     } else {
         "false"
     };
-    let id = HeaderValue::from_str(answer.id()).expect("an id is of hexadecimal digits");
+    let (name, id) = api::search_header(answer.id());
     let (sender, receiver) = mpsc::channel(WAITING_MAX);
     tokio::task::spawn_blocking(move || write(&answer, format, &sender));
     let mut response = body(receiver).await?.into_response();
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, format.content_type());
     headers.insert(COMPLETE, HeaderValue::from_static(complete));
-    headers.insert(SEARCH, id);
+    headers.insert(name, id);
     Ok(response)
 }
 

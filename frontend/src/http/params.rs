@@ -37,6 +37,11 @@ pub(super) const EXPORT: &[&str] = &[
     "q", "mode", "case", "lang", "package", "path", "context", "want", "limit", "format",
 ];
 
+/// Parameters of a search that is watched.
+pub(super) const EVENTS: &[&str] = &[
+    "q", "mode", "case", "lang", "package", "path", "context", "want", "limit",
+];
+
 /// Parameters of a search that is known by its id.
 pub(super) const RUN: &[&str] = &[
     "page",

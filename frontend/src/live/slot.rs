@@ -1,70 +1,11 @@
-//! A stream's place in its run: what it is asked for, how far it is, and how to stop it.
+//! A stream's place in its run: what it is asked for, where it is counted, and how to stop it.
 
 use super::lock;
+use super::meter::{Meter, Progress};
 use crate::fanout::{Harvest, Lost, Peer, Stream};
-use crate::rank::Best;
 use schema::message;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
-
-/// How far a run's search is.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Progress {
-    /// Candidate blocks verified.
-    pub blocks_done: u64,
-    /// Candidate blocks that are known of.
-    pub blocks_total: u64,
-    /// Documents examined.
-    pub documents: u64,
-    /// Matches received.
-    pub matches: u64,
-    /// The same of each backend that takes part.
-    pub backends: Vec<BackendProgress>,
-}
-
-/// How far one backend's search is.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct BackendProgress {
-    /// The backend's name.
-    pub name: String,
-    /// Candidate blocks verified.
-    pub blocks_done: u64,
-    /// Candidate blocks that are known of.
-    pub blocks_total: u64,
-    /// Matches received.
-    pub matches: u64,
-}
-
-/// A stream's counters, written by its thread alone.
-#[derive(Debug, Default)]
-pub(crate) struct Meter {
-    pub(crate) matches: AtomicU64,
-    pub(crate) received_bytes: AtomicU64,
-    /// Whether anything but a greeting has arrived.
-    pub(crate) answered: AtomicBool,
-    blocks_done: AtomicU64,
-    blocks_total: AtomicU64,
-    documents: AtomicU64,
-    best: Mutex<Best>,
-}
-
-impl Meter {
-    pub(crate) fn progress(&self, progress: message::Progress) {
-        self.blocks_done.store(progress.blocks_done, Relaxed);
-        self.blocks_total.store(progress.blocks_total, Relaxed);
-        self.documents.store(progress.documents, Relaxed);
-    }
-
-    pub(crate) fn publish(&self, best: &Best) {
-        lock(&self.best).clone_from(best);
-    }
-
-    pub(super) fn offer_to(&self, best: &mut Best) {
-        for &pointer in lock(&self.best).pointers() {
-            best.offer(pointer);
-        }
-    }
-}
 
 /// A stream's place in its run.
 pub(crate) struct Slot {
@@ -134,16 +75,6 @@ impl Slot {
     }
 
     pub(super) fn add_to(&self, progress: &mut Progress) {
-        let backend = BackendProgress {
-            name: self.peer.name().to_owned(),
-            blocks_done: self.meter.blocks_done.load(Relaxed),
-            blocks_total: self.meter.blocks_total.load(Relaxed),
-            matches: self.meter.matches.load(Relaxed),
-        };
-        progress.blocks_done += backend.blocks_done;
-        progress.blocks_total += backend.blocks_total;
-        progress.matches += backend.matches;
-        progress.documents += self.meter.documents.load(Relaxed);
-        progress.backends.push(backend);
+        progress.add(self.meter.read(self.peer.name()));
     }
 }

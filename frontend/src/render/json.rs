@@ -3,12 +3,14 @@
 //! `timings`, `missing` and `explain`, and nowhere else.
 
 use super::{ContextLine, Match};
+use crate::answer::Answer;
 use crate::live::Progress;
 use crate::run::{Explain, Missing, Skipped};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde::ser::{Serialize, SerializeMap, SerializeStruct, Serializer};
 use std::ops::Range;
+use std::time::Duration;
 
 /// A page of an answer, or of what is known of it while the search runs.
 #[derive(Debug, serde::Serialize)]
@@ -106,10 +108,31 @@ impl Serialize for SkippedJson {
 
 #[derive(Clone, Copy, Debug, serde::Serialize)]
 pub(crate) struct TimingsJson {
-    pub(crate) queue_ms: f64,
-    pub(crate) stream_ms: f64,
-    pub(crate) rank_ms: f64,
-    pub(crate) render_ms: f64,
+    queue_ms: f64,
+    /// These three are parts of the stream, of the slowest backend each.
+    plan_ms: f64,
+    candidates_ms: f64,
+    verify_ms: f64,
+    stream_ms: f64,
+    rank_ms: f64,
+    render_ms: f64,
+}
+
+impl TimingsJson {
+    /// Of a run, and of the page that was `rendered` of it.
+    pub(crate) fn new(answer: &Answer, rendered: Duration) -> Self {
+        let milliseconds = |time: Duration| time.as_micros() as f64 / 1000.0;
+        let (timings, phases) = (answer.timings(), answer.phases());
+        TimingsJson {
+            queue_ms: milliseconds(timings.queue),
+            plan_ms: phases.plan_us as f64 / 1000.0,
+            candidates_ms: phases.candidates_us as f64 / 1000.0,
+            verify_ms: phases.verify_us as f64 / 1000.0,
+            stream_ms: milliseconds(timings.stream),
+            rank_ms: milliseconds(timings.rank),
+            render_ms: milliseconds(rendered),
+        }
+    }
 }
 
 #[derive(Clone, Debug, serde::Serialize)]
@@ -118,6 +141,11 @@ pub(crate) struct ProgressJson {
     blocks_total: u64,
     documents: u64,
     matches: u64,
+    /// No match that is still to come has a higher rank; none until that is known.
+    bound: Option<f32>,
+    elapsed_ms: u64,
+    /// An estimate; none while it is too early to tell.
+    eta_ms: Option<u64>,
     backends: Vec<BackendJson>,
 }
 
@@ -126,22 +154,29 @@ struct BackendJson {
     name: String,
     blocks_done: u64,
     blocks_total: u64,
+    documents: u64,
     matches: u64,
+    bound: Option<f32>,
 }
 
-impl From<Progress> for ProgressJson {
-    fn from(progress: Progress) -> Self {
+impl ProgressJson {
+    pub(crate) fn new(progress: Progress, eta: Option<Duration>) -> Self {
         let backend = |backend: crate::live::BackendProgress| BackendJson {
             name: backend.name,
             blocks_done: backend.blocks_done,
             blocks_total: backend.blocks_total,
+            documents: backend.documents,
             matches: backend.matches,
+            bound: Some(backend.bound).filter(|bound| bound.is_finite()),
         };
         ProgressJson {
             blocks_done: progress.blocks_done,
             blocks_total: progress.blocks_total,
             documents: progress.documents,
             matches: progress.matches,
+            bound: progress.bound(),
+            elapsed_ms: progress.elapsed.as_millis() as u64,
+            eta_ms: eta.map(|eta| eta.as_millis() as u64),
             backends: progress.backends.into_iter().map(backend).collect(),
         }
     }

@@ -108,6 +108,7 @@ impl Part {
         }
         Ok(StreamEnd {
             plan: end.plan,
+            phases: end.phases,
             shards: end.shards,
             at: Some(at),
         })

@@ -56,6 +56,8 @@ pub(crate) struct Fake {
     pub(crate) connections: AtomicUsize,
     /// Connections that have answered something are closed when they fall idle.
     pub(crate) drop_idle: AtomicBool,
+    /// What the progress at the gate says of matches to come.
+    pub(crate) bound: Mutex<f32>,
     gate: (Mutex<bool>, Condvar),
     down: Mutex<bool>,
 }
@@ -75,6 +77,7 @@ impl Fake {
             broken_off: AtomicUsize::new(0),
             connections: AtomicUsize::new(0),
             drop_idle: AtomicBool::new(false),
+            bound: Mutex::new(f32::INFINITY),
             gate: Default::default(),
             down: Mutex::new(false),
         }
@@ -281,6 +284,7 @@ impl Fake {
             let progress = Progress {
                 blocks_done: 1,
                 blocks_total: 4,
+                bound: *self.bound.lock().unwrap(),
                 ..Progress::default()
             };
             progress.encode(&mut out).unwrap();

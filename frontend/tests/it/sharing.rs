@@ -184,23 +184,3 @@ fn the_spool_is_gone_with_its_runs() {
             .contains("in use")
     );
 }
-
-#[test]
-fn events_follow_a_search_to_its_end() {
-    let fake = Fake::with("one", shards(1, 2), Fault::Gate);
-    let site = Site::new(vec![fake.backend()]);
-    let page = site.get("/api/v2/search?q=arse&wait=false").json();
-    assert_eq!(page["state"], json!("running"));
-    let path = format!("/api/v2/search/{}/events", page["id"].as_str().unwrap());
-    let events = site.events(&path, "matches");
-    let names: Vec<_> = events.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, ["progress", "matches"]);
-    assert_eq!(events[0].1["blocks_total"], json!(4));
-    assert!(!events[1].1["matches"].as_array().unwrap().is_empty());
-    assert!(!events[1].1["html"].as_str().unwrap().contains("<script"));
-    fake.open_gate();
-    let events = site.events(&path, "done");
-    let (name, done) = events.last().unwrap();
-    assert_eq!((name.as_str(), &done["complete"]), ("done", &json!(true)));
-    assert_eq!(done["total"], site.search("arse")["total"]);
-}

@@ -1,0 +1,144 @@
+//! The stream of events: what a search finds while it runs, and its first page at the latest at its
+//! end.
+
+use crate::fake::{Document, Fake, Fault};
+use crate::shards;
+use crate::site::{Site, eventually};
+use serde_json::{Value, json};
+use std::sync::atomic::Ordering::SeqCst;
+use std::time::{Duration, Instant};
+
+fn names(events: &[(String, Value)]) -> Vec<&str> {
+    events.iter().map(|(name, _)| name.as_str()).collect()
+}
+
+/// The data of the last event of this name.
+fn last<'a>(events: &'a [(String, Value)], name: &str) -> &'a Value {
+    let found = events.iter().rfind(|(known, _)| known == name);
+    &found.unwrap_or_else(|| panic!("no {name} in {events:?}")).1
+}
+
+#[test]
+fn events_follow_a_search_to_its_end() {
+    let fake = Fake::with("one", shards(1, 2), Fault::Gate);
+    let site = Site::new(vec![fake.backend()]);
+    let page = site.get("/api/v2/search?q=arse&wait=false").json();
+    assert_eq!(
+        (&page["state"], &page["found"]),
+        (&json!("running"), &Value::Null)
+    );
+    let path = format!("/api/v2/search/{}/events", page["id"].as_str().unwrap());
+    let events = site.events(&path, "progress");
+    assert_eq!(names(&events), ["matches", "progress"]);
+    let best = last(&events, "matches");
+    assert!(!best["matches"].as_array().unwrap().is_empty());
+    assert!(!best["html"].as_str().unwrap().contains("<script"));
+    assert_eq!(best["final"], json!(false));
+    let progress = last(&events, "progress");
+    assert_eq!(
+        (&progress["id"], &progress["bound"]),
+        (&page["id"], &Value::Null)
+    );
+    assert_eq!(progress["backends"][0]["name"], json!("one"));
+    fake.open_gate();
+    let events = site.events(&path, "done");
+    let done = last(&events, "done");
+    assert_eq!(done["complete"], json!(true));
+    let page = site.search("arse");
+    assert_eq!(
+        (&done["total"], &done["found"]),
+        (&page["total"], &page["found"])
+    );
+    assert_eq!(last(&events, "matches")["matches"], page["matches"]);
+    assert!(done["timings"]["stream_ms"].as_f64().unwrap() > 0.0);
+}
+
+#[test]
+fn the_first_match_comes_at_once() {
+    let fake = Fake::with("one", shards(1, 1), Fault::Gate);
+    let site = Site::new(vec![fake.backend()]);
+    eventually("a connection", || site.frontend.backends()[0].connected);
+    let asked = Instant::now();
+    let events = site.events("/api/v2/events?q=arse", "matches");
+    // A tick would take 250 ms, and a busy machine has its pauses.
+    assert!(
+        asked.elapsed() < Duration::from_millis(150),
+        "{:?}",
+        asked.elapsed()
+    );
+    assert_eq!(names(&events), ["matches"]);
+}
+
+/// Two documents: twelve good matches before the gate, and as many behind it that are worse.
+fn good_and_bad() -> Vec<(u8, Vec<Document>)> {
+    let document = |path: &[u8], line: &[u8]| Document {
+        package: b"p".to_vec(),
+        path: path.to_vec(),
+        lines: vec![line.to_vec(); 12],
+        split: false,
+    };
+    vec![(
+        1,
+        vec![document(b"a", b"arse"), document(b"b", b"    arse")],
+    )]
+}
+
+#[test]
+fn the_first_page_is_final_when_no_bound_can_change_it() {
+    for (bound, is_final) in [(1.05, true), (1.1, false)] {
+        let fake = Fake::with("one", good_and_bad(), Fault::Gate);
+        *fake.bound.lock().unwrap() = bound;
+        let site = Site::new(vec![fake.backend()]);
+        // It stays open while the other one comes and goes.
+        let _held = site.get("/api/v2/search?q=arse&wait=false");
+        let listen = |last: &str| site.events("/api/v2/events?q=arse", last);
+        eventually("the bound", || {
+            last(&listen("progress"), "progress")["bound"]
+                .as_f64()
+                .is_some()
+        });
+        let early = listen("progress");
+        assert_eq!(last(&early, "matches")["final"], json!(is_final));
+        fake.open_gate();
+        let events = listen("done");
+        let finals = events
+            .iter()
+            .filter(|(_, data)| data["final"] == json!(true));
+        assert_eq!(finals.count(), 1, "final once");
+        let page = site.search("arse");
+        assert_eq!(last(&events, "matches")["matches"], page["matches"]);
+        assert_eq!(last(&events, "done")["total"], json!(24));
+        if is_final {
+            assert_eq!(last(&early, "matches")["matches"], page["matches"]);
+        }
+    }
+}
+
+#[test]
+fn a_finished_search_gives_its_first_page_and_its_end() {
+    let site = Site::new(vec![Fake::new("one", shards(1, 2)).backend()]);
+    let page = site.search("arse");
+    let events = site.events("/api/v2/events?q=arse", "done");
+    assert_eq!(names(&events), ["matches", "done"]);
+    assert_eq!(events[0].1["final"], json!(true));
+    assert_eq!(events[0].1["matches"], page["matches"]);
+    assert_eq!(events[1].1["id"], page["id"]);
+    let nothing = site.events("/api/v2/events?q=nowhere", "done");
+    assert_eq!(last(&nothing, "matches")["matches"], json!([]));
+    let count = site.events("/api/v2/events?q=arse&want=count", "done");
+    assert_eq!(last(&count, "done")["found"], page["found"]);
+    let bad = site.get("/api/v2/events?q=(&mode=regexp");
+    assert_eq!((bad.status, bad.json()["at"].as_u64()), (400, Some(0)));
+    assert_eq!(site.get("/api/v2/events?q=arse&page=1").status, 400);
+}
+
+#[test]
+fn a_search_that_nobody_listens_to_is_given_up() {
+    let fake = Fake::with("one", shards(1, 2), Fault::Gate);
+    let site = Site::new(vec![fake.backend()]);
+    // Reading ends, and with it the connection, after the first event.
+    site.events("/api/v2/events?q=arse", "matches");
+    eventually("the end of the search", || {
+        fake.broken_off.load(SeqCst) == 1
+    });
+}
