@@ -216,4 +216,23 @@ struct SpoolManifest {
   planUs @16 :UInt64;        # of the slowest backend, as all below
   candidatesUs @17 :UInt64;
   verifyUs @18 :UInt64;
+  orderBytes @19 :UInt64;    # of these files
+  packagesBytes @20 :UInt64;
+  facetsBytes @21 :UInt64;
+  shardDocuments @22 :UInt64;
+                             # in the shards that were searched
+}
+
+struct SpoolFacets {
+  # A frontend to itself, beside the manifest, in a frame of the same type: how many of a run's
+  # matches have which language and which directory.
+  languages @0 :List(Facet);
+  directories @1 :List(Facet);
+  otherDirectories @2 :UInt64;
+                             # matches in directories that are not listed
+}
+
+struct Facet {
+  name @0 :Data;
+  count @1 :UInt64;
 }

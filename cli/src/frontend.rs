@@ -1,9 +1,10 @@
 //! `trawl frontend`: searches backends, and answers people and programs over HTTP.
 
-use crate::{size, terminal};
+use crate::limits::Limits;
+use crate::terminal;
 use anyhow::{Context, Result};
 use axum::serve::ListenerExt;
-use frontend::{Backend, Config, Frontend};
+use frontend::{Backend, Frontend};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -24,9 +25,8 @@ pub(crate) struct Arguments {
     /// A directory for what backends send; this frontend's alone
     #[arg(long, value_name = "DIR")]
     spool: PathBuf,
-    /// Bytes that the spool may take on the disk
-    #[arg(long, value_name = "SIZE", value_parser = size::parse, default_value = "10G")]
-    spool_bytes: u64,
+    #[command(flatten)]
+    limits: Limits,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
@@ -39,10 +39,7 @@ async fn serve(arguments: &Arguments) -> Result<ExitCode> {
     let metrics = record_metrics()?;
     std::fs::create_dir_all(&arguments.spool)
         .with_context(|| format!("{}: cannot be created", arguments.spool.display()))?;
-    let config = Config {
-        spool_bytes_max: arguments.spool_bytes,
-        ..Config::new(&arguments.spool)
-    };
+    let config = arguments.limits.config(&arguments.spool);
     let backends = arguments
         .backends
         .iter()

@@ -8,6 +8,7 @@ mod backend;
 mod frontend;
 mod index;
 mod inspect;
+mod limits;
 mod local;
 mod place;
 mod search;

@@ -33,14 +33,15 @@ pub(crate) fn index_of<'a>(sources: impl IntoIterator<Item = &'a Path>) -> Resul
     Ok(cache()?.join(format!("index-{:016x}", hasher.finish())))
 }
 
-/// Starts a frontend on the first spool directory that no other process has.
+/// Starts a frontend on the first spool directory of this kind that no other process has.
 pub(crate) fn with_free_spool<T>(
+    kind: &str,
     start: impl Fn(&Path) -> Result<T, ::frontend::StartError>,
 ) -> Result<T> {
     let cache = cache()?;
     let mut last = None;
     for number in 0..SPOOLS_MAX {
-        let spool = cache.join(format!("spool-{number}"));
+        let spool = cache.join(format!("{kind}-{number}"));
         std::fs::create_dir_all(&spool)
             .with_context(|| format!("{}: cannot be created", spool.display()))?;
         match start(&spool) {

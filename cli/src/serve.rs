@@ -1,9 +1,10 @@
 //! `trawl serve`: everything in one process, from directories to a page in a browser.
 
 use crate::index::BuildArguments;
+use crate::limits::Limits;
 use crate::{local, place, terminal};
 use anyhow::{Context, Result, bail};
-use frontend::{Config, Frontend};
+use frontend::Frontend;
 use index::corpus::{self, Source};
 use index::indexing::{self, Changes};
 use std::collections::HashSet;
@@ -32,6 +33,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "DIR")]
     spool: Option<PathBuf>,
     #[command(flatten)]
+    limits: Limits,
+    #[command(flatten)]
     build: BuildArguments,
     /// Directories of source
     #[arg(value_name = "SOURCE")]
@@ -49,14 +52,15 @@ async fn serve(arguments: &Arguments) -> Result<ExitCode> {
     let metrics = crate::frontend::record_metrics()?;
     let index = prepare_index(arguments)?;
     let backend = local::backend(&index)?;
-    let start = |spool: &Path| Frontend::start(Config::new(spool), vec![backend.clone()]);
+    let start =
+        |spool: &Path| Frontend::start(arguments.limits.config(spool), vec![backend.clone()]);
     let frontend = match &arguments.spool {
         Some(spool) => {
             std::fs::create_dir_all(spool)
                 .with_context(|| format!("{}: cannot be created", spool.display()))?;
             start(spool)?
         }
-        None => place::with_free_spool(start)?,
+        None => place::with_free_spool("spool", start)?,
     };
     crate::frontend::answer(listener, frontend, metrics).await
 }

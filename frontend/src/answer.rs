@@ -1,22 +1,28 @@
 //! A finished run: its matches in order, and how complete they are.
 //!
-//! An answer never changes, and its matches are in the spool: what it holds in memory is one
-//! pointer a match.
+//! An answer never changes, and its matches and their order are in the spool: what it holds in memory
+//! does not grow with them.
 
+mod manifest;
 mod text;
 
 pub use text::{Text, Texts};
 
-use crate::page::{self, Group};
+use crate::assemble::Counts;
+use crate::assign::Known;
+use crate::packages::{self, Package};
 use crate::query::Query;
-use crate::rank::{FrameAt, Pointer, StringPool, unpack_frame};
+use crate::rank::{FrameAt, Pointer, unpack_frame};
 use crate::render::Match;
 use crate::run::{Explain, Missing, Outcome, Skipped};
-use crate::spool::{FrameReader, RunSpool, SpoolError};
-use schema::message::{BatchReader, Phases};
+use crate::spool::{FrameReader, RunSpool, SpoolError, read_pointers};
+use schema::frame;
+use schema::message::{BatchReader, Phases, SpoolFacets};
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
+use zerocopy::IntoBytes;
 
 /// Memory that the matches of a chunk take, about, when all are read chunk by chunk.
 const CHUNK_BYTES: usize = 64 << 20;
@@ -36,6 +42,8 @@ pub struct Timings {
     pub stream: Duration,
     /// Putting the matches in order.
     pub rank: Duration,
+    /// What backends did meanwhile: of each phase what the slowest one took.
+    pub phases: Phases,
 }
 
 impl Timings {
@@ -52,13 +60,14 @@ pub struct Answer {
     pub(crate) generation: String,
     pub(crate) query: Query,
     pub(crate) outcome: Outcome,
-    pub(crate) pointers: Vec<Pointer>,
-    pub(crate) packages: StringPool,
+    pub(crate) known: Known,
+    pub(crate) counts: Counts,
     pub(crate) documents: u64,
+    pub(crate) found: u64,
     pub(crate) timings: Timings,
     pub(crate) spool: Arc<RunSpool>,
-    /// Made when the first page by package is asked for.
-    pub(crate) groups: OnceLock<Vec<Group>>,
+    /// What is read is not what was written.
+    pub(crate) damaged: AtomicBool,
 }
 
 impl Answer {
@@ -80,18 +89,18 @@ impl Answer {
     /// How many matches there are, or documents when those are wanted, whether they were sent or not.
     /// Exact when the answer is complete; else as far as backends said it, and at least what arrived.
     pub fn found(&self) -> u64 {
-        self.outcome.explain.found.max(self.len() as u64)
+        self.found.max(self.counts.pointers)
     }
 
     /// How many matches can be read. Without a limit all that there are when the answer is complete;
     /// else how many arrived. Of a count there are none.
     pub fn len(&self) -> usize {
-        self.pointers.len()
+        self.counts.pointers as usize
     }
 
     /// Whether no match can be read.
     pub fn is_empty(&self) -> bool {
-        self.pointers.is_empty()
+        self.len() == 0
     }
 
     /// Documents with a match.
@@ -99,14 +108,15 @@ impl Answer {
         self.documents
     }
 
-    /// Packages with a match.
+    /// Packages with a match that can be read.
     pub fn packages(&self) -> usize {
-        self.packages.len()
+        self.counts.packages as usize
     }
 
     /// Whether every shard was searched to its end.
     pub fn is_complete(&self) -> bool {
-        self.outcome.missing.is_empty() && self.outcome.refused.is_none()
+        let outcome = &self.outcome;
+        outcome.missing.is_empty() && outcome.refused.is_none() && !outcome.shed
     }
 
     /// What is missing, by backend.
@@ -124,9 +134,14 @@ impl Answer {
         &self.outcome.explain
     }
 
+    /// How much there was to search when the query began, searched or not.
+    pub fn known(&self) -> Known {
+        self.known
+    }
+
     /// How long each phase took inside of the backends: of the slowest one each.
     pub fn phases(&self) -> &Phases {
-        &self.outcome.phases
+        &self.timings.phases
     }
 
     /// How long it took.
@@ -140,17 +155,31 @@ impl Answer {
     /// # Panics
     /// When the range is not within `0..len()`.
     pub fn matches(&self, range: Range<usize>) -> Result<Vec<Match>, SpoolError> {
-        read(
-            &self.spool,
-            &self.pointers[range],
-            self.query.context_lines(),
-        )
+        let pointers = self.pointers(range)?;
+        self.read(&pointers)
+    }
+
+    fn read(&self, pointers: &[Pointer]) -> Result<Vec<Match>, SpoolError> {
+        self.checked(read(&self.spool, pointers, self.query.context_lines()))
+    }
+
+    /// Remembers that the answer cannot be read, so that nobody else is given it.
+    fn checked<T>(&self, result: Result<T, SpoolError>) -> Result<T, SpoolError> {
+        if result.is_err() {
+            self.damaged.store(true, Relaxed);
+        }
+        result
+    }
+
+    /// Whether it is to be searched for again.
+    pub(crate) fn is_damaged(&self) -> bool {
+        self.damaged.load(Relaxed)
     }
 
     /// How many matches to ask [`matches`](Self::matches) for at a time when all are wanted: the
     /// order jumps from frame to frame, so fewer, larger ranges read each frame less often.
     pub fn chunk_len(&self) -> usize {
-        let spooled = self.spool.bytes() as usize / self.len().max(1);
+        let spooled = self.spool.frame_bytes() as usize / self.len().max(1);
         (CHUNK_BYTES / (MATCH_BYTES + spooled)).max(CHUNK_LEN_MIN)
     }
 
@@ -163,15 +192,55 @@ impl Answer {
         text::for_each(self, each)
     }
 
-    /// Matches that are not neighbours, in the order of `indexes`.
-    pub(crate) fn matches_at(&self, indexes: &[usize]) -> Result<Vec<Match>, SpoolError> {
-        let pointers: Vec<_> = indexes.iter().map(|&index| self.pointers[index]).collect();
-        read(&self.spool, &pointers, self.query.context_lines())
+    /// The first matches of a package, at most so many.
+    pub fn matches_of(&self, package: &Package, most: usize) -> Result<Vec<Match>, SpoolError> {
+        let mut pointers = Vec::new();
+        for &place in package.first.iter().take(most) {
+            if place >= self.counts.pointers {
+                return Err(self.spool.packages.corrupt(0));
+            }
+            let place = place as usize;
+            pointers.append(&mut self.pointers(place..place + 1)?);
+        }
+        self.read(&pointers)
     }
 
-    /// Packages in the order of their best match.
-    pub(crate) fn groups(&self) -> &[Group] {
-        self.groups.get_or_init(|| page::group(&self.pointers))
+    /// Packages in the order of their best match, those with these numbers. Blocks on the disk.
+    ///
+    /// # Panics
+    /// When the range is not within `0..packages()`.
+    pub fn package_list(&self, range: Range<usize>) -> Result<Vec<Package>, SpoolError> {
+        assert!(range.end <= self.packages(), "packages {range:?}");
+        self.checked(packages::read(
+            &self.spool.packages,
+            self.counts.packages,
+            range,
+        ))
+    }
+
+    /// How many matches have which language and directory, of those that can be read. With a limit
+    /// nobody has counted that. Blocks on the disk.
+    pub fn facets(&self) -> Result<Option<SpoolFacets>, SpoolError> {
+        if self.query.limit() > 0 {
+            return Ok(None);
+        }
+        let blob = &self.spool.facets;
+        let mut words = vec![0_u64; blob.len().div_ceil(8) as usize];
+        blob.read_at(words.as_mut_bytes(), 0)?;
+        let frame = frame::decode(words.as_bytes()).ok().flatten();
+        let facets = frame.and_then(|frame| SpoolFacets::decode(frame.payload).ok());
+        self.checked(facets.map(Some).ok_or_else(|| blob.corrupt(0)))
+    }
+
+    /// Pointers in a range of the order.
+    pub(crate) fn pointers(&self, range: Range<usize>) -> Result<Vec<Pointer>, SpoolError> {
+        assert!(range.end <= self.len(), "matches {range:?}");
+        let range = range.start as u64..range.end as u64;
+        self.checked(read_pointers(
+            &self.spool.order,
+            self.counts.pointers,
+            range,
+        ))
     }
 }
 

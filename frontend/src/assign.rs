@@ -6,19 +6,19 @@
 
 use crate::query::generation;
 use crate::run::{Assignment, Missing, ShardId};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::time::SystemTime;
 
 /// What is known of a backend.
 #[derive(Clone, Debug)]
-pub(crate) struct Known {
+pub(crate) struct Peer {
     /// Its place among the backends.
     pub(crate) number: usize,
     pub(crate) name: String,
     /// Why it is not connected, and since when.
     pub(crate) lost: Option<(String, SystemTime)>,
-    /// The shards it announced last.
-    pub(crate) shards: Option<Vec<ShardId>>,
+    /// The shards it announced last, with their documents.
+    pub(crate) shards: Option<Vec<(ShardId, u32)>>,
 }
 
 /// What a query is to do.
@@ -29,14 +29,30 @@ pub(crate) struct Plan {
     /// By the backend's number.
     pub(crate) assignments: Vec<(usize, Assignment)>,
     pub(crate) missing: Vec<Missing>,
+    /// All that is known of, whoever is there.
+    pub(crate) known: Known,
+}
+
+/// How much there is to search.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Known {
+    /// Shards.
+    pub shards: u64,
+    /// Documents in them.
+    pub documents: u64,
 }
 
 impl Plan {
-    pub(crate) fn new(backends: Vec<Known>) -> Plan {
+    pub(crate) fn new(backends: Vec<Peer>) -> Plan {
         let all = backends
             .iter()
             .filter_map(|backend| backend.shards.as_deref());
-        let generation = generation(all.flatten().copied());
+        let all: HashMap<ShardId, u32> = all.flatten().copied().collect();
+        let generation = generation(all.keys().copied());
+        let known = Known {
+            shards: all.len() as u64,
+            documents: all.values().map(|&documents| u64::from(documents)).sum(),
+        };
         let (connected, lost): (Vec<_>, Vec<_>) = backends
             .into_iter()
             .partition(|backend| backend.lost.is_none());
@@ -53,29 +69,32 @@ impl Plan {
             generation,
             assignments,
             missing,
+            known,
         }
     }
 }
 
 /// Gives a backend those of its shards that nobody has yet.
-fn assign(backend: Known, assigned: &mut HashSet<ShardId>) -> Option<(usize, Assignment)> {
+fn assign(backend: Peer, assigned: &mut HashSet<ShardId>) -> Option<(usize, Assignment)> {
     let shards = backend.shards.unwrap_or_default().into_iter();
-    let shards: Vec<_> = shards.filter(|id| assigned.insert(*id)).collect();
+    let (shards, documents) = shards.filter(|(id, _)| assigned.insert(*id)).unzip();
     let assignment = Assignment {
         backend: backend.name,
         shards,
+        documents,
     };
     (!assignment.shards.is_empty()).then_some((backend.number, assignment))
 }
 
 /// What is missing without a backend.
-fn missing(backend: Known, assigned: &HashSet<ShardId>) -> Option<Missing> {
+fn missing(backend: Peer, assigned: &HashSet<ShardId>) -> Option<Missing> {
     let (reason, since) = backend.lost?;
     let shards: Vec<_> = match backend.shards {
         None => Vec::new(),
         Some(shards) => {
             let shards: Vec<_> = shards
                 .into_iter()
+                .map(|(id, _)| id)
                 .filter(|id| !assigned.contains(id))
                 .collect();
             if shards.is_empty() {
@@ -102,9 +121,9 @@ mod tests {
     fn check(backends: &[&str], expected: Expect) {
         let known = |(number, text): (usize, &&str)| {
             let (name, shards) = text.split_once(": ").unwrap();
-            let ids = shards.bytes().map(|byte| [byte; 32]).collect();
+            let ids = shards.bytes().map(|byte| ([byte; 32], 10)).collect();
             let reason = ("refused".to_owned(), SystemTime::UNIX_EPOCH);
-            Known {
+            Peer {
                 number,
                 name: name.trim_start_matches('!').to_owned(),
                 lost: name.starts_with('!').then_some(reason),
@@ -150,11 +169,11 @@ mod tests {
 
     #[test]
     fn the_generation_does_not_depend_on_who_is_there() {
-        let known = |lost: bool| Known {
+        let known = |lost: bool| Peer {
             number: 0,
             name: String::new(),
             lost: lost.then_some((String::new(), SystemTime::UNIX_EPOCH)),
-            shards: Some(vec![[7; 32]]),
+            shards: Some(vec![([7; 32], 10)]),
         };
         let generation = |lost| Plan::new(vec![known(lost)]).generation;
         assert_eq!(generation(true), generation(false));

@@ -3,7 +3,9 @@
 use crate::query::BadQuery;
 use crate::spool::SpoolError;
 use schema::message;
-use std::sync::Arc;
+
+/// What a client that was refused is told to wait, in seconds.
+pub(crate) const RETRY_AFTER_S: u64 = 2;
 
 /// Why a frontend cannot be started.
 #[derive(Debug, thiserror::Error)]
@@ -34,9 +36,12 @@ pub enum SearchError {
         /// When to ask again, in seconds.
         retry_after_s: u64,
     },
-    /// What was spooled cannot be read.
-    #[error("the spool cannot be read")]
-    Spool(#[source] Arc<SpoolError>),
+    /// The documents of that time cannot be searched any more.
+    #[error("the documents have changed since: generation {generation} is not held any more")]
+    Gone {
+        /// What was asked for.
+        generation: String,
+    },
 }
 
 /// Why a part of a document cannot be had.

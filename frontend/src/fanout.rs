@@ -14,7 +14,7 @@ mod standing;
 
 pub(crate) use connection::Lost;
 pub(crate) use file::request;
-pub(crate) use search::{Harvest, receive};
+pub(crate) use search::receive;
 pub(crate) use standing::{Link, Peer};
 
 use std::io::{self, Read, Write};

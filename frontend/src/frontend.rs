@@ -1,28 +1,32 @@
 //! The frontend without HTTP: backends, spool and runs, and how a query becomes a run.
 //!
-//! Identical queries over the same shards are one run. Runs take turns beyond a number of them, and
-//! are refused beyond another.
+//! Identical queries over the same shards are one run. A run that its backends find to cost much needs
+//! a slot: it waits for one in a queue, and is refused when that is full. All others begin at once, so
+//! that whoever looks for a rare name never waits for those who look for `return`.
 
-use crate::assign::{Known, Plan};
-use crate::error::{FileError, SearchError, StartError};
+use crate::answer::Answer;
+use crate::assign::{self, Plan};
+use crate::error::{FileError, RETRY_AFTER_S, SearchError, StartError};
 use crate::fanout::{self, Backend, Link, Lost, Peer};
-use crate::live::{Claim, Live, Slot, State};
+use crate::live::{Claim, Deadline, Live, Slot};
+use crate::memory::Memory;
 use crate::query::Query;
+use crate::run::Event;
 use crate::runs::Runs;
 use crate::search::Search;
-use crate::spool::Spool;
+use crate::spool::{BeforeWrite, Limits, Spool};
 use schema::message::{self, FileRange, FileReply, FileRequest};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
-use tokio::sync::Semaphore;
+use std::time::{Duration, SystemTime};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// What a refused client is told to wait.
-const RETRY_AFTER_S: u64 = 2;
+/// Runs that are under way, whatever they cost; more are refused. Each has a thread a backend.
+const ACTIVE_MAX: usize = 256;
 
 /// How a frontend is set up.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Config {
     /// The directory for frames of running and finished queries. It is this frontend's alone.
     pub spool: PathBuf,
@@ -31,12 +35,35 @@ pub struct Config {
     /// How long a backend may say nothing before it counts as lost. Backends are heard at least
     /// every second, so that one lost packet is not taken for a dead machine.
     pub silence_max: Duration,
-    /// Queries that run at once.
+    /// Queries that cost much and run at once.
     pub running_max: usize,
-    /// Queries that wait for their turn; more are refused.
+    /// Queries that cost much and wait for their turn; more are refused.
     pub queued_max: usize,
     /// How long a query goes on after its last client has gone.
     pub grace: Duration,
+    /// How long a query may take when its client does not say.
+    pub timeout: Duration,
+    /// How long a client may let a query take.
+    pub timeout_max: Duration,
+    /// Bytes of memory that do not depend on the machine: half of it is for the pointers of all running
+    /// queries; receive buffers, small answers and pages in the making are to fit into the other half.
+    pub memory_bytes: u64,
+    /// Bytes of pointers that one running query may have in memory.
+    pub query_memory_bytes: u64,
+    /// Bytes of a query's matches that stay in memory; one that has more is written to the spool.
+    pub run_memory_bytes: u64,
+    /// Whether the spool keeps finished queries when the frontend ends.
+    pub durable: bool,
+    /// Is asked before every write to the spool; for tests of what fails.
+    pub before_write: Option<BeforeWrite>,
+}
+
+impl std::fmt::Debug for Config {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Config")
+            .field("spool", &self.spool)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Config {
@@ -46,9 +73,16 @@ impl Config {
             spool: spool.into(),
             spool_bytes_max: 10 << 30,
             silence_max: Duration::from_secs(3),
-            running_max: 8,
+            running_max: 4,
             queued_max: 32,
             grace: Duration::from_secs(2),
+            timeout: Duration::from_secs(60),
+            timeout_max: Duration::from_secs(300),
+            memory_bytes: 256 << 20,
+            query_memory_bytes: 64 << 20,
+            run_memory_bytes: 64 << 10,
+            durable: true,
+            before_write: None,
         }
     }
 }
@@ -72,14 +106,22 @@ pub struct BackendStatus {
     pub text_bytes: u64,
 }
 
+/// Slots for runs that cost much, and how many wait for one.
+struct Turns {
+    slots: Arc<Semaphore>,
+    queued: AtomicUsize,
+    queued_max: usize,
+}
+
 /// A frontend. Dropping it closes its connections.
 pub struct Frontend {
     config: Config,
     peers: Vec<Arc<Peer>>,
     spool: Arc<Spool>,
     runs: Arc<Mutex<Runs>>,
-    turns: Arc<Semaphore>,
-    /// Runs that have their turn or wait for it.
+    memory: Arc<Memory>,
+    turns: Arc<Turns>,
+    /// Runs that are under way.
     active: Arc<AtomicUsize>,
     runtime: tokio::runtime::Handle,
 }
@@ -96,7 +138,26 @@ impl Frontend {
         if backends.len() > usize::from(u16::MAX) {
             return Err(StartError::TooManyBackends(backends.len()));
         }
-        let spool = Spool::open(&config.spool, config.spool_bytes_max)?;
+        let limits = Limits {
+            disk_bytes_max: config.spool_bytes_max,
+            run_memory_max: config.run_memory_bytes,
+            durable: config.durable,
+            before_write: config.before_write.clone(),
+        };
+        let (spool, recovered) = Spool::open(&config.spool, limits)?;
+        let mut runs = Runs::default();
+        for answer in recovered.into_iter().filter_map(Answer::recover) {
+            drop(runs.insert(Live::recovered(answer)));
+        }
+        drop(runs.make_room(&spool, 0));
+        let runs = Arc::new(Mutex::new(runs));
+        let (known, held) = (Arc::downgrade(&runs), Arc::downgrade(&spool));
+        spool.on_full(move |bytes| {
+            if let (Some(runs), Some(spool)) = (known.upgrade(), held.upgrade()) {
+                let forgotten = lock(&runs).make_room(&spool, bytes);
+                drop(forgotten);
+            }
+        });
         let peers = backends
             .into_iter()
             .map(|backend| Peer::start(backend, config.silence_max))
@@ -105,8 +166,13 @@ impl Frontend {
         Ok(Arc::new(Frontend {
             peers,
             spool,
-            runs: Arc::default(),
-            turns: Arc::new(Semaphore::new(config.running_max)),
+            runs,
+            memory: Memory::new(config.memory_bytes / 2),
+            turns: Arc::new(Turns {
+                slots: Arc::new(Semaphore::new(config.running_max.max(1))),
+                queued: AtomicUsize::new(0),
+                queued_max: config.queued_max,
+            }),
             active: Arc::default(),
             runtime: tokio::runtime::Handle::current(),
             config,
@@ -116,17 +182,45 @@ impl Frontend {
     /// Starts a query, or joins the run of the same one. Waits up to a second for backends that
     /// are not connected.
     pub async fn search(&self, query: Query) -> Result<Search, SearchError> {
+        self.search_within(query, None, None).await
+    }
+
+    /// The same, over the shards of `generation` when there is one, with a time in which the query is to
+    /// be done, up to the bound of all.
+    pub async fn search_within(
+        &self,
+        query: Query,
+        generation: Option<&str>,
+        timeout: Option<Duration>,
+    ) -> Result<Search, SearchError> {
+        let timeout = timeout.unwrap_or(self.config.timeout);
+        let deadline = Deadline::after(timeout.min(self.config.timeout_max));
+        if let Some(generation) = generation {
+            let id = query.identity(generation);
+            if let Some(live) = self.share(&id, &query, generation) {
+                live.extend(deadline);
+                return Ok(self.hold(live));
+            }
+        }
         self.ready().await;
         let plan = self.plan();
+        if let Some(generation) = generation.filter(|wanted| *wanted != plan.generation) {
+            let generation = generation.to_owned();
+            return Err(SearchError::Gone { generation });
+        }
         let id = query.identity(&plan.generation);
+        if let Some(live) = self.share(&id, &query, &plan.generation) {
+            live.extend(deadline);
+            return Ok(self.hold(live));
+        }
         let (live, forgotten) = {
             let mut runs = lock(&self.runs);
+            // Somebody may have been faster.
             if let Some(live) = runs.find(&id, &query, &plan.generation) {
-                metrics::counter!("trawl_frontend_queries_shared_total").increment(1);
                 return Ok(self.hold(live));
             }
             self.admit()?;
-            let live = Live::new(self.claim(id, query, plan));
+            let live = Live::new(self.claim(id, query, plan, deadline));
             let forgotten = runs.insert(Arc::clone(&live));
             (live, forgotten)
         };
@@ -136,10 +230,39 @@ impl Frontend {
         Ok(search)
     }
 
+    /// The run of the same query, if there is one to share.
+    fn share(&self, id: &str, query: &Query, generation: &str) -> Option<Arc<Live>> {
+        let live = lock(&self.runs).find(id, query, generation)?;
+        let how = match live.is_running() {
+            true => "attach",
+            false => "hit",
+        };
+        metrics::counter!("trawl_frontend_cache_total", "how" => how).increment(1);
+        Some(live)
+    }
+
     /// The run with this id, while it is remembered.
     pub fn run(&self, id: &str) -> Option<Search> {
         let live = lock(&self.runs).get(id)?;
         Some(self.hold(live))
+    }
+
+    /// The run with this id, or, when its matches have made way for others, another run of its query.
+    pub async fn run_again(&self, id: &str) -> Result<Option<Search>, SearchError> {
+        if let Some(search) = self.run(id) {
+            return Ok(Some(search));
+        }
+        let Some((query, generation)) = lock(&self.runs).forgotten(id) else {
+            return Ok(None);
+        };
+        metrics::counter!("trawl_frontend_cache_total", "how" => "rerun").increment(1);
+        let search = self.search_within(query, Some(&generation), None).await?;
+        Ok(Some(search))
+    }
+
+    /// Bytes that the spool has on the disk.
+    pub fn spool_bytes(&self) -> u64 {
+        self.spool.disk_bytes()
     }
 
     fn hold(&self, live: Arc<Live>) -> Search {
@@ -200,14 +323,17 @@ impl Frontend {
         let known = |(number, peer): (usize, &Arc<Peer>)| {
             let status = peer.status();
             let shards = status.shards.as_deref();
-            Known {
+            assign::Peer {
                 number,
                 name: peer.name().to_owned(),
                 lost: match status.link {
                     Link::Connected => None,
                     Link::Lost { reason, since } => Some((reason, since)),
                 },
-                shards: shards.map(|shards| shards.iter().map(|shard| shard.id).collect()),
+                shards: shards.map(|shards| {
+                    let each = |shard: &message::Shard| (shard.id, shard.documents);
+                    shards.iter().map(each).collect()
+                }),
             }
         };
         Plan::new(self.peers.iter().enumerate().map(known).collect())
@@ -215,8 +341,7 @@ impl Frontend {
 
     /// Counts one more active run, or says that there are too many.
     fn admit(&self) -> Result<(), SearchError> {
-        let most = self.config.running_max + self.config.queued_max;
-        if self.active.load(Relaxed) >= most {
+        if self.active.load(Relaxed) >= ACTIVE_MAX {
             metrics::counter!("trawl_frontend_queries_shed_total").increment(1);
             let retry_after_s = RETRY_AFTER_S;
             return Err(SearchError::Overloaded { retry_after_s });
@@ -226,26 +351,19 @@ impl Frontend {
         Ok(())
     }
 
-    fn claim(&self, id: String, query: Query, plan: Plan) -> Claim {
+    fn claim(&self, id: String, query: Query, plan: Plan, deadline: Deadline) -> Claim {
         let (mut slots, mut assignments) = (Vec::new(), Vec::new());
         for (backend, (number, assignment)) in (0_u16..).zip(plan.assignments) {
             slots.push(Slot::new(
                 Arc::clone(&self.peers[number]),
                 backend,
                 message::Search {
-                    pattern: query.pattern().clone(),
-                    filters: query.filters().to_vec(),
-                    context_lines: query.context_lines(),
                     shards: assignment.shards.clone(),
-                    want: query.want(),
-                    limit: query.limit(),
-                    heavy: true,
-                    ..message::Search::default()
+                    ..query.search()
                 },
             ));
             assignments.push(assignment);
         }
-        let (runs, spool) = (Arc::downgrade(&self.runs), Arc::clone(&self.spool));
         Claim {
             spool: self.spool.run(&id, slots.len()),
             id,
@@ -254,12 +372,8 @@ impl Frontend {
             slots,
             assignments,
             missing: plan.missing,
-            make_room: Box::new(move |bytes| {
-                if let Some(runs) = runs.upgrade() {
-                    let forgotten = lock(&runs).make_room(&spool, bytes);
-                    drop(forgotten);
-                }
-            }),
+            known: plan.known,
+            deadline,
         }
     }
 
@@ -267,22 +381,66 @@ impl Frontend {
     fn drive(&self, live: Arc<Live>) -> impl Future<Output = ()> + Send + use<> {
         let (turns, active) = (Arc::clone(&self.turns), Arc::clone(&self.active));
         let (runs, spool) = (Arc::clone(&self.runs), Arc::clone(&self.spool));
+        let (memory, query_memory) = (Arc::clone(&self.memory), self.config.query_memory_bytes);
         async move {
-            let turn = tokio::select! {
-                turn = turns.acquire_owned() => turn.ok(),
-                () = live.cancelled() => None,
-            };
             metrics::gauge!("trawl_frontend_queries_running").increment(1.0);
-            live.start();
-            let state = live.settled().await;
+            // With a slot to spare nobody needs to ask what the query costs.
+            let turn = Arc::clone(&turns.slots).try_acquire_owned().ok();
+            live.start(turn.is_some(), &memory, query_memory);
+            let answer = see_through(&live, &turns, turn).await;
             metrics::gauge!("trawl_frontend_queries_running").decrement(1.0);
-            drop(turn);
             active.fetch_sub(1, Relaxed);
-            record(&live, &state);
-            drop((state, live));
+            record(&live, &answer);
+            drop((answer, live));
             let forgotten = lock(&runs).make_room(&spool, 0);
             drop(forgotten);
         }
+    }
+}
+
+/// Waits for the end of a run, gives it its turn, and stops it when its time is over.
+async fn see_through(
+    live: &Arc<Live>,
+    turns: &Turns,
+    mut turn: Option<OwnedSemaphorePermit>,
+) -> Arc<Answer> {
+    loop {
+        tokio::select! {
+            answer = live.settled() => return answer,
+            () = live.wants_turn() => {}
+            time = live.overdue() => {
+                live.halt(format!("the query was not done within {time:?}"));
+                return live.settled().await;
+            }
+        }
+        if turn.is_none() {
+            let before = turns.queued.fetch_add(1, Relaxed);
+            let _leave = Leave(&turns.queued);
+            if before >= turns.queued_max {
+                metrics::counter!("trawl_frontend_queries_shed_total").increment(1);
+                let at = SystemTime::now();
+                live.on(0, Event::Shed { at });
+                continue;
+            }
+            tokio::select! {
+                free = Arc::clone(&turns.slots).acquire_owned() => turn = free.ok(),
+                answer = live.settled() => return answer,
+                time = live.overdue() => {
+                    live.halt(format!("the query had no turn within {time:?}"));
+                    return live.settled().await;
+                }
+            }
+        }
+        live.on(0, Event::Admitted);
+    }
+}
+
+/// One less in the queue.
+struct Leave<'a>(&'a AtomicUsize);
+
+impl Drop for Leave<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Relaxed);
     }
 }
 
@@ -319,32 +477,21 @@ fn status(peer: &Peer) -> BackendStatus {
 }
 
 /// Writes a finished run to metrics and log.
-fn record(live: &Live, state: &State) {
-    match state {
-        State::Finished(answer) => {
-            let timings = answer.timings();
-            metrics::histogram!("trawl_frontend_query_seconds").record(timings.total());
-            metrics::histogram!("trawl_frontend_stream_seconds").record(timings.stream);
-            metrics::histogram!("trawl_frontend_rank_seconds").record(timings.rank);
-            metrics::counter!("trawl_frontend_matches_total").increment(answer.len() as u64);
-            let how = match (&answer.outcome.refused, answer.is_complete()) {
-                (Some(_), _) => "trawl_frontend_queries_refused_total",
-                (None, true) => "trawl_frontend_queries_finished_total",
-                (None, false) => "trawl_frontend_queries_incomplete_total",
-            };
-            metrics::counter!(how).increment(1);
-            let (id, matches, elapsed) = (&live.id, answer.len(), timings.total());
-            tracing::debug!(
-                id,
-                matches,
-                ?elapsed,
-                complete = answer.is_complete(),
-                "finished"
-            );
-        }
-        State::Broken(error) => tracing::error!(id = live.id, %error, "spool unreadable"),
-        State::Running => {}
-    }
+fn record(live: &Live, answer: &Answer) {
+    let timings = answer.timings();
+    metrics::histogram!("trawl_frontend_query_seconds").record(timings.total());
+    metrics::histogram!("trawl_frontend_stream_seconds").record(timings.stream);
+    metrics::histogram!("trawl_frontend_rank_seconds").record(timings.rank);
+    metrics::counter!("trawl_frontend_matches_total").increment(answer.len() as u64);
+    let how = match (&answer.outcome.refused, answer.is_complete()) {
+        (Some(_), _) => "trawl_frontend_queries_refused_total",
+        (None, true) => "trawl_frontend_queries_finished_total",
+        (None, false) => "trawl_frontend_queries_incomplete_total",
+    };
+    metrics::counter!(how).increment(1);
+    let (id, matches, elapsed) = (&live.id, answer.len(), timings.total());
+    let complete = answer.is_complete();
+    tracing::debug!(id, matches, ?elapsed, complete, "finished");
 }
 
 fn lock(runs: &Mutex<Runs>) -> MutexGuard<'_, Runs> {

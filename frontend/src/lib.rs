@@ -6,9 +6,11 @@
 //! counts, what is missing, and the matches in total order, read from the spool when a page asks
 //! for them. [`app`] puts HTTP in front of all that.
 //!
-//! Pure, without clock, file and socket: `query`, [`filter`], `assign` (who searches what), `run` (one query's state machine),
-//! `rank` (order), [`page`], [`render`]. The rim around them: `fanout` (connections to [`Backend`]s), `spool`
-//! (frames on disk), `live` (a run's threads and counters), `frontend`, `http`.
+//! Pure, without clock, file and socket: `query`, [`filter`], `assign` (who searches what), `run` (one
+//! query's state machine), `rank` (order), `facets` (counts), [`page`], [`render`]. The rim around them:
+//! `fanout` (connections to [`Backend`]s), `spool` (what has been received, in memory or on disk),
+//! `harvest` (what one stream has brought in), `assemble` (what pages are made from, at a run's end),
+//! `packages` (a file of them), `live` (a run's threads and counters), `memory`, `frontend`, `http`.
 //!
 //! ```
 //! use frontend::{Backend, Config, Frontend, Query};
@@ -36,13 +38,18 @@
 )]
 
 mod answer;
+mod assemble;
 mod assign;
 mod error;
+mod facets;
 mod fanout;
 pub mod filter;
 mod frontend;
+mod harvest;
 mod http;
 mod live;
+mod memory;
+mod packages;
 pub mod page;
 mod query;
 mod rank;
@@ -53,13 +60,14 @@ mod search;
 mod spool;
 
 pub use answer::{Answer, Text, Texts, Timings};
+pub use assign::Known;
 pub use error::{FileError, SearchError, StartError};
 pub use fanout::{Backend, Stream};
 pub use frontend::{BackendStatus, Config, Frontend};
 pub use http::app;
 pub use live::{BackendProgress, Progress};
+pub use packages::Package;
 pub use query::{BadQuery, CONTEXT_LINES_MAX, LIMIT_MAX, QUERY_BYTES_MAX, Query, Typed};
-pub use rank::MATCHES_MAX;
 pub use run::{Explain, Missing, ShardId, Skipped, SkippedDocument};
 pub use search::Search;
-pub use spool::SpoolError;
+pub use spool::{BeforeWrite, SpoolError};

@@ -12,15 +12,17 @@ pub use meter::{BackendProgress, Progress};
 pub(crate) use slot::Slot;
 
 use crate::answer::{Answer, Timings};
-use crate::fanout::{Harvest, Lost, receive};
+use crate::assemble::{Counts, assemble};
+use crate::assign::Known;
+use crate::fanout::{Lost, receive};
+use crate::harvest::Harvest;
+use crate::memory::Memory;
 use crate::query::Query;
-use crate::rank::{self, Continued, FrameAt, MATCHES_MAX, Pointer, StringPool};
 use crate::run::{self, Action, Assignment, Event, Missing, Outcome};
-use crate::spool::{FrameReader, RunSpool, SpoolError};
-use schema::message::BatchReader;
+use crate::spool::{RunSpool, SpoolError};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 use tokio::sync::{Notify, watch};
 
@@ -32,8 +34,6 @@ pub(crate) enum State {
     Running,
     /// It has ended.
     Finished(Arc<Answer>),
-    /// It has ended, and the spool could not be read to put it in order.
-    Broken(Arc<SpoolError>),
 }
 
 /// Who waits for a run.
@@ -50,18 +50,21 @@ pub(crate) struct Live {
     pub(crate) generation: String,
     pub(crate) query: Query,
     pub(crate) spool: Arc<RunSpool>,
+    known: Known,
     claimed: Instant,
     started: Mutex<Option<Instant>>,
     run: Mutex<run::Run>,
     /// The finish of a run that has nobody to ask.
     finish_at_once: Mutex<Option<Action>>,
     slots: Vec<Slot>,
-    matches: AtomicU64,
     state: watch::Sender<State>,
     cancelled: AtomicBool,
-    cancel: Notify,
+    /// When the run is stopped; the latest that a client has asked for.
+    deadline: watch::Sender<Deadline>,
+    /// `wants_turn` is set.
+    wake: Notify,
+    wants_turn: AtomicBool,
     clients: Mutex<Clients>,
-    make_room: Box<dyn Fn(u64) + Send + Sync>,
     /// Told whenever a stream has published something.
     news: watch::Sender<()>,
 }
@@ -74,9 +77,25 @@ pub(crate) struct Claim {
     pub(crate) slots: Vec<Slot>,
     pub(crate) assignments: Vec<Assignment>,
     pub(crate) missing: Vec<Missing>,
+    pub(crate) known: Known,
     pub(crate) spool: RunSpool,
-    /// Frees at least so many bytes of the spool if it can.
-    pub(crate) make_room: Box<dyn Fn(u64) + Send + Sync>,
+    pub(crate) deadline: Deadline,
+}
+
+/// When a run's time is over.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Deadline {
+    pub(crate) at: Instant,
+    /// How long it was, for people.
+    pub(crate) timeout: Duration,
+}
+
+impl Deadline {
+    /// So much from now on.
+    pub(crate) fn after(timeout: Duration) -> Deadline {
+        let at = Instant::now() + timeout;
+        Deadline { at, timeout }
+    }
 }
 
 impl Live {
@@ -91,27 +110,58 @@ impl Live {
             generation: claim.generation,
             query: claim.query,
             spool: Arc::new(claim.spool),
+            known: claim.known,
             claimed: Instant::now(),
             started: Mutex::default(),
             run: Mutex::new(run),
             finish_at_once: Mutex::new(finish),
             slots: claim.slots,
-            matches: AtomicU64::new(0),
             state: watch::Sender::default(),
             cancelled: AtomicBool::new(false),
-            cancel: Notify::new(),
+            deadline: watch::Sender::new(claim.deadline),
+            wake: Notify::new(),
+            wants_turn: AtomicBool::new(false),
             clients: Mutex::default(),
-            make_room: claim.make_room,
             news,
         })
     }
 
-    /// Opens the streams, each on a blocking thread of the runtime.
-    pub(crate) fn start(self: &Arc<Self>) {
+    /// A run that an earlier process has finished.
+    pub(crate) fn recovered(answer: Answer) -> Arc<Live> {
+        let (run, _) = run::Run::new(Vec::new(), Vec::new());
+        Arc::new(Live {
+            id: answer.id.clone(),
+            generation: answer.generation.clone(),
+            query: answer.query.clone(),
+            spool: Arc::clone(&answer.spool),
+            known: answer.known,
+            claimed: Instant::now(),
+            started: Mutex::default(),
+            run: Mutex::new(run),
+            finish_at_once: Mutex::default(),
+            slots: Vec::new(),
+            state: watch::Sender::new(State::Finished(Arc::new(answer))),
+            cancelled: AtomicBool::new(false),
+            deadline: watch::Sender::new(Deadline::after(Duration::ZERO)),
+            wake: Notify::new(),
+            wants_turn: AtomicBool::new(false),
+            clients: Mutex::default(),
+            news: watch::Sender::default(),
+        })
+    }
+
+    /// Opens the streams, each on a blocking thread of the runtime. `admitted`: the run may cost what
+    /// it costs.
+    pub(crate) fn start(self: &Arc<Self>, admitted: bool, memory: &Arc<Memory>, query_memory: u64) {
         *lock(&self.started) = Some(Instant::now());
+        if admitted {
+            lock(&self.run).on(0, Event::Admitted);
+        }
+        let share = query_memory / self.slots.len().max(1) as u64;
         for stream in 0..self.slots.len() {
-            let live = Arc::clone(self);
-            tokio::task::spawn_blocking(move || live.stream(stream));
+            let harvest = Harvest::new(memory.share(share));
+            self.slots[stream].put_harvest(harvest);
+            self.ask(stream, admitted);
         }
         let finish = lock(&self.finish_at_once).take();
         if let Some(action) = finish {
@@ -120,21 +170,33 @@ impl Live {
         }
     }
 
-    fn stream(&self, stream: usize) {
-        let mut harvest = Harvest::default();
-        let received = catch_unwind(AssertUnwindSafe(|| receive(self, stream, &mut harvest)));
+    fn ask(self: &Arc<Self>, stream: usize, heavy: bool) {
+        let live = Arc::clone(self);
+        tokio::task::spawn_blocking(move || live.stream(stream, heavy));
+    }
+
+    fn stream(self: &Arc<Self>, stream: usize, heavy: bool) {
+        let Some(mut harvest) = self.slots[stream].begin() else {
+            return;
+        };
+        let received = catch_unwind(AssertUnwindSafe(|| {
+            let received = receive(self, stream, heavy, &mut harvest);
+            if !matches!(received, Err(Lost::Heavy)) {
+                harvest.seal();
+            }
+            received
+        }));
         self.slots[stream].put_harvest(harvest);
+        let lost = |reason: String| {
+            let at = SystemTime::now();
+            Event::Lost { reason, at }
+        };
         let event = match received {
             Ok(Ok(end)) => Event::End(end),
             Ok(Err(Lost::Refused(bad))) => Event::Refused(bad),
-            Ok(Err(lost)) => Event::Lost {
-                reason: lost.to_string(),
-                at: SystemTime::now(),
-            },
-            Err(_) => Event::Lost {
-                reason: "this frontend failed on its answer".to_owned(),
-                at: SystemTime::now(),
-            },
+            Ok(Err(Lost::Heavy)) => Event::Heavy,
+            Ok(Err(reason)) => lost(reason.to_string()),
+            Err(_) => lost("this frontend failed on its answer".to_owned()),
         };
         if let Event::Lost { reason, .. } = &event {
             let backend = self.slots[stream].peer.name();
@@ -144,14 +206,19 @@ impl Live {
     }
 
     /// Gives an event to the state machine and does what it says.
-    pub(crate) fn on(&self, stream: usize, event: Event) {
+    pub(crate) fn on(self: &Arc<Self>, stream: usize, event: Event) {
         let actions = lock(&self.run).on(stream, event);
         actions.into_iter().for_each(|action| self.act(action));
     }
 
-    fn act(&self, action: Action) {
+    fn act(self: &Arc<Self>, action: Action) {
         match action {
             Action::Stop(stream) => self.slots[stream].stop(),
+            Action::Ask(stream) => self.ask(stream, true),
+            Action::Queue => {
+                self.wants_turn.store(true, Relaxed);
+                self.wake.notify_one();
+            }
             Action::Finish(outcome) => self.finish(*outcome),
         }
     }
@@ -160,41 +227,61 @@ impl Live {
         &self.slots[stream]
     }
 
-    /// Appends frames to the spool, when need be in the place of older runs.
+    /// Appends frames to the spool.
     pub(crate) fn append(&self, backend: u16, frames: &[u8]) -> Result<(), SpoolError> {
         metrics::counter!("trawl_frontend_received_bytes_total").increment(frames.len() as u64);
-        match self.spool.append(backend, frames) {
-            Err(SpoolError::Full { .. }) => {
-                (self.make_room)(frames.len() as u64);
-                self.spool.append(backend, frames)
-            }
-            written => written,
-        }
-    }
-
-    /// Counts matches of a stream against the bound of a query.
-    pub(crate) fn count(&self, stream: usize, new: u64) -> Result<(), Lost> {
-        if self.matches.fetch_add(new, Relaxed) + new <= MATCHES_MAX {
-            return Ok(());
-        }
-        let reason = format!("the query has more than {MATCHES_MAX} matches, the most it may have");
-        self.on(stream, Event::Halt { reason });
-        Err(Lost::Stopped)
+        self.spool.append_frames(backend, frames)
     }
 
     /// Ends the run where it is.
-    pub(crate) fn cancel(&self) {
+    pub(crate) fn cancel(self: &Arc<Self>) {
         if self.is_running() && !self.cancelled.swap(true, Relaxed) {
             metrics::counter!("trawl_frontend_queries_cancelled_total").increment(1);
-            let reason = "the query was cancelled".to_owned();
-            self.on(0, Event::Halt { reason });
-            self.cancel.notify_one();
+            self.halt("the query was cancelled".to_owned());
         }
     }
 
-    /// Returns when the run has been cancelled; for the one task that queues it.
-    pub(crate) async fn cancelled(&self) {
-        self.cancel.notified().await;
+    /// Ends the run where it is, for a reason.
+    pub(crate) fn halt(self: &Arc<Self>, reason: String) {
+        let at = SystemTime::now();
+        self.on(0, Event::Halt { reason, at });
+    }
+
+    /// Returns when the run is to wait for its turn; for the one task that sees it through.
+    pub(crate) async fn wants_turn(&self) {
+        while !self.wants_turn.swap(false, Relaxed) {
+            self.wake.notified().await;
+        }
+    }
+
+    /// Lets the run go on until `deadline`, unless it may go on for longer already.
+    pub(crate) fn extend(&self, deadline: Deadline) {
+        self.deadline.send_if_modified(|known| {
+            let is_later = deadline.at > known.at;
+            if is_later {
+                *known = deadline;
+            }
+            is_later
+        });
+    }
+
+    /// Returns when the run's time is over, and says how long that was.
+    pub(crate) async fn overdue(&self) -> Duration {
+        let mut deadline = self.deadline.subscribe();
+        loop {
+            let Deadline { at, timeout } = *deadline.borrow_and_update();
+            tokio::select! {
+                () = tokio::time::sleep_until(at.into()) => return timeout,
+                Ok(()) = deadline.changed() => {}
+            }
+        }
+    }
+
+    /// Milliseconds until the run's time is over; `None` when it is.
+    pub(crate) fn left_ms(&self) -> Option<u32> {
+        let at = self.deadline.borrow().at;
+        let left = at.checked_duration_since(Instant::now())?;
+        Some(u32::try_from(left.as_millis()).unwrap_or(u32::MAX).max(1))
     }
 
     pub(crate) fn enter(&self) {
@@ -210,7 +297,7 @@ impl Live {
 
     /// Cancels the run if nobody has waited for it for as long as they might come back; says how
     /// long that still is when it is too early to tell.
-    pub(crate) fn cancel_if_abandoned(&self) -> Option<Duration> {
+    pub(crate) fn cancel_if_abandoned(self: &Arc<Self>) -> Option<Duration> {
         let left = {
             let clients = lock(&self.clients);
             if clients.count > 0 || !self.is_running() {
@@ -235,8 +322,7 @@ impl Live {
     pub(crate) fn can_be_shared(&self) -> bool {
         match &*self.state.borrow() {
             State::Running => !self.cancelled.load(Relaxed),
-            State::Finished(answer) => answer.is_complete(),
-            State::Broken(_) => false,
+            State::Finished(answer) => answer.is_complete() && !answer.is_damaged(),
         }
     }
 
@@ -245,12 +331,15 @@ impl Live {
     }
 
     /// Waits for the end.
-    pub(crate) async fn settled(&self) -> State {
+    pub(crate) async fn settled(&self) -> Arc<Answer> {
         let mut state = self.state.subscribe();
         let settled = state
             .wait_for(|state| !matches!(state, State::Running))
             .await;
-        settled.expect("the sender is in self").clone()
+        match &*settled.expect("the sender is in self") {
+            State::Finished(answer) => Arc::clone(answer),
+            State::Running => unreachable!("that is what was waited for"),
+        }
     }
 
     pub(crate) fn progress(&self) -> Progress {
@@ -274,88 +363,57 @@ impl Live {
     }
 
     /// Makes the answer of all that came in, and lets everybody know.
-    fn finish(&self, outcome: Outcome) {
+    fn finish(&self, mut outcome: Outcome) {
         let streamed = Instant::now();
         let started = lock(&self.started).unwrap_or(streamed);
-        let mut all = self.collect();
-        let sorted = self.sort(&mut all);
-        if self.query.limit() > 0 {
-            // Each backend has sent the best of its own.
-            all.pointers.truncate(self.query.limit() as usize);
-        }
-        let state = match sorted {
-            Err(error) => State::Broken(Arc::new(error)),
-            Ok(()) => State::Finished(Arc::new(Answer {
-                id: self.id.clone(),
-                generation: self.generation.clone(),
-                query: self.query.clone(),
-                outcome,
-                pointers: all.pointers,
-                packages: all.packages,
-                documents: all.documents,
-                timings: Timings {
-                    queue: started - self.claimed,
-                    stream: streamed - started,
-                    rank: streamed.elapsed(),
-                },
-                spool: Arc::clone(&self.spool),
-                groups: OnceLock::new(),
-            })),
+        let mut harvests: Vec<Harvest> = self.slots.iter().filter_map(Slot::take_harvest).collect();
+        let counts = self.assemble(&mut harvests).unwrap_or_else(|error| {
+            tracing::error!(id = self.id, %error, "matches cannot be put in order");
+            outcome.missing = self.all_missing(&error);
+            Counts::default()
+        });
+        let answer = Answer {
+            id: self.id.clone(),
+            generation: self.generation.clone(),
+            query: self.query.clone(),
+            known: self.known,
+            documents: harvests.iter().map(|harvest| harvest.documents).sum(),
+            found: harvests.iter().map(|harvest| harvest.found).sum(),
+            counts,
+            timings: Timings {
+                queue: started - self.claimed,
+                stream: streamed - started,
+                rank: streamed.elapsed(),
+                phases: outcome.phases,
+            },
+            outcome,
+            spool: Arc::clone(&self.spool),
+            damaged: AtomicBool::new(false),
         };
-        self.state.send_replace(state);
-    }
-
-    /// Brings the harvests together, in one pool of package names.
-    fn collect(&self) -> Gathered {
-        let mut all = Gathered::default();
-        for slot in &self.slots {
-            let mut harvest = slot.take_harvest();
-            let names = harvest.packages.names();
-            let ids: Vec<u32> = names.map(|name| all.packages.id(name)).collect();
-            for pointer in &mut harvest.pointers {
-                pointer.set_package(ids[pointer.package() as usize]);
-            }
-            all.documents += harvest.documents;
-            all.continued.push(harvest.continued);
-            if all.pointers.is_empty() {
-                all.pointers = harvest.pointers;
-            } else {
-                all.pointers.append(&mut harvest.pointers);
-            }
+        drop(harvests);
+        if answer.is_complete()
+            && let Err(error) = self.spool.finish(|| answer.manifest())
+        {
+            // It is there as long as this process.
+            tracing::warn!(id = self.id, %error, "an answer will not survive a restart");
         }
-        all.pointers.shrink_to_fit();
-        all
+        self.state.send_replace(State::Finished(Arc::new(answer)));
     }
 
-    fn sort(&self, all: &mut Gathered) -> Result<(), SpoolError> {
-        let mut reader = self.spool.reader();
-        rank::sort(&mut all.pointers, &all.continued, |place| {
-            read_document(&self.spool, &mut reader, place)
-        })
+    fn assemble(&self, harvests: &mut [Harvest]) -> Result<Counts, SpoolError> {
+        assemble(&self.spool, harvests, self.query.limit())
     }
-}
 
-/// What all streams have brought in.
-#[derive(Default)]
-struct Gathered {
-    pointers: Vec<Pointer>,
-    packages: StringPool,
-    /// By backend.
-    continued: Vec<Continued>,
-    documents: u64,
-}
-
-/// Reads which document a frame is of.
-fn read_document(
-    spool: &RunSpool,
-    reader: &mut FrameReader<'_>,
-    place: FrameAt,
-) -> Result<rank::Document, SpoolError> {
-    let frame = reader.read(place)?;
-    let corrupt = || spool.corrupt(place);
-    let batch = BatchReader::new(frame.payload).map_err(|_| corrupt())?;
-    let view = batch.view().map_err(|_| corrupt())?;
-    Ok((view.package.to_vec(), view.path.to_vec()))
+    /// Everything, since what came cannot be put in order.
+    fn all_missing(&self, error: &SpoolError) -> Vec<Missing> {
+        let missing = |slot: &Slot| Missing {
+            backend: slot.peer.name().to_owned(),
+            reason: format!("its matches cannot be put in order: {error}"),
+            shards: slot.search.shards.clone(),
+            since: SystemTime::now(),
+        };
+        self.slots.iter().map(missing).collect()
+    }
 }
 
 /// Locks, whatever happened to whoever held the lock: nothing here is left half changed by a

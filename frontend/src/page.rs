@@ -4,8 +4,6 @@
 //! number. By package, packages come in the order of their best match, with their first few
 //! matches and their exact count; a page is a slice of the packages then.
 
-use crate::rank::Pointer;
-use rustc_hash::FxHashMap;
 use std::ops::Range;
 
 /// Matches on a page when nobody says otherwise.
@@ -69,50 +67,9 @@ impl Slice {
     }
 }
 
-/// A package with matches.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Group {
-    /// Its id in the run's string pool.
-    pub(crate) package: u32,
-    /// How many matches it has.
-    pub(crate) total: u64,
-    /// Where in the order its first matches are, at most [`PER_PACKAGE_MAX`].
-    pub(crate) first: Vec<usize>,
-}
-
-impl Group {
-    /// The matches that are shown when a package may have so many.
-    pub(crate) fn shown(&self, per_package: usize) -> &[usize] {
-        &self.first[..self.first.len().min(per_package)]
-    }
-}
-
-/// Groups ordered pointers by package.
-pub(crate) fn group(pointers: &[Pointer]) -> Vec<Group> {
-    let mut groups: Vec<Group> = Vec::new();
-    let mut places = FxHashMap::default();
-    for (index, pointer) in pointers.iter().enumerate() {
-        let place = *places.entry(pointer.package()).or_insert_with(|| {
-            groups.push(Group {
-                package: pointer.package(),
-                total: 0,
-                first: Vec::new(),
-            });
-            groups.len() - 1
-        });
-        let group = &mut groups[place];
-        group.total += 1;
-        if group.first.len() < PER_PACKAGE_MAX {
-            group.first.push(index);
-        }
-    }
-    groups
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rank::Origin;
     use proptest::prelude::*;
 
     proptest! {
@@ -136,25 +93,5 @@ mod tests {
         assert_eq!(Slice::new(0, 0, 10).unwrap().range, 0..0);
         assert_eq!(Slice::new(0, 1, 10).unwrap_err().last, 0);
         assert!(Slice::new(5, usize::MAX, 10).is_err());
-    }
-
-    #[test]
-    fn packages_come_by_their_best_match_with_exact_counts() {
-        let pointers: Vec<_> = [3, 1, 3, 2, 1, 3]
-            .iter()
-            .map(|&package| {
-                let origin = Origin {
-                    hash: 0,
-                    package,
-                    backend: 0,
-                    offset: 0,
-                };
-                origin.pointer(1.0, 1, 0)
-            })
-            .collect();
-        let groups = group(&pointers);
-        let summary: Vec<_> = groups.iter().map(|g| (g.package, g.total)).collect();
-        assert_eq!(summary, [(3, 3), (1, 2), (2, 1)]);
-        assert_eq!(groups[0].first, [0, 2, 5]);
     }
 }

@@ -1,6 +1,7 @@
 //! The total order of matches, and the pointer that stands for one.
 //!
-//! A pointer is 32 bytes and all that memory holds of a match; its text stays in the spool:
+//! A pointer is 32 bytes, and while a query runs it is all that memory holds of a match; its text is in
+//! the spool:
 //!
 //! ```text
 //! offset  bits  field
@@ -21,13 +22,14 @@
 //! order of arrival (package id, backend, offset) decides between matches of different documents
 //! or lines.
 
+mod merge;
+
+pub(crate) use merge::{Collision, Sorted, merge, merge_sorted};
+
 use rayon::slice::ParallelSliceMut;
 use rustc_hash::FxHashMap;
-use std::collections::hash_map::Entry;
 use std::hash::Hasher;
-
-/// Pointers of one query: 512 MiB of them. Over it the run ends incomplete and says so.
-pub const MATCHES_MAX: u64 = 16 << 20;
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// Bytes of a backend's spool that a pointer can address.
 pub(crate) const SPOOL_OFFSET_MAX: u64 = (1 << SPOOL_OFFSET_BITS) - 1;
@@ -38,7 +40,8 @@ const SPOOL_OFFSET_BITS: u32 = 48;
 pub(crate) const BEST_MAX: usize = 10;
 
 /// Stands for one match.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, FromBytes, Immutable, IntoBytes, KnownLayout)]
+#[repr(C)]
 pub(crate) struct Pointer {
     /// Rank and the hash's upper half; its lower half and the line.
     key: [u64; 2],
@@ -129,7 +132,7 @@ impl Pointer {
     }
 
     /// Ties of the key are broken by place, which makes runs over the same spool reproducible
-    /// until [`sort`] has looked at the documents.
+    /// until [`merge`] has looked at the documents.
     fn place(&self) -> ([u64; 2], u64) {
         (self.key, self.frame)
     }
@@ -148,9 +151,17 @@ pub(crate) fn path_hash(package: &[u8], path: &[u8]) -> u64 {
     hasher.finish()
 }
 
+/// Sorts pointers by what they say themselves, for [`merge`].
+pub(crate) fn sort(pointers: &mut [Pointer]) {
+    pointers.par_sort_unstable_by(|a, b| a.place().cmp(&b.place()));
+}
+
+/// Frames that a [`Continued`] knows of: 4 MiB. Of those beyond, names are read where they tie.
+const CONTINUED_LEN_MAX: usize = 256 << 10;
+
 /// Frames of one backend that go on with the document of an earlier one. Nearly all frames that
 /// share rank and hash are such: without this list, searching 250 MB of source for `e` read 41,000
-/// frames just to see that. Costs 16 bytes a frame after a document's first.
+/// frames just to see that. Costs 16 bytes a frame after a document's first, up to a bound.
 #[derive(Debug, Default)]
 pub(crate) struct Continued {
     /// Offset of the frame, and of its document's first one; ascending.
@@ -161,76 +172,17 @@ impl Continued {
     /// Says that the frame at `offset`, which is behind all others, is of the document that began
     /// at `first`.
     pub(crate) fn push(&mut self, offset: u64, first: u64) {
-        self.frames.push((offset, first));
+        if self.frames.len() < CONTINUED_LEN_MAX {
+            self.frames.push((offset, first));
+        }
     }
 
-    /// Where the document of a frame began.
+    /// Where the document of a frame began; the frame itself when that is not known.
     fn first(&self, offset: u64) -> u64 {
         let found = self
             .frames
             .binary_search_by_key(&offset, |&(offset, _)| offset);
         found.map_or(offset, |at| self.frames[at].1)
-    }
-}
-
-/// Puts pointers in total order. `continued` is by backend. `document` reads the package and path
-/// of a frame; it is asked only where documents share rank and hash.
-pub(crate) fn sort<E>(
-    pointers: &mut [Pointer],
-    continued: &[Continued],
-    document: impl FnMut(FrameAt) -> Result<Document, E>,
-) -> Result<(), E> {
-    pointers.par_sort_unstable_by(|a, b| a.place().cmp(&b.place()));
-    let mut documents = Documents {
-        continued,
-        names: FxHashMap::default(),
-        read: document,
-    };
-    for group in pointers.chunk_by_mut(Pointer::ties_with) {
-        let first = documents.begin(&group[0]);
-        if group
-            .iter()
-            .any(|pointer| documents.begin(pointer) != first)
-        {
-            documents.sort_group(group)?;
-        }
-    }
-    Ok(())
-}
-
-/// The names of documents whose hashes are equal.
-struct Documents<'a, F> {
-    continued: &'a [Continued],
-    /// Of the group that is looked at, by the first frame.
-    names: FxHashMap<FrameAt, Document>,
-    read: F,
-}
-
-impl<F, E> Documents<'_, F>
-where
-    F: FnMut(FrameAt) -> Result<Document, E>,
-{
-    /// The first frame of a match's document.
-    fn begin(&self, pointer: &Pointer) -> FrameAt {
-        let (backend, offset) = pointer.frame();
-        (backend, self.continued[usize::from(backend)].first(offset))
-    }
-
-    /// Orders pointers of equal rank and hash by document, then by line.
-    fn sort_group(&mut self, group: &mut [Pointer]) -> Result<(), E> {
-        self.names.clear();
-        for pointer in &*group {
-            let frame = self.begin(pointer);
-            if let Entry::Vacant(entry) = self.names.entry(frame) {
-                entry.insert((self.read)(frame)?);
-            }
-        }
-        let key = |pointer: &Pointer| {
-            let name = &self.names[&self.begin(pointer)];
-            (name, pointer.line(), pointer.frame)
-        };
-        group.sort_by(|a, b| key(a).cmp(&key(b)));
-        Ok(())
     }
 }
 
@@ -288,88 +240,11 @@ impl StringPool {
     pub(crate) fn names(&self) -> impl Iterator<Item = &[u8]> {
         self.names.iter().map(|name| &**name)
     }
-
-    pub(crate) fn len(&self) -> usize {
-        self.names.len()
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
-    use std::convert::Infallible;
-
-    #[derive(Clone, Debug)]
-    struct Match {
-        rank: f32,
-        document: Document,
-        line: u32,
-    }
-
-    /// Scatters matches over `backends`, one frame each, and returns them in order, with hashes by
-    /// `hash`.
-    fn ordered(matches: &[Match], backends: u16, hash: impl Fn(&Document) -> u64) -> Vec<String> {
-        let mut pointers: Vec<_> = (0_u32..)
-            .zip(matches)
-            .map(|(index, each)| {
-                let origin = Origin {
-                    hash: hash(&each.document),
-                    package: 0,
-                    backend: index as u16 % backends,
-                    offset: u64::from(index) * 8,
-                };
-                origin.pointer(each.rank, each.line, 0)
-            })
-            .collect();
-        let continued: Vec<_> = (0..backends).map(|_| Continued::default()).collect();
-        sort(&mut pointers, &continued, |(_, offset)| {
-            Ok::<_, Infallible>(matches[offset as usize / 8].document.clone())
-        })
-        .unwrap();
-        pointers
-            .iter()
-            .map(|pointer| format!("{:?}", matches[pointer.offset() as usize / 8]))
-            .collect()
-    }
-
-    fn matches() -> impl Strategy<Value = Vec<Match>> {
-        let document = ("[ab]", "[abc]").prop_map(|(package, path)| (package.into(), path.into()));
-        let rank = prop::sample::select(vec![1.0, 1.5, -0.0, 0.0, -1.0, f32::NAN]);
-        let one = (rank, document, 1_u32..4).prop_map(|(rank, document, line)| Match {
-            rank,
-            document,
-            line,
-        });
-        prop::collection::vec(one, 0..40)
-    }
-
-    proptest! {
-        #[test]
-        fn the_order_depends_on_the_matches_alone(
-            all in matches(), seed in any::<u64>(), backends in 1_u16..4, collide in any::<bool>()
-        ) {
-            let hash = |document: &Document| {
-                if collide { 7 } else { path_hash(&document.0, &document.1) }
-            };
-            let mut expected = all.clone();
-            expected.sort_by(|a, b| {
-                b.rank.total_cmp(&a.rank)
-                    .then_with(|| hash(&a.document).cmp(&hash(&b.document)))
-                    .then_with(|| a.document.cmp(&b.document))
-                    .then_with(|| a.line.cmp(&b.line))
-            });
-            let expected: Vec<_> = expected.iter().map(|each| format!("{each:?}")).collect();
-            let mut shuffled = all;
-            let length = shuffled.len().max(1);
-            let mut state = seed;
-            for at in 0..shuffled.len() {
-                state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-                shuffled.swap(at, (state >> 33) as usize % length);
-            }
-            prop_assert_eq!(ordered(&shuffled, backends, hash), expected);
-        }
-    }
 
     #[test]
     fn a_pointer_is_32_bytes_and_loses_nothing() {
@@ -388,30 +263,6 @@ mod tests {
         );
         assert_eq!(pointer.frame(), (u16::MAX, SPOOL_OFFSET_MAX - 7));
         assert_eq!((pointer.package(), pointer.index), (9, u32::MAX));
-    }
-
-    #[test]
-    fn documents_are_read_only_where_they_share_a_hash() {
-        // Ten documents with a hash of their own, each in ten frames.
-        let mut continued = Continued::default();
-        let mut pointers: Vec<_> = (0_u32..100)
-            .map(|index| {
-                let offset = u64::from(index) * 8;
-                let first = offset / 80 * 80;
-                if offset != first {
-                    continued.push(offset, first);
-                }
-                let origin = Origin {
-                    hash: u64::from(index) / 10,
-                    package: 0,
-                    backend: 0,
-                    offset,
-                };
-                origin.pointer(1.0, index, 0)
-            })
-            .collect();
-        let unread = |_| Err::<Document, _>("must not be read");
-        sort(&mut pointers, &[continued], unread).unwrap();
     }
 
     #[test]

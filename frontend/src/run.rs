@@ -2,7 +2,8 @@
 //!
 //! Each backend that takes part has one stream. A stream closes once, by END or by a loss; when
 //! the last one has, the run is finished, once, with an [`Outcome`] that says what is missing and
-//! why. What a stream has sent is checked by its [`Part`] before it gets here.
+//! why. What a stream has sent is checked by its [`Part`] before it gets here. A backend that finds a
+//! search to cost much does not begin it: its stream waits until the run has its turn.
 //! There is no clock, file or socket in this module: the rim says what happened and when, and does
 //! what it is told.
 //!
@@ -86,6 +87,8 @@ pub struct Explain {
     pub verified_bytes: u64,
     /// Matches, or documents when those are wanted, sent or not.
     pub found: u64,
+    /// Documents in the shards that were searched to their end.
+    pub shard_documents: u64,
 }
 
 impl Explain {
@@ -107,10 +110,12 @@ pub(crate) struct Outcome {
     pub(crate) missing: Vec<Missing>,
     pub(crate) skipped: Skipped,
     pub(crate) explain: Explain,
-    /// Of the slowest backend each.
-    pub(crate) phases: Phases,
     /// A backend's reason why this query cannot be searched for at all.
     pub(crate) refused: Option<BadQuery>,
+    /// It costs much, and too many such queries run and wait already.
+    pub(crate) shed: bool,
+    /// What the slowest backend did in the time of the search.
+    pub(crate) phases: Phases,
 }
 
 /// A backend's part in a run: who, and which shards it is to search.
@@ -118,6 +123,8 @@ pub(crate) struct Outcome {
 pub(crate) struct Assignment {
     pub(crate) backend: String,
     pub(crate) shards: Vec<ShardId>,
+    /// Documents in each of them.
+    pub(crate) documents: Vec<u32>,
 }
 
 /// Something happened.
@@ -131,8 +138,14 @@ pub(crate) enum Event {
     Lost { reason: String, at: SystemTime },
     /// A backend will not search for this.
     Refused(BadQuery),
-    /// The run is to stop where it is: cancelled, or a bound was reached, or the disk is full.
-    Halt { reason: String },
+    /// A backend says that the search costs much, and does not begin it.
+    Heavy,
+    /// The run may cost what it costs; of the run, like all below.
+    Admitted,
+    /// Too many runs that cost much run and wait already.
+    Shed { at: SystemTime },
+    /// The run is to stop where it is: it was cancelled, or its time is over.
+    Halt { reason: String, at: SystemTime },
 }
 
 /// An END frame, checked.
@@ -149,6 +162,10 @@ pub(crate) struct StreamEnd {
 pub(crate) enum Action {
     /// Close the stream with this index; its `Lost` event is expected.
     Stop(usize),
+    /// Wait for the turn of a run that costs much; `Admitted` or `Shed` is expected.
+    Queue,
+    /// Ask the backend of this stream again, for whatever it costs.
+    Ask(usize),
     /// Nothing more will come: put the pointers in order and answer.
     Finish(Box<Outcome>),
 }
@@ -156,8 +173,18 @@ pub(crate) enum Action {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stream {
     Open,
+    /// Its backend is to be asked again once the run is admitted.
+    Waiting,
     Stopping,
     Closed,
+}
+
+/// Whether the run may cost much.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Turn {
+    Unknown,
+    Queued,
+    Admitted,
 }
 
 /// The state of a run.
@@ -165,6 +192,7 @@ enum Stream {
 pub(crate) struct Run {
     assignments: Vec<Assignment>,
     streams: Vec<Stream>,
+    turn: Turn,
     halted: Option<String>,
     /// Taken by the finish.
     outcome: Option<Box<Outcome>>,
@@ -184,6 +212,7 @@ impl Run {
         let mut run = Run {
             streams: vec![Stream::Open; assignments.len()],
             assignments,
+            turn: Turn::Unknown,
             halted: None,
             outcome: Some(Box::new(outcome)),
         };
@@ -198,27 +227,68 @@ impl Run {
         };
         match event {
             Event::Skip(document) => outcome.skipped.add(document),
-            Event::Halt { reason } => return self.halt(reason),
+            Event::Halt { reason, at } => return self.halt(reason, at),
+            Event::Admitted => return self.admit(),
+            Event::Shed { at } => {
+                outcome.shed = true;
+                return self.halt("too many queries that cost much are running".to_owned(), at);
+            }
             _ if self.streams[stream] == Stream::Closed => {}
+            Event::Heavy => return self.wait(stream),
             Event::End(end) => self.end(stream, end),
             Event::Lost { reason, at } => self.lose(stream, reason, at),
             Event::Refused(bad) => {
                 outcome.refused.get_or_insert(bad);
                 self.streams[stream] = Stream::Closed;
-                return self.halt("the query was refused".to_owned());
+                return self.halt("the query was refused".to_owned(), SystemTime::UNIX_EPOCH);
             }
         }
         self.finish_when_closed().into_iter().collect()
     }
 
-    /// Stops what still runs. The first reason stands.
-    fn halt(&mut self, reason: String) -> Vec<Action> {
-        self.halted.get_or_insert(reason);
+    /// A backend has not begun: it is asked again when the run has its turn.
+    fn wait(&mut self, stream: usize) -> Vec<Action> {
+        if let Some(reason) = self.halted.clone() {
+            self.lose(stream, reason, SystemTime::UNIX_EPOCH);
+            return self.finish_when_closed().into_iter().collect();
+        }
+        self.streams[stream] = Stream::Waiting;
+        match self.turn {
+            Turn::Unknown => {
+                self.turn = Turn::Queued;
+                vec![Action::Queue]
+            }
+            Turn::Queued => Vec::new(),
+            Turn::Admitted => self.admit(),
+        }
+    }
+
+    /// The run has its turn: all that wait are asked.
+    fn admit(&mut self) -> Vec<Action> {
+        self.turn = Turn::Admitted;
         let mut actions = Vec::new();
         for (index, stream) in self.streams.iter_mut().enumerate() {
-            if *stream == Stream::Open {
-                *stream = Stream::Stopping;
-                actions.push(Action::Stop(index));
+            if *stream == Stream::Waiting {
+                *stream = Stream::Open;
+                actions.push(Action::Ask(index));
+            }
+        }
+        actions
+    }
+
+    /// Stops what still runs. The first reason stands.
+    fn halt(&mut self, reason: String, at: SystemTime) -> Vec<Action> {
+        let reason = self.halted.get_or_insert(reason).clone();
+        let mut actions = Vec::new();
+        for index in 0..self.streams.len() {
+            match self.streams[index] {
+                Stream::Open => {
+                    self.streams[index] = Stream::Stopping;
+                    actions.push(Action::Stop(index));
+                }
+                // Nobody else will close it.
+                Stream::Waiting => self.lose(index, reason.clone(), at),
+                Stream::Stopping | Stream::Closed => {}
             }
         }
         actions.extend(self.finish_when_closed());
@@ -231,14 +301,14 @@ impl Run {
         if outcome.explain.plan.is_empty() {
             outcome.explain.plan = end.plan;
         }
-        let (phases, other) = (&mut outcome.phases, end.phases);
-        phases.plan_us = phases.plan_us.max(other.plan_us);
-        phases.candidates_us = phases.candidates_us.max(other.candidates_us);
-        phases.verify_us = phases.verify_us.max(other.verify_us);
+        outcome.phases = slowest(outcome.phases, end.phases);
         let assignment = &self.assignments[stream];
         for shard in &end.shards {
             outcome.explain.add(shard);
-            if !shard.failure.is_empty() {
+            if shard.failure.is_empty() {
+                let documents = assignment.documents[shard.shard as usize];
+                outcome.explain.shard_documents += u64::from(documents);
+            } else {
                 outcome.missing.push(Missing {
                     backend: assignment.backend.clone(),
                     reason: shard.failure.clone(),
@@ -270,6 +340,15 @@ impl Run {
             .missing
             .sort_by(|a, b| (&a.backend, &a.shards).cmp(&(&b.backend, &b.shards)));
         Some(Action::Finish(outcome))
+    }
+}
+
+/// Of each phase the longer one.
+fn slowest(a: Phases, b: Phases) -> Phases {
+    Phases {
+        plan_us: a.plan_us.max(b.plan_us),
+        candidates_us: a.candidates_us.max(b.candidates_us),
+        verify_us: a.verify_us.max(b.verify_us),
     }
 }
 

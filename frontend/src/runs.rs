@@ -1,26 +1,34 @@
 //! The runs that are remembered, by id: running ones, and finished ones while there is room.
 //!
 //! What is forgotten first is what was used least recently, and never a run that is under way or
-//! that somebody reads.
+//! that somebody reads. Of what was forgotten the query is remembered for a while, so that its id
+//! still leads to the same answer, found anew.
 
 use crate::live::{Live, State};
 use crate::query::Query;
 use crate::spool::Spool;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 
-/// Runs that are remembered. A finished one without matches costs a few kilobytes.
-const REMEMBERED_MAX: usize = 256;
+/// Runs that are remembered. A finished one costs some kilobytes, whatever its matches.
+const REMEMBERED_MAX: usize = 1024;
 
-/// Matches of all finished runs together: 512 MiB of pointers.
-const MATCHES_HELD_MAX: usize = 16 << 20;
+/// Bytes of finished runs that are in memory, all of them together.
+const MEMORY_BYTES_MAX: u64 = 16 << 20;
+
+/// Queries of forgotten runs, of at most 4 KiB each.
+const FORGOTTEN_MAX: usize = 1024;
 
 /// The runs of a frontend.
 #[derive(Default)]
 pub(crate) struct Runs {
     entries: HashMap<String, Entry>,
+    /// Ids by their last use, the oldest first.
+    by_use: BTreeMap<u64, String>,
     /// Counts uses, to tell which was the last.
     uses: u64,
+    /// Id, query and generation, the oldest first.
+    forgotten: VecDeque<(String, Query, String)>,
 }
 
 struct Entry {
@@ -31,7 +39,13 @@ struct Entry {
 /// Runs that were forgotten. Dropping them removes their files, which is not to be done under a
 /// lock.
 #[must_use]
-pub(crate) struct Forgotten(#[expect(dead_code, reason = "held for its drop")] Vec<Arc<Live>>);
+pub(crate) struct Forgotten(Vec<Arc<Live>>);
+
+impl Drop for Forgotten {
+    fn drop(&mut self) {
+        self.0.iter().for_each(|live| live.spool.forget());
+    }
+}
 
 impl Runs {
     /// The run that a new client of `query` can share.
@@ -45,43 +59,70 @@ impl Runs {
     /// The run with this id, whatever its state.
     pub(crate) fn get(&mut self, id: &str) -> Option<Arc<Live>> {
         let entry = self.entries.get_mut(id)?;
+        let id = self.by_use.remove(&entry.used)?;
         self.uses += 1;
         entry.used = self.uses;
+        self.by_use.insert(self.uses, id);
         Some(Arc::clone(&entry.live))
+    }
+
+    /// The query and the generation of a forgotten run.
+    pub(crate) fn forgotten(&self, id: &str) -> Option<(Query, String)> {
+        let mut latest = self.forgotten.iter().rev();
+        let (_, query, generation) = latest.find(|(forgotten, ..)| forgotten == id)?;
+        Some((query.clone(), generation.clone()))
     }
 
     /// Remembers a run; one of the same id makes way.
     pub(crate) fn insert(&mut self, live: Arc<Live>) -> Forgotten {
+        let before = self.remove(&live.id.clone());
         self.uses += 1;
+        self.by_use.insert(self.uses, live.id.clone());
         let entry = Entry {
-            live,
             used: self.uses,
+            live,
         };
-        let before = self.entries.insert(entry.live.id.clone(), entry);
-        Forgotten(before.into_iter().map(|entry| entry.live).collect())
+        self.entries.insert(entry.live.id.clone(), entry);
+        Forgotten(before.into_iter().collect())
+    }
+
+    fn remove(&mut self, id: &str) -> Option<Arc<Live>> {
+        let entry = self.entries.remove(id)?;
+        self.by_use.remove(&entry.used);
+        Some(entry.live)
     }
 
     /// Forgets runs until the bounds hold, and `bytes` more fit the spool's budget.
     pub(crate) fn make_room(&mut self, spool: &Spool, bytes: u64) -> Forgotten {
-        let mut excess = spool.excess(bytes);
-        let mut matches: usize = self.entries.values().map(Entry::matches).sum();
+        let mut disk = spool.excess(bytes);
+        let mut memory = spool.memory_bytes().saturating_sub(MEMORY_BYTES_MAX);
         let mut forgotten = Vec::new();
-        while excess > 0 || matches > MATCHES_HELD_MAX || self.entries.len() > REMEMBERED_MAX {
-            let Some(entry) = self.take_least_used() else {
+        while disk > 0 || memory > 0 || self.entries.len() > REMEMBERED_MAX {
+            let Some(live) = self.take_least_used() else {
                 break;
             };
-            excess = excess.saturating_sub(entry.live.spool.bytes());
-            matches -= entry.matches();
-            forgotten.push(entry.live);
+            let (on_disk, in_memory) = live.spool.held_bytes();
+            disk = disk.saturating_sub(on_disk);
+            memory = memory.saturating_sub(in_memory);
+            self.note(&live);
+            forgotten.push(live);
         }
         Forgotten(forgotten)
     }
 
-    fn take_least_used(&mut self) -> Option<Entry> {
-        let unused = self.entries.iter().filter(|(_, entry)| entry.is_unused());
-        let (id, _) = unused.min_by_key(|(_, entry)| entry.used)?;
-        let id = id.clone();
-        self.entries.remove(&id)
+    fn take_least_used(&mut self) -> Option<Arc<Live>> {
+        let unused = |id: &&String| self.entries.get(*id).is_some_and(Entry::is_unused);
+        let id = self.by_use.values().find(unused)?.clone();
+        self.remove(&id)
+    }
+
+    fn note(&mut self, live: &Live) {
+        if self.forgotten.len() == FORGOTTEN_MAX {
+            self.forgotten.pop_front();
+        }
+        let (id, generation) = (live.id.clone(), live.generation.clone());
+        self.forgotten
+            .push_back((id, live.query.clone(), generation));
     }
 
     pub(crate) fn lives(&self) -> impl Iterator<Item = &Arc<Live>> {
@@ -97,14 +138,6 @@ impl Entry {
                 State::Running => false,
                 // One is the run's own, one this copy of the state.
                 State::Finished(answer) => Arc::strong_count(&answer) <= 2,
-                State::Broken(_) => true,
             }
-    }
-
-    fn matches(&self) -> usize {
-        match self.live.state() {
-            State::Finished(answer) => answer.len(),
-            _ => 0,
-        }
     }
 }

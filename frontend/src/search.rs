@@ -4,8 +4,8 @@
 //! in which the client may come back, and is then cancelled all the way to the backends.
 
 use crate::answer::{self, Answer};
-use crate::error::SearchError;
-use crate::live::{Live, Progress, Standing, State};
+use crate::error::{RETRY_AFTER_S, SearchError};
+use crate::live::{Live, Progress, Standing};
 use crate::query::Query;
 use crate::rank::Pointer;
 use crate::render::Match;
@@ -80,13 +80,15 @@ impl Search {
 
     /// Waits for the end. An answer may be incomplete: it says so.
     pub async fn finished(&self) -> Result<Arc<Answer>, SearchError> {
-        match self.live.settled().await {
-            State::Finished(answer) => match &answer.outcome.refused {
-                Some(bad) => Err(SearchError::BadQuery(bad.clone())),
-                None => Ok(answer),
-            },
-            State::Broken(error) => Err(SearchError::Spool(error)),
-            State::Running => unreachable!("settled() returns when the run does not run any more"),
+        let answer = self.live.settled().await;
+        if answer.outcome.shed {
+            return Err(SearchError::Overloaded {
+                retry_after_s: RETRY_AFTER_S,
+            });
+        }
+        match &answer.outcome.refused {
+            Some(bad) => Err(SearchError::BadQuery(bad.clone())),
+            None => Ok(answer),
         }
     }
 

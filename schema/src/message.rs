@@ -12,7 +12,7 @@ mod reply;
 mod request;
 
 pub use batch::{Batch, BatchReader, BatchView, Line, LineView, Lines, Range, Window};
-pub use manifest::{SPOOL_VERSION, SpoolManifest};
+pub use manifest::{Facet, SPOOL_VERSION, SpoolFacets, SpoolManifest};
 pub use reply::{
     End, Failure, FailureKind, FileReply, Hello, Phases, Progress, Shard, ShardEnd, Skip,
 };

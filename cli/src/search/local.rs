@@ -10,6 +10,9 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
+/// What a search may have in memory before it writes to the disk: it is the only one here.
+const RUN_MEMORY_BYTES: u64 = 64 << 20;
+
 pub(super) fn search(index: &Path, query: Query, printer: &mut Printer) -> Result<Summary> {
     // It only passes on frames; what takes long has threads of its own.
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -18,8 +21,14 @@ pub(super) fn search(index: &Path, query: Query, printer: &mut Printer) -> Resul
         .build()?;
     let summary = runtime.block_on(async {
         let backend = crate::local::backend(index)?;
-        let frontend = place::with_free_spool(|spool| {
-            Frontend::start(Config::new(spool), vec![backend.clone()])
+        let frontend = place::with_free_spool("search", |spool| {
+            let config = Config {
+                durable: false,
+                run_memory_bytes: RUN_MEMORY_BYTES,
+                query_memory_bytes: RUN_MEMORY_BYTES,
+                ..Config::new(spool)
+            };
+            Frontend::start(config, vec![backend.clone()])
         })?;
         search_with(&frontend, query, printer).await
     });

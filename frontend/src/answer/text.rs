@@ -94,8 +94,8 @@ pub(super) fn for_each<E: From<SpoolError>>(
     let threads = threads.min(chunks);
     let read = |scratch: &mut Scratch, chunk: usize| {
         let first = chunk * chunk_len;
-        let pointers = &answer.pointers[first..answer.len().min(first + chunk_len)];
-        scratch.read(&answer.spool, pointers)?;
+        let pointers = answer.pointers(first..answer.len().min(first + chunk_len))?;
+        scratch.read(&answer.spool, &pointers)?;
         Ok(scratch.in_order(first))
     };
     if threads < 2 {
@@ -124,7 +124,7 @@ pub(super) fn for_each<E: From<SpoolError>>(
 
 /// The order jumps from frame to frame, so larger chunks read each frame less often.
 fn chunk_len_max(answer: &Answer) -> usize {
-    let spooled = answer.spool.bytes() as usize / answer.len().max(1);
+    let spooled = answer.spool.frame_bytes() as usize / answer.len().max(1);
     (CHUNK_BYTES / (NAMES_BYTES + spooled)).max(CHUNK_LEN_MIN)
 }
 

@@ -42,6 +42,10 @@ pub(crate) enum Lost {
     Spool(#[from] SpoolError),
     #[error("the query was stopped")]
     Stopped,
+    #[error("the search costs much")]
+    Heavy,
+    #[error("{0}")]
+    Deadline(String),
 }
 
 /// An error's everyday name, without number and system call.
@@ -68,10 +72,9 @@ impl Lost {
                 hint: Some(failure.hint).filter(|hint| !hint.is_empty()),
             }),
             FailureKind::StaleShards => Lost::Stale(failure.message),
-            FailureKind::Unavailable
-            | FailureKind::Protocol
-            | FailureKind::Heavy
-            | FailureKind::Deadline => Lost::Failed(failure.message),
+            FailureKind::Heavy => Lost::Heavy,
+            FailureKind::Deadline => Lost::Deadline(failure.message),
+            FailureKind::Unavailable | FailureKind::Protocol => Lost::Failed(failure.message),
         }
     }
 }

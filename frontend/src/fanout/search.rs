@@ -8,33 +8,26 @@
 //! or a faulty frame leaves over is dropped.
 
 use super::connection::{Connection, Lost, hello};
+use crate::facets::Facets;
+use crate::harvest::Harvest;
 use crate::live::{Live, Slot};
-use crate::rank::{Best, Continued, Origin, Pointer, StringPool, path_hash};
+use crate::rank::{Best, Origin, path_hash};
 use crate::run::{Event, Part, SkippedDocument, StreamEnd};
-use schema::frame::{Frame, Kind};
-use schema::message::{BatchReader, End, Failure, Progress, Skip};
+use schema::frame::{self, Frame, Kind};
+use schema::message::{self, BatchReader, End, Failure, LineView, Progress, Skip};
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant, SystemTime};
 
 /// How often the best matches so far are made known.
 const PUBLISH_EVERY: Duration = Duration::from_millis(50);
 
-/// What a stream has brought in.
-#[derive(Debug, Default)]
-pub(crate) struct Harvest {
-    pub(crate) pointers: Vec<Pointer>,
-    /// The names that the pointers' package ids stand for.
-    pub(crate) packages: StringPool,
-    /// Frames that go on with an earlier one's document.
-    pub(crate) continued: Continued,
-    /// Documents with a match.
-    pub(crate) documents: u64,
-}
-
-/// Runs a stream from the request to its end; what came in by then is in `harvest`.
+/// Runs a stream from the request to its end; what came in by then is in `harvest`. `heavy`: it may
+/// cost what it costs.
 pub(crate) fn receive(
-    live: &Live,
+    live: &Arc<Live>,
     stream: usize,
+    heavy: bool,
     harvest: &mut Harvest,
 ) -> Result<StreamEnd, Lost> {
     let slot = live.slot(stream);
@@ -42,22 +35,23 @@ pub(crate) fn receive(
         return Err(Lost::Stopped);
     }
     if let Some(connection) = slot.peer.take_idle() {
-        match Receiver::new(live, stream, harvest).run(connection) {
+        match Receiver::new(live, stream, heavy, harvest).run(connection) {
             // It had died while it was idle. What is left on it are greetings, if anything.
             Err(Lost::Broken(_) | Lost::Closed) if slot.may_ask_again() => {}
             settled => return settled,
         }
     }
-    Receiver::new(live, stream, harvest).run(slot.peer.dial()?)
+    Receiver::new(live, stream, heavy, harvest).run(slot.peer.dial()?)
 }
 
 struct Receiver<'a> {
-    live: &'a Live,
+    live: &'a Arc<Live>,
     slot: &'a Slot,
     stream: usize,
     part: Part,
     harvest: &'a mut Harvest,
     best: Best,
+    heavy: bool,
     /// Of each shard, the last batch's document and where its first batch is.
     begun: Vec<Option<(u32, u64)>>,
     /// Bytes in the spool.
@@ -68,7 +62,7 @@ struct Receiver<'a> {
 }
 
 impl<'a> Receiver<'a> {
-    fn new(live: &'a Live, stream: usize, harvest: &'a mut Harvest) -> Self {
+    fn new(live: &'a Arc<Live>, stream: usize, heavy: bool, harvest: &'a mut Harvest) -> Self {
         let slot = live.slot(stream);
         Receiver {
             live,
@@ -77,6 +71,7 @@ impl<'a> Receiver<'a> {
             part: Part::new(slot.search.shards.len()),
             harvest,
             best: Best::default(),
+            heavy,
             begun: vec![None; slot.search.shards.len()],
             written: slot.meter.received_bytes.load(Relaxed),
             walked: 0,
@@ -87,17 +82,30 @@ impl<'a> Receiver<'a> {
     fn run(mut self, mut connection: Connection) -> Result<StreamEnd, Lost> {
         self.slot.connect(connection.stream())?;
         let mut request = Vec::new();
-        self.slot.search.encode(&mut request)?;
+        let deadline_ms = self.live.left_ms().ok_or(Lost::Stopped)?;
+        let search = message::Search {
+            heavy: self.heavy,
+            deadline_ms,
+            ..self.slot.search.clone()
+        };
+        search.encode(&mut request)?;
         let result = connection
             .send(&request)
             .and_then(|()| self.receive(&mut connection));
-        self.harvest.documents = self.part.documents();
         match &result {
-            Ok(_) => self.slot.meter.end(&self.best),
-            Err(_) => self.slot.meter.lose(),
+            Ok(end) => {
+                self.harvest.end(end);
+                self.slot.meter.end(&self.best);
+            }
+            // It has not begun.
+            Err(Lost::Heavy) => {}
+            Err(_) => {
+                self.harvest.cut(self.part.documents());
+                self.slot.meter.lose();
+            }
         }
         self.slot.disconnect();
-        if let Ok(_) | Err(Lost::Refused(_) | Lost::Stale(_)) = result {
+        if let Ok(_) | Err(Lost::Refused(_) | Lost::Stale(_) | Lost::Heavy) = result {
             self.slot.peer.put_idle(connection);
         }
         result
@@ -160,7 +168,6 @@ impl<'a> Receiver<'a> {
         let reader = BatchReader::new(payload)?;
         let view = reader.view()?;
         let tally = self.part.shard(view.shard)?;
-        let pointers = &mut self.harvest.pointers;
         let origin = Origin {
             hash: path_hash(view.package, view.path),
             package: self.harvest.packages.id(view.package),
@@ -173,19 +180,23 @@ impl<'a> Receiver<'a> {
             }
             begun => *begun = Some((view.document, origin.offset)),
         }
-        let before = pointers.len();
+        let before = self.harvest.len();
         for (index, line) in (0..).zip(view.lines()) {
             if !line.is_match() {
                 continue;
             }
             if let Err(fault) = tally.key(view.document, line.number) {
-                pointers.truncate(before);
+                self.harvest.truncate(before);
                 return Err(fault.into());
             }
             let pointer = origin.pointer(line.rank, line.number, index);
             self.best.offer(pointer);
-            pointers.push(pointer);
+            self.harvest.push(pointer);
         }
+        let matches = (self.harvest.len() - before) as u64;
+        self.harvest
+            .facets
+            .add(view.language.as_bytes(), view.path, matches);
         Ok(())
     }
 
@@ -203,23 +214,37 @@ impl<'a> Receiver<'a> {
         if walked.is_empty() {
             return Ok(false);
         }
-        let (written, frames) = (self.written, walked.len() as u64);
+        let frames = walked.len() as u64;
         if let Err(error) = self.live.append(self.slot.backend, walked) {
-            let pointers = &mut self.harvest.pointers;
-            pointers.truncate(pointers.partition_point(|pointer| pointer.offset() < written));
+            self.harvest.drop_from(self.written);
+            uncount(&mut self.harvest.facets, walked);
             return Err(error.into());
         }
         self.written += frames;
         self.walked = 0;
         self.slot.meter.received_bytes.store(self.written, Relaxed);
-        let matches = self.harvest.pointers.len() as u64;
-        let new = matches - self.slot.meter.matches.swap(matches, Relaxed);
+        let new = self.harvest.written();
+        self.slot.meter.matches.fetch_add(new, Relaxed);
         let is_due = self.published.elapsed() >= PUBLISH_EVERY;
-        if is_due || matches == new || self.slot.meter.has_news() {
+        if is_due || self.harvest.matches == new || self.slot.meter.has_news() {
             self.slot.meter.publish(&self.best);
             self.published = Instant::now();
         }
-        self.live.count(self.stream, new)?;
+        self.harvest.settle(self.slot.backend, &self.live.spool)?;
         Ok(true)
+    }
+}
+
+/// Takes back what frames have been counted for that could not be written.
+fn uncount(facets: &mut Facets, mut frames: &[u8]) {
+    while let Ok(Some(frame)) = frame::decode(frames) {
+        frames = &frames[frame.bytes..];
+        if frame.kind == Kind::Batch
+            && let Ok(batch) = BatchReader::new(frame.payload)
+            && let Ok(view) = batch.view()
+        {
+            let matches = view.lines().filter(LineView::is_match).count() as u64;
+            facets.remove(view.language.as_bytes(), view.path, matches);
+        }
     }
 }

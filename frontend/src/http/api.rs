@@ -5,6 +5,7 @@ use super::params::{Params, RUN, SEARCH, View};
 use super::problem::Problem;
 use super::{App, KEEP, blocking};
 use crate::answer::Answer;
+use crate::packages::Package;
 use crate::page::Slice;
 use crate::render::json::{
     GroupJson, Page, ProgressJson, Results, SkippedJson, State as RunState, TimingsJson,
@@ -141,19 +142,16 @@ fn done(answer: &Answer, wish: Wish) -> Result<Response, Problem> {
 }
 
 fn groups(answer: &Answer, view: View) -> Result<(Slice, Results), Problem> {
-    let slice = Slice::new(answer.groups().len(), view.page, view.per_page)?;
-    let group = |group: &crate::page::Group| {
-        let first = group.shown(view.per_package);
+    let slice = Slice::new(answer.packages(), view.page, view.per_page)?;
+    let group = |package: Package| {
         Ok(GroupJson {
-            package: answer.packages.name(group.package).to_vec(),
-            total: group.total,
-            matches: answer.matches_at(first)?,
+            matches: answer.matches_of(&package, view.per_package)?,
+            package: package.name,
+            total: package.total,
         })
     };
-    let groups: Result<_, Problem> = answer.groups()[slice.range.clone()]
-        .iter()
-        .map(group)
-        .collect();
+    let packages = answer.package_list(slice.range.clone())?;
+    let groups: Result<_, Problem> = packages.into_iter().map(group).collect();
     Ok((slice, Results::Groups(groups?)))
 }
 

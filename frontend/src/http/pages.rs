@@ -5,7 +5,8 @@ use super::problem::Problem;
 use super::{App, KEEP, blocking};
 use crate::answer::Answer;
 use crate::filter;
-use crate::page::{Group, Slice};
+use crate::packages::Package;
+use crate::page::Slice;
 use crate::query::Query;
 use crate::render::html::{
     Chrome, Form, FormFilter, GroupView, MatchView, MissingView, ResultsPage, SkippedView,
@@ -123,15 +124,15 @@ fn done(answer: &Answer, mut frame: Chrome, view: View) -> Result<String, Proble
     let again = frame.form.href(0);
     frame.form.run = (!answer.is_complete()).then(|| answer.id().to_owned());
     let items = if view.by_package {
-        answer.groups().len()
+        answer.packages()
     } else {
         answer.len()
     };
     let slice = Slice::new(items, view.page, view.per_page)?;
     let (mut matches, mut groups) = (Vec::new(), Vec::new());
     if view.by_package {
-        for group in &answer.groups()[slice.range.clone()] {
-            groups.push(group_view(answer, group, &frame.form, view)?);
+        for package in answer.package_list(slice.range.clone())? {
+            groups.push(group_view(answer, &package, &frame.form, view)?);
         }
     } else {
         let found = answer.matches(slice.range.clone())?;
@@ -166,18 +167,17 @@ fn done(answer: &Answer, mut frame: Chrome, view: View) -> Result<String, Proble
 
 fn group_view(
     answer: &Answer,
-    group: &Group,
+    package: &Package,
     form: &Form,
     view: View,
 ) -> Result<GroupView, Problem> {
-    let matches = answer.matches_at(group.shown(view.per_package))?;
-    let package = answer.packages.name(group.package);
+    let matches = answer.matches_of(package, view.per_package)?;
     Ok(GroupView {
-        name: lossy(Some(package)).into_owned(),
+        name: lossy(Some(&package.name)).into_owned(),
         // A name that is no text is no filter's value either.
-        more_href: str::from_utf8(package).map_or(String::new(), |name| form.href_in(name)),
-        total: group.total,
-        more: group.total - matches.len() as u64,
+        more_href: str::from_utf8(&package.name).map_or(String::new(), |name| form.href_in(name)),
+        total: package.total,
+        more: package.total - matches.len() as u64,
         matches: matches.iter().map(MatchView::from).collect(),
     })
 }

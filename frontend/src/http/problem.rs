@@ -164,7 +164,10 @@ impl From<SearchError> for Problem {
                 retry_after_s: Some(retry_after_s),
                 ..Problem::new(StatusCode::SERVICE_UNAVAILABLE, "Too many queries", detail)
             },
-            SearchError::Spool(error) => Problem::from(&*error),
+            SearchError::Gone { .. } => {
+                Problem::new(StatusCode::GONE, "The answer is not there any more", detail)
+                    .hint("search again, over the documents of today")
+            }
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use super::lock;
 use super::meter::{Meter, Progress};
-use crate::fanout::{Harvest, Lost, Peer, Stream};
+use crate::fanout::{Lost, Peer, Stream};
+use crate::harvest::Harvest;
 use schema::message;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
@@ -17,7 +18,7 @@ pub(crate) struct Slot {
     pub(crate) meter: Meter,
     stopped: AtomicBool,
     socket: Mutex<Option<Arc<Stream>>>,
-    harvest: Mutex<Harvest>,
+    harvest: Mutex<Option<Harvest>>,
 }
 
 impl Slot {
@@ -66,12 +67,18 @@ impl Slot {
         !self.meter.answered.load(Relaxed) && !self.is_stopped()
     }
 
-    pub(super) fn put_harvest(&self, harvest: Harvest) {
-        *lock(&self.harvest) = harvest;
+    /// What has come so far, for the thread that asks the backend, which has said nothing yet.
+    pub(super) fn begin(&self) -> Option<Harvest> {
+        self.meter.answered.store(false, Relaxed);
+        self.take_harvest()
     }
 
-    pub(super) fn take_harvest(&self) -> Harvest {
-        std::mem::take(&mut *lock(&self.harvest))
+    pub(super) fn put_harvest(&self, harvest: Harvest) {
+        *lock(&self.harvest) = Some(harvest);
+    }
+
+    pub(super) fn take_harvest(&self) -> Option<Harvest> {
+        lock(&self.harvest).take()
     }
 
     pub(super) fn add_to(&self, progress: &mut Progress) {

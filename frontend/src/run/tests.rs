@@ -136,12 +136,20 @@ impl Script {
     }
 }
 
+fn halt(reason: &str) -> Event {
+    Event::Halt {
+        reason: reason.to_owned(),
+        at: SystemTime::UNIX_EPOCH,
+    }
+}
+
 fn assignment(stream: usize, shards: usize) -> Assignment {
     Assignment {
         backend: format!("backend {stream}"),
         shards: (0..shards)
             .map(|shard| [(stream * 16 + shard) as u8; 32])
             .collect(),
+        documents: vec![10; shards],
     }
 }
 
@@ -180,8 +188,7 @@ fn simulate(seed: u64) {
         let mut actions = Vec::new();
         if step == halts_at && finished.is_none() {
             halted = true;
-            let reason = "cancelled".to_owned();
-            actions.extend(run.on(0, Event::Halt { reason }));
+            actions.extend(run.on(0, halt("cancelled")));
         }
         if let Some(event) = scripts[stream].step(stopped[stream]) {
             scripts[stream].closed = true;
@@ -195,6 +202,7 @@ fn simulate(seed: u64) {
         for action in actions {
             match action {
                 Action::Stop(stream) => stopped[stream] = true,
+                Action::Queue | Action::Ask(_) => panic!("seed {seed}: nobody said it costs much"),
                 Action::Finish(outcome) => {
                     assert!(finished.is_none(), "seed {seed}: finished twice");
                     finished = Some(outcome);
@@ -204,12 +212,7 @@ fn simulate(seed: u64) {
     }
     let outcome = finished.unwrap_or_else(|| panic!("seed {seed}: never finished"));
     check_outcome(seed, &outcome, &scripts, &seen, halted);
-    let late = run.on(
-        0,
-        Event::Halt {
-            reason: "late".to_owned(),
-        },
-    );
+    let late = run.on(0, halt("late"));
     assert!(late.is_empty(), "seed {seed}: acted after the end");
 }
 
@@ -277,23 +280,14 @@ fn a_run_without_streams_is_finished_at_once() {
         panic!("{action:?}");
     };
     assert_eq!(outcome.missing, [missing]);
-    assert!(
-        run.on(
-            0,
-            Event::Halt {
-                reason: String::new()
-            }
-        )
-        .is_empty()
-    );
+    assert!(run.on(0, halt("late")).is_empty());
 }
 
 #[test]
 fn the_reason_of_a_halt_stands_for_the_streams_it_stopped() {
     let (mut run, _) = Run::new(vec![assignment(0, 1), assignment(1, 2)], Vec::new());
-    let reason = "the disk is full".to_owned();
     assert_eq!(
-        run.on(1, Event::Halt { reason }),
+        run.on(1, halt("the disk is full")),
         [Action::Stop(0), Action::Stop(1)]
     );
     let lost = Event::Lost {

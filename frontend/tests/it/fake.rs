@@ -56,6 +56,8 @@ pub(crate) struct Fake {
     pub(crate) connections: AtomicUsize,
     /// Connections that have answered something are closed when they fall idle.
     pub(crate) drop_idle: AtomicBool,
+    /// Searches cost much: they are begun only when they may.
+    pub(crate) is_costly: AtomicBool,
     /// What the progress at the gate says of matches to come.
     pub(crate) bound: Mutex<f32>,
     gate: (Mutex<bool>, Condvar),
@@ -77,6 +79,7 @@ impl Fake {
             broken_off: AtomicUsize::new(0),
             connections: AtomicUsize::new(0),
             drop_idle: AtomicBool::new(false),
+            is_costly: AtomicBool::new(false),
             bound: Mutex::new(f32::INFINITY),
             gate: Default::default(),
             down: Mutex::new(false),
@@ -167,6 +170,9 @@ impl Fake {
     }
 
     fn search(&self, stream: &mut UnixStream, search: &Search) -> Option<()> {
+        if self.is_costly.load(SeqCst) && !search.heavy {
+            return self.fail(stream, FailureKind::Heavy, None);
+        }
         self.searches.fetch_add(1, SeqCst);
         let fault = self.fault.lock().unwrap().clone();
         if let Fault::Failure(kind, offset) = fault {

@@ -3,10 +3,12 @@
 use crate::fake::{Fake, Fault};
 use crate::shards;
 use crate::site::{Site, eventually};
-use frontend::{Query, SearchError};
+use frontend::Query;
 use schema::message::{Pattern, Syntax};
 use serde_json::json;
+use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
+use std::time::Duration;
 
 fn query(text: &str) -> Query {
     let text = text.to_owned();
@@ -74,7 +76,7 @@ fn the_last_client_takes_the_run_along() {
         .unwrap();
     eventually("a search", || fake.searches.load(SeqCst) == 1);
     drop(search);
-    std::thread::sleep(std::time::Duration::from_millis(150));
+    std::thread::sleep(Duration::from_millis(150));
     assert!(!second.is_finished(), "somebody still waits");
     let id = second.id().to_owned();
     drop(second);
@@ -90,19 +92,24 @@ fn the_last_client_takes_the_run_along() {
     assert_eq!(site.search("arse")["complete"], json!(true));
 }
 
-#[test]
-fn too_many_queries_are_refused() {
-    let fake = Fake::with("one", shards(1, 2), Fault::Gate);
-    let site = Site::with(vec![fake.backend()], |config| {
+/// A site with a slot for one query that costs much, and a place for one that waits.
+fn narrow_site(fake: &Arc<Fake>) -> Site {
+    Site::with(vec![fake.backend()], |config| {
         (config.running_max, config.queued_max) = (1, 1);
-    });
+    })
+}
+
+#[test]
+fn too_many_queries_that_cost_much_are_refused() {
+    let fake = Fake::with("one", shards(1, 2), Fault::Gate);
+    fake.is_costly.store(true, SeqCst);
+    let site = narrow_site(&fake);
     let search = |text| site.runtime.block_on(site.frontend.search(query(text)));
     let first = search("arse").unwrap();
+    eventually("the first search", || fake.searches.load(SeqCst) == 1);
     let second = search("parse").unwrap();
-    assert!(matches!(
-        search("int").err(),
-        Some(SearchError::Overloaded { .. })
-    ));
+    // Whether a query costs much is known when its backends have said so.
+    std::thread::sleep(Duration::from_millis(100));
     let refused = site.get("/api/v2/search?q=int");
     assert_eq!((refused.status, refused.header("retry-after")), (503, "2"));
     assert_eq!(site.get("/search?q=int").status, 503);
@@ -119,8 +126,65 @@ fn too_many_queries_are_refused() {
 }
 
 #[test]
+fn queries_that_cost_little_do_not_wait_for_others() {
+    let fake = Fake::with("one", shards(1, 2), Fault::Gate);
+    let site = narrow_site(&fake);
+    let search = |text| site.runtime.block_on(site.frontend.search(query(text)));
+    let slow = search("arse").unwrap();
+    eventually("a search", || fake.searches.load(SeqCst) == 1);
+    fake.set(Fault::None);
+    for text in ["parse", "int", "x", "e", "s"] {
+        assert_eq!(site.search(text)["complete"], json!(true), "{text}");
+    }
+    assert!(!slow.is_finished());
+    fake.open_gate();
+}
+
+#[test]
+fn a_query_has_a_time() {
+    let fake = Fake::with("one", shards(1, 2), Fault::Gate);
+    let site = Site::new(vec![fake.backend()]);
+    let timeout = Some(Duration::from_millis(50));
+    let search = |text| {
+        let search = site.frontend.search_within(query(text), None, timeout);
+        site.runtime.block_on(search).unwrap()
+    };
+    let answer = search("arse");
+    let answer = site.runtime.block_on(answer.finished()).unwrap();
+    let reason = &answer.missing()[0].reason;
+    assert_eq!(reason, "the query was not done within 50ms");
+    // One more client that has more time gives it to all.
+    let short = search("parse");
+    let long = site.runtime.block_on(site.frontend.search(query("parse")));
+    std::thread::sleep(Duration::from_millis(120));
+    assert!(!short.is_finished());
+    fake.open_gate();
+    let answer = site.runtime.block_on(long.unwrap().finished()).unwrap();
+    assert!(answer.is_complete());
+}
+
+#[test]
+fn a_query_has_its_time_in_the_queue_too() {
+    let fake = Fake::with("one", shards(1, 2), Fault::Gate);
+    fake.is_costly.store(true, SeqCst);
+    let site = narrow_site(&fake);
+    let _first = site.runtime.block_on(site.frontend.search(query("arse")));
+    eventually("the first search", || fake.searches.load(SeqCst) == 1);
+    let timeout = Some(Duration::from_millis(80));
+    let second = site.frontend.search_within(query("x"), None, timeout);
+    let second = site.runtime.block_on(second).unwrap();
+    let answer = site.runtime.block_on(second.finished()).unwrap();
+    assert!(!answer.is_complete() && answer.is_empty());
+    let reason = &answer.missing()[0].reason;
+    assert_eq!(reason, "the query had no turn within 80ms");
+    assert_eq!(fake.searches.load(SeqCst), 1);
+    fake.open_gate();
+}
+
+#[test]
 fn a_queued_query_that_is_cancelled_never_asks() {
     let fake = Fake::with("one", shards(1, 2), Fault::Gate);
+    fake.is_costly.store(true, SeqCst);
     let site = Site::with(vec![fake.backend()], |config| config.running_max = 1);
     let search = |text| {
         site.runtime
@@ -146,16 +210,15 @@ fn a_queued_query_that_is_cancelled_never_asks() {
 #[test]
 fn old_answers_make_room_for_new_ones() {
     let fake = Fake::new("one", shards(1, 1));
+    let on_disk = |config: &mut frontend::Config| config.run_memory_bytes = 0;
     let room = {
-        let site = Site::new(vec![fake.backend()]);
+        let site = Site::with(vec![fake.backend()], on_disk);
         site.search("arse");
-        let id = site.search("arse")["id"].as_str().unwrap().to_owned();
-        std::fs::metadata(site.spool.path().join(format!("{id}-0/0")))
-            .unwrap()
-            .len()
+        site.frontend.spool_bytes()
     };
     let site = Site::with(vec![fake.backend()], |config| {
-        config.spool_bytes_max = room * 2
+        on_disk(config);
+        config.spool_bytes_max = room * 2;
     });
     for _ in 0..3 {
         for q in ["arse", "arse%20", "ars", "rse"] {

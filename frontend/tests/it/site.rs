@@ -68,6 +68,13 @@ impl Site {
         }
     }
 
+    /// Ends the frontend, and gives its spool directory.
+    pub(crate) fn stop(self) -> tempfile::TempDir {
+        drop(self.runtime);
+        drop(self.frontend);
+        self.spool
+    }
+
     pub(crate) fn get(&self, path: &str) -> Answer {
         let mut response = self.call(path);
         let header = |(name, value): (&ureq::http::HeaderName, &ureq::http::HeaderValue)| {

@@ -2,7 +2,8 @@
 
 use super::{Error, Phases, Search, ShardEnd, Skip, builder, finish, length, reader, text};
 use crate::frame::Kind;
-use crate::trawl_capnp::spool_manifest;
+use crate::trawl_capnp::{facet, spool_facets, spool_manifest};
+use capnp::struct_list;
 
 /// The version of a spool's files. A spool of another one is removed: a search makes it again.
 pub const SPOOL_VERSION: u32 = 1;
@@ -42,6 +43,14 @@ pub struct SpoolManifest {
     pub phases: Phases,
     /// When it finished, in seconds since 1970.
     pub finished: u64,
+    /// Bytes of the file of the order.
+    pub order_bytes: u64,
+    /// Bytes of the file of packages.
+    pub packages_bytes: u64,
+    /// Bytes of the file of facets.
+    pub facets_bytes: u64,
+    /// Documents in the shards that were searched.
+    pub shard_documents: u64,
 }
 
 impl SpoolManifest {
@@ -76,6 +85,10 @@ impl SpoolManifest {
         root.set_candidates_us(self.phases.candidates_us);
         root.set_verify_us(self.phases.verify_us);
         root.set_finished(self.finished);
+        root.set_order_bytes(self.order_bytes);
+        root.set_packages_bytes(self.packages_bytes);
+        root.set_facets_bytes(self.facets_bytes);
+        root.set_shard_documents(self.shard_documents);
         finish(Kind::Manifest, &message, out)
     }
 
@@ -111,6 +124,67 @@ impl SpoolManifest {
                 verify_us: root.get_verify_us(),
             },
             finished: root.get_finished(),
+            order_bytes: root.get_order_bytes(),
+            packages_bytes: root.get_packages_bytes(),
+            facets_bytes: root.get_facets_bytes(),
+            shard_documents: root.get_shard_documents(),
         })
     }
+}
+
+/// How many matches have something in common: its name, and how many.
+pub type Facet = (Vec<u8>, u64);
+
+/// The facets of a finished run, in a MANIFEST frame of their own.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SpoolFacets {
+    /// Matches by the language of their document, empty when unknown.
+    pub languages: Vec<Facet>,
+    /// Matches by the first directory of their document's path, empty when there is none.
+    pub directories: Vec<Facet>,
+    /// Matches in directories that are not listed.
+    pub other_directories: u64,
+}
+
+impl SpoolFacets {
+    /// Appends the message as a frame.
+    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), Error> {
+        let mut message = builder();
+        let mut root = message.init_root::<spool_facets::Builder<'_>>();
+        encode_facets(
+            &self.languages,
+            root.reborrow().init_languages(length(self.languages.len())),
+        );
+        let directories = root.reborrow();
+        encode_facets(
+            &self.directories,
+            directories.init_directories(length(self.directories.len())),
+        );
+        root.set_other_directories(self.other_directories);
+        finish(Kind::Manifest, &message, out)
+    }
+
+    /// Reads a frame's payload.
+    pub fn decode(payload: &[u8]) -> Result<Self, Error> {
+        let message = reader(payload)?;
+        let root = message.get_root::<spool_facets::Reader<'_>>()?;
+        Ok(SpoolFacets {
+            languages: decode_facets(root.get_languages()?)?,
+            directories: decode_facets(root.get_directories()?)?,
+            other_directories: root.get_other_directories(),
+        })
+    }
+}
+
+fn encode_facets(facets: &[Facet], mut list: struct_list::Builder<'_, facet::Owned>) {
+    for (index, (name, count)) in (0..).zip(facets) {
+        let mut entry = list.reborrow().get(index);
+        entry.set_name(name);
+        entry.set_count(*count);
+    }
+}
+
+fn decode_facets(list: struct_list::Reader<'_, facet::Owned>) -> Result<Vec<Facet>, Error> {
+    let facet = |entry: facet::Reader<'_>| Ok((entry.get_name()?.to_vec(), entry.get_count()));
+    list.iter().map(facet).collect()
 }

@@ -1,0 +1,170 @@
+//! How many matches have which language, and which directory: the first one of their document's path.
+//!
+//! Counted as frames arrive, a few operations a frame. A corpus has few languages; of directories, a
+//! fixed number is listed, and which ones does not depend on the order of arrival: those whose names
+//! have the smallest hashes. All others are one number, so that the sum is exact.
+
+use fnv::FnvHasher;
+use rustc_hash::FxHashMap;
+use schema::message::{Facet, SpoolFacets};
+use std::collections::BTreeSet;
+use std::hash::Hasher;
+
+/// Languages that are counted apart. There are 800 in all that have a name.
+const LANGUAGES_MAX: usize = 1024;
+
+/// Directories that are listed.
+const DIRECTORIES_MAX: usize = 2048;
+
+/// Bytes of a name that is listed; what a file system allows. All together stay below a frame's bound.
+const NAME_BYTES_MAX: usize = 255;
+
+/// Counts of matches by what their documents have in common.
+#[derive(Debug, Default)]
+pub(crate) struct Facets {
+    languages: FxHashMap<Box<[u8]>, u64>,
+    directories: FxHashMap<Box<[u8]>, u64>,
+    /// The listed directories by the hashes of their names.
+    by_hash: BTreeSet<(u64, Box<[u8]>)>,
+    other_directories: u64,
+}
+
+impl Facets {
+    /// Counts matches of one document.
+    pub(crate) fn add(&mut self, language: &[u8], path: &[u8], matches: u64) {
+        self.add_language(language, matches);
+        self.add_directory(directory(path), matches);
+    }
+
+    fn add_language(&mut self, language: &[u8], matches: u64) {
+        let language = match language.len() {
+            0..=NAME_BYTES_MAX => language,
+            _ => b"",
+        };
+        if let Some(count) = self.languages.get_mut(language) {
+            *count += matches;
+        } else if self.languages.len() < LANGUAGES_MAX {
+            self.languages.insert(language.into(), matches);
+        } else {
+            *self.languages.entry(Box::default()).or_default() += matches;
+        }
+    }
+
+    fn add_directory(&mut self, name: &[u8], matches: u64) {
+        if let Some(count) = self.directories.get_mut(name) {
+            *count += matches;
+            return;
+        }
+        if name.len() > NAME_BYTES_MAX {
+            self.other_directories += matches;
+            return;
+        }
+        let key = (hash(name), name.into());
+        if self.directories.len() == DIRECTORIES_MAX {
+            let last = self.by_hash.last().expect("as many as are listed");
+            if key > *last {
+                self.other_directories += matches;
+                return;
+            }
+            let (_, last) = self.by_hash.pop_last().expect("as many as are listed");
+            self.other_directories += self.directories.remove(&last).unwrap_or(0);
+        }
+        self.by_hash.insert(key);
+        self.directories.insert(name.into(), matches);
+    }
+
+    /// Takes back what has been added for matches of one document that are not kept.
+    pub(crate) fn remove(&mut self, language: &[u8], path: &[u8], matches: u64) {
+        let languages = &mut self.languages;
+        let known = languages.contains_key(language);
+        let language = if known { language } else { b"" };
+        if let Some(count) = languages.get_mut(language) {
+            *count -= matches.min(*count);
+        }
+        let listed = self.directories.get_mut(directory(path));
+        let count = listed.unwrap_or(&mut self.other_directories);
+        *count -= matches.min(*count);
+    }
+
+    /// Adds what another stream has counted.
+    pub(crate) fn merge(&mut self, other: Facets) {
+        for (name, count) in &other.languages {
+            self.add_language(name, *count);
+        }
+        for (name, count) in &other.directories {
+            self.add_directory(name, *count);
+        }
+        self.other_directories += other.other_directories;
+    }
+
+    /// The counts, largest first.
+    pub(crate) fn finish(self) -> SpoolFacets {
+        SpoolFacets {
+            languages: ordered(self.languages),
+            directories: ordered(self.directories),
+            other_directories: self.other_directories,
+        }
+    }
+}
+
+/// The first directory of a path, without its slash; nothing when the document is in none.
+fn directory(path: &[u8]) -> &[u8] {
+    let slash = path.iter().position(|&byte| byte == b'/');
+    &path[..slash.unwrap_or(0)]
+}
+
+fn hash(name: &[u8]) -> u64 {
+    let mut hasher = FnvHasher::default();
+    hasher.write(name);
+    hasher.finish()
+}
+
+fn ordered(counts: FxHashMap<Box<[u8]>, u64>) -> Vec<Facet> {
+    let mut facets: Vec<Facet> = counts
+        .into_iter()
+        .map(|(name, count)| (name.into_vec(), count))
+        .filter(|(_, count)| *count > 0)
+        .collect();
+    facets.sort_by(|a, b| (b.1, &a.0).cmp(&(a.1, &b.0)));
+    facets
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_counted_does_not_depend_on_the_order() {
+        let paths: Vec<String> = (0..3 * DIRECTORIES_MAX)
+            .map(|n| format!("{}/x", n % (2 * DIRECTORIES_MAX)))
+            .collect();
+        let count = |paths: &mut dyn Iterator<Item = &String>, streams: usize| {
+            let mut all: Vec<Facets> = (0..streams).map(|_| Facets::default()).collect();
+            for (n, path) in paths.enumerate() {
+                all[n % streams].add(b"C", path.as_bytes(), 2);
+            }
+            let mut sum = Facets::default();
+            all.into_iter().for_each(|facets| sum.merge(facets));
+            sum.finish()
+        };
+        let one = count(&mut paths.iter(), 1);
+        assert_eq!(one, count(&mut paths.iter().rev(), 3));
+        assert_eq!(one.languages, [(b"C".to_vec(), 6 * DIRECTORIES_MAX as u64)]);
+        assert_eq!(one.directories.len(), DIRECTORIES_MAX);
+        let listed: u64 = one.directories.iter().map(|(_, count)| count).sum();
+        assert_eq!(listed + one.other_directories, 6 * DIRECTORIES_MAX as u64);
+    }
+
+    #[test]
+    fn the_first_directory_counts() {
+        let mut facets = Facets::default();
+        for path in ["a.c", "src/a.c", "src/x/b.c", "b.c", "doc/src/a"] {
+            facets.add(b"", path.as_bytes(), 1);
+        }
+        let facets = facets.finish();
+        let expected = [(&b""[..], 2), (b"src", 2), (b"doc", 1)];
+        let expected = expected.map(|(name, count)| (name.to_vec(), count));
+        assert_eq!(facets.directories, expected);
+        assert_eq!(facets.languages, [(Vec::new(), 5)]);
+    }
+}

@@ -1,0 +1,284 @@
+//! One run in the spool.
+//!
+//! ```text
+//! 0, 1, …      the frames of each backend, as they were received, one after the other
+//! order        the pointers in total order, in blocks (see `pointers`)
+//! packages     the packages with matches, by their best one (see `packages`)
+//! facets       how many matches have which language and directory: one frame
+//! manifest     what else there is to say: one frame. It is written last
+//! run-b-n      sorted pointers of backend b that memory had no room for, until they are merged
+//! ```
+//!
+//! A run that is small is in memory alone, and its directory does not exist. One that has been
+//! finished on the disk stays there when it is dropped; all others take their directory with them.
+
+use super::{Blob, FrameReader, Spool, SpoolError, io_error};
+use crate::rank::FrameAt;
+use schema::frame;
+use schema::message::SpoolManifest;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, PoisonError};
+use zerocopy::IntoBytes;
+
+/// The files of one run.
+pub(crate) struct RunSpool {
+    directory: PathBuf,
+    frames: Vec<Blob>,
+    pub(crate) order: Blob,
+    pub(crate) packages: Blob,
+    pub(crate) facets: Blob,
+    manifest: Blob,
+    /// Of the spool's budgets.
+    disk_bytes: AtomicU64,
+    memory_bytes: AtomicU64,
+    /// It outlives this process.
+    finished: AtomicBool,
+    spool: Arc<Spool>,
+}
+
+impl std::fmt::Debug for RunSpool {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("RunSpool").field(&self.directory).finish()
+    }
+}
+
+impl RunSpool {
+    pub(super) fn new(spool: &Arc<Spool>, directory: PathBuf, backends: usize) -> RunSpool {
+        let blob = |name: &str| Blob::new(directory.join(name));
+        RunSpool {
+            frames: (0..backends).map(|n| blob(&n.to_string())).collect(),
+            order: blob("order"),
+            packages: blob("packages"),
+            facets: blob("facets"),
+            manifest: blob("manifest"),
+            disk_bytes: AtomicU64::new(0),
+            memory_bytes: AtomicU64::new(0),
+            finished: AtomicBool::new(false),
+            spool: Arc::clone(spool),
+            directory,
+        }
+    }
+
+    /// The run that an earlier process has finished in a directory; `None` when there is no whole one.
+    pub(super) fn open(spool: &Arc<Spool>, directory: &Path) -> Option<(RunSpool, SpoolManifest)> {
+        let manifest = fs::read(directory.join("manifest")).ok()?;
+        let mut words = vec![0_u64; manifest.len().div_ceil(8)];
+        words.as_mut_bytes()[..manifest.len()].copy_from_slice(&manifest);
+        let frame = frame::decode(words.as_bytes()).ok()??;
+        if frame.kind != frame::Kind::Manifest || frame.bytes != manifest.len() {
+            return None;
+        }
+        let told = SpoolManifest::decode(frame.payload).ok()?;
+        let open = |name: &str, bytes: u64| Blob::open(directory.join(name), bytes);
+        let frames = (0_usize..).zip(&told.frame_bytes);
+        let frames: Option<Vec<_>> = frames
+            .map(|(n, &bytes)| match bytes {
+                0 => Some(Blob::new(directory.join(n.to_string()))),
+                _ => open(&n.to_string(), bytes),
+            })
+            .collect();
+        let run = RunSpool {
+            frames: frames?,
+            order: open("order", told.order_bytes)?,
+            packages: open("packages", told.packages_bytes)?,
+            facets: open("facets", told.facets_bytes)?,
+            manifest: open("manifest", manifest.len() as u64)?,
+            disk_bytes: AtomicU64::new(0),
+            memory_bytes: AtomicU64::new(0),
+            finished: AtomicBool::new(true),
+            spool: Arc::clone(spool),
+            directory: directory.to_owned(),
+        };
+        // It may be above the budget, which may be another one now; then it is the first to go.
+        let bytes = run.blobs().map(Blob::len).sum();
+        run.disk_bytes.store(bytes, Relaxed);
+        spool.disk_bytes.fetch_add(bytes, Relaxed);
+        Some((run, told))
+    }
+
+    fn blobs(&self) -> impl Iterator<Item = &Blob> {
+        let others = [&self.order, &self.packages, &self.facets, &self.manifest];
+        self.frames.iter().chain(others)
+    }
+
+    /// Appends whole frames to those of a backend.
+    pub(crate) fn append_frames(&self, backend: u16, frames: &[u8]) -> Result<(), SpoolError> {
+        self.append(self.frames_of(backend), frames)
+    }
+
+    /// Appends to a file of this run: one write, when it goes to the disk.
+    pub(crate) fn append(&self, to: &Blob, bytes: &[u8]) -> Result<(), SpoolError> {
+        if to.file.get().is_none() && !self.append_to_memory(to, bytes) {
+            self.move_to_disk(to)?;
+        }
+        if let Some(mut file) = to.file.get() {
+            self.reserve(bytes.len() as u64)?;
+            let written = self
+                .spool
+                .check_write()
+                .and_then(|()| file.write_all(bytes));
+            written.map_err(io_error(to.path()))?;
+            metrics::counter!("trawl_frontend_spool_written_bytes_total")
+                .increment(bytes.len() as u64);
+        }
+        to.bytes.fetch_add(bytes.len() as u64, Relaxed);
+        Ok(())
+    }
+
+    fn append_to_memory(&self, to: &Blob, bytes: &[u8]) -> bool {
+        let more = bytes.len() as u64;
+        if self.memory_bytes.load(Relaxed) + more > self.spool.limits.run_memory_max {
+            return false;
+        }
+        let mut memory = to.memory.write().unwrap_or_else(PoisonError::into_inner);
+        memory.extend_from_slice(bytes);
+        self.memory_bytes.fetch_add(more, Relaxed);
+        self.spool.memory_bytes.fetch_add(more, Relaxed);
+        true
+    }
+
+    /// Writes what a file has in memory to the disk, where it is from then on.
+    fn move_to_disk(&self, blob: &Blob) -> Result<(), SpoolError> {
+        self.create_directory()?;
+        let created = OpenOptions::new()
+            .read(true)
+            .append(true)
+            .create(true)
+            .open(blob.path());
+        let mut file = self
+            .spool
+            .check_write()
+            .and(created)
+            .map_err(io_error(blob.path()))?;
+        // Of an attempt that failed.
+        file.set_len(0).map_err(io_error(blob.path()))?;
+        let bytes = blob.len();
+        self.reserve(bytes)?;
+        let mut memory = blob.memory.write().unwrap_or_else(PoisonError::into_inner);
+        if bytes > 0 {
+            let written = self
+                .spool
+                .check_write()
+                .and_then(|()| file.write_all(&memory));
+            written.map_err(io_error(blob.path()))?;
+            self.memory_bytes.fetch_sub(bytes, Relaxed);
+            self.spool.memory_bytes.fetch_sub(bytes, Relaxed);
+        }
+        let set = blob.file.set(file);
+        assert!(set.is_ok(), "one thread appends to a file");
+        *memory = Vec::new();
+        Ok(())
+    }
+
+    fn create_directory(&self) -> Result<(), SpoolError> {
+        fs::create_dir_all(&self.directory).map_err(io_error(&self.directory))
+    }
+
+    fn reserve(&self, bytes: u64) -> Result<(), SpoolError> {
+        self.spool.reserve(bytes).or_else(|_| {
+            self.spool.make_room(bytes);
+            self.spool.reserve(bytes)
+        })?;
+        self.disk_bytes.fetch_add(bytes, Relaxed);
+        Ok(())
+    }
+
+    /// A file for sorted pointers, on the disk; to be removed with [`remove`](Self::remove).
+    pub(crate) fn scratch(&self, name: &str) -> Result<Blob, SpoolError> {
+        let blob = Blob::new(self.directory.join(name));
+        self.move_to_disk(&blob)?;
+        Ok(blob)
+    }
+
+    /// Removes a scratch file. What cannot be removed goes with the directory.
+    pub(crate) fn remove(&self, scratch: &Blob) {
+        self.disk_bytes.fetch_sub(scratch.len(), Relaxed);
+        self.spool.disk_bytes.fetch_sub(scratch.len(), Relaxed);
+        let _ = fs::remove_file(scratch.path());
+    }
+
+    /// Makes a finished run one that outlives this process, unless all of it is in memory. `manifest`
+    /// is asked once everything else is on the disk.
+    pub(crate) fn finish(&self, manifest: impl FnOnce() -> Vec<u8>) -> Result<(), SpoolError> {
+        if !self.spool.limits.durable || self.disk_bytes.load(Relaxed) == 0 {
+            return Ok(());
+        }
+        let empty = |blob: &&Blob| blob.file.get().is_none();
+        for blob in self.blobs().filter(empty).filter(|blob| blob.len() > 0) {
+            self.move_to_disk(blob)?;
+        }
+        for blob in [&self.order, &self.packages, &self.facets] {
+            if blob.file.get().is_none() {
+                self.move_to_disk(blob)?;
+            }
+        }
+        let whole = self.scratch("manifest.new")?;
+        self.append(&whole, &manifest())?;
+        let renamed = fs::rename(whole.path(), self.manifest.path());
+        renamed.map_err(io_error(self.manifest.path()))?;
+        self.finished.store(true, Relaxed);
+        Ok(())
+    }
+
+    /// Lets the files go with the run, though it has been finished.
+    pub(crate) fn forget(&self) {
+        self.finished.store(false, Relaxed);
+    }
+
+    /// Reads frames of this run.
+    pub(crate) fn reader(&self) -> FrameReader<'_> {
+        FrameReader::new(self)
+    }
+
+    /// The file with the frames of a backend.
+    pub(super) fn frames_of(&self, backend: u16) -> &Blob {
+        &self.frames[usize::from(backend)]
+    }
+
+    /// Whether there is a file for the frames of this backend.
+    pub(super) fn has_frames_of(&self, backend: u16) -> bool {
+        usize::from(backend) < self.frames.len()
+    }
+
+    /// The error for a frame that is not what it was.
+    pub(crate) fn corrupt(&self, (backend, offset): FrameAt) -> SpoolError {
+        match self.frames.get(usize::from(backend)) {
+            Some(frames) => frames.corrupt(offset),
+            None => self.order.corrupt(0),
+        }
+    }
+
+    /// Bytes of frames so far.
+    pub(crate) fn frame_bytes(&self) -> u64 {
+        self.frames.iter().map(Blob::len).sum()
+    }
+
+    /// The same of each backend.
+    pub(crate) fn frame_bytes_by_backend(&self) -> Vec<u64> {
+        self.frames.iter().map(Blob::len).collect()
+    }
+
+    /// Bytes on the disk, and in memory.
+    pub(crate) fn held_bytes(&self) -> (u64, u64) {
+        (
+            self.disk_bytes.load(Relaxed),
+            self.memory_bytes.load(Relaxed),
+        )
+    }
+}
+
+impl Drop for RunSpool {
+    /// Removing may fail, and nothing is lost when it does: the next start removes what is left.
+    fn drop(&mut self) {
+        let (disk, memory) = self.held_bytes();
+        self.spool.disk_bytes.fetch_sub(disk, Relaxed);
+        self.spool.memory_bytes.fetch_sub(memory, Relaxed);
+        let is_on_disk = disk > 0 || self.blobs().any(|blob| blob.file.get().is_some());
+        if is_on_disk && !self.finished.load(Relaxed) {
+            let _ = fs::remove_dir_all(&self.directory);
+        }
+    }
+}

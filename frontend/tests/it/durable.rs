@@ -1,0 +1,133 @@
+//! Finished queries outlive the frontend, and those that made way are found anew.
+
+use crate::fake::{Document, Fake};
+use crate::site::Site;
+use frontend::Config;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::SeqCst;
+
+/// Two backends with `documents` documents of three matches each.
+fn fakes(documents: usize) -> Vec<Arc<Fake>> {
+    let document = |number: usize| Document {
+        package: format!("p{}", number % 7).into_bytes(),
+        path: format!("d{}/{number}.c", number % 3).into_bytes(),
+        lines: vec![
+            b"arse".to_vec(),
+            b"none".to_vec(),
+            b"  parse arse".to_vec(),
+            b"arsenal".to_vec(),
+        ],
+        split: number.is_multiple_of(2),
+    };
+    let shard = |backend: usize| {
+        let all = (0..documents).filter(|n| n % 2 == backend).map(document);
+        vec![(backend as u8 + 1, all.collect())]
+    };
+    vec![Fake::new("one", shard(0)), Fake::new("two", shard(1))]
+}
+
+/// Little memory: everything goes to the disk, and pointers are spilled.
+fn little_memory(config: &mut Config) {
+    config.run_memory_bytes = 0;
+    config.query_memory_bytes = 0;
+}
+
+fn site(fakes: &[Arc<Fake>], change: impl FnOnce(&mut Config)) -> Site {
+    Site::with(fakes.iter().map(Fake::backend).collect(), change)
+}
+
+/// A page without what may differ between two runs.
+fn page(site: &Site, path: &str) -> Value {
+    let mut page = site.get(path).json();
+    page["timings"] = Value::Null;
+    page
+}
+
+/// All kinds of pages of a query.
+fn pages(site: &Site) -> Vec<Value> {
+    let base = "/api/v2/search?q=arse&context=1";
+    [
+        "",
+        "&page=3",
+        "&per_page=7&page=5",
+        "&group=package&per_package=10",
+        "&per_page=1000",
+    ]
+    .iter()
+    .map(|view| page(site, &format!("{base}{view}")))
+    .collect()
+}
+
+#[test]
+fn memory_does_not_change_an_answer() {
+    let fakes = fakes(300);
+    let expected = pages(&site(&fakes, |_| ()));
+    assert_eq!(expected[0]["total"], json!(900));
+    assert_eq!(expected[0]["complete"], json!(true));
+    assert_eq!(pages(&site(&fakes, little_memory)), expected);
+}
+
+#[test]
+fn finished_queries_are_there_after_a_restart() {
+    let fakes = fakes(300);
+    let first = site(&fakes, little_memory);
+    let expected = pages(&first);
+    let id = expected[0]["id"].as_str().unwrap().to_owned();
+    let before = std::fs::read_dir(first.spool.path()).unwrap().count();
+    let spool = first.stop();
+    let searches = fakes[0].searches.load(SeqCst);
+    let again = site(&fakes, |config| config.spool = spool.path().to_owned());
+    assert_eq!(pages(&again), expected);
+    let by_id = page(&again, &format!("/api/v2/search/{id}?page=3"));
+    assert_eq!(by_id, expected[1]);
+    assert_eq!(fakes[0].searches.load(SeqCst), searches, "nobody was asked");
+    assert_eq!(std::fs::read_dir(spool.path()).unwrap().count(), before);
+}
+
+#[test]
+fn a_damaged_answer_is_searched_for_again() {
+    let fakes = fakes(300);
+    let site = site(&fakes, little_memory);
+    let expected = pages(&site);
+    let run = std::fs::read_dir(site.spool.path()).unwrap();
+    let run = run
+        .map(|entry| entry.unwrap().path())
+        .find(|path| path.is_dir());
+    let order = run.unwrap().join("order");
+    let mut bytes = std::fs::read(&order).unwrap();
+    bytes[100] ^= 1;
+    std::fs::write(&order, bytes).unwrap();
+    assert_eq!(site.get("/api/v2/search?q=arse&context=1").status, 500);
+    assert_eq!(pages(&site), expected);
+}
+
+#[test]
+fn what_made_way_is_found_anew_while_its_documents_are_there() {
+    let fakes = fakes(300);
+    let site = site(&fakes, |config| {
+        little_memory(config);
+        config.spool_bytes_max = 400_000;
+    });
+    let expected = pages(&site);
+    let id = expected[0]["id"].as_str().unwrap().to_owned();
+    for other in ["ars", "rse", "parse", "none", "a", "s", "e"] {
+        assert_eq!(site.search(other)["complete"], json!(true), "{other}");
+    }
+    let searches = fakes[0].searches.load(SeqCst);
+    let by_id = page(&site, &format!("/api/v2/search/{id}?page=3"));
+    assert_eq!(by_id, expected[1]);
+    assert_eq!(fakes[0].searches.load(SeqCst), searches + 1, "asked again");
+}
+
+#[test]
+fn a_limit_keeps_the_first_of_all() {
+    let fakes = fakes(300);
+    let site = site(&fakes, little_memory);
+    let all = site.get("/api/v2/search?q=arse&per_page=20").json();
+    let best = site
+        .get("/api/v2/search?q=arse&per_page=20&limit=20")
+        .json();
+    assert_eq!(best["matches"], all["matches"]);
+    assert_eq!((&best["total"], &best["found"]), (&json!(20), &json!(900)));
+}
