@@ -136,6 +136,11 @@ impl Frontend {
         Ok(search)
     }
 
+    /// Names the run that this query would be now.
+    pub(crate) fn identity(&self, query: &Query) -> String {
+        query.identity(&self.plan().generation)
+    }
+
     /// The run with this id, while it is remembered.
     pub fn run(&self, id: &str) -> Option<Search> {
         let live = lock(&self.runs).get(id)?;

@@ -10,6 +10,7 @@ mod eta;
 mod events;
 mod export;
 mod file;
+mod headers;
 mod health;
 mod pages;
 mod params;

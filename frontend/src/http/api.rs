@@ -1,6 +1,7 @@
 //! Searches for programs.
 
 use super::eta::Eta;
+use super::headers::{Asked, NEVER};
 use super::params::{Params, RUN, SEARCH, View};
 use super::problem::Problem;
 use super::{App, KEEP, blocking};
@@ -36,10 +37,18 @@ impl Wish {
 }
 
 /// A search by its query.
-pub(super) async fn search(State(app): State<App>, params: Params) -> Result<Response, Problem> {
+pub(super) async fn search(
+    State(app): State<App>,
+    asked: Asked,
+    params: Params,
+) -> Result<Response, Problem> {
     params.expect(SEARCH)?;
     let wish = Wish::parse(&params)?;
-    answer(start(&app, &params).await?, wish).await
+    let query = params.query()?;
+    if let Some(unchanged) = asked.unless_changed(|| app.frontend.identity(&query)) {
+        return Ok(unchanged);
+    }
+    answer(start(&app, &params).await?, wish, asked).await
 }
 
 /// Starts the search that the parameters say, or joins it.
@@ -57,11 +66,16 @@ pub(super) fn search_header(id: &str) -> (HeaderName, HeaderValue) {
 pub(super) async fn run(
     State(app): State<App>,
     Path(id): Path<String>,
+    asked: Asked,
     params: Params,
 ) -> Result<Response, Problem> {
     params.expect(RUN)?;
     let wish = Wish::parse(&params)?;
-    answer(known(&app, &id)?, wish).await
+    let search = known(&app, &id)?;
+    if let Some(unchanged) = asked.unless_changed(|| search.id().to_owned()) {
+        return Ok(unchanged);
+    }
+    answer(search, wish, asked).await
 }
 
 /// The run with this id.
@@ -71,13 +85,18 @@ pub(super) fn known(app: &App, id: &str) -> Result<Search, Problem> {
     })
 }
 
-async fn answer(mut search: Search, wish: Wish) -> Result<Response, Problem> {
+async fn answer(mut search: Search, wish: Wish, asked: Asked) -> Result<Response, Problem> {
     if !wish.wait && !search.is_finished() {
         search.keep(KEEP);
         return blocking(move || running(&search, wish)).await;
     }
-    let answer = search.finished().await?;
-    blocking(move || done(&answer, wish)).await
+    let (answer, was_there) = (search.finished().await?, search.was_there());
+    blocking(move || {
+        let (mut response, timings) = done(&answer, wish)?;
+        asked.dress(&mut response, &answer, &timings, was_there);
+        Ok(response)
+    })
+    .await
 }
 
 fn running(search: &Search, wish: Wish) -> Result<Response, Problem> {
@@ -103,10 +122,12 @@ fn running(search: &Search, wish: Wish) -> Result<Response, Problem> {
         progress: Some(ProgressJson::new(progress, eta)),
         explain: None,
     };
-    Ok(json(&page))
+    let mut response = json(&page);
+    response.headers_mut().insert(header::CACHE_CONTROL, NEVER);
+    Ok(response)
 }
 
-fn done(answer: &Answer, wish: Wish) -> Result<Response, Problem> {
+fn done(answer: &Answer, wish: Wish) -> Result<(Response, TimingsJson), Problem> {
     let (started, view) = (Instant::now(), wish.view);
     let (slice, results) = if view.by_package {
         groups(answer, view)?
@@ -115,6 +136,7 @@ fn done(answer: &Answer, wish: Wish) -> Result<Response, Problem> {
         let matches = answer.matches(slice.range.clone())?;
         (slice, Results::Matches(matches))
     };
+    let timings = TimingsJson::new(answer, started.elapsed());
     let page = Page {
         id: answer.id(),
         generation: answer.generation(),
@@ -131,13 +153,13 @@ fn done(answer: &Answer, wish: Wish) -> Result<Response, Problem> {
         per_page: slice.per_page,
         pages: slice.pages,
         results,
-        timings: Some(TimingsJson::new(answer, started.elapsed())),
+        timings: Some(timings),
         progress: None,
         explain: wish.explain.then(|| answer.explain().into()),
     };
     let response = json(&page);
     metrics::histogram!("trawl_frontend_page_seconds").record(started.elapsed());
-    Ok(response)
+    Ok((response, timings))
 }
 
 fn groups(answer: &Answer, view: View) -> Result<(Slice, Results), Problem> {

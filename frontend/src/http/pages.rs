@@ -1,5 +1,6 @@
 //! Searches for people.
 
+use super::headers::{Asked, NEVER};
 use super::params::{Params, View, lossy};
 use super::problem::Problem;
 use super::{App, KEEP, blocking};
@@ -11,10 +12,12 @@ use crate::render::html::{
     Chrome, Form, FormFilter, GroupView, MatchView, MissingView, ResultsPage, SkippedView,
     StartPage, page_links,
 };
+use crate::render::json::TimingsJson;
 use crate::run::Missing;
 use crate::search::Search;
 use askama::Template;
 use axum::extract::State;
+use axum::http::header;
 use axum::response::{Html, IntoResponse, Response};
 use std::time::{Duration, Instant};
 
@@ -70,29 +73,38 @@ pub(super) fn form(params: &Params) -> Form {
 }
 
 /// A page of results, or of what is known of them after a while.
-pub(super) async fn search(State(app): State<App>, params: Params) -> Response {
-    match page(&app, &params).await {
-        Ok(page) => Html(page).into_response(),
+pub(super) async fn search(State(app): State<App>, asked: Asked, params: Params) -> Response {
+    match page(&app, asked, &params).await {
+        Ok(page) => page,
         Err(problem) => problem.page(&app, &params),
     }
 }
 
-async fn page(app: &App, params: &Params) -> Result<String, Problem> {
+async fn page(app: &App, asked: Asked, params: &Params) -> Result<Response, Problem> {
     let form = form(params);
-    let view = params.view()?;
-    let mut search = find(app, form.run.as_deref(), params.query()?).await?;
+    let (view, query) = (params.view()?, params.query()?);
+    if let Some(unchanged) = asked.unless_changed(|| app.frontend.identity(&query)) {
+        return Ok(unchanged);
+    }
+    let mut search = find(app, form.run.as_deref(), query).await?;
     let frame = app.chrome(form);
-    let page = match tokio::time::timeout(WAIT, search.finished()).await {
+    match tokio::time::timeout(WAIT, search.finished()).await {
         Ok(answer) => {
-            let answer = answer?;
-            blocking(move || done(&answer, frame, view)).await?
+            let (answer, was_there, started) = (answer?, search.was_there(), Instant::now());
+            blocking(move || {
+                let mut response = Html(done(&answer, frame, view)?).into_response();
+                let timings = TimingsJson::new(&answer, started.elapsed());
+                asked.dress(&mut response, &answer, &timings, was_there);
+                Ok(response)
+            })
+            .await
         }
         Err(_) => {
             search.keep(KEEP);
-            blocking(move || running(&search, frame, view.page)).await?
+            let page = blocking(move || running(&search, frame, view.page)).await?;
+            Ok(([(header::CACHE_CONTROL, NEVER)], Html(page)).into_response())
         }
-    };
-    Ok(page)
+    }
 }
 
 /// The run that an earlier page was of, if it is still known; else one of this query.
