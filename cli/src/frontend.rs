@@ -8,6 +8,7 @@ use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::net::TcpListener;
 
 /// Search backends, and answer over HTTP
@@ -27,6 +28,18 @@ pub(crate) struct Arguments {
     /// Bytes that the spool may take on the disk
     #[arg(long, value_name = "SIZE", value_parser = size::parse, default_value = "10G")]
     spool_bytes: u64,
+    /// Log queries that take at least so long
+    #[arg(long, value_name = "SECS", value_parser = seconds, default_value = "1")]
+    slow_query: Duration,
+    /// The most time that a client may ask for with `timeout=`
+    #[arg(long, value_name = "SECS", value_parser = seconds, default_value = "300")]
+    timeout_max: Duration,
+}
+
+/// A time in seconds, such as `2` or `0.5`.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "not a number of seconds")?;
+    Duration::try_from_secs_f64(seconds).map_err(|_| "not a time".to_owned())
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
@@ -41,6 +54,8 @@ async fn serve(arguments: &Arguments) -> Result<ExitCode> {
         .with_context(|| format!("{}: cannot be created", arguments.spool.display()))?;
     let config = Config {
         spool_bytes_max: arguments.spool_bytes,
+        slow_query: arguments.slow_query,
+        timeout_max: arguments.timeout_max,
         ..Config::new(&arguments.spool)
     };
     let backends = arguments

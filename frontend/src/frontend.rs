@@ -6,7 +6,8 @@
 use crate::assign::{Known, Plan};
 use crate::error::{FileError, SearchError, StartError};
 use crate::fanout::{self, Backend, Link, Lost, Peer};
-use crate::live::{Claim, Live, Slot, State};
+use crate::live::{Claim, Live, Slot};
+use crate::measures;
 use crate::query::Query;
 use crate::runs::Runs;
 use crate::search::Search;
@@ -37,6 +38,10 @@ pub struct Config {
     pub queued_max: usize,
     /// How long a query goes on after its last client has gone.
     pub grace: Duration,
+    /// The most time that a client may ask for.
+    pub timeout_max: Duration,
+    /// A query that takes at least so long is logged, with its plan and what took how long.
+    pub slow_query: Duration,
 }
 
 impl Config {
@@ -49,6 +54,8 @@ impl Config {
             running_max: 8,
             queued_max: 32,
             grace: Duration::from_secs(2),
+            timeout_max: Duration::from_secs(300),
+            slow_query: Duration::from_secs(1),
         }
     }
 }
@@ -122,7 +129,7 @@ impl Frontend {
         let (live, forgotten) = {
             let mut runs = lock(&self.runs);
             if let Some(live) = runs.find(&id, &query, &plan.generation) {
-                metrics::counter!("trawl_frontend_queries_shared_total").increment(1);
+                measures::shared(live.is_running());
                 return Ok(self.hold(live));
             }
             self.admit()?;
@@ -185,6 +192,11 @@ impl Frontend {
         } else {
             Err(FileError::Unreachable(unreachable))
         }
+    }
+
+    /// How it is set up.
+    pub fn config(&self) -> &Config {
+        &self.config
     }
 
     /// The backends and whether they are there.
@@ -272,18 +284,21 @@ impl Frontend {
     fn drive(&self, live: Arc<Live>) -> impl Future<Output = ()> + Send + use<> {
         let (turns, active) = (Arc::clone(&self.turns), Arc::clone(&self.active));
         let (runs, spool) = (Arc::clone(&self.runs), Arc::clone(&self.spool));
+        let slow_query = self.config.slow_query;
         async move {
+            metrics::gauge!("trawl_frontend_queries_queued").increment(1.0);
             let turn = tokio::select! {
                 turn = turns.acquire_owned() => turn.ok(),
                 () = live.cancelled() => None,
             };
+            metrics::gauge!("trawl_frontend_queries_queued").decrement(1.0);
             metrics::gauge!("trawl_frontend_queries_running").increment(1.0);
             live.start();
             let state = live.settled().await;
             metrics::gauge!("trawl_frontend_queries_running").decrement(1.0);
             drop(turn);
             active.fetch_sub(1, Relaxed);
-            record(&live, &state);
+            measures::record(&live.id, &state, slow_query);
             drop((state, live));
             let forgotten = lock(&runs).make_room(&spool, 0);
             drop(forgotten);
@@ -320,35 +335,6 @@ fn status(peer: &Peer) -> BackendStatus {
         packages: shards.iter().map(|shard| u64::from(shard.packages)).sum(),
         documents: shards.iter().map(|shard| u64::from(shard.documents)).sum(),
         text_bytes: shards.iter().map(|shard| shard.text_bytes).sum(),
-    }
-}
-
-/// Writes a finished run to metrics and log.
-fn record(live: &Live, state: &State) {
-    match state {
-        State::Finished(answer) => {
-            let timings = answer.timings();
-            metrics::histogram!("trawl_frontend_query_seconds").record(timings.total());
-            metrics::histogram!("trawl_frontend_stream_seconds").record(timings.stream);
-            metrics::histogram!("trawl_frontend_rank_seconds").record(timings.rank);
-            metrics::counter!("trawl_frontend_matches_total").increment(answer.len() as u64);
-            let how = match (&answer.outcome.refused, answer.is_complete()) {
-                (Some(_), _) => "trawl_frontend_queries_refused_total",
-                (None, true) => "trawl_frontend_queries_finished_total",
-                (None, false) => "trawl_frontend_queries_incomplete_total",
-            };
-            metrics::counter!(how).increment(1);
-            let (id, matches, elapsed) = (&live.id, answer.len(), timings.total());
-            tracing::debug!(
-                id,
-                matches,
-                ?elapsed,
-                complete = answer.is_complete(),
-                "finished"
-            );
-        }
-        State::Broken(error) => tracing::error!(id = live.id, %error, "spool unreadable"),
-        State::Running => {}
     }
 }
 

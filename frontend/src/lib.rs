@@ -43,6 +43,7 @@ pub mod filter;
 mod frontend;
 mod http;
 mod live;
+mod measures;
 pub mod page;
 mod query;
 mod rank;

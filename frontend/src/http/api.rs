@@ -6,13 +6,14 @@ use super::params::{Params, RUN, SEARCH, View};
 use super::problem::Problem;
 use super::{App, KEEP, blocking};
 use crate::answer::Answer;
+use crate::measures;
 use crate::page::Slice;
 use crate::render::json::{
     GroupJson, Page, ProgressJson, Results, SkippedJson, State as RunState, TimingsJson,
 };
 use crate::search::Search;
 use axum::extract::{Path, State};
-use axum::http::{HeaderName, HeaderValue, header};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use std::sync::Arc;
 use std::time::Instant;
@@ -76,6 +77,17 @@ pub(super) async fn run(
         return Ok(unchanged);
     }
     answer(search, wish, asked).await
+}
+
+/// Ends a search where it is, for all who wait for it. Of one that has ended nothing changes.
+pub(super) async fn cancel(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    params: Params,
+) -> Result<Response, Problem> {
+    params.expect(&[])?;
+    known(&app, &id)?.cancel();
+    Ok(StatusCode::NO_CONTENT.into_response())
 }
 
 /// The run with this id.
@@ -158,7 +170,7 @@ fn done(answer: &Answer, wish: Wish) -> Result<(Response, TimingsJson), Problem>
         explain: wish.explain.then(|| answer.explain().into()),
     };
     let response = json(&page);
-    metrics::histogram!("trawl_frontend_page_seconds").record(started.elapsed());
+    measures::phase("render", started.elapsed());
     Ok((response, timings))
 }
 

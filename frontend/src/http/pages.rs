@@ -6,6 +6,7 @@ use super::problem::Problem;
 use super::{App, KEEP, blocking};
 use crate::answer::Answer;
 use crate::filter;
+use crate::measures;
 use crate::page::{Group, Slice};
 use crate::query::Query;
 use crate::render::html::{
@@ -172,7 +173,7 @@ fn done(answer: &Answer, mut frame: Chrome, view: View) -> Result<String, Proble
         frame,
     };
     let html = page.render().expect("a page fits in memory");
-    metrics::histogram!("trawl_frontend_page_seconds").record(started.elapsed());
+    measures::phase("render", started.elapsed());
     Ok(html)
 }
 

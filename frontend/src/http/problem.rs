@@ -224,7 +224,7 @@ pub(super) async fn not_found(State(app): State<App>, uri: Uri) -> Response {
 /// A method that an address does not have.
 pub(super) async fn method_not_allowed(State(app): State<App>, uri: Uri) -> Response {
     let title = "The method is not allowed";
-    let detail = "this address can only be read (GET)";
+    let detail = "this address does not have that method; Allow says which it has";
     answer(
         &app,
         &uri,
