@@ -8,6 +8,7 @@ use super::{App, KEEP, blocking};
 use crate::answer::Answer;
 use crate::measures;
 use crate::page::Slice;
+use crate::query::Query;
 use crate::render::json::{
     GroupJson, Page, ProgressJson, Results, SkippedJson, State as RunState, TimingsJson,
 };
@@ -49,12 +50,14 @@ pub(super) async fn search(
     if let Some(unchanged) = asked.unless_changed(|| app.frontend.identity(&query)) {
         return Ok(unchanged);
     }
-    answer(start(&app, &params).await?, wish, asked).await
+    answer(start(&app, &params, query).await?, wish, asked).await
 }
 
-/// Starts the search that the parameters say, or joins it.
-pub(super) async fn start(app: &App, params: &Params) -> Result<Search, Problem> {
-    Ok(app.frontend.search(params.query()?).await?)
+/// Starts the search for a query, in the time that the parameters leave it, or joins it.
+pub(super) async fn start(app: &App, params: &Params, query: Query) -> Result<Search, Problem> {
+    // Checked, and not obeyed yet.
+    params.timeout(app.frontend.config().timeout_max)?;
+    Ok(app.frontend.search(query).await?)
 }
 
 /// Names the search in the head of an answer that is no page of it.

@@ -3,7 +3,7 @@
 use super::headers::{Asked, NEVER};
 use super::params::{Params, View, lossy};
 use super::problem::Problem;
-use super::{App, KEEP, blocking};
+use super::{App, KEEP, api, blocking};
 use crate::answer::Answer;
 use crate::filter;
 use crate::measures;
@@ -87,7 +87,7 @@ async fn page(app: &App, asked: Asked, params: &Params) -> Result<Response, Prob
     if let Some(unchanged) = asked.unless_changed(|| app.frontend.identity(&query)) {
         return Ok(unchanged);
     }
-    let mut search = find(app, form.run.as_deref(), query).await?;
+    let mut search = find(app, params, form.run.as_deref(), query).await?;
     let frame = app.chrome(form);
     match tokio::time::timeout(WAIT, search.finished()).await {
         Ok(answer) => {
@@ -109,11 +109,16 @@ async fn page(app: &App, asked: Asked, params: &Params) -> Result<Response, Prob
 }
 
 /// The run that an earlier page was of, if it is still known; else one of this query.
-async fn find(app: &App, run: Option<&str>, query: Query) -> Result<Search, Problem> {
+async fn find(
+    app: &App,
+    params: &Params,
+    run: Option<&str>,
+    query: Query,
+) -> Result<Search, Problem> {
     let known = run.and_then(|id| app.frontend.run(id));
     match known.filter(|search| *search.query() == query) {
         Some(search) => Ok(search),
-        None => Ok(app.frontend.search(query).await?),
+        None => api::start(app, params, query).await,
     }
 }
 
