@@ -1,5 +1,6 @@
 //! Searches for people.
 
+use super::eta::Eta;
 use super::headers::{Asked, NEVER};
 use super::params::{Params, View, lossy};
 use super::problem::Problem;
@@ -124,12 +125,18 @@ async fn find(
 
 fn running(search: &Search, mut frame: Chrome, page: usize) -> Result<String, Problem> {
     frame.form.run = Some(search.id().to_owned());
+    let (progress, standing) = (search.progress(), search.standing());
+    let matches = search.read(&standing.pointers)?;
     let page = ResultsPage {
         follow: frame.form.href(page),
         frame,
         id: search.id().to_owned(),
-        running: Some(search.progress()),
-        matches: search.best()?.iter().map(MatchView::from).collect(),
+        left: Eta::default()
+            .left(&progress)
+            .map_or_else(String::new, left),
+        running: Some(progress),
+        is_final: standing.is_final,
+        matches: matches.iter().map(MatchView::from).collect(),
         ..ResultsPage::default()
     };
     Ok(page.render().expect("a page fits in memory"))
@@ -158,8 +165,6 @@ fn done(answer: &Answer, mut frame: Chrome, view: View) -> Result<String, Proble
     let page = ResultsPage {
         id: answer.id().to_owned(),
         interpreted_as: answer.query().interpreted_as(),
-        running: None,
-        follow: String::new(),
         want: answer.query().want().into(),
         found: answer.found(),
         total: answer.len() as u64,
@@ -176,6 +181,7 @@ fn done(answer: &Answer, mut frame: Chrome, view: View) -> Result<String, Proble
         matches,
         groups,
         frame,
+        ..ResultsPage::default()
     };
     let html = page.render().expect("a page fits in memory");
     measures::phase("render", started.elapsed());
@@ -220,6 +226,15 @@ fn skipped_views(answer: &Answer) -> Vec<SkippedView> {
             reason: document.reason.clone(),
         })
         .collect()
+}
+
+/// In words; an estimate is not more exact than that. The script says it in the same words.
+fn left(time: Duration) -> String {
+    match time.as_secs_f64().ceil() as u64 {
+        0..=1 => "almost done".to_owned(),
+        seconds @ ..100 => format!("about {seconds} s left"),
+        seconds => format!("about {} min left", seconds.div_ceil(60)),
+    }
 }
 
 /// `42 ms`, `1.3 s`

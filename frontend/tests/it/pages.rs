@@ -182,6 +182,10 @@ fn a_page_without_scripts_comes_back_for_the_rest() {
         page.contains("<noscript><meta http-equiv=\"refresh\" content=\"2; url=/search?q=arse")
     );
     assert!(
+        page.contains("id=\"cancel\" type=\"button\" hidden"),
+        "needs a script"
+    );
+    assert!(
         page.contains("matches so far") && page.contains("<mark>arse</mark>"),
         "{page}"
     );
