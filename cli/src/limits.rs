@@ -3,6 +3,7 @@
 use crate::size;
 use frontend::Config;
 use std::path::Path;
+use std::time::Duration;
 
 /// Bounds of a frontend.
 #[derive(Clone, Debug, clap::Args)]
@@ -23,6 +24,18 @@ pub(crate) struct Limits {
     /// Queries that cost much and wait for their turn; more are refused
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u16).range(0..=200))]
     queued: u16,
+    /// The most time that a client may ask for with `timeout=`
+    #[arg(long, value_name = "SECS", value_parser = seconds, default_value = "300")]
+    timeout_max: Duration,
+    /// Log queries that take at least so long
+    #[arg(long, value_name = "SECS", value_parser = seconds, default_value = "1")]
+    slow_query: Duration,
+}
+
+/// A time in seconds, such as `2` or `0.5`.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "not a number of seconds")?;
+    Duration::try_from_secs_f64(seconds).map_err(|_| "not a time".to_owned())
 }
 
 impl Limits {
@@ -34,6 +47,8 @@ impl Limits {
             query_memory_bytes: self.query_memory,
             running_max: self.running.into(),
             queued_max: self.queued.into(),
+            timeout_max: self.timeout_max,
+            slow_query: self.slow_query,
             ..Config::new(spool)
         }
     }

@@ -9,6 +9,7 @@ use crate::assign::{self, Plan};
 use crate::error::{FileError, RETRY_AFTER_S, SearchError, StartError};
 use crate::fanout::{self, Backend, Link, Lost, Peer};
 use crate::live::{Claim, Deadline, Live, Slot};
+use crate::measures;
 use crate::memory::Memory;
 use crate::query::Query;
 use crate::run::Event;
@@ -19,7 +20,7 @@ use schema::message::{self, FileRange, FileReply, FileRequest};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Runs that are under way, whatever they cost; more are refused. Each has a thread a backend.
@@ -43,8 +44,10 @@ pub struct Config {
     pub grace: Duration,
     /// How long a query may take when its client does not say.
     pub timeout: Duration,
-    /// How long a client may let a query take.
+    /// The most time that a client may ask for.
     pub timeout_max: Duration,
+    /// A query that takes at least so long is logged, with its plan and what took how long.
+    pub slow_query: Duration,
     /// Bytes of memory that do not depend on the machine: half of it is for the pointers of all running
     /// queries; receive buffers, small answers and pages in the making are to fit into the other half.
     pub memory_bytes: u64,
@@ -78,6 +81,7 @@ impl Config {
             grace: Duration::from_secs(2),
             timeout: Duration::from_secs(60),
             timeout_max: Duration::from_secs(300),
+            slow_query: Duration::from_secs(1),
             memory_bytes: 256 << 20,
             query_memory_bytes: 64 << 20,
             run_memory_bytes: 64 << 10,
@@ -217,6 +221,7 @@ impl Frontend {
             let mut runs = lock(&self.runs);
             // Somebody may have been faster.
             if let Some(live) = runs.find(&id, &query, &plan.generation) {
+                measures::shared(live.is_running());
                 return Ok(self.hold(live));
             }
             self.admit()?;
@@ -233,12 +238,13 @@ impl Frontend {
     /// The run of the same query, if there is one to share.
     fn share(&self, id: &str, query: &Query, generation: &str) -> Option<Arc<Live>> {
         let live = lock(&self.runs).find(id, query, generation)?;
-        let how = match live.is_running() {
-            true => "attach",
-            false => "hit",
-        };
-        metrics::counter!("trawl_frontend_cache_total", "how" => how).increment(1);
+        measures::shared(live.is_running());
         Some(live)
+    }
+
+    /// Names the run that this query would be now.
+    pub(crate) fn identity(&self, query: &Query) -> String {
+        query.identity(&self.plan().generation)
     }
 
     /// The run with this id, while it is remembered.
@@ -255,7 +261,7 @@ impl Frontend {
         let Some((query, generation)) = lock(&self.runs).forgotten(id) else {
             return Ok(None);
         };
-        metrics::counter!("trawl_frontend_cache_total", "how" => "rerun").increment(1);
+        measures::rerun();
         let search = self.search_within(query, Some(&generation), None).await?;
         Ok(Some(search))
     }
@@ -303,6 +309,11 @@ impl Frontend {
         } else {
             Err(FileError::Unreachable(unreachable))
         }
+    }
+
+    /// How it is set up.
+    pub fn config(&self) -> &Config {
+        &self.config
     }
 
     /// The backends and whether they are there.
@@ -382,6 +393,7 @@ impl Frontend {
         let (turns, active) = (Arc::clone(&self.turns), Arc::clone(&self.active));
         let (runs, spool) = (Arc::clone(&self.runs), Arc::clone(&self.spool));
         let (memory, query_memory) = (Arc::clone(&self.memory), self.config.query_memory_bytes);
+        let slow_query = self.config.slow_query;
         async move {
             metrics::gauge!("trawl_frontend_queries_running").increment(1.0);
             // With a slot to spare nobody needs to ask what the query costs.
@@ -390,7 +402,7 @@ impl Frontend {
             let answer = see_through(&live, &turns, turn).await;
             metrics::gauge!("trawl_frontend_queries_running").decrement(1.0);
             active.fetch_sub(1, Relaxed);
-            record(&live, &answer);
+            measures::record(&answer, slow_query);
             drop((answer, live));
             let forgotten = lock(&runs).make_room(&spool, 0);
             drop(forgotten);
@@ -416,6 +428,8 @@ async fn see_through(
         if turn.is_none() {
             let before = turns.queued.fetch_add(1, Relaxed);
             let _leave = Leave(&turns.queued);
+            metrics::gauge!("trawl_frontend_queries_queued").set((before + 1) as f64);
+            let queued = Instant::now();
             if before >= turns.queued_max {
                 metrics::counter!("trawl_frontend_queries_shed_total").increment(1);
                 let at = SystemTime::now();
@@ -430,6 +444,7 @@ async fn see_through(
                     return live.settled().await;
                 }
             }
+            live.queued(queued.elapsed());
         }
         live.on(0, Event::Admitted);
     }
@@ -440,7 +455,8 @@ struct Leave<'a>(&'a AtomicUsize);
 
 impl Drop for Leave<'_> {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Relaxed);
+        let before = self.0.fetch_sub(1, Relaxed);
+        metrics::gauge!("trawl_frontend_queries_queued").set(before as f64 - 1.0);
     }
 }
 
@@ -474,24 +490,6 @@ fn status(peer: &Peer) -> BackendStatus {
         documents: shards.iter().map(|shard| u64::from(shard.documents)).sum(),
         text_bytes: shards.iter().map(|shard| shard.text_bytes).sum(),
     }
-}
-
-/// Writes a finished run to metrics and log.
-fn record(live: &Live, answer: &Answer) {
-    let timings = answer.timings();
-    metrics::histogram!("trawl_frontend_query_seconds").record(timings.total());
-    metrics::histogram!("trawl_frontend_stream_seconds").record(timings.stream);
-    metrics::histogram!("trawl_frontend_rank_seconds").record(timings.rank);
-    metrics::counter!("trawl_frontend_matches_total").increment(answer.len() as u64);
-    let how = match (&answer.outcome.refused, answer.is_complete()) {
-        (Some(_), _) => "trawl_frontend_queries_refused_total",
-        (None, true) => "trawl_frontend_queries_finished_total",
-        (None, false) => "trawl_frontend_queries_incomplete_total",
-    };
-    metrics::counter!(how).increment(1);
-    let (id, matches, elapsed) = (&live.id, answer.len(), timings.total());
-    let complete = answer.is_complete();
-    tracing::debug!(id, matches, ?elapsed, complete, "finished");
 }
 
 fn lock(runs: &Mutex<Runs>) -> MutexGuard<'_, Runs> {

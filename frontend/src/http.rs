@@ -10,12 +10,14 @@ mod eta;
 mod events;
 mod export;
 mod file;
+mod headers;
 mod health;
 mod pages;
 mod params;
 mod problem;
 
 use crate::frontend::Frontend;
+use crate::measures;
 use crate::render::html::{Chrome, Form};
 use axum::Router;
 use axum::http::{HeaderName, HeaderValue, header};
@@ -58,13 +60,14 @@ impl App {
 /// # Panics
 /// Outside of a tokio runtime.
 pub fn app(frontend: Arc<Frontend>, metrics: PrometheusHandle) -> Router {
+    measures::describe();
     keep_up(&frontend, metrics.clone());
     Router::new()
         .route("/", get(pages::start))
         .route("/search", get(pages::search))
         .route("/show", get(file::show))
         .route("/api/v2/search", get(api::search))
-        .route("/api/v2/search/{id}", get(api::run))
+        .route("/api/v2/search/{id}", get(api::run).delete(api::cancel))
         .route("/api/v2/search/{id}/events", get(events::run))
         .route("/api/v2/events", get(events::search))
         .route("/api/v2/search/{id}/export", get(export::run))

@@ -48,6 +48,7 @@ mod frontend;
 mod harvest;
 mod http;
 mod live;
+mod measures;
 mod memory;
 mod packages;
 pub mod page;

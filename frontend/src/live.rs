@@ -53,6 +53,8 @@ pub(crate) struct Live {
     known: Known,
     claimed: Instant,
     started: Mutex<Option<Instant>>,
+    /// How long it has waited for its turn.
+    queued: Mutex<Duration>,
     run: Mutex<run::Run>,
     /// The finish of a run that has nobody to ask.
     finish_at_once: Mutex<Option<Action>>,
@@ -113,6 +115,7 @@ impl Live {
             known: claim.known,
             claimed: Instant::now(),
             started: Mutex::default(),
+            queued: Mutex::default(),
             run: Mutex::new(run),
             finish_at_once: Mutex::new(finish),
             slots: claim.slots,
@@ -137,6 +140,7 @@ impl Live {
             known: answer.known,
             claimed: Instant::now(),
             started: Mutex::default(),
+            queued: Mutex::default(),
             run: Mutex::new(run),
             finish_at_once: Mutex::default(),
             slots: Vec::new(),
@@ -254,6 +258,11 @@ impl Live {
         }
     }
 
+    /// Notes how long the run has waited for its turn.
+    pub(crate) fn queued(&self, time: Duration) {
+        *lock(&self.queued) = time;
+    }
+
     /// Lets the run go on until `deadline`, unless it may go on for longer already.
     pub(crate) fn extend(&self, deadline: Deadline) {
         self.deadline.send_if_modified(|known| {
@@ -366,6 +375,7 @@ impl Live {
     fn finish(&self, mut outcome: Outcome) {
         let streamed = Instant::now();
         let started = lock(&self.started).unwrap_or(streamed);
+        let queued = *lock(&self.queued);
         let mut harvests: Vec<Harvest> = self.slots.iter().filter_map(Slot::take_harvest).collect();
         let counts = self.assemble(&mut harvests).unwrap_or_else(|error| {
             tracing::error!(id = self.id, %error, "matches cannot be put in order");
@@ -381,8 +391,8 @@ impl Live {
             found: harvests.iter().map(|harvest| harvest.found).sum(),
             counts,
             timings: Timings {
-                queue: started - self.claimed,
-                stream: streamed - started,
+                queue: started - self.claimed + queued,
+                stream: (streamed - started).saturating_sub(queued),
                 rank: streamed.elapsed(),
                 phases: outcome.phases,
             },

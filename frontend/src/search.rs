@@ -19,12 +19,14 @@ pub struct Search {
     live: Arc<Live>,
     runtime: tokio::runtime::Handle,
     grace: Duration,
+    was_there: bool,
 }
 
 impl Search {
     pub(crate) fn new(live: Arc<Live>, runtime: tokio::runtime::Handle, grace: Duration) -> Self {
         live.enter();
         Search {
+            was_there: !live.is_running(),
             live,
             runtime,
             grace,
@@ -95,6 +97,11 @@ impl Search {
     /// Whether the end has come.
     pub fn is_finished(&self) -> bool {
         !self.live.is_running()
+    }
+
+    /// Whether the end had come before this client did.
+    pub(crate) fn was_there(&self) -> bool {
+        self.was_there
     }
 
     /// Ends the run where it is, for all its clients.

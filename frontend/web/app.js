@@ -26,17 +26,20 @@ if (results?.dataset.events) follow(results.dataset);
 function follow(search) {
   const events = new EventSource(search.events);
   const number = new Intl.NumberFormat('en');
+  const part = (id) => document.getElementById(id);
   events.addEventListener('progress', (event) => {
     const progress = JSON.parse(event.data);
-    document.getElementById('count').textContent = number.format(progress.matches);
-    const bar = document.getElementById('progress');
+    part('count').textContent = number.format(progress.matches);
+    part('left').textContent = left(progress.eta_ms);
     if (progress.blocks_total === 0) return;
-    bar.max = progress.blocks_total;
-    bar.value = progress.blocks_done;
+    part('progress').max = progress.blocks_total;
+    part('progress').value = progress.blocks_done;
   });
   events.addEventListener('matches', (event) => {
+    const best = JSON.parse(event.data);
     // Made and escaped by the server, with the template of the finished page.
-    document.getElementById('best').innerHTML = JSON.parse(event.data).html;
+    part('best').innerHTML = best.html;
+    if (best.final) part('standing').textContent = 'The best matches, which nothing can change any more:';
   });
   const finish = async () => {
     events.close();
@@ -52,4 +55,18 @@ function follow(search) {
   events.addEventListener('error', () => {
     if (events.readyState === EventSource.CLOSED) finish();
   });
+  part('cancel').hidden = false;
+  part('cancel').addEventListener('click', () => {
+    part('cancel').disabled = true;
+    // Its end is an event like any other.
+    fetch(search.search, { method: 'DELETE' });
+  });
+}
+
+// The same words as the page's.
+function left(ms) {
+  if (ms === null) return '';
+  const seconds = Math.ceil(ms / 1000);
+  if (seconds <= 1) return 'almost done';
+  return seconds < 100 ? `about ${seconds} s left` : `about ${Math.ceil(seconds / 60)} min left`;
 }

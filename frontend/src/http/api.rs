@@ -1,18 +1,21 @@
 //! Searches for programs.
 
 use super::eta::Eta;
+use super::headers::{Asked, NEVER};
 use super::params::{Params, RUN, SEARCH, View};
 use super::problem::Problem;
 use super::{App, KEEP, blocking};
 use crate::answer::Answer;
+use crate::measures;
 use crate::packages::Package;
 use crate::page::Slice;
+use crate::query::Query;
 use crate::render::json::{
     GroupJson, Page, ProgressJson, Results, SkippedJson, State as RunState, TimingsJson,
 };
 use crate::search::Search;
 use axum::extract::{Path, State};
-use axum::http::{HeaderName, HeaderValue, header};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use std::sync::Arc;
 use std::time::Instant;
@@ -37,15 +40,30 @@ impl Wish {
 }
 
 /// A search by its query.
-pub(super) async fn search(State(app): State<App>, params: Params) -> Result<Response, Problem> {
+pub(super) async fn search(
+    State(app): State<App>,
+    asked: Asked,
+    params: Params,
+) -> Result<Response, Problem> {
     params.expect(SEARCH)?;
     let wish = Wish::parse(&params)?;
-    answer(start(&app, &params).await?, wish).await
+    let query = params.query()?;
+    let identity = || match params.generation() {
+        Ok(Some(generation)) => query.identity(generation),
+        _ => app.frontend.identity(&query),
+    };
+    if let Some(unchanged) = asked.unless_changed(identity) {
+        return Ok(unchanged);
+    }
+    answer(start(&app, &params, query).await?, wish, asked).await
 }
 
-/// Starts the search that the parameters say, or joins it.
-pub(super) async fn start(app: &App, params: &Params) -> Result<Search, Problem> {
-    Ok(app.frontend.search(params.query()?).await?)
+/// Starts the search for a query, in the time that the parameters leave it, or joins it.
+pub(super) async fn start(app: &App, params: &Params, query: Query) -> Result<Search, Problem> {
+    let timeout = params.timeout(app.frontend.config().timeout_max)?;
+    let generation = params.generation()?;
+    let search = app.frontend.search_within(query, generation, timeout);
+    Ok(search.await?)
 }
 
 /// Names the search in the head of an answer that is no page of it.
@@ -58,27 +76,52 @@ pub(super) fn search_header(id: &str) -> (HeaderName, HeaderValue) {
 pub(super) async fn run(
     State(app): State<App>,
     Path(id): Path<String>,
+    asked: Asked,
     params: Params,
 ) -> Result<Response, Problem> {
     params.expect(RUN)?;
     let wish = Wish::parse(&params)?;
-    answer(known(&app, &id)?, wish).await
+    let search = known(&app, &id).await?;
+    if let Some(unchanged) = asked.unless_changed(|| search.id().to_owned()) {
+        return Ok(unchanged);
+    }
+    answer(search, wish, asked).await
 }
 
-/// The run with this id.
-pub(super) fn known(app: &App, id: &str) -> Result<Search, Problem> {
-    app.frontend.run(id).ok_or_else(|| {
-        Problem::missing(format!("no search {id} is known (any more)")).hint("search again")
-    })
+/// Ends a search where it is, for all who wait for it. Of one that has ended nothing changes.
+pub(super) async fn cancel(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    params: Params,
+) -> Result<Response, Problem> {
+    params.expect(&[])?;
+    let search = app.frontend.run(&id);
+    search.ok_or_else(|| unknown(&id))?.cancel();
+    Ok(StatusCode::NO_CONTENT.into_response())
 }
 
-async fn answer(mut search: Search, wish: Wish) -> Result<Response, Problem> {
+/// The run with this id, or another one of the same query when its answer has made way.
+pub(super) async fn known(app: &App, id: &str) -> Result<Search, Problem> {
+    let search = app.frontend.run_again(id).await?;
+    search.ok_or_else(|| unknown(id))
+}
+
+fn unknown(id: &str) -> Problem {
+    Problem::missing(format!("no search {id} is known (any more)")).hint("search again")
+}
+
+async fn answer(mut search: Search, wish: Wish, asked: Asked) -> Result<Response, Problem> {
     if !wish.wait && !search.is_finished() {
         search.keep(KEEP);
         return blocking(move || running(&search, wish)).await;
     }
-    let answer = search.finished().await?;
-    blocking(move || done(&answer, wish)).await
+    let (answer, was_there) = (search.finished().await?, search.was_there());
+    blocking(move || {
+        let (mut response, timings) = done(&answer, wish)?;
+        asked.dress(&mut response, &answer, &timings, was_there);
+        Ok(response)
+    })
+    .await
 }
 
 fn running(search: &Search, wish: Wish) -> Result<Response, Problem> {
@@ -104,10 +147,12 @@ fn running(search: &Search, wish: Wish) -> Result<Response, Problem> {
         progress: Some(ProgressJson::new(progress, eta)),
         explain: None,
     };
-    Ok(json(&page))
+    let mut response = json(&page);
+    response.headers_mut().insert(header::CACHE_CONTROL, NEVER);
+    Ok(response)
 }
 
-fn done(answer: &Answer, wish: Wish) -> Result<Response, Problem> {
+fn done(answer: &Answer, wish: Wish) -> Result<(Response, TimingsJson), Problem> {
     let (started, view) = (Instant::now(), wish.view);
     let (slice, results) = if view.by_package {
         groups(answer, view)?
@@ -116,6 +161,7 @@ fn done(answer: &Answer, wish: Wish) -> Result<Response, Problem> {
         let matches = answer.matches(slice.range.clone())?;
         (slice, Results::Matches(matches))
     };
+    let timings = TimingsJson::new(answer, started.elapsed());
     let page = Page {
         id: answer.id(),
         generation: answer.generation(),
@@ -132,13 +178,13 @@ fn done(answer: &Answer, wish: Wish) -> Result<Response, Problem> {
         per_page: slice.per_page,
         pages: slice.pages,
         results,
-        timings: Some(TimingsJson::new(answer, started.elapsed())),
+        timings: Some(timings),
         progress: None,
         explain: wish.explain.then(|| answer.explain().into()),
     };
     let response = json(&page);
-    metrics::histogram!("trawl_frontend_page_seconds").record(started.elapsed());
-    Ok(response)
+    measures::phase("render", started.elapsed());
+    Ok((response, timings))
 }
 
 fn groups(answer: &Answer, view: View) -> Result<(Slice, Results), Problem> {
@@ -162,5 +208,5 @@ fn json(page: &Page<'_>) -> Response {
 
 /// A finished answer of a run, for those who need all of it.
 pub(super) async fn finished(app: &App, id: &str) -> Result<Arc<Answer>, Problem> {
-    Ok(known(app, id)?.finished().await?)
+    Ok(known(app, id).await?.finished().await?)
 }

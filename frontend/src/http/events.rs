@@ -62,7 +62,7 @@ struct Done<'a> {
 /// Starts a search, or joins it, and follows it.
 pub(super) async fn search(State(app): State<App>, params: Params) -> Result<Response, Problem> {
     params.expect(EVENTS)?;
-    Ok(events(api::start(&app, &params).await?))
+    Ok(events(api::start(&app, &params, params.query()?).await?))
 }
 
 /// Follows a search that is known by its id.
@@ -72,7 +72,7 @@ pub(super) async fn run(
     params: Params,
 ) -> Result<Response, Problem> {
     params.expect(&[])?;
-    Ok(events(api::known(&app, &id)?))
+    Ok(events(api::known(&app, &id).await?))
 }
 
 fn events(search: Search) -> Response {

@@ -54,7 +54,7 @@ impl Format {
 pub(super) async fn search(State(app): State<App>, params: Params) -> Result<Response, Problem> {
     params.expect(params::EXPORT)?;
     let format = Format::parse(&params)?;
-    let search = api::start(&app, &params).await?;
+    let search = api::start(&app, &params, params.query()?).await?;
     export(search.finished().await?, format).await
 }
 

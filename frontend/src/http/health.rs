@@ -47,6 +47,7 @@ pub(super) async fn metrics(State(app): State<App>) -> impl IntoResponse {
     let connected = app.frontend.backends();
     let connected = connected.iter().filter(|backend| backend.connected).count();
     metrics::gauge!("trawl_frontend_backends_connected").set(connected as f64);
+    metrics::gauge!("trawl_frontend_spool_bytes").set(app.frontend.spool_bytes() as f64);
     let kind = "text/plain; version=0.0.4; charset=utf-8";
     ([(header::CONTENT_TYPE, kind)], app.metrics.render())
 }

@@ -1,10 +1,13 @@
 //! Searches for people.
 
+use super::eta::Eta;
+use super::headers::{Asked, NEVER};
 use super::params::{Params, View, lossy};
 use super::problem::Problem;
-use super::{App, KEEP, blocking};
+use super::{App, KEEP, api, blocking};
 use crate::answer::Answer;
 use crate::filter;
+use crate::measures;
 use crate::packages::Package;
 use crate::page::Slice;
 use crate::query::Query;
@@ -12,10 +15,12 @@ use crate::render::html::{
     Chrome, Form, FormFilter, GroupView, MatchView, MissingView, ResultsPage, SkippedView,
     StartPage, page_links,
 };
+use crate::render::json::TimingsJson;
 use crate::run::Missing;
 use crate::search::Search;
 use askama::Template;
 use axum::extract::State;
+use axum::http::header;
 use axum::response::{Html, IntoResponse, Response};
 use std::time::{Duration, Instant};
 
@@ -71,48 +76,68 @@ pub(super) fn form(params: &Params) -> Form {
 }
 
 /// A page of results, or of what is known of them after a while.
-pub(super) async fn search(State(app): State<App>, params: Params) -> Response {
-    match page(&app, &params).await {
-        Ok(page) => Html(page).into_response(),
+pub(super) async fn search(State(app): State<App>, asked: Asked, params: Params) -> Response {
+    match page(&app, asked, &params).await {
+        Ok(page) => page,
         Err(problem) => problem.page(&app, &params),
     }
 }
 
-async fn page(app: &App, params: &Params) -> Result<String, Problem> {
+async fn page(app: &App, asked: Asked, params: &Params) -> Result<Response, Problem> {
     let form = form(params);
-    let view = params.view()?;
-    let mut search = find(app, form.run.as_deref(), params.query()?).await?;
+    let (view, query) = (params.view()?, params.query()?);
+    if let Some(unchanged) = asked.unless_changed(|| app.frontend.identity(&query)) {
+        return Ok(unchanged);
+    }
+    let mut search = find(app, params, form.run.as_deref(), query).await?;
     let frame = app.chrome(form);
-    let page = match tokio::time::timeout(WAIT, search.finished()).await {
+    match tokio::time::timeout(WAIT, search.finished()).await {
         Ok(answer) => {
-            let answer = answer?;
-            blocking(move || done(&answer, frame, view)).await?
+            let (answer, was_there, started) = (answer?, search.was_there(), Instant::now());
+            blocking(move || {
+                let mut response = Html(done(&answer, frame, view)?).into_response();
+                let timings = TimingsJson::new(&answer, started.elapsed());
+                asked.dress(&mut response, &answer, &timings, was_there);
+                Ok(response)
+            })
+            .await
         }
         Err(_) => {
             search.keep(KEEP);
-            blocking(move || running(&search, frame, view.page)).await?
+            let page = blocking(move || running(&search, frame, view.page)).await?;
+            Ok(([(header::CACHE_CONTROL, NEVER)], Html(page)).into_response())
         }
-    };
-    Ok(page)
+    }
 }
 
 /// The run that an earlier page was of, if it is still known; else one of this query.
-async fn find(app: &App, run: Option<&str>, query: Query) -> Result<Search, Problem> {
+async fn find(
+    app: &App,
+    params: &Params,
+    run: Option<&str>,
+    query: Query,
+) -> Result<Search, Problem> {
     let known = run.and_then(|id| app.frontend.run(id));
     match known.filter(|search| *search.query() == query) {
         Some(search) => Ok(search),
-        None => Ok(app.frontend.search(query).await?),
+        None => api::start(app, params, query).await,
     }
 }
 
 fn running(search: &Search, mut frame: Chrome, page: usize) -> Result<String, Problem> {
     frame.form.run = Some(search.id().to_owned());
+    let (progress, standing) = (search.progress(), search.standing());
+    let matches = search.read(&standing.pointers)?;
     let page = ResultsPage {
         follow: frame.form.href(page),
         frame,
         id: search.id().to_owned(),
-        running: Some(search.progress()),
-        matches: search.best()?.iter().map(MatchView::from).collect(),
+        left: Eta::default()
+            .left(&progress)
+            .map_or_else(String::new, left),
+        running: Some(progress),
+        is_final: standing.is_final,
+        matches: matches.iter().map(MatchView::from).collect(),
         ..ResultsPage::default()
     };
     Ok(page.render().expect("a page fits in memory"))
@@ -141,8 +166,6 @@ fn done(answer: &Answer, mut frame: Chrome, view: View) -> Result<String, Proble
     let page = ResultsPage {
         id: answer.id().to_owned(),
         interpreted_as: answer.query().interpreted_as(),
-        running: None,
-        follow: String::new(),
         want: answer.query().want().into(),
         found: answer.found(),
         total: answer.len() as u64,
@@ -159,9 +182,10 @@ fn done(answer: &Answer, mut frame: Chrome, view: View) -> Result<String, Proble
         matches,
         groups,
         frame,
+        ..ResultsPage::default()
     };
     let html = page.render().expect("a page fits in memory");
-    metrics::histogram!("trawl_frontend_page_seconds").record(started.elapsed());
+    measures::phase("render", started.elapsed());
     Ok(html)
 }
 
@@ -202,6 +226,15 @@ fn skipped_views(answer: &Answer) -> Vec<SkippedView> {
             reason: document.reason.clone(),
         })
         .collect()
+}
+
+/// In words; an estimate is not more exact than that. The script says it in the same words.
+fn left(time: Duration) -> String {
+    match time.as_secs_f64().ceil() as u64 {
+        0..=1 => "almost done".to_owned(),
+        seconds @ ..100 => format!("about {seconds} s left"),
+        seconds => format!("about {} min left", seconds.div_ceil(60)),
+    }
 }
 
 /// `42 ms`, `1.3 s`

@@ -12,6 +12,7 @@ use percent_encoding::percent_decode;
 use schema::message::Field;
 use std::borrow::Cow;
 use std::convert::Infallible;
+use std::time::Duration;
 
 /// Parameters of a search over the API.
 pub(super) const SEARCH: &[&str] = &[
@@ -24,6 +25,8 @@ pub(super) const SEARCH: &[&str] = &[
     "context",
     "want",
     "limit",
+    "timeout",
+    "generation",
     "page",
     "per_page",
     "group",
@@ -34,12 +37,33 @@ pub(super) const SEARCH: &[&str] = &[
 
 /// Parameters of a search whose matches are all wanted.
 pub(super) const EXPORT: &[&str] = &[
-    "q", "mode", "case", "lang", "package", "path", "context", "want", "limit", "format",
+    "q",
+    "mode",
+    "case",
+    "lang",
+    "package",
+    "path",
+    "context",
+    "want",
+    "limit",
+    "timeout",
+    "generation",
+    "format",
 ];
 
 /// Parameters of a search that is watched.
 pub(super) const EVENTS: &[&str] = &[
-    "q", "mode", "case", "lang", "package", "path", "context", "want", "limit",
+    "q",
+    "mode",
+    "case",
+    "lang",
+    "package",
+    "path",
+    "context",
+    "want",
+    "limit",
+    "timeout",
+    "generation",
 ];
 
 /// Parameters of a search that is known by its id.
@@ -141,6 +165,35 @@ impl Params {
         }
         let detail = format!("{name}={number} is not from 1 to {max}");
         Err(Problem::bad_request(detail))
+    }
+
+    /// How long the search may take, which is no part of what is searched for: seconds (`2`, `0.5`,
+    /// `2s`) or milliseconds (`500ms`), at most `max`.
+    pub(super) fn timeout(&self, max: Duration) -> Result<Option<Duration>, Problem> {
+        let Some(text) = self.text("timeout")?.filter(|text| !text.is_empty()) else {
+            return Ok(None);
+        };
+        let (number, unit) = match text.strip_suffix("ms") {
+            Some(number) => (number, 1e-3),
+            None => (text.strip_suffix('s').unwrap_or(text), 1.0),
+        };
+        let seconds = number.parse().map_or(f64::NAN, |number: f64| number * unit);
+        match Duration::try_from_secs_f64(seconds) {
+            Ok(timeout) if !timeout.is_zero() && timeout <= max => Ok(Some(timeout)),
+            Ok(timeout) if timeout > max => Err(Problem::bad_request(format!(
+                "timeout={text} is too long, the most is {} s",
+                max.as_secs_f64()
+            ))),
+            _ => Err(
+                Problem::bad_request(format!("timeout={text} is not a time"))
+                    .hint("expected seconds, such as 2 or 0.5, or milliseconds, such as 500ms"),
+            ),
+        }
+    }
+
+    /// Which documents the search is about: those of a generation that an earlier answer has named.
+    pub(super) fn generation(&self) -> Result<Option<&str>, Problem> {
+        Ok(self.text("generation")?.filter(|text| !text.is_empty()))
     }
 
     /// How the answer is to be looked at.
@@ -286,6 +339,42 @@ mod tests {
                 .expect(SEARCH)
                 .is_ok()
         );
+    }
+
+    #[test]
+    fn a_time_has_a_unit_and_a_bound() {
+        let max = Duration::from_secs(300);
+        let check = |value: &str| {
+            let params = Params::parse(&format!("timeout={value}"));
+            params
+                .timeout(max)
+                .map(|time| time.map(|time| time.as_millis()))
+        };
+        for (value, ms) in [
+            ("2", 2000),
+            ("0.5", 500),
+            ("3s", 3000),
+            ("500ms", 500),
+            ("300", 300_000),
+        ] {
+            assert_eq!(check(value).unwrap(), Some(ms), "{value}");
+        }
+        assert_eq!(check("").unwrap(), None);
+        assert_eq!(Params::default().timeout(max).unwrap(), None);
+        for bad in [
+            "0",
+            "-1",
+            "x",
+            "ms",
+            "301",
+            "1e99",
+            "inf",
+            "nan",
+            "1h",
+            "0.0000000001",
+        ] {
+            assert!(check(bad).is_err(), "{bad}");
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What went wrong, for programs (problem documents, RFC 9457) and for people (a page).
 
 use super::App;
+use super::headers::NEVER;
 use super::params::Params;
 use crate::error::{FileError, SearchError};
 use crate::page::PastTheEnd;
@@ -119,8 +120,9 @@ impl Problem {
     }
 
     fn with_headers(&self, mut response: Response) -> Response {
+        let headers = response.headers_mut();
+        headers.insert(header::CACHE_CONTROL, NEVER);
         if let Some(seconds) = self.retry_after_s {
-            let headers = response.headers_mut();
             headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
         response
@@ -225,7 +227,7 @@ pub(super) async fn not_found(State(app): State<App>, uri: Uri) -> Response {
 /// A method that an address does not have.
 pub(super) async fn method_not_allowed(State(app): State<App>, uri: Uri) -> Response {
     let title = "The method is not allowed";
-    let detail = "this address can only be read (GET)";
+    let detail = "this address does not have that method; Allow says which it has";
     answer(
         &app,
         &uri,

@@ -16,6 +16,9 @@ use links::show_href;
 use schema::message::Want;
 use std::ops::Range;
 
+/// Said of the best matches when nothing can change them any more; the script says it too.
+const FINAL: &str = "The best matches, which nothing can change any more:";
+
 /// What all pages have.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Chrome {
@@ -44,6 +47,10 @@ pub(crate) struct ResultsPage {
     pub(crate) interpreted_as: String,
     /// While the search runs; `matches` are the best so far then.
     pub(crate) running: Option<Progress>,
+    /// How long it will still take, when there is an estimate.
+    pub(crate) left: String,
+    /// Whether nothing can change `matches` any more.
+    pub(crate) is_final: bool,
     /// Where the page of the same run is to be had later.
     pub(crate) follow: String,
     pub(crate) want: Wanted,

@@ -133,6 +133,19 @@ impl TimingsJson {
             render_ms: milliseconds(rendered),
         }
     }
+
+    /// Names and milliseconds, in the order of time: rendering is the last.
+    pub(crate) fn each(&self) -> [(&'static str, f64); 7] {
+        [
+            ("queue", self.queue_ms),
+            ("plan", self.plan_ms),
+            ("candidates", self.candidates_ms),
+            ("verify", self.verify_ms),
+            ("stream", self.stream_ms),
+            ("rank", self.rank_ms),
+            ("render", self.render_ms),
+        ]
+    }
 }
 
 #[derive(Clone, Debug, serde::Serialize)]

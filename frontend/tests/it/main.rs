@@ -6,6 +6,7 @@ mod events;
 mod fake;
 mod faults;
 mod filters;
+mod headers;
 mod pages;
 mod sharing;
 mod site;

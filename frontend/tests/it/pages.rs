@@ -104,6 +104,8 @@ fn nonsense_is_refused_with_a_reason() {
     check("/api/v2/search?q=(&mode=regexp", 400, "\"at\":0");
     check("/api/v2/search?q=x&mode=fuzzy", 400, "literal or regexp");
     check("/api/v2/search?q=x&limit=10001", 400, "the most is 10000");
+    check("/api/v2/search?q=x&timeout=301", 400, "the most is 300 s");
+    check("/api/v2/events?q=x&timeout=soon", 400, "not a time");
     check("/api/v2/search?q=x&want=files", 400, "documents or count");
     check("/api/v2/export?q=x&want=count&limit=1", 400, "no limit");
     check("/api/v2/search?q=x&case=maybe", 400, "yes or no");
@@ -178,6 +180,10 @@ fn a_page_without_scripts_comes_back_for_the_rest() {
     let page = site.get("/search?q=arse").text();
     assert!(
         page.contains("<noscript><meta http-equiv=\"refresh\" content=\"2; url=/search?q=arse")
+    );
+    assert!(
+        page.contains("id=\"cancel\" type=\"button\" hidden"),
+        "needs a script"
     );
     assert!(
         page.contains("matches so far") && page.contains("<mark>arse</mark>"),

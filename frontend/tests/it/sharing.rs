@@ -208,6 +208,56 @@ fn a_queued_query_that_is_cancelled_never_asks() {
 }
 
 #[test]
+fn a_search_that_is_deleted_ends_for_all_who_wait() {
+    let fake = Fake::with("one", shards(1, 2), Fault::Gate);
+    let site = Site::new(vec![fake.backend()]);
+    let delete = |path: &str| site.send(ureq::http::Method::DELETE, path, &[]);
+    let page = site.get("/api/v2/search?q=arse&wait=false").json();
+    let path = format!("/api/v2/search/{}", page["id"].as_str().unwrap());
+    let attached = site.runtime.block_on(site.frontend.search(query("arse")));
+    let attached = attached.unwrap();
+    assert!(path.ends_with(attached.id()));
+    let deleted = delete(&path);
+    assert_eq!((deleted.status, deleted.body.len()), (204, 0));
+    let answer = site.runtime.block_on(attached.finished()).unwrap();
+    assert!(!answer.is_complete());
+    let reason = &answer.missing()[0].reason;
+    assert!(reason.contains("cancelled"), "{reason}");
+    eventually("the end of the search", || {
+        fake.broken_off.load(SeqCst) == 1
+    });
+    assert_eq!(
+        delete(&path).status,
+        204,
+        "it has ended, and that is all right"
+    );
+    assert_eq!(delete("/api/v2/search/0123456789abcdef").status, 404);
+    assert!(
+        site.get(&path.replace("/api/v2/search/", "/search?q=arse&run="))
+            .text()
+            .contains("cancelled")
+    );
+    // Nobody else is given what was cancelled.
+    fake.open_gate();
+    assert_eq!(site.search("arse")["complete"], json!(true));
+}
+
+#[test]
+fn methods_that_are_not_there_are_said() {
+    let site = Site::new(vec![Fake::new("one", shards(1, 2)).backend()]);
+    let check = |method: &str, path: &str, allow: &str| {
+        let method = ureq::http::Method::from_bytes(method.as_bytes()).unwrap();
+        let refused = site.send(method, path, &[]);
+        assert_eq!(refused.status, 405, "{path}");
+        assert_eq!(refused.header("allow"), allow, "{path}");
+        assert_eq!(refused.header("content-type"), "application/problem+json");
+    };
+    check("DELETE", "/api/v2/search", "GET,HEAD");
+    check("POST", "/api/v2/search/0123456789abcdef", "GET,HEAD,DELETE");
+    check("OPTIONS", "/api/v2/events", "GET,HEAD");
+}
+
+#[test]
 fn old_answers_make_room_for_new_ones() {
     let fake = Fake::new("one", shards(1, 1));
     let on_disk = |config: &mut frontend::Config| config.run_memory_bytes = 0;

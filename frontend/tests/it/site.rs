@@ -76,7 +76,16 @@ impl Site {
     }
 
     pub(crate) fn get(&self, path: &str) -> Answer {
-        let mut response = self.call(path);
+        self.send(ureq::http::Method::GET, path, &[])
+    }
+
+    pub(crate) fn send(
+        &self,
+        method: ureq::http::Method,
+        path: &str,
+        headers: &[(&str, &str)],
+    ) -> Answer {
+        let mut response = self.call(method, path, headers);
         let header = |(name, value): (&ureq::http::HeaderName, &ureq::http::HeaderValue)| {
             (name.to_string(), value.to_str().unwrap().to_owned())
         };
@@ -87,10 +96,20 @@ impl Site {
         }
     }
 
-    fn call(&self, path: &str) -> ureq::http::Response<ureq::Body> {
-        let request = ureq::get(format!("{}{path}", self.address));
-        let request = request.config().http_status_as_error(false).build();
-        request.call().unwrap()
+    fn call(
+        &self,
+        method: ureq::http::Method,
+        path: &str,
+        headers: &[(&str, &str)],
+    ) -> ureq::http::Response<ureq::Body> {
+        let uri = format!("{}{path}", self.address);
+        let mut request = ureq::http::Request::builder().method(method).uri(uri);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let agent = ureq::Agent::config_builder().http_status_as_error(false);
+        let agent: ureq::Agent = agent.build().into();
+        agent.run(request.body(()).unwrap()).unwrap()
     }
 
     pub(crate) fn search(&self, q: &str) -> serde_json::Value {
@@ -99,7 +118,7 @@ impl Site {
 
     /// Server-sent events up to and with the first `last`: names and data.
     pub(crate) fn events(&self, path: &str, last: &str) -> Vec<(String, serde_json::Value)> {
-        let response = self.call(path);
+        let response = self.call(ureq::http::Method::GET, path, &[]);
         let mut name = String::new();
         let mut events = Vec::new();
         for line in BufReader::new(response.into_body().into_reader()).lines() {
