@@ -1,7 +1,7 @@
 //! `trawl frontend`: searches backends, and answers people and programs over HTTP.
 
 use crate::limits::Limits;
-use crate::terminal;
+use crate::{size, terminal};
 use anyhow::{Context, Result};
 use axum::serve::ListenerExt;
 use frontend::{Backend, Frontend};
@@ -25,6 +25,9 @@ pub(crate) struct Arguments {
     /// A directory for what backends send; this frontend's alone
     #[arg(long, value_name = "DIR")]
     spool: PathBuf,
+    /// Memory for all running queries; what needs more goes to the spool
+    #[arg(long, value_name = "SIZE", value_parser = size::parse, default_value = "256M")]
+    memory: u64,
     #[command(flatten)]
     limits: Limits,
 }
@@ -39,7 +42,7 @@ async fn serve(arguments: &Arguments) -> Result<ExitCode> {
     let metrics = record_metrics()?;
     std::fs::create_dir_all(&arguments.spool)
         .with_context(|| format!("{}: cannot be created", arguments.spool.display()))?;
-    let config = arguments.limits.config(&arguments.spool);
+    let config = arguments.limits.config(&arguments.spool, arguments.memory);
     let backends = arguments
         .backends
         .iter()

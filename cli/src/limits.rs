@@ -12,9 +12,6 @@ pub(crate) struct Limits {
     /// Bytes that the spool may take on the disk
     #[arg(long, value_name = "SIZE", value_parser = size::parse, default_value = "10G")]
     spool_bytes: u64,
-    /// Memory for all running queries; what needs more goes to the spool
-    #[arg(long, value_name = "SIZE", value_parser = size::parse, default_value = "256M")]
-    memory: u64,
     /// Memory for the matches of one query, 32 bytes each
     #[arg(long, value_name = "SIZE", value_parser = size::parse, default_value = "64M")]
     query_memory: u64,
@@ -39,11 +36,12 @@ fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 impl Limits {
-    /// The set-up of a frontend with these bounds, over a spool directory.
-    pub(crate) fn config(&self, spool: &Path) -> Config {
+    /// The set-up of a frontend with these bounds and this memory for all running queries, over a
+    /// spool directory.
+    pub(crate) fn config(&self, spool: &Path, memory: u64) -> Config {
         Config {
             spool_bytes_max: self.spool_bytes,
-            memory_bytes: self.memory,
+            memory_bytes: memory,
             query_memory_bytes: self.query_memory,
             running_max: self.running.into(),
             queued_max: self.queued.into(),

@@ -2,7 +2,7 @@
 
 use crate::index::BuildArguments;
 use crate::limits::Limits;
-use crate::{local, place, terminal};
+use crate::{local, place, size, terminal};
 use anyhow::{Context, Result, bail};
 use frontend::Frontend;
 use index::corpus::{self, Source};
@@ -32,6 +32,9 @@ pub(crate) struct Arguments {
     /// A directory for results [default: in the user's cache directory]
     #[arg(long, value_name = "DIR")]
     spool: Option<PathBuf>,
+    /// Memory for all running queries; what needs more goes to the spool
+    #[arg(long, value_name = "SIZE", value_parser = size::parse, default_value = "256M")]
+    search_memory: u64,
     #[command(flatten)]
     limits: Limits,
     #[command(flatten)]
@@ -52,8 +55,12 @@ async fn serve(arguments: &Arguments) -> Result<ExitCode> {
     let metrics = crate::frontend::record_metrics()?;
     let index = prepare_index(arguments)?;
     let backend = local::backend(&index)?;
-    let start =
-        |spool: &Path| Frontend::start(arguments.limits.config(spool), vec![backend.clone()]);
+    let start = |spool: &Path| {
+        Frontend::start(
+            arguments.limits.config(spool, arguments.search_memory),
+            vec![backend.clone()],
+        )
+    };
     let frontend = match &arguments.spool {
         Some(spool) => {
             std::fs::create_dir_all(spool)
