@@ -13,6 +13,7 @@ mod cut;
 mod end_to_end;
 mod filters;
 mod fuzz;
+mod garbage;
 mod home;
 mod http;
 mod inspect;

@@ -37,6 +37,15 @@ impl Process {
         assert!(sent.is_ok_and(|status| status.success()), "{kill}");
     }
 
+    /// What it has in memory, as the operating system counts it.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        let path = format!("/proc/{}/status", self.0.id());
+        let status = std::fs::read_to_string(path).expect("it runs");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let kib = line.and_then(|line| line.trim().strip_suffix(" kB"));
+        kib.expect("a line of its own").parse::<usize>().unwrap() << 10
+    }
+
     /// Waits for its end, for `max` at most.
     pub(crate) fn wait(&mut self, max: Duration) -> ExitStatus {
         poll("the end of a process", max, || self.0.try_wait().unwrap())
