@@ -115,6 +115,9 @@ impl Live {
         let mut harvest = Harvest::default();
         let received = catch_unwind(AssertUnwindSafe(|| receive(self, stream, &mut harvest)));
         self.slots[stream].put_harvest(harvest);
+        if let Ok(Err(lost)) = &received {
+            lost.count();
+        }
         let event = match received {
             Ok(Ok(end)) => Event::End(end),
             Ok(Err(Lost::Refused(bad))) => Event::Refused(bad),

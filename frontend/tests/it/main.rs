@@ -4,7 +4,9 @@ mod answers;
 mod fake;
 mod faults;
 mod filters;
+mod leaks;
 mod pages;
+mod recorded;
 mod sharing;
 mod site;
 
