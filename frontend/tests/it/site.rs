@@ -21,6 +21,7 @@ pub(crate) struct Site {
     pub(crate) runtime: Runtime,
     pub(crate) spool: tempfile::TempDir,
     address: String,
+    agent: ureq::Agent,
 }
 
 /// What came back.
@@ -71,6 +72,7 @@ impl Site {
             runtime,
             spool,
             address,
+            agent: ureq::Agent::new_with_defaults(),
         }
     }
 
@@ -87,7 +89,7 @@ impl Site {
     }
 
     fn call(&self, path: &str) -> ureq::http::Response<ureq::Body> {
-        let request = ureq::get(format!("{}{path}", self.address));
+        let request = self.agent.get(format!("{}{path}", self.address));
         let request = request.config().http_status_as_error(false).build();
         request.call().unwrap()
     }
