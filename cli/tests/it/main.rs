@@ -20,6 +20,8 @@ mod inspect;
 mod killed;
 mod process;
 mod proxy;
+mod restarted;
+mod stopped;
 mod thirds;
 mod update;
 
