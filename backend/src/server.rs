@@ -7,6 +7,7 @@
 //! closes, or CANCEL comes, its workers stop at their next look.
 
 mod connection;
+mod ended;
 mod file;
 mod filters;
 mod job;
@@ -15,6 +16,7 @@ use crate::pattern::Compiled;
 use crate::search::{Cancel, Counters, Stopped};
 use crate::snapshot::Live;
 use connection::Connection;
+use ended::Ended;
 use index::shard::Shard;
 use job::{CancelOnDrop, Job};
 use schema::frame::Kind;
@@ -85,6 +87,7 @@ impl Backend {
     /// Accepts connections, for ever.
     pub async fn listen(self: Arc<Self>, listener: TcpListener) -> io::Result<()> {
         let permits = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+        let ended = Arc::new(Ended::default());
         loop {
             let permit = permits.clone().acquire_owned().await.expect("never closed");
             let (stream, peer) = match listener.accept().await {
@@ -96,20 +99,33 @@ impl Backend {
                     continue;
                 }
             };
-            let backend = self.clone();
+            let (backend, ended) = (self.clone(), ended.clone());
             tokio::spawn(async move {
                 let _permit = permit;
                 let _ = stream.set_nodelay(true);
                 if let Err(error) = backend.serve(stream).await {
-                    metrics::counter!("trawl_backend_connection_errors_total").increment(1);
-                    tracing::info!(%peer, %error, "connection ended");
+                    ended.log(peer, &error);
                 }
             });
         }
     }
 
-    /// Serves one connection until it ends.
+    /// Serves one connection until it ends, and counts why it did when that was not by the other
+    /// side's closing or cancelling.
     pub async fn serve<S>(&self, stream: S) -> Result<(), connection::Error>
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send,
+    {
+        let served = self.converse(stream).await;
+        if let Some(reason) = served.as_ref().err().and_then(connection::Error::label) {
+            metrics::counter!("trawl_backend_connection_errors_total", "reason" => reason)
+                .increment(1);
+        }
+        served
+    }
+
+    /// One request after the other.
+    async fn converse<S>(&self, stream: S) -> Result<(), connection::Error>
     where
         S: AsyncRead + AsyncWrite + Unpin + Send,
     {
@@ -131,15 +147,17 @@ impl Backend {
             match kind {
                 Kind::Search => match Search::decode(&payload) {
                     Ok(request) => self.answer_search(&mut connection, request).await?,
-                    Err(error) => return refuse(&mut connection, &error.to_string()).await,
+                    Err(error) => return refuse(&mut connection, bad_request(&error)).await,
                 },
                 Kind::File => match FileRequest::decode(&payload) {
                     Ok(request) => self.answer_file(&mut connection, request).await?,
-                    Err(error) => return refuse(&mut connection, &error.to_string()).await,
+                    Err(error) => return refuse(&mut connection, bad_request(&error)).await,
                 },
                 // It came too late to stop anything.
                 Kind::Cancel => {}
-                other => return refuse(&mut connection, &format!("{other:?} is no request")).await,
+                other => {
+                    return refuse(&mut connection, connection::Error::OutOfPlace(other)).await;
+                }
             }
         }
     }
@@ -284,11 +302,18 @@ where
 }
 
 /// Says what is wrong with a request; the connection ends with it.
-async fn refuse<S>(connection: &mut Connection<S>, message: &str) -> Result<(), connection::Error>
+async fn refuse<S>(
+    connection: &mut Connection<S>,
+    error: connection::Error,
+) -> Result<(), connection::Error>
 where
     S: AsyncRead + AsyncWrite + Unpin + Send,
 {
-    let failure = Failure::new(FailureKind::Protocol, message);
+    let failure = Failure::new(FailureKind::Protocol, error.to_string());
     connection.send(|out| failure.encode(out)).await?;
-    Err(connection::Error::Request(message.to_owned()))
+    Err(error)
+}
+
+fn bad_request(error: &message::Error) -> connection::Error {
+    connection::Error::Request(error.to_string())
 }

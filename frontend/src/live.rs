@@ -191,6 +191,9 @@ impl Live {
             received
         }));
         self.slots[stream].put_harvest(harvest);
+        if let Ok(Err(lost)) = &received {
+            lost.count();
+        }
         let lost = |reason: String| {
             let at = SystemTime::now();
             Event::Lost { reason, at }

@@ -66,6 +66,10 @@ const COUNTERS: &[(&str, &str)] = &[
         "trawl_frontend_spool_written_bytes_total",
         "Bytes of frames written to the spool",
     ),
+    (
+        "trawl_frontend_streams_lost_total",
+        "Streams of backends that ended without a good END, by reason",
+    ),
 ];
 
 const GAUGES: &[(&str, &str)] = &[

@@ -26,10 +26,12 @@ pub const FRAME_BYTES_MAX: usize = 1 << 20;
 /// Bytes of the header in front of a payload.
 pub const HEADER_BYTES: usize = 16;
 
-/// What a decoder holds: the largest frame, and room to read on behind a frame that is still
-/// incomplete. 256 KiB a read is where the system calls stop to matter (measured: 1,377 reads for
-/// a million matches, 0.39 s of CPU).
-const BUFFER_BYTES: usize = FRAME_BYTES_MAX + (256 << 10);
+/// What a decoder holds, of the largest frame: all of it, and a quarter more to read on behind a
+/// frame that is still incomplete. 256 KiB a read is where the system calls stop to matter
+/// (measured: 1,377 reads for a million matches, 0.39 s of CPU).
+const fn buffer_bytes(frame_bytes_max: usize) -> usize {
+    frame_bytes_max + frame_bytes_max / 4
+}
 
 /// The type of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,8 +81,13 @@ impl Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// The header claims more than a frame may have.
-    #[error("a frame of {0} bytes, the most is {FRAME_BYTES_MAX}")]
-    TooLong(usize),
+    #[error("a frame of {bytes} bytes, the most is {bytes_max}")]
+    TooLong {
+        /// What it has, or says it has.
+        bytes: usize,
+        /// What is taken.
+        bytes_max: usize,
+    },
     /// The header's length is not a multiple of 8, or bytes that must be zero are not.
     #[error("a malformed frame header")]
     Malformed,
@@ -125,7 +132,8 @@ pub(crate) fn encode_with(
     let bytes = frame.len();
     if bytes > FRAME_BYTES_MAX {
         out.truncate(start);
-        return Err(Error::TooLong(bytes));
+        let bytes_max = FRAME_BYTES_MAX;
+        return Err(Error::TooLong { bytes, bytes_max });
     }
     let (header, payload) = frame.split_at_mut(HEADER_BYTES);
     assert_eq!(payload.len() % 8, 0, "a payload is whole words");
@@ -138,10 +146,14 @@ pub(crate) fn encode_with(
 
 /// The frame that `bytes` begin with; `None` while it is incomplete.
 pub fn decode(bytes: &[u8]) -> Result<Option<Frame<'_>>, Error> {
+    decode_within(bytes, FRAME_BYTES_MAX)
+}
+
+fn decode_within(bytes: &[u8], bytes_max: usize) -> Result<Option<Frame<'_>>, Error> {
     let Some(header) = bytes.get(..HEADER_BYTES) else {
         return Ok(None);
     };
-    let (kind, length) = decode_header(header)?;
+    let (kind, length) = decode_header(header, bytes_max)?;
     let Some(payload) = bytes.get(HEADER_BYTES..HEADER_BYTES + length) else {
         return Ok(None);
     };
@@ -156,10 +168,11 @@ pub fn decode(bytes: &[u8]) -> Result<Option<Frame<'_>>, Error> {
     }))
 }
 
-fn decode_header(header: &[u8]) -> Result<(Kind, usize), Error> {
+fn decode_header(header: &[u8], bytes_max: usize) -> Result<(Kind, usize), Error> {
     let length = u32::from_le_bytes([header[0], header[1], header[2], header[3]]) as usize;
-    if length > FRAME_BYTES_MAX - HEADER_BYTES {
-        return Err(Error::TooLong(length.saturating_add(HEADER_BYTES)));
+    if length > bytes_max - HEADER_BYTES {
+        let bytes = length.saturating_add(HEADER_BYTES);
+        return Err(Error::TooLong { bytes, bytes_max });
     }
     if !length.is_multiple_of(8) || header[5..8] != [0; 3] || header[12..16] != [0; 4] {
         return Err(Error::Malformed);
@@ -186,6 +199,8 @@ pub struct Decoder {
     start: usize,
     /// Where the bytes read so far end.
     end: usize,
+    /// The longest frame that is taken.
+    frame_bytes_max: usize,
 }
 
 impl Default for Decoder {
@@ -198,11 +213,22 @@ impl Decoder {
     /// A decoder at the start of a stream. Its buffer's pages cost memory when they are first
     /// read into, not here.
     pub fn new() -> Self {
+        Self::with_frame_bytes_max(FRAME_BYTES_MAX)
+    }
+
+    /// A decoder that takes frames of at most so many bytes, header included, and whose buffer is
+    /// smaller for it.
+    ///
+    /// # Panics
+    /// When that is less than a header has, or more than [`FRAME_BYTES_MAX`].
+    pub fn with_frame_bytes_max(frame_bytes_max: usize) -> Self {
+        assert!((HEADER_BYTES..=FRAME_BYTES_MAX).contains(&frame_bytes_max));
         Decoder {
-            buffer: vec![0; BUFFER_BYTES / 8].into_boxed_slice(),
+            buffer: vec![0; buffer_bytes(frame_bytes_max).div_ceil(8)].into_boxed_slice(),
             mark: 0,
             start: 0,
             end: 0,
+            frame_bytes_max,
         }
     }
 
@@ -221,7 +247,7 @@ impl Decoder {
     pub fn filled(&mut self, bytes: usize) {
         self.end += bytes;
         assert!(
-            self.end <= BUFFER_BYTES,
+            self.end <= self.buffer.as_bytes().len(),
             "more bytes than there was space for"
         );
     }
@@ -229,7 +255,7 @@ impl Decoder {
     /// The next frame, or `None` when more bytes are needed.
     pub fn decode(&mut self) -> Result<Option<Frame<'_>>, Error> {
         let bytes = &self.buffer.as_bytes()[self.start..self.end];
-        let frame = decode(bytes)?;
+        let frame = decode_within(bytes, self.frame_bytes_max)?;
         if let Some(frame) = &frame {
             self.start += frame.bytes;
         }
@@ -242,12 +268,17 @@ impl Decoder {
         &self.buffer.as_bytes()[from..self.start]
     }
 
+    /// Whether bytes are there that make no frame yet. To be asked when [`decode`](Self::decode)
+    /// has given all that is whole.
+    pub fn is_inside_a_frame(&self) -> bool {
+        self.start != self.end
+    }
+
     /// Says that the stream has ended: an error when it did so inside a frame.
     pub fn finish(&self) -> Result<(), Error> {
-        if self.start == self.end {
-            Ok(())
-        } else {
-            Err(Error::Truncated)
+        match self.is_inside_a_frame() {
+            true => Err(Error::Truncated),
+            false => Ok(()),
         }
     }
 }
@@ -314,6 +345,30 @@ mod tests {
     }
 
     #[test]
+    fn a_decoder_of_short_frames_takes_those_and_no_others() {
+        let (length, mut stream) = (4096 - HEADER_BYTES, Vec::new());
+        encode(Kind::Cancel, &[], &mut stream).unwrap();
+        encode(Kind::Search, &vec![3; length], &mut stream).unwrap();
+        encode(Kind::Search, &vec![3; length + 8], &mut stream).unwrap();
+        let mut decoder = Decoder::with_frame_bytes_max(4096);
+        let (mut lengths, mut rest) = (Vec::new(), &stream[..]);
+        let error = loop {
+            let space = decoder.space();
+            let bytes = space.len().min(rest.len());
+            space[..bytes].copy_from_slice(&rest[..bytes]);
+            rest = &rest[bytes..];
+            decoder.filled(bytes);
+            match decoder.decode() {
+                Ok(frame) => lengths.extend(frame.map(|frame| frame.bytes)),
+                Err(error) => break error,
+            }
+        };
+        assert_eq!(lengths, [HEADER_BYTES, 4096]);
+        let (bytes, bytes_max) = (4104, 4096);
+        assert_eq!(error, Error::TooLong { bytes, bytes_max });
+    }
+
+    #[test]
     fn the_worked_example_is_true() {
         let mut stream = Vec::new();
         encode(Kind::Cancel, &[], &mut stream).unwrap();
@@ -326,11 +381,11 @@ mod tests {
         let mut header = [0; HEADER_BYTES];
         header[..4].copy_from_slice(&u32::MAX.to_le_bytes());
         header[4] = Kind::Batch as u8;
-        assert!(matches!(decode(&header), Err(Error::TooLong(_))));
+        assert!(matches!(decode(&header), Err(Error::TooLong { .. })));
         let payload = vec![0; FRAME_BYTES_MAX];
         assert!(matches!(
             encode(Kind::Batch, &payload, &mut Vec::new()),
-            Err(Error::TooLong(_))
+            Err(Error::TooLong { .. })
         ));
     }
 

@@ -4,6 +4,7 @@
 //! on, with no more allowance than a busy machine needs.
 
 mod client;
+mod hostile;
 
 use crate::found::Batch;
 use client::{Client, Served, build, check_end};

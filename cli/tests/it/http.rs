@@ -61,18 +61,24 @@ fn read(response: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> Repl
 pub(crate) fn search_all(address: &str, q: &str) -> (Value, Vec<String>) {
     let path = format!("/api/v2/search?q={q}&per_page={PER_PAGE}");
     let first = get(address, &path).json();
-    let mut lines = Vec::new();
-    let (id, pages) = (
-        first["id"].as_str().unwrap(),
-        first["pages"].as_u64().unwrap(),
+    let lines = lines(address, &first);
+    (first, lines)
+}
+
+/// All matches of the search that a page is of.
+pub(crate) fn lines(address: &str, page: &Value) -> Vec<String> {
+    let (id, total) = (
+        page["id"].as_str().unwrap(),
+        page["total"].as_u64().unwrap(),
     );
-    for page in 0..pages {
+    let mut lines = Vec::new();
+    for page in 0..total.div_ceil(PER_PAGE as u64) {
         let path = format!("/api/v2/search/{id}?per_page={PER_PAGE}&page={page}");
         let page = get(address, &path).json();
         lines.extend(page["matches"].as_array().unwrap().iter().map(line));
     }
-    assert_eq!(first["total"], lines.len());
-    (first, lines)
+    assert_eq!(total, lines.len() as u64);
+    lines
 }
 
 fn line(found: &Value) -> String {

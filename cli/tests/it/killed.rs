@@ -20,14 +20,14 @@ const LINE_BYTES: usize = 1500;
 const LINES_OF_THE_OTHER: usize = 1500;
 
 /// Two backends, one of them behind a proxy, and a frontend.
-struct Stage {
-    home: Home,
+pub(crate) struct Stage {
+    pub(crate) home: Home,
     /// What each of the two indexes holds, as `trawl search` prints it.
     stays: Vec<String>,
     dies: Vec<String>,
-    proxy: Proxy,
-    frontend: Server,
-    _staying: Server,
+    pub(crate) proxy: Proxy,
+    pub(crate) frontend: Server,
+    staying: Server,
 }
 
 #[test]
@@ -48,26 +48,28 @@ fn a_backend_that_dies_is_missed_and_taken_back() {
 
 impl Stage {
     /// All that is needed, and the backend that is going to die.
-    fn new() -> (Stage, Server) {
+    pub(crate) fn new() -> (Stage, Server) {
         let home = Home::new();
         let stays = index(&home, "stays", LINES_OF_THE_OTHER, 80);
         let dies = index(&home, "dies", LINES, LINE_BYTES);
         let staying = home.start("backend --index stays.index");
         let dying = home.start("backend --index dies.index");
         let proxy = Proxy::start(&dying.address);
-        let frontend = home.start(&format!(
-            "frontend --backend {} --backend {} --spool spool",
-            staying.address, proxy.address
-        ));
+        let frontend = start_frontend(&home, &staying, &proxy);
         let stage = Stage {
             home,
             stays,
             dies,
             proxy,
             frontend,
-            _staying: staying,
+            staying,
         };
         (stage, dying)
+    }
+
+    /// Another frontend in the place of the one that is there, over the same spool.
+    pub(crate) fn restart_frontend(&mut self) {
+        self.frontend = start_frontend(&self.home, &self.staying, &self.proxy);
     }
 
     fn search(&self) -> Finished {
@@ -76,7 +78,7 @@ impl Stage {
     }
 
     /// All matches of one backend and some of the other's, which is named.
-    fn check_cut_short(&self, answer: &Value, found: &[String]) {
+    pub(crate) fn check_cut_short(&self, answer: &Value, found: &[String]) {
         assert_eq!(answer["complete"], false);
         let missing = answer["missing"].as_array().unwrap();
         assert_eq!(missing.len(), 1, "{missing:?}");
@@ -107,7 +109,7 @@ impl Stage {
     }
 
     /// When it is back, exactly the matches of both are.
-    fn check_complete(&self) {
+    pub(crate) fn check_complete(&self) {
         let complete = self.search();
         assert_eq!((complete.code, &*complete.stderr), (Some(0), ""));
         let mut found: Vec<_> = complete.text().lines().collect();
@@ -121,6 +123,13 @@ impl Stage {
             (&true.into(), both.len())
         );
     }
+}
+
+fn start_frontend(home: &Home, staying: &Server, proxy: &Proxy) -> Server {
+    home.start(&format!(
+        "frontend --backend {} --backend {} --spool spool",
+        staying.address, proxy.address
+    ))
 }
 
 /// Builds an index of a package in which every line matches `wanted`, a hundred lines a file, and

@@ -13,12 +13,15 @@ mod cut;
 mod end_to_end;
 mod filters;
 mod fuzz;
+mod garbage;
 mod home;
 mod http;
 mod inspect;
 mod killed;
 mod process;
 mod proxy;
+mod restarted;
+mod stopped;
 mod thirds;
 mod update;
 

@@ -31,10 +31,21 @@ impl Process {
 
     /// Sends a signal by its name: `INT`, `TERM`.
     pub(crate) fn signal(&self, name: &str) {
-        // The standard library can only kill, and `kill` is the one builtin that every sh has.
-        let kill = format!("kill -{name} {}", self.0.id());
-        let sent = Command::new("sh").args(["-c", &kill]).status();
-        assert!(sent.is_ok_and(|status| status.success()), "{kill}");
+        self.signals().send(name);
+    }
+
+    /// What sends signals to it from elsewhere.
+    pub(crate) fn signals(&self) -> Signals {
+        Signals(self.0.id())
+    }
+
+    /// What it has in memory, as the operating system counts it.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        let path = format!("/proc/{}/status", self.0.id());
+        let status = std::fs::read_to_string(path).expect("it runs");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let kib = line.and_then(|line| line.trim().strip_suffix(" kB"));
+        kib.expect("a line of its own").parse::<usize>().unwrap() << 10
     }
 
     /// Waits for its end, for `max` at most.
@@ -51,6 +62,19 @@ impl Process {
     /// What it writes to its standard output, which must be a pipe.
     pub(crate) fn stdout(&mut self) -> impl Read + Send + use<> {
         self.0.stdout.take().expect("a pipe")
+    }
+}
+
+/// Sends signals to a process that is still there.
+#[derive(Clone, Copy)]
+pub(crate) struct Signals(u32);
+
+impl Signals {
+    pub(crate) fn send(self, name: &str) {
+        // The standard library can only kill, and `kill` is the one builtin that every sh has.
+        let kill = format!("kill -{name} {}", self.0);
+        let sent = Command::new("sh").args(["-c", &kill]).status();
+        assert!(sent.is_ok_and(|status| status.success()), "{kill}");
     }
 }
 

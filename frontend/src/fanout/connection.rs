@@ -59,6 +59,39 @@ fn words(error: &io::Error) -> String {
 }
 
 impl Lost {
+    /// The reason in one word, of which there are few: for counting.
+    pub(crate) fn label(&self) -> &'static str {
+        match self {
+            Lost::Unreachable(_) => "unreachable",
+            Lost::Broken(_) => "broken",
+            Lost::Closed | Lost::Garbage(frame::Error::Truncated) => "closed",
+            Lost::Silent(_) => "silent",
+            Lost::Garbage(frame::Error::Checksum) => "checksum",
+            Lost::Garbage(_) => "frame",
+            Lost::Message(_) => "message",
+            Lost::Unexpected(_) => "out_of_place",
+            Lost::Protocol(_) => "protocol",
+            Lost::Fault(_) => "account",
+            Lost::Failed(_) => "failed",
+            Lost::Stale(_) => "stale",
+            Lost::Refused(_) => "refused",
+            Lost::Spool(_) => "spool",
+            Lost::Heavy => "heavy",
+            Lost::Deadline(_) => "deadline",
+            Lost::Stopped => "stopped",
+        }
+    }
+
+    /// Counts a request that is lost: not one that was refused as it had to be, or that nobody
+    /// wants an answer to.
+    pub(crate) fn count(&self) {
+        if matches!(self, Lost::Refused(_) | Lost::Stopped | Lost::Heavy) {
+            return;
+        }
+        metrics::counter!("trawl_frontend_streams_lost_total", "reason" => self.label())
+            .increment(1);
+    }
+
     /// By what the backend said; `filters` are those of the search, if it was one.
     pub(crate) fn by(failure: Failure, filters: &[Filter]) -> Self {
         let filter = failure

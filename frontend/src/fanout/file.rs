@@ -15,7 +15,10 @@ pub(crate) fn request(peer: &Peer, request: &FileRequest) -> Result<FileReply, L
     {
         return Ok(reply);
     }
-    ask(peer, peer.dial()?, &frame)
+    let asked = peer
+        .dial()
+        .and_then(|connection| ask(peer, connection, &frame));
+    asked.inspect_err(Lost::count)
 }
 
 fn ask(peer: &Peer, mut connection: Connection, frame: &[u8]) -> Result<FileReply, Lost> {

@@ -231,6 +231,8 @@ impl Peer {
                 Link::Lost { since, .. } if status.attempts > 1 => *since,
                 _ => {
                     tracing::warn!(backend = self.name(), reason, "lost");
+                    metrics::counter!("trawl_frontend_backends_lost_total", "reason" => lost.label())
+                        .increment(1);
                     SystemTime::now()
                 }
             };

@@ -15,6 +15,9 @@ use std::time::Duration;
 /// How often an idle connection hears a HELLO.
 const HEARTBEAT: Duration = Duration::from_millis(50);
 
+/// How long a slow one takes for a frame.
+const SLOW: Duration = Duration::from_millis(2);
+
 /// What goes wrong in a search, after the first batch when there is one.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Fault {
@@ -32,6 +35,12 @@ pub(crate) enum Fault {
     ShardFailure,
     /// Goes on only when the gate is opened.
     Gate,
+    /// A while before each frame.
+    Slow,
+    /// These bytes are all of the answer; then the connection is closed.
+    Replay(Vec<u8>),
+    /// These bytes, and no more of them.
+    Stall(Vec<u8>),
 }
 
 /// A document: its lines, of which those that contain the pattern are matches.
@@ -54,6 +63,8 @@ pub(crate) struct Fake {
     /// Searches that ended because their connection did.
     pub(crate) broken_off: AtomicUsize,
     pub(crate) connections: AtomicUsize,
+    /// Connections that are open.
+    pub(crate) open: AtomicUsize,
     /// Connections that have answered something are closed when they fall idle.
     pub(crate) drop_idle: AtomicBool,
     /// Searches cost much: they are begun only when they may.
@@ -78,6 +89,7 @@ impl Fake {
             searches: AtomicUsize::new(0),
             broken_off: AtomicUsize::new(0),
             connections: AtomicUsize::new(0),
+            open: AtomicUsize::new(0),
             drop_idle: AtomicBool::new(false),
             is_costly: AtomicBool::new(false),
             bound: Mutex::new(f32::INFINITY),
@@ -111,15 +123,45 @@ impl Fake {
 
     pub(crate) fn backend(self: &Arc<Self>) -> Backend {
         let fake = Arc::clone(self);
-        Backend::new(self.name.clone(), move || {
-            if *fake.down.lock().unwrap() {
-                return Err(io::ErrorKind::ConnectionRefused.into());
+        Backend::new(self.name.clone(), move || fake.connect().map(Stream::Unix))
+    }
+
+    fn connect(self: &Arc<Self>) -> io::Result<UnixStream> {
+        if *self.down.lock().unwrap() {
+            return Err(io::ErrorKind::ConnectionRefused.into());
+        }
+        let (ours, theirs) = UnixStream::pair()?;
+        let fake = Arc::clone(self);
+        std::thread::spawn(move || {
+            fake.open.fetch_add(1, SeqCst);
+            fake.serve(ours);
+            fake.open.fetch_sub(1, SeqCst);
+        });
+        Ok(theirs)
+    }
+
+    /// The frames of the answer to a search, one by one.
+    pub(crate) fn record(self: &Arc<Self>, search: &Search) -> Vec<Vec<u8>> {
+        let mut stream = self.connect().unwrap();
+        let (mut request, mut frames) = (Vec::new(), Vec::new());
+        search.encode(&mut request).unwrap();
+        stream.write_all(&request).unwrap();
+        let mut decoder = Decoder::new();
+        loop {
+            while let Some(frame) = decoder.decode().unwrap() {
+                let kind = frame.kind;
+                let bytes = decoder.walked().to_vec();
+                if kind != Kind::Hello {
+                    frames.push(bytes);
+                }
+                if kind == Kind::End {
+                    return frames;
+                }
             }
-            let (ours, theirs) = UnixStream::pair()?;
-            let fake = Arc::clone(&fake);
-            std::thread::spawn(move || fake.serve(ours));
-            Ok(Stream::Unix(theirs))
-        })
+            let bytes = stream.read(decoder.space()).unwrap();
+            assert!(bytes > 0, "an END before the end");
+            decoder.filled(bytes);
+        }
     }
 
     fn serve(&self, mut stream: UnixStream) -> Option<()> {
@@ -178,6 +220,13 @@ impl Fake {
         if let Fault::Failure(kind, offset) = fault {
             return self.fail(stream, kind, offset);
         }
+        if let Fault::Replay(bytes) | Fault::Stall(bytes) = &fault {
+            self.write(stream, bytes)?;
+            return match fault {
+                Fault::Stall(_) => self.wait_for_the_other_side(stream),
+                _ => None,
+            };
+        }
         if let Some(failure) = unknown_language(&search.filters) {
             let mut out = Vec::new();
             failure.encode(&mut out).unwrap();
@@ -213,6 +262,7 @@ impl Fake {
                 Fault::FlippedBit => frame[40] ^= 4,
                 Fault::Order => frame.extend_from_within(..),
                 Fault::UnknownShard => frame = unknown_shard(),
+                Fault::Slow => std::thread::sleep(SLOW),
                 _ => {}
             }
             self.write(stream, &frame)?;

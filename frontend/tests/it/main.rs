@@ -7,7 +7,9 @@ mod fake;
 mod faults;
 mod filters;
 mod headers;
+mod leaks;
 mod pages;
+mod recorded;
 mod sharing;
 mod site;
 

@@ -1,20 +1,27 @@
 //! A frontend that listens, and a client that asks it.
 
 use frontend::{Backend, Config, Frontend, app};
-use metrics_exporter_prometheus::PrometheusBuilder;
+use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use std::io::{BufRead, BufReader};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 use tokio::runtime::Runtime;
 
 /// Long enough for a busy machine, short enough for a test.
 pub(crate) const SILENCE_MAX: Duration = Duration::from_millis(400);
 
+/// What all sites of the process count: a test can only tell that a number has grown.
+static METRICS: LazyLock<PrometheusHandle> = LazyLock::new(|| {
+    let installed = PrometheusBuilder::new().install_recorder();
+    installed.expect("nobody else installs one")
+});
+
 pub(crate) struct Site {
     pub(crate) frontend: Arc<Frontend>,
     pub(crate) runtime: Runtime,
     pub(crate) spool: tempfile::TempDir,
     address: String,
+    agent: ureq::Agent,
 }
 
 /// What came back.
@@ -51,12 +58,12 @@ impl Site {
         config.grace = Duration::from_millis(50);
         change(&mut config);
         let runtime = Runtime::new().unwrap();
+        LazyLock::force(&METRICS);
         let (frontend, address) = runtime.block_on(async {
             let frontend = Frontend::start(config, backends).unwrap();
             let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
             let address = format!("http://{}", listener.local_addr().unwrap());
-            let metrics = PrometheusBuilder::new().build_recorder().handle();
-            let router = app(Arc::clone(&frontend), metrics);
+            let router = app(Arc::clone(&frontend), METRICS.clone());
             tokio::spawn(async move { axum::serve(listener, router).await });
             (frontend, address)
         });
@@ -65,6 +72,10 @@ impl Site {
             runtime,
             spool,
             address,
+            agent: ureq::Agent::config_builder()
+                .http_status_as_error(false)
+                .build()
+                .into(),
         }
     }
 
@@ -107,9 +118,7 @@ impl Site {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        let agent = ureq::Agent::config_builder().http_status_as_error(false);
-        let agent: ureq::Agent = agent.build().into();
-        agent.run(request.body(()).unwrap()).unwrap()
+        self.agent.run(request.body(()).unwrap()).unwrap()
     }
 
     pub(crate) fn search(&self, q: &str) -> serde_json::Value {
@@ -133,6 +142,15 @@ impl Site {
             }
         }
         events
+    }
+
+    /// What a counter of `/metrics` says; 0 when it has never counted.
+    pub(crate) fn counter(&self, name: &str) -> u64 {
+        let text = self.get("/metrics").text();
+        let value = text
+            .lines()
+            .find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        value.map_or(0, |value| value.parse().unwrap())
     }
 
     /// Run directories in the spool.

@@ -20,11 +20,11 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 /// How long anything may take that is not measured.
-const PATIENCE: Duration = Duration::from_secs(20);
+pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A backend over an index of its own.
 pub(super) struct Served {
-    backend: Arc<Backend>,
+    pub(super) backend: Arc<Backend>,
     pub(super) there: tempfile::TempDir,
 }
 
@@ -46,15 +46,7 @@ impl Served {
         let (ours, theirs) = UnixStream::pair().unwrap();
         let backend = self.backend.clone();
         let serving = tokio::spawn(async move { backend.serve(theirs).await.is_ok() });
-        let mut client = Client {
-            stream: ours,
-            decoder: Decoder::new(),
-            hello: None,
-        };
-        let first = client.next().await.unwrap();
-        assert_eq!(first.0, Kind::Hello, "HELLO comes first");
-        client.hello = Some(Hello::decode(&first.1).unwrap());
-        (client, serving)
+        (Client::greeted_on(ours).await, serving)
     }
 
     pub(super) fn shard(&self) -> Arc<Shard> {
@@ -94,6 +86,17 @@ pub(super) struct Answer {
 }
 
 impl Client {
+    /// A client on a new connection, once it has been greeted.
+    pub(super) async fn greeted_on(stream: UnixStream) -> Client {
+        let mut client = Client {
+            stream,
+            decoder: Decoder::new(),
+            hello: None,
+        };
+        client.greeted().await;
+        client
+    }
+
     /// The next frame; `None` when the connection has ended.
     pub(super) async fn next(&mut self) -> Option<(Kind, Vec<u8>)> {
         loop {

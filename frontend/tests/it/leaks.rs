@@ -1,0 +1,159 @@
+//! Searches whose clients go away at any moment: nothing of them stays, and nothing of them stands
+//! in the way of others.
+
+use crate::fake::{Fake, Fault};
+use crate::shards;
+use crate::site::{Site, eventually};
+use frontend::{Query, Search};
+use schema::message::{Field, Filter, Pattern, Reading, Syntax};
+use serde_json::json;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::SeqCst;
+use std::time::Duration;
+
+/// Searches that are left, in a test.
+const SEARCHES: u64 = 200;
+
+/// How long an unused connection may stay open: the frontend's bound, and its heartbeat.
+const IDLE_MAX: Duration = Duration::from_secs(5);
+
+/// The same matches for every number, and another query.
+fn query(number: u64) -> Query {
+    let pattern = Pattern {
+        text: ["arse", "ars", "rse", "a"][number as usize % 4].to_owned(),
+        syntax: Syntax::Literal,
+        ignore_case: false,
+    };
+    let filters = vec![Filter {
+        field: Field::Path,
+        reading: Reading::Exact,
+        negated: true,
+        text: format!("no{number}"),
+    }];
+    Query::new(pattern, filters, 2).unwrap()
+}
+
+/// A number below `below` that follows from `seed`.
+fn random(seed: u64, below: u64) -> u64 {
+    let mixed = (seed + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    ((mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 40) % below
+}
+
+/// Two backends that take a while, and a frontend with room for all searches.
+fn stage() -> (Site, [Arc<Fake>; 2]) {
+    let mut parts = shards(1, 2);
+    let second = Fake::with("second", parts.split_off(1), Fault::Slow);
+    let first = Fake::with("first", parts, Fault::Slow);
+    let site = Site::with(vec![first.backend(), second.backend()], |config| {
+        config.queued_max = SEARCHES as usize;
+        config.grace = Duration::from_millis(5);
+    });
+    (site, [first, second])
+}
+
+/// Starts all searches at about once and leaves each after some time; their ids.
+fn leave_all(site: &Site) -> Vec<String> {
+    let left = (0..SEARCHES).map(|number| {
+        let frontend = Arc::clone(&site.frontend);
+        site.runtime.spawn(async move {
+            let started = Duration::from_micros(random(number, 100_000));
+            tokio::time::sleep(started).await;
+            let search = frontend.search(query(number)).await.unwrap();
+            let stays = Duration::from_micros(random(!number >> 8, 150_000));
+            let _ = tokio::time::timeout(stays, search.finished()).await;
+            search.id().to_owned()
+        })
+    });
+    let left: Vec<_> = left.collect();
+    left.into_iter()
+        .map(|left| site.runtime.block_on(left).unwrap())
+        .collect()
+}
+
+#[test]
+fn nothing_is_left_of_searches_that_nobody_waits_for() {
+    let (site, fakes) = stage();
+    let ids = leave_all(&site);
+    let runs: Vec<Search> = ids.iter().filter_map(|id| site.frontend.run(id)).collect();
+    eventually("the end of all runs", || {
+        runs.iter().all(Search::is_finished)
+    });
+    let answers: Vec<_> = runs
+        .iter()
+        .map(|run| site.runtime.block_on(run.finished()).unwrap())
+        .collect();
+    let complete = answers.iter().filter(|answer| answer.is_complete()).count();
+    let cut_short = answers.len() - complete;
+    assert!(
+        complete > 0 && cut_short > 50,
+        "{complete} of {}",
+        answers.len()
+    );
+    drop((answers, runs));
+    for fake in &fakes {
+        assert!(fake.broken_off.load(SeqCst) > 0, "backends hear of it");
+    }
+    // Every turn has been given back: as many as run at once, run.
+    fakes.iter().for_each(|fake| fake.set(Fault::Gate));
+    let before = fakes[0].searches.load(SeqCst);
+    let running: Vec<_> = (SEARCHES..SEARCHES + 8)
+        .map(|number| {
+            site.runtime
+                .block_on(site.frontend.search(query(number)))
+                .unwrap()
+        })
+        .collect();
+    eventually("eight turns", || {
+        fakes[0].searches.load(SeqCst) == before + 8
+    });
+    drop(running);
+    fakes.iter().for_each(|fake| fake.set(Fault::None));
+    assert_eq!(site.search("arse")["complete"], json!(true));
+    std::thread::sleep(IDLE_MAX);
+    eventually("one connection to each backend", || {
+        fakes.iter().all(|fake| fake.open.load(SeqCst) == 1)
+    });
+}
+
+#[test]
+#[ignore = "the files of a cancelled run stay until another run needs the room"]
+fn a_cancelled_run_leaves_no_files() {
+    let fake = Fake::with("one", shards(1, 2), Fault::Gate);
+    let site = Site::new(vec![fake.backend()]);
+    let search = site
+        .runtime
+        .block_on(site.frontend.search(query(0)))
+        .unwrap();
+    eventually("frames", || search.progress().matches > 0);
+    search.cancel();
+    site.runtime.block_on(search.finished()).unwrap();
+    drop(search);
+    eventually("an empty spool", || site.spooled() == 0);
+}
+
+/// A stream that waits holds up no other: all that the other backend has is there.
+#[test]
+fn a_backend_that_waits_holds_up_nobody() {
+    let mut parts = shards(1, 2);
+    let slow = Fake::with("slow", parts.split_off(1), Fault::Gate);
+    let quick = Fake::new("quick", parts);
+    let alone = Site::new(vec![quick.backend()]);
+    let all = alone.search("arse")["total"].as_u64().unwrap();
+    let site = Site::new(vec![quick.backend(), slow.backend()]);
+    let page = site.get("/api/v2/search?q=arse&wait=false").json();
+    let search = site.frontend.run(page["id"].as_str().unwrap()).unwrap();
+    eventually("all matches of the other", || {
+        let progress = search.progress();
+        let quick = progress
+            .backends
+            .iter()
+            .find(|backend| backend.name == "quick");
+        quick.is_some_and(|quick| quick.matches == all)
+    });
+    assert!(!search.is_finished());
+    let other = alone.search("parse");
+    assert_eq!(other["complete"], json!(true));
+    slow.open_gate();
+    let answer = site.runtime.block_on(search.finished()).unwrap();
+    assert!(answer.is_complete() && answer.len() as u64 > all);
+}

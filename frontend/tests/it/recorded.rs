@@ -1,0 +1,325 @@
+//! A recorded answer that is damaged everywhere it can be, and what is no answer at all: never is
+//! a match shown that was not sent whole, and never is an answer complete that is not.
+
+use crate::fake::{Document, Fake, Fault};
+use crate::site::Site;
+use schema::frame::{Kind, encode};
+use schema::message::{Pattern, Progress, Search, Syntax};
+use serde_json::{Value, json};
+use std::io::Write;
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+/// All matches on one page.
+const PATH: &str = "/api/v2/search?q=arse&per_page=1000";
+
+/// Shard 1 for the backend that answers as it should, shard 2 for the other.
+const SHARDS: [u8; 2] = [1, 2];
+
+/// A small document; `split` sends each match in a frame of its own.
+fn document(number: u8, split: bool) -> Document {
+    let lines: &[&[u8]] = &[b"parse", b"nothing", b"an arse", b"", b"sparse \xff"];
+    Document {
+        package: format!("p{number}_1").into_bytes(),
+        path: format!("{number}.c").into_bytes(),
+        lines: lines.iter().map(|line| line.to_vec()).collect(),
+        split,
+    }
+}
+
+/// Two backends, and the answer of the second, frame by frame, with a PROGRESS among them.
+struct Stage {
+    site: Site,
+    bad: Arc<Fake>,
+    frames: Vec<Vec<u8>>,
+    /// The page when nothing is wrong.
+    whole: Value,
+    queries: AtomicUsize,
+}
+
+impl Stage {
+    fn new() -> Stage {
+        let [good, bad] = SHARDS.map(|shard| {
+            let documents = (0..3).map(|number| document(shard * 10 + number, number == 1));
+            let name = ["good", "bad"][usize::from(shard) - 1];
+            Fake::new(name, vec![(shard, documents.collect())])
+        });
+        let site = Site::new(vec![good.backend(), bad.backend()]);
+        let mut frames = bad.record(&Search {
+            pattern: Pattern {
+                text: "arse".to_owned(),
+                syntax: Syntax::Literal,
+                ignore_case: false,
+            },
+            context_lines: 2,
+            shards: vec![[SHARDS[1]; 32]],
+            ..Search::default()
+        });
+        assert_eq!(
+            frames.len(),
+            6,
+            "three matches of the second document, and END"
+        );
+        let mut progress = Vec::new();
+        Progress::default().encode(&mut progress).unwrap();
+        frames.insert(2, progress);
+        // Elsewhere, so that the answer is not this site's already.
+        let whole = Site::new(vec![good.backend(), bad.backend()])
+            .get(PATH)
+            .json();
+        assert_eq!(
+            (&whole["complete"], &whole["total"]),
+            (&json!(true), &json!(18))
+        );
+        Stage {
+            site,
+            bad,
+            frames,
+            whole,
+            queries: AtomicUsize::new(0),
+        }
+    }
+
+    /// The page when the second backend's answer is something else. Every time of another query,
+    /// as far as the frontend knows: a complete answer would be given again.
+    fn page(&self, fault: Fault) -> Value {
+        self.bad.set(fault);
+        let query = self.queries.fetch_add(1, Relaxed);
+        self.site.get(&format!("{PATH}&path=-no{query}")).json()
+    }
+
+    /// Expects the page for these bytes to be incomplete, to name the backend, and to hold nothing
+    /// but true matches: those of the good backend, and `kept` at most of the other.
+    fn check_lost(&self, bytes: &[u8], kept: u64, what: &str) -> String {
+        let page = self.page(Fault::Replay(bytes.to_vec()));
+        self.check_incomplete(&page, kept, what)
+    }
+
+    fn check_incomplete(&self, page: &Value, kept: u64, what: &str) -> String {
+        assert_eq!(page["complete"], json!(false), "{what}");
+        assert_eq!(page["missing"].as_array().unwrap().len(), 1, "{what}");
+        let missing = &page["missing"][0];
+        assert_eq!(missing["backend"], json!("bad"), "{what}");
+        assert_eq!(missing["shards"], json!(["02".repeat(32)]), "{what}");
+        let shown = page["matches"].as_array().unwrap();
+        let total = page["total"].as_u64().unwrap();
+        assert_eq!(shown.len() as u64, total, "{what}");
+        assert!((9..=9 + kept).contains(&total), "{what}: {total} of {kept}");
+        let all = self.whole["matches"].as_array().unwrap();
+        // In the order of the whole, so that none is there twice either.
+        let mut rest = all.iter();
+        assert!(
+            shown.iter().all(|found| rest.any(|known| known == found)),
+            "{what}"
+        );
+        missing["reason"].as_str().unwrap().to_owned()
+    }
+
+    /// Expects the same page as when nothing is wrong.
+    fn check_whole(&self, bytes: Vec<u8>, what: &str) {
+        let page = self.page(Fault::Replay(bytes));
+        assert_eq!(page["complete"], json!(true), "{what}");
+        assert_eq!(page["matches"], self.whole["matches"], "{what}");
+        assert_eq!(page["total"], self.whole["total"], "{what}");
+    }
+
+    /// How many matches are in frames that are whole within the first `bytes`.
+    fn whole_within(&self, bytes: usize) -> u64 {
+        let matches = [3, 1, 0, 1, 1, 3, 0];
+        let mut end = 0;
+        let whole = self.frames.iter().zip(matches).take_while(|(frame, _)| {
+            end += frame.len();
+            end <= bytes
+        });
+        whole.map(|(_, matches)| matches).sum()
+    }
+}
+
+#[test]
+fn the_end_at_each_byte() {
+    let stage = Stage::new();
+    let all = stage.frames.concat();
+    eprintln!(
+        "LEN {:?}",
+        stage.frames.iter().map(Vec::len).collect::<Vec<_>>()
+    );
+    let mut reasons = [0; 2];
+    for length in 0..all.len() {
+        let what = format!("the first {length} of {} bytes", all.len());
+        let reason = stage.check_lost(&all[..length], stage.whole_within(length), &what);
+        let known = [
+            "the connection was closed before the end of the answer",
+            "it sent garbage: the stream ended inside a frame",
+        ];
+        let which = known.iter().position(|known| *known == reason);
+        reasons[which.unwrap_or_else(|| panic!("{what}: {reason}"))] += 1;
+    }
+    assert_eq!(reasons[0], stage.frames.len(), "between two frames");
+    stage.check_whole(all, "all of it");
+}
+
+#[test]
+fn a_flipped_bit_at_each_byte() {
+    let stage = Stage::new();
+    let all = stage.frames.concat();
+    for at in 0..all.len() {
+        let mut bytes = all.clone();
+        bytes[at] ^= 1 << (at % 8);
+        stage.check_lost(
+            &bytes,
+            stage.whole_within(at),
+            &format!("a bit of byte {at}"),
+        );
+    }
+}
+
+#[test]
+fn frames_that_are_missing_or_repeated_or_in_another_order() {
+    let stage = Stage::new();
+    let (frames, end) = (&stage.frames, stage.frames.len() - 1);
+    for at in 0..=end {
+        let mut dropped = frames.clone();
+        dropped.remove(at);
+        let mut twice = frames.clone();
+        twice.insert(at, frames[at].clone());
+        // PROGRESS says nothing that must be so, and nobody listens after END.
+        match at {
+            2 => {
+                stage.check_whole(dropped.concat(), "without PROGRESS");
+                stage.check_whole(twice.concat(), "PROGRESS twice");
+            }
+            at => {
+                stage.check_lost(&dropped.concat(), 9, &format!("without frame {at}"));
+                match at == end {
+                    true => stage.check_whole(twice.concat(), "END twice"),
+                    false => {
+                        drop(stage.check_lost(&twice.concat(), 9, &format!("frame {at} twice")))
+                    }
+                }
+            }
+        }
+        for other in at + 1..=end {
+            let mut swapped = frames.clone();
+            swapped.swap(at, other);
+            let what = format!("frames {at} and {other} swapped");
+            match (at, other) {
+                (1, 2) | (2, 3) => stage.check_whole(swapped.concat(), &what),
+                _ => drop(stage.check_lost(&swapped.concat(), 9, &what)),
+            }
+        }
+    }
+}
+
+fn frame(kind: Kind, payload: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    encode(kind, payload, &mut out).unwrap();
+    out
+}
+
+/// What is no answer, why, and the word it is counted under.
+fn garbage() -> Vec<(Vec<u8>, &'static str, &'static str)> {
+    let claim = [&(u32::MAX - 7).to_le_bytes()[..], &[3, 0, 0, 0], &[0; 8]].concat();
+    let mut checksum = frame(Kind::Batch, &[0; 64]);
+    checksum[8] ^= 1;
+    let http = b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n".to_vec();
+    let alert = [&b"\x15\x03\x03\x00\x02\x02\x46"[..], &[0; 16]].concat();
+    let out_of_place = "it sent a frame that has no place here";
+    vec![
+        (
+            http,
+            "it sent garbage: a frame of 1347703896 bytes",
+            "frame",
+        ),
+        (alert, "it sent garbage: a malformed", "frame"),
+        (vec![0xa5; 3000], "it sent garbage: a frame of", "frame"),
+        (
+            claim,
+            "it sent garbage: a frame of 4294967304 bytes",
+            "frame",
+        ),
+        (
+            checksum,
+            "it sent garbage: a frame with a wrong checksum",
+            "checksum",
+        ),
+        (
+            frame(Kind::Batch, &[]),
+            "it sent garbage: a malformed message",
+            "message",
+        ),
+        (
+            frame(Kind::End, &[0xff; 64]),
+            "it sent garbage: a malformed message",
+            "message",
+        ),
+        (frame(Kind::Hello, &[7; 64]), "it sent garbage: ", "message"),
+        (frame(Kind::Search, &[0; 8]), out_of_place, "out_of_place"),
+        (frame(Kind::Cancel, &[]), out_of_place, "out_of_place"),
+        (frame(Kind::File, &[0; 8]), out_of_place, "out_of_place"),
+        (frame(Kind::Manifest, &[0; 8]), out_of_place, "out_of_place"),
+        (Vec::new(), "the connection was closed", "closed"),
+    ]
+}
+
+fn counted(stage: &Stage, word: &str) -> u64 {
+    let name = format!("trawl_frontend_streams_lost_total{{reason=\"{word}\"}}");
+    stage.site.counter(&name)
+}
+
+#[test]
+fn what_is_no_answer_is_told_and_counted() {
+    let stage = Stage::new();
+    for (bytes, reason, word) in garbage() {
+        let before = counted(&stage, word);
+        let said = stage.check_lost(&bytes, 0, reason);
+        assert!(said.starts_with(reason), "{said}, not {reason}");
+        assert!(counted(&stage, word) > before, "{reason}");
+        let (mut late, first) = (
+            stage.frames[0].clone(),
+            stage.whole_within(stage.frames[0].len()),
+        );
+        late.extend(bytes);
+        stage.check_lost(&late, first, &format!("after a batch: {reason}"));
+    }
+    let half = stage.frames[0][..100].to_vec();
+    for bytes in [Vec::new(), half, stage.frames[0].clone()] {
+        let before = counted(&stage, "silent");
+        let page = stage.page(Fault::Stall(bytes));
+        let said = stage.check_incomplete(&page, 3, "silence");
+        assert_eq!(said, "nothing was heard from it for 0.4 s");
+        assert!(counted(&stage, "silent") > before);
+    }
+    stage.check_whole(stage.frames.concat(), "after all of this");
+}
+
+/// The address of a backend belongs to something else.
+#[test]
+fn a_web_server_in_a_backends_place() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().map_while(Result::ok) {
+            let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n");
+        }
+    });
+    let good = Fake::new("good", vec![(1, vec![document(1, false)])]);
+    let site = Site::new(vec![
+        good.backend(),
+        frontend::Backend::tcp(address.clone()),
+    ]);
+    let page = site.get(PATH).json();
+    assert_eq!(
+        (&page["complete"], &page["total"]),
+        (&json!(false), &json!(3))
+    );
+    let missing = &page["missing"][0];
+    assert_eq!(missing["backend"], json!(address));
+    let reason = missing["reason"].as_str().unwrap();
+    assert!(
+        reason.starts_with("it sent garbage: a frame of 1347703896 bytes"),
+        "{reason}"
+    );
+    let lost = r#"trawl_frontend_backends_lost_total{reason="frame"}"#;
+    assert!(site.counter(lost) > 0);
+}
