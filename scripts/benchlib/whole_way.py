@@ -1,0 +1,5 @@
+"""The figures for the whole way: an index of a corpus, `trawl serve`, and HTTP."""
+
+
+def measure(table, corpus, work, runs):
+    pass
