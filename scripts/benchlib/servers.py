@@ -99,11 +99,16 @@ def connected(address, patience_s=60):
             time.sleep(0.1)
 
 
+def examples():
+    """Builds the frontend's examples: a backend that sends, and a frontend that discards."""
+    subprocess.run(["cargo", "build", "--quiet", "--release", "-p", "frontend", "--examples"],
+                   cwd=ROOT, check=True)
+
+
 @contextlib.contextmanager
 def synthetic_backends(count, line_bytes=100, per_document=50):
     """Addresses of backends that send as many matches as a query says: `matches N seed S`."""
-    subprocess.run(["cargo", "build", "--quiet", "--release", "-p", "frontend", "--examples"],
-                   cwd=ROOT, check=True)
+    examples()
     with contextlib.ExitStack() as stack:
         addresses = []
         for shard in range(count):
@@ -125,7 +130,7 @@ def drain(address, mode, pattern, context):
 def real_backend(index):
     """The address of `trawl backend` over an index."""
     with running([TRAWL, "backend", "--index", index, "--listen", "127.0.0.1:0"]) as process:
-        yield process.stdout.readline().decode().strip()
+        yield process.stdout.readline().decode().split()[-1]
 
 
 @contextlib.contextmanager
