@@ -194,5 +194,11 @@ class Server:
             words = dict(line.split(":", 1) for line in file)[field].split()
         return int(words[0]) * (1024 if words[1:] == ["kB"] else 1)
 
-    def descriptors(self):
-        return len(os.listdir(f"/proc/{self.pid}/fd"))
+    def descriptors(self, prefix=""):
+        """How many are open of what begins with `prefix`."""
+        count = 0
+        for entry in os.scandir(f"/proc/{self.pid}/fd"):
+            # One may be closed between the listing and the look at it.
+            with contextlib.suppress(FileNotFoundError):
+                count += os.readlink(entry.path).startswith(prefix)
+        return count

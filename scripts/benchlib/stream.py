@@ -13,7 +13,7 @@ import time
 
 from . import whole_way
 from .servers import drain, flags_known, frontend, synthetic_backends
-from .table import Table, Wrong
+from .table import Table, Wrong, quantiles
 
 BACKENDS = 4
 MILLION = 1_000_000
@@ -162,11 +162,6 @@ def random_pages(table, server, asked):
         raise Wrong("pages are not in order")
     p50, p99 = quantiles(times)
     table.row(what, "p99 < 10 ms", f"p50 {p50:.2f} ms, p99 {p99:.2f} ms", p99 < 10)
-
-
-def quantiles(times):
-    cuts = statistics.quantiles(times, n=100, method="inclusive")
-    return cuts[49], cuts[98]
 
 
 def thirty_million(table, work):

@@ -1,6 +1,7 @@
 """A table of what was to be reached and what was measured, printed row by row."""
 
 import contextlib
+import statistics
 
 
 class Wrong(Exception):
@@ -33,3 +34,9 @@ class Table:
         """Says how many figures were not met, and returns the exit status: 1 for wrong answers."""
         print(f"{len(self.unmet)} not met, {len(self.wrong)} wrong")
         return 1 if self.wrong else 0
+
+
+def quantiles(times):
+    """p50 and p99."""
+    cuts = statistics.quantiles(times, n=100, method="inclusive")
+    return cuts[49], cuts[98]
