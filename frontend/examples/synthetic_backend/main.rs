@@ -13,19 +13,17 @@
 //! in [1, 2); before one is sent again, its number and path are changed and its checksum is made
 //! anew. That is a copy and a CRC-32C, so the sender is several times faster than any reader.
 
-use schema::frame::{self, Decoder, HEADER_BYTES, Kind};
+mod ring;
+
+use ring::{RING_DOCUMENTS, Ring, number};
+use schema::frame::{self, Decoder, Kind};
 use schema::message::{
-    Batch, End, Failure, FailureKind, FileReply, Hello, Line, PROTOCOL, Progress, Range, Search,
-    Shard, ShardEnd, Want,
+    End, Failure, FailureKind, FileReply, Hello, PROTOCOL, Progress, Search, Shard, ShardEnd, Want,
 };
 use std::error::Error;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::time::Duration;
-
-/// Documents that are encoded ahead, each of a package of its own. At 5 KB of text each they stay in
-/// a processor's cache.
-const RING_DOCUMENTS: u32 = 128;
 
 /// Bytes that are gathered for one write: as much as the frontend reads at a time.
 const WRITE_BYTES: usize = 256 << 10;
@@ -38,13 +36,6 @@ const HEARTBEAT: Duration = Duration::from_secs(1);
 
 /// More matches than this are not sent unless the request is for a heavy search.
 const LIGHT_MATCHES_MAX: u64 = 100_000;
-
-/// The distance between matching lines.
-const LINE_STEP: u32 = 3;
-
-/// Stand in an encoded document for what is to be changed, and occur in it nowhere else.
-const NUMBER_MARK: u32 = 0x5a5a_5a5a;
-const PATH_MARK: &str = "@@@@@@@@";
 
 fn main() -> Result<(), Box<dyn Error>> {
     let options = Options::parse()?;
@@ -241,11 +232,6 @@ impl Session {
     }
 }
 
-/// The number of a document's `line`th match.
-fn number(line: u32) -> u32 {
-    1 + LINE_STEP * line
-}
-
 fn progress(end: &ShardEnd) -> Progress {
     Progress {
         blocks_done: end.candidates * end.matches / end.found.max(1),
@@ -256,125 +242,69 @@ fn progress(end: &ShardEnd) -> Progress {
     }
 }
 
-/// Encoded documents, to be sent again and again under other numbers.
-struct Ring {
-    options: Options,
-    seed: u64,
-    documents: Vec<Option<Document>>,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use schema::message::{BatchReader, Pattern};
 
-/// The payload of a BATCH frame, and where in it that is which changes.
-struct Document {
-    lines: u32,
-    payload: Vec<u8>,
-    number_at: usize,
-    path_at: usize,
-}
-
-impl Ring {
-    /// Encodes nothing yet: a query with few matches needs few documents.
-    fn new(options: &Options, seed: u64) -> Ring {
-        Ring {
-            options: options.clone(),
-            seed,
-            documents: (0..RING_DOCUMENTS).map(|_| None).collect(),
-        }
-    }
-
-    /// The payload of the frame with a document of so many matches.
-    fn document(&mut self, number: u32, lines: u32) -> &[u8] {
-        let place = number % RING_DOCUMENTS;
-        let slot = &mut self.documents[place as usize];
-        let document = match slot.take().filter(|document| document.lines == lines) {
-            Some(document) => document,
-            None => Document::new(&self.options, self.seed, place, lines),
-        };
-        slot.insert(document).numbered(number)
-    }
-}
-
-impl Document {
-    fn new(options: &Options, seed: u64, place: u32, lines: u32) -> Document {
-        let mut random = Random(seed << 16 | u64::from(options.shard) << 8 | u64::from(place));
-        let mut text = Vec::new();
-        let line = |line: u32| {
-            text_line(number(line), options.line_bytes, &mut random, &mut text);
-            Line {
-                number: number(line),
-                rank: 1.0 + (random.next() >> 40) as f32 / (1 << 24) as f32,
-                offset: u64::from(line) * (options.line_bytes as u64 + 1),
-                text_bytes: options.line_bytes as u32,
-                ranges: 1,
+    /// The END of a stream, once everything in front of it has been counted and hashed.
+    fn ask(stream: &mut TcpStream, search: &Search) -> (End, ShardEnd) {
+        let (mut decoder, mut request) = (Decoder::new(), Vec::new());
+        search.encode(&mut request).unwrap();
+        stream.write_all(&request).unwrap();
+        let (mut received, mut last) = (ShardEnd::default(), (0, 0));
+        loop {
+            while let Some(frame) = decoder.decode().unwrap() {
+                match frame.kind {
+                    Kind::Batch => {
+                        let reader = BatchReader::new(frame.payload).unwrap();
+                        let view = reader.view().unwrap();
+                        for line in view.lines() {
+                            let key = (view.document, line.number);
+                            assert!(last < key && (1.0..2.0).contains(&line.rank));
+                            assert_eq!(line.text.len(), 40);
+                            received.hash = ShardEnd::key_hash(received.hash, key.0, key.1);
+                            received.matches += 1;
+                            last = key;
+                        }
+                    }
+                    Kind::End => return (End::decode(frame.payload).unwrap(), received),
+                    _ => {}
+                }
             }
-        };
-        let lines: Vec<Line> = (0..lines).map(line).collect();
-        let ranges = vec![Range { start: 0, end: 4 }; lines.len()];
-        let package = format!("package{}-{place}_1.0", options.shard);
-        let path = format!("src/lib/{PATH_MARK}.c");
-        let batch = Batch {
-            shard: 0,
-            document: NUMBER_MARK,
-            package: package.as_bytes(),
-            path: path.as_bytes(),
-            language: "C",
-            hash: &[0x80 | place as u8; 32],
-            text: &text,
-            lines: &lines,
-            ranges: &ranges,
-            windows: &[],
-        };
-        let mut frame = Vec::new();
-        batch.encode(&mut frame).expect("a document fits a frame");
-        let payload = frame.split_off(HEADER_BYTES);
-        Document {
-            lines: lines.len() as u32,
-            number_at: only(&payload, &NUMBER_MARK.to_le_bytes()),
-            path_at: only(&payload, PATH_MARK.as_bytes()),
-            payload,
+            let read = stream.read(decoder.space()).unwrap();
+            decoder.filled(read);
         }
     }
 
-    /// The payload, with another number and path.
-    fn numbered(&mut self, number: u32) -> &[u8] {
-        self.payload[self.number_at..][..4].copy_from_slice(&number.to_le_bytes());
-        let path = &mut self.payload[self.path_at..][..PATH_MARK.len()];
-        path.iter_mut().rev().fold(number, |rest, digit| {
-            *digit = b"0123456789"[(rest % 10) as usize];
-            rest / 10
-        });
-        &self.payload
-    }
-}
-
-/// A line that says its number and goes on with letters, exactly `bytes` long.
-fn text_line(number: u32, bytes: usize, random: &mut Random, text: &mut Vec<u8>) {
-    let start = text.len();
-    text.extend_from_slice(format!("line {number} ").as_bytes());
-    while text.len() < start + bytes {
-        text.push(b'a' + (random.next() >> 32) as u8 % 26);
-    }
-    text.truncate(start + bytes);
-}
-
-/// Where `mark` is; there must be one.
-fn only(payload: &[u8], mark: &[u8]) -> usize {
-    let mut windows = payload.windows(mark.len());
-    let at = windows.position(|window| window == mark);
-    let again = windows.any(|window| window == mark);
-    match (at, again) {
-        (Some(at), false) => at,
-        _ => panic!("a mark that is not there once"),
-    }
-}
-
-/// SplitMix64.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ mixed >> 31
+    #[test]
+    fn a_stream_is_as_a_frontend_wants_it() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut ours = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let options = Options {
+            listen: String::new(),
+            shard: 7,
+            per_document: 50,
+            line_bytes: 40,
+        };
+        let stream = listener.accept().unwrap().0;
+        let session = std::thread::spawn(move || Session { stream, options }.serve().is_ok());
+        // More than a ring has, and a last document that is not full.
+        for matches in [0, 10, 20_017] {
+            let search = Search {
+                pattern: Pattern {
+                    text: format!("matches {matches} seed 3"),
+                    ..Pattern::default()
+                },
+                shards: vec![[7; 32]],
+                ..Search::default()
+            };
+            let (end, received) = ask(&mut ours, &search);
+            assert_eq!(received.matches, matches);
+            let said = (end.shards[0].matches, end.shards[0].hash);
+            assert_eq!(said, (received.matches, received.hash));
+        }
+        drop(ours);
+        assert!(session.join().unwrap());
     }
 }
