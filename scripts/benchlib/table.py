@@ -1,6 +1,7 @@
 """A table of what was to be reached and what was measured, printed row by row."""
 
 import contextlib
+import os
 import statistics
 
 
@@ -12,6 +13,7 @@ class Table:
     def __init__(self):
         self.unmet = []
         self.wrong = []
+        print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
         print(f"{'what':58}{'figure':>16}{'measured':>34}", flush=True)
 
     def row(self, what, figure, measured, met=None):
@@ -32,7 +34,7 @@ class Table:
 
     def finish(self):
         """Says how many figures were not met, and returns the exit status: 1 for wrong answers."""
-        print(f"{len(self.unmet)} not met, {len(self.wrong)} wrong")
+        print(f"{len(self.unmet)} not met, {len(self.wrong)} wrong; load {os.getloadavg()[0]:.1f}")
         return 1 if self.wrong else 0
 
 
