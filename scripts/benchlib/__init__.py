@@ -1,0 +1,1 @@
+"""What scripts/bench is made of beside itself."""
