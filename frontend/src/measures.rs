@@ -11,6 +11,10 @@ use std::time::Duration;
 /// Names, and what they count.
 const COUNTERS: &[(&str, &str)] = &[
     (
+        "trawl_frontend_backends_lost_total",
+        "Standing connections to backends that were lost, by reason",
+    ),
+    (
         "trawl_frontend_cache_total",
         "Queries that needed no search of their own: joined a running one (how=attach), were answered by a finished one (hit); and those whose answer had made way and was found anew (rerun)",
     ),
