@@ -217,6 +217,7 @@ fn a_search_that_is_deleted_ends_for_all_who_wait() {
     let attached = site.runtime.block_on(site.frontend.search(query("arse")));
     let attached = attached.unwrap();
     assert!(path.ends_with(attached.id()));
+    eventually("a search", || fake.searches.load(SeqCst) == 1);
     let deleted = delete(&path);
     assert_eq!((deleted.status, deleted.body.len()), (204, 0));
     let answer = site.runtime.block_on(attached.finished()).unwrap();
