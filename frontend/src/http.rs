@@ -12,6 +12,7 @@ mod export;
 mod file;
 mod headers;
 mod health;
+mod lists;
 mod pages;
 mod params;
 mod problem;
@@ -70,6 +71,10 @@ pub fn app(frontend: Arc<Frontend>, metrics: PrometheusHandle) -> Router {
         .route("/api/v2/search/{id}", get(api::run).delete(api::cancel))
         .route("/api/v2/search/{id}/events", get(events::run))
         .route("/api/v2/events", get(events::search))
+        .route("/api/v2/search/{id}/facets", get(lists::run_facets))
+        .route("/api/v2/search/{id}/packages", get(lists::run_packages))
+        .route("/api/v2/facets", get(lists::facets))
+        .route("/api/v2/packages", get(lists::packages))
         .route("/api/v2/search/{id}/export", get(export::run))
         .route("/api/v2/export", get(export::search))
         .route("/api/v2/file", get(file::raw))

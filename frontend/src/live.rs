@@ -359,7 +359,9 @@ impl Live {
         self.slots
             .iter()
             .for_each(|slot| slot.add_to(&mut progress));
-        progress.elapsed = lock(&self.started).map_or(Duration::ZERO, |started| started.elapsed());
+        let elapsed = lock(&self.started).map_or(Duration::ZERO, |started| started.elapsed());
+        // While it waits nothing is done, which says nothing of its pace.
+        progress.elapsed = elapsed.saturating_sub(*lock(&self.queued));
         progress
     }
 

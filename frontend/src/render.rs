@@ -6,6 +6,7 @@
 
 pub(crate) mod html;
 pub(crate) mod json;
+pub(crate) mod lists;
 mod visible;
 
 use schema::message::{BatchView, LineView};

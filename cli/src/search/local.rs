@@ -5,7 +5,7 @@ use crate::place;
 use anyhow::{Context, Result, bail};
 use frontend::render::Match;
 use frontend::{Answer, Config, Frontend, Query};
-use schema::message::FileRange;
+use schema::message::{FileRange, Want};
 use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
@@ -48,6 +48,7 @@ async fn search_with(
     })?;
     // Blocks this thread, which has nothing else to do.
     tokio::task::block_in_place(|| match printer.wants_bytes() {
+        _ if answer.query().want() == Want::Count => Ok(()),
         true => print_bytes(frontend, &answer, printer),
         false => print_styled(frontend, &answer, printer),
     })?;

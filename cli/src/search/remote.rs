@@ -105,7 +105,7 @@ pub(super) fn search(server: &str, query: &Query, printer: &mut Printer) -> Resu
     );
     let answer = server.get("/api/v2/search", &parameters)?;
     let answer: Answer = serde_json::from_reader(answer).context("the server's answer")?;
-    if answer.total == 0 {
+    if answer.total == 0 || query.want() == Want::Count {
         return Ok(answer.summary());
     }
     let export = server.get(&format!("/api/v2/search/{}/export", answer.id), &[])?;

@@ -2,7 +2,7 @@
 
 use super::eta::Eta;
 use super::headers::{Asked, NEVER};
-use super::params::{Params, RUN, SEARCH, View};
+use super::params::{Params, QUERY, VIEW, View};
 use super::problem::Problem;
 use super::{App, KEEP, blocking};
 use crate::answer::Answer;
@@ -45,14 +45,10 @@ pub(super) async fn search(
     asked: Asked,
     params: Params,
 ) -> Result<Response, Problem> {
-    params.expect(SEARCH)?;
+    params.expect(&[QUERY, VIEW])?;
     let wish = Wish::parse(&params)?;
     let query = params.query()?;
-    let identity = || match params.generation() {
-        Ok(Some(generation)) => query.identity(generation),
-        _ => app.frontend.identity(&query),
-    };
-    if let Some(unchanged) = asked.unless_changed(identity) {
+    if let Some(unchanged) = asked.unless_changed(|| identity(&app, &params, &query)) {
         return Ok(unchanged);
     }
     answer(start(&app, &params, query).await?, wish, asked).await
@@ -64,6 +60,24 @@ pub(super) async fn start(app: &App, params: &Params, query: Query) -> Result<Se
     let generation = params.generation()?;
     let search = app.frontend.search_within(query, generation, timeout);
     Ok(search.await?)
+}
+
+/// Names the run that a query over the documents of the parameters' generation would be.
+pub(super) fn identity(app: &App, params: &Params, query: &Query) -> String {
+    match params.generation() {
+        Ok(Some(generation)) => query.identity(generation),
+        _ => app.frontend.identity(query),
+    }
+}
+
+/// Says in the head of an answer that is no page whether it is all there is.
+pub(super) fn complete_header(answer: &Answer) -> (HeaderName, HeaderValue) {
+    let complete = match answer.is_complete() {
+        true => "true",
+        false => "false",
+    };
+    let name = HeaderName::from_static("x-trawl-complete");
+    (name, HeaderValue::from_static(complete))
 }
 
 /// Names the search in the head of an answer that is no page of it.
@@ -79,7 +93,7 @@ pub(super) async fn run(
     asked: Asked,
     params: Params,
 ) -> Result<Response, Problem> {
-    params.expect(RUN)?;
+    params.expect(&[VIEW])?;
     let wish = Wish::parse(&params)?;
     let search = known(&app, &id).await?;
     if let Some(unchanged) = asked.unless_changed(|| search.id().to_owned()) {
@@ -135,6 +149,7 @@ fn running(search: &Search, wish: Wish) -> Result<Response, Problem> {
         complete: false,
         missing: Vec::new(),
         skipped: SkippedJson::default(),
+        searched: None,
         found: None,
         total: progress.matches,
         documents: 0,
@@ -170,6 +185,7 @@ fn done(answer: &Answer, wish: Wish) -> Result<(Response, TimingsJson), Problem>
         complete: answer.is_complete(),
         missing: answer.missing().iter().map(Into::into).collect(),
         skipped: SkippedJson(answer.skipped().clone()),
+        searched: Some(answer.into()),
         found: Some(answer.found()),
         total: answer.len() as u64,
         documents: answer.documents(),
@@ -201,7 +217,8 @@ fn groups(answer: &Answer, view: View) -> Result<(Slice, Results), Problem> {
     Ok((slice, Results::Groups(groups?)))
 }
 
-fn json(page: &Page<'_>) -> Response {
+/// Plain data as an answer.
+pub(super) fn json(page: &impl serde::Serialize) -> Response {
     let body = serde_json::to_vec(page).expect("pages are plain data");
     ([(header::CONTENT_TYPE, "application/json")], body).into_response()
 }

@@ -5,7 +5,7 @@
 //! The run goes on as long as somebody listens.
 
 use super::eta::Eta;
-use super::params::{EVENTS, Params};
+use super::params::{Params, QUERY};
 use super::problem::Problem;
 use super::{App, api, blocking};
 use crate::answer::Answer;
@@ -61,7 +61,7 @@ struct Done<'a> {
 
 /// Starts a search, or joins it, and follows it.
 pub(super) async fn search(State(app): State<App>, params: Params) -> Result<Response, Problem> {
-    params.expect(EVENTS)?;
+    params.expect(&[QUERY])?;
     Ok(events(api::start(&app, &params, params.query()?).await?))
 }
 

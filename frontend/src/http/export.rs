@@ -1,13 +1,13 @@
 //! Everything that a search has found, in order, in a fixed amount of memory.
 
-use super::params::{self, Params};
+use super::params::{FORMAT, Params, QUERY};
 use super::problem::Problem;
 use super::{App, api};
 use crate::answer::Answer;
 use crate::spool::SpoolError;
 use axum::body::Body;
 use axum::extract::{Path, State};
-use axum::http::{HeaderName, HeaderValue, header};
+use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use std::sync::Arc;
@@ -20,9 +20,6 @@ const CHUNK_BYTES: usize = 256 << 10;
 
 /// Chunks that wait for a slow client.
 const WAITING_MAX: usize = 2;
-
-/// Says whether what follows is all there is.
-const COMPLETE: HeaderName = HeaderName::from_static("x-trawl-complete");
 
 #[derive(Clone, Copy)]
 enum Format {
@@ -52,7 +49,7 @@ impl Format {
 
 /// Everything that a search has found, by its query.
 pub(super) async fn search(State(app): State<App>, params: Params) -> Result<Response, Problem> {
-    params.expect(params::EXPORT)?;
+    params.expect(&[QUERY, FORMAT])?;
     let format = Format::parse(&params)?;
     let search = api::start(&app, &params, params.query()?).await?;
     export(search.finished().await?, format).await
@@ -64,25 +61,22 @@ pub(super) async fn run(
     Path(id): Path<String>,
     params: Params,
 ) -> Result<Response, Problem> {
-    params.expect(&["format"])?;
+    params.expect(&[FORMAT])?;
     let format = Format::parse(&params)?;
     export(api::finished(&app, &id).await?, format).await
 }
 
 async fn export(answer: Arc<Answer>, format: Format) -> Result<Response, Problem> {
-    let complete = if answer.is_complete() {
-        "true"
-    } else {
-        "false"
-    };
-    let (name, id) = api::search_header(answer.id());
+    let about = [
+        api::search_header(answer.id()),
+        api::complete_header(&answer),
+    ];
     let (sender, receiver) = mpsc::channel(WAITING_MAX);
     tokio::task::spawn_blocking(move || write(&answer, format, &sender));
     let mut response = body(receiver).await?.into_response();
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, format.content_type());
-    headers.insert(COMPLETE, HeaderValue::from_static(complete));
-    headers.insert(name, id);
+    headers.extend(about);
     Ok(response)
 }
 

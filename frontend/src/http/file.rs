@@ -42,7 +42,7 @@ async fn page(app: &App, params: &Params) -> Result<String, Problem> {
 
 /// A file's bytes, or a part of them. The answer says of how many, and where it begins.
 pub(super) async fn raw(State(app): State<App>, params: Params) -> Result<Response, Problem> {
-    params.expect(&["package", "path", "offset", "count"])?;
+    params.expect(&[&["package", "path", "offset", "count"]])?;
     let offset = params.number("offset", 0)?;
     let count = params.number("count", COUNT_DEFAULT)?;
     let reply = file(&app, &params, FileRange::Bytes { offset, count }).await?;

@@ -71,6 +71,7 @@ pub(super) fn form(params: &Params) -> Form {
             .filter(|&number| number > 0),
         want: typed("want"),
         limit: typed("limit"),
+        generation: typed("generation"),
         run: typed("run"),
     }
 }
@@ -86,7 +87,7 @@ pub(super) async fn search(State(app): State<App>, asked: Asked, params: Params)
 async fn page(app: &App, asked: Asked, params: &Params) -> Result<Response, Problem> {
     let form = form(params);
     let (view, query) = (params.view()?, params.query()?);
-    if let Some(unchanged) = asked.unless_changed(|| app.frontend.identity(&query)) {
+    if let Some(unchanged) = asked.unless_changed(|| api::identity(app, params, &query)) {
         return Ok(unchanged);
     }
     let mut search = find(app, params, form.run.as_deref(), query).await?;
@@ -145,8 +146,10 @@ fn running(search: &Search, mut frame: Chrome, page: usize) -> Result<String, Pr
 
 fn done(answer: &Answer, mut frame: Chrome, view: View) -> Result<String, Problem> {
     let started = Instant::now();
+    let generation = frame.form.generation.take();
     frame.form.run = None;
     let again = frame.form.href(0);
+    frame.form.generation = generation;
     frame.form.run = (!answer.is_complete()).then(|| answer.id().to_owned());
     let items = if view.by_package {
         answer.packages()
@@ -166,6 +169,8 @@ fn done(answer: &Answer, mut frame: Chrome, view: View) -> Result<String, Proble
     let page = ResultsPage {
         id: answer.id().to_owned(),
         interpreted_as: answer.query().interpreted_as(),
+        searched: answer.explain().shard_documents,
+        of: answer.known().documents,
         want: answer.query().want().into(),
         found: answer.found(),
         total: answer.len() as u64,

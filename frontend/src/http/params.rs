@@ -14,8 +14,8 @@ use std::borrow::Cow;
 use std::convert::Infallible;
 use std::time::Duration;
 
-/// Parameters of a search over the API.
-pub(super) const SEARCH: &[&str] = &[
+/// Parameters that say what is searched for, and in what time.
+pub(super) const QUERY: &[&str] = &[
     "q",
     "mode",
     "case",
@@ -27,6 +27,10 @@ pub(super) const SEARCH: &[&str] = &[
     "limit",
     "timeout",
     "generation",
+];
+
+/// Parameters that say how an answer is looked at.
+pub(super) const VIEW: &[&str] = &[
     "page",
     "per_page",
     "group",
@@ -35,46 +39,8 @@ pub(super) const SEARCH: &[&str] = &[
     "explain",
 ];
 
-/// Parameters of a search whose matches are all wanted.
-pub(super) const EXPORT: &[&str] = &[
-    "q",
-    "mode",
-    "case",
-    "lang",
-    "package",
-    "path",
-    "context",
-    "want",
-    "limit",
-    "timeout",
-    "generation",
-    "format",
-];
-
-/// Parameters of a search that is watched.
-pub(super) const EVENTS: &[&str] = &[
-    "q",
-    "mode",
-    "case",
-    "lang",
-    "package",
-    "path",
-    "context",
-    "want",
-    "limit",
-    "timeout",
-    "generation",
-];
-
-/// Parameters of a search that is known by its id.
-pub(super) const RUN: &[&str] = &[
-    "page",
-    "per_page",
-    "group",
-    "per_package",
-    "wait",
-    "explain",
-];
+/// The parameter of what can be had in more than one form.
+pub(super) const FORMAT: &[&str] = &["format"];
 
 /// Which part of an answer is looked at, and how.
 #[derive(Clone, Copy, Debug)]
@@ -255,9 +221,10 @@ impl Params {
         })
     }
 
-    /// Refuses parameters that are not among `known`, and those that are given twice, which only
-    /// filters may be.
-    pub(super) fn expect(&self, known: &[&str]) -> Result<(), Problem> {
+    /// Refuses parameters that are not in any of these lists, and those that are given twice, which
+    /// only filters may be.
+    pub(super) fn expect(&self, known: &[&[&str]]) -> Result<(), Problem> {
+        let known = &known.concat()[..];
         for (index, (name, _)) in self.0.iter().enumerate() {
             if !known.contains(&name.as_str()) {
                 return Err(unknown(name, known));
@@ -318,7 +285,7 @@ mod tests {
 
     #[test]
     fn unknown_parameters_are_refused_with_a_guess() {
-        let check = |query: &str| Params::parse(query).expect(SEARCH).unwrap_err();
+        let check = |query: &str| Params::parse(query).expect(&[QUERY, VIEW]).unwrap_err();
         assert_eq!(
             check("q=x&perpage=3").hint_text(),
             Some("did you mean per_page?")
@@ -336,7 +303,7 @@ mod tests {
         assert!(check("q=a&q=b").hint_text().is_none());
         assert!(
             Params::parse("q=a&page=1&explain=true")
-                .expect(SEARCH)
+                .expect(&[QUERY, VIEW])
                 .is_ok()
         );
     }

@@ -59,6 +59,9 @@ pub(crate) struct ResultsPage {
     pub(crate) total: u64,
     pub(crate) documents: u64,
     pub(crate) packages: u64,
+    /// Documents that were searched, and how many there are.
+    pub(crate) searched: u64,
+    pub(crate) of: u64,
     pub(crate) elapsed: String,
     pub(crate) missing: Vec<MissingView>,
     pub(crate) again: String,

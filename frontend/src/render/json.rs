@@ -1,6 +1,6 @@
 //! Answers for programs. The order of fields is that of the structs below and never changes with
 //! the data; what may differ between two searches of the same documents is in `id`, `generation`,
-//! `timings`, `missing` and `explain`, and nowhere else.
+//! `searched`, `timings`, `missing` and `explain`, and nowhere else.
 
 use super::{ContextLine, Match};
 use crate::answer::Answer;
@@ -22,6 +22,8 @@ pub(crate) struct Page<'a> {
     pub(crate) complete: bool,
     pub(crate) missing: Vec<MissingJson>,
     pub(crate) skipped: SkippedJson,
+    /// None while the search runs.
+    pub(crate) searched: Option<SearchedJson>,
     /// How many there are, wanted or not; none while the search runs.
     pub(crate) found: Option<u64>,
     /// How many there are on all pages.
@@ -38,6 +40,29 @@ pub(crate) struct Page<'a> {
     pub(crate) progress: Option<ProgressJson>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) explain: Option<ExplainJson>,
+}
+
+/// How much was searched to its end, of all that is known of.
+#[derive(Clone, Copy, Debug, serde::Serialize)]
+pub(crate) struct SearchedJson {
+    documents: u64,
+    of: u64,
+    shards: u64,
+    of_shards: u64,
+}
+
+impl From<&Answer> for SearchedJson {
+    fn from(answer: &Answer) -> Self {
+        let known = answer.known();
+        let missing = answer.missing().iter();
+        let missing: usize = missing.map(|missing| missing.shards.len()).sum();
+        SearchedJson {
+            documents: answer.explain().shard_documents,
+            of: known.documents,
+            shards: known.shards.saturating_sub(missing as u64),
+            of_shards: known.shards,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, serde::Serialize)]
@@ -281,7 +306,7 @@ impl Serialize for GroupJson {
 }
 
 /// Bytes as text, and exactly beside it when the text is not all there is to them.
-fn bytes<M: SerializeMap>(
+pub(super) fn bytes<M: SerializeMap>(
     map: &mut M,
     name: &'static str,
     name_base64: &'static str,

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 /// A page without what may differ from search to search.
 fn stripped(mut page: Value) -> String {
-    for name in ["id", "generation", "timings"] {
+    for name in ["id", "generation", "searched", "timings"] {
         page.as_object_mut().unwrap().remove(name);
     }
     page.to_string()

@@ -8,6 +8,7 @@ mod faults;
 mod filters;
 mod headers;
 mod leaks;
+mod lists;
 mod pages;
 mod recorded;
 mod sharing;

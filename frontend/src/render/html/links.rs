@@ -28,6 +28,7 @@ pub(crate) struct Form {
     /// As typed, when they are.
     pub(crate) want: Option<String>,
     pub(crate) limit: Option<String>,
+    pub(crate) generation: Option<String>,
     /// When it is not the default.
     pub(crate) per_page: Option<usize>,
     /// The run that is looked at. Without one an answer that is incomplete would be searched for
@@ -76,7 +77,11 @@ impl Form {
         for FormFilter { name, typed } in &self.filters {
             href.push_str(&format!("&{name}={}", encode(typed.as_bytes())));
         }
-        for (name, typed) in [("want", &self.want), ("limit", &self.limit)] {
+        for (name, typed) in [
+            ("want", &self.want),
+            ("limit", &self.limit),
+            ("generation", &self.generation),
+        ] {
             if let Some(typed) = typed {
                 href.push_str(&format!("&{name}={}", encode(typed.as_bytes())));
             }

@@ -1,0 +1,141 @@
+//! What a search has found in short: how many matches have which package, language and directory, and
+//! the list of the packages.
+
+use super::headers::Asked;
+use super::params::{FORMAT, Params, QUERY};
+use super::problem::Problem;
+use super::{App, api, blocking};
+use crate::answer::Answer;
+use crate::packages::Package;
+use crate::render::json::TimingsJson;
+use crate::render::lists::{FacetsJson, PackagesJson};
+use crate::search::Search;
+use axum::extract::{Path, State};
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use schema::message::Want;
+use std::time::Instant;
+
+/// Packages among the facets: those with the most matches. The list has all.
+const PACKAGES_SHOWN_MAX: usize = 100;
+
+/// What is rendered of an answer.
+#[derive(Clone, Copy)]
+enum List {
+    Facets,
+    Packages,
+    /// Names alone, one a line.
+    PackageNames,
+}
+
+impl List {
+    fn packages(params: &Params) -> Result<List, Problem> {
+        match params.text("format")? {
+            None | Some("json") => Ok(List::Packages),
+            Some("text") => Ok(List::PackageNames),
+            Some(other) => {
+                let detail = format!("format={other} is neither json nor text");
+                Err(Problem::bad_request(detail))
+            }
+        }
+    }
+}
+
+/// Numbers of matches by what they have in common, by a query.
+pub(super) async fn facets(
+    State(app): State<App>,
+    asked: Asked,
+    params: Params,
+) -> Result<Response, Problem> {
+    params.expect(&[QUERY])?;
+    search(&app, asked, &params, List::Facets).await
+}
+
+/// The same, by the id of a search.
+pub(super) async fn run_facets(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    asked: Asked,
+    params: Params,
+) -> Result<Response, Problem> {
+    params.expect(&[])?;
+    answer(api::known(&app, &id).await?, asked, List::Facets).await
+}
+
+/// The packages with a match, the one with the best match first, by a query.
+pub(super) async fn packages(
+    State(app): State<App>,
+    asked: Asked,
+    params: Params,
+) -> Result<Response, Problem> {
+    params.expect(&[QUERY, FORMAT])?;
+    search(&app, asked, &params, List::packages(&params)?).await
+}
+
+/// The same, by the id of a search.
+pub(super) async fn run_packages(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    asked: Asked,
+    params: Params,
+) -> Result<Response, Problem> {
+    params.expect(&[FORMAT])?;
+    let list = List::packages(&params)?;
+    answer(api::known(&app, &id).await?, asked, list).await
+}
+
+async fn search(app: &App, asked: Asked, params: &Params, list: List) -> Result<Response, Problem> {
+    let query = params.query()?;
+    if let Some(unchanged) = asked.unless_changed(|| api::identity(app, params, &query)) {
+        return Ok(unchanged);
+    }
+    answer(api::start(app, params, query).await?, asked, list).await
+}
+
+/// Waits for the end, and renders what is wanted of it.
+async fn answer(search: Search, asked: Asked, list: List) -> Result<Response, Problem> {
+    let (answer, was_there) = (search.finished().await?, search.was_there());
+    blocking(move || {
+        let started = Instant::now();
+        let mut response = render(&answer, list)?;
+        let about = [
+            api::search_header(answer.id()),
+            api::complete_header(&answer),
+        ];
+        response.headers_mut().extend(about);
+        let timings = TimingsJson::new(&answer, started.elapsed());
+        asked.dress(&mut response, &answer, &timings, was_there);
+        Ok(response)
+    })
+    .await
+}
+
+fn render(answer: &Answer, list: List) -> Result<Response, Problem> {
+    let all = || answer.package_list(0..answer.packages());
+    match list {
+        List::Facets => {
+            let facets = answer
+                .facets()?
+                .filter(|_| answer.query().want() != Want::Count);
+            let Some(facets) = facets else {
+                let detail =
+                    "matches that are not sent are not counted by what they have in common";
+                return Err(Problem::bad_request(detail).hint("leave out limit and want=count"));
+            };
+            let facets = FacetsJson::new(answer, all()?, PACKAGES_SHOWN_MAX, facets);
+            Ok(api::json(&facets))
+        }
+        List::Packages => Ok(api::json(&PackagesJson::new(answer, all()?))),
+        List::PackageNames => Ok(names(&all()?)),
+    }
+}
+
+fn names(packages: &[Package]) -> Response {
+    let mut out = Vec::new();
+    for package in packages {
+        out.extend_from_slice(&package.name);
+        out.push(b'\n');
+    }
+    // Bytes from a repository are not to be taken for a page of this site, whatever they say.
+    ([(header::CONTENT_TYPE, "application/octet-stream")], out).into_response()
+}
