@@ -21,6 +21,7 @@ mod killed;
 mod process;
 mod proxy;
 mod restarted;
+mod spread;
 mod stopped;
 mod thirds;
 mod update;
