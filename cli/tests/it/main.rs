@@ -18,6 +18,7 @@ mod home;
 mod http;
 mod inspect;
 mod killed;
+mod left;
 mod process;
 mod proxy;
 mod restarted;
