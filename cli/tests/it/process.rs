@@ -48,6 +48,25 @@ impl Process {
         kib.expect("a line of its own").parse::<usize>().unwrap() << 10
     }
 
+    /// What its descriptors lead to.
+    pub(crate) fn descriptors(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(format!("/proc/{}/fd", self.0.id())).expect("it runs");
+        // One that has been closed meanwhile leads nowhere.
+        let leads = entries.filter_map(|entry| std::fs::read_link(entry.ok()?.path()).ok());
+        leads.map(|to| to.to_string_lossy().into_owned()).collect()
+    }
+
+    /// Processor time that it has used so far, in the system's ticks of 10 ms.
+    pub(crate) fn cpu_time(&self) -> Duration {
+        let path = format!("/proc/{}/stat", self.0.id());
+        let stat = std::fs::read_to_string(path).expect("it runs");
+        // Behind the name, which may hold anything, stands field 3.
+        let (_, fields) = stat.rsplit_once(") ").expect("a name in parentheses");
+        let ticks = fields.split(' ').skip(11).take(2);
+        let ticks: u64 = ticks.map(|field| field.parse::<u64>().unwrap()).sum();
+        Duration::from_millis(10 * ticks)
+    }
+
     /// Waits for its end, for `max` at most.
     pub(crate) fn wait(&mut self, max: Duration) -> ExitStatus {
         poll("the end of a process", max, || self.0.try_wait().unwrap())

@@ -83,7 +83,6 @@ fn between_queries() {
 }
 
 #[test]
-#[ignore = "finished queries do not survive a restart yet"]
 fn links_lead_to_the_same_bytes() {
     let (mut stage, backend) = Stage::new();
     let before = pages(&stage, "?q=wanted&");

@@ -47,6 +47,7 @@ fn stage() -> (Site, [Arc<Fake>; 2]) {
     let site = Site::with(vec![first.backend(), second.backend()], |config| {
         config.queued_max = SEARCHES as usize;
         config.grace = Duration::from_millis(5);
+        config.run_memory_bytes = 0;
     });
     (site, [first, second])
 }
@@ -85,7 +86,7 @@ fn nothing_is_left_of_searches_that_nobody_waits_for() {
     let complete = answers.iter().filter(|answer| answer.is_complete()).count();
     let cut_short = answers.len() - complete;
     assert!(
-        complete > 0 && cut_short > 50,
+        complete > 0 && cut_short > 10,
         "{complete} of {}",
         answers.len()
     );
@@ -119,12 +120,12 @@ fn nothing_is_left_of_searches_that_nobody_waits_for() {
 #[ignore = "the files of a cancelled run stay until another run needs the room"]
 fn a_cancelled_run_leaves_no_files() {
     let fake = Fake::with("one", shards(1, 2), Fault::Gate);
-    let site = Site::new(vec![fake.backend()]);
+    let site = Site::with(vec![fake.backend()], |config| config.run_memory_bytes = 0);
     let search = site
         .runtime
         .block_on(site.frontend.search(query(0)))
         .unwrap();
-    eventually("frames", || search.progress().matches > 0);
+    eventually("frames on the disk", || site.spooled() > 0);
     search.cancel();
     site.runtime.block_on(search.finished()).unwrap();
     drop(search);
