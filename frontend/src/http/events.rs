@@ -86,6 +86,8 @@ fn events(search: Search) -> Response {
 /// Sends events until the search is done or nobody listens any more.
 async fn follow(search: Search, sender: mpsc::Sender<Result<Event, Infallible>>) {
     let mut news = search.news();
+    // Matches that were there before somebody listened are news as well.
+    news.mark_changed();
     let mut follower = Follower {
         search: Arc::new(search),
         sender,

@@ -123,7 +123,10 @@ fn it_says_how_much_was_searched() {
     let part = json!({"documents": 20, "of": 40, "shards": 1, "of_shards": 2});
     assert_eq!(site.search("parse")["searched"], part);
     let page = site.get("/search?q=pars").text();
-    assert!(page.contains("<b>20</b> of 40 known files"), "{page}");
+    assert!(
+        page.contains("<b>20</b> of 40 known files are sure"),
+        "{page}"
+    );
     fake.set(Fault::NoEnd);
     let none = json!({"documents": 0, "of": 40, "shards": 0, "of_shards": 2});
     assert_eq!(site.search("ars")["searched"], none);
