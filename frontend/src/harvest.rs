@@ -217,3 +217,6 @@ impl rank::Sorted<SpoolError> for Source<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
