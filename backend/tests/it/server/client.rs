@@ -36,6 +36,7 @@ impl Served {
         let options = Options {
             workers: 2,
             searches,
+            heavy_searches: 1,
         };
         let backend = Backend::start(live, options);
         Served { backend, there }
