@@ -71,6 +71,8 @@ async fn a_heavy_search_that_was_not_asked_for_as_one_is_refused() {
     client.ask_for(&count).await;
     let answer = client.answer().await;
     assert_eq!(check_end(&answer).found, super::LARGE_LINES as u64);
+    let phases = answer.end.as_ref().unwrap().phases;
+    assert!(phases.plan_us > 0 && phases.candidates_us > 0 && phases.verify_us > 0);
     let first = answer.progress[0];
     assert!(first.blocks_total > HEAVY_BLOCKS && first.blocks_done == 0);
     assert!(first.bound.is_finite(), "what is to come is known to be");
