@@ -8,6 +8,7 @@
 
 mod best;
 mod emitter;
+mod lines;
 mod plan;
 mod unit;
 mod units;

@@ -9,13 +9,19 @@ use super::{Request, Stopped};
 use crate::rank;
 use index::shard::{Candidates, Error, PackageId, Shard};
 use schema::message::Progress;
+use std::panic::resume_unwind;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::thread;
 
 /// Candidate blocks from which on a search is heavy: some 30 MB to verify, ten milliseconds or more.
 pub const HEAVY_BLOCKS: u64 = 8192;
 
 /// Candidate blocks whose numbers are held from counting to searching: 4 MiB of them.
 const HELD_BLOCKS_MAX: u64 = 1 << 20;
+
+/// Fewer shards are counted by the calling thread alone: starting others takes longer.
+const PARALLEL_SHARDS_MIN: usize = 4;
 
 /// The candidates of a search.
 pub struct Plan {
@@ -54,26 +60,25 @@ impl Plan {
     }
 }
 
+impl From<Stopped> for Unplanned {
+    fn from(Stopped: Stopped) -> Self {
+        Unplanned::Stopped
+    }
+}
+
 impl Request<'_> {
     /// Counts the candidates of all shards, or of so many that there are more than `blocks_max`.
     pub fn plan(&self, blocks_max: u64) -> Result<Plan, Unplanned> {
-        let (mut parts, mut blocks) = (Vec::new(), 0);
-        for shard in self.shards {
-            let part = match self.candidates(shard) {
-                Ok(None) => return Err(Unplanned::Stopped),
-                Ok(Some(candidates)) => {
-                    blocks += units::count(&candidates);
-                    match blocks > HELD_BLOCKS_MAX {
-                        true => Part::Counted,
-                        false => Part::Held(candidates),
-                    }
-                }
-                Err(error) => Part::Failed(error),
-            };
-            if blocks > blocks_max {
-                return Err(Unplanned::TooMany(blocks));
-            }
-            parts.push(part);
+        let count = Count {
+            request: self,
+            blocks_max,
+            next: AtomicUsize::new(0),
+            blocks: AtomicU64::new(0),
+        };
+        let parts = count.parts()?;
+        let blocks = count.blocks.into_inner();
+        if blocks > blocks_max {
+            return Err(Unplanned::TooMany(blocks));
         }
         let (later_static_ranks, static_rank) = static_ranks(self.shards);
         let progress = Progress {
@@ -108,6 +113,63 @@ impl Request<'_> {
             Part::Failed(error) => Err(error),
         };
         candidates.transpose().ok_or(Stopped)
+    }
+}
+
+/// The candidates of shards being counted, by several threads when there are several shards.
+struct Count<'a> {
+    request: &'a Request<'a>,
+    blocks_max: u64,
+    /// The next shard that nobody has taken.
+    next: AtomicUsize,
+    /// Candidate blocks so far.
+    blocks: AtomicU64,
+}
+
+impl Count<'_> {
+    /// The parts of all shards, in order; fewer when there are too many candidates.
+    fn parts(&self) -> Result<Vec<Part>, Stopped> {
+        let workers = self.request.workers.min(self.request.shards.len());
+        if workers < 2 || self.request.shards.len() < PARALLEL_SHARDS_MIN {
+            return Ok(self.work()?.into_iter().map(|(_, part)| part).collect());
+        }
+        let mut parts = thread::scope(|scope| {
+            let threads: Vec<_> = (0..workers).map(|_| scope.spawn(|| self.work())).collect();
+            let mut parts = Vec::new();
+            for thread in threads {
+                let done = thread.join().unwrap_or_else(|panic| resume_unwind(panic));
+                parts.extend(done?);
+            }
+            Ok::<_, Stopped>(parts)
+        })?;
+        parts.sort_unstable_by_key(|(index, _)| *index);
+        Ok(parts.into_iter().map(|(_, part)| part).collect())
+    }
+
+    fn work(&self) -> Result<Vec<(usize, Part)>, Stopped> {
+        let mut parts = Vec::new();
+        while self.blocks.load(Relaxed) <= self.blocks_max {
+            let index = self.next.fetch_add(1, Relaxed);
+            let Some(shard) = self.request.shards.get(index) else {
+                break;
+            };
+            parts.push((index, self.part(shard)?));
+        }
+        Ok(parts)
+    }
+
+    fn part(&self, shard: &Shard) -> Result<Part, Stopped> {
+        Ok(match self.request.candidates(shard).transpose() {
+            None => return Err(Stopped),
+            Some(Err(error)) => Part::Failed(error),
+            Some(Ok(candidates)) => {
+                let own = units::count(&candidates);
+                match self.blocks.fetch_add(own, Relaxed) + own > HELD_BLOCKS_MAX {
+                    true => Part::Counted,
+                    false => Part::Held(candidates),
+                }
+            }
+        })
     }
 }
 

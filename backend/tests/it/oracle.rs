@@ -20,6 +20,7 @@ use regex::bytes::Regex;
 use schema::message::{Pattern, ShardEnd, Syntax};
 use std::collections::{BTreeMap, BTreeSet};
 use std::slice;
+use std::sync::Arc;
 
 /// What a document is called, and its batches.
 type ByDocument = BTreeMap<(Vec<u8>, Vec<u8>), Vec<Batch>>;
@@ -205,18 +206,18 @@ fn check(built: &Built, documents: &[Document], query: &Query, filters: &[Filter
     }
 }
 
-/// Shards of fewer blocks are searched by one thread, whatever the number of workers.
+/// Shards of fewer blocks are searched by one thread, whatever the number of workers, and fewer
+/// shards are planned by one.
 const PARALLEL_BLOCKS_MIN: u32 = 128;
+const PARALLEL_SHARDS_MIN: usize = 4;
 
 /// Searches with one worker, with two and with four, which must give the same.
 fn find_alike(built: &Built, compiled: &Compiled, filters: &Filters, how: How) -> Found {
     let shards = &built.index.shards;
     let [one, more @ ..] = [1, 2, 4].map(|workers| How { workers, ..how });
     let one = find(shards, compiled, filters, one);
-    if shards
-        .iter()
-        .any(|shard| shard.block_count() >= PARALLEL_BLOCKS_MIN)
-    {
+    let is_large = |shard: &Arc<Shard>| shard.block_count() >= PARALLEL_BLOCKS_MIN;
+    if shards.len() >= PARALLEL_SHARDS_MIN || shards.iter().any(is_large) {
         for more in more {
             assert!(find(shards, compiled, filters, more) == one, "{more:?}");
         }
