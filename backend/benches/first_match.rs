@@ -1,4 +1,4 @@
-//! From a request to the first match: a backend over an index, asked over a connected pair of
+//! From a request to the first match, and to the end of what is wanted: a backend over an index, asked over a connected pair of
 //! sockets as a frontend in the same process asks it. The clock starts before SEARCH is written and
 //! stops when the first BATCH is whole; the stream is then read to its END, whose counts and hash
 //! must be those of what came.
@@ -13,14 +13,14 @@ use backend::snapshot::Live;
 use index::corpus::sources;
 use index::indexing::{self, BuildOptions};
 use schema::frame::{Decoder, Kind};
-use schema::message::{BatchReader, End, Hello, Pattern, Search, ShardEnd, Syntax};
+use schema::message::{BatchReader, End, Hello, Pattern, Search, ShardEnd, Syntax, Want};
 use std::error::Error;
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-const QUERIES: [&str; 3] = ["arse", "return", "printf"];
+const QUERIES: [&str; 4] = ["arse", "return", "printf", "e"];
 
 /// What a page has.
 const CONTEXT_LINES: u32 = 2;
@@ -46,21 +46,29 @@ fn main() -> Result<(), Box<dyn Error>> {
     runtime.spawn(async move { backend.serve(theirs).await });
     let mut client = Client::new(ours)?;
     println!(
-        "{:12}{:>12}{:>10}{:>10}{:>10}",
-        "query", "first ms", "least", "most", "all ms"
+        "{:12}{:>12}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}",
+        "query", "first ms", "least", "most", "all ms", "best 10", "documents", "count"
     );
     for query in QUERIES {
         // The first run finds the pages that the others find in memory.
-        client.search(query)?;
-        let mut timings: Vec<Timing> = (0..runs)
-            .map(|_| client.search(query))
-            .collect::<Result<_, _>>()?;
-        timings.sort_by_key(|timing| timing.first);
-        let first = |index: usize| milliseconds(timings[index].first);
-        let (least, median, most) = (first(0), first(runs / 2), first(runs - 1));
-        timings.sort_by_key(|timing| timing.all);
+        client.search(query, Want::Matches, 0)?;
+        let mut time = |want, limit| -> Result<Vec<Timing>, Box<dyn Error>> {
+            let mut timings: Vec<Timing> = (0..runs)
+                .map(|_| client.search(query, want, limit))
+                .collect::<Result<_, _>>()?;
+            timings.sort_by_key(|timing| timing.all);
+            Ok(timings)
+        };
+        let mut timings = time(Want::Matches, 0)?;
         let all = milliseconds(timings[runs / 2].all);
-        println!("{query:12}{median:12.3}{least:10.3}{most:10.3}{all:10.3}");
+        timings.sort_by_key(|timing| timing.first);
+        let first = |index: usize| timings[index].first.map_or(0.0, milliseconds);
+        let (least, median, most) = (first(0), first(runs / 2), first(runs - 1));
+        print!("{query:12}{median:12.3}{least:10.3}{most:10.3}{all:10.3}");
+        for (want, limit) in [(Want::Matches, 10), (Want::Documents, 0), (Want::Count, 0)] {
+            print!("{:10.3}", milliseconds(time(want, limit)?[runs / 2].all));
+        }
+        println!();
     }
     Ok(())
 }
@@ -81,7 +89,8 @@ fn small_index(there: &Path) -> Result<PathBuf, Box<dyn Error>> {
 
 /// How long a search took.
 struct Timing {
-    first: Duration,
+    /// Nothing is sent when only a count is wanted.
+    first: Option<Duration>,
     all: Duration,
 }
 
@@ -109,7 +118,7 @@ impl Client {
         Ok(client)
     }
 
-    fn search(&mut self, text: &str) -> Result<Timing, Box<dyn Error>> {
+    fn search(&mut self, text: &str, want: Want, limit: u64) -> Result<Timing, Box<dyn Error>> {
         let search = Search {
             pattern: Pattern {
                 text: text.to_owned(),
@@ -118,6 +127,8 @@ impl Client {
             },
             context_lines: CONTEXT_LINES,
             shards: self.shards.clone(),
+            want,
+            limit,
             heavy: true,
             ..Search::default()
         };
@@ -136,7 +147,6 @@ impl Client {
                     Kind::End => {
                         let all = started.elapsed();
                         check(&End::decode(frame.payload)?, &found);
-                        let first = first.expect("every query matches");
                         return Ok(Timing { first, all });
                     }
                     Kind::Hello | Kind::Progress => {}
@@ -173,5 +183,6 @@ fn check(end: &End, found: &[ShardEnd]) {
         let found = &found[shard.shard as usize];
         assert_eq!((shard.matches, shard.hash), (found.matches, found.hash));
         assert_eq!(shard.failure, "");
+        assert!(shard.found > 0, "every query matches");
     }
 }

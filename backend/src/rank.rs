@@ -22,6 +22,11 @@ pub fn bound(static_rank: f32) -> f32 {
     1.0 + static_rank + PATH_MAX + LINE_MAX
 }
 
+/// The highest rank of a match in a document of this [`document_rank`].
+pub fn document_bound(document_rank: f32) -> f32 {
+    document_rank + LINE_MAX
+}
+
 /// What of the rank all matches of a document share.
 pub fn document_rank(static_rank: f32, path: &[u8], literal: Option<&str>) -> f32 {
     1.0 + static_rank + path_rank(path, literal)
@@ -124,5 +129,6 @@ mod tests {
     fn nothing_is_above_the_bound() {
         let document = document_rank(0.7, b"font", Some("font"));
         assert!(document + line_rank(b"font", [(0, 4)]) <= bound(0.7));
+        assert!(document + line_rank(b"font", [(0, 4)]) <= document_bound(document));
     }
 }

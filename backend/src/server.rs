@@ -4,38 +4,36 @@
 //! says how far it is when there is nothing to move. The queue between the two is short, so a
 //! connection that is not read from stops the search, which is all the flow control there is.
 //! **Invariant:** a search ends with END or ERROR, or with the connection; when the connection
-//! closes, or CANCEL comes, its workers stop at their next look.
+//! closes, CANCEL comes or its time is over, its workers stop at their next look.
 
+mod chunks;
 mod connection;
 mod ended;
 mod file;
 mod filters;
 mod job;
+mod search;
+mod turns;
 
-use crate::pattern::Compiled;
-use crate::search::{Cancel, Counters, Stopped};
 use crate::snapshot::Live;
 use connection::Connection;
 use ended::Ended;
 use index::shard::Shard;
-use job::{CancelOnDrop, Job};
 use schema::frame::Kind;
-use schema::message::{self, End, Failure, FailureKind, FileRequest, Hello, PROTOCOL, Search};
+use schema::message::{self, Failure, FailureKind, FileRequest, Hello, PROTOCOL, Search};
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::Semaphore;
+use turns::Turns;
 
 /// A search says how far it is at least this often; the other end gives up after 3 s of silence.
 const PROGRESS_EVERY: Duration = Duration::from_millis(200);
 
 /// An idle connection hears HELLO this often.
 const HELLO_EVERY: Duration = Duration::from_secs(1);
-
-/// Chunks between a search and its connection.
-const CHUNKS_MAX: usize = 4;
 
 /// Connections at once. Beyond, a new one waits to be accepted.
 const CONNECTIONS_MAX: usize = 1024;
@@ -45,8 +43,12 @@ const CONNECTIONS_MAX: usize = 1024;
 pub struct Options {
     /// Threads that verify, for each search.
     pub workers: usize,
-    /// Searches that run at once; others wait.
+    /// Light searches that run at once; others wait. Every search is a light one until it has been
+    /// planned.
     pub searches: usize,
+    /// Heavy searches that run at once, beside the light ones: those with more than
+    /// [`HEAVY_BLOCKS`](crate::search::HEAVY_BLOCKS) candidate blocks.
+    pub heavy_searches: usize,
 }
 
 impl Default for Options {
@@ -55,6 +57,7 @@ impl Default for Options {
         Options {
             workers,
             searches: 4 * workers,
+            heavy_searches: workers.max(2),
         }
     }
 }
@@ -63,7 +66,7 @@ impl Default for Options {
 pub struct Backend {
     live: Arc<Live>,
     options: Options,
-    searches: Semaphore,
+    turns: Arc<Turns>,
 }
 
 impl Backend {
@@ -71,11 +74,10 @@ impl Backend {
     pub fn start(live: Live, options: Options) -> Arc<Backend> {
         let live = Arc::new(live);
         tokio::spawn(live.clone().watch());
-        let searches = Semaphore::new(options.searches.max(1));
         Arc::new(Backend {
             live,
             options,
-            searches,
+            turns: Arc::new(Turns::new(options)),
         })
     }
 
@@ -196,102 +198,7 @@ impl Backend {
             Err(error) => fail(connection, &error.to_string()).await,
         }
     }
-
-    async fn answer_search<S>(
-        &self,
-        connection: &mut Connection<S>,
-        request: Search,
-    ) -> Result<(), connection::Error>
-    where
-        S: AsyncRead + AsyncWrite + Unpin + Send,
-    {
-        metrics::counter!("trawl_backend_searches_total").increment(1);
-        let job = match self.prepare(&request) {
-            Ok(job) => Arc::new(job),
-            Err(failure) => return connection.send(|out| failure.encode(out)).await,
-        };
-        // Whatever way this ends, the workers stop.
-        let _cancel_on_drop = CancelOnDrop(job.clone());
-        let (chunks, mut queue) = mpsc::channel(CHUNKS_MAX);
-        let mut running = std::pin::pin!(self.run(job.clone(), chunks));
-        let mut result = None;
-        let mut progress = tokio::time::interval(PROGRESS_EVERY);
-        progress.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-        progress.reset();
-        loop {
-            tokio::select! {
-                biased;
-                end = &mut running, if result.is_none() => result = Some(end),
-                chunk = queue.recv() => match chunk {
-                    Some(chunk) => {
-                        connection.send_while_wanted(&chunk).await?;
-                        progress.reset();
-                    }
-                    None => break,
-                },
-                gone = connection.unwanted() => return gone,
-                _ = progress.tick() => {
-                    let progress = job.progress();
-                    connection.send(|out| progress.encode(out)).await?;
-                }
-            }
-        }
-        // The queue is closed by the search's end.
-        let result = match result {
-            Some(result) => result,
-            None => running.await,
-        };
-        match result {
-            Ok(end) => {
-                let progress = job.progress();
-                connection
-                    .send(|out| progress.encode(out).and_then(|()| end.encode(out)))
-                    .await
-            }
-            Err(reason) => fail(connection, &reason).await,
-        }
-    }
-
-    /// Finds the shards of a search and compiles its pattern and filters.
-    fn prepare(&self, request: &Search) -> Result<Job, Failure> {
-        let mut shards = Vec::with_capacity(request.shards.len());
-        for id in &request.shards {
-            shards.push(self.live.shard(id).ok_or_else(|| {
-                let message = "a shard of the search is not served here any more";
-                Failure::new(FailureKind::StaleShards, message)
-            })?);
-        }
-        let compiled = Compiled::new(&request.pattern).map_err(|bad| Failure {
-            offset: bad.at.and_then(|at| u32::try_from(at).ok()),
-            ..Failure::new(FailureKind::BadQuery, bad.reason)
-        })?;
-        Ok(Job {
-            shards,
-            compiled,
-            filters: filters::compile(&request.filters)?,
-            context_lines: request.context_lines.min(CONTEXT_LINES_MAX),
-            workers: self.options.workers,
-            cancel: Cancel::default(),
-            counters: Counters::default(),
-        })
-    }
-
-    /// Runs a search on a thread of its own, when it is its turn.
-    async fn run(&self, job: Arc<Job>, chunks: mpsc::Sender<Vec<u8>>) -> Result<End, String> {
-        let _permit = self.searches.acquire().await.expect("never closed");
-        match tokio::task::spawn_blocking(move || job.run(chunks)).await {
-            Ok(Ok(end)) => Ok(end),
-            Ok(Err(Stopped)) => Err("the search was cancelled".to_owned()),
-            Err(error) => {
-                tracing::error!(%error, "a search failed");
-                Err("the backend failed: its log says how".to_owned())
-            }
-        }
-    }
 }
-
-/// Lines of context before and after a match, at most.
-const CONTEXT_LINES_MAX: u32 = 20;
 
 async fn fail<S>(connection: &mut Connection<S>, message: &str) -> Result<(), connection::Error>
 where

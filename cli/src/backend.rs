@@ -21,6 +21,26 @@ pub(crate) struct Arguments {
     /// Threads that verify candidates, for each search [default: the number of processors]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     workers: Option<u16>,
+    /// Searches at once; others wait [default: four for each processor]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    searches: Option<u16>,
+    /// Heavy searches at once, beside the others: those that read 30 MB or more
+    /// [default: one for each processor, two at least]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    heavy_searches: Option<u16>,
+}
+
+impl Arguments {
+    fn options(&self) -> backend::server::Options {
+        let default = backend::server::Options::default();
+        backend::server::Options {
+            workers: self.workers.map_or(default.workers, usize::from),
+            searches: self.searches.map_or(default.searches, usize::from),
+            heavy_searches: self
+                .heavy_searches
+                .map_or(default.heavy_searches, usize::from),
+        }
+    }
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
@@ -30,10 +50,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
 
 async fn serve(arguments: &Arguments) -> Result<ExitCode> {
     let live = backend::snapshot::Live::open(&arguments.index)?;
-    let mut options = backend::server::Options::default();
-    if let Some(workers) = arguments.workers {
-        options.workers = usize::from(workers);
-    }
     let listener = tokio::net::TcpListener::bind(&arguments.listen)
         .await
         .with_context(|| format!("cannot listen on {}", arguments.listen))?;
@@ -42,7 +58,7 @@ async fn serve(arguments: &Arguments) -> Result<ExitCode> {
         arguments.index.display(),
         listener.local_addr()?
     );
-    let backend = backend::Backend::start(live, options);
+    let backend = backend::Backend::start(live, arguments.options());
     tokio::select! {
         result = backend.listen(listener) => result?,
         () = terminal::told_to_end() => {}

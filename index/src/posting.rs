@@ -496,12 +496,19 @@ pub(crate) fn retain_common(ids: &mut Vec<u32>, others: &[u32]) {
     ids.truncate(kept);
 }
 
-/// Of the union of `lists` what lies in `ranges`; both ascend.
-pub fn unite(lists: &[PostingList<'_>], universe: u32, ranges: &[Range<u32>]) -> Vec<u32> {
+/// Of the union of `lists` what lies in `ranges`; both ascend. `stop` is asked before each list;
+/// once it has said yes the others are left out.
+pub fn unite(
+    lists: &[PostingList<'_>],
+    universe: u32,
+    ranges: &[Range<u32>],
+    stop: &dyn Fn() -> bool,
+) -> Vec<u32> {
+    let wanted = || lists.iter().take_while(|_| !stop());
     let total: u64 = lists.iter().map(|list| u64::from(list.len())).sum();
     let mut ids = Vec::new();
     if total < u64::from(universe) / 64 {
-        for list in lists {
+        for list in wanted() {
             list.for_each_within(ranges, |id| ids.push(id));
         }
         ids.sort_unstable();
@@ -509,7 +516,7 @@ pub fn unite(lists: &[PostingList<'_>], universe: u32, ranges: &[Range<u32>]) ->
         return ids;
     }
     let mut bits = vec![0_u8; universe.div_ceil(64) as usize * 8];
-    for list in lists {
+    for list in wanted() {
         list.for_each_within(ranges, |id| {
             if let Some(byte) = bits.get_mut(id as usize / 8) {
                 *byte |= 1 << (id % 8);

@@ -1,17 +1,29 @@
-//! One unit: verifies some candidate blocks and packs their matches.
+//! One unit: verifies some candidate blocks, and packs, keeps or counts what matches in them.
 
-use super::{Interrupted, Task, UnitBlocks};
+use super::best::{Keeping, Kept, Key, Name};
+use super::lines::Lines;
+use super::units::{Runs, UnitBlocks};
+use super::{Interrupted, Task};
 use crate::batch::{Collected, Packed, Packer, Place};
 use crate::{rank, scan};
 use grep_regex::RegexMatcher;
-use index::shard::{BlockId, DocId, Document, Package};
+use index::shard::{BlockId, DocId, Document, Error, Package};
+use schema::message::Want;
 use std::mem;
 use std::ops::{ControlFlow, Range};
+use std::sync::Arc;
 
 /// What a unit gave.
 #[derive(Default)]
 pub(super) struct Unit {
+    /// Unless only the best are wanted.
     pub(super) packed: Packed,
+    /// When only the best are wanted: what may be among them, in order.
+    pub(super) kept: Vec<Kept>,
+    /// Bytes of the frames of its first document.
+    first_bytes: usize,
+    /// Lines that were seen to match: all, or one a document when documents are wanted.
+    pub(super) lines: u64,
     pub(super) blocks: u64,
     pub(super) documents: u64,
     pub(super) matched_documents: u64,
@@ -26,10 +38,39 @@ pub(super) struct Unit {
     pub(super) static_rank_after: f32,
 }
 
+impl Unit {
+    /// Takes back the one match of its first document, if it was not left out already.
+    pub(super) fn forget_first(&mut self) {
+        let is_first = |document: DocId| Some(document) == self.first;
+        if self.packed.keys.first().is_some_and(|key| is_first(key.0)) {
+            self.packed.keys.remove(0);
+            self.packed.frames.drain(..self.first_bytes);
+        }
+        if self
+            .kept
+            .first()
+            .is_some_and(|kept| is_first(kept.document))
+        {
+            self.kept.remove(0);
+        }
+    }
+
+    fn count_document(&mut self, id: DocId, matched: bool) {
+        if self.documents == 0 {
+            self.first = Some(id);
+            self.first_matched = matched;
+            self.first_bytes = self.packed.frames.len();
+        }
+        self.documents += 1;
+        self.matched_documents += u64::from(matched);
+        self.last = Some((id, matched));
+    }
+}
+
 /// A worker's state: what it keeps from unit to unit.
 pub(super) struct Searcher<'a> {
     task: Task<'a>,
-    /// The task's own, with caches that are this worker's: shared ones are taken and put back for
+    /// The request's own, with caches that are this worker's: shared ones are taken and put back for
     /// every line, which two workers contend for.
     matcher: RegexMatcher,
     package: Option<Package<'a>>,
@@ -39,17 +80,20 @@ pub(super) struct Searcher<'a> {
     collected: Collected,
     /// For the text of the next run.
     text: Vec<u8>,
+    /// Of the unit in hand.
+    keeping: Keeping,
 }
 
 impl<'a> Searcher<'a> {
     pub(super) fn new(task: Task<'a>) -> Self {
         Searcher {
             task,
-            matcher: task.compiled.matcher.clone(),
+            matcher: task.request.compiled.matcher.clone(),
             package: None,
             ranges: Vec::new(),
             collected: Collected::default(),
             text: Vec::new(),
+            keeping: Keeping::default(),
         }
     }
 
@@ -57,24 +101,26 @@ impl<'a> Searcher<'a> {
     pub(super) fn search(&mut self, blocks: UnitBlocks<'_>) -> Result<Unit, Interrupted> {
         let mut blocks = Runs::new(blocks);
         let mut unit = Unit::default();
+        let shard = self.task.shard;
         while let Some(block) = blocks.peek() {
-            if self.task.cancel.is_cancelled() {
-                return Err(Interrupted::Stopped);
-            }
-            let document = self.task.shard.document_of(BlockId(block))?;
-            let document = self.task.shard.document(document)?;
+            self.go_on()?;
+            let document = shard.document(shard.document_of(BlockId(block))?)?;
             if !document.blocks.contains(&block) {
-                return Err(self
-                    .task
-                    .shard
-                    .inconsistent("a block of no document")
-                    .into());
+                return Err(shard.inconsistent("a block of no document").into());
             }
             self.search_document(document, &mut blocks, &mut unit)?;
         }
+        unit.kept = mem::take(&mut self.keeping).finish();
         unit.static_rank_after = self.static_rank_after(&unit)?;
-        self.task.shard.intact()?;
+        shard.intact()?;
         Ok(unit)
+    }
+
+    fn go_on(&self) -> Result<(), Interrupted> {
+        match self.task.request.cancel.is_cancelled() {
+            true => Err(Interrupted::Stopped),
+            false => Ok(()),
+        }
     }
 
     fn static_rank_after(&self, unit: &Unit) -> Result<f32, Interrupted> {
@@ -91,33 +137,46 @@ impl<'a> Searcher<'a> {
         unit: &mut Unit,
     ) -> Result<(), Interrupted> {
         let id = document.id;
-        let mut found = Found {
+        let mut found = self.begin(document)?;
+        while let Some(run) = blocks.next_run(found.document.blocks.end) {
+            unit.blocks += u64::from(run.end - run.start);
+            if !found.is_done() {
+                self.search_run(run, &mut found, unit)?;
+            }
+            self.go_on()?;
+        }
+        let matched = found.matched;
+        self.end(found, &mut unit.packed)?;
+        unit.count_document(id, matched);
+        Ok(())
+    }
+
+    fn begin(&mut self, document: Document<'a>) -> Result<Found<'a>, Interrupted> {
+        let request = self.task.request;
+        let rank = rank::document_rank(
+            document.static_rank,
+            document.path,
+            request.compiled.literal.as_deref(),
+        );
+        let reach = rank::document_bound(rank);
+        Ok(Found {
             task: self.task,
-            package: self.package_of(id)?.directory,
-            rank: rank::document_rank(
-                document.static_rank,
-                document.path,
-                self.task.compiled.literal.as_deref(),
-            ),
+            package: self.package_of(document.id)?.directory,
+            rank,
+            counts_only: request.want == Want::Count || self.task.threshold.leaves_out(reach),
             document,
+            matched: false,
+            name: None,
             collected: mem::take(&mut self.collected),
             packer: None,
-        };
-        while let Some(run) = blocks.next_run(found.document.blocks.end) {
-            self.search_run(run, &mut found, unit)?;
-        }
-        let matched = found.packer.is_some();
+        })
+    }
+
+    fn end(&mut self, found: Found<'a>, out: &mut Packed) -> Result<(), Error> {
         self.collected = match found.packer {
-            Some(packer) => packer.finish(&mut unit.packed)?,
+            Some(packer) => packer.finish(out)?,
             None => found.collected,
         };
-        if unit.documents == 0 {
-            unit.first = Some(id);
-            unit.first_matched = matched;
-        }
-        unit.documents += 1;
-        unit.matched_documents += u64::from(matched);
-        unit.last = Some((id, matched));
         Ok(())
     }
 
@@ -128,20 +187,25 @@ impl<'a> Searcher<'a> {
         found: &mut Found<'a>,
         unit: &mut Unit,
     ) -> Result<(), Interrupted> {
-        let Task { shard, cancel, .. } = self.task;
+        let Task { shard, request, .. } = self.task;
         let mut buffer = mem::take(&mut self.text);
         let text = shard.read_text(shard.text_range(run.clone())?, &mut buffer)?;
-        unit.blocks += u64::from(run.end - run.start);
         unit.verified_bytes += text.len() as u64;
         let mut lines = Lines::new(shard, run)?;
         let mut result = Ok(());
         let _ = scan::matching_lines(&self.matcher, text, |line| {
-            result = lines.place(text, &line).and_then(|place| {
-                let line = &text[line];
-                scan::ranges(&self.matcher, scan::without_end(line), &mut self.ranges);
-                found.push(place, line, &self.ranges, &mut unit.packed)
-            });
-            match result.is_err() || cancel.is_cancelled() {
+            found.matched = true;
+            unit.lines += 1;
+            result = match found.counts_only {
+                true => lines.enter(&line),
+                false => lines.place(text, &line).and_then(|place| {
+                    let line = &text[line];
+                    scan::ranges(&self.matcher, scan::without_end(line), &mut self.ranges);
+                    let out = (&mut unit.packed, &mut self.keeping);
+                    found.push(place, line, &self.ranges, out)
+                }),
+            };
+            match result.is_err() || found.is_done() || request.cancel.is_cancelled() {
                 true => ControlFlow::Break(()),
                 false => ControlFlow::Continue(()),
             }
@@ -162,6 +226,25 @@ impl<'a> Searcher<'a> {
             }
         }
     }
+
+    /// Packs matches that were kept, in the order of the shard.
+    pub(super) fn pack(&mut self, kept: &[Kept]) -> Result<Packed, Interrupted> {
+        let mut packed = Packed::default();
+        let shard = self.task.shard;
+        for matches in kept.chunk_by(|a, b| a.document == b.document) {
+            let mut found = self.begin(shard.document(matches[0].document)?)?;
+            for &Kept { place, .. } in matches {
+                self.go_on()?;
+                let line = shard.text(place.start..place.end)?;
+                scan::ranges(&self.matcher, scan::without_end(line), &mut self.ranges);
+                let rank = found.line_rank(line, &self.ranges);
+                found.pack(place, line, rank, &self.ranges, &mut packed)?;
+            }
+            self.end(found, &mut packed)?;
+        }
+        shard.intact()?;
+        Ok(packed)
+    }
 }
 
 /// The document in hand, and the packer that its first match makes.
@@ -171,129 +254,74 @@ struct Found<'a> {
     package: &'a [u8],
     /// What all its matches share of their rank.
     rank: f32,
+    /// Nothing of it will be sent: there is no need to know where its matches are.
+    counts_only: bool,
+    matched: bool,
+    /// Once one of its matches has been kept.
+    name: Option<Arc<Name>>,
     /// What the packer will collect in.
     collected: Collected,
     packer: Option<Packer<'a>>,
 }
 
 impl Found<'_> {
+    /// Whether its other matches are not wanted.
+    fn is_done(&self) -> bool {
+        self.matched && self.task.request.want == Want::Documents
+    }
+
+    fn line_rank(&self, line: &[u8], ranges: &[(usize, usize)]) -> f32 {
+        self.rank + rank::line_rank(scan::without_end(line), ranges.iter().copied())
+    }
+
     /// Adds a match; `line` has its end, and `ranges` are in what is before it.
     fn push(
         &mut self,
         place: Place,
         line: &[u8],
         ranges: &[(usize, usize)],
+        (packed, keeping): (&mut Packed, &mut Keeping),
+    ) -> Result<(), Error> {
+        let rank = self.line_rank(line, ranges);
+        match self.task.request.best_limit() {
+            Some(limit) => {
+                if !self.task.threshold.leaves_out(rank) {
+                    keeping.push(self.keep(place, rank), limit);
+                }
+                Ok(())
+            }
+            None => self.pack(place, line, rank, ranges, packed),
+        }
+    }
+
+    fn keep(&mut self, place: Place, rank: f32) -> Kept {
+        let (package, path) = (self.package, self.document.path);
+        let name = self.name.get_or_insert_with(|| Name::new(package, path));
+        Kept {
+            key: Key::new(rank, Arc::clone(name), place.number),
+            document: self.document.id,
+            place,
+        }
+    }
+
+    fn pack(
+        &mut self,
+        place: Place,
+        line: &[u8],
+        rank: f32,
+        ranges: &[(usize, usize)],
         out: &mut Packed,
-    ) -> Result<(), index::shard::Error> {
+    ) -> Result<(), Error> {
         let packer = match &mut self.packer {
             Some(packer) => packer,
             none => none.insert(Packer::new(
                 (self.task.shard, self.task.index),
                 self.document.clone(),
                 self.package,
-                self.task.context_lines,
+                self.task.request.context_lines,
                 mem::take(&mut self.collected),
             )?),
         };
-        let rank = rank::line_rank(scan::without_end(line), ranges.iter().copied());
-        packer.push(place, line, self.rank + rank, ranges, out)
-    }
-}
-
-/// Takes runs of consecutive blocks off the front of a unit.
-struct Runs<'a> {
-    range: Range<u32>,
-    list: &'a [u32],
-}
-
-impl<'a> Runs<'a> {
-    fn new(blocks: UnitBlocks<'a>) -> Self {
-        match blocks {
-            UnitBlocks::Range(range) => Runs { range, list: &[] },
-            UnitBlocks::List(list) => Runs { range: 0..0, list },
-        }
-    }
-
-    fn peek(&self) -> Option<u32> {
-        self.list
-            .first()
-            .copied()
-            .or((!self.range.is_empty()).then_some(self.range.start))
-    }
-
-    /// The next consecutive blocks that are below `end`.
-    fn next_run(&mut self, end: u32) -> Option<Range<u32>> {
-        let start = self.peek().filter(|&start| start < end)?;
-        if !self.range.is_empty() {
-            let run = start..end.min(self.range.end);
-            self.range.start = run.end;
-            return Some(run);
-        }
-        let consecutive = (start..end)
-            .zip(self.list)
-            .take_while(|(a, b)| a == *b)
-            .count();
-        self.list = &self.list[consecutive..];
-        Some(start..start + consecutive as u32)
-    }
-}
-
-/// Says where the matching lines of a run are, which ascend.
-struct Lines<'a> {
-    shard: &'a index::shard::Shard,
-    run: Range<u32>,
-    /// Where the run begins in the text of all documents.
-    base: u64,
-    /// The block of the last line, and where it ends.
-    block: u32,
-    block_end: u64,
-    /// A place up to which lines have been counted, and the number of the line that begins there.
-    counted: usize,
-    number: u32,
-    matched_blocks: u64,
-    last_matched: Option<u32>,
-}
-
-impl<'a> Lines<'a> {
-    fn new(shard: &'a index::shard::Shard, run: Range<u32>) -> Result<Self, index::shard::Error> {
-        let base = shard.text_range(run.start..run.start + 1)?;
-        Ok(Lines {
-            shard,
-            block: run.start,
-            base: base.start,
-            block_end: base.end,
-            counted: 0,
-            number: shard.first_line(BlockId(run.start))?,
-            run,
-            matched_blocks: 0,
-            last_matched: None,
-        })
-    }
-
-    fn place(&mut self, text: &[u8], line: &Range<usize>) -> Result<Place, index::shard::Error> {
-        let start = self.base + line.start as u64;
-        while start >= self.block_end && self.block + 1 < self.run.end {
-            self.block += 1;
-            let range = self.shard.text_range(self.block..self.block + 1)?;
-            self.block_end = range.end;
-            self.counted = range.start.saturating_sub(self.base) as usize;
-            self.number = self.shard.first_line(BlockId(self.block))?;
-        }
-        let between = text.get(self.counted..line.start);
-        let between = between.ok_or_else(|| self.shard.inconsistent("where a block begins"))?;
-        let lines = memchr::memchr_iter(b'\n', between).count() as u32;
-        self.number = self.number.saturating_add(lines);
-        self.counted = line.start;
-        if self.last_matched != Some(self.block) {
-            self.last_matched = Some(self.block);
-            self.matched_blocks += 1;
-        }
-        let end = self.base + line.end as u64;
-        Ok(Place {
-            number: self.number,
-            start,
-            end,
-            block: self.block,
-        })
+        packer.push(place, line, rank, ranges, out)
     }
 }

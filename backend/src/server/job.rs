@@ -1,99 +1,165 @@
-//! One search on its threads: its shards one after the other, frames collected to chunks.
+//! One search on its thread: compiled, planned, and run when it is its turn.
 
-use super::PROGRESS_EVERY;
+use super::chunks::{Chunks, Queue};
+use super::filters;
+use super::turns::{Turn, Turns};
 use crate::pattern::Compiled;
-use crate::search::{self, Cancel, Counters, Sink, Stopped, Task};
+use crate::search::{Cancel, HEAVY_BLOCKS, Plan, Request, Stopped, Unplanned};
 use index::filter::Filters;
-use index::shard::{PackageId, Shard};
-use schema::message::{End, Progress};
+use index::shard::Shard;
+use schema::message::{End, Failure, FailureKind, Phases, Progress, Search, ShardEnd, Want};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
-use tokio::sync::mpsc;
-
-/// Bytes of frames that are sent at once: fewer, larger writes.
-const CHUNK_BYTES: usize = 64 << 10;
-
-/// Frames wait this long, at most, for a chunk to fill.
-const CHUNK_WAIT: Duration = Duration::from_millis(5);
 
 /// Bytes of a plan in END; `.*` spelled out as trigrams helps nobody.
 const PLAN_BYTES_MAX: usize = 16 << 10;
 
+/// Lines of context before and after a match, at most.
+const CONTEXT_LINES_MAX: u32 = 20;
+
 /// One search.
 pub(super) struct Job {
     pub(super) shards: Vec<Arc<Shard>>,
-    pub(super) compiled: Compiled,
-    pub(super) filters: Filters,
-    pub(super) context_lines: u32,
+    pub(super) search: Search,
     pub(super) workers: usize,
+    pub(super) turns: Arc<Turns>,
     pub(super) cancel: Cancel,
-    pub(super) counters: Counters,
+}
+
+/// What END says, and how far the search was.
+pub(super) struct Finished {
+    pub(super) end: End,
+    pub(super) progress: Progress,
+}
+
+/// Why a search is not done.
+pub(super) enum Unfinished {
+    /// Nobody waits for it.
+    Stopped,
+    /// It is heavy, and others are before it. Nothing of it is kept meanwhile.
+    Waits,
+    /// It has no answer.
+    Failed(Failure),
+}
+
+impl From<Stopped> for Unfinished {
+    fn from(Stopped: Stopped) -> Self {
+        Unfinished::Stopped
+    }
 }
 
 impl Job {
-    /// Searches all shards, sending frames of batches and progress, and returns what END says.
-    pub(super) fn run(&self, chunks: mpsc::Sender<Vec<u8>>) -> Result<End, Stopped> {
+    /// Searches, in this turn or, if it turns out to be a heavy search, in one that it takes for
+    /// this; sends frames of batches and progress.
+    pub(super) fn run(&self, turn: Turn, queue: Queue) -> Result<Finished, Unfinished> {
         let started = Instant::now();
-        let mut sink = Chunks {
-            job: self,
-            chunks,
-            pending: Vec::new(),
-            sent: None,
-            told: started,
+        let compiled = compile(&self.search).map_err(Unfinished::Failed)?;
+        let filters = filters::compile(&self.search.filters).map_err(Unfinished::Failed)?;
+        let request = self.request(&compiled, &filters);
+        let planned = Instant::now();
+        let plan = self.plan(&request)?;
+        let counted = Instant::now();
+        let is_heavy = plan.blocks() > HEAVY_BLOCKS;
+        let chunks = Chunks::begin(queue, plan.progress(), is_heavy)?;
+        let turn = self.turn_for(is_heavy, turn)?;
+        let (shards, progress, waited) = run(&request, plan, chunks)?;
+        drop(turn);
+        let phases = [planned - started, counted - planned, counted.elapsed()];
+        record(phases, waited, &shards);
+        let [plan_us, candidates_us, verify_us] = phases.map(|phase| phase.as_micros() as u64);
+        let end = End {
+            shards,
+            plan: plan_text(&compiled),
+            phases: Phases {
+                plan_us,
+                candidates_us,
+                verify_us,
+            },
         };
-        let mut end = End {
-            shards: Vec::new(),
-            plan: plan_text(&self.compiled),
-            ..End::default()
-        };
-        for (index, shard) in (0..).zip(&self.shards) {
-            let later = &self.shards[index as usize + 1..];
-            let task = Task {
-                shard,
-                index,
-                compiled: &self.compiled,
-                filters: &self.filters,
-                context_lines: self.context_lines,
-                workers: self.workers,
-                cancel: &self.cancel,
-                counters: &self.counters,
-                later_static_rank: static_rank_of(later),
-            };
-            let shard_end = search::search(task, &mut sink)?;
-            metrics::counter!("trawl_backend_verified_bytes_total")
-                .increment(shard_end.verified_bytes);
-            metrics::counter!("trawl_backend_matches_total").increment(shard_end.matches);
-            end.shards.push(shard_end);
-        }
-        sink.flush()?;
-        metrics::histogram!("trawl_backend_search_seconds").record(started.elapsed());
-        Ok(end)
+        Ok(Finished { end, progress })
     }
 
-    /// How far it is.
-    pub(super) fn progress(&self) -> Progress {
-        let counters = &self.counters;
-        Progress {
-            blocks_done: counters.blocks_done.load(Ordering::Relaxed),
-            blocks_total: counters.blocks_total.load(Ordering::Relaxed),
-            documents: counters.documents.load(Ordering::Relaxed),
-            matches: counters.matches.load(Ordering::Relaxed),
-            bound: counters.bound(),
+    fn request<'a>(&'a self, compiled: &'a Compiled, filters: &'a Filters) -> Request<'a> {
+        Request {
+            shards: &self.shards,
+            compiled,
+            filters,
+            want: self.search.want,
+            limit: self.search.limit,
+            context_lines: match self.search.want {
+                Want::Matches | Want::Documents => self.search.context_lines.min(CONTEXT_LINES_MAX),
+                Want::Count => 0,
+            },
+            workers: self.workers,
+            cancel: &self.cancel,
+        }
+    }
+
+    fn plan(&self, request: &Request<'_>) -> Result<Plan, Unfinished> {
+        let blocks_max = match self.search.heavy {
+            true => u64::MAX,
+            false => HEAVY_BLOCKS,
+        };
+        request
+            .plan(blocks_max)
+            .map_err(|unplanned| match unplanned {
+                Unplanned::Stopped => Unfinished::Stopped,
+                Unplanned::TooMany(cost) => Unfinished::Failed(too_heavy(cost)),
+            })
+    }
+
+    /// A turn of the class that the search is of.
+    fn turn_for(&self, is_heavy: bool, turn: Turn) -> Result<Turn, Unfinished> {
+        match is_heavy && !turn.is_heavy() {
+            true => self.turns.heavy_now().ok_or(Unfinished::Waits),
+            false => Ok(turn),
         }
     }
 }
 
-/// The highest static rank in `shards`; when one does not tell, nothing is known.
-fn static_rank_of(shards: &[Arc<Shard>]) -> f32 {
-    shards
-        .iter()
-        .map(|shard| {
-            let rank = shard.static_rank_from(PackageId(0));
-            let true_rank = rank.and_then(|rank| shard.intact().map(|()| rank));
-            true_rank.unwrap_or(f32::INFINITY)
-        })
-        .fold(0.0, f32::max)
+fn run(
+    request: &Request<'_>,
+    plan: Plan,
+    mut chunks: Chunks,
+) -> Result<(Vec<ShardEnd>, Progress, Duration), Stopped> {
+    let shards = request.run(plan, &mut chunks)?;
+    let (progress, waited) = chunks.finish()?;
+    Ok((shards, progress, waited))
+}
+
+fn compile(search: &Search) -> Result<Compiled, Failure> {
+    Compiled::new(&search.pattern).map_err(|bad| Failure {
+        offset: bad.at.and_then(|at| u32::try_from(at).ok()),
+        ..Failure::new(FailureKind::BadQuery, bad.reason)
+    })
+}
+
+fn too_heavy(cost: u64) -> Failure {
+    metrics::counter!("trawl_backend_searches_refused_total", "reason" => "heavy").increment(1);
+    let message = format!(
+        "the search would read {cost} blocks or more, and was asked for as one that reads at most \
+         {HEAVY_BLOCKS} (HEAVY_BLOCKS)"
+    );
+    Failure {
+        cost,
+        ..Failure::new(FailureKind::Heavy, message)
+    }
+}
+
+fn record([plan, candidates, verify]: [Duration; 3], waited: Duration, shards: &[ShardEnd]) {
+    for (phase, time) in [
+        ("plan", plan),
+        ("candidates", candidates),
+        ("verify", verify.saturating_sub(waited)),
+        ("stream", waited),
+    ] {
+        metrics::histogram!("trawl_backend_phase_seconds", "phase" => phase).record(time);
+    }
+    metrics::histogram!("trawl_backend_search_seconds").record(plan + candidates + verify);
+    let sum = |of: fn(&ShardEnd) -> u64| shards.iter().map(of).sum::<u64>();
+    metrics::counter!("trawl_backend_verified_bytes_total")
+        .increment(sum(|shard| shard.verified_bytes));
+    metrics::counter!("trawl_backend_matches_total").increment(sum(|shard| shard.matches));
 }
 
 fn plan_text(compiled: &Compiled) -> String {
@@ -112,47 +178,5 @@ pub(super) struct CancelOnDrop(pub(super) Arc<Job>);
 impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         self.0.cancel.cancel();
-    }
-}
-
-/// Collects frames to chunks and queues those; among them, in its place, how far the search is.
-struct Chunks<'a> {
-    job: &'a Job,
-    chunks: mpsc::Sender<Vec<u8>>,
-    pending: Vec<u8>,
-    sent: Option<Instant>,
-    /// When PROGRESS was last among them.
-    told: Instant,
-}
-
-impl Chunks<'_> {
-    fn flush(&mut self) -> Result<(), Stopped> {
-        if self.pending.is_empty() {
-            return Ok(());
-        }
-        self.sent = Some(Instant::now());
-        let chunk = std::mem::take(&mut self.pending);
-        self.chunks.blocking_send(chunk).map_err(|_| Stopped)
-    }
-}
-
-impl Sink for Chunks<'_> {
-    fn frames(&mut self, frames: Vec<u8>) -> Result<(), Stopped> {
-        match self.pending.is_empty() {
-            true => self.pending = frames,
-            false => self.pending.extend_from_slice(&frames),
-        }
-        if self.told.elapsed() >= PROGRESS_EVERY {
-            self.told = Instant::now();
-            let encoded = self.job.progress().encode(&mut self.pending);
-            encoded.expect("a PROGRESS is far below a frame's bound");
-        }
-        // The first frames go at once: somebody waits for them.
-        let due = self.sent.is_none_or(|sent| sent.elapsed() > CHUNK_WAIT);
-        if due || self.pending.len() >= CHUNK_BYTES {
-            self.flush()
-        } else {
-            Ok(())
-        }
     }
 }

@@ -1,12 +1,13 @@
 //! What the backend's frames say: a shard is searched, its frames are decoded and made plain.
 
 use backend::pattern::Compiled;
-use backend::search::{Cancel, Counters, Sink, Stopped, Task, search};
+use backend::search::{Cancel, Request, Sink, Stopped};
 use index::filter::Filters;
 use index::shard::Shard;
 use schema::frame::{self, Decoder, Kind};
-use schema::message::{BatchReader, BatchView, LineView, ShardEnd};
+use schema::message::{BatchReader, BatchView, LineView, Progress, ShardEnd, Want};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A line of a batch.
 #[derive(Clone, Debug, PartialEq)]
@@ -76,12 +77,12 @@ impl Line {
     }
 }
 
-/// What a search of a shard gave.
+/// What a search gave.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Found {
     /// The frames, as they were sent.
     pub(crate) frames: Vec<u8>,
-    pub(crate) end: ShardEnd,
+    pub(crate) ends: Vec<ShardEnd>,
 }
 
 impl Found {
@@ -103,64 +104,88 @@ impl Found {
     }
 }
 
-/// How a shard is searched.
+/// How shards are searched.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct How {
     pub(crate) workers: usize,
     pub(crate) context_lines: u32,
+    pub(crate) want: Want,
+    pub(crate) limit: u64,
 }
 
-/// Searches a shard to its end.
-pub(crate) fn find(shard: &Shard, compiled: &Compiled, filters: &Filters, how: How) -> Found {
-    let counters = Counters::default();
-    let mut sink = Collect {
-        frames: Vec::new(),
-        counters: &counters,
-        bound: counters.bound(),
-    };
-    let task = Task {
-        shard,
-        index: 7,
+impl How {
+    /// All that there is, by one worker.
+    pub(crate) fn all(context_lines: u32) -> How {
+        How {
+            workers: 1,
+            context_lines,
+            want: Want::Matches,
+            limit: 0,
+        }
+    }
+}
+
+/// Searches shards to their end.
+pub(crate) fn find(
+    shards: &[Arc<Shard>],
+    compiled: &Compiled,
+    filters: &Filters,
+    how: How,
+) -> Found {
+    let request = Request {
+        shards,
         compiled,
         filters,
+        want: how.want,
+        limit: how.limit,
         context_lines: how.context_lines,
         workers: how.workers,
         cancel: &Cancel::default(),
-        counters: &counters,
-        later_static_rank: 0.0,
     };
-    let end = search(task, &mut sink).expect("nobody stops it");
+    let plan = request.plan(u64::MAX).expect("nobody stops it");
+    let mut sink = Collect {
+        frames: Vec::new(),
+        last: plan.progress(),
+    };
+    let ends = request.run(plan, &mut sink).expect("nobody stops it");
+    let sent = ends.iter().map(|end| end.matches).sum();
+    assert_eq!(sink.last.matches, sent);
+    assert_eq!(sink.last.blocks_done, sink.last.blocks_total);
+    let documents = ends.iter().map(|end| end.documents).sum();
+    assert_eq!(sink.last.documents, documents);
     Found {
         frames: sink.frames,
-        end,
+        ends,
     }
 }
 
 /// Keeps frames, and looks whether they keep the promise that was made before they came.
-struct Collect<'a> {
+struct Collect {
     frames: Vec<u8>,
-    counters: &'a Counters,
-    /// The bound that PROGRESS would have told before these frames.
-    bound: f32,
+    /// What PROGRESS would have told before these frames.
+    last: Progress,
 }
 
-impl Sink for Collect<'_> {
-    fn frames(&mut self, frames: Vec<u8>) -> Result<(), Stopped> {
-        let mut rest = &frames[..];
+impl Sink for Collect {
+    fn frames(&mut self, frames: Vec<u8>, after: &Progress) -> Result<(), Stopped> {
+        let (mut rest, mut matches) = (&frames[..], self.last.matches);
         while let Some(frame) = frame::decode(rest).unwrap() {
             let batch = Batch::decode(frame.payload);
             for line in batch.matches() {
+                matches += 1;
                 assert!(
-                    line.rank <= self.bound,
+                    line.rank <= self.last.bound,
                     "{} above {}",
                     line.rank,
-                    self.bound
+                    self.last.bound
                 );
             }
             rest = &rest[frame.bytes..];
         }
         assert!(rest.is_empty(), "frames come whole");
-        self.bound = self.counters.bound();
+        assert_eq!(after.matches, matches);
+        assert_eq!(after.blocks_total, self.last.blocks_total);
+        self.last = *after;
         self.frames.extend(frames);
         Ok(())
     }

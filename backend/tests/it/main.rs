@@ -3,6 +3,7 @@
 //!
 //! [`corpus`] makes directories of hostile files, [`query`] things to look for in them and [`filter`]
 //! filters on them;
+//! [`wants`] says what is to be found when not everything is wanted;
 //! [`naive`] says what there is to be found, and [`found`] what the backend's frames say. The
 //! oracle shares no code with `index` or `backend`: it has its own idea of what is text, what is a
 //! line, and what a pattern means.
@@ -15,6 +16,7 @@ mod oracle;
 mod query;
 mod ripgrep;
 mod server;
+mod wants;
 
 /// How many cases a property gets: `PROPTEST_CASES`, or `cases`.
 pub(crate) fn cases(cases: u32) -> proptest::test_runner::Config {

@@ -9,6 +9,7 @@ use crate::filter::{self, Filter, filters};
 use crate::found::{Batch, Found, How, Line, find};
 use crate::naive::{self, Document, judge};
 use crate::query::{Query, Recipe, recipes};
+use crate::wants;
 use backend::batch::LINE_BYTES_MAX;
 use backend::pattern::Compiled;
 use backend::scan::RANGES_MAX;
@@ -18,6 +19,8 @@ use proptest::prelude::*;
 use regex::bytes::Regex;
 use schema::message::{Pattern, ShardEnd, Syntax};
 use std::collections::{BTreeMap, BTreeSet};
+use std::slice;
+use std::sync::Arc;
 
 /// What a document is called, and its batches.
 type ByDocument = BTreeMap<(Vec<u8>, Vec<u8>), Vec<Batch>>;
@@ -138,11 +141,9 @@ fn a_filter_that_leaves_one_package_costs_what_that_package_costs() {
             ignore_case: false,
         };
         let compiled = Compiled::new(&pattern).unwrap();
-        let how = How {
-            workers: 2,
-            context_lines: 0,
-        };
-        let end = find(shard, &compiled, &filters, how).end;
+        let shards = slice::from_ref(shard);
+        let found = find(shards, &compiled, &filters, How::all(0));
+        let end = &found.ends[0];
         assert_eq!(end.matches, matches, "{text}");
         assert!(end.candidates <= blocks, "{text}: {end:?} of {blocks}");
         assert!(end.blocks > 100 * blocks && end.documents <= 3, "{text}");
@@ -162,22 +163,14 @@ fn check(built: &Built, documents: &[Document], query: &Query, filters: &[Filter
         .collect();
     let compiled_filters = filter::compile(filters);
     for context_lines in [0, 2] {
-        let (mut found, mut examined) = (ByDocument::new(), 0);
-        for shard in &built.index.shards {
-            let [one, three] = [1, 3].map(|workers| {
-                let how = How {
-                    workers,
-                    context_lines,
-                };
-                find(shard, &compiled, &compiled_filters, how)
-            });
-            assert!(one == three, "{query:?}: three workers differ from one");
-            check_order_and_end(shard, &compiled, &compiled_filters, &one);
-            examined += one.end.documents;
-            for batch in one.batches() {
-                let name = (batch.package.clone(), batch.path.clone());
-                found.entry(name).or_default().push(batch);
-            }
+        let how = How::all(context_lines);
+        let all = find_alike(built, &compiled, &compiled_filters, how);
+        check_order_and_ends(built, &compiled, &compiled_filters, &all);
+        let examined: u64 = all.ends.iter().map(|end| end.documents).sum();
+        let mut found = ByDocument::new();
+        for batch in all.batches() {
+            let name = (batch.package.clone(), batch.path.clone());
+            found.entry(name).or_default().push(batch);
         }
         for document in &left {
             let name = (document.package.clone(), document.path.clone());
@@ -192,15 +185,70 @@ fn check(built: &Built, documents: &[Document], query: &Query, filters: &[Filter
             examined <= left.len() as u64,
             "{filters:?}: what is left out is not looked at"
         );
+        if context_lines == 0 {
+            continue;
+        }
+        wants::check(&all, |want, limit| {
+            let how = How { want, limit, ..how };
+            let found = find_alike(built, &compiled, &compiled_filters, how);
+            let batches = found.batches();
+            for batches in batches.chunk_by(|a, b| (a.shard, a.document) == (b.shard, b.document)) {
+                let name = (&batches[0].package, &batches[0].path);
+                let is_it = |document: &&&Document| (&document.package, &document.path) == name;
+                let document = left.iter().find(is_it).expect("it is there");
+                let lines = document.lines();
+                for batch in batches {
+                    check_batch((document, &lines), &judge, batch, context_lines);
+                }
+            }
+            found
+        });
     }
 }
 
+/// Shards of fewer blocks are searched by one thread, whatever the number of workers, and fewer
+/// shards are planned by one.
+const PARALLEL_BLOCKS_MIN: u32 = 128;
+const PARALLEL_SHARDS_MIN: usize = 4;
+
+/// Searches with one worker, with two and with four, which must give the same.
+fn find_alike(built: &Built, compiled: &Compiled, filters: &Filters, how: How) -> Found {
+    let shards = &built.index.shards;
+    let [one, more @ ..] = [1, 2, 4].map(|workers| How { workers, ..how });
+    let one = find(shards, compiled, filters, one);
+    let is_large = |shard: &Arc<Shard>| shard.block_count() >= PARALLEL_BLOCKS_MIN;
+    if shards.len() >= PARALLEL_SHARDS_MIN || shards.iter().any(is_large) {
+        for more in more {
+            assert!(find(shards, compiled, filters, more) == one, "{more:?}");
+        }
+    }
+    one
+}
+
 /// Matches ascend, and END says of them what is so.
-fn check_order_and_end(shard: &Shard, compiled: &Compiled, filters: &Filters, found: &Found) {
+fn check_order_and_ends(built: &Built, compiled: &Compiled, filters: &Filters, found: &Found) {
+    let batches = found.batches();
+    assert!(batches.is_sorted_by_key(|batch| batch.shard));
+    for (index, shard) in (0..).zip(&built.index.shards) {
+        let batches = batches.iter().filter(|batch| batch.shard == index);
+        let end = expected_end(shard, index, compiled, filters, batches);
+        assert_eq!(found.ends[index as usize], end);
+    }
+    assert_eq!(found.ends.len(), built.index.shards.len());
+}
+
+/// What END must say of a shard that gave these batches.
+fn expected_end<'b>(
+    shard: &Shard,
+    index: u32,
+    compiled: &Compiled,
+    filters: &Filters,
+    batches: impl Iterator<Item = &'b Batch>,
+) -> ShardEnd {
     let mut keys = Vec::new();
-    for batch in found.batches() {
+    for batch in batches {
         let document = shard.document(DocId(batch.document)).unwrap();
-        assert_eq!((batch.shard, &batch.path[..]), (7, document.path));
+        assert_eq!(&batch.path[..], document.path);
         assert_eq!(&batch.hash, document.hash);
         keys.extend(batch.matches().map(|line| (batch.document, line.number)));
     }
@@ -225,8 +273,8 @@ fn check_order_and_end(shard: &Shard, compiled: &Compiled, filters: &Filters, fo
         .collect();
     let block_of = |key: &(u32, u32)| begins.partition_point(|begin| begin <= key) as u32;
     let count = |set: BTreeSet<u32>| set.len() as u64;
-    let expected = ShardEnd {
-        shard: 7,
+    ShardEnd {
+        shard: index,
         matches: keys.len() as u64,
         found: keys.len() as u64,
         documents: count(
@@ -244,8 +292,7 @@ fn check_order_and_end(shard: &Shard, compiled: &Compiled, filters: &Filters, fo
             ShardEnd::key_hash(hash, document, line)
         }),
         failure: String::new(),
-    };
-    assert_eq!(found.end, expected);
+    }
 }
 
 /// The batches of a document hold its matching lines, each with its context.
@@ -263,23 +310,33 @@ fn check_document(document: &Document, judge: &Regex, batches: &[Batch], context
         .collect();
     assert_eq!(sent, matches, "{judge:?} in {document:?}");
     for batch in batches {
-        assert_eq!(batch.hash, blake3::hash(&document.text).as_bytes());
-        for line in &batch.lines {
-            check_line(line, lines[line.number as usize - 1], judge);
-        }
-        let numbers: Vec<u32> = batch.lines.iter().map(|line| line.number).collect();
-        let mut expected = BTreeSet::new();
-        for line in batch.matches() {
-            let last = lines.len() as u32;
-            let first = line.number.saturating_sub(context_lines).max(1);
-            expected.extend(first..=last.min(line.number + context_lines));
-        }
-        let expected: Vec<u32> = expected.into_iter().collect();
-        assert_eq!(
-            numbers, expected,
-            "each line once, with {context_lines} of context"
-        );
+        check_batch((document, &lines), judge, batch, context_lines);
     }
+}
+
+/// A batch holds true lines: matches, and their context.
+fn check_batch(
+    (document, lines): (&Document, &[naive::Line<'_>]),
+    judge: &Regex,
+    batch: &Batch,
+    context_lines: u32,
+) {
+    assert_eq!(batch.hash, blake3::hash(&document.text).as_bytes());
+    for line in &batch.lines {
+        check_line(line, lines[line.number as usize - 1], judge);
+    }
+    let numbers: Vec<u32> = batch.lines.iter().map(|line| line.number).collect();
+    let mut expected = BTreeSet::new();
+    for line in batch.matches() {
+        let last = lines.len() as u32;
+        let first = line.number.saturating_sub(context_lines).max(1);
+        expected.extend(first..=last.min(line.number + context_lines));
+    }
+    let expected: Vec<u32> = expected.into_iter().collect();
+    assert_eq!(
+        numbers, expected,
+        "each line once, with {context_lines} of context"
+    );
 }
 
 /// A line is sent as it is, or in part when it is long, with what matches in it.

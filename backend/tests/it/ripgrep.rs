@@ -77,18 +77,14 @@ fn without<'a>(a: &'a Lines, b: &Lines) -> Vec<(&'a (PathBuf, u32), &'a Vec<u8>)
 
 fn ours(built: &Built, query: &Query) -> Lines {
     let compiled = Compiled::new(&query.pattern).unwrap_or_else(|bad| panic!("{query:?}: {bad}"));
-    let how = How {
-        workers: 1,
-        context_lines: 0,
-    };
+    let shards = &built.index.shards;
+    let found = find(shards, &compiled, &Filters::default(), How::all(0));
     let mut lines = Lines::new();
-    for shard in &built.index.shards {
-        for batch in find(shard, &compiled, &Filters::default(), how).batches() {
-            let path = Path::new(OsStr::from_bytes(&batch.package));
-            let path = path.join(OsStr::from_bytes(&batch.path));
-            for line in batch.lines {
-                lines.insert((path.clone(), line.number), line.text);
-            }
+    for batch in found.batches() {
+        let path = Path::new(OsStr::from_bytes(&batch.package));
+        let path = path.join(OsStr::from_bytes(&batch.path));
+        for line in batch.lines {
+            lines.insert((path.clone(), line.number), line.text);
         }
     }
     comparable(lines)

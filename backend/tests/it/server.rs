@@ -5,6 +5,7 @@
 
 mod client;
 mod hostile;
+mod turns;
 
 use crate::found::Batch;
 use client::{Client, Served, build, check_end};
@@ -408,8 +409,15 @@ async fn matches_come_while_the_rest_is_still_being_searched() {
                 matches += Batch::decode(&payload).matches().count();
                 found = started.elapsed();
             }
+            Kind::Progress => {
+                let said = Progress::decode(&payload).unwrap();
+                assert_eq!(
+                    said.matches, matches as u64,
+                    "what lies in wait is not counted"
+                );
+            }
             Kind::End => break,
-            other => assert_eq!(other, Kind::Progress),
+            other => panic!("{other:?} in an answer"),
         }
     }
     assert_eq!(matches, 2);
@@ -440,6 +448,7 @@ async fn a_new_manifest_is_taken_up_and_the_old_shards_are_searched_on() {
     build(
         &served.there,
         &[("a.c", b"int other;\nint task;\n".to_vec())],
+        4096,
     );
     let built = Instant::now();
     while client.shards() == old {

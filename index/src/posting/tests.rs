@@ -110,7 +110,7 @@ proptest! {
         let expected: Vec<u32> = few.iter().copied().filter(|id| set_a.contains(id)).collect();
         intersect(&mut few, &list_a);
         prop_assert_eq!(few, expected);
-        let either = unite(&[list_a, list_b, PostingList::One(0)], universe, slice::from_ref(&(0..universe)));
+        let either = unite(&[list_a, list_b, PostingList::One(0)], universe, slice::from_ref(&(0..universe)), &|| false);
         let mut expected: BTreeSet<u32> = set_a.union(&set_b).copied().collect();
         expected.insert(0);
         prop_assert_eq!(either, expected.into_iter().collect::<Vec<_>>());
@@ -128,7 +128,7 @@ proptest! {
         let is_inside = |id: &u32| ranges.iter().any(|range| range.contains(id));
         let expected: Vec<u32> = ids.iter().copied().filter(is_inside).collect();
         prop_assert_eq!(list.within(&ranges), &expected[..]);
-        prop_assert_eq!(unite(&[list], universe, &ranges), expected);
+        prop_assert_eq!(unite(&[list], universe, &ranges, &|| false), expected);
     }
 
     #[test]

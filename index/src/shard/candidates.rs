@@ -34,15 +34,16 @@ impl Shard {
     }
 
     /// The live blocks that neither `query` nor `filters` rule out. `stop` is asked for every
-    /// document that is looked at; `None`: it said yes.
+    /// package, posting list and document that is looked at; `None`: it said yes, as it must from
+    /// then on.
     pub fn filtered_candidates(
         &self,
         query: &Query,
         filters: &Filters,
         stop: &dyn Fn() -> bool,
     ) -> Result<Option<Candidates>, Error> {
-        let ranges = self.packages_left(filters)?;
-        let blocks = Inside::new(self, &ranges).blocks(query)?;
+        let ranges = self.packages_left(filters, stop)?;
+        let blocks = Inside::new(self, &ranges, stop).blocks(query)?;
         let candidates = match (blocks, filters.ask_documents()) {
             (Some(blocks), false) => Some(Candidates::Blocks(blocks)),
             (None, false) => Some(Candidates::Ranges(ranges.into_owned())),
@@ -54,16 +55,23 @@ impl Shard {
                 .map(Candidates::Ranges),
         };
         self.intact()?;
-        Ok(candidates)
+        Ok(candidates.filter(|_| !stop()))
     }
 
     /// The blocks of the live packages that the filters by package leave.
-    fn packages_left(&self, filters: &Filters) -> Result<Cow<'_, [Range<u32>]>, Error> {
+    fn packages_left(
+        &self,
+        filters: &Filters,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Cow<'_, [Range<u32>]>, Error> {
         if !filters.ask_packages() {
             return Ok(Cow::Borrowed(self.live_blocks()));
         }
         let mut left = Vec::new();
         for package in self.live_packages() {
+            if stop() {
+                break;
+            }
             let package = self.package(package)?;
             if !filters.leave_package(package.directory) {
                 continue;

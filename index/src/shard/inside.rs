@@ -2,6 +2,8 @@
 //!
 //! What lies outside of the ranges is sought over, not read, so that a query inside one package costs
 //! what that package costs.
+//! **Invariant:** who asks looks whether it was stopped once more at the end: what is answered after
+//! that means nothing.
 
 use super::{Error, Shard};
 use crate::format::{PAYLOAD, SINGLE, Section};
@@ -22,15 +24,22 @@ const LENGTH_BYTES_MAX: u64 = 5;
 pub(super) struct Inside<'s> {
     shard: &'s Shard,
     ranges: &'s [Range<u32>],
+    /// Asked before each list: once it says yes, it always will.
+    stop: &'s dyn Fn() -> bool,
     /// Blocks in the ranges.
     block_count: u64,
 }
 
 impl<'s> Inside<'s> {
-    pub(super) fn new(shard: &'s Shard, ranges: &'s [Range<u32>]) -> Self {
+    pub(super) fn new(
+        shard: &'s Shard,
+        ranges: &'s [Range<u32>],
+        stop: &'s dyn Fn() -> bool,
+    ) -> Self {
         Inside {
             shard,
             ranges,
+            stop,
             block_count: ranges.iter().map(|range| range.len() as u64).sum(),
         }
     }
@@ -40,7 +49,7 @@ impl<'s> Inside<'s> {
         match query {
             Query::All => Ok(None),
             Query::None => Ok(Some(Vec::new())),
-            _ if self.block_count == 0 => Ok(Some(Vec::new())),
+            _ if self.block_count == 0 || (self.stop)() => Ok(Some(Vec::new())),
             Query::Trigram(trigram) => {
                 let list = self.shard.postings(*trigram)?;
                 Ok(Some(
@@ -64,6 +73,9 @@ impl<'s> Inside<'s> {
         parts.sort_by_key(Part::cost);
         let mut blocks: Option<Vec<u32>> = None;
         for part in parts {
+            if (self.stop)() {
+                break;
+            }
             match &mut blocks {
                 None => blocks = self.read(&part)?,
                 Some(blocks) if !self.is_worth_reading(&part, blocks) => break,
@@ -126,6 +138,7 @@ impl<'s> Inside<'s> {
                 &lists,
                 self.shard.block_count(),
                 self.ranges,
+                self.stop,
             ));
         }
         blocks.sort_unstable();

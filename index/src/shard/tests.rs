@@ -760,13 +760,24 @@ fn filtering_stops_when_it_is_told_to() {
     let shard = open(&shard_bytes(&FILTERED, 16)).unwrap();
     let mut filters = Filters::default();
     filters.path(Value::Regexp("a"), false).unwrap();
-    for pattern in [".", "main"] {
+    filters.package(Value::Regexp("."), false).unwrap();
+    for pattern in [".", "main", "main|int", "main.*int"] {
         let query = plan(pattern, false).unwrap();
         let asked = std::cell::Cell::new(0);
-        let stop = || asked.replace(asked.get() + 1) == 2;
-        let candidates = shard.filtered_candidates(&query, &filters, &stop);
-        assert_eq!(candidates.unwrap(), None);
-        assert_eq!(asked.get(), 3, "once a document");
+        let all = shard.filtered_candidates(&query, &filters, &|| {
+            asked.set(asked.get() + 1);
+            false
+        });
+        assert!(all.unwrap().is_some());
+        let times = asked.get();
+        assert!(times > 3, "of packages, lists and documents: {times}");
+        for at in 0..times {
+            asked.set(0);
+            let stop = || asked.replace(asked.get() + 1) >= at;
+            let candidates = shard.filtered_candidates(&query, &filters, &stop);
+            assert_eq!(candidates.unwrap(), None, "the {at}th time");
+            assert!(asked.get() <= at + 3, "it goes on for {}", asked.get() - at);
+        }
     }
 }
 

@@ -30,12 +30,22 @@ pub(super) struct Served {
 
 impl Served {
     pub(super) fn start(files: &[(&str, Vec<u8>)], searches: usize) -> Served {
+        Served::in_blocks(4096, files, searches)
+    }
+
+    /// With blocks of so many bytes, and one heavy search at once.
+    pub(super) fn in_blocks(
+        block_bytes: usize,
+        files: &[(&str, Vec<u8>)],
+        searches: usize,
+    ) -> Served {
         let there = tempfile::tempdir().unwrap();
-        build(&there, files);
+        build(&there, files, block_bytes);
         let live = Live::open(&there.path().join("out")).unwrap();
         let options = Options {
             workers: 2,
             searches,
+            heavy_searches: 1,
         };
         let backend = Backend::start(live, options);
         Served { backend, there }
@@ -55,7 +65,7 @@ impl Served {
 }
 
 /// Builds the index of one package, `p_1`.
-pub(super) fn build(there: &tempfile::TempDir, files: &[(&str, Vec<u8>)]) {
+pub(super) fn build(there: &tempfile::TempDir, files: &[(&str, Vec<u8>)], block_bytes: usize) {
     let files: Vec<_> = files
         .iter()
         .map(|(path, text)| (path.as_bytes().to_vec(), text.clone()))
@@ -64,7 +74,7 @@ pub(super) fn build(there: &tempfile::TempDir, files: &[(&str, Vec<u8>)]) {
     let _ = std::fs::remove_dir_all(&source);
     write_package(&source.join("p_1"), &files);
     let how = Build {
-        block_bytes: 4096,
+        block_bytes,
         shard_bytes: u64::MAX,
     };
     build_index(&source, &there.path().join("out"), how);
@@ -143,17 +153,29 @@ impl Client {
         shards: Vec<[u8; 32]>,
     ) {
         let search = Search {
+            filters,
+            shards,
+            ..self.any(text)
+        };
+        self.ask_for(&search).await;
+    }
+
+    /// A search for a regular expression that may cost what it costs.
+    pub(super) fn any(&self, text: &str) -> Search {
+        Search {
             pattern: Pattern {
                 text: text.to_owned(),
                 syntax: Syntax::Regexp,
                 ignore_case: false,
             },
-            filters,
             context_lines: 1,
-            shards,
+            shards: self.shards(),
             heavy: true,
             ..Search::default()
-        };
+        }
+    }
+
+    pub(super) async fn ask_for(&mut self, search: &Search) {
         let mut bytes = Vec::new();
         search.encode(&mut bytes).unwrap();
         self.send(&bytes).await;
@@ -164,14 +186,26 @@ impl Client {
         self.answer().await
     }
 
-    /// What comes up to END or ERROR.
+    /// What comes up to END or ERROR. What PROGRESS says is so where it stands.
     pub(super) async fn answer(&mut self) -> Answer {
-        let (mut batches, mut progress) = (Vec::new(), Vec::new());
+        let (mut batches, mut progress) = (Vec::new(), Vec::<Progress>::new());
+        let (mut matches, mut bound) = (0, f32::INFINITY);
         let end = loop {
             let (kind, payload) = self.next().await.expect("an END before the end");
             match kind {
-                Kind::Batch => batches.push(Batch::decode(&payload)),
-                Kind::Progress => progress.push(Progress::decode(&payload).unwrap()),
+                Kind::Batch => {
+                    let batch = Batch::decode(&payload);
+                    matches += batch.matches().count() as u64;
+                    assert!(batch.matches().all(|line| line.rank <= bound));
+                    batches.push(batch);
+                }
+                Kind::Progress => {
+                    let said = Progress::decode(&payload).unwrap();
+                    assert_eq!(said.matches, matches);
+                    assert!(said.blocks_done <= said.blocks_total);
+                    bound = bound.min(said.bound);
+                    progress.push(said);
+                }
                 Kind::End => break Ok(End::decode(&payload).unwrap()),
                 Kind::Error => break Err(Failure::decode(&payload).unwrap()),
                 // It may have been on its way when the search was sent.

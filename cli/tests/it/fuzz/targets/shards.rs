@@ -1,7 +1,7 @@
 //! What is in an index directory: shards and manifests.
 
 use backend::pattern::Compiled;
-use backend::search::{Cancel, Counters, Sink, Stopped, Task, search};
+use backend::search::{Cancel, Request, Sink, Stopped};
 use index::corpus;
 use index::file::Bytes;
 use index::filter::{Filters, Value};
@@ -10,10 +10,11 @@ use index::indexing::{BuildOptions, Progress, build};
 use index::manifest::{Manifest, Options};
 use index::shard::{BlockId, DocId, Error, PackageId, Shard};
 use index::trigram::Trigram;
-use schema::message::{Pattern, Syntax};
+use schema::message::{self, Pattern, Syntax, Want};
 use std::fs;
 use std::path::Path;
-use std::sync::OnceLock;
+use std::slice;
+use std::sync::{Arc, OnceLock};
 
 /// The shard of the index of format 1 that the index crate keeps.
 const FORMAT_1: &[u8] =
@@ -46,6 +47,7 @@ pub(super) fn shard(data: &[u8]) {
         let inside = |file: &index::shard::SkippedFile| file.package.0 < shard.package_count();
         assert!(skipped.iter().all(inside));
     }
+    let shard = Arc::new(shard);
     for compiled in compiled() {
         filters()
             .iter()
@@ -53,7 +55,7 @@ pub(super) fn shard(data: &[u8]) {
     }
     for dead in [vec![0], vec![1], vec![0, 2]] {
         if let Ok(shard) = shard.with_dead(dead) {
-            search_all(&shard, &compiled()[0], &filters()[1]);
+            search_all(&Arc::new(shard), &compiled()[0], &filters()[1]);
         }
     }
 }
@@ -120,7 +122,7 @@ fn filters() -> [Filters; 2] {
 struct Frames(usize);
 
 impl Sink for Frames {
-    fn frames(&mut self, frames: Vec<u8>) -> Result<(), Stopped> {
+    fn frames(&mut self, frames: Vec<u8>, _: &message::Progress) -> Result<(), Stopped> {
         let mut rest = &frames[..];
         while let Some(frame) = schema::frame::decode(rest).expect("frames") {
             rest = &rest[frame.bytes..];
@@ -131,23 +133,27 @@ impl Sink for Frames {
     }
 }
 
-fn search_all(shard: &Shard, compiled: &Compiled, filters: &Filters) {
-    for workers in [1, 2] {
-        let (cancel, counters) = (Cancel::default(), Counters::default());
-        let task = Task {
-            shard,
-            index: 0,
+fn search_all(shard: &Arc<Shard>, compiled: &Compiled, filters: &Filters) {
+    for (workers, want, limit) in [
+        (1, Want::Matches, 0),
+        (2, Want::Matches, 3),
+        (1, Want::Documents, 1),
+        (2, Want::Count, 0),
+    ] {
+        let request = Request {
+            shards: slice::from_ref(shard),
             compiled,
             filters,
+            want,
+            limit,
             context_lines: 2,
             workers,
-            cancel: &cancel,
-            counters: &counters,
-            later_static_rank: 0.0,
+            cancel: &Cancel::default(),
         };
+        let plan = request.plan(u64::MAX).expect("nobody stops it");
         let mut frames = Frames::default();
-        let end = search(task, &mut frames).expect("nobody stops it");
-        assert!(frames.0 as u64 <= end.matches);
+        let ends = request.run(plan, &mut frames).expect("nobody stops it");
+        assert!(frames.0 as u64 <= ends[0].matches);
     }
 }
 

@@ -1,0 +1,153 @@
+//! What a match takes on the wire: the frames of a search, taken apart.
+//!
+//! usage: cargo bench -p backend --bench wire -- INDEX
+//!
+//! Without INDEX, as `cargo test` runs it, the index is of one small package.
+
+use backend::pattern::Compiled;
+use backend::search::{Cancel, Request, Sink, Stopped};
+use index::corpus::sources;
+use index::directory::Index;
+use index::filter::Filters;
+use index::indexing::{self, BuildOptions};
+use index::shard::Shard;
+use schema::frame::{self, Kind};
+use schema::message::{BatchReader, Pattern, Progress, Syntax, Want};
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+const QUERIES: [&str; 5] = ["TCP_NODELAY", "arse", "printf", "return", "e"];
+
+/// Bytes of a line's entry, and of a range's, in a frame.
+const LINE_BYTES: usize = 24;
+const RANGE_BYTES: usize = 8;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    // Cargo adds a flag of its own.
+    let index = std::env::args().skip(1).find(|each| each != "--bench");
+    let there = tempfile::tempdir()?;
+    let index = match index {
+        Some(index) => PathBuf::from(index),
+        None => small_index(there.path())?,
+    };
+    let shards: Vec<Arc<Shard>> = Index::open(&index)?.shards;
+    println!(
+        "{:12} context  matches  frames  bytes a match = text + context + names + lines + ranges + rest",
+        "query"
+    );
+    for query in QUERIES {
+        for context_lines in [0, 2] {
+            print(
+                query,
+                context_lines,
+                measure(&shards, query, context_lines)?,
+            );
+        }
+    }
+    Ok(())
+}
+
+/// A package in which every query matches.
+fn small_index(there: &Path) -> Result<PathBuf, Box<dyn Error>> {
+    let (source, index) = (there.join("p_1"), there.join("index"));
+    std::fs::create_dir(&source)?;
+    let text = "return parse(printf, TCP_NODELAY);\n\nx = 1;\n".repeat(1000);
+    std::fs::write(source.join("a.c"), text)?;
+    let (build, progress) = (BuildOptions::default(), indexing::Progress::default());
+    indexing::build(sources(&[source], false)?, &index, &build, &progress)?;
+    Ok(index)
+}
+
+/// Bytes of frames, by what they are.
+#[derive(Default)]
+struct Bytes {
+    matches: usize,
+    frames: usize,
+    all: usize,
+    text: usize,
+    context: usize,
+    /// Package, path, language and hash.
+    names: usize,
+    lines: usize,
+    ranges: usize,
+}
+
+fn measure(
+    shards: &[Arc<Shard>],
+    query: &str,
+    context_lines: u32,
+) -> Result<Bytes, Box<dyn Error>> {
+    let compiled = Compiled::new(&Pattern {
+        text: query.to_owned(),
+        syntax: Syntax::Literal,
+        ignore_case: false,
+    });
+    let request = Request {
+        shards,
+        compiled: &compiled.map_err(|bad| bad.reason)?,
+        filters: &Filters::default(),
+        want: Want::Matches,
+        limit: 0,
+        context_lines,
+        workers: 2,
+        cancel: &Cancel::default(),
+    };
+    let plan = request.plan(u64::MAX).expect("nobody stops it");
+    let mut bytes = Bytes::default();
+    let ends = request.run(plan, &mut bytes).expect("nobody stops it");
+    let matches: u64 = ends.iter().map(|end| end.matches).sum();
+    assert!(matches > 0 && bytes.matches as u64 == matches);
+    Ok(bytes)
+}
+
+impl Sink for Bytes {
+    fn frames(&mut self, frames: Vec<u8>, _: &Progress) -> Result<(), Stopped> {
+        let mut rest = &frames[..];
+        while let Some(frame) = frame::decode(rest).expect("frames") {
+            assert_eq!(frame.kind, Kind::Batch);
+            self.frames += 1;
+            self.all += frame.bytes;
+            self.take(frame.payload);
+            rest = &rest[frame.bytes..];
+        }
+        Ok(())
+    }
+}
+
+impl Bytes {
+    fn take(&mut self, payload: &[u8]) {
+        let reader = BatchReader::new(payload).expect("a batch");
+        let view = reader.view().expect("a batch");
+        let names = [view.package, view.path, view.language.as_bytes(), view.hash];
+        self.names += names.iter().map(|name| name.len()).sum::<usize>();
+        for line in view.lines() {
+            self.lines += LINE_BYTES;
+            self.ranges += RANGE_BYTES * line.ranges().count();
+            match line.is_match() {
+                true => {
+                    self.matches += 1;
+                    self.text += line.text.len();
+                }
+                false => self.context += line.text.len(),
+            }
+        }
+    }
+}
+
+fn print(query: &str, context_lines: u32, bytes: Bytes) {
+    let a_match = |all: usize| all as f64 / bytes.matches as f64;
+    let known = bytes.text + bytes.context + bytes.names + bytes.lines + bytes.ranges;
+    println!(
+        "{query:12} {context_lines:7} {:8} {:7} {:7.1} = {:6.1} + {:6.1} + {:5.1} + {:5.1} + {:4.1} + {:5.1}",
+        bytes.matches,
+        bytes.frames,
+        a_match(bytes.all),
+        a_match(bytes.text),
+        a_match(bytes.context),
+        a_match(bytes.names),
+        a_match(bytes.lines),
+        a_match(bytes.ranges),
+        a_match(bytes.all - known),
+    );
+}

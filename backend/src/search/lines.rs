@@ -1,0 +1,71 @@
+//! Where the matching lines of a run of blocks are: in which block, and which number they have.
+
+use crate::batch::Place;
+use index::shard::{BlockId, Error, Shard};
+use std::ops::Range;
+
+/// Says where the matching lines of a run are, which ascend.
+pub(super) struct Lines<'a> {
+    shard: &'a Shard,
+    run: Range<u32>,
+    /// Where the run begins in the text of all documents.
+    base: u64,
+    /// The block of the last line, and where it ends.
+    block: u32,
+    block_end: u64,
+    /// A place up to which lines have been counted, and the number of the line that begins there.
+    counted: usize,
+    number: u32,
+    /// Blocks that have been entered for a line.
+    pub(super) matched_blocks: u64,
+    last_matched: Option<u32>,
+}
+
+impl<'a> Lines<'a> {
+    pub(super) fn new(shard: &'a Shard, run: Range<u32>) -> Result<Self, Error> {
+        let base = shard.text_range(run.start..run.start + 1)?;
+        Ok(Lines {
+            shard,
+            block: run.start,
+            base: base.start,
+            block_end: base.end,
+            counted: 0,
+            number: shard.first_line(BlockId(run.start))?,
+            run,
+            matched_blocks: 0,
+            last_matched: None,
+        })
+    }
+
+    /// Goes on to the block of a line.
+    pub(super) fn enter(&mut self, line: &Range<usize>) -> Result<(), Error> {
+        let start = self.base + line.start as u64;
+        while start >= self.block_end && self.block + 1 < self.run.end {
+            self.block += 1;
+            let range = self.shard.text_range(self.block..self.block + 1)?;
+            self.block_end = range.end;
+            self.counted = range.start.saturating_sub(self.base) as usize;
+            self.number = self.shard.first_line(BlockId(self.block))?;
+        }
+        if self.last_matched != Some(self.block) {
+            self.last_matched = Some(self.block);
+            self.matched_blocks += 1;
+        }
+        Ok(())
+    }
+
+    pub(super) fn place(&mut self, text: &[u8], line: &Range<usize>) -> Result<Place, Error> {
+        self.enter(line)?;
+        let between = text.get(self.counted..line.start);
+        let between = between.ok_or_else(|| self.shard.inconsistent("where a block begins"))?;
+        let lines = memchr::memchr_iter(b'\n', between).count() as u32;
+        self.number = self.number.saturating_add(lines);
+        self.counted = line.start;
+        Ok(Place {
+            number: self.number,
+            start: self.base + line.start as u64,
+            end: self.base + line.end as u64,
+            block: self.block,
+        })
+    }
+}
