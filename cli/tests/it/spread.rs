@@ -29,7 +29,7 @@ const SEEDS: u64 = 6;
 const SPREADINGS: usize = 4;
 
 /// What is asked: with ties, filters, empty matches and nothing found.
-const SEARCHES: [&str; 7] = [
+const SEARCHES: [&str; 11] = [
     "q=task",
     "q=TASK&case=no&context=10",
     "q=ta%5Bsx%5D%7C%5E%24&mode=regexp&context=0",
@@ -37,6 +37,10 @@ const SEARCHES: [&str; 7] = [
     "q=e&path=-2&package=p%5B0-4%5D&lang=c",
     "q=%5Cbtask%5Cb.*%5B0-3%5D&mode=regexp",
     "q=nowhere",
+    "q=task&want=documents",
+    "q=task&want=count",
+    "q=task&limit=7",
+    "q=e&want=documents&limit=3",
 ];
 
 /// Numbers that follow from a seed.
@@ -191,7 +195,7 @@ impl Site {
             let end = text.rfind(r#","timings":{"#).expect("the last field");
             pages.push(text[start..end].to_owned());
         }
-        if !search.contains("group") {
+        if !search.contains("group") && !search.contains("want") {
             let (status, text) = self.get(&format!("/api/v2/export?{search}"));
             assert_eq!(status, 200, "{text}");
             pages.push(text);
