@@ -81,7 +81,8 @@ def last_match(table, query, backend, server, runs):
     if len(counts) != 1:
         raise Wrong(f"counts differ: {counts}")
     alone, streamed, answered = map(statistics.median, (alone, streamed, answered))
-    table.row(f"{query}: the backend alone, to END", "", f"{alone:.1f} ms, {counts.pop():,.0f} lines")
+    table.row(f"{query}: the backend alone, to END", "",
+              f"{alone:.1f} ms, {counts.pop():,.0f} lines")
     table.row(f"{query}: last match through serve", "<= 1.5 x",
               f"{streamed / alone:.2f} x ({streamed:.1f} ms)", streamed <= 1.5 * alone)
     table.row(f"{query}: whole answer with its first page", "",
@@ -103,7 +104,7 @@ def first_match(table, query, server, runs):
 
 
 def first_event(address, pattern):
-    """Seconds to the first event with matches: in one request, or in two where that is not known."""
+    """Seconds to the first event with matches, in one request, or in two where need be."""
     parameters = urllib.parse.urlencode({"q": pattern, "mode": "regexp"})
     started = time.perf_counter()
     if until_matches(address, f"/api/v2/events?{parameters}"):
@@ -137,18 +138,24 @@ def peers(table, query, corpus, zoekt, runs):
         started = time.perf_counter()
         subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
         times.append(time.perf_counter() - started)
-    table.row(f"{query}: ripgrep, the whole process", "", f"{1e3 * statistics.median(times[1:]):.0f} ms")
+    table.row(f"{query}: ripgrep, the whole process", "",
+              f"{1e3 * statistics.median(times[1:]):.0f} ms")
     if zoekt:
         times = [zoekt.all("literal", query)[0] for _ in range(runs + 1)]
-        table.row(f"{query}: zoekt, all matches", "", f"{1e3 * statistics.median(times[1:]):.0f} ms")
+        table.row(f"{query}: zoekt, all matches", "",
+                  f"{1e3 * statistics.median(times[1:]):.0f} ms")
 
 
 def rare_words(corpus):
     """Identifiers that occur at most ten times in a corpus, in an order that says nothing."""
-    command = (f"rg --no-config --no-ignore --hidden -g '!.git' -oNI '\\b[A-Za-z_][A-Za-z0-9_]{{7,30}}\\b' \"$1\" | "
-               f"LC_ALL=C awk '{{n[$0]++}} END {{for (w in n) if (n[w] <= {LINES_MAX}) print w}}'")
-    done = subprocess.run(["sh", "-c", command, "sh", corpus], check=True, stdout=subprocess.PIPE,
-                          text=True)
+    find = ["rg", "--no-config", "--no-ignore", "--hidden", "-g", "!.git", "-oNI",
+            r"\b[A-Za-z_][A-Za-z0-9_]{7,30}\b", corpus]
+    count = f"{{n[$0]++}} END {{for (word in n) if (n[word] <= {LINES_MAX}) print word}}"
+    found = subprocess.Popen(find, stdout=subprocess.PIPE)
+    done = subprocess.run(["awk", count], stdin=found.stdout, check=True, stdout=subprocess.PIPE,
+                          text=True, env=dict(os.environ, LC_ALL="C"))
+    found.stdout.close()
+    found.wait()
     words = sorted(done.stdout.split())
     random.Random(1).shuffle(words)
     return words[:WORDS]
@@ -179,7 +186,7 @@ def check_small(server, corpus, word):
     command = ["rg", "--no-config", "--crlf", "--no-ignore", "--hidden", "-g", "!.git", "-NI",
                "-F", "-e", word, corpus]
     done = subprocess.run(command, stdout=subprocess.PIPE, check=False)
-    expected = len([line for line in done.stdout.splitlines() if b"binary file matches" not in line])
+    expected = sum(b"binary file matches" not in line for line in done.stdout.splitlines())
     answer = server.search(q=word)
     if not answer["complete"] or answer["total"] != expected:
         raise Wrong(f"{word}: {answer['total']} lines, ripgrep finds {expected}")
