@@ -40,6 +40,7 @@ GONE_EACH = 20_000
 # Every tenth is of 2 million matches, and far from its end when its client goes.
 GONE_HEAVY_EVERY, GONE_HEAVY_EACH = 10, 500_000
 GONE_AFTER_S = 0.02
+GONE_WITHIN_S = 90
 IDLE_WITHIN_S = 0.25
 # Threads and connections that rest are kept so long by whoever may need them again.
 RESTING_S = 12
@@ -193,10 +194,12 @@ def disconnected(table, server, spool):
     counters = [f"trawl_frontend_queries_{name}_total" for name in names]
     counted = [server.metric(counter) for counter in counters]
     started = time.perf_counter()
-    disconnect_all(server.address)
+    failures = disconnect_all(server.address)
     gone = time.perf_counter()
     idle_s = until_idle(server, gone)
     what = f"{GONE:,} clients that go"
+    table.row(f"{what}: connections refused or late", "0",
+              f"{len(failures)} {failures[-1] if failures else ''}", not failures)
     table.row(f"{what}: processors idle after", f"<= {1e3 * IDLE_WITHIN_S:.0f} ms",
               f"{1e3 * idle_s:.0f} ms", idle_s <= IDLE_WITHIN_S)
     time.sleep(RESTING_S)
@@ -211,22 +214,30 @@ def disconnected(table, server, spool):
 
 
 def disconnect_all(address):
-    """Asks, and closes the connection at a random moment, so many at once."""
-    numbers, moments = iter(range(GONE)), random.Random(1)
+    """Asks, and closes the connection at a random moment, so many at once; what went wrong."""
+    numbers, moments, failures = iter(range(GONE)), random.Random(1), []
+    give_up = time.monotonic() + GONE_WITHIN_S
 
     def some():
         for number in numbers:
-            with socket.create_connection(address, timeout=10) as stream:
-                is_heavy = number % GONE_HEAVY_EVERY == 0
-                path = target(GONE_HEAVY_EACH if is_heavy else GONE_EACH, number)
-                stream.sendall(f"GET {path} HTTP/1.1\r\nHost: trawl\r\n\r\n".encode())
-                time.sleep(moments.random() * GONE_AFTER_S)
+            is_heavy = number % GONE_HEAVY_EVERY == 0
+            path = target(GONE_HEAVY_EACH if is_heavy else GONE_EACH, number)
+            try:
+                with socket.create_connection(address, timeout=10) as stream:
+                    stream.sendall(f"GET {path} HTTP/1.1\r\nHost: trawl\r\n\r\n".encode())
+                    time.sleep(moments.random() * GONE_AFTER_S)
+            except OSError as error:
+                failures.append(str(error))
+            if time.monotonic() > give_up:
+                failures.append(f"stopped after {number:,}")
+                break
 
     threads = [threading.Thread(target=some) for _ in range(GONE_AT_ONCE)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
+    return failures
 
 
 def until_idle(server, since, most_s=30):

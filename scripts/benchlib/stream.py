@@ -94,6 +94,7 @@ def senders_alone(table):
         _, all_ms, sent, matches = drain(address, "literal", "matches 5000000 seed 1", 0)
     table.row("one sender alone, to a reader that discards", "",
               f"{matches / all_ms / 1e3:.1f} M/s, {sent / all_ms / 1e3:,.0f} MB/s")
+    table.row("a match of 100 bytes of text, on the wire", "", f"{sent / matches:.1f} bytes")
 
 
 def speed(table, what, asked, matches):
@@ -128,6 +129,8 @@ def large_frames(table, work, runs):
         bandwidth = median(asked, lambda each: each.spooled / each.stream_s)
         table.row(f"{what}: into the spool", ">= 600 MB/s", f"{bandwidth / 1e6:,.0f} MB/s",
                   bandwidth >= 600e6)
+        cpu = median(asked, lambda each: each.cpu_s * 1e9 / each.spooled)
+        table.row(f"{what}: processors, a GB", "", f"{cpu:.2f} s")
 
 
 def ten_million(table, work, runs):
