@@ -15,7 +15,7 @@ use crate::query::Query;
 use crate::rank::{FrameAt, Pointer, unpack_frame};
 use crate::render::Match;
 use crate::run::{Explain, Missing, Outcome, Skipped};
-use crate::spool::{FrameReader, RunSpool, SpoolError, read_pointers};
+use crate::spool::{FrameReader, Held, RunSpool, SpoolError, read_pointers};
 use schema::frame;
 use schema::message::{BatchReader, Phases, SpoolFacets};
 use std::ops::Range;
@@ -29,6 +29,9 @@ const CHUNK_BYTES: usize = 64 << 20;
 
 /// What a match takes in memory beside its bytes, about.
 const MATCH_BYTES: usize = 256;
+
+/// What is rendered without a thread of its own: some tenths of a millisecond of work.
+const SMALL_BYTES: u64 = 64 << 10;
 
 /// Matches in a chunk, at least.
 const CHUNK_LEN_MIN: usize = 1000;
@@ -171,6 +174,12 @@ impl Answer {
         result
     }
 
+    /// Whether reading it touches no disk. It is small then.
+    pub(crate) fn is_in_memory(&self) -> bool {
+        let (on_disk, in_memory) = self.spool.held_bytes();
+        on_disk == 0 && in_memory <= SMALL_BYTES
+    }
+
     /// Whether it is to be searched for again.
     pub(crate) fn is_damaged(&self) -> bool {
         self.damaged.load(Relaxed)
@@ -226,7 +235,7 @@ impl Answer {
         }
         let blob = &self.spool.facets;
         let mut words = vec![0_u64; blob.len().div_ceil(8) as usize];
-        blob.read_at(words.as_mut_bytes(), 0)?;
+        blob.read_at(words.as_mut_bytes(), 0, &mut Held::default())?;
         let frame = frame::decode(words.as_bytes()).ok().flatten();
         let facets = frame.and_then(|frame| SpoolFacets::decode(frame.payload).ok());
         self.checked(facets.map(Some).ok_or_else(|| blob.corrupt(0)))

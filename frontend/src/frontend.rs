@@ -13,7 +13,7 @@ use crate::measures;
 use crate::memory::Memory;
 use crate::query::Query;
 use crate::run::Event;
-use crate::runs::Runs;
+use crate::runs::{Forgotten, Runs};
 use crate::search::Search;
 use crate::spool::{BeforeWrite, Limits, Spool};
 use schema::message::{self, FileRange, FileReply, FileRequest};
@@ -78,7 +78,7 @@ impl Config {
             silence_max: Duration::from_secs(3),
             running_max: 4,
             queued_max: 32,
-            grace: Duration::from_secs(2),
+            grace: Duration::from_millis(100),
             timeout: Duration::from_secs(60),
             timeout_max: Duration::from_secs(300),
             slow_query: Duration::from_secs(1),
@@ -229,7 +229,9 @@ impl Frontend {
             let forgotten = runs.insert(Arc::clone(&live));
             (live, forgotten)
         };
-        drop(forgotten);
+        if !forgotten.is_empty() {
+            self.runtime.spawn_blocking(move || drop(forgotten));
+        }
         let search = self.hold(Arc::clone(&live));
         self.runtime.spawn(self.drive(live));
         Ok(search)
@@ -403,9 +405,22 @@ impl Frontend {
             metrics::gauge!("trawl_frontend_queries_running").decrement(1.0);
             active.fetch_sub(1, Relaxed);
             measures::record(&answer, slow_query);
-            drop((answer, live));
-            let forgotten = lock(&runs).make_room(&spool, 0);
-            drop(forgotten);
+            drop(answer);
+            let forgotten = {
+                let mut runs = lock(&runs);
+                // What nobody waited for is not read either.
+                let mut forgotten = match live.is_abandoned() {
+                    true => runs.forget(&live),
+                    false => Forgotten::default(),
+                };
+                drop(live);
+                forgotten.extend(runs.make_room(&spool, 0));
+                forgotten
+            };
+            if !forgotten.is_empty() {
+                // Removing gigabytes takes a while.
+                tokio::task::spawn_blocking(move || drop(forgotten));
+            }
         }
     }
 }

@@ -17,6 +17,7 @@ mod pages;
 mod params;
 mod problem;
 
+use crate::answer::Answer;
 use crate::frontend::Frontend;
 use crate::measures;
 use crate::render::html::{Chrome, Form};
@@ -103,6 +104,17 @@ fn keep_up(frontend: &Arc<Frontend>, metrics: PrometheusHandle) {
             metrics.run_upkeep();
         }
     });
+}
+
+/// Renders a part of an answer: at once when all of it is in memory, which is when there is little.
+async fn rendering<T: Send + 'static>(
+    answer: &Answer,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> T {
+    match answer.is_in_memory() {
+        true => work(),
+        false => blocking(work).await,
+    }
 }
 
 /// Runs work that blocks, away from the runtime's workers.

@@ -61,6 +61,8 @@ pub(crate) struct Live {
     slots: Vec<Slot>,
     state: watch::Sender<State>,
     cancelled: AtomicBool,
+    /// It was cancelled because nobody waited for it any more.
+    abandoned: AtomicBool,
     /// When the run is stopped; the latest that a client has asked for.
     deadline: watch::Sender<Deadline>,
     /// `wants_turn` is set.
@@ -121,6 +123,7 @@ impl Live {
             slots: claim.slots,
             state: watch::Sender::default(),
             cancelled: AtomicBool::new(false),
+            abandoned: AtomicBool::new(false),
             deadline: watch::Sender::new(claim.deadline),
             wake: Notify::new(),
             wants_turn: AtomicBool::new(false),
@@ -146,6 +149,7 @@ impl Live {
             slots: Vec::new(),
             state: watch::Sender::new(State::Finished(Arc::new(answer))),
             cancelled: AtomicBool::new(false),
+            abandoned: AtomicBool::new(false),
             deadline: watch::Sender::new(Deadline::after(Duration::ZERO)),
             wake: Notify::new(),
             wants_turn: AtomicBool::new(false),
@@ -205,7 +209,9 @@ impl Live {
             Ok(Err(reason)) => lost(reason.to_string()),
             Err(_) => lost("this frontend failed on its answer".to_owned()),
         };
-        if let Event::Lost { reason, .. } = &event {
+        if let Event::Lost { reason, .. } = &event
+            && !self.slots[stream].is_stopped()
+        {
             let backend = self.slots[stream].peer.name();
             tracing::warn!(backend, id = self.id, reason, "stream lost");
         }
@@ -320,10 +326,16 @@ impl Live {
                 .saturating_duration_since(Instant::now())
         };
         if left.is_zero() {
+            self.abandoned.store(true, Relaxed);
             self.cancel();
             return None;
         }
         Some(left)
+    }
+
+    /// Whether it was cancelled because nobody waited for it any more.
+    pub(crate) fn is_abandoned(&self) -> bool {
+        self.abandoned.load(Relaxed)
     }
 
     pub(crate) fn is_running(&self) -> bool {
@@ -412,6 +424,7 @@ impl Live {
             // It is there as long as this process.
             tracing::warn!(id = self.id, %error, "an answer will not survive a restart");
         }
+        self.spool.close();
         self.state.send_replace(State::Finished(Arc::new(answer)));
     }
 

@@ -17,7 +17,7 @@
 
 use crate::page::PER_PACKAGE_MAX;
 use crate::rank::StringPool;
-use crate::spool::{Blob, RunSpool, SpoolError};
+use crate::spool::{Blob, Held, RunSpool, SpoolError};
 use std::ops::Range;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
@@ -106,7 +106,8 @@ pub(crate) fn read(
 ) -> Result<Vec<Package>, SpoolError> {
     let start = (range.start * RECORD_BYTES) as u64;
     let mut records = vec![Record::default(); range.len()];
-    fill(blob, records.as_mut_bytes(), start)?;
+    let mut file = Held::default();
+    fill(blob, records.as_mut_bytes(), start, &mut file)?;
     let (Some(first), Some(last)) = (records.first(), records.last()) else {
         return Ok(Vec::new());
     };
@@ -117,7 +118,7 @@ pub(crate) fn read(
     }
     let mut names = vec![0; (names_end - names_start) as usize];
     let base = u64::from(count) * RECORD_BYTES as u64;
-    fill(blob, &mut names, base + names_start)?;
+    fill(blob, &mut names, base + names_start, &mut file)?;
     let package = |record: &Record| {
         let at = usize::try_from(record.name.checked_sub(names_start)?).ok()?;
         let name = names.get(at..)?.get(..record.name_bytes as usize)?;
@@ -132,8 +133,8 @@ pub(crate) fn read(
     packages.ok_or_else(|| blob.corrupt(start))
 }
 
-fn fill(blob: &Blob, space: &mut [u8], offset: u64) -> Result<(), SpoolError> {
-    let read = blob.read_at(space, offset)?;
+fn fill(blob: &Blob, space: &mut [u8], offset: u64, file: &mut Held) -> Result<(), SpoolError> {
+    let read = blob.read_at(space, offset, file)?;
     match read == space.len() {
         true => Ok(()),
         false => Err(blob.corrupt(offset + read as u64)),

@@ -39,7 +39,18 @@ struct Entry {
 /// Runs that were forgotten. Dropping them removes their files, which is not to be done under a
 /// lock.
 #[must_use]
+#[derive(Default)]
 pub(crate) struct Forgotten(Vec<Arc<Live>>);
+
+impl Forgotten {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn extend(&mut self, mut other: Forgotten) {
+        self.0.append(&mut other.0);
+    }
+}
 
 impl Drop for Forgotten {
     fn drop(&mut self) {
@@ -84,6 +95,17 @@ impl Runs {
         };
         self.entries.insert(entry.live.id.clone(), entry);
         Forgotten(before.into_iter().collect())
+    }
+
+    /// Forgets this run, of which only the query is remembered.
+    pub(crate) fn forget(&mut self, live: &Arc<Live>) -> Forgotten {
+        let is_it = self.entries.get(&live.id);
+        let is_it = is_it.is_some_and(|entry| Arc::ptr_eq(&entry.live, live));
+        if !is_it {
+            return Forgotten(Vec::new());
+        }
+        self.note(live);
+        Forgotten(self.remove(&live.id).into_iter().collect())
     }
 
     fn remove(&mut self, id: &str) -> Option<Arc<Live>> {

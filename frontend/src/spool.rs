@@ -16,7 +16,7 @@ mod pointers;
 mod reader;
 mod run;
 
-pub(crate) use blob::Blob;
+pub(crate) use blob::{Blob, Held};
 pub(crate) use pointers::{PointerReader, PointerWriter, read_pointers};
 pub(crate) use reader::FrameReader;
 pub(crate) use run::RunSpool;

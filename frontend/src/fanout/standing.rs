@@ -11,7 +11,7 @@ use schema::message::Shard;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, Thread};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 use tokio::sync::watch;
 
 /// The pause before a lost backend is tried again, doubled each time up to the longest one.
@@ -43,6 +43,8 @@ pub(crate) struct Status {
     pub(crate) shards: Option<Arc<[Shard]>>,
     /// Attempts to connect that have come to an end, either way.
     attempts: u64,
+    /// When the attempt under way began.
+    attempting: Option<Instant>,
 }
 
 /// A backend and the connections to it.
@@ -67,6 +69,7 @@ impl Peer {
             },
             shards: None,
             attempts: 0,
+            attempting: None,
         };
         let peer = Arc::new(Peer {
             backend,
@@ -93,12 +96,14 @@ impl Peer {
         self.status.borrow().clone()
     }
 
-    /// Waits until the backend is connected, or one more attempt has failed, or time is up.
+    /// Waits until the backend is connected, or one more attempt has failed, or time is up. Of an
+    /// attempt that has hung for so long already nothing is expected.
     pub(crate) async fn ready(&self, deadline: tokio::time::Instant) {
         let mut status = self.status.subscribe();
         let attempts = {
             let now = status.borrow();
-            if matches!(now.link, Link::Connected) {
+            let hangs = |began: Instant| began.elapsed() >= READY_MAX;
+            if matches!(now.link, Link::Connected) || now.attempting.is_some_and(hangs) {
                 return;
             }
             now.attempts
@@ -170,6 +175,8 @@ impl Peer {
 
     /// Connects and hears HELLO frames until the connection is lost.
     fn listen(&self) -> Lost {
+        self.status
+            .send_modify(|status| status.attempting = Some(Instant::now()));
         let mut connection = match self.dial() {
             Ok(connection) => connection,
             Err(lost) => return lost,
@@ -214,6 +221,7 @@ impl Peer {
                 tracing::info!(backend = self.name(), shards = shards.len(), "connected");
             }
             status.link = Link::Connected;
+            status.attempting = None;
             status.shards = Some(shards.into());
             true
         });
@@ -237,6 +245,7 @@ impl Peer {
                 }
             };
             status.link = Link::Lost { reason, since };
+            status.attempting = None;
         });
     }
 }

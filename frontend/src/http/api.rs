@@ -4,7 +4,7 @@ use super::eta::Eta;
 use super::headers::{Asked, NEVER};
 use super::params::{Params, QUERY, VIEW, View};
 use super::problem::Problem;
-use super::{App, KEEP, blocking};
+use super::{App, KEEP, blocking, rendering};
 use crate::answer::Answer;
 use crate::measures;
 use crate::packages::Package;
@@ -130,7 +130,7 @@ async fn answer(mut search: Search, wish: Wish, asked: Asked) -> Result<Response
         return blocking(move || running(&search, wish)).await;
     }
     let (answer, was_there) = (search.finished().await?, search.was_there());
-    blocking(move || {
+    rendering(&Arc::clone(&answer), move || {
         let (mut response, timings) = done(&answer, wish)?;
         asked.dress(&mut response, &answer, &timings, was_there);
         Ok(response)

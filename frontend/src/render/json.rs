@@ -1,6 +1,6 @@
 //! Answers for programs. The order of fields is that of the structs below and never changes with
 //! the data; what may differ between two searches of the same documents is in `id`, `generation`,
-//! `searched`, `timings`, `missing` and `explain`, and nowhere else.
+//! `timings`, `missing` and `explain`, and nowhere else.
 
 use super::{ContextLine, Match};
 use crate::answer::Answer;
@@ -47,20 +47,13 @@ pub(crate) struct Page<'a> {
 pub(crate) struct SearchedJson {
     documents: u64,
     of: u64,
-    shards: u64,
-    of_shards: u64,
 }
 
 impl From<&Answer> for SearchedJson {
     fn from(answer: &Answer) -> Self {
-        let known = answer.known();
-        let missing = answer.missing().iter();
-        let missing: usize = missing.map(|missing| missing.shards.len()).sum();
         SearchedJson {
             documents: answer.explain().shard_documents,
-            of: known.documents,
-            shards: known.shards.saturating_sub(missing as u64),
-            of_shards: known.shards,
+            of: answer.known().documents,
         }
     }
 }

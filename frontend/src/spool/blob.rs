@@ -1,42 +1,54 @@
 //! Bytes of a run that are appended and read: in memory while they are few, in a file from then on.
+//!
+//! While a run goes on its files are open; of a finished run they are opened by who reads them, so that
+//! descriptors do not grow with the runs that are remembered.
 
 use super::{SpoolError, io_error};
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 
 /// One file of a run. One thread appends; any number read.
 #[derive(Debug)]
 pub(crate) struct Blob {
     path: PathBuf,
-    /// Once it is there, everything is in it.
-    pub(super) file: OnceLock<File>,
-    pub(super) memory: RwLock<Vec<u8>>,
-    pub(super) bytes: AtomicU64,
+    state: RwLock<State>,
+    bytes: AtomicU64,
 }
+
+/// Where the bytes are.
+#[derive(Debug)]
+enum State {
+    Memory(Vec<u8>),
+    /// In a file that is appended to.
+    Open(Arc<File>),
+    /// In a file that readers open, and share while it is open.
+    Closed(Mutex<Weak<File>>),
+}
+
+/// A file that a reader keeps open.
+#[derive(Debug, Default)]
+pub(crate) struct Held(Option<Arc<File>>);
 
 impl Blob {
     /// Nothing yet, in memory.
     pub(super) fn new(path: PathBuf) -> Blob {
         Blob {
             path,
-            file: OnceLock::new(),
-            memory: RwLock::default(),
+            state: RwLock::new(State::Memory(Vec::new())),
             bytes: AtomicU64::new(0),
         }
     }
 
     /// A file that is there, of this length.
     pub(super) fn open(path: PathBuf, bytes: u64) -> Option<Blob> {
-        let file = File::open(&path).ok()?;
-        let is_whole = file.metadata().is_ok_and(|meta| meta.len() == bytes);
+        let is_whole = path.metadata().is_ok_and(|meta| meta.len() == bytes);
         is_whole.then(|| Blob {
             path,
-            file: OnceLock::from(file),
-            memory: RwLock::default(),
+            state: RwLock::new(State::Closed(Mutex::default())),
             bytes: AtomicU64::new(bytes),
         })
     }
@@ -50,19 +62,93 @@ impl Blob {
         self.bytes.load(Relaxed)
     }
 
-    /// Fills `space` from `offset` on and says how much of it: less than all only at the end.
-    pub(crate) fn read_at(&self, space: &mut [u8], offset: u64) -> Result<usize, SpoolError> {
-        if self.file.get().is_none() {
-            let memory = self.memory.read().unwrap_or_else(PoisonError::into_inner);
-            // It may have gone to the file in between.
-            if self.file.get().is_none() {
-                let start = usize::try_from(offset).map_or(memory.len(), |at| at.min(memory.len()));
-                let bytes = space.len().min(memory.len() - start);
-                space[..bytes].copy_from_slice(&memory[start..start + bytes]);
-                return Ok(bytes);
-            }
+    pub(super) fn is_in_memory(&self) -> bool {
+        matches!(*self.read_state(), State::Memory(_))
+    }
+
+    /// The file that is appended to.
+    pub(super) fn file(&self) -> Option<Arc<File>> {
+        match &*self.read_state() {
+            State::Open(file) => Some(Arc::clone(file)),
+            State::Memory(_) | State::Closed(_) => None,
         }
-        let file = self.file.get().expect("it was there a moment ago");
+    }
+
+    /// Notes that so many bytes have been appended to the file.
+    pub(super) fn grow(&self, bytes: u64) {
+        self.bytes.fetch_add(bytes, Relaxed);
+    }
+
+    /// Appends in memory, where everything is so far.
+    pub(super) fn append_to_memory(&self, bytes: &[u8]) {
+        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        if let State::Memory(memory) = &mut *state {
+            memory.extend_from_slice(bytes);
+            self.grow(bytes.len() as u64);
+        }
+    }
+
+    /// Opens an empty file in the place of what an attempt that failed has left there.
+    pub(super) fn create(&self) -> io::Result<File> {
+        let mut options = OpenOptions::new();
+        let file = options.read(true).append(true).create(true);
+        let file = file.open(&self.path)?;
+        file.set_len(0)?;
+        Ok(file)
+    }
+
+    /// Gives what is in memory to `write`, and takes the file when that is well.
+    pub(super) fn move_to(
+        &self,
+        file: File,
+        write: impl FnOnce(&File, &[u8]) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        if let State::Memory(memory) = &*state {
+            write(&file, memory)?;
+        }
+        *state = State::Open(Arc::new(file));
+        Ok(())
+    }
+
+    /// Nothing more will be appended: who reads opens the file.
+    pub(super) fn close(&self) {
+        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        if let State::Open(file) = &*state {
+            *state = State::Closed(Mutex::new(Arc::downgrade(file)));
+        }
+    }
+
+    /// Fills `space` from `offset` on and says how much of it: less than all only at the end. `held`
+    /// keeps the file open for the reader's next calls.
+    pub(crate) fn read_at(
+        &self,
+        space: &mut [u8],
+        offset: u64,
+        held: &mut Held,
+    ) -> Result<usize, SpoolError> {
+        if let Some(file) = &held.0 {
+            return self.read_file(file, space, offset);
+        }
+        let file = match &*self.read_state() {
+            State::Memory(memory) => return Ok(copy(memory, space, offset)),
+            State::Open(file) => Arc::clone(file),
+            State::Closed(open) => self.reopen(open)?,
+        };
+        self.read_file(held.0.insert(file), space, offset)
+    }
+
+    fn reopen(&self, open: &Mutex<Weak<File>>) -> Result<Arc<File>, SpoolError> {
+        let mut open = open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(file) = open.upgrade() {
+            return Ok(file);
+        }
+        let file = Arc::new(File::open(&self.path).map_err(io_error(&self.path))?);
+        *open = Arc::downgrade(&file);
+        Ok(file)
+    }
+
+    fn read_file(&self, file: &File, space: &mut [u8], offset: u64) -> Result<usize, SpoolError> {
         let mut at = 0;
         while at < space.len() {
             metrics::counter!("trawl_frontend_spool_reads_total").increment(1);
@@ -80,6 +166,10 @@ impl Blob {
         Ok(at)
     }
 
+    fn read_state(&self) -> std::sync::RwLockReadGuard<'_, State> {
+        self.state.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The error for what is not as it was written.
     pub(crate) fn corrupt(&self, offset: u64) -> SpoolError {
         SpoolError::Corrupt {
@@ -87,4 +177,11 @@ impl Blob {
             offset,
         }
     }
+}
+
+fn copy(from: &[u8], space: &mut [u8], offset: u64) -> usize {
+    let start = usize::try_from(offset).map_or(from.len(), |at| at.min(from.len()));
+    let bytes = space.len().min(from.len() - start);
+    space[..bytes].copy_from_slice(&from[start..start + bytes]);
+    bytes
 }

@@ -7,7 +7,7 @@
 //! The last block is as short as its pointers and the 32 bytes behind them. So pointer n is in block
 //! n / 127, and reading a page of them takes one or two blocks, whatever its number.
 
-use super::{Blob, RunSpool, SpoolError};
+use super::{Blob, Held, RunSpool, SpoolError};
 use crate::rank::Pointer;
 use std::ops::Range;
 use zerocopy::{FromBytes, IntoBytes};
@@ -121,6 +121,7 @@ pub(crate) struct PointerReader<'a> {
     /// The part of the piece that has not been given out.
     piece: Range<usize>,
     blocks_at_once: usize,
+    file: Held,
 }
 
 impl<'a> PointerReader<'a> {
@@ -137,6 +138,7 @@ impl<'a> PointerReader<'a> {
             words: Vec::new(),
             piece: 0..0,
             blocks_at_once: BLOCKS_AT_ONCE,
+            file: Held::default(),
         }
     }
 
@@ -167,9 +169,11 @@ impl<'a> PointerReader<'a> {
     }
 
     fn fill(&mut self) -> Result<(), SpoolError> {
-        let bytes = self.blocks_at_once * BLOCK_BYTES;
-        self.words.resize(bytes / 8, 0);
-        let read = self.blob.read_at(self.words.as_mut_bytes(), self.offset)?;
+        let left = self.blob.len().saturating_sub(self.offset);
+        let bytes = (self.blocks_at_once * BLOCK_BYTES).min(left as usize);
+        self.words.resize(bytes.div_ceil(8), 0);
+        let space = &mut self.words.as_mut_bytes()[..bytes];
+        let read = self.blob.read_at(space, self.offset, &mut self.file)?;
         self.offset += read as u64;
         self.piece = 0..read;
         Ok(())

@@ -1,7 +1,7 @@
 //! Reads one frame after the other. Who reads them in the order of the file reads the file in a few
 //! large pieces.
 
-use super::{RunSpool, SpoolError};
+use super::{Held, RunSpool, SpoolError};
 use crate::rank::FrameAt;
 use schema::frame::{self, FRAME_BYTES_MAX, Frame, HEADER_BYTES};
 use std::ops::Range;
@@ -24,6 +24,8 @@ pub(crate) struct FrameReader<'a> {
     held: (u16, Range<u64>),
     /// Bytes of the last read, or of the next.
     ahead: usize,
+    /// The backend whose file is open.
+    open: (u16, Held),
 }
 
 impl<'a> FrameReader<'a> {
@@ -33,6 +35,7 @@ impl<'a> FrameReader<'a> {
             words: Vec::new(),
             held: (0, 0..0),
             ahead: FIRST_READ_BYTES,
+            open: Default::default(),
         }
     }
 
@@ -88,12 +91,18 @@ impl<'a> FrameReader<'a> {
         want: usize,
         (backend, offset): FrameAt,
     ) -> Result<usize, SpoolError> {
+        let frames = self.spool.frames_of(backend);
+        // Memory for no more than there is.
+        let left = usize::try_from(frames.len().saturating_sub(offset)).unwrap_or(usize::MAX);
+        let want = want.min(left).max(have);
         if self.words.len() * 8 < want {
             self.words.resize(want.div_ceil(8), 0);
         }
+        if self.open.0 != backend {
+            self.open = (backend, Held::default());
+        }
         let space = &mut self.words.as_mut_bytes()[have..want];
-        let frames = self.spool.frames_of(backend);
-        let end = have + frames.read_at(space, offset + have as u64)?;
+        let end = have + frames.read_at(space, offset + have as u64, &mut self.open.1)?;
         self.held.1.end = offset + end as u64;
         Ok(end)
     }

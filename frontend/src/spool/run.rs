@@ -16,11 +16,11 @@ use super::{Blob, FrameReader, Spool, SpoolError, io_error};
 use crate::rank::FrameAt;
 use schema::frame;
 use schema::message::SpoolManifest;
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, PoisonError};
 use zerocopy::IntoBytes;
 
 /// The files of one run.
@@ -30,7 +30,6 @@ pub(crate) struct RunSpool {
     pub(crate) order: Blob,
     pub(crate) packages: Blob,
     pub(crate) facets: Blob,
-    manifest: Blob,
     /// Of the spool's budgets.
     disk_bytes: AtomicU64,
     memory_bytes: AtomicU64,
@@ -53,7 +52,6 @@ impl RunSpool {
             order: blob("order"),
             packages: blob("packages"),
             facets: blob("facets"),
-            manifest: blob("manifest"),
             disk_bytes: AtomicU64::new(0),
             memory_bytes: AtomicU64::new(0),
             finished: AtomicBool::new(false),
@@ -85,7 +83,6 @@ impl RunSpool {
             order: open("order", told.order_bytes)?,
             packages: open("packages", told.packages_bytes)?,
             facets: open("facets", told.facets_bytes)?,
-            manifest: open("manifest", manifest.len() as u64)?,
             disk_bytes: AtomicU64::new(0),
             memory_bytes: AtomicU64::new(0),
             finished: AtomicBool::new(true),
@@ -93,14 +90,15 @@ impl RunSpool {
             directory: directory.to_owned(),
         };
         // It may be above the budget, which may be another one now; then it is the first to go.
-        let bytes = run.blobs().map(Blob::len).sum();
+        let files: u64 = run.blobs().map(Blob::len).sum();
+        let bytes = files + manifest.len() as u64;
         run.disk_bytes.store(bytes, Relaxed);
         spool.disk_bytes.fetch_add(bytes, Relaxed);
         Some((run, told))
     }
 
     fn blobs(&self) -> impl Iterator<Item = &Blob> {
-        let others = [&self.order, &self.packages, &self.facets, &self.manifest];
+        let others = [&self.order, &self.packages, &self.facets];
         self.frames.iter().chain(others)
     }
 
@@ -111,20 +109,21 @@ impl RunSpool {
 
     /// Appends to a file of this run: one write, when it goes to the disk.
     pub(crate) fn append(&self, to: &Blob, bytes: &[u8]) -> Result<(), SpoolError> {
-        if to.file.get().is_none() && !self.append_to_memory(to, bytes) {
+        if to.is_in_memory() {
+            if self.append_to_memory(to, bytes) {
+                return Ok(());
+            }
             self.move_to_disk(to)?;
         }
-        if let Some(mut file) = to.file.get() {
-            self.reserve(bytes.len() as u64)?;
-            let written = self
-                .spool
-                .check_write()
-                .and_then(|()| file.write_all(bytes));
-            written.map_err(io_error(to.path()))?;
-            metrics::counter!("trawl_frontend_spool_written_bytes_total")
-                .increment(bytes.len() as u64);
-        }
-        to.bytes.fetch_add(bytes.len() as u64, Relaxed);
+        let file = to.file().expect("nobody appends to a run that is finished");
+        self.reserve(bytes.len() as u64)?;
+        let written = self
+            .spool
+            .check_write()
+            .and_then(|()| (&*file).write_all(bytes));
+        written.map_err(io_error(to.path()))?;
+        metrics::counter!("trawl_frontend_spool_written_bytes_total").increment(bytes.len() as u64);
+        to.grow(bytes.len() as u64);
         Ok(())
     }
 
@@ -133,8 +132,7 @@ impl RunSpool {
         if self.memory_bytes.load(Relaxed) + more > self.spool.limits.run_memory_max {
             return false;
         }
-        let mut memory = to.memory.write().unwrap_or_else(PoisonError::into_inner);
-        memory.extend_from_slice(bytes);
+        to.append_to_memory(bytes);
         self.memory_bytes.fetch_add(more, Relaxed);
         self.spool.memory_bytes.fetch_add(more, Relaxed);
         true
@@ -143,33 +141,20 @@ impl RunSpool {
     /// Writes what a file has in memory to the disk, where it is from then on.
     fn move_to_disk(&self, blob: &Blob) -> Result<(), SpoolError> {
         self.create_directory()?;
-        let created = OpenOptions::new()
-            .read(true)
-            .append(true)
-            .create(true)
-            .open(blob.path());
-        let mut file = self
-            .spool
-            .check_write()
-            .and(created)
-            .map_err(io_error(blob.path()))?;
-        // Of an attempt that failed.
-        file.set_len(0).map_err(io_error(blob.path()))?;
+        let created = self.spool.check_write().and_then(|()| blob.create());
+        let file = created.map_err(io_error(blob.path()))?;
         let bytes = blob.len();
         self.reserve(bytes)?;
-        let mut memory = blob.memory.write().unwrap_or_else(PoisonError::into_inner);
-        if bytes > 0 {
-            let written = self
+        let moved = blob.move_to(file, |mut file, memory| match memory.is_empty() {
+            true => Ok(()),
+            false => self
                 .spool
                 .check_write()
-                .and_then(|()| file.write_all(&memory));
-            written.map_err(io_error(blob.path()))?;
-            self.memory_bytes.fetch_sub(bytes, Relaxed);
-            self.spool.memory_bytes.fetch_sub(bytes, Relaxed);
-        }
-        let set = blob.file.set(file);
-        assert!(set.is_ok(), "one thread appends to a file");
-        *memory = Vec::new();
+                .and_then(|()| file.write_all(memory)),
+        });
+        moved.map_err(io_error(blob.path()))?;
+        self.memory_bytes.fetch_sub(bytes, Relaxed);
+        self.spool.memory_bytes.fetch_sub(bytes, Relaxed);
         Ok(())
     }
 
@@ -206,21 +191,22 @@ impl RunSpool {
         if !self.spool.limits.durable || self.disk_bytes.load(Relaxed) == 0 {
             return Ok(());
         }
-        let empty = |blob: &&Blob| blob.file.get().is_none();
-        for blob in self.blobs().filter(empty).filter(|blob| blob.len() > 0) {
+        let results = [&self.order, &self.packages, &self.facets];
+        let frames = self.frames.iter().filter(|blob| blob.len() > 0);
+        for blob in frames.chain(results).filter(|blob| blob.is_in_memory()) {
             self.move_to_disk(blob)?;
-        }
-        for blob in [&self.order, &self.packages, &self.facets] {
-            if blob.file.get().is_none() {
-                self.move_to_disk(blob)?;
-            }
         }
         let whole = self.scratch("manifest.new")?;
         self.append(&whole, &manifest())?;
-        let renamed = fs::rename(whole.path(), self.manifest.path());
-        renamed.map_err(io_error(self.manifest.path()))?;
+        let renamed = fs::rename(whole.path(), self.directory.join("manifest"));
+        renamed.map_err(io_error(whole.path()))?;
         self.finished.store(true, Relaxed);
         Ok(())
+    }
+
+    /// Nothing more will be written: files are open only while they are read.
+    pub(crate) fn close(&self) {
+        self.blobs().for_each(Blob::close);
     }
 
     /// Lets the files go with the run, though it has been finished.
@@ -276,7 +262,7 @@ impl Drop for RunSpool {
         let (disk, memory) = self.held_bytes();
         self.spool.disk_bytes.fetch_sub(disk, Relaxed);
         self.spool.memory_bytes.fetch_sub(memory, Relaxed);
-        let is_on_disk = disk > 0 || self.blobs().any(|blob| blob.file.get().is_some());
+        let is_on_disk = disk > 0 || self.blobs().any(|blob| !blob.is_in_memory());
         if is_on_disk && !self.finished.load(Relaxed) {
             let _ = fs::remove_dir_all(&self.directory);
         }

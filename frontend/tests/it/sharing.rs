@@ -83,13 +83,10 @@ fn the_last_client_takes_the_run_along() {
     eventually("the backend's end of it", || {
         fake.broken_off.load(SeqCst) == 1
     });
-    let page = site.get(&format!("/api/v2/search/{id}")).json();
-    assert_eq!(
-        page["missing"][0]["reason"],
-        json!("the query was cancelled")
-    );
     fake.set(Fault::None);
-    assert_eq!(site.search("arse")["complete"], json!(true));
+    // Whoever comes back later gets an answer all the same.
+    let page = site.get(&format!("/api/v2/search/{id}")).json();
+    assert_eq!(page["complete"], json!(true));
 }
 
 /// A site with a slot for one query that costs much, and a place for one that waits.
