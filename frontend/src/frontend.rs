@@ -23,8 +23,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Runs that are under way, whatever they cost; more are refused. Each has a thread a backend.
+/// Runs that are under way, whatever they cost; more are refused.
 const ACTIVE_MAX: usize = 256;
+
+/// Runs that are begun without a slot, until their backends say what they cost. Each has a thread a
+/// backend for that time, which is short.
+const LIGHT_MAX: usize = 16;
 
 /// How a frontend is set up.
 #[derive(Clone)]
@@ -110,9 +114,10 @@ pub struct BackendStatus {
     pub text_bytes: u64,
 }
 
-/// Slots for runs that cost much, and how many wait for one.
+/// Slots for runs that cost much, and how many wait for one; and places for those that may cost little.
 struct Turns {
     slots: Arc<Semaphore>,
+    light: Arc<Semaphore>,
     queued: AtomicUsize,
     queued_max: usize,
 }
@@ -174,6 +179,7 @@ impl Frontend {
             memory: Memory::new(config.memory_bytes / 2),
             turns: Arc::new(Turns {
                 slots: Arc::new(Semaphore::new(config.running_max.max(1))),
+                light: Arc::new(Semaphore::new(LIGHT_MAX)),
                 queued: AtomicUsize::new(0),
                 queued_max: config.queued_max,
             }),
@@ -400,8 +406,12 @@ impl Frontend {
             metrics::gauge!("trawl_frontend_queries_running").increment(1.0);
             // With a slot to spare nobody needs to ask what the query costs.
             let turn = Arc::clone(&turns.slots).try_acquire_owned().ok();
+            let light = match turn {
+                Some(_) => None,
+                None => place(&live, &turns).await,
+            };
             live.start(turn.is_some(), &memory, query_memory);
-            let answer = see_through(&live, &turns, turn).await;
+            let answer = see_through(&live, &turns, turn, light).await;
             metrics::gauge!("trawl_frontend_queries_running").decrement(1.0);
             active.fetch_sub(1, Relaxed);
             measures::record(&answer, slow_query);
@@ -425,15 +435,31 @@ impl Frontend {
     }
 }
 
+/// A place among the runs that are begun without a slot; none when it is over before there is one.
+async fn place(live: &Arc<Live>, turns: &Turns) -> Option<OwnedSemaphorePermit> {
+    tokio::select! {
+        place = Arc::clone(&turns.light).acquire_owned() => place.ok(),
+        () = live.cancelled() => None,
+        time = live.overdue() => {
+            live.halt(format!("the query had no turn within {time:?}"));
+            None
+        }
+    }
+}
+
 /// Waits for the end of a run, gives it its turn, and stops it when its time is over.
 async fn see_through(
     live: &Arc<Live>,
     turns: &Turns,
     mut turn: Option<OwnedSemaphorePermit>,
+    mut light: Option<OwnedSemaphorePermit>,
 ) -> Arc<Answer> {
     loop {
         tokio::select! {
-            answer = live.settled() => return answer,
+            answer = live.settled() => {
+                drop(light);
+                return answer;
+            }
             () = live.wants_turn() => {}
             time = live.overdue() => {
                 live.halt(format!("the query was not done within {time:?}"));
@@ -441,6 +467,7 @@ async fn see_through(
             }
         }
         if turn.is_none() {
+            light = None;
             let before = turns.queued.fetch_add(1, Relaxed);
             let _leave = Leave(&turns.queued);
             metrics::gauge!("trawl_frontend_queries_queued").set((before + 1) as f64);

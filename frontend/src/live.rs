@@ -65,7 +65,7 @@ pub(crate) struct Live {
     abandoned: AtomicBool,
     /// When the run is stopped; the latest that a client has asked for.
     deadline: watch::Sender<Deadline>,
-    /// `wants_turn` is set.
+    /// `wants_turn` or `cancelled` is set.
     wake: Notify,
     wants_turn: AtomicBool,
     clients: Mutex<Clients>,
@@ -251,6 +251,7 @@ impl Live {
         if self.is_running() && !self.cancelled.swap(true, Relaxed) {
             metrics::counter!("trawl_frontend_queries_cancelled_total").increment(1);
             self.halt("the query was cancelled".to_owned());
+            self.wake.notify_one();
         }
     }
 
@@ -258,6 +259,13 @@ impl Live {
     pub(crate) fn halt(self: &Arc<Self>, reason: String) {
         let at = SystemTime::now();
         self.on(0, Event::Halt { reason, at });
+    }
+
+    /// Returns when the run has been cancelled; for the one task that sees it through.
+    pub(crate) async fn cancelled(&self) {
+        while !self.cancelled.load(Relaxed) {
+            self.wake.notified().await;
+        }
     }
 
     /// Returns when the run is to wait for its turn; for the one task that sees it through.

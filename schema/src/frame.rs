@@ -14,8 +14,8 @@
 //!
 //! A frame is at most [`FRAME_BYTES_MAX`] long and a multiple of 8, so frames that follow each
 //! other keep a message aligned, in the receive buffer and in the spool, and it is read in place.
-//! **Invariant:** the decoder does no I/O and allocates one fixed buffer; a length that a header
-//! claims is compared with the bound before anything depends on it.
+//! **Invariant:** the decoder does no I/O and has one buffer, which grows with the bytes that have come,
+//! up to a bound, and never with what a header claims.
 
 use zerocopy::IntoBytes;
 
@@ -32,6 +32,9 @@ pub const HEADER_BYTES: usize = 16;
 const fn buffer_bytes(frame_bytes_max: usize) -> usize {
     frame_bytes_max + frame_bytes_max / 4
 }
+
+/// What a decoder begins with: nearly all answers are smaller.
+const FIRST_BYTES: usize = 32 << 10;
 
 /// The type of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -191,8 +194,9 @@ fn checksum(head: &[u8], payload: &[u8]) -> u32 {
 /// [`decode`](Self::decode) until there is none, and, to keep the bytes as they were received,
 /// [`walked`](Self::walked) before the next read.
 pub struct Decoder {
-    /// Words, so that the first frame is aligned, and with it all that follow.
-    buffer: Box<[u64]>,
+    /// Words, so that the first frame is aligned, and with it all that follow. As large as what comes
+    /// asks for.
+    buffer: Vec<u64>,
     /// Where the bytes of the frames begin that were decoded since the last `walked`.
     mark: usize,
     /// Where the next frame begins.
@@ -210,21 +214,20 @@ impl Default for Decoder {
 }
 
 impl Decoder {
-    /// A decoder at the start of a stream. Its buffer's pages cost memory when they are first
-    /// read into, not here.
+    /// A decoder at the start of a stream.
     pub fn new() -> Self {
         Self::with_frame_bytes_max(FRAME_BYTES_MAX)
     }
 
-    /// A decoder that takes frames of at most so many bytes, header included, and whose buffer is
-    /// smaller for it.
+    /// A decoder that takes frames of at most so many bytes, header included, and whose buffer grows
+    /// less for it.
     ///
     /// # Panics
     /// When that is less than a header has, or more than [`FRAME_BYTES_MAX`].
     pub fn with_frame_bytes_max(frame_bytes_max: usize) -> Self {
         assert!((HEADER_BYTES..=FRAME_BYTES_MAX).contains(&frame_bytes_max));
         Decoder {
-            buffer: vec![0; buffer_bytes(frame_bytes_max).div_ceil(8)].into_boxed_slice(),
+            buffer: vec![0; FIRST_BYTES.min(buffer_bytes(frame_bytes_max)).div_ceil(8)],
             mark: 0,
             start: 0,
             end: 0,
@@ -233,14 +236,31 @@ impl Decoder {
     }
 
     /// Where to read to: never empty. Moves what is still incomplete to the buffer's start, so it
-    /// forgets what [`walked`](Self::walked) has not been asked for.
+    /// forgets what [`walked`](Self::walked) has not been asked for. It is larger the next time when all
+    /// of it has been filled.
     pub fn space(&mut self) -> &mut [u8] {
+        let was_filled = self.end == self.buffer.len() * 8;
         let bytes = self.buffer.as_mut_bytes();
         bytes.copy_within(self.start..self.end, 0);
         self.end -= self.start;
         self.start = 0;
         self.mark = 0;
-        &mut bytes[self.end..]
+        if was_filled {
+            let most = buffer_bytes(self.frame_bytes_max).div_ceil(8);
+            self.buffer.resize(most.min(2 * self.buffer.len()), 0);
+        }
+        &mut self.buffer.as_mut_bytes()[self.end..]
+    }
+
+    /// Gives the memory back that a large answer has needed, until the next one.
+    pub fn rest(&mut self) {
+        let held = self.start..self.end;
+        if self.buffer.len() * 8 > FIRST_BYTES && held.len() < FIRST_BYTES {
+            let mut buffer = vec![0; FIRST_BYTES / 8];
+            buffer.as_mut_bytes()[..held.len()]
+                .copy_from_slice(&self.buffer.as_bytes()[held.clone()]);
+            (self.buffer, self.start, self.end, self.mark) = (buffer, 0, held.len(), 0);
+        }
     }
 
     /// Says that `bytes` bytes were read to the beginning of [`space`](Self::space).
@@ -308,9 +328,13 @@ mod tests {
     fn drain(stream: &[u8], piece: usize) -> Result<(Frames, Vec<u8>), Error> {
         let mut decoder = Decoder::new();
         let (mut frames, mut walked) = (Vec::new(), Vec::new());
-        for piece in stream.chunks(piece) {
-            decoder.space()[..piece.len()].copy_from_slice(piece);
-            decoder.filled(piece.len());
+        let mut rest = stream;
+        while !rest.is_empty() {
+            let space = decoder.space();
+            let bytes = piece.min(space.len()).min(rest.len());
+            space[..bytes].copy_from_slice(&rest[..bytes]);
+            decoder.filled(bytes);
+            rest = &rest[bytes..];
             while let Some(frame) = decoder.decode()? {
                 assert_eq!(frame.payload.as_ptr() as usize % 8, 0, "aligned");
                 frames.push((frame.kind, frame.payload.to_vec()));

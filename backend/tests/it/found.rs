@@ -90,10 +90,13 @@ impl Found {
     pub(crate) fn batches(&self) -> Vec<Batch> {
         let mut decoder = Decoder::new();
         let mut batches = Vec::new();
-        // Frames come whole, and each fits into the decoder.
-        for bytes in self.frames.chunks(64 << 10) {
-            decoder.space()[..bytes.len()].copy_from_slice(bytes);
-            decoder.filled(bytes.len());
+        let mut rest = &self.frames[..];
+        while !rest.is_empty() {
+            let space = decoder.space();
+            let bytes = space.len().min(rest.len());
+            space[..bytes].copy_from_slice(&rest[..bytes]);
+            decoder.filled(bytes);
+            rest = &rest[bytes..];
             while let Some(frame) = decoder.decode().unwrap() {
                 assert_eq!(frame.kind, Kind::Batch);
                 batches.push(Batch::decode(frame.payload));

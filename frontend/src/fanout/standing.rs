@@ -141,6 +141,7 @@ impl Peer {
     /// Keeps a connection whose request has been answered to its end.
     pub(crate) fn put_idle(&self, mut connection: Connection) {
         connection.touch();
+        connection.decoder.rest();
         let mut idle = lock(&self.idle);
         if idle.len() < IDLE_MAX && !self.closed.load(Ordering::Relaxed) {
             idle.push(connection);
