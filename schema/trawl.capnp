@@ -201,7 +201,7 @@ struct SpoolManifest {
   search @2 :Search;         # the query: no shards, no deadline
   frameBytes @3 :List(UInt64);
                              # of each backend's file
-  pointers @4 :UInt64;       # in the file of the order
+  pointers @4 :UInt64;       # in the files of the order
   packages @5 :UInt32;       # in the file of packages
   documents @6 :UInt64;      # with a match
   explain @7 :ShardEnd;      # the sums over all shards
@@ -216,8 +216,9 @@ struct SpoolManifest {
   planUs @16 :UInt64;        # of the slowest backend, as all below
   candidatesUs @17 :UInt64;
   verifyUs @18 :UInt64;
-  orderBytes @19 :UInt64;    # of these files
-  packagesBytes @20 :UInt64;
+  orderBytes @19 :List(UInt64);
+                             # of each file of the order; 0: there is none
+  packagesBytes @20 :UInt64; # of these files
   facetsBytes @21 :UInt64;
   shardDocuments @22 :UInt64;
                              # in the shards that were searched

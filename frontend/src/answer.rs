@@ -15,7 +15,7 @@ use crate::query::Query;
 use crate::rank::{FrameAt, Pointer, unpack_frame};
 use crate::render::Match;
 use crate::run::{Explain, Missing, Outcome, Skipped};
-use crate::spool::{FrameReader, Held, RunSpool, SpoolError, read_pointers};
+use crate::spool::{FrameReader, Held, RunSpool, SpoolError};
 use schema::frame;
 use schema::message::{BatchReader, Phases, SpoolFacets};
 use std::ops::Range;
@@ -245,11 +245,7 @@ impl Answer {
     pub(crate) fn pointers(&self, range: Range<usize>) -> Result<Vec<Pointer>, SpoolError> {
         assert!(range.end <= self.len(), "matches {range:?}");
         let range = range.start as u64..range.end as u64;
-        self.checked(read_pointers(
-            &self.spool.order,
-            self.counts.pointers,
-            range,
-        ))
+        self.checked(self.spool.order.read(range))
     }
 }
 

@@ -1,12 +1,29 @@
 //! The end of a run: what its streams have brought in becomes the files that pages are made from.
+//!
+//! The order is made in parts, each by a thread of its own that merges one range of keys of all sources
+//! and counts packages on the way. What is written does not depend on how many there are, but for
+//! where one file ends and the next begins.
+
+mod cut;
 
 use crate::facets::Facets;
-use crate::harvest::{Harvest, Source};
+use crate::harvest::{Harvest, Source, SourceReader};
 use crate::packages::Tally;
 use crate::rank::{self, Continued, Document, FrameAt, StringPool};
-use crate::spool::{FrameReader, PointerWriter, RunSpool, SpoolError};
+use crate::spool::{
+    BLOCKS_AT_ONCE, FrameReader, ORDER_PARTS_MAX, PointerWriter, RunSpool, SpoolError,
+};
 use schema::message::BatchReader;
 use std::ops::ControlFlow;
+use std::panic::resume_unwind;
+use std::thread;
+
+/// Pointers that are worth a thread: they take some milliseconds, a thread takes some 50 µs.
+const PART_LEN_MIN: u64 = 50_000;
+
+/// Blocks that all parts of a run read at a time: 16 MiB, when there are enough sources to read so
+/// many.
+const READ_BLOCKS_MAX: usize = 4096;
 
 /// How much there is in the files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,54 +41,144 @@ pub(crate) fn assemble(
     harvests: &mut [Harvest],
     limit: u64,
 ) -> Result<Counts, SpoolError> {
+    let parts = match limit {
+        0 => part_count(harvests),
+        _ => 1,
+    };
+    assemble_in(parts, spool, harvests, limit)
+}
+
+/// How many parts are worth it.
+fn part_count(harvests: &[Harvest]) -> usize {
+    let sources = harvests.iter().flat_map(Harvest::sources);
+    let len: u64 = sources.map(Source::len).sum();
+    match len / PART_LEN_MIN {
+        0 | 1 => 1,
+        parts => (parts as usize)
+            .min(rayon::current_num_threads())
+            .min(ORDER_PARTS_MAX),
+    }
+}
+
+/// The same in at most so many parts; one, when there is a limit.
+fn assemble_in(
+    parts: usize,
+    spool: &RunSpool,
+    harvests: &mut [Harvest],
+    limit: u64,
+) -> Result<Counts, SpoolError> {
     let mut names = StringPool::default();
     let ids: Vec<Vec<u32>> = harvests
         .iter()
         .map(|harvest| {
-            harvest
-                .packages
-                .names()
-                .map(|name| names.id(name))
-                .collect()
+            let packages = harvest.packages.names();
+            packages.map(|name| names.id(name)).collect()
         })
         .collect();
     let continued: Vec<Continued> = harvests
         .iter_mut()
         .map(|harvest| std::mem::take(&mut harvest.continued))
         .collect();
-    let mut facets = Facets::default();
-    for harvest in &mut *harvests {
-        facets.merge(std::mem::take(&mut harvest.facets));
-    }
-    let mut packages = Tally::default();
-    let mut order = PointerWriter::new(spool, &spool.order);
-    let mut reader = spool.reader();
+    let merge = Merge {
+        spool,
+        ids: &ids,
+        continued: &continued,
+        packages: names.len(),
+        limit,
+    };
     let sources: Vec<Source<'_>> = harvests.iter().flat_map(Harvest::sources).collect();
-    rank::merge(
-        sources,
-        &continued,
-        |place| read_document(spool, &mut reader, place),
-        |mut pointer| {
-            let (backend, _) = pointer.frame();
-            pointer.set_package(ids[usize::from(backend)][pointer.package() as usize]);
-            packages.add(pointer.package(), order.len);
-            order.push(&pointer)?;
-            Ok(match order.len == limit {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
-            })
-        },
-    )?;
-    let pointers = order.finish()?;
+    let (pointers, tally) = merge.all(&sources, parts)?;
     harvests
         .iter_mut()
         .for_each(|harvest| harvest.remove_runs(spool));
-    let packages = packages.finish(&names, spool)?;
+    let packages = tally.finish(&names, spool)?;
+    write_facets(spool, harvests)?;
+    Ok(Counts { pointers, packages })
+}
+
+fn write_facets(spool: &RunSpool, harvests: &mut [Harvest]) -> Result<(), SpoolError> {
+    let mut facets = Facets::default();
+    for harvest in harvests {
+        facets.merge(std::mem::take(&mut harvest.facets));
+    }
     let mut frame = Vec::new();
     let encoded = facets.finish().encode(&mut frame);
     encoded.expect("the bounds of facets keep them below a frame's");
-    spool.append(&spool.facets, &frame)?;
-    Ok(Counts { pointers, packages })
+    spool.append(&spool.facets, &frame)
+}
+
+/// What all parts know.
+#[derive(Clone, Copy)]
+struct Merge<'a> {
+    spool: &'a RunSpool,
+    /// By backend and the package's id there, its id in the order.
+    ids: &'a [Vec<u32>],
+    /// By backend.
+    continued: &'a [Continued],
+    /// How many packages there are.
+    packages: usize,
+    limit: u64,
+}
+
+impl Merge<'_> {
+    /// Writes the order, and says how many pointers are in it and of which packages.
+    fn all(self, sources: &[Source<'_>], parts: usize) -> Result<(u64, Tally), SpoolError> {
+        let parts = cut::cut(sources, parts)?;
+        let blocks_at_once = READ_BLOCKS_MAX / (parts.len() * sources.len()).max(1);
+        let blocks_at_once = blocks_at_once.clamp(1, BLOCKS_AT_ONCE);
+        let merged = thread::scope(|scope| {
+            let start = |(number, ranges): (usize, Vec<_>)| {
+                let ranges = sources.iter().zip(ranges);
+                let readers: Vec<_> = ranges
+                    .map(|(source, range)| source.read(range, blocks_at_once))
+                    .collect();
+                move || self.part(number, readers)
+            };
+            let mut parts = parts.into_iter().enumerate().map(start);
+            let first = parts.next().expect("there is one part at least");
+            let others: Vec<_> = parts.map(|part| scope.spawn(part)).collect();
+            let mut merged = vec![first()];
+            let others = others.into_iter().map(thread::ScopedJoinHandle::join);
+            merged.extend(others.map(|part| part.unwrap_or_else(|panic| resume_unwind(panic))));
+            merged
+        });
+        let mut merged = merged.into_iter();
+        let (mut len, mut tally) = merged.next().expect("there is one part at least")?;
+        for part in merged {
+            let (more, next) = part?;
+            tally.append(&next, len);
+            len += more;
+        }
+        Ok((len, tally))
+    }
+
+    /// Writes one part, in which places begin with 0.
+    fn part(
+        self,
+        number: usize,
+        sources: Vec<SourceReader<'_>>,
+    ) -> Result<(u64, Tally), SpoolError> {
+        let mut tally = Tally::new(self.packages);
+        let mut order = PointerWriter::new(self.spool, self.spool.order.part(number));
+        let mut reader = self.spool.reader();
+        rank::merge(
+            sources,
+            self.continued,
+            |place| read_document(self.spool, &mut reader, place),
+            |mut pointer| {
+                let (backend, _) = pointer.frame();
+                let ids = &self.ids[usize::from(backend)];
+                pointer.set_package(ids[pointer.package() as usize]);
+                tally.add(pointer.package(), order.len);
+                order.push(&pointer)?;
+                Ok(match order.len == self.limit {
+                    true => ControlFlow::Break(()),
+                    false => ControlFlow::Continue(()),
+                })
+            },
+        )?;
+        Ok((order.finish()?, tally))
+    }
 }
 
 /// Reads which document a frame is of.
@@ -86,3 +193,6 @@ fn read_document(
     let view = batch.view().map_err(|_| corrupt())?;
     Ok((view.package.to_vec(), view.path.to_vec()))
 }
+
+#[cfg(test)]
+mod tests;

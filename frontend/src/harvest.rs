@@ -9,7 +9,11 @@ use crate::facets::Facets;
 use crate::memory::Share;
 use crate::rank::{self, Continued, Pointer, StringPool};
 use crate::run::StreamEnd;
-use crate::spool::{Blob, PointerReader, PointerWriter, RunSpool, SpoolError};
+use crate::spool::{BLOCKS_AT_ONCE, Blob, PointerWriter, RunSpool, SpoolError};
+
+mod source;
+
+pub(crate) use source::{Source, SourceReader};
 
 /// Pointers that a stream may have without asking: half a megabyte.
 const FREE_LEN: usize = 16 << 10;
@@ -144,7 +148,8 @@ impl Harvest {
     fn merge_runs(&mut self, backend: u16, spool: &RunSpool) -> Result<(), SpoolError> {
         let run = self.scratch(backend, spool)?;
         let mut writer = PointerWriter::new(spool, &run);
-        let sources = self.runs.iter().map(Source::run).collect();
+        let all = |run| Source::Disk(run).read_all(BLOCKS_AT_ONCE);
+        let sources = self.runs.iter().map(all).collect();
         rank::merge_sorted(sources, |pointer| writer.push(&pointer))?;
         let len = writer.finish()?;
         self.runs.drain(..).for_each(|run| spool.remove(&run.blob));
@@ -164,8 +169,9 @@ impl Harvest {
 
     /// Everything, as sorted sources.
     pub(crate) fn sources(&self) -> impl Iterator<Item = Source<'_>> {
-        let runs = self.runs.iter().map(Source::run);
-        runs.chain([Source::Memory(self.pointers.iter())])
+        let runs = self.runs.iter().map(Source::Disk);
+        let memory = Some(&self.pointers[..]).filter(|pointers| !pointers.is_empty());
+        runs.chain(memory.map(Source::Memory))
     }
 
     /// Removes the runs, which have been merged.
@@ -174,49 +180,5 @@ impl Harvest {
     }
 }
 
-/// Sorted pointers, in memory or on the disk.
-pub(crate) enum Source<'a> {
-    Memory(std::slice::Iter<'a, Pointer>),
-    Disk {
-        reader: PointerReader<'a>,
-        block: Vec<Pointer>,
-        next: usize,
-    },
-}
-
-impl<'a> Source<'a> {
-    fn run(run: &'a Run) -> Self {
-        Source::Disk {
-            reader: PointerReader::new(&run.blob, run.len),
-            block: Vec::new(),
-            next: 0,
-        }
-    }
-}
-
-impl rank::Sorted<SpoolError> for Source<'_> {
-    fn next(&mut self) -> Result<Option<Pointer>, SpoolError> {
-        match self {
-            Source::Memory(pointers) => Ok(pointers.next().copied()),
-            Source::Disk {
-                reader,
-                block,
-                next,
-            } => {
-                if *next == block.len() {
-                    let Some(read) = reader.next_block()? else {
-                        return Ok(None);
-                    };
-                    block.clear();
-                    block.extend_from_slice(read);
-                    *next = 0;
-                }
-                *next += 1;
-                Ok(Some(block[*next - 1]))
-            }
-        }
-    }
-}
-
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

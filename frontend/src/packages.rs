@@ -47,13 +47,21 @@ struct Record {
 const RECORD_BYTES: usize = size_of::<Record>();
 
 impl Record {
+    /// Takes a place in the order, when it is one of the first.
+    fn push(&mut self, place: u64) {
+        if let Some(first) = self.first.get_mut(self.places as usize) {
+            *first = place;
+            self.places += 1;
+        }
+    }
+
     fn checksum(&self, name: &[u8]) -> u32 {
         crc32c::crc32c_append(crc32c::crc32c(&self.as_bytes()[..104]), name)
     }
 }
 
-/// Counts matches by package while they are put in order. Grows with the packages that have some.
-#[derive(Debug, Default)]
+/// Counts matches by package while they are put in order.
+#[derive(Debug)]
 pub(crate) struct Tally {
     /// By the package's id, its place among the records, from 1; 0: none yet.
     places: Vec<u32>,
@@ -62,22 +70,38 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
+    /// Of packages whose ids are below this.
+    pub(crate) fn new(packages: usize) -> Tally {
+        Tally {
+            places: vec![0; packages],
+            records: Vec::new(),
+        }
+    }
+
     /// Takes the match that is number `place` in the order.
     pub(crate) fn add(&mut self, package: u32, place: u64) {
-        let id = package as usize;
-        if self.places.len() <= id {
-            self.places.resize(id + 1, 0);
-        }
-        if self.places[id] == 0 {
-            self.records.push((package, Record::default()));
-            self.places[id] = self.records.len() as u32;
-        }
-        let (_, record) = &mut self.records[self.places[id] as usize - 1];
-        if let Some(first) = record.first.get_mut(record.places as usize) {
-            *first = place;
-            record.places += 1;
-        }
+        let record = self.record(package);
         record.total += 1;
+        record.push(place);
+    }
+
+    /// Takes what was counted of the matches that come next, of which the first is number `start`.
+    pub(crate) fn append(&mut self, next: &Tally, start: u64) {
+        for (package, counted) in &next.records {
+            let record = self.record(*package);
+            record.total += counted.total;
+            let first = &counted.first[..counted.places as usize];
+            first.iter().for_each(|place| record.push(start + place));
+        }
+    }
+
+    fn record(&mut self, package: u32) -> &mut Record {
+        let place = &mut self.places[package as usize];
+        if *place == 0 {
+            self.records.push((package, Record::default()));
+            *place = self.records.len() as u32;
+        }
+        &mut self.records[*place as usize - 1].1
     }
 
     /// Writes the file, and says how many packages are in it.

@@ -53,6 +53,9 @@ pub(crate) struct Pointer {
 /// Where a frame is: backend and offset in its spool.
 pub(crate) type FrameAt = (u16, u64);
 
+/// Rank and path hash, in the order of pointers.
+pub(crate) type TieKey = (u64, u32);
+
 /// A document's package and path.
 pub(crate) type Document = (Vec<u8>, Vec<u8>);
 
@@ -137,8 +140,13 @@ impl Pointer {
         (self.key, self.frame)
     }
 
+    /// Rank and path hash; only pointers that have the same of both are ordered by what is in the spool.
+    pub(crate) fn tie_key(&self) -> TieKey {
+        (self.key[0], (self.key[1] >> 32) as u32)
+    }
+
     fn ties_with(&self, other: &Pointer) -> bool {
-        self.key[0] == other.key[0] && self.key[1] >> 32 == other.key[1] >> 32
+        self.tie_key() == other.tie_key()
     }
 }
 
@@ -235,6 +243,11 @@ impl StringPool {
 
     pub(crate) fn name(&self, id: u32) -> &[u8] {
         &self.names[id as usize]
+    }
+
+    /// How many there are, which all ids are below.
+    pub(crate) fn len(&self) -> usize {
+        self.names.len()
     }
 
     pub(crate) fn names(&self) -> impl Iterator<Item = &[u8]> {

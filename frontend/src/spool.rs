@@ -12,12 +12,14 @@
 //! directories together never exceed the budget.
 
 mod blob;
+mod order;
 mod pointers;
 mod reader;
 mod run;
 
 pub(crate) use blob::{Blob, Held};
-pub(crate) use pointers::{PointerReader, PointerWriter, read_pointers};
+pub(crate) use order::{ORDER_PARTS_MAX, Order};
+pub(crate) use pointers::{BLOCKS_AT_ONCE, PointerReader, PointerWriter, partition_pointers};
 pub(crate) use reader::FrameReader;
 pub(crate) use run::RunSpool;
 

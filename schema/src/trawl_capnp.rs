@@ -8951,20 +8951,27 @@ pub mod spool_manifest {
             self.reader.get_data_field::<u64>(11)
         }
         #[inline]
-        pub fn get_order_bytes(self) -> u64 {
-            self.reader.get_data_field::<u64>(12)
+        pub fn get_order_bytes(self) -> ::capnp::Result<::capnp::primitive_list::Reader<'a, u64>> {
+            ::capnp::traits::FromPointerReader::get_from_pointer(
+                &self.reader.get_pointer_field(6),
+                ::core::option::Option::None,
+            )
+        }
+        #[inline]
+        pub fn has_order_bytes(&self) -> bool {
+            !self.reader.get_pointer_field(6).is_null()
         }
         #[inline]
         pub fn get_packages_bytes(self) -> u64 {
-            self.reader.get_data_field::<u64>(13)
+            self.reader.get_data_field::<u64>(12)
         }
         #[inline]
         pub fn get_facets_bytes(self) -> u64 {
-            self.reader.get_data_field::<u64>(14)
+            self.reader.get_data_field::<u64>(13)
         }
         #[inline]
         pub fn get_shard_documents(self) -> u64 {
-            self.reader.get_data_field::<u64>(15)
+            self.reader.get_data_field::<u64>(14)
         }
     }
 
@@ -8974,8 +8981,8 @@ pub mod spool_manifest {
     impl ::capnp::traits::HasStructSize for Builder<'_> {
         const STRUCT_SIZE: ::capnp::private::layout::StructSize =
             ::capnp::private::layout::StructSize {
-                data: 16,
-                pointers: 6,
+                data: 15,
+                pointers: 7,
             };
     }
     impl ::capnp::traits::HasTypeId for Builder<'_> {
@@ -9329,36 +9336,57 @@ pub mod spool_manifest {
             self.builder.set_data_field::<u64>(11, value);
         }
         #[inline]
-        pub fn get_order_bytes(self) -> u64 {
-            self.builder.get_data_field::<u64>(12)
+        pub fn get_order_bytes(self) -> ::capnp::Result<::capnp::primitive_list::Builder<'a, u64>> {
+            ::capnp::traits::FromPointerBuilder::get_from_pointer(
+                self.builder.get_pointer_field(6),
+                ::core::option::Option::None,
+            )
         }
         #[inline]
-        pub fn set_order_bytes(&mut self, value: u64) {
-            self.builder.set_data_field::<u64>(12, value);
+        pub fn set_order_bytes(
+            &mut self,
+            value: impl ::capnp::traits::SetterInput<::capnp::primitive_list::Owned<u64>>,
+        ) -> ::capnp::Result<()> {
+            ::capnp::traits::SetterInput::set_pointer_builder(
+                self.builder.reborrow().get_pointer_field(6),
+                value,
+                false,
+            )
+        }
+        #[inline]
+        pub fn init_order_bytes(self, size: u32) -> ::capnp::primitive_list::Builder<'a, u64> {
+            ::capnp::traits::FromPointerBuilder::init_pointer(
+                self.builder.get_pointer_field(6),
+                size,
+            )
+        }
+        #[inline]
+        pub fn has_order_bytes(&self) -> bool {
+            !self.builder.is_pointer_field_null(6)
         }
         #[inline]
         pub fn get_packages_bytes(self) -> u64 {
-            self.builder.get_data_field::<u64>(13)
+            self.builder.get_data_field::<u64>(12)
         }
         #[inline]
         pub fn set_packages_bytes(&mut self, value: u64) {
-            self.builder.set_data_field::<u64>(13, value);
+            self.builder.set_data_field::<u64>(12, value);
         }
         #[inline]
         pub fn get_facets_bytes(self) -> u64 {
-            self.builder.get_data_field::<u64>(14)
+            self.builder.get_data_field::<u64>(13)
         }
         #[inline]
         pub fn set_facets_bytes(&mut self, value: u64) {
-            self.builder.set_data_field::<u64>(14, value);
+            self.builder.set_data_field::<u64>(13, value);
         }
         #[inline]
         pub fn get_shard_documents(self) -> u64 {
-            self.builder.get_data_field::<u64>(15)
+            self.builder.get_data_field::<u64>(14)
         }
         #[inline]
         pub fn set_shard_documents(&mut self, value: u64) {
-            self.builder.set_data_field::<u64>(15, value);
+            self.builder.set_data_field::<u64>(14, value);
         }
     }
 
@@ -9381,14 +9409,14 @@ pub mod spool_manifest {
         }
     }
     mod _private {
-        pub(crate) static ENCODED_NODE: [::capnp::Word; 386] = [
+        pub(crate) static ENCODED_NODE: [::capnp::Word; 390] = [
             ::capnp::word(0, 0, 0, 0, 6, 0, 6, 0),
             ::capnp::word(151, 190, 222, 244, 181, 189, 216, 173),
-            ::capnp::word(12, 0, 0, 0, 1, 0, 16, 0),
+            ::capnp::word(12, 0, 0, 0, 1, 0, 15, 0),
             ::capnp::word(46, 125, 31, 31, 169, 160, 197, 179),
-            ::capnp::word(6, 0, 7, 0, 0, 0, 0, 0),
+            ::capnp::word(7, 0, 7, 0, 0, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-            ::capnp::word(80, 29, 0, 0, 179, 33, 0, 0),
+            ::capnp::word(80, 29, 0, 0, 2, 34, 0, 0),
             ::capnp::word(21, 0, 0, 0, 210, 0, 0, 0),
             ::capnp::word(33, 0, 0, 0, 7, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
@@ -9534,34 +9562,34 @@ pub mod spool_manifest {
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
             ::capnp::word(0, 3, 0, 0, 3, 0, 1, 0),
             ::capnp::word(12, 3, 0, 0, 2, 0, 1, 0),
-            ::capnp::word(19, 0, 0, 0, 12, 0, 0, 0),
+            ::capnp::word(19, 0, 0, 0, 6, 0, 0, 0),
             ::capnp::word(0, 0, 1, 0, 19, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
             ::capnp::word(9, 3, 0, 0, 90, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
             ::capnp::word(8, 3, 0, 0, 3, 0, 1, 0),
-            ::capnp::word(20, 3, 0, 0, 2, 0, 1, 0),
-            ::capnp::word(20, 0, 0, 0, 13, 0, 0, 0),
+            ::capnp::word(36, 3, 0, 0, 2, 0, 1, 0),
+            ::capnp::word(20, 0, 0, 0, 12, 0, 0, 0),
             ::capnp::word(0, 0, 1, 0, 20, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-            ::capnp::word(17, 3, 0, 0, 114, 0, 0, 0),
-            ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-            ::capnp::word(16, 3, 0, 0, 3, 0, 1, 0),
-            ::capnp::word(28, 3, 0, 0, 2, 0, 1, 0),
-            ::capnp::word(21, 0, 0, 0, 14, 0, 0, 0),
-            ::capnp::word(0, 0, 1, 0, 21, 0, 0, 0),
-            ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-            ::capnp::word(25, 3, 0, 0, 98, 0, 0, 0),
-            ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-            ::capnp::word(24, 3, 0, 0, 3, 0, 1, 0),
-            ::capnp::word(36, 3, 0, 0, 2, 0, 1, 0),
-            ::capnp::word(22, 0, 0, 0, 15, 0, 0, 0),
-            ::capnp::word(0, 0, 1, 0, 22, 0, 0, 0),
-            ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-            ::capnp::word(33, 3, 0, 0, 122, 0, 0, 0),
+            ::capnp::word(33, 3, 0, 0, 114, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
             ::capnp::word(32, 3, 0, 0, 3, 0, 1, 0),
             ::capnp::word(44, 3, 0, 0, 2, 0, 1, 0),
+            ::capnp::word(21, 0, 0, 0, 13, 0, 0, 0),
+            ::capnp::word(0, 0, 1, 0, 21, 0, 0, 0),
+            ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+            ::capnp::word(41, 3, 0, 0, 98, 0, 0, 0),
+            ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+            ::capnp::word(40, 3, 0, 0, 3, 0, 1, 0),
+            ::capnp::word(52, 3, 0, 0, 2, 0, 1, 0),
+            ::capnp::word(22, 0, 0, 0, 14, 0, 0, 0),
+            ::capnp::word(0, 0, 1, 0, 22, 0, 0, 0),
+            ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+            ::capnp::word(49, 3, 0, 0, 122, 0, 0, 0),
+            ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+            ::capnp::word(48, 3, 0, 0, 3, 0, 1, 0),
+            ::capnp::word(60, 3, 0, 0, 2, 0, 1, 0),
             ::capnp::word(118, 101, 114, 115, 105, 111, 110, 0),
             ::capnp::word(8, 0, 0, 0, 0, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
@@ -9734,11 +9762,15 @@ pub mod spool_manifest {
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
             ::capnp::word(111, 114, 100, 101, 114, 66, 121, 116),
             ::capnp::word(101, 115, 0, 0, 0, 0, 0, 0),
+            ::capnp::word(14, 0, 0, 0, 0, 0, 0, 0),
+            ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+            ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+            ::capnp::word(0, 0, 0, 0, 3, 0, 1, 0),
             ::capnp::word(9, 0, 0, 0, 0, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-            ::capnp::word(9, 0, 0, 0, 0, 0, 0, 0),
+            ::capnp::word(14, 0, 0, 0, 0, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
             ::capnp::word(112, 97, 99, 107, 97, 103, 101, 115),
@@ -9790,7 +9822,7 @@ pub mod spool_manifest {
                 16 => <u64 as ::capnp::introspect::Introspect>::introspect(),
                 17 => <u64 as ::capnp::introspect::Introspect>::introspect(),
                 18 => <u64 as ::capnp::introspect::Introspect>::introspect(),
-                19 => <u64 as ::capnp::introspect::Introspect>::introspect(),
+                19 => <::capnp::primitive_list::Owned<u64> as ::capnp::introspect::Introspect>::introspect(),
                 20 => <u64 as ::capnp::introspect::Introspect>::introspect(),
                 21 => <u64 as ::capnp::introspect::Introspect>::introspect(),
                 22 => <u64 as ::capnp::introspect::Introspect>::introspect(),
@@ -10148,7 +10180,7 @@ pub mod spool_facets {
             ::capnp::word(46, 125, 31, 31, 169, 160, 197, 179),
             ::capnp::word(2, 0, 7, 0, 0, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-            ::capnp::word(181, 33, 0, 0, 5, 35, 0, 0),
+            ::capnp::word(4, 34, 0, 0, 84, 35, 0, 0),
             ::capnp::word(21, 0, 0, 0, 194, 0, 0, 0),
             ::capnp::word(29, 0, 0, 0, 7, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
@@ -10505,7 +10537,7 @@ pub mod facet {
             ::capnp::word(46, 125, 31, 31, 169, 160, 197, 179),
             ::capnp::word(1, 0, 7, 0, 0, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-            ::capnp::word(7, 35, 0, 0, 60, 35, 0, 0),
+            ::capnp::word(86, 35, 0, 0, 139, 35, 0, 0),
             ::capnp::word(21, 0, 0, 0, 146, 0, 0, 0),
             ::capnp::word(29, 0, 0, 0, 7, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),

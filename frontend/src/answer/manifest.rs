@@ -46,7 +46,7 @@ impl Answer {
             finished: SystemTime::now()
                 .duration_since(UNIX_EPOCH)
                 .map_or(0, |since| since.as_secs()),
-            order_bytes: self.spool.order.len(),
+            order_bytes: self.spool.order.bytes(),
             packages_bytes: self.spool.packages.len(),
             facets_bytes: self.spool.facets.len(),
         };

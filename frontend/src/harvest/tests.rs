@@ -2,11 +2,11 @@ use super::*;
 use crate::assemble::assemble;
 use crate::memory::Memory;
 use crate::rank::Origin;
-use crate::spool::{Limits, Spool, read_pointers};
+use crate::spool::{Limits, Spool};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-fn spool(directory: &std::path::Path, fail_at: Option<usize>) -> Arc<Spool> {
+pub(crate) fn spool(directory: &std::path::Path, fail_at: Option<usize>) -> Arc<Spool> {
     let writes = AtomicUsize::new(0);
     let limits = Limits {
         disk_bytes_max: 1 << 30,
@@ -69,9 +69,9 @@ fn order(bytes: u64, count: u32) -> (Vec<Pointer>, usize) {
         (counts.pointers, counts.packages),
         (2 * u64::from(count), 1)
     );
-    let order = read_pointers(&run.order, counts.pointers, 0..counts.pointers).unwrap();
+    let order = run.order.read(0..counts.pointers).unwrap();
     for (at, len) in [(0, 1), (126, 2), (1000, 300), (2 * u64::from(count) - 1, 1)] {
-        let part = read_pointers(&run.order, counts.pointers, at..at + len).unwrap();
+        let part = run.order.read(at..at + len).unwrap();
         assert_eq!(part, order[at as usize..][..len as usize]);
     }
     (order, runs)

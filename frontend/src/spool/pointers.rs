@@ -1,4 +1,4 @@
-//! Files of pointers: sorted runs that wait to be merged, and the total order.
+//! Files of pointers: sorted runs that wait to be merged, and the parts of the total order.
 //!
 //! ```text
 //! block of 4 KiB = 127 pointers of 32 bytes, CRC-32C of them (4 bytes), 28 zero bytes
@@ -10,26 +10,29 @@
 use super::{Blob, Held, RunSpool, SpoolError};
 use crate::rank::Pointer;
 use std::ops::Range;
-use zerocopy::{FromBytes, IntoBytes};
+use zerocopy::{FromZeros, IntoBytes};
 
 /// Pointers in a whole block.
 const BLOCK_LEN: usize = 127;
 
+/// Pointers, and as much as one more, in a whole block.
+const CELLS: usize = BLOCK_LEN + 1;
+
 const POINTER_BYTES: usize = size_of::<Pointer>();
 
 /// Bytes of a whole block.
-const BLOCK_BYTES: usize = (BLOCK_LEN + 1) * POINTER_BYTES;
+const BLOCK_BYTES: usize = CELLS * POINTER_BYTES;
 
 /// Blocks that are written, or read by who reads them one after the other, at a time.
-const BLOCKS_AT_ONCE: usize = 16;
+pub(crate) const BLOCKS_AT_ONCE: usize = 16;
 
 /// Appends pointers to a file.
 pub(crate) struct PointerWriter<'a> {
     spool: &'a RunSpool,
     blob: &'a Blob,
     /// Whole blocks, and the last one without its end.
-    buffer: Vec<u8>,
-    /// Where the last block begins in the buffer.
+    cells: Vec<Pointer>,
+    /// Where the last block begins in them.
     block: usize,
     pub(crate) len: u64,
 }
@@ -39,18 +42,18 @@ impl<'a> PointerWriter<'a> {
         PointerWriter {
             spool,
             blob,
-            buffer: Vec::new(),
+            cells: Vec::new(),
             block: 0,
             len: 0,
         }
     }
 
     pub(crate) fn push(&mut self, pointer: &Pointer) -> Result<(), SpoolError> {
-        self.buffer.extend_from_slice(pointer.as_bytes());
+        self.cells.push(*pointer);
         self.len += 1;
-        if self.buffer.len() - self.block == BLOCK_LEN * POINTER_BYTES {
+        if self.cells.len() - self.block == BLOCK_LEN {
             self.end_block();
-            if self.buffer.len() >= BLOCKS_AT_ONCE * BLOCK_BYTES {
+            if self.cells.len() >= BLOCKS_AT_ONCE * CELLS {
                 self.flush()?;
             }
         }
@@ -59,7 +62,7 @@ impl<'a> PointerWriter<'a> {
 
     /// Writes what is left, and says how many pointers there are.
     pub(crate) fn finish(mut self) -> Result<u64, SpoolError> {
-        if self.buffer.len() > self.block {
+        if self.cells.len() > self.block {
             self.end_block();
         }
         self.flush()?;
@@ -67,115 +70,219 @@ impl<'a> PointerWriter<'a> {
     }
 
     fn end_block(&mut self) {
-        let sum = crc32c::crc32c(&self.buffer[self.block..]);
-        let mut end = [0; POINTER_BYTES];
-        end[..4].copy_from_slice(&sum.to_le_bytes());
-        self.buffer.extend_from_slice(&end);
-        self.block = self.buffer.len();
+        let sum = crc32c::crc32c(self.cells[self.block..].as_bytes());
+        let mut end = Pointer::new_zeroed();
+        end.as_mut_bytes()[..4].copy_from_slice(&sum.to_le_bytes());
+        self.cells.push(end);
+        self.block = self.cells.len();
     }
 
     fn flush(&mut self) -> Result<(), SpoolError> {
-        if !self.buffer.is_empty() {
-            self.spool.append(self.blob, &self.buffer)?;
+        if !self.cells.is_empty() {
+            self.spool.append(self.blob, self.cells.as_bytes())?;
         }
-        self.buffer.clear();
+        self.cells.clear();
         self.block = 0;
         Ok(())
     }
 }
 
-/// The pointers with these numbers, of a file of `len`.
-pub(crate) fn read_pointers(
-    blob: &Blob,
-    len: u64,
-    range: Range<u64>,
-) -> Result<Vec<Pointer>, SpoolError> {
-    let mut pointers = Vec::with_capacity((range.end - range.start) as usize);
-    if range.is_empty() {
-        return Ok(pointers);
-    }
-    let first = range.start / BLOCK_LEN as u64;
-    let mut reader = PointerReader::at_block(blob, len, first);
-    reader.blocks_at_once =
-        (range.end.div_ceil(BLOCK_LEN as u64) - first).min(BLOCKS_AT_ONCE as u64) as usize;
-    let mut skip = (range.start % BLOCK_LEN as u64) as usize;
-    while pointers.len() < (range.end - range.start) as usize {
-        let block = reader
-            .next_block()?
-            .ok_or_else(|| blob.corrupt(blob.len()))?;
-        let left = (range.end - range.start) as usize - pointers.len();
-        pointers.extend(block.iter().skip(skip).take(left));
-        skip = 0;
-    }
-    Ok(pointers)
+/// How many pointers a file of so many bytes has; `None` when no such file has this length.
+pub(super) fn len_of(bytes: u64) -> Option<u64> {
+    let cells = bytes / POINTER_BYTES as u64;
+    let (whole, rest) = (cells / CELLS as u64, cells % CELLS as u64);
+    let is_whole = bytes.is_multiple_of(POINTER_BYTES as u64) && rest != 1;
+    is_whole.then(|| whole * BLOCK_LEN as u64 + rest.saturating_sub(1))
 }
 
-/// Reads a file of pointers from a block on.
+/// Reads a range of a file of pointers.
 pub(crate) struct PointerReader<'a> {
     blob: &'a Blob,
-    /// Pointers behind those that have been read.
-    left: u64,
-    /// Where in the file the next piece begins.
-    offset: u64,
-    words: Vec<u64>,
-    /// The part of the piece that has not been given out.
-    piece: Range<usize>,
+    /// Pointers whose blocks have not been checked yet.
+    left: Range<u64>,
+    /// Blocks as they are in the file.
+    cells: Vec<Pointer>,
+    /// Of the last block that was checked, where the pointers are that have not been given out.
+    checked: Range<usize>,
+    /// Where the next block begins.
+    next: usize,
     blocks_at_once: usize,
     file: Held,
 }
 
 impl<'a> PointerReader<'a> {
-    /// All of a file of `len` pointers.
-    pub(crate) fn new(blob: &'a Blob, len: u64) -> Self {
-        PointerReader::at_block(blob, len, 0)
-    }
-
-    fn at_block(blob: &'a Blob, len: u64, block: u64) -> Self {
+    /// The pointers with these numbers, which are in the file.
+    pub(crate) fn new(blob: &'a Blob, range: Range<u64>) -> Self {
         PointerReader {
             blob,
-            left: len.saturating_sub(block * BLOCK_LEN as u64),
-            offset: block * BLOCK_BYTES as u64,
-            words: Vec::new(),
-            piece: 0..0,
+            left: range,
+            cells: Vec::new(),
+            checked: 0..0,
+            next: 0,
             blocks_at_once: BLOCKS_AT_ONCE,
             file: Held::default(),
         }
     }
 
-    /// The pointers of the next block; `None` behind the last.
-    pub(crate) fn next_block(&mut self) -> Result<Option<&[Pointer]>, SpoolError> {
-        if self.left == 0 {
-            return Ok(None);
+    /// The same, reading at most so many blocks at a time, and at least one.
+    pub(crate) fn by(self, blocks_at_once: usize) -> Self {
+        PointerReader {
+            blocks_at_once: blocks_at_once.clamp(1, BLOCKS_AT_ONCE),
+            ..self
         }
-        if self.piece.is_empty() {
-            self.fill()?;
-        }
-        let len = self.left.min(BLOCK_LEN as u64) as usize;
-        let at = self.offset - self.piece.len() as u64;
-        let block = &self.words.as_bytes()[self.piece.clone()];
-        let block = block
-            .get(..(len + 1) * POINTER_BYTES)
-            .ok_or_else(|| self.blob.corrupt(at))?;
-        let (pointers, end) = block.split_at(len * POINTER_BYTES);
-        if end[..4] != crc32c::crc32c(pointers).to_le_bytes() {
-            return Err(self.blob.corrupt(at));
-        }
-        self.left -= len as u64;
-        self.piece.start += block.len();
-        let pointers = <[Pointer]>::ref_from_bytes(pointers);
-        Ok(Some(
-            pointers.expect("aligned, and a multiple of a pointer"),
-        ))
     }
 
-    fn fill(&mut self) -> Result<(), SpoolError> {
-        let left = self.blob.len().saturating_sub(self.offset);
-        let bytes = (self.blocks_at_once * BLOCK_BYTES).min(left as usize);
-        self.words.resize(bytes.div_ceil(8), 0);
-        let space = &mut self.words.as_mut_bytes()[..bytes];
-        let read = self.blob.read_at(space, self.offset, &mut self.file)?;
-        self.offset += read as u64;
-        self.piece = 0..read;
+    /// Goes to another range.
+    pub(crate) fn seek(&mut self, range: Range<u64>) {
+        self.left = range;
+        self.cells.clear();
+        self.checked = 0..0;
+        self.next = 0;
+    }
+
+    /// The next pointer; `None` behind the last.
+    pub(crate) fn next(&mut self) -> Result<Option<Pointer>, SpoolError> {
+        if self.checked.is_empty() && !self.check()? {
+            return Ok(None);
+        }
+        self.checked.start += 1;
+        Ok(Some(self.cells[self.checked.start - 1]))
+    }
+
+    /// The next pointers that are in one block; none behind the last.
+    pub(crate) fn next_block(&mut self) -> Result<&[Pointer], SpoolError> {
+        if self.checked.is_empty() {
+            self.check()?;
+        }
+        let given = std::mem::take(&mut self.checked);
+        Ok(&self.cells[given])
+    }
+
+    /// Checks the next block; says whether there is one.
+    fn check(&mut self) -> Result<bool, SpoolError> {
+        if self.left.is_empty() {
+            return Ok(false);
+        }
+        let number = self.left.start / BLOCK_LEN as u64;
+        if self.next == self.cells.len() {
+            self.fill(number)?;
+        }
+        let corrupt = || self.blob.corrupt(number * BLOCK_BYTES as u64);
+        let block = &self.cells[self.next..self.cells.len().min(self.next + CELLS)];
+        let (end, pointers) = block.split_last().ok_or_else(corrupt)?;
+        if end.as_bytes()[..4] != crc32c::crc32c(pointers.as_bytes()).to_le_bytes() {
+            return Err(corrupt());
+        }
+        let skip = (self.left.start % BLOCK_LEN as u64) as usize;
+        let most = (self.left.end - self.left.start) as usize;
+        let len = pointers.len().saturating_sub(skip).min(most);
+        if len == 0 {
+            return Err(corrupt());
+        }
+        let start = self.next + skip;
+        self.checked = start..start + len;
+        self.next += block.len();
+        self.left.start += len as u64;
+        Ok(true)
+    }
+
+    /// Reads on from a block.
+    fn fill(&mut self, number: u64) -> Result<(), SpoolError> {
+        let last = (self.left.end - 1) / BLOCK_LEN as u64;
+        let blocks = (last - number + 1).min(self.blocks_at_once as u64);
+        let offset = number * BLOCK_BYTES as u64;
+        let bytes = (blocks * BLOCK_BYTES as u64).min(self.blob.len().saturating_sub(offset));
+        let cells = bytes as usize / POINTER_BYTES;
+        self.cells.resize(cells, Pointer::new_zeroed());
+        let space = self.cells.as_mut_bytes();
+        let read = self.blob.read_at(space, offset, &mut self.file)?;
+        self.cells.truncate(read / POINTER_BYTES);
+        self.next = 0;
         Ok(())
+    }
+}
+
+/// How many of a sorted file's `len` pointers come before all those that `is_before` does not hold for.
+/// Reads a few blocks.
+pub(crate) fn partition_pointers(
+    blob: &Blob,
+    len: u64,
+    is_before: impl Fn(&Pointer) -> bool,
+) -> Result<u64, SpoolError> {
+    let mut reader = PointerReader::new(blob, 0..0);
+    let mut blocks = 0..len.div_ceil(BLOCK_LEN as u64);
+    while !blocks.is_empty() {
+        let block = blocks.start + (blocks.end - blocks.start) / 2;
+        let start = block * BLOCK_LEN as u64;
+        reader.seek(start..len.min(start + BLOCK_LEN as u64));
+        let pointers = reader.next_block()?;
+        match pointers.partition_point(&is_before) {
+            0 => blocks.end = block,
+            all if all == pointers.len() => blocks.start = block + 1,
+            some => return Ok(start + some as u64),
+        }
+    }
+    Ok(len.min(blocks.start * BLOCK_LEN as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rank::Origin;
+    use crate::spool::{Limits, Spool};
+
+    #[test]
+    fn lengths_are_those_of_blocks() {
+        let block = BLOCK_BYTES as u64;
+        let known = [
+            (0, 0),
+            (64, 1),
+            (block, 127),
+            (block + 64, 128),
+            (block + 96, 129),
+        ];
+        for (bytes, len) in known {
+            assert_eq!(len_of(bytes), Some(len), "{bytes}");
+        }
+        for bytes in [10, 32, 65, block + 32] {
+            assert_eq!(len_of(bytes), None, "{bytes}");
+        }
+    }
+
+    #[test]
+    fn a_file_is_cut_and_read_anywhere() {
+        let directory = tempfile::tempdir().unwrap();
+        let limits = Limits {
+            disk_bytes_max: 1 << 20,
+            run_memory_max: 0,
+            durable: false,
+            before_write: None,
+        };
+        let (spool, _) = Spool::open(directory.path(), limits).unwrap();
+        for len in [0_u32, 1, 126, 127, 128, 254, 300, 2500] {
+            let run = spool.run("0123456789abcdef", 1);
+            let mut writer = PointerWriter::new(&run, run.order.part(1));
+            let origin = Origin {
+                hash: 0,
+                package: 0,
+                backend: 0,
+                offset: 0,
+            };
+            let pointers: Vec<_> = (0..len).map(|n| origin.pointer(0.0, n, n)).collect();
+            pointers.iter().for_each(|each| writer.push(each).unwrap());
+            assert_eq!(writer.finish().unwrap(), u64::from(len));
+            assert_eq!(run.order.len(), u64::from(len));
+            let blob = run.order.part(1);
+            for at in (0..=len).filter(|at| at % 127 < 2 || at % 127 == 126 || len - at < 2) {
+                let is_before = |pointer: &Pointer| pointer.spool_order() < u128::from(at);
+                let before = partition_pointers(blob, len.into(), is_before).unwrap();
+                assert_eq!(before, u64::from(at), "of {len}");
+                let read = run.order.read(at.into()..len.into()).unwrap();
+                assert_eq!(read, pointers[at as usize..]);
+                let mut reader = PointerReader::new(blob, at.into()..len.into()).by(2);
+                let each = std::iter::from_fn(|| reader.next().unwrap());
+                assert!(each.eq(pointers[at as usize..].iter().copied()));
+            }
+        }
     }
 }

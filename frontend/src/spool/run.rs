@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! 0, 1, …      the frames of each backend, as they were received, one after the other
-//! order        the pointers in total order, in blocks (see `pointers`)
+//! order-0, …   the pointers in total order, in blocks (see `pointers`), one part after the other
 //! packages     the packages with matches, by their best one (see `packages`)
 //! facets       how many matches have which language and directory: one frame
 //! manifest     what else there is to say: one frame. It is written last
@@ -12,7 +12,7 @@
 //! A run that is small is in memory alone, and its directory does not exist. One that has been
 //! finished on the disk stays there when it is dropped; all others take their directory with them.
 
-use super::{Blob, FrameReader, Spool, SpoolError, io_error};
+use super::{Blob, FrameReader, Order, Spool, SpoolError, io_error};
 use crate::rank::FrameAt;
 use schema::frame;
 use schema::message::SpoolManifest;
@@ -27,7 +27,7 @@ use zerocopy::IntoBytes;
 pub(crate) struct RunSpool {
     directory: PathBuf,
     frames: Vec<Blob>,
-    pub(crate) order: Blob,
+    pub(crate) order: Order,
     pub(crate) packages: Blob,
     pub(crate) facets: Blob,
     /// Of the spool's budgets.
@@ -49,7 +49,7 @@ impl RunSpool {
         let blob = |name: &str| Blob::new(directory.join(name));
         RunSpool {
             frames: (0..backends).map(|n| blob(&n.to_string())).collect(),
-            order: blob("order"),
+            order: Order::new(&directory),
             packages: blob("packages"),
             facets: blob("facets"),
             disk_bytes: AtomicU64::new(0),
@@ -80,7 +80,7 @@ impl RunSpool {
             .collect();
         let run = RunSpool {
             frames: frames?,
-            order: open("order", told.order_bytes)?,
+            order: Order::open(directory, &told.order_bytes)?,
             packages: open("packages", told.packages_bytes)?,
             facets: open("facets", told.facets_bytes)?,
             disk_bytes: AtomicU64::new(0),
@@ -89,6 +89,10 @@ impl RunSpool {
             spool: Arc::clone(spool),
             directory: directory.to_owned(),
         };
+        if run.order.len() != told.pointers {
+            // It is dropped as a finished one: who opens it removes what it cannot use.
+            return None;
+        }
         // It may be above the budget, which may be another one now; then it is the first to go.
         let files: u64 = run.blobs().map(Blob::len).sum();
         let bytes = files + manifest.len() as u64;
@@ -98,8 +102,8 @@ impl RunSpool {
     }
 
     fn blobs(&self) -> impl Iterator<Item = &Blob> {
-        let others = [&self.order, &self.packages, &self.facets];
-        self.frames.iter().chain(others)
+        let others = [&self.packages, &self.facets];
+        self.frames.iter().chain(self.order.parts()).chain(others)
     }
 
     /// Appends whole frames to those of a backend.
@@ -129,11 +133,16 @@ impl RunSpool {
 
     fn append_to_memory(&self, to: &Blob, bytes: &[u8]) -> bool {
         let more = bytes.len() as u64;
-        if self.memory_bytes.load(Relaxed) + more > self.spool.limits.run_memory_max {
+        let most = self.spool.limits.run_memory_max;
+        let grow = |bytes: u64| Some(bytes + more).filter(|&bytes| bytes <= most);
+        if self
+            .memory_bytes
+            .fetch_update(Relaxed, Relaxed, grow)
+            .is_err()
+        {
             return false;
         }
         to.append_to_memory(bytes);
-        self.memory_bytes.fetch_add(more, Relaxed);
         self.spool.memory_bytes.fetch_add(more, Relaxed);
         true
     }
@@ -191,9 +200,10 @@ impl RunSpool {
         if !self.spool.limits.durable || self.disk_bytes.load(Relaxed) == 0 {
             return Ok(());
         }
-        let results = [&self.order, &self.packages, &self.facets];
-        let frames = self.frames.iter().filter(|blob| blob.len() > 0);
-        for blob in frames.chain(results).filter(|blob| blob.is_in_memory()) {
+        let results = [&self.packages, &self.facets];
+        let parts = self.frames.iter().chain(self.order.parts());
+        let parts = parts.filter(|blob| blob.len() > 0);
+        for blob in parts.chain(results).filter(|blob| blob.is_in_memory()) {
             self.move_to_disk(blob)?;
         }
         let whole = self.scratch("manifest.new")?;
@@ -233,7 +243,7 @@ impl RunSpool {
     pub(crate) fn corrupt(&self, (backend, offset): FrameAt) -> SpoolError {
         match self.frames.get(usize::from(backend)) {
             Some(frames) => frames.corrupt(offset),
-            None => self.order.corrupt(0),
+            None => self.order.corrupt(),
         }
     }
 

@@ -135,10 +135,12 @@ fn what_is_small_touches_no_disk() {
 fn finished(spool: &Arc<Spool>) -> RunSpool {
     let run = spool.run(ID, 2);
     run.append_frames(0, &frame(&[1; 64])).unwrap();
-    run.append(&run.order, &[2; 10]).unwrap();
+    run.append(run.order.part(0), &[2; 64]).unwrap();
+    run.append(run.order.part(2), &[2; 96]).unwrap();
     let manifest = SpoolManifest {
         frame_bytes: run.frame_bytes_by_backend(),
-        order_bytes: 10,
+        order_bytes: run.order.bytes(),
+        pointers: 3,
         ..SpoolManifest::default()
     };
     run.finish(|| {
@@ -170,7 +172,13 @@ fn finished_runs_are_known_again() {
 
 #[test]
 fn a_run_that_is_not_whole_is_not_known_again() {
-    for (name, length) in [("0", 79), ("order", 11), ("manifest", 20), ("facets", 1)] {
+    for (name, length) in [
+        ("0", 79),
+        ("order-0", 65),
+        ("order-2", 64),
+        ("manifest", 20),
+        ("facets", 1),
+    ] {
         let (directory, spool) = spool(1 << 20, 0);
         drop((finished(&spool), spool));
         let path = directory.path().join(format!("{ID}-0")).join(name);

@@ -3,7 +3,7 @@
 use super::{Error, Phases, Search, ShardEnd, Skip, builder, finish, length, reader, text};
 use crate::frame::Kind;
 use crate::trawl_capnp::{facet, spool_facets, spool_manifest};
-use capnp::struct_list;
+use capnp::{primitive_list, struct_list};
 
 /// The version of a spool's files. A spool of another one is removed: a search makes it again.
 pub const SPOOL_VERSION: u32 = 1;
@@ -17,7 +17,7 @@ pub struct SpoolManifest {
     pub search: Search,
     /// Bytes of each backend's file.
     pub frame_bytes: Vec<u64>,
-    /// Pointers in the file of the order.
+    /// Pointers in the files of the order.
     pub pointers: u64,
     /// Records in the file of packages.
     pub packages: u32,
@@ -43,8 +43,8 @@ pub struct SpoolManifest {
     pub phases: Phases,
     /// When it finished, in seconds since 1970.
     pub finished: u64,
-    /// Bytes of the file of the order.
-    pub order_bytes: u64,
+    /// Bytes of each file of the order.
+    pub order_bytes: Vec<u64>,
     /// Bytes of the file of packages.
     pub packages_bytes: u64,
     /// Bytes of the file of facets.
@@ -61,12 +61,8 @@ impl SpoolManifest {
         root.set_version(SPOOL_VERSION);
         root.set_generation(&self.generation[..]);
         self.search.encode_to(root.reborrow().init_search());
-        let mut bytes = root
-            .reborrow()
-            .init_frame_bytes(length(self.frame_bytes.len()));
-        for (index, &each) in (0..).zip(&self.frame_bytes) {
-            bytes.set(index, each);
-        }
+        let frames = length(self.frame_bytes.len());
+        encode_bytes(&self.frame_bytes, root.reborrow().init_frame_bytes(frames));
         root.set_pointers(self.pointers);
         root.set_packages(self.packages);
         root.set_documents(self.documents);
@@ -85,7 +81,8 @@ impl SpoolManifest {
         root.set_candidates_us(self.phases.candidates_us);
         root.set_verify_us(self.phases.verify_us);
         root.set_finished(self.finished);
-        root.set_order_bytes(self.order_bytes);
+        let parts = length(self.order_bytes.len());
+        encode_bytes(&self.order_bytes, root.reborrow().init_order_bytes(parts));
         root.set_packages_bytes(self.packages_bytes);
         root.set_facets_bytes(self.facets_bytes);
         root.set_shard_documents(self.shard_documents);
@@ -124,11 +121,17 @@ impl SpoolManifest {
                 verify_us: root.get_verify_us(),
             },
             finished: root.get_finished(),
-            order_bytes: root.get_order_bytes(),
+            order_bytes: root.get_order_bytes()?.iter().collect(),
             packages_bytes: root.get_packages_bytes(),
             facets_bytes: root.get_facets_bytes(),
             shard_documents: root.get_shard_documents(),
         })
+    }
+}
+
+fn encode_bytes(bytes: &[u64], mut list: primitive_list::Builder<'_, u64>) {
+    for (index, &each) in (0..).zip(bytes) {
+        list.set(index, each);
     }
 }
 

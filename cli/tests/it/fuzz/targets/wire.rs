@@ -289,6 +289,7 @@ pub(super) fn samples() -> Vec<Vec<u8>> {
         skipped: vec![skip.clone()],
         skipped_count: 1,
         finished: 1 << 30,
+        order_bytes: vec![64, 0, 96],
         ..SpoolManifest::default()
     };
     vec![
