@@ -1,36 +1,36 @@
 //! What one stream has brought in: its pointers, sorted run by sorted run, and its counts.
 //!
-//! Pointers are collected in memory as long as there is some; then they are sorted and written beside
-//! the frames, and memory begins anew. At the end of the run all of it is merged (see `assemble`).
+//! Pointers are collected in chunks, each of which is sorted when it is full. When memory gives no
+//! more of them, they are merged and written beside the frames, and memory begins anew. At the end of
+//! the run all of it is merged (see `assemble`).
 //! **Invariant:** nothing is counted and no pointer is written before its frame is: what a failed
 //! write leaves over is dropped.
 
 use crate::facets::Facets;
-use crate::memory::Share;
+use crate::memory::{CHUNK_LEN, Chunk, Share};
 use crate::rank::{self, Continued, Pointer, StringPool};
 use crate::run::StreamEnd;
 use crate::spool::{BLOCKS_AT_ONCE, Blob, PointerWriter, RunSpool, SpoolError};
+use std::mem;
 
 mod source;
 
 pub(crate) use source::{Source, SourceReader};
 
-/// Pointers that a stream may have without asking: half a megabyte.
-const FREE_LEN: usize = 16 << 10;
-
-/// Pointers that one receive buffer can bring, at 32 bytes a line on the wire.
-const BUFFER_LEN: usize = 40 << 10;
-
 /// Sorted runs of a stream. One more, and they are merged to one.
-const RUNS_MAX: usize = 64;
+const RUNS_MAX: usize = 32;
 
 /// What a stream has brought in.
 #[derive(Debug)]
 pub(crate) struct Harvest {
-    /// Those that are not in runs; sorted once the stream has ended.
-    pointers: Vec<Pointer>,
-    /// How many there may be.
-    room: usize,
+    /// The pointers that came last; sorted once the stream has ended.
+    last: Chunk,
+    /// Full ones, sorted.
+    chunks: Vec<Chunk>,
+    /// Memory had no chunk, so that those in hand are to be written as soon as their frames are.
+    is_full: bool,
+    /// Pointers in chunks.
+    in_memory: usize,
     share: Share,
     runs: Vec<Run>,
     /// Pointers in them.
@@ -61,8 +61,10 @@ impl Harvest {
     /// Nothing yet, and a share of memory for pointers.
     pub(crate) fn new(share: Share) -> Harvest {
         Harvest {
-            pointers: Vec::new(),
-            room: FREE_LEN,
+            last: Chunk::default(),
+            chunks: Vec::new(),
+            is_full: false,
+            in_memory: 0,
             share,
             runs: Vec::new(),
             in_runs: 0,
@@ -78,12 +80,26 @@ impl Harvest {
 
     /// Takes the pointer of a match whose frame is about to be written.
     pub(crate) fn push(&mut self, pointer: Pointer) {
-        self.pointers.push(pointer);
+        if self.last.pointers.len() == CHUNK_LEN {
+            self.begin_chunk();
+        }
+        self.last.pointers.push(pointer);
+        self.in_memory += 1;
+    }
+
+    /// Puts the full chunk aside. A receive buffer brings at most three of them, so that a stream which
+    /// is refused one has as many of its own for that long.
+    fn begin_chunk(&mut self) {
+        let next = self.share.take();
+        self.is_full |= next.is_none();
+        let mut full = mem::replace(&mut self.last, next.unwrap_or_default());
+        rank::sort(&mut full.pointers);
+        self.chunks.push(full);
     }
 
     /// How many pointers are in memory.
     pub(crate) fn len(&self) -> usize {
-        self.pointers.len()
+        self.in_memory
     }
 
     /// The stream has ended well.
@@ -100,47 +116,43 @@ impl Harvest {
 
     /// The frames of all pointers so far are written: says how many that are since the last time.
     pub(crate) fn written(&mut self) -> u64 {
-        let all = self.in_runs + self.pointers.len() as u64;
+        let all = self.in_runs + self.len() as u64;
         let before = std::mem::replace(&mut self.matches, all);
         all - before
     }
 
-    /// Drops the last pointers.
-    pub(crate) fn truncate(&mut self, len: usize) {
-        self.pointers.truncate(len);
-    }
-
-    /// Drops the pointers to frames at `offset` and behind.
+    /// Drops the pointers to frames at `offset` and behind, which ends the stream.
     pub(crate) fn drop_from(&mut self, offset: u64) {
-        let written = |pointer: &Pointer| pointer.offset() < offset;
-        self.pointers
-            .truncate(self.pointers.partition_point(written));
+        for chunk in self.chunks.iter_mut().chain([&mut self.last]) {
+            chunk.pointers.retain(|pointer| pointer.offset() < offset);
+        }
+        let chunks = self.chunks.iter().chain([&self.last]);
+        self.in_memory = chunks.map(|chunk| chunk.pointers.len()).sum();
     }
 
-    /// Makes room for the pointers of the next buffer; all frames so far are written.
+    /// Writes the chunks when memory has no more of them; all frames so far are written.
     pub(crate) fn settle(&mut self, backend: u16, spool: &RunSpool) -> Result<(), SpoolError> {
-        if self.pointers.len() + BUFFER_LEN <= self.room || self.pointers.len() < FREE_LEN / 2 {
-            return Ok(());
-        }
-        let more = self.room.max(BUFFER_LEN);
-        if self.share.grow((more * size_of::<Pointer>()) as u64) {
-            self.room += more;
-            self.pointers.reserve_exact(self.room - self.pointers.len());
+        if !self.is_full {
             return Ok(());
         }
         if self.runs.len() == RUNS_MAX {
             self.merge_runs(backend, spool)?;
         }
-        rank::sort(&mut self.pointers);
+        rank::sort(&mut self.last.pointers);
         let run = self.scratch(backend, spool)?;
         let mut writer = PointerWriter::new(spool, &run);
-        for pointer in &self.pointers {
-            writer.push(pointer)?;
-        }
+        let sources = self
+            .sorted_chunks()
+            .map(|chunk| chunk.read_all(1))
+            .collect();
+        rank::merge_sorted(sources, |pointer| writer.push(&pointer))?;
         let len = writer.finish()?;
         self.runs.push(Run { blob: run, len });
         self.in_runs += len;
-        self.pointers.clear();
+        self.chunks.clear();
+        self.last.pointers.clear();
+        self.in_memory = 0;
+        self.is_full = false;
         metrics::counter!("trawl_frontend_spilled_pointers_total").increment(len);
         Ok(())
     }
@@ -164,14 +176,19 @@ impl Harvest {
 
     /// Sorts what is in memory: nothing more will come.
     pub(crate) fn seal(&mut self) {
-        rank::sort(&mut self.pointers);
+        rank::sort(&mut self.last.pointers);
     }
 
     /// Everything, as sorted sources.
     pub(crate) fn sources(&self) -> impl Iterator<Item = Source<'_>> {
         let runs = self.runs.iter().map(Source::Disk);
-        let memory = Some(&self.pointers[..]).filter(|pointers| !pointers.is_empty());
-        runs.chain(memory.map(Source::Memory))
+        runs.chain(self.sorted_chunks())
+    }
+
+    fn sorted_chunks(&self) -> impl Iterator<Item = Source<'_>> {
+        let chunks = self.chunks.iter().chain([&self.last]);
+        let filled = chunks.filter(|chunk| !chunk.pointers.is_empty());
+        filled.map(|chunk| Source::Memory(&chunk.pointers))
     }
 
     /// Removes the runs, which have been merged.

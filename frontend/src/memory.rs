@@ -1,72 +1,119 @@
 //! The memory that pointers of running queries may take: of all queries together, and of each stream.
 //!
-//! Who is refused more writes what it has to the disk. What is not counted here has bounds of its
-//! own, which do not depend on the number of matches.
+//! It is given out in chunks of one size, which are kept and given out again: memory that comes and goes
+//! in pieces of all sizes stays with the allocator (four queries of a million matches, of 128 MiB, left a
+//! process of 357). Who is refused a chunk writes what it has to the disk. What is not counted here has
+//! bounds of its own, which do not depend on the number of matches.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use crate::rank::Pointer;
+use std::mem;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Pointers in a chunk: half a megabyte, which is sorted in a processor's cache.
+pub(crate) const CHUNK_LEN: usize = 16 << 10;
+
+const CHUNK_BYTES: u64 = (CHUNK_LEN * size_of::<Pointer>()) as u64;
 
 /// What all queries share.
 #[derive(Debug)]
 pub(crate) struct Memory {
-    left: AtomicU64,
+    chunks_max: usize,
+    pool: Mutex<Pool>,
+}
+
+#[derive(Debug, Default)]
+struct Pool {
+    /// Chunks that streams have.
+    taken: usize,
+    /// Those that nobody has, empty.
+    free: Vec<Vec<Pointer>>,
 }
 
 impl Memory {
     pub(crate) fn new(bytes: u64) -> Arc<Memory> {
         Arc::new(Memory {
-            left: AtomicU64::new(bytes),
+            chunks_max: (bytes / CHUNK_BYTES) as usize,
+            pool: Mutex::default(),
         })
     }
 
-    /// A share that grows to at most so many bytes, and has none yet.
+    /// A share of at most so many bytes, of which none is taken yet.
     pub(crate) fn share(self: &Arc<Self>, bytes_max: u64) -> Share {
         Share {
             memory: Arc::clone(self),
-            bytes: 0,
-            bytes_max,
+            taken: Arc::default(),
+            chunks_max: (bytes_max / CHUNK_BYTES) as usize,
         }
     }
 
-    fn take(&self, bytes: u64) -> bool {
-        let less = |left: u64| left.checked_sub(bytes);
-        self.left.fetch_update(Relaxed, Relaxed, less).is_ok()
+    fn take(&self) -> Option<Vec<Pointer>> {
+        let mut pool = self.lock();
+        if pool.taken == self.chunks_max {
+            return None;
+        }
+        pool.taken += 1;
+        let free = pool.free.pop();
+        drop(pool);
+        Some(free.unwrap_or_else(|| Vec::with_capacity(CHUNK_LEN)))
     }
 
+    fn give_back(&self, mut pointers: Vec<Pointer>) {
+        pointers.clear();
+        let mut pool = self.lock();
+        pool.taken -= 1;
+        pool.free.push(pointers);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Pool> {
+        self.pool.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Bytes that nobody has taken.
     #[cfg(test)]
     pub(crate) fn left(&self) -> u64 {
-        self.left.load(Relaxed)
+        (self.chunks_max - self.lock().taken) as u64 * CHUNK_BYTES
     }
 }
 
-/// What one stream has of the memory. Dropping it gives it back.
+/// What one stream may have of the memory.
 #[derive(Debug)]
 pub(crate) struct Share {
     memory: Arc<Memory>,
-    bytes: u64,
-    bytes_max: u64,
+    /// Chunks that are out.
+    taken: Arc<AtomicUsize>,
+    chunks_max: usize,
 }
 
 impl Share {
-    /// Takes so many bytes more, all of them or none.
-    pub(crate) fn grow(&mut self, bytes: u64) -> bool {
-        if self.bytes + bytes > self.bytes_max || !self.memory.take(bytes) {
-            return false;
+    /// One more chunk, empty, unless the share or all memory is used up.
+    pub(crate) fn take(&self) -> Option<Chunk> {
+        if self.taken.load(Relaxed) == self.chunks_max {
+            return None;
         }
-        self.bytes += bytes;
-        true
-    }
-
-    /// Gives everything back.
-    pub(crate) fn release(&mut self) {
-        self.memory.left.fetch_add(self.bytes, Relaxed);
-        self.bytes = 0;
+        let pointers = self.memory.take()?;
+        self.taken.fetch_add(1, Relaxed);
+        Some(Chunk {
+            pointers,
+            of: Some((Arc::clone(&self.memory), Arc::clone(&self.taken))),
+        })
     }
 }
 
-impl Drop for Share {
+/// Memory for [`CHUNK_LEN`] pointers. Dropping it gives it back.
+#[derive(Debug, Default)]
+pub(crate) struct Chunk {
+    pub(crate) pointers: Vec<Pointer>,
+    /// Whose it is; one that is nobody's grows as it needs to, and is counted nowhere.
+    of: Option<(Arc<Memory>, Arc<AtomicUsize>)>,
+}
+
+impl Drop for Chunk {
     fn drop(&mut self) {
-        self.release();
+        if let Some((memory, taken)) = self.of.take() {
+            memory.give_back(mem::take(&mut self.pointers));
+            taken.fetch_sub(1, Relaxed);
+        }
     }
 }
 
@@ -76,14 +123,20 @@ mod tests {
 
     #[test]
     fn shares_grow_up_to_their_bound_and_that_of_all() {
-        let memory = Memory::new(100);
-        let (mut one, mut other) = (memory.share(60), memory.share(60));
-        assert!(one.grow(50) && !one.grow(20) && one.grow(10));
-        assert!(!other.grow(50) && other.grow(40));
-        drop(one);
-        assert_eq!(memory.left(), 60);
-        assert!(other.grow(20) && !other.grow(1));
-        other.release();
-        assert_eq!(memory.left(), 100);
+        let memory = Memory::new(10 * CHUNK_BYTES + 1);
+        let (one, other) = (memory.share(6 * CHUNK_BYTES), memory.share(6 * CHUNK_BYTES));
+        let mut chunks: Vec<_> = std::iter::from_fn(|| one.take()).collect();
+        assert_eq!(chunks.len(), 6);
+        let others: Vec<_> = std::iter::from_fn(|| other.take()).collect();
+        assert_eq!((others.len(), memory.left()), (4, 0));
+        chunks.pop();
+        let again = other.take();
+        assert!(again.is_some_and(|chunk| chunk.pointers.capacity() >= CHUNK_LEN));
+        assert!(
+            one.take().is_some() && one.take().is_some(),
+            "it was given back"
+        );
+        drop((chunks, others));
+        assert_eq!(memory.left(), 10 * CHUNK_BYTES);
     }
 }

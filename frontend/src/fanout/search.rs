@@ -186,7 +186,7 @@ impl<'a> Receiver<'a> {
                 continue;
             }
             if let Err(fault) = tally.key(view.document, line.number) {
-                self.harvest.truncate(before);
+                self.harvest.drop_from(origin.offset);
                 return Err(fault.into());
             }
             let pointer = origin.pointer(line.rank, line.number, index);

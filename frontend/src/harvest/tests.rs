@@ -84,7 +84,7 @@ fn the_order_does_not_depend_on_memory() {
     assert_eq!(runs, 0);
     let is_sorted = |pair: &[Pointer]| pair[0].spool_order() != pair[1].spool_order();
     assert!(expected.windows(2).all(is_sorted), "each once");
-    let (some, few_runs) = order(3 << 20, count);
+    let (some, few_runs) = order(1 << 20, count);
     let (none, many_runs) = order(0, count);
     assert!(
         0 < few_runs && few_runs < many_runs,
@@ -97,7 +97,7 @@ fn the_order_does_not_depend_on_memory() {
 fn too_many_runs_become_one() {
     let directory = tempfile::tempdir().unwrap();
     let run = spool(directory.path(), None).run("0123456789abcdef", 2);
-    let count = (RUNS_MAX as u32 + 3) * 9000;
+    let count = (RUNS_MAX as u32 + 3) * 17_000;
     let harvests = harvests(&run, 0, count).unwrap();
     assert!(harvests[0].runs.len() < RUNS_MAX / 2);
     let lens = harvests[0].runs.iter().map(|run| run.len).sum::<u64>();
