@@ -11,6 +11,7 @@ mod connection;
 mod file;
 mod search;
 mod standing;
+mod walk;
 
 pub(crate) use connection::Lost;
 pub(crate) use file::request;
