@@ -143,6 +143,7 @@ struct ShardEnd {
   hash @8 :UInt32;           # CRC-32C over (document, line) of all matches in order, each u32 LE
   failure @9 :Text;          # not empty: the shard could not be searched to its end, and why
   found @10 :UInt64;         # matches, or documents when those are wanted, sent or not
+  skipped @11 :UInt64;       # SKIP frames sent
 }
 
 struct Failure {

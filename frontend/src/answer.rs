@@ -234,6 +234,10 @@ impl Answer {
             return Ok(None);
         }
         let blob = &self.spool.facets;
+        if blob.len() == 0 {
+            // The matches could not be put in order, and there are none to be read.
+            return Ok(Some(SpoolFacets::default()));
+        }
         let mut words = vec![0_u64; blob.len().div_ceil(8) as usize];
         blob.read_at(words.as_mut_bytes(), 0, &mut Held::default())?;
         let frame = frame::decode(words.as_bytes()).ok().flatten();

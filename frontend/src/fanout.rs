@@ -11,11 +11,14 @@ mod connection;
 mod file;
 mod search;
 mod standing;
+mod walk;
 
 pub(crate) use connection::Lost;
 pub(crate) use file::request;
 pub(crate) use search::receive;
 pub(crate) use standing::{Link, Peer};
+#[cfg(test)]
+pub(crate) use walk::{Now, Place, Walk, Walked};
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream, ToSocketAddrs};

@@ -58,6 +58,8 @@ pub mod render;
 mod run;
 mod runs;
 mod search;
+#[cfg(test)]
+mod simulation;
 mod spool;
 
 pub use answer::{Answer, Text, Texts, Timings};

@@ -7,14 +7,14 @@
 mod meter;
 mod slot;
 
-pub(crate) use meter::Standing;
 pub use meter::{BackendProgress, Progress};
+pub(crate) use meter::{Meter, Standing};
 pub(crate) use slot::Slot;
 
 use crate::answer::{Answer, Timings};
 use crate::assemble::{Counts, assemble};
 use crate::assign::Known;
-use crate::fanout::{Lost, receive};
+use crate::fanout::receive;
 use crate::harvest::Harvest;
 use crate::memory::Memory;
 use crate::query::Query;
@@ -188,26 +188,20 @@ impl Live {
             return;
         };
         let received = catch_unwind(AssertUnwindSafe(|| {
-            let received = receive(self, stream, heavy, &mut harvest);
-            if !matches!(received, Err(Lost::Heavy)) {
-                harvest.seal();
-            }
-            received
+            receive(self, stream, heavy, &mut harvest)
         }));
         self.slots[stream].put_harvest(harvest);
         if let Ok(Err(lost)) = &received {
             lost.count();
         }
-        let lost = |reason: String| {
-            let at = SystemTime::now();
-            Event::Lost { reason, at }
-        };
+        let at = SystemTime::now();
         let event = match received {
             Ok(Ok(end)) => Event::End(end),
-            Ok(Err(Lost::Refused(bad))) => Event::Refused(bad),
-            Ok(Err(Lost::Heavy)) => Event::Heavy,
-            Ok(Err(reason)) => lost(reason.to_string()),
-            Err(_) => lost("this frontend failed on its answer".to_owned()),
+            Ok(Err(lost)) => lost.into_event(at),
+            Err(_) => Event::Lost {
+                reason: "this frontend failed on its answer".to_owned(),
+                at,
+            },
         };
         if let Event::Lost { reason, .. } = &event
             && !self.slots[stream].is_stopped()
@@ -238,12 +232,6 @@ impl Live {
 
     pub(crate) fn slot(&self, stream: usize) -> &Slot {
         &self.slots[stream]
-    }
-
-    /// Appends frames to the spool.
-    pub(crate) fn append(&self, backend: u16, frames: &[u8]) -> Result<(), SpoolError> {
-        metrics::counter!("trawl_frontend_received_bytes_total").increment(frames.len() as u64);
-        self.spool.append_frames(backend, frames)
     }
 
     /// Ends the run where it is.

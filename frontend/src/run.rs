@@ -226,7 +226,6 @@ impl Run {
             return Vec::new();
         };
         match event {
-            Event::Skip(document) => outcome.skipped.add(document),
             Event::Halt { reason, at } => return self.halt(reason, at),
             Event::Admitted => return self.admit(),
             Event::Shed { at } => {
@@ -234,6 +233,7 @@ impl Run {
                 return self.halt("too many queries that cost much are running".to_owned(), at);
             }
             _ if self.streams[stream] == Stream::Closed => {}
+            Event::Skip(document) => outcome.skipped.add(document),
             Event::Heavy => return self.wait(stream),
             Event::End(end) => self.end(stream, end),
             Event::Lost { reason, at } => self.lose(stream, reason, at),

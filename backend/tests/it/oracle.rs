@@ -291,6 +291,7 @@ fn expected_end<'b>(
         hash: keys.iter().fold(0, |hash, &(document, line)| {
             ShardEnd::key_hash(hash, document, line)
         }),
+        skipped: 0,
         failure: String::new(),
     }
 }

@@ -2,13 +2,13 @@
 
 use super::Stream;
 use crate::query::BadQuery;
-use crate::run::Fault;
+use crate::run::{Event, Fault};
 use crate::spool::SpoolError;
 use schema::frame::{self, Decoder, Kind};
 use schema::message::{self, Failure, FailureKind, Filter, Hello, PROTOCOL};
 use std::io::{self, Read, Write};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 /// Why there is no (more) answer on a connection, in words for the person who reads the page. The
 /// backend's name stands before them.
@@ -79,6 +79,23 @@ impl Lost {
             Lost::Heavy => "heavy",
             Lost::Deadline(_) => "deadline",
             Lost::Stopped => "stopped",
+        }
+    }
+
+    /// There is nothing more to read.
+    pub(crate) fn closed(decoder: &Decoder) -> Self {
+        decoder.finish().map_or_else(Lost::from, |()| Lost::Closed)
+    }
+
+    /// What it means for the run.
+    pub(crate) fn into_event(self, at: SystemTime) -> Event {
+        match self {
+            Lost::Refused(bad) => Event::Refused(bad),
+            Lost::Heavy => Event::Heavy,
+            lost => Event::Lost {
+                reason: lost.to_string(),
+                at,
+            },
         }
     }
 
@@ -158,10 +175,7 @@ impl Connection {
         }
         loop {
             match (&*self.stream).read(self.decoder.space()) {
-                Ok(0) => {
-                    self.decoder.finish()?;
-                    return Err(Lost::Closed);
-                }
+                Ok(0) => return Err(Lost::closed(&self.decoder)),
                 Ok(bytes) => {
                     self.decoder.filled(bytes);
                     return Ok(());

@@ -179,7 +179,7 @@ pub(crate) struct Standing {
 
 impl Standing {
     /// Of all streams of a run of which `limit` matches are wanted (0: all).
-    pub(super) fn new<'a>(meters: impl Iterator<Item = &'a Meter>, limit: u64) -> Standing {
+    pub(crate) fn new<'a>(meters: impl Iterator<Item = &'a Meter>, limit: u64) -> Standing {
         let (mut best, mut bound) = (Best::default(), f32::NEG_INFINITY);
         for meter in meters {
             let published = lock(&meter.published);

@@ -17,6 +17,8 @@ pub(crate) enum Fault {
     OutOfOrder,
     #[error("says it sent {said} matches of a shard, of which {received} arrived")]
     Count { said: u64, received: u64 },
+    #[error("says it gave up {said} documents of a shard, and named {received}")]
+    Skipped { said: u64, received: u64 },
     #[error("sent matches that are not those it counted (their hash differs)")]
     Hash,
     #[error("ended without a word on each of its shards")]
@@ -37,6 +39,8 @@ pub(crate) struct Tally {
     matches: u64,
     documents: u64,
     hash: u32,
+    /// Documents given up.
+    skipped: u64,
 }
 
 impl Tally {
@@ -53,6 +57,11 @@ impl Tally {
         Ok(())
     }
 
+    /// Takes a document that was given up.
+    pub(crate) fn skip(&mut self) {
+        self.skipped += 1;
+    }
+
     fn check(&self, end: &ShardEnd) -> Result<(), Fault> {
         if self.matches != end.matches {
             return Err(Fault::Count {
@@ -62,6 +71,12 @@ impl Tally {
         }
         if self.hash != end.hash {
             return Err(Fault::Hash);
+        }
+        if self.skipped != end.skipped {
+            return Err(Fault::Skipped {
+                said: end.skipped,
+                received: self.skipped,
+            });
         }
         Ok(())
     }
@@ -81,10 +96,10 @@ impl Part {
         tally.ok_or(Fault::UnknownShard)
     }
 
-    /// How many shards were asked for.
-    #[cfg(test)]
-    pub(super) fn shards(&self) -> usize {
-        self.tallies.len()
+    /// Whether anything of an answer has arrived.
+    pub(crate) fn has_begun(&self) -> bool {
+        let has_begun = |tally: &Tally| tally.matches > 0 || tally.skipped > 0;
+        self.tallies.iter().any(has_begun)
     }
 
     /// Documents that have had a match.
@@ -155,6 +170,11 @@ mod tests {
             Err(Fault::Hash)
         );
         assert_eq!(check(&keys, |end| end.shards.clear()), Err(Fault::Shards));
+        let skipped = Fault::Skipped {
+            said: 1,
+            received: 0,
+        };
+        assert_eq!(check(&keys, |end| end.shards[0].skipped = 1), Err(skipped));
         let repeat = |end: &mut End| end.shards.push(end.shards[0].clone());
         assert_eq!(check(&keys, repeat), Err(Fault::Shards));
         let unknown = |end: &mut End| end.shards[0].shard = 1;

@@ -285,6 +285,7 @@ impl Fake {
             Fault::Forgotten => drop(shards.pop()),
             Fault::ShardFailure => {
                 shards[0].failure = "checksum".to_owned();
+                shards[0].skipped += 1;
                 let skip = Skip {
                     shard: 0,
                     document: 1,

@@ -181,6 +181,8 @@ pub struct ShardEnd {
     pub verified_bytes: u64,
     /// CRC-32C over the keys of all matches sent, in order; see [`key_hash`](Self::key_hash).
     pub hash: u32,
+    /// Documents given up: SKIP frames sent.
+    pub skipped: u64,
     /// Why the shard was not searched to its end; empty when it was.
     pub failure: String,
 }
@@ -203,6 +205,7 @@ impl ShardEnd {
         entry.set_matched_blocks(self.matched_blocks);
         entry.set_verified_bytes(self.verified_bytes);
         entry.set_hash(self.hash);
+        entry.set_skipped(self.skipped);
         entry.set_failure(&self.failure[..]);
     }
 
@@ -218,6 +221,7 @@ impl ShardEnd {
             matched_blocks: entry.get_matched_blocks(),
             verified_bytes: entry.get_verified_bytes(),
             hash: entry.get_hash(),
+            skipped: entry.get_skipped(),
             failure: text(entry.get_failure()?)?,
         })
     }

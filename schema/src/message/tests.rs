@@ -118,6 +118,7 @@ fn small_messages_survive_the_trip() {
         verified_bytes: 8,
         hash: 9,
         found: 10,
+        skipped: 11,
         failure: "corrupt at 4096".to_owned(),
     };
     check_round_trip!(

@@ -142,6 +142,7 @@ pub(super) fn answer_seeds() -> Vec<Vec<u8>> {
     let mut whole = Vec::new();
     let _ = wire::batch(&mut whole);
     let mut seeds = vec![whole.clone()];
+    let _ = wire::skip().encode(&mut whole);
     let _ = wire::end().encode(&mut whole);
     seeds.push(whole);
     seeds.extend(wire::samples());

@@ -250,13 +250,7 @@ pub(super) fn samples() -> Vec<Vec<u8>> {
         matches: 4,
         bound: 1.5,
     };
-    let skip = Skip {
-        shard: 0,
-        document: 2,
-        package: package.clone(),
-        path: path.clone(),
-        reason: "too slow".to_owned(),
-    };
+    let skip = skip();
     let failure = Failure {
         kind: FailureKind::BadQuery,
         message: "unclosed group".to_owned(),
@@ -357,7 +351,18 @@ pub(super) fn batch(out: &mut Vec<u8>) -> Result<(), Error> {
     batch.encode(out)
 }
 
-/// The END of a search that gave [`batch`].
+/// A document that was given up.
+pub(super) fn skip() -> Skip {
+    Skip {
+        shard: 0,
+        document: 2,
+        package: b"p_1".to_vec(),
+        path: b"a/b.c".to_vec(),
+        reason: "too slow".to_owned(),
+    }
+}
+
+/// The END of a search that gave [`batch`] and [`skip`].
 pub(super) fn end() -> End {
     let hash = ShardEnd::key_hash(ShardEnd::key_hash(0, 7, 3), 7, 9);
     let shard = ShardEnd {
@@ -371,6 +376,7 @@ pub(super) fn end() -> End {
         matched_blocks: 1,
         verified_bytes: 8000,
         hash,
+        skipped: 1,
         failure: String::new(),
     };
     End {

@@ -1,0 +1,220 @@
+//! What there is to find: documents with their matches, and the frames that say so.
+
+use super::dice::Dice;
+use crate::memory::CHUNK_LEN;
+use crate::rank::path_hash;
+use crate::render::{self, ContextLine, Match};
+use crate::run::ShardId;
+use schema::message::{Batch, Line, Range};
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Lines that are sent before and after each match.
+pub(super) const CONTEXT_LINES: u32 = 1;
+
+/// Matches of a great document: enough that its pointers ask for more memory, and go to the disk
+/// when there is none.
+const GREAT_LEN: u32 = CHUNK_LEN as u32 + 1000;
+
+/// Where in every matching line the match is.
+const FOUND: std::ops::Range<u32> = 0..6;
+
+/// Packages and directories. A document in the first has the same hash as one of the same name in
+/// the second: its whole name is cut at another place.
+const HOMES: [(&str, &str); 4] = [("p/q", ""), ("p", "q/"), ("p", ""), ("r", "src/")];
+
+/// Names that are used in several packages.
+const SHORT_NAMES: [&str; 4] = ["a.c", "b.c", "c.c", "d.c"];
+
+/// Names of documents, by package and path, that are given away.
+pub(super) type Used = BTreeSet<(&'static str, Vec<u8>)>;
+
+pub(super) struct Shard {
+    pub(super) id: ShardId,
+    pub(super) documents: Vec<Document>,
+}
+
+/// A document, all of whose lines are in `lines`.
+pub(super) struct Document {
+    /// Its number in the shard.
+    pub(super) number: u32,
+    names: Arc<render::Document>,
+    lines: Vec<Vec<u8>>,
+    /// Number and rank of each line that matches, ascending.
+    pub(super) matches: Vec<(u32, f32)>,
+}
+
+impl Shard {
+    /// The shard with this number of a stream. `great`: one of its documents is.
+    pub(super) fn new(
+        dice: &mut Dice,
+        used: &mut Used,
+        (stream, shard): (usize, usize),
+        great: bool,
+    ) -> Shard {
+        let (mut number, mut documents) = (0, Vec::new());
+        for index in 0..dice.below(4) + usize::from(great) {
+            number += 1 + dice.below(3) as u32;
+            let name = format!("{stream}-{shard}-{number}.c");
+            documents.push(Document::new(
+                dice,
+                used,
+                number,
+                &name,
+                great && index == 0,
+            ));
+        }
+        Shard {
+            id: [(stream * 16 + shard) as u8; 32],
+            documents,
+        }
+    }
+}
+
+impl Document {
+    /// `name` is its own; a shorter one is taken if it is free.
+    fn new(dice: &mut Dice, used: &mut Used, number: u32, name: &str, great: bool) -> Document {
+        let (package, directory) = dice.pick(&HOMES);
+        let path = |name: &str| format!("{directory}{name}").into_bytes();
+        // Two documents never have the same name, but different ones with the same hash.
+        let short = path(SHORT_NAMES[dice.below(SHORT_NAMES.len())]);
+        let is_free = used.insert((package, short.clone()));
+        let names = render::Document {
+            package: package.into(),
+            path: if is_free { short } else { path(name) },
+            language: dice.pick(&["C", "", "Rust"]).to_owned(),
+            hash: vec![number as u8; 32],
+        };
+        let count = if great {
+            GREAT_LEN
+        } else {
+            1 + dice.below(12) as u32
+        };
+        let (mut lines, mut matches) = (Vec::new(), Vec::new());
+        for line in 1..=count {
+            if great || line == 1 || dice.one_in(2) {
+                lines.push(format!("needle {line} of {name}").into_bytes());
+                matches.push((line, dice.below(5) as f32 - 1.0));
+            } else {
+                lines.push(format!("{line} of {name}").into_bytes());
+            }
+        }
+        Document {
+            number,
+            names: Arc::new(names),
+            lines,
+            matches,
+        }
+    }
+
+    pub(super) fn package(&self) -> &[u8] {
+        &self.names.package
+    }
+
+    pub(super) fn path(&self) -> &[u8] {
+        &self.names.path
+    }
+
+    pub(super) fn language(&self) -> &str {
+        &self.names.language
+    }
+
+    /// What is to be shown of it.
+    pub(super) fn shown(&self) -> impl Iterator<Item = Match> {
+        let context = |line: u32| {
+            let text = self.lines.get((line as usize).checked_sub(1)?)?.clone();
+            let window = None;
+            Some(ContextLine { line, text, window })
+        };
+        self.matches.iter().map(move |&(line, rank)| Match {
+            document: Arc::clone(&self.names),
+            line,
+            text: self.lines[line as usize - 1].clone(),
+            ranges: vec![FOUND.start as usize..FOUND.end as usize],
+            before: context(line - 1).into_iter().collect(),
+            after: context(line + 1).into_iter().collect(),
+            rank,
+            offset: self.offset(line),
+            window: None,
+        })
+    }
+
+    /// Where a line begins, of which there are enough.
+    fn offset(&self, line: u32) -> u64 {
+        let before = &self.lines[..line as usize - 1];
+        // What a great one's lines take is not worth adding up for each.
+        match before.len() {
+            0..1000 => before.iter().map(|line| line.len() as u64 + 1).sum(),
+            lines => 100 * lines as u64,
+        }
+    }
+
+    /// The frame with some of its matches.
+    pub(super) fn batch(&self, shard: u32, matches: &[(u32, f32)]) -> Vec<u8> {
+        let (mut text, mut lines, mut ranges) = (Vec::new(), Vec::new(), Vec::new());
+        let mut matches = matches.iter().peekable();
+        let (first, last) = (matches.peek().unwrap().0, self.lines.len() as u32);
+        let mut number = first.saturating_sub(CONTEXT_LINES).max(1);
+        let mut until = 0;
+        while number <= last && (number <= until || matches.peek().is_some()) {
+            let found = matches.next_if(|(line, _)| *line == number);
+            if found.is_some() {
+                until = number + CONTEXT_LINES;
+                ranges.push(Range {
+                    start: FOUND.start,
+                    end: FOUND.end,
+                });
+            }
+            let next = matches.peek().map_or(u32::MAX, |(line, _)| *line);
+            if number <= until || number + CONTEXT_LINES >= next {
+                let bytes = &self.lines[number as usize - 1];
+                text.extend_from_slice(bytes);
+                lines.push(Line {
+                    number,
+                    rank: found.map_or(0.0, |(_, rank)| *rank),
+                    offset: self.offset(number),
+                    text_bytes: bytes.len() as u32,
+                    ranges: u32::from(found.is_some()),
+                });
+            }
+            number += 1;
+        }
+        let batch = Batch {
+            shard,
+            document: self.number,
+            package: self.package(),
+            path: self.path(),
+            language: self.language(),
+            hash: &self.names.hash,
+            text: &text,
+            lines: &lines,
+            ranges: &ranges,
+            windows: &[],
+        };
+        let mut frame = Vec::new();
+        batch.encode(&mut frame).unwrap();
+        frame
+    }
+}
+
+/// What orders the best matches so far: documents whose names have the same hash are in order at the
+/// end alone.
+pub(super) fn places(matches: &[Match]) -> Vec<(f32, u64)> {
+    let place = |each: &Match| (each.rank, hash(each));
+    matches.iter().map(place).collect()
+}
+
+fn hash(shown: &Match) -> u64 {
+    path_hash(&shown.document.package, &shown.document.path)
+}
+
+/// The total order, from what a match shows of itself.
+pub(super) fn order(a: &Match, b: &Match) -> Ordering {
+    let name = |each: &Match| (each.document.package.clone(), each.document.path.clone());
+    let by_rank = b.rank.total_cmp(&a.rank);
+    by_rank
+        .then_with(|| hash(a).cmp(&hash(b)))
+        .then_with(|| name(a).cmp(&name(b)))
+        .then_with(|| a.line.cmp(&b.line))
+}

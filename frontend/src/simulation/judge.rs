@@ -1,0 +1,226 @@
+//! What must hold at the end of a run, whatever happened.
+//!
+//! Every match that is shown is one that there was to find, once, in order, with its text. A shard that
+//! is not said to be missing is there with all of its matches, and what is said to be complete is
+//! all that there was.
+
+use super::corpus::{self, CONTEXT_LINES, Document};
+use super::network::Ended;
+use super::scene::{Scene, name};
+use super::script::{Script, Trouble};
+use crate::answer::{Answer, Timings};
+use crate::assemble::{Counts, assemble};
+use crate::assign::Known;
+use crate::harvest::Harvest;
+use crate::query::Query;
+use crate::rank::BEST_MAX;
+use crate::render::Match;
+use crate::run::{Missing, Outcome, ShardId, SkippedDocument};
+use crate::spool::{RunSpool, SpoolError};
+use schema::message::{Facet, FailureKind, Pattern, Want};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::SystemTime;
+
+/// A match's package, path and line.
+type Key = (Vec<u8>, Vec<u8>, u32);
+
+fn key(shown: &Match) -> Key {
+    let document = &shown.document;
+    (document.package.clone(), document.path.clone(), shown.line)
+}
+
+/// All that there was to find.
+pub(super) struct Model {
+    /// In total order.
+    matches: Vec<Match>,
+    places: BTreeMap<Key, usize>,
+}
+
+impl Model {
+    pub(super) fn new(scripts: &[Script]) -> Model {
+        let mut matches: Vec<Match> = documents(scripts).flat_map(Document::shown).collect();
+        matches.sort_by(corpus::order);
+        let places = matches.iter().enumerate();
+        let places = places.map(|(place, each)| (key(each), place)).collect();
+        Model { matches, places }
+    }
+
+    /// Asserts that these are some of them, none twice, best first; says where in the order they are.
+    pub(super) fn check(&self, shown: &[Match]) -> BTreeSet<usize> {
+        let mut places = BTreeSet::new();
+        for each in shown {
+            let place = *self.places.get(&key(each)).expect("there is such a match");
+            assert_eq!(*each, self.matches[place]);
+            assert!(places.insert(place), "twice: {each:?}");
+        }
+        places
+    }
+}
+
+fn documents(scripts: &[Script]) -> impl Iterator<Item = &Document> {
+    let shards = scripts.iter().flat_map(|script| &script.shards);
+    shards.flat_map(|shard| &shard.documents)
+}
+
+/// Makes an answer of what has come in, and judges it; says whether it is complete.
+pub(super) fn check(
+    scene: &Scene,
+    model: &Model,
+    ended: Ended,
+    harvests: Vec<Harvest>,
+    run: Arc<RunSpool>,
+) -> bool {
+    let Ended {
+        outcome, halted, ..
+    } = ended;
+    let (answer, is_assembled) = answer(scene, outcome, harvests, run);
+    let shown = answer.matches(0..answer.len()).unwrap();
+    let places = model.check(&shown);
+    assert!(shown.is_sorted_by(|a, b| corpus::order(a, b).is_lt()));
+    assert_eq!(sum(packages(&answer)), shown.len() as u64);
+    if scene.limit == 0 {
+        let facets = answer.facets().unwrap().expect("there is no limit");
+        assert_eq!(sum(facets.languages), shown.len() as u64);
+        assert_eq!(sum(facets.directories), shown.len() as u64);
+    } else {
+        assert!(shown.len() as u64 <= scene.limit);
+    }
+    if is_assembled {
+        check_missing(scene, model, &answer, &places);
+    }
+    if answer.is_complete() {
+        check_complete(scene, model, &answer, &shown);
+        let is_ordered = |script: &Script| script.trouble != Trouble::Swap;
+        if let Some(first_page) = ended.first_page
+            && scene.scripts.iter().all(is_ordered)
+        {
+            let last = &shown[..shown.len().min(BEST_MAX)];
+            assert_eq!(corpus::places(&first_page), corpus::places(last));
+        }
+    }
+    let is_honest = |script: &Script| script.trouble == Trouble::None;
+    let is_smooth = !halted && scene.has_room() && scene.scripts.iter().all(is_honest);
+    assert!(
+        answer.is_complete() || !is_smooth,
+        "nothing is wrong, and yet: {:?}",
+        answer.missing()
+    );
+    answer.is_complete()
+}
+
+/// As a run makes it at its end; and whether it could be made.
+fn answer(
+    scene: &Scene,
+    mut outcome: Outcome,
+    mut harvests: Vec<Harvest>,
+    run: Arc<RunSpool>,
+) -> (Answer, bool) {
+    let assembled = assemble(&run, &mut harvests, scene.limit);
+    let is_assembled = assembled.is_ok();
+    let counts = assembled.unwrap_or_else(|error| {
+        let is_disk = matches!(error, SpoolError::Io { .. } | SpoolError::Full { .. });
+        assert!(is_disk && !scene.has_room(), "{error}");
+        outcome.missing = (0..scene.scripts.len())
+            .map(|stream| all_missing(scene, stream))
+            .collect();
+        Counts::default()
+    });
+    let pattern = Pattern {
+        text: "needle".to_owned(),
+        ..Pattern::default()
+    };
+    let query = Query::new(pattern, Vec::new(), CONTEXT_LINES);
+    let query = query.and_then(|query| query.wanting(Want::Matches, scene.limit));
+    let answer = Answer {
+        id: "0123456789abcdef".to_owned(),
+        generation: String::new(),
+        query: query.unwrap(),
+        known: Known::default(),
+        documents: harvests.iter().map(|harvest| harvest.documents).sum(),
+        found: harvests.iter().map(|harvest| harvest.found).sum(),
+        counts,
+        timings: Timings::default(),
+        outcome,
+        spool: run,
+        damaged: AtomicBool::new(false),
+    };
+    (answer, is_assembled)
+}
+
+fn all_missing(scene: &Scene, stream: usize) -> Missing {
+    Missing {
+        backend: name(stream),
+        reason: "its matches cannot be put in order".to_owned(),
+        shards: scene.scripts[stream]
+            .shards
+            .iter()
+            .map(|shard| shard.id)
+            .collect(),
+        since: SystemTime::UNIX_EPOCH,
+    }
+}
+
+/// A shard is missing, or all of it is there.
+fn check_missing(scene: &Scene, model: &Model, answer: &Answer, places: &BTreeSet<usize>) {
+    let mut missing = BTreeSet::new();
+    for each in answer.missing() {
+        for shard in &each.shards {
+            let is_new = missing.insert((each.backend.clone(), *shard));
+            assert!(is_new, "missing twice: {each:?}");
+        }
+    }
+    for (stream, script) in scene.scripts.iter().enumerate() {
+        let has_refused = script.trouble == Trouble::Failure(FailureKind::BadQuery)
+            && answer.outcome.refused.is_some();
+        let is_there = |id: ShardId| !missing.contains(&(name(stream), id));
+        for shard in script.shards.iter().filter(|shard| is_there(shard.id)) {
+            let mut shown = shard.documents.iter().flat_map(Document::shown);
+            let all = shown.all(|each| places.contains(&model.places[&key(&each)]));
+            let is_cut = scene.limit > 0 || has_refused;
+            assert!(all || is_cut, "matches of {} are lost", name(stream));
+        }
+    }
+}
+
+/// What is said to be complete is all that there was to find.
+fn check_complete(scene: &Scene, model: &Model, answer: &Answer, shown: &[Match]) {
+    let total = model.matches.len();
+    let wanted = match scene.limit {
+        0 => total,
+        limit => total.min(limit as usize),
+    };
+    assert_eq!(shown, &model.matches[..wanted]);
+    assert_eq!(answer.found(), total as u64);
+    assert_eq!(answer.documents(), documents(&scene.scripts).count() as u64);
+    let skipped = scene.scripts.iter().flat_map(|script| &script.skipped);
+    let skipped: BTreeSet<SkippedDocument> = skipped.cloned().collect();
+    assert_eq!(answer.skipped().count, skipped.len() as u64);
+    assert_eq!(answer.skipped().documents, skipped);
+    let (mut counted, mut languages) = (BTreeMap::new(), BTreeMap::new());
+    for each in shown {
+        *counted.entry(each.document.package.clone()).or_default() += 1;
+        let language = each.document.language.clone().into_bytes();
+        *languages.entry(language).or_default() += 1;
+    }
+    assert_eq!(
+        packages(answer).into_iter().collect::<BTreeMap<_, u64>>(),
+        counted
+    );
+    if let Some(facets) = answer.facets().unwrap() {
+        let facets: BTreeMap<Vec<u8>, u64> = facets.languages.into_iter().collect();
+        assert_eq!(facets, languages);
+    }
+}
+
+/// Each package, and how many matches it has.
+fn packages(answer: &Answer) -> Vec<Facet> {
+    let packages = answer.package_list(0..answer.packages()).unwrap();
+    let facet = |package: crate::Package| (package.name, package.total);
+    packages.into_iter().map(facet).collect()
+}
+
+fn sum(facets: Vec<Facet>) -> u64 {
+    facets.into_iter().map(|(_, count)| count).sum()
+}

@@ -1,0 +1,174 @@
+//! One stream on its way: what its backend says arrives piece by piece, and is walked as if it came
+//! from a socket.
+
+use super::dice::Dice;
+use super::script::{Script, Trouble};
+use crate::fanout::{Lost, Now, Place, Walk, Walked};
+use crate::harvest::Harvest;
+use crate::live::Meter;
+use crate::run::{SkippedDocument, StreamEnd};
+use crate::spool::RunSpool;
+use schema::frame::Decoder;
+use std::cell::RefCell;
+use std::time::Duration;
+
+/// What all streams of a run share.
+#[derive(Clone, Copy)]
+pub(super) struct Ground<'a> {
+    pub(super) scripts: &'a [Script],
+    pub(super) meters: &'a [Meter],
+    pub(super) spool: &'a RunSpool,
+    /// Said by walks, not yet heard by the run.
+    pub(super) skipped: &'a RefCell<Vec<SkippedDocument>>,
+}
+
+pub(super) struct Stream<'a> {
+    number: usize,
+    ground: Ground<'a>,
+    decoder: Decoder,
+    state: State<'a>,
+    /// Nobody wants it any more.
+    pub(super) is_stopped: bool,
+    /// Nothing happens on it before this step.
+    pub(super) not_before: usize,
+}
+
+enum State<'a> {
+    Asked {
+        heavy: bool,
+        harvest: &'a mut Harvest,
+    },
+    Open {
+        walk: Walk<'a>,
+        wire: Vec<u8>,
+        at: usize,
+    },
+    Waiting {
+        harvest: &'a mut Harvest,
+    },
+    Closed,
+}
+
+/// How it ended, once it has.
+pub(super) type Settled = Option<Result<StreamEnd, Lost>>;
+
+impl<'a> Stream<'a> {
+    pub(super) fn new(
+        number: usize,
+        ground: Ground<'a>,
+        heavy: bool,
+        harvest: &'a mut Harvest,
+    ) -> Self {
+        Stream {
+            number,
+            ground,
+            decoder: Decoder::new(),
+            state: State::Asked { heavy, harvest },
+            is_stopped: false,
+            not_before: 0,
+        }
+    }
+
+    /// Whether something is still to be heard from it.
+    pub(super) fn is_active(&self) -> bool {
+        matches!(self.state, State::Asked { .. } | State::Open { .. })
+    }
+
+    /// Asks again, whatever it costs: on the same connection, or on another one.
+    pub(super) fn ask(&mut self, dice: &mut Dice) {
+        let State::Waiting { harvest } = std::mem::replace(&mut self.state, State::Closed) else {
+            panic!("stream {} is asked again and does not wait", self.number);
+        };
+        if dice.one_in(2) {
+            self.decoder = Decoder::new();
+        }
+        self.state = State::Asked {
+            heavy: true,
+            harvest,
+        };
+    }
+
+    /// Lets something happen.
+    pub(super) fn step(&mut self, dice: &mut Dice, now: Now) -> Settled {
+        match std::mem::replace(&mut self.state, State::Closed) {
+            State::Asked { .. } if self.is_stopped => Some(Err(Lost::Stopped)),
+            State::Asked { heavy, harvest } => {
+                self.open(dice, heavy, harvest, now);
+                None
+            }
+            State::Open { walk, wire, at } => self.hear(dice, walk, wire, at, now),
+            other @ (State::Waiting { .. } | State::Closed) => {
+                self.state = other;
+                None
+            }
+        }
+    }
+
+    fn open(&mut self, dice: &mut Dice, heavy: bool, harvest: &'a mut Harvest, now: Now) {
+        let Ground {
+            scripts,
+            meters,
+            spool,
+            skipped,
+        } = self.ground;
+        let script = &scripts[self.number];
+        let place = Place {
+            backend: self.number as u16,
+            search: &script.searches[usize::from(heavy)],
+            meter: &meters[self.number],
+            spool,
+            skipped: Box::new(|document| skipped.borrow_mut().push(document)),
+        };
+        self.state = State::Open {
+            walk: Walk::new(place, harvest, now),
+            wire: script.answer(dice, heavy),
+            at: 0,
+        };
+    }
+
+    /// The next piece, or the end of them.
+    fn hear(
+        &mut self,
+        dice: &mut Dice,
+        mut walk: Walk<'a>,
+        wire: Vec<u8>,
+        at: usize,
+        now: Now,
+    ) -> Settled {
+        let is_over = at == wire.len() || self.is_stopped && dice.one_in(2);
+        let result = if is_over {
+            Some(Err(self.over(dice)))
+        } else {
+            let most = dice.pick(&[1, 40, 300, 2000, 400_000]);
+            let space = self.decoder.space();
+            let bytes = space.len().min(wire.len() - at).min(1 + dice.below(most));
+            let piece = &wire[at..at + bytes];
+            space[..bytes].copy_from_slice(piece);
+            self.decoder.filled(piece.len());
+            match walk.take(&mut self.decoder, now) {
+                Ok(Walked::End(end)) => Some(Ok(end)),
+                Ok(Walked::Written | Walked::Nothing) => {
+                    let at = at + piece.len();
+                    self.state = State::Open { walk, wire, at };
+                    return None;
+                }
+                Err(lost) => Some(Err(lost)),
+            }
+        };
+        let result = result.expect("whatever goes on has returned");
+        let harvest = walk.close(&result);
+        if let Err(Lost::Heavy) = result {
+            self.state = State::Waiting { harvest };
+        }
+        Some(result)
+    }
+
+    /// Nothing more is heard: the connection was closed, or nobody knows why.
+    fn over(&self, dice: &mut Dice) -> Lost {
+        let is_silent = self.ground.scripts[self.number].trouble == Trouble::Silence;
+        match !self.is_stopped && (is_silent || dice.one_in(2)) {
+            true => Lost::Silent(Duration::from_secs(3)),
+            false => Lost::closed(&self.decoder),
+        }
+    }
+}
