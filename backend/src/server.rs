@@ -15,6 +15,7 @@ mod job;
 mod search;
 mod turns;
 
+use crate::measures;
 use crate::snapshot::Live;
 use connection::Connection;
 use ended::Ended;
@@ -72,6 +73,7 @@ pub struct Backend {
 impl Backend {
     /// A backend that serves `live`, and keeps it up to date. Needs a tokio runtime.
     pub fn start(live: Live, options: Options) -> Arc<Backend> {
+        measures::describe();
         let live = Arc::new(live);
         tokio::spawn(live.clone().watch());
         Arc::new(Backend {
