@@ -9,6 +9,7 @@
 //! that it has made are not taken, and they are not taken when the other end does not read.
 
 pub mod batch;
+mod measures;
 pub mod pattern;
 pub mod rank;
 pub mod scan;

@@ -15,6 +15,7 @@ mod job;
 mod search;
 mod turns;
 
+use crate::measures;
 use crate::snapshot::Live;
 use connection::Connection;
 use ended::Ended;
@@ -72,6 +73,7 @@ pub struct Backend {
 impl Backend {
     /// A backend that serves `live`, and keeps it up to date. Needs a tokio runtime.
     pub fn start(live: Live, options: Options) -> Arc<Backend> {
+        measures::describe();
         let live = Arc::new(live);
         tokio::spawn(live.clone().watch());
         Arc::new(Backend {
@@ -133,8 +135,8 @@ impl Backend {
     {
         let mut connection = Connection::new(stream);
         let mut changes = self.live.changes();
+        connection.greet(&self.hello()).await?;
         loop {
-            connection.greet(&self.hello()).await?;
             let request = loop {
                 tokio::select! {
                     request = connection.next() => break request?,
@@ -146,6 +148,7 @@ impl Backend {
             let Some((kind, payload)) = request else {
                 return Ok(());
             };
+            // Every answer ends with a greeting, in the write that it ends with.
             match kind {
                 Kind::Search => match Search::decode(&payload) {
                     Ok(request) => self.answer_search(&mut connection, request).await?,
@@ -193,19 +196,40 @@ impl Backend {
         let snapshot = self.live.current();
         let read = move || file::read(&snapshot, &request);
         match tokio::task::spawn_blocking(read).await {
-            Ok(Ok(reply)) => connection.send(|out| reply.encode(out)).await,
-            Ok(Err(error)) => fail(connection, &error.to_string()).await,
-            Err(error) => fail(connection, &error.to_string()).await,
+            Ok(Ok(reply)) => self.answer(connection, |out| reply.encode(out)).await,
+            Ok(Err(error)) => self.fail(connection, &error.to_string()).await,
+            Err(error) => self.fail(connection, &error.to_string()).await,
         }
     }
-}
 
-async fn fail<S>(connection: &mut Connection<S>, message: &str) -> Result<(), connection::Error>
-where
-    S: AsyncRead + AsyncWrite + Unpin + Send,
-{
-    let failure = Failure::new(FailureKind::Unavailable, message);
-    connection.send(|out| failure.encode(out)).await
+    async fn fail<S>(
+        &self,
+        connection: &mut Connection<S>,
+        message: &str,
+    ) -> Result<(), connection::Error>
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send,
+    {
+        let failure = Failure::new(FailureKind::Unavailable, message);
+        self.answer(connection, |out| failure.encode(out)).await
+    }
+
+    /// Sends the end of an answer and the greeting that follows it, in one write.
+    async fn answer<S>(
+        &self,
+        connection: &mut Connection<S>,
+        encode: impl FnOnce(&mut Vec<u8>) -> Result<(), message::Error>,
+    ) -> Result<(), connection::Error>
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send,
+    {
+        connection
+            .send(|out| {
+                encode(out)?;
+                self.hello().encode(out)
+            })
+            .await
+    }
 }
 
 /// Says what is wrong with a request; the connection ends with it.

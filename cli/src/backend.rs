@@ -1,6 +1,6 @@
 //! `trawl backend`: serves the shards of an index to frontends.
 
-use crate::terminal;
+use crate::{frontend, health, terminal};
 use anyhow::{Context, Result};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -18,6 +18,9 @@ pub(crate) struct Arguments {
     /// Where to listen; port 0 takes a free one
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:28082")]
     listen: String,
+    /// Serve /metrics (Prometheus) and /healthz here, over HTTP [default: nowhere]
+    #[arg(long, value_name = "ADDR")]
+    metrics: Option<String>,
     /// Threads that verify candidates, for each search [default: the number of processors]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     workers: Option<u16>,
@@ -53,14 +56,25 @@ async fn serve(arguments: &Arguments) -> Result<ExitCode> {
     let listener = tokio::net::TcpListener::bind(&arguments.listen)
         .await
         .with_context(|| format!("cannot listen on {}", arguments.listen))?;
+    let observed = match &arguments.metrics {
+        Some(address) => Some((health::listen(address).await?, frontend::record_metrics()?)),
+        None => None,
+    };
     println!(
         "backend of {} on {}",
         arguments.index.display(),
         listener.local_addr()?
     );
     let backend = backend::Backend::start(live, arguments.options());
+    let told = async {
+        match observed {
+            Some((listener, metrics)) => health::serve(listener, backend.clone(), metrics).await,
+            None => std::future::pending().await,
+        }
+    };
     tokio::select! {
-        result = backend.listen(listener) => result?,
+        result = backend.clone().listen(listener) => result?,
+        result = told => result?,
         () = terminal::told_to_end() => {}
     }
     Ok(ExitCode::SUCCESS)

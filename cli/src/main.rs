@@ -6,6 +6,7 @@
 
 mod backend;
 mod frontend;
+mod health;
 mod index;
 mod inspect;
 mod limits;

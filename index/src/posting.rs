@@ -233,9 +233,15 @@ impl<'a> PostingList<'a> {
 
     /// The ids that lie in `ranges`; both ascend. What lies outside is sought over.
     pub fn within(&self, ranges: &[Range<u32>]) -> Vec<u32> {
-        let mut ids = Vec::new();
+        let mut ids = Vec::with_capacity(self.count_within(ranges));
         self.for_each_within(ranges, |id| ids.push(id));
         ids
+    }
+
+    /// How many ids lie in `ranges`, at most.
+    fn count_within(&self, ranges: &[Range<u32>]) -> usize {
+        let places: usize = ranges.iter().map(ExactSizeIterator::len).sum();
+        places.min(self.len() as usize)
     }
 
     /// As [`within`](Self::within), passing one after the other: an iterator, which would have to
@@ -262,9 +268,9 @@ impl<'a> PostingList<'a> {
                     if next.is_some_and(|id| id < range.start) {
                         next = list.seek(range.start);
                     }
-                    while let Some(id) = next.filter(|&id| id < range.end) {
+                    if let Some(id) = next.filter(|&id| id < range.end) {
                         take(id);
-                        next = list.next();
+                        next = list.pass_below(range.end, &mut take);
                     }
                 }
             }
@@ -332,6 +338,34 @@ impl<'a> Seeker<'a> {
         Some(id)
     }
 
+    /// Passes the ids from here on that are below `end`; the first that is not, and the position
+    /// behind it. As [`next`](Self::next), one after the other, in half the instructions: what it
+    /// would look at for every id is looked at for every word.
+    fn pass_below(&mut self, end: u32, mut take: impl FnMut(u32)) -> Option<u32> {
+        let (low_bits, mask) = (self.low_bits, (1 << self.low_bits) - 1);
+        loop {
+            let mut word = first_ones(self.bits.word, self.n.saturating_sub(self.index));
+            let mut low_at = self.index as usize * low_bits as usize;
+            while word != 0 {
+                let bit = self.bits.base + word.trailing_zeros();
+                let low = (load(self.low, low_at / 8) >> (low_at % 8)) & mask;
+                let id = bit.wrapping_sub(self.index) << low_bits | low as u32;
+                word &= word - 1;
+                low_at += low_bits as usize;
+                self.index += 1;
+                if id >= end {
+                    self.bits.go_to(bit + 1, word);
+                    return Some(id);
+                }
+                take(id);
+            }
+            if self.index >= self.n || !self.bits.advance() {
+                self.index = self.n;
+                return None;
+            }
+        }
+    }
+
     /// The first id from here on that is at least `target`, and the position behind it. An id that
     /// was passed is gone, so targets must ascend.
     fn seek(&mut self, target: u32) -> Option<u32> {
@@ -371,6 +405,12 @@ impl<'a> Bits<'a> {
     /// How many bits have been passed.
     fn at(&self) -> u32 {
         self.base + self.passed
+    }
+
+    /// Goes on to a position in this word, from which on `word` is left of it.
+    fn go_to(&mut self, at: u32, word: u64) {
+        self.passed = at - self.base;
+        self.word = word;
     }
 
     /// Loads the next word; false at the end.
@@ -431,6 +471,15 @@ impl<'a> Bits<'a> {
     }
 }
 
+/// The first `count` one bits of `word`, or all when it has no more.
+fn first_ones(mut word: u64, count: u32) -> u64 {
+    // Only of bytes that are no list.
+    for _ in count..word.count_ones() {
+        word &= !(1 << (63 - word.leading_zeros()));
+    }
+    word
+}
+
 /// The 8 bytes from `at` on, as far as they are there, the others zero.
 #[inline]
 fn load(bytes: &[u8], at: usize) -> u64 {
@@ -453,7 +502,7 @@ const SEEK_RATIO: u32 = 8;
 pub fn intersect(ids: &mut Vec<u32>, list: &PostingList<'_>) {
     match *list {
         PostingList::One(one) => ids.retain(|&id| id == one),
-        PostingList::Bitmap { bits, .. } => ids.retain(|&id| has_bit(bits, id)),
+        PostingList::Bitmap { bits, .. } => retain(ids, |id| has_bit(bits, id)),
         PostingList::EliasFano {
             n,
             low_bits,
@@ -462,20 +511,61 @@ pub fn intersect(ids: &mut Vec<u32>, list: &PostingList<'_>) {
         } if n / SEEK_RATIO > ids.len() as u32 => {
             let mut list = Seeker::new(n, low_bits, low, high);
             let mut other = list.next();
-            ids.retain(|&id| {
+            retain(ids, |id| {
                 if other.is_some_and(|other| other < id) {
                     other = list.seek(id);
                 }
                 other == Some(id)
             });
         }
-        PostingList::EliasFano { .. } => {
+        PostingList::EliasFano { n, .. } => {
             if let (Some(&first), Some(&last)) = (ids.first(), ids.last()) {
-                let others = list.within(slice::from_ref(&(first..last.saturating_add(1))));
-                retain_common(ids, &others);
+                let range = first..last.saturating_add(1);
+                match ids.len() as u64 + u64::from(n) < range.len() as u64 / SPARSE_RATIO {
+                    true => retain_common(ids, &list.within(slice::from_ref(&range))),
+                    false => retain_marked(ids, list, &range),
+                }
             }
         }
     }
+}
+
+/// Two lists that together are this many times shorter than what they range over are not worth a
+/// bitmap of that.
+const SPARSE_RATIO: u64 = 64;
+
+/// Keeps of `ids`, which ascend in `range`, those that are in `list` too. They are marked in a bitmap,
+/// in which the list's ids are looked up as they are decoded: for two lists of some thousands a
+/// third of the time that comparing the two in step takes, where each step waits for the one before.
+fn retain_marked(ids: &mut Vec<u32>, list: &PostingList<'_>, range: &Range<u32>) {
+    let mut marked = vec![0_u64; range.len().div_ceil(64)];
+    for &id in ids.iter() {
+        let at = id.wrapping_sub(range.start);
+        // Only of a list that is none there may be ids outside of the range.
+        if let Some(word) = marked.get_mut(at as usize / 64) {
+            *word |= 1 << (at % 64);
+        }
+    }
+    let mut kept = 0;
+    list.for_each_within(slice::from_ref(range), |id| {
+        let at = id.wrapping_sub(range.start);
+        if let (Some(place), Some(word)) = (ids.get_mut(kept), marked.get(at as usize / 64)) {
+            *place = id;
+            kept += (word >> (at % 64) & 1) as usize;
+        }
+    });
+    ids.truncate(kept);
+}
+
+/// As `Vec::retain`, without a branch on what `keep` says, which a processor cannot foresee.
+fn retain(ids: &mut Vec<u32>, mut keep: impl FnMut(u32) -> bool) {
+    let mut kept = 0;
+    for at in 0..ids.len() {
+        let id = ids[at];
+        ids[kept] = id;
+        kept += usize::from(keep(id));
+    }
+    ids.truncate(kept);
 }
 
 fn has_bit(bits: &[u8], at: u32) -> bool {

@@ -6,7 +6,7 @@
 //! what the last chunk that it sent came with.
 
 use super::PROGRESS_EVERY;
-use crate::search::{Sink, Stopped};
+use crate::search::{HEAVY_BLOCKS, Sink, Stopped};
 use schema::message::Progress;
 use std::mem;
 use std::time::{Duration, Instant};
@@ -20,6 +20,10 @@ const CHUNK_BYTES: usize = 64 << 10;
 
 /// Frames wait this long, at most, for a chunk to fill.
 const CHUNK_WAIT: Duration = Duration::from_millis(5);
+
+/// A search of so many candidate blocks, some tenths of a millisecond, is over before anybody could
+/// look at its first frames: they are sent with its last, in one write.
+const SMALL_BLOCKS: u64 = 256;
 
 /// Frames, and how far the search is behind them.
 pub(super) struct Chunk {
@@ -44,8 +48,8 @@ pub(super) struct Chunks {
     after: Progress,
     /// When a chunk was last queued.
     sent: Instant,
-    /// Whether there have been matches.
-    matched: bool,
+    /// Whether the next matches go at once: they are the first, and somebody waits for them.
+    hurry: bool,
     /// When PROGRESS was last among them.
     told: Instant,
     /// How long the connection was waited for.
@@ -55,28 +59,30 @@ pub(super) struct Chunks {
 impl Chunks {
     /// Begins with how far a search is that has been planned. It is sent with the first frames, or
     /// at once when those may be long in coming.
-    pub(super) fn begin(queue: Queue, progress: Progress, now: bool) -> Result<Self, Stopped> {
+    pub(super) fn begin(queue: Queue, progress: Progress) -> Result<Self, Stopped> {
         let mut chunks = Chunks {
             queue,
             pending: Vec::new(),
             after: progress,
             sent: Instant::now(),
-            matched: false,
+            hurry: progress.blocks_total > SMALL_BLOCKS,
             told: Instant::now(),
             waited: Duration::ZERO,
         };
         chunks.tell();
-        if now {
+        if progress.blocks_total > HEAVY_BLOCKS {
             chunks.flush()?;
         }
         Ok(chunks)
     }
 
-    /// Queues what is left: how far the search is behind it, and how long the connection was waited
-    /// for.
-    pub(super) fn finish(mut self) -> Result<(Progress, Duration), Stopped> {
-        self.flush()?;
-        Ok((self.after, self.waited))
+    /// What is left to be sent, and how long the connection was waited for.
+    pub(super) fn finish(self) -> (Chunk, Duration) {
+        let rest = Chunk {
+            frames: self.pending,
+            after: self.after,
+        };
+        (rest, self.waited)
     }
 
     fn tell(&mut self) {
@@ -103,8 +109,8 @@ impl Chunks {
 
 impl Sink for Chunks {
     fn frames(&mut self, frames: Vec<u8>, after: &Progress) -> Result<(), Stopped> {
-        let first = !self.matched && !frames.is_empty();
-        self.matched |= first;
+        let first = self.hurry && !frames.is_empty();
+        self.hurry &= !first;
         match self.pending.is_empty() {
             true => self.pending = frames,
             false => self.pending.extend_from_slice(&frames),
@@ -113,7 +119,6 @@ impl Sink for Chunks {
         if self.told.elapsed() >= PROGRESS_EVERY {
             self.tell();
         }
-        // The first frames go at once: somebody waits for them.
         let due = first || self.sent.elapsed() > CHUNK_WAIT;
         if due || self.pending.len() >= CHUNK_BYTES {
             self.flush()

@@ -1,13 +1,13 @@
 //! One search on its thread: compiled, planned, and run when it is its turn.
 
-use super::chunks::{Chunks, Queue};
+use super::chunks::{Chunk, Chunks, Queue};
 use super::filters;
 use super::turns::{Turn, Turns};
 use crate::pattern::Compiled;
 use crate::search::{Cancel, HEAVY_BLOCKS, Plan, Request, Stopped, Unplanned};
 use index::filter::Filters;
 use index::shard::Shard;
-use schema::message::{End, Failure, FailureKind, Phases, Progress, Search, ShardEnd, Want};
+use schema::message::{self, End, Failure, FailureKind, Phases, Search, ShardEnd, Want};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -26,10 +26,19 @@ pub(super) struct Job {
     pub(super) cancel: Cancel,
 }
 
-/// What END says, and how far the search was.
+/// What END says, and the last frames before it.
 pub(super) struct Finished {
+    pub(super) rest: Chunk,
     pub(super) end: End,
-    pub(super) progress: Progress,
+}
+
+impl Finished {
+    /// All that is left to be said of a search: of a small one, all there is.
+    pub(super) fn encode(&self, out: &mut Vec<u8>) -> Result<(), message::Error> {
+        out.extend_from_slice(&self.rest.frames);
+        self.rest.after.encode(out)?;
+        self.end.encode(out)
+    }
 }
 
 /// Why a search is not done.
@@ -60,9 +69,10 @@ impl Job {
         let plan = self.plan(&request)?;
         let counted = Instant::now();
         let is_heavy = plan.blocks() > HEAVY_BLOCKS;
-        let chunks = Chunks::begin(queue, plan.progress(), is_heavy)?;
+        let mut chunks = Chunks::begin(queue, plan.progress())?;
         let turn = self.turn_for(is_heavy, turn)?;
-        let (shards, progress, waited) = run(&request, plan, chunks)?;
+        let shards = request.run(plan, &mut chunks)?;
+        let (rest, waited) = chunks.finish();
         drop(turn);
         let phases = [planned - started, counted - planned, counted.elapsed()];
         record(phases, waited, &shards);
@@ -76,7 +86,7 @@ impl Job {
                 verify_us,
             },
         };
-        Ok(Finished { end, progress })
+        Ok(Finished { rest, end })
     }
 
     fn request<'a>(&'a self, compiled: &'a Compiled, filters: &'a Filters) -> Request<'a> {
@@ -115,16 +125,6 @@ impl Job {
             false => Ok(turn),
         }
     }
-}
-
-fn run(
-    request: &Request<'_>,
-    plan: Plan,
-    mut chunks: Chunks,
-) -> Result<(Vec<ShardEnd>, Progress, Duration), Stopped> {
-    let shards = request.run(plan, &mut chunks)?;
-    let (progress, waited) = chunks.finish()?;
-    Ok((shards, progress, waited))
 }
 
 fn compile(search: &Search) -> Result<Compiled, Failure> {

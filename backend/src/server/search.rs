@@ -46,7 +46,7 @@ impl Backend {
         let (deadline, deadline_ms) = (Deadline::of(&search), search.deadline_ms);
         let job = match self.job(search) {
             Ok(job) => Arc::new(job),
-            Err(failure) => return connection.send(|out| failure.encode(out)).await,
+            Err(failure) => return self.answer(connection, |out| failure.encode(out)).await,
         };
         // Whatever way this ends, the workers stop.
         let _cancel_on_drop = CancelOnDrop(job.clone());
@@ -62,15 +62,14 @@ impl Backend {
             cancel: &job.cancel,
         };
         match streamed.run(run(job.clone(), queue)).await? {
-            Some(Ok(Finished { end, progress })) => {
-                connection
-                    .send(|out| progress.encode(out).and_then(|()| end.encode(out)))
-                    .await
+            Some(Ok(finished)) => {
+                count_sent(&finished.rest);
+                self.answer(connection, |out| finished.encode(out)).await
             }
-            Some(Err(failure)) => connection.send(|out| failure.encode(out)).await,
+            Some(Err(failure)) => self.answer(connection, |out| failure.encode(out)).await,
             None => {
                 let failure = too_late(deadline_ms);
-                connection.send(|out| failure.encode(out)).await
+                self.answer(connection, |out| failure.encode(out)).await
             }
         }
     }
@@ -198,7 +197,11 @@ where
             }
         };
         self.sent = chunk.after;
-        metrics::counter!("trawl_backend_sent_bytes_total").increment(chunk.frames.len() as u64);
+        count_sent(&chunk);
         Ok(in_time)
     }
+}
+
+fn count_sent(chunk: &Chunk) {
+    metrics::counter!("trawl_backend_sent_bytes_total").increment(chunk.frames.len() as u64);
 }

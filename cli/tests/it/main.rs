@@ -19,6 +19,7 @@ mod http;
 mod inspect;
 mod killed;
 mod left;
+mod measured;
 mod process;
 mod proxy;
 mod restarted;

@@ -141,6 +141,9 @@ proptest! {
             let _ = list.within(slice::from_ref(&(0..u32::MAX)));
             let _ = list.within(&[0..0, target / 2..target]);
             intersect(&mut vec![target], &list);
+            intersect(&mut list.within(slice::from_ref(&(0..universe))), &list);
+            let mut ids: Vec<u32> = bytes.iter().map(|&byte| u32::from(byte)).collect();
+            intersect(&mut ids, &list);
         }
         if let Some(mut list) = seeker(&bytes, universe) {
             let _ = list.seek(target);

@@ -63,10 +63,13 @@ impl Shard {
     where
         T: FromBytes + KnownLayout + Immutable + Unaligned,
     {
-        let (mut low, mut high) = (0, self.section_bytes(section) / size_of::<T>() as u64);
+        let (table, bytes) = (extent(&self.header, section), size_of::<T>() as u64);
+        let (mut low, mut high) = (0, (table.end - table.start) / bytes);
         while low < high {
             let middle = low + (high - low) / 2;
-            match below(self.entry(section, middle as u32)?) {
+            let start = table.start + middle * bytes;
+            let entry = self.checked(start..start + bytes)?;
+            match below(T::ref_from_bytes(entry).expect("as many bytes as the type has")) {
                 true => low = middle + 1,
                 false => high = middle,
             }
@@ -86,10 +89,19 @@ impl Shard {
     /// Bytes of a section, checked.
     pub(super) fn slice(&self, section: Section, range: Range<u64>) -> Result<&[u8], Error> {
         let range = self.place(section, range)?;
-        self.check_pages(range.clone())?;
+        self.checked(range)
+    }
+
+    /// Bytes of the file, checked.
+    #[inline]
+    fn checked(&self, range: Range<u64>) -> Result<&[u8], Error> {
+        if !self.pages.are_checked(range.clone()) {
+            self.check_pages(range.clone())?;
+        }
         Ok(&self.bytes[range.start as usize..range.end as usize])
     }
 
+    #[cold]
     pub(super) fn check_pages(&self, range: Range<u64>) -> Result<(), Error> {
         let checksums = extent(&self.header, Section::Checksums);
         let (file, checksums) = self.bytes.split_at(checksums.start as usize);

@@ -59,6 +59,7 @@ impl Pages {
     }
 
     /// Whether all pages that hold the bytes `range` have been checked.
+    #[inline]
     pub(super) fn are_checked(&self, range: Range<u64>) -> bool {
         pages_of(&range).all(|page| self.is_checked(page))
     }
