@@ -22,7 +22,7 @@ pub(crate) struct Peer {
 }
 
 /// What a query is to do.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Plan {
     /// Names the set of all shards that are known of.
     pub(crate) generation: String,

@@ -126,6 +126,8 @@ struct Turns {
 pub struct Frontend {
     config: Config,
     peers: Vec<Arc<Peer>>,
+    /// By the versions of the peers that it was made for.
+    planned: Mutex<(Vec<u64>, Arc<Plan>)>,
     spool: Arc<Spool>,
     runs: Arc<Mutex<Runs>>,
     memory: Arc<Memory>,
@@ -174,6 +176,7 @@ impl Frontend {
             .map_err(StartError::Thread)?;
         Ok(Arc::new(Frontend {
             peers,
+            planned: Mutex::default(),
             spool,
             runs,
             memory: Memory::new(config.memory_bytes / 2),
@@ -231,7 +234,7 @@ impl Frontend {
                 return Ok(self.hold(live));
             }
             self.admit()?;
-            let live = Live::new(self.claim(id, query, plan, deadline));
+            let live = Live::new(self.claim(id, query, &plan, deadline));
             let forgotten = runs.insert(Arc::clone(&live));
             (live, forgotten)
         };
@@ -337,8 +340,18 @@ impl Frontend {
         }
     }
 
-    /// Who is to search what now.
-    fn plan(&self) -> Plan {
+    /// Who is to search what now. Made when a backend has come, gone, or has other shards: for every
+    /// query it would cost as much as a small answer.
+    fn plan(&self) -> Arc<Plan> {
+        let versions: Vec<u64> = self.peers.iter().map(|peer| peer.version()).collect();
+        let mut planned = lock(&self.planned);
+        if planned.0 != versions {
+            *planned = (versions, Arc::new(self.plan_anew()));
+        }
+        Arc::clone(&planned.1)
+    }
+
+    fn plan_anew(&self) -> Plan {
         let known = |(number, peer): (usize, &Arc<Peer>)| {
             let status = peer.status();
             let shards = status.shards.as_deref();
@@ -370,27 +383,27 @@ impl Frontend {
         Ok(())
     }
 
-    fn claim(&self, id: String, query: Query, plan: Plan, deadline: Deadline) -> Claim {
+    fn claim(&self, id: String, query: Query, plan: &Plan, deadline: Deadline) -> Claim {
         let (mut slots, mut assignments) = (Vec::new(), Vec::new());
-        for (backend, (number, assignment)) in (0_u16..).zip(plan.assignments) {
+        for (backend, (number, assignment)) in (0_u16..).zip(&plan.assignments) {
             slots.push(Slot::new(
-                Arc::clone(&self.peers[number]),
+                Arc::clone(&self.peers[*number]),
                 backend,
                 message::Search {
                     shards: assignment.shards.clone(),
                     ..query.search()
                 },
             ));
-            assignments.push(assignment);
+            assignments.push(assignment.clone());
         }
         Claim {
             spool: self.spool.run(&id, slots.len()),
             id,
-            generation: plan.generation,
+            generation: plan.generation.clone(),
             query,
             slots,
             assignments,
-            missing: plan.missing,
+            missing: plan.missing.clone(),
             known: plan.known,
             deadline,
         }
@@ -534,6 +547,6 @@ fn status(peer: &Peer) -> BackendStatus {
     }
 }
 
-fn lock(runs: &Mutex<Runs>) -> MutexGuard<'_, Runs> {
-    runs.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -45,6 +45,8 @@ pub(crate) struct Status {
     attempts: u64,
     /// When the attempt under way began.
     attempting: Option<Instant>,
+    /// Counts changes of the link and the shards.
+    version: u64,
 }
 
 /// A backend and the connections to it.
@@ -70,6 +72,7 @@ impl Peer {
             shards: None,
             attempts: 0,
             attempting: None,
+            version: 0,
         };
         let peer = Arc::new(Peer {
             backend,
@@ -94,6 +97,11 @@ impl Peer {
 
     pub(crate) fn status(&self) -> Status {
         self.status.borrow().clone()
+    }
+
+    /// Another number whenever the link or the shards of [`status`](Self::status) are others.
+    pub(crate) fn version(&self) -> u64 {
+        self.status.borrow().version
     }
 
     /// Waits until the backend is connected, or one more attempt has failed, or time is up. Of an
@@ -224,6 +232,7 @@ impl Peer {
             status.link = Link::Connected;
             status.attempting = None;
             status.shards = Some(shards.into());
+            status.version += 1;
             true
         });
     }
@@ -247,6 +256,7 @@ impl Peer {
             };
             status.link = Link::Lost { reason, since };
             status.attempting = None;
+            status.version += 1;
         });
     }
 }

@@ -4,44 +4,60 @@ use super::problem::Problem;
 use axum::extract::Path;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use std::hash::Hasher;
 
 /// A file in the binary.
 pub(super) struct Asset {
     name: &'static str,
     kind: &'static str,
     bytes: &'static [u8],
+    hash: u64,
 }
 
-pub(super) const STYLE: Asset = Asset {
+pub(super) static STYLE: Asset = Asset {
     name: "style.css",
     kind: "text/css; charset=utf-8",
     bytes: include_bytes!("../../web/style.css"),
+    hash: fnv(include_bytes!("../../web/style.css")),
 };
 
-pub(super) const SCRIPT: Asset = Asset {
+pub(super) static SCRIPT: Asset = Asset {
     name: "app.js",
     kind: "text/javascript; charset=utf-8",
     bytes: include_bytes!("../../web/app.js"),
+    hash: fnv(include_bytes!("../../web/app.js")),
 };
 
-const ICON: Asset = Asset {
+static ICON: Asset = Asset {
     name: "icon.svg",
     kind: "image/svg+xml",
     bytes: include_bytes!("../../web/icon.svg"),
+    hash: fnv(include_bytes!("../../web/icon.svg")),
 };
 
 impl Asset {
     /// Its address, another one whenever its bytes are others.
     pub(super) fn address(&self) -> String {
-        let mut hasher = fnv::FnvHasher::default();
-        hasher.write(self.bytes);
-        format!("/assets/{}?{:016x}", self.name, hasher.finish())
+        format!("/assets/{}?{:016x}", self.name, self.hash)
+    }
+
+    /// Another one whenever its bytes are others.
+    pub(super) fn hash(&self) -> u64 {
+        self.hash
     }
 }
 
+/// FNV-1a 64, when the program is compiled.
+const fn fnv(bytes: &[u8]) -> u64 {
+    let (mut hash, mut at) = (0xcbf2_9ce4_8422_2325_u64, 0);
+    while at < bytes.len() {
+        hash = (hash ^ bytes[at] as u64).wrapping_mul(0x0100_0000_01b3);
+        at += 1;
+    }
+    hash
+}
+
 pub(super) async fn asset(Path(name): Path<String>) -> Response {
-    let found = [STYLE, SCRIPT, ICON]
+    let found = [&STYLE, &SCRIPT, &ICON]
         .into_iter()
         .find(|asset| asset.name == name);
     let Some(asset) = found else {

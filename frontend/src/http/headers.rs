@@ -87,11 +87,12 @@ impl Asked {
     /// Another one whenever the shards, the query, the view of it, or this program are others.
     fn tag(&self, id: &str) -> String {
         let mut hasher = FnvHasher::default();
-        let (style, script) = (assets::STYLE.address(), assets::SCRIPT.address());
-        let version = env!("CARGO_PKG_VERSION");
-        for part in [&self.address, id, version, &style, &script] {
+        for part in [&self.address, id, env!("CARGO_PKG_VERSION")] {
             hasher.write(&(part.len() as u64).to_le_bytes());
             hasher.write(part.as_bytes());
+        }
+        for asset in [&assets::STYLE, &assets::SCRIPT] {
+            hasher.write(&asset.hash().to_le_bytes());
         }
         format!("\"{:016x}\"", hasher.finish())
     }

@@ -174,6 +174,11 @@ where
 
     /// Gives out a group that is complete.
     fn flush(&mut self) -> Result<ControlFlow<()>, E> {
+        if let ([alone], None) = (&self.group[..], self.given) {
+            let alone = *alone;
+            self.group.clear();
+            return (self.each)(alone);
+        }
         if self.group.len() > 1 || self.given.is_some() {
             if !self.is_one_document()? {
                 if self.given.is_some() {
