@@ -6,94 +6,24 @@
 
 use crate::answer::Answer;
 use crate::assign::{self, Plan};
+use crate::config::Config;
 use crate::error::{FileError, RETRY_AFTER_S, SearchError, StartError};
 use crate::fanout::{self, Backend, Link, Lost, Peer};
 use crate::live::{Claim, Deadline, Live, Slot};
 use crate::measures;
 use crate::memory::Memory;
 use crate::query::Query;
-use crate::run::Event;
 use crate::runs::{Forgotten, Runs};
 use crate::search::Search;
-use crate::spool::{BeforeWrite, Limits, Spool};
+use crate::spool::{Limits, Spool};
+use crate::turns::Turns;
 use schema::message::{self, FileRange, FileReply, FileRequest};
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant, SystemTime};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use std::time::Duration;
 
 /// Runs that are under way, whatever they cost; more are refused.
 const ACTIVE_MAX: usize = 256;
-
-/// Runs that are begun without a slot, until their backends say what they cost. Each has a thread a
-/// backend for that time, which is short.
-const LIGHT_MAX: usize = 16;
-
-/// How a frontend is set up.
-#[derive(Clone)]
-pub struct Config {
-    /// The directory for frames of running and finished queries. It is this frontend's alone.
-    pub spool: PathBuf,
-    /// Bytes in it, over all queries.
-    pub spool_bytes_max: u64,
-    /// How long a backend may say nothing before it counts as lost. Backends are heard at least
-    /// every second, so that one lost packet is not taken for a dead machine.
-    pub silence_max: Duration,
-    /// Queries that cost much and run at once.
-    pub running_max: usize,
-    /// Queries that cost much and wait for their turn; more are refused.
-    pub queued_max: usize,
-    /// How long a query goes on after its last client has gone.
-    pub grace: Duration,
-    /// How long a query may take when its client does not say.
-    pub timeout: Duration,
-    /// The most time that a client may ask for.
-    pub timeout_max: Duration,
-    /// A query that takes at least so long is logged, with its plan and what took how long.
-    pub slow_query: Duration,
-    /// Bytes of memory that do not depend on the machine: half of it is for the pointers of all running
-    /// queries; receive buffers, small answers and pages in the making are to fit into the other half.
-    pub memory_bytes: u64,
-    /// Bytes of pointers that one running query may have in memory.
-    pub query_memory_bytes: u64,
-    /// Bytes of a query's matches that stay in memory; one that has more is written to the spool.
-    pub run_memory_bytes: u64,
-    /// Whether the spool keeps finished queries when the frontend ends.
-    pub durable: bool,
-    /// Is asked before every write to the spool; for tests of what fails.
-    pub before_write: Option<BeforeWrite>,
-}
-
-impl std::fmt::Debug for Config {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Config")
-            .field("spool", &self.spool)
-            .finish_non_exhaustive()
-    }
-}
-
-impl Config {
-    /// The defaults, over a spool directory.
-    pub fn new(spool: impl Into<PathBuf>) -> Config {
-        Config {
-            spool: spool.into(),
-            spool_bytes_max: 10 << 30,
-            silence_max: Duration::from_secs(3),
-            running_max: 4,
-            queued_max: 32,
-            grace: Duration::from_millis(100),
-            timeout: Duration::from_secs(60),
-            timeout_max: Duration::from_secs(300),
-            slow_query: Duration::from_secs(1),
-            memory_bytes: 256 << 20,
-            query_memory_bytes: 64 << 20,
-            run_memory_bytes: 64 << 10,
-            durable: true,
-            before_write: None,
-        }
-    }
-}
 
 /// Whether a backend is there.
 #[derive(Clone, Debug)]
@@ -112,14 +42,6 @@ pub struct BackendStatus {
     pub documents: u64,
     /// Bytes of text in them.
     pub text_bytes: u64,
-}
-
-/// Slots for runs that cost much, and how many wait for one; and places for those that may cost little.
-struct Turns {
-    slots: Arc<Semaphore>,
-    light: Arc<Semaphore>,
-    queued: AtomicUsize,
-    queued_max: usize,
 }
 
 /// A frontend. Dropping it closes its connections.
@@ -180,12 +102,7 @@ impl Frontend {
             spool,
             runs,
             memory: Memory::new(config.memory_bytes / 2),
-            turns: Arc::new(Turns {
-                slots: Arc::new(Semaphore::new(config.running_max.max(1))),
-                light: Arc::new(Semaphore::new(LIGHT_MAX)),
-                queued: AtomicUsize::new(0),
-                queued_max: config.queued_max,
-            }),
+            turns: Arc::new(Turns::new(config.running_max, config.queued_max)),
             active: Arc::default(),
             runtime: tokio::runtime::Handle::current(),
             config,
@@ -210,9 +127,8 @@ impl Frontend {
         let deadline = Deadline::after(timeout.min(self.config.timeout_max));
         if let Some(generation) = generation {
             let id = query.identity(generation);
-            if let Some(live) = self.share(&id, &query, generation) {
-                live.extend(deadline);
-                return Ok(self.hold(live));
+            if let Some(live) = lock(&self.runs).find(&id, &query, generation) {
+                return Ok(self.join(live, deadline));
             }
         }
         self.ready().await;
@@ -222,16 +138,10 @@ impl Frontend {
             return Err(SearchError::Gone { generation });
         }
         let id = query.identity(&plan.generation);
-        if let Some(live) = self.share(&id, &query, &plan.generation) {
-            live.extend(deadline);
-            return Ok(self.hold(live));
-        }
         let (live, forgotten) = {
             let mut runs = lock(&self.runs);
-            // Somebody may have been faster.
             if let Some(live) = runs.find(&id, &query, &plan.generation) {
-                measures::shared(live.is_running());
-                return Ok(self.hold(live));
+                return Ok(self.join(live, deadline));
             }
             self.admit()?;
             let live = Live::new(self.claim(id, query, &plan, deadline));
@@ -246,11 +156,11 @@ impl Frontend {
         Ok(search)
     }
 
-    /// The run of the same query, if there is one to share.
-    fn share(&self, id: &str, query: &Query, generation: &str) -> Option<Arc<Live>> {
-        let live = lock(&self.runs).find(id, query, generation)?;
+    /// Joins a run that is under way or done, which may take as long as its clients let it.
+    fn join(&self, live: Arc<Live>, deadline: Deadline) -> Search {
         measures::shared(live.is_running());
-        Some(live)
+        live.extend(deadline);
+        self.hold(live)
     }
 
     /// Names the run that this query would be now.
@@ -417,14 +327,11 @@ impl Frontend {
         let slow_query = self.config.slow_query;
         async move {
             metrics::gauge!("trawl_frontend_queries_running").increment(1.0);
-            // With a slot to spare nobody needs to ask what the query costs.
-            let turn = Arc::clone(&turns.slots).try_acquire_owned().ok();
-            let light = match turn {
-                Some(_) => None,
-                None => place(&live, &turns).await,
-            };
-            live.start(turn.is_some(), &memory, query_memory);
-            let answer = see_through(&live, &turns, turn, light).await;
+            let answer = turns
+                .see_through(&live, |admitted| {
+                    live.start(admitted, &memory, query_memory)
+                })
+                .await;
             metrics::gauge!("trawl_frontend_queries_running").decrement(1.0);
             active.fetch_sub(1, Relaxed);
             measures::record(&answer, slow_query);
@@ -445,73 +352,6 @@ impl Frontend {
                 tokio::task::spawn_blocking(move || drop(forgotten));
             }
         }
-    }
-}
-
-/// A place among the runs that are begun without a slot; none when it is over before there is one.
-async fn place(live: &Arc<Live>, turns: &Turns) -> Option<OwnedSemaphorePermit> {
-    tokio::select! {
-        place = Arc::clone(&turns.light).acquire_owned() => place.ok(),
-        () = live.cancelled() => None,
-        time = live.overdue() => {
-            live.halt(format!("the query had no turn within {time:?}"));
-            None
-        }
-    }
-}
-
-/// Waits for the end of a run, gives it its turn, and stops it when its time is over.
-async fn see_through(
-    live: &Arc<Live>,
-    turns: &Turns,
-    mut turn: Option<OwnedSemaphorePermit>,
-    mut light: Option<OwnedSemaphorePermit>,
-) -> Arc<Answer> {
-    loop {
-        tokio::select! {
-            answer = live.settled() => {
-                drop(light);
-                return answer;
-            }
-            () = live.wants_turn() => {}
-            time = live.overdue() => {
-                live.halt(format!("the query was not done within {time:?}"));
-                return live.settled().await;
-            }
-        }
-        if turn.is_none() {
-            light = None;
-            let before = turns.queued.fetch_add(1, Relaxed);
-            let _leave = Leave(&turns.queued);
-            metrics::gauge!("trawl_frontend_queries_queued").set((before + 1) as f64);
-            let queued = Instant::now();
-            if before >= turns.queued_max {
-                metrics::counter!("trawl_frontend_queries_shed_total").increment(1);
-                let at = SystemTime::now();
-                live.on(0, Event::Shed { at });
-                continue;
-            }
-            tokio::select! {
-                free = Arc::clone(&turns.slots).acquire_owned() => turn = free.ok(),
-                answer = live.settled() => return answer,
-                time = live.overdue() => {
-                    live.halt(format!("the query had no turn within {time:?}"));
-                    return live.settled().await;
-                }
-            }
-            live.queued(queued.elapsed());
-        }
-        live.on(0, Event::Admitted);
-    }
-}
-
-/// One less in the queue.
-struct Leave<'a>(&'a AtomicUsize);
-
-impl Drop for Leave<'_> {
-    fn drop(&mut self) {
-        let before = self.0.fetch_sub(1, Relaxed);
-        metrics::gauge!("trawl_frontend_queries_queued").set(before as f64 - 1.0);
     }
 }
 

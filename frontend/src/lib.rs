@@ -10,7 +10,8 @@
 //! query's state machine), `rank` (order), `facets` (counts), [`page`], [`render`]. The rim around them:
 //! `fanout` (connections to [`Backend`]s), `spool` (what has been received, in memory or on disk),
 //! `harvest` (what one stream has brought in), `assemble` (what pages are made from, at a run's end),
-//! `packages` (a file of them), `live` (a run's threads and counters), `memory`, `frontend`, `http`.
+//! `packages` (a file of them), `live` (a run's threads and counters), `turns` (who runs when), `memory`,
+//! `frontend`, `http`.
 //!
 //! ```
 //! use frontend::{Backend, Config, Frontend, Query};
@@ -40,6 +41,7 @@
 mod answer;
 mod assemble;
 mod assign;
+mod config;
 mod error;
 mod facets;
 mod fanout;
@@ -61,12 +63,14 @@ mod search;
 #[cfg(test)]
 mod simulation;
 mod spool;
+mod turns;
 
 pub use answer::{Answer, Text, Texts, Timings};
 pub use assign::Known;
+pub use config::Config;
 pub use error::{FileError, SearchError, StartError};
 pub use fanout::{Backend, Stream};
-pub use frontend::{BackendStatus, Config, Frontend};
+pub use frontend::{BackendStatus, Frontend};
 pub use http::app;
 pub use live::{BackendProgress, Progress};
 pub use packages::Package;
