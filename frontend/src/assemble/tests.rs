@@ -5,7 +5,6 @@ use crate::packages::{self, Package};
 use crate::rank::{Origin, Pointer};
 use crate::spool::{Limits, Spool};
 use schema::message::{Batch, SpoolManifest};
-use std::time::Instant;
 
 /// The harvests of four backends with `count` matches each, 8 a document and 4 of each rank, over so
 /// much memory.
@@ -166,21 +165,4 @@ fn parts_are_known_after_a_restart() {
     drop((run, spool));
     let (_spool, recovered) = open();
     assert!(read(&recovered[0].run, counts) == before);
-}
-
-#[test]
-#[ignore = "measures: 10 million pointers"]
-fn ten_million() {
-    for (parts, bytes) in [(1, 1 << 30), (1, 64 << 20), (2, 1 << 30), (2, 64 << 20)] {
-        let directory = tempfile::tempdir().unwrap();
-        let run = spool(directory.path(), None).run("0123456789abcdef", 4);
-        let started = Instant::now();
-        let mut harvests = synthetic(&run, 2_500_000, bytes);
-        let harvested = started.elapsed();
-        let started = Instant::now();
-        let counts = assemble_in(parts, &run, &mut harvests, 0).unwrap();
-        let order = started.elapsed();
-        eprintln!("{parts} parts, {bytes} bytes: harvest {harvested:?}, order {order:?}");
-        assert_eq!((counts.pointers, counts.packages), (10_000_000, 100));
-    }
 }
