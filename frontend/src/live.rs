@@ -190,6 +190,10 @@ impl Live {
         let received = catch_unwind(AssertUnwindSafe(|| {
             receive(self, stream, heavy, &mut harvest)
         }));
+        if received.is_err() {
+            // Nobody else has, and merging relies on it.
+            harvest.seal();
+        }
         self.slots[stream].put_harvest(harvest);
         if let Ok(Err(lost)) = &received {
             lost.count();
