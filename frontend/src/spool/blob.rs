@@ -93,7 +93,11 @@ impl Blob {
         let mut options = OpenOptions::new();
         let file = options.read(true).append(true).create(true);
         let file = file.open(&self.path)?;
-        file.set_len(0)?;
+        // Not without need: ext4 writes a file that was cut to nothing to the disk when it is closed, which
+        // took 0.6 s for the 1.4 GB of ten million matches.
+        if file.metadata()?.len() > 0 {
+            file.set_len(0)?;
+        }
         Ok(file)
     }
 
