@@ -56,7 +56,7 @@ impl Config {
             silence_max: Duration::from_secs(3),
             running_max: 4,
             queued_max: 32,
-            grace: Duration::from_millis(100),
+            grace: Duration::from_millis(10),
             timeout: Duration::from_secs(60),
             timeout_max: Duration::from_secs(300),
             slow_query: Duration::from_secs(1),

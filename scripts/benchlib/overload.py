@@ -185,9 +185,9 @@ def heavy(table, server, _):
 
 
 def disconnected(table, server, spool):
-    # What is made once and kept: a few connections, threads, and files.
-    kinds(at_once(server.address, [target(10, seed) for seed in range(RUNNING)], 10),
-          BACKENDS * 10)
+    # What is made once and kept: a few connections, threads (those that sort among them), and files.
+    kinds(at_once(server.address, [target(GONE_EACH, GONE + seed) for seed in range(RUNNING)], 10),
+          BACKENDS * GONE_EACH)
     time.sleep(RESTING_S)
     before = held(server, spool)
     names = ("started", "shed", "cancelled", "finished")
