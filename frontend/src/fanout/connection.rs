@@ -168,6 +168,17 @@ impl Connection {
         (&*self.stream).write_all(frame).map_err(Lost::Broken)
     }
 
+    /// Whether nothing stands behind an answer but greetings, which backends send in the same write.
+    /// Anything else would be read as the next answer's.
+    pub(crate) fn is_at_rest(&mut self) -> bool {
+        while let Ok(Some(frame)) = self.decoder.decode() {
+            if frame.kind != Kind::Hello {
+                return false;
+            }
+        }
+        !self.decoder.is_inside_a_frame()
+    }
+
     /// Reads once. Bytes that trickle without ever making a frame count as silence.
     pub(crate) fn fill(&mut self) -> Result<(), Lost> {
         if self.age() > self.silence_max {

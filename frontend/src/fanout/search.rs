@@ -60,9 +60,9 @@ fn ask(
     let result = sent.and_then(|()| read(&mut connection, &mut walk));
     walk.close(&result);
     slot.disconnect();
-    // What stands behind an answer already would be read as the next one's.
-    let is_clean = !connection.decoder.is_inside_a_frame();
-    if is_clean && let Ok(_) | Err(Lost::Refused(_) | Lost::Stale(_) | Lost::Heavy) = result {
+    if connection.is_at_rest()
+        && let Ok(_) | Err(Lost::Refused(_) | Lost::Stale(_) | Lost::Heavy) = result
+    {
         slot.peer.put_idle(connection);
     }
     result

@@ -194,6 +194,10 @@ impl Fake {
     }
 
     fn hello(&self, stream: &mut UnixStream) -> Option<()> {
+        stream.write_all(&self.greeting()).ok()
+    }
+
+    fn greeting(&self) -> Vec<u8> {
         let shards = self.shards.lock().unwrap();
         let shard = |(id, documents): &(u8, Vec<Document>)| Shard {
             id: [*id; 32],
@@ -208,7 +212,7 @@ impl Fake {
         };
         let mut out = Vec::new();
         hello.encode(&mut out).unwrap();
-        stream.write_all(&out).ok()
+        out
     }
 
     fn search(&self, stream: &mut UnixStream, search: &Search) -> Option<()> {
@@ -304,6 +308,8 @@ impl Fake {
             ..End::default()
         };
         end.encode(&mut out).unwrap();
+        // As backends do, in the same write.
+        out.extend(self.greeting());
         self.write(stream, &out)
     }
 
