@@ -26,8 +26,8 @@ pub struct Config {
     pub timeout_max: Duration,
     /// A query that takes at least so long is logged, with its plan and what took how long.
     pub slow_query: Duration,
-    /// Bytes of memory that do not depend on the machine: half of it is for the pointers of all running
-    /// queries; receive buffers, small answers and pages in the making are to fit into the other half.
+    /// Bytes of memory for all running queries together: half of it is for their pointers; receive
+    /// buffers, small answers and pages in the making have bounds of their own that leave the other half.
     pub memory_bytes: u64,
     /// Bytes of pointers that one running query may have in memory.
     pub query_memory_bytes: u64,
