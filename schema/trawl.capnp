@@ -3,13 +3,15 @@
 # (schema/src/frame.rs), whose type says which of the structs below it holds.
 #
 # Everything that comes from a repository is Data, never Text: paths and lines are bytes.
-# Numbers of lines count from 1, everything else from 0. Fields are added, never renumbered.
+# Numbers of lines count from 1, everything else from 0. Within a version of the protocol
+# (schema/src/message.rs) fields are added, never renumbered.
 
 struct Hello {
   # Backend -> frontend, first on every connection, and again on an idle one when the backend has
   # taken up a new manifest, or after a second without a change (the heartbeat of an idle one).
   protocol @0 :UInt32;
   shards @1 :List(Shard);
+  updated @2 :UInt64;        # when the manifest was written, seconds since 1970
 }
 
 struct Shard {
@@ -23,56 +25,72 @@ struct Shard {
 struct Pattern {
   enum Syntax {
     literal @0;              # the whole string is searched for, byte by byte
-    regexp @1;               # the syntax of the regex crate, Unicode on, ^ and $ match at lines
+    regexp @1;               # the syntax of the regex crate, Unicode on, ^ and $ match at lines; one
+                             # with \n or (?s) in it may match over several lines
   }
   text @0 :Text;
   syntax @1 :Syntax;
   ignoreCase @2 :Bool;
+  word @3 :Bool;             # no word character stands right before it or behind it
+  inPath @4 :Bool;           # the document's path is searched, not its text
 }
 
-struct Query {
-  # What is searched for. A pattern today; the tree of a richer language joins it in a union.
-  pattern @0 :Pattern;
+struct Expr {
+  # What is said of a document. A pattern holds where it matches at least once; what is found of a
+  # document of which the whole holds are the lines that patterns match which contribute to that: not
+  # those below a `not`, nor those of an alternative that does not hold.
+  union {
+    pattern @0 :Pattern;
+    filter @1 :Filter;
+    all @2 :List(Expr);      # two or more, which all hold
+    any @3 :List(Expr);      # two or more, of which one holds
+    not @4 :Expr;
+    line @5 :Expr;           # of patterns alone: holds where it does of one single line
+  }
 }
 
 struct Filter {
-  # Says which documents are searched: those of which it holds.
+  # What is said of a document without a look at its text.
   enum Field {
-    package @0;              # its name, before the version
+    package @0;              # its package's name, before the version
     path @1;                 # within the package
-    language @2;             # a name that BATCH could have; always exact, whatever its case
+    language @2;             # a name that BATCH could have, or another one for it; exact, in any case
+    extension @3;            # what is behind the last dot of its file's name; exact, in any case
+    name @4;                 # package's directory, "/" and path
   }
   enum Reading {
     regexp @0;               # the syntax of the regex crate, case sensitive, found anywhere
     exact @1;                # the whole of it; of a package, its directory's name too
+    glob @2;                 # * ? [] {} and **; without a / it is about a path's last part
   }
   field @0 :Field;
   reading @1 :Reading;
-  negated @2 :Bool;          # it holds where it otherwise would not
-  text @3 :Text;
+  text @2 :Text;
 }
 
 struct Search {
   # Frontend -> backend. Answered by BATCH, PROGRESS and SKIP frames and one END or ERROR.
-  query @0 :Query;
+  expr @0 :Expr;             # at most 64 patterns and filters, nested at most 32 deep
   contextLines @1 :UInt32;   # lines sent before and after each match
   shards @2 :List(Data);     # ids, as announced on HELLO; BATCH and END name a shard by its index here
-  filters @3 :List(Filter);  # all must hold; at most 32
-  want @4 :Want;
-  limit @5 :UInt64;          # only the best so many in the total order need be sent; 0: all
-  deadlineMs @6 :UInt32;     # from when the request came; then it ends with ERROR; 0: never
-  heavy @7 :Bool;            # it may cost what it costs; else one that costs much is not begun, and
+  want @3 :Want;
+  limit @4 :UInt64;          # only the best so many in the total order need be sent; 0: all
+  deadlineMs @5 :UInt32;     # from when the request came; then it ends with ERROR; 0: never
+  heavy @6 :Bool;            # it may cost what it costs; else one that costs much is not begun, and
                              # answered with ERROR heavy
+  names @7 :Bool;            # what is found of a document is its name, never a line
 }
 
 enum Want {
   matches @0;                # every matching line
   documents @1;              # of every document with a match the first one
   count @2;                  # no BATCH: END says how many there are
+  estimate @3;               # nothing is searched: END says what would be
 }
 
 struct Batch {
-  # Matches of one document, ascending by line; a document with many has several batches.
+  # Matches of one document, ascending by line; a document with many has several batches. One that is
+  # found by its name has a single line with the number 0, which is its path.
   shard @0 :UInt32;
   document @1 :UInt32;
   package @2 :Data;          # as its directory was named
@@ -83,6 +101,7 @@ struct Batch {
   lines @7 :List(Line);      # matches and their context, ascending, each line once
   ranges @8 :List(Range);    # the ranges of all lines, in order
   windows @9 :List(Window);  # the lines of which only a part is sent, ascending by line
+  runs @10 :List(Run);       # the matches over several lines, ascending by line
 }
 
 struct Line {
@@ -103,6 +122,11 @@ struct Window {
   line @0 :UInt32;           # index in Batch.lines
   start @1 :UInt64;          # where in the line the sent text begins
   lineBytes @2 :UInt64;      # the whole line, without its end
+}
+
+struct Run {
+  line @0 :UInt32;           # index in Batch.lines, which has all its lines, joined by \n
+  lines @1 :UInt32;          # how many there are, two at least
 }
 
 struct Progress {
@@ -129,6 +153,13 @@ struct End {
   planUs @2 :UInt64;         # compiling the pattern, microseconds as all below
   candidatesUs @3 :UInt64;   # evaluating the trigram query on all shards
   verifyUs @4 :UInt64;       # reading candidates, and sending what matches
+  estimates @5 :List(Estimate);
+                             # of an estimate: of each pattern, in the order of the expression
+}
+
+struct Estimate {
+  plan @0 :Text;             # its own trigram query, for people
+  candidates @1 :UInt64;     # blocks that it alone does not rule out, inside the filters
 }
 
 struct ShardEnd {
@@ -158,10 +189,10 @@ struct Failure {
   }
   kind @0 :Kind;
   message @1 :Text;
-  offset @2 :UInt32;         # badQuery: where in the pattern, in bytes; 0xffffffff when unknown
-  filter @3 :UInt32 = 0xffffffff;
-                             # badQuery: which filter is at fault, and `offset` is in its text;
-                             # 0xffffffff: none, the pattern is
+  offset @2 :UInt32;         # badQuery: where in the text at fault, in bytes; 0xffffffff when unknown
+  atom @3 :UInt32 = 0xffffffff;
+                             # badQuery: which pattern or filter is at fault, counted in the order of
+                             # the expression; 0xffffffff when it is none alone
   hint @4 :Text;             # badQuery: what to do about it; empty when there is nothing to say
   cost @5 :UInt64;           # heavy: candidate blocks
 }
@@ -192,6 +223,41 @@ struct FileReply {
   totalBytes @5 :UInt64;
   language @6 :Text;
   hash @7 :Data;
+}
+
+struct ListRequest {
+  # Frontend -> backend: what there is, in the order of names. Answered by one LIST or ERROR.
+  enum What {
+    packages @0;             # whose directory begins with `prefix`
+    children @1;             # of `package`: what is in the directory `prefix`, empty or with a / at its
+                             # end; directories with a / at their end, and the sums over what is in them
+    skipped @2;              # of `package`, or of all when that is empty: what is not searchable and has
+                             # a path that begins with `prefix`, or lies on the way to it
+  }
+  what @0 :What;
+  package @1 :Data;          # by its directory, or by its name
+  prefix @2 :Data;
+  after @3 :Data;            # only names behind this one: of packages directories, of children paths,
+                             # of what is skipped directory, "/" and path
+  count @4 :UInt32;          # at most; the bound of a reply may make it fewer
+}
+
+struct ListReply {
+  entries @0 :List(Entry);
+  more @1 :Bool;             # there are others behind the last
+}
+
+struct Entry {
+  package @0 :Data;          # as its directory was named
+  path @1 :Data;             # empty: it is a package
+  documents @2 :UInt32;
+  textBytes @3 :UInt64;
+  lines @4 :UInt64;
+  language @5 :Text;
+  hash @6 :Data;             # of a document
+  indexed @7 :UInt64;        # when its shard was written, seconds since 1970
+  reason @8 :Text;           # of what is not searchable: the key of why, and what the key does not say
+  detail @9 :Text;
 }
 
 struct SpoolManifest {

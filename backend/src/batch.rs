@@ -158,6 +158,7 @@ impl<'a> Packer<'a> {
             lines: &collected.lines,
             ranges: &collected.ranges,
             windows: &collected.windows,
+            runs: &[],
         };
         batch
             .encode(out)

@@ -178,10 +178,12 @@ impl Backend {
                 text_bytes: live.text_bytes,
             }
         };
-        let shards = self.live.current().shards.iter().map(describe).collect();
+        let current = self.live.current();
+        let shards = current.shards.iter().map(describe).collect();
         Hello {
             protocol: PROTOCOL,
             shards,
+            updated: current.updated,
         }
     }
 

@@ -23,9 +23,21 @@ const POLL: Duration = Duration::from_millis(250);
 pub struct Snapshot {
     /// The shards.
     pub shards: Vec<Arc<Shard>>,
+    /// When the manifest was written, in seconds since 1970; 0 when that cannot be told.
+    pub updated: u64,
 }
 
 impl Snapshot {
+    fn open(directory: &Path, open: &[Arc<Shard>]) -> Result<Snapshot, directory::Error> {
+        // Before the manifest is read: one that is replaced meanwhile makes the age too old, not too
+        // young, until it is taken up.
+        let stamp = directory::manifest_stamp(directory);
+        Ok(Snapshot {
+            shards: Index::open_again(directory, open)?.shards,
+            updated: stamp.map_or(0, |(_, seconds, _)| u64::try_from(seconds).unwrap_or(0)),
+        })
+    }
+
     fn is_intact(&self) -> bool {
         self.shards.iter().all(|shard| shard.intact().is_ok())
     }
@@ -43,12 +55,9 @@ pub struct Live {
 impl Live {
     /// Opens the index in `directory`.
     pub fn open(directory: &Path) -> Result<Live, directory::Error> {
-        let index = Index::open(directory)?;
         Ok(Live {
             directory: directory.to_owned(),
-            current: ArcSwap::from_pointee(Snapshot {
-                shards: index.shards,
-            }),
+            current: ArcSwap::from_pointee(Snapshot::open(directory, &[])?),
             previous: Mutex::default(),
             changed: watch::Sender::new(()),
         })
@@ -107,17 +116,15 @@ impl Live {
     /// Opens the index again and makes it the current generation.
     pub fn reload(&self) -> Result<(), directory::Error> {
         let old = self.current();
-        let index = Index::open_again(&self.directory, &old.shards)?;
+        let new = Snapshot::open(&self.directory, &old.shards)?;
         let mut previous = self
             .previous
             .lock()
             .unwrap_or_else(|poisoned| poisoned.into_inner());
         previous.push((Instant::now() + GRACE, old));
         drop(previous);
-        tracing::info!(shards = index.shards.len(), "opened the index again");
-        self.current.store(Arc::new(Snapshot {
-            shards: index.shards,
-        }));
+        tracing::info!(shards = new.shards.len(), "opened the index again");
+        self.current.store(Arc::new(new));
         self.changed.send_replace(());
         Ok(())
     }

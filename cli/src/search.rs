@@ -11,7 +11,7 @@ use crate::{size, terminal};
 use anyhow::Result;
 use frontend::{BadQuery, Query, filter};
 use print::Printer;
-use schema::message::{Field, Filter, Pattern, Syntax, Want};
+use schema::message::{Expr, Field, Pattern, Syntax, Want};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -72,11 +72,12 @@ struct Filters {
 }
 
 impl Filters {
-    fn parse(&self) -> Result<Vec<Filter>, BadQuery> {
+    fn parse(&self) -> Result<Vec<Expr>, BadQuery> {
         let typed = |field| match field {
-            Field::Package => &self.package,
+            Field::Package => &self.package[..],
             Field::Path => &self.path,
             Field::Language => &self.lang,
+            Field::Extension | Field::Name => &[],
         };
         let fields = filter::FIELDS.into_iter().map(|(field, _)| field);
         fields
@@ -151,7 +152,7 @@ pub(crate) fn query(
     text: &str,
     mode: Mode,
     ignore_case: bool,
-    filters: Vec<Filter>,
+    filters: Vec<Expr>,
 ) -> Result<Query, BadQuery> {
     let pattern = Pattern {
         text: text.to_owned(),
@@ -160,8 +161,10 @@ pub(crate) fn query(
             Mode::Regexp => Syntax::Regexp,
         },
         ignore_case,
+        ..Pattern::default()
     };
-    Query::new(pattern, filters, 0)
+    let parts = std::iter::once(Expr::Pattern(pattern)).chain(filters);
+    Query::new(Expr::all(parts), 0)
 }
 
 /// Says what was missing, and how the index was used.

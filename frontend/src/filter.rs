@@ -7,7 +7,7 @@
 //! Which languages there are is for a backend to say.
 
 use crate::query::{BadQuery, check_syntax};
-use schema::message::{Field, Filter, Reading};
+use schema::message::{Expr, Field, Filter, Reading};
 
 /// The fields and what they are called, in the order in which filters are shown.
 pub const FIELDS: [(Field, &str); 3] = [
@@ -28,11 +28,11 @@ pub fn field(name: &str) -> Option<Field> {
 pub fn name(field: Field) -> &'static str {
     let mut fields = FIELDS.into_iter();
     let named = fields.find(|(known, _)| *known == field);
-    named.expect("every field has a name").1
+    named.map_or("name", |(_, name)| name)
 }
 
 /// Parses what was typed.
-pub fn parse(field: Field, typed: &str) -> Result<Filter, BadQuery> {
+pub fn parse(field: Field, typed: &str) -> Result<Expr, BadQuery> {
     let (rest, negated) = stripped(typed, '-');
     let (text, exact) = stripped(rest, '=');
     let reading = match exact || field == Field::Language {
@@ -42,11 +42,29 @@ pub fn parse(field: Field, typed: &str) -> Result<Filter, BadQuery> {
     let filter = Filter {
         field,
         reading,
-        negated,
         text: text.to_owned(),
     };
     check(&filter)?;
-    Ok(filter)
+    let filter = Expr::Filter(filter);
+    Ok(if negated { filter.negated() } else { filter })
+}
+
+/// A filter, and whether it is negated.
+fn of(expr: &Expr) -> Option<(&Filter, bool)> {
+    match expr {
+        Expr::Filter(filter) => Some((filter, false)),
+        Expr::Not(inner) => match &**inner {
+            Expr::Filter(filter) => Some((filter, true)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// What filters are sorted by.
+pub(crate) fn key(expr: &Expr) -> Option<(Field, Reading, bool, String)> {
+    let (filter, negated) = of(expr)?;
+    Some((filter.field, filter.reading, negated, filter.text.clone()))
 }
 
 fn stripped(text: &str, first: char) -> (&str, bool) {
@@ -58,20 +76,25 @@ fn stripped(text: &str, first: char) -> (&str, bool) {
 
 /// What is typed for a filter: [`parse`] makes the same of it, but for the backslash that some
 /// regular expressions need.
-pub fn typed(filter: &Filter) -> String {
-    let sign = if filter.negated { "-" } else { "" };
+pub fn typed(expr: &Expr) -> Option<(&'static str, String)> {
+    let (filter, negated) = of(expr)?;
+    let sign = if negated { "-" } else { "" };
     let mark = match (filter.reading, filter.field) {
         (Reading::Exact, Field::Language) => "",
         (Reading::Exact, _) => "=",
+        (Reading::Glob, _) => "",
         (Reading::Regexp, _) if filter.text.starts_with(['-', '=']) => "\\",
         (Reading::Regexp, _) => "",
     };
-    format!("{sign}{mark}{}", filter.text)
+    Some((name(filter.field), format!("{sign}{mark}{}", filter.text)))
 }
 
 /// The filter as it was understood, in the notation of the query language to come.
-pub(crate) fn interpreted_as(filter: &Filter) -> String {
-    let sign = if filter.negated { "-" } else { "" };
+pub(crate) fn interpreted_as(expr: &Expr) -> String {
+    let Some((filter, negated)) = of(expr) else {
+        return format!("{expr:?}");
+    };
+    let sign = if negated { "-" } else { "" };
     let mark = match (filter.reading, filter.field) {
         (Reading::Exact, Field::Package | Field::Path) => "=",
         _ => "",
@@ -95,7 +118,7 @@ pub(crate) fn check(filter: &Filter) -> Result<(), BadQuery> {
     let name = name(filter.field);
     let checked = match filter.reading {
         _ if filter.text.is_empty() => Err(BadQuery::new("there is nothing to look for")),
-        Reading::Exact => Ok(()),
+        Reading::Exact | Reading::Glob => Ok(()),
         Reading::Regexp if filter.field == Field::Language => {
             Err(BadQuery::new("a language is a name"))
         }
@@ -117,7 +140,8 @@ mod tests {
     fn check(field: Field, text: &str, expected: Expect) {
         let out = match parse(field, text) {
             Ok(filter) => {
-                assert_eq!(parse(field, &typed(&filter)).unwrap(), filter, "{text}");
+                let (_, again) = typed(&filter).unwrap();
+                assert_eq!(parse(field, &again).unwrap(), filter, "{text}");
                 interpreted_as(&filter)
             }
             Err(BadQuery {
@@ -171,12 +195,11 @@ mod tests {
                 r#"Some(1) of Some("a(b"): the filter by path: not a regular expression: unclosed group"#
             ]],
         );
-        let regexp = Filter {
+        let regexp = Expr::Filter(Filter {
             field: Field::Path,
             reading: Reading::Regexp,
-            negated: true,
             text: "-=".to_owned(),
-        };
-        assert_eq!(typed(&regexp), r"-\-=");
+        });
+        assert_eq!(typed(&regexp.negated()).unwrap().1, r"-\-=");
     }
 }

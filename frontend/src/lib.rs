@@ -15,14 +15,14 @@
 //!
 //! ```
 //! use frontend::{Backend, Config, Frontend, Query};
-//! use schema::message::{Pattern, Syntax};
+//! use schema::message::{Expr, Pattern};
 //!
 //! # let directory = tempfile::tempdir().unwrap();
 //! # let spool = directory.path();
 //! # tokio::runtime::Runtime::new().unwrap().block_on(async {
 //! let frontend = Frontend::start(Config::new(spool), vec![Backend::tcp("127.0.0.1:9")]).unwrap();
-//! let pattern = Pattern { text: "fopen(".into(), syntax: Syntax::Literal, ignore_case: false };
-//! let query = Query::new(pattern, Vec::new(), Query::CONTEXT_DEFAULT).unwrap();
+//! let pattern = Pattern { text: "fopen(".into(), ..Pattern::default() };
+//! let query = Query::new(Expr::Pattern(pattern), Query::CONTEXT_DEFAULT).unwrap();
 //! let answer = frontend.search(query).await.unwrap().finished().await.unwrap();
 //! // Nobody listens there, and the answer does not pretend otherwise.
 //! assert!(!answer.is_complete());
@@ -74,7 +74,9 @@ pub use frontend::{BackendStatus, Frontend};
 pub use http::app;
 pub use live::{BackendProgress, Progress};
 pub use packages::Package;
-pub use query::{BadQuery, CONTEXT_LINES_MAX, LIMIT_MAX, QUERY_BYTES_MAX, Query, Typed};
+pub use query::{
+    BadQuery, CONTEXT_LINES_MAX, LIMIT_MAX, Notice, Parsed, QUERY_BYTES_MAX, Query, Typed,
+};
 pub use run::{Explain, Missing, ShardId, Skipped, SkippedDocument};
 pub use search::Search;
 pub use spool::{BeforeWrite, SpoolError};

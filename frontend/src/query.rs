@@ -11,8 +11,9 @@
 use crate::filter;
 use fnv::FnvHasher;
 use regex_syntax::ParserBuilder;
-use schema::message::{FILTERS_MAX, Field, Filter, Pattern, Syntax, Want};
-use std::hash::Hasher;
+use schema::message::{ATOMS_MAX, DEPTH_MAX, Expr, Field, Pattern, Search, Syntax, Want};
+use std::hash::{Hash, Hasher};
+use std::time::Duration;
 
 /// Bytes of a pattern and its filters. A person's query is far below it; a longer one is a mistake of a script,
 /// and costs every backend the time to compile it.
@@ -35,13 +36,35 @@ const SCOPE: &str = "public";
 /// A query that is well formed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Query {
-    pattern: Pattern,
-    /// In order, each once.
-    filters: Vec<Filter>,
+    expr: Expr,
+    /// What is found of a document is its name.
+    names: bool,
     context_lines: u32,
     want: Want,
     /// 0: all.
     limit: u64,
+}
+
+/// What was understood of what was typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parsed {
+    /// The query.
+    pub query: Query,
+    /// How long it may take, when that was typed too.
+    pub timeout: Option<Duration>,
+    /// What may have been meant otherwise.
+    pub notices: Vec<Notice>,
+}
+
+/// Something in a query that may have been meant otherwise than it was understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notice {
+    /// Where in the query, in bytes.
+    pub at: Option<usize>,
+    /// How it was understood.
+    pub reason: String,
+    /// What to type for the other meaning.
+    pub hint: Option<String>,
 }
 
 /// Why a query cannot be searched for.
@@ -56,15 +79,19 @@ pub struct BadQuery {
     pub reason: String,
     /// What to do about it, when there is something to say.
     pub hint: Option<String>,
+    /// Which of [`Expr::atoms`] a backend refuses, before its place in the text is known.
+    pub(crate) atom: Option<usize>,
 }
 
 impl BadQuery {
-    pub(crate) fn new(reason: impl Into<String>) -> Self {
+    /// A reason alone.
+    pub fn new(reason: impl Into<String>) -> Self {
         BadQuery {
             at: None,
             filter: None,
             reason: reason.into(),
             hint: None,
+            atom: None,
         }
     }
 
@@ -127,26 +154,30 @@ impl Query {
     /// Lines of context when nobody says otherwise.
     pub const CONTEXT_DEFAULT: u32 = 2;
 
-    /// Checks a pattern and filters, all of which must hold. All matches are wanted.
-    pub fn new(
-        pattern: Pattern,
-        mut filters: Vec<Filter>,
-        context_lines: u32,
-    ) -> Result<Query, BadQuery> {
-        if pattern.text.is_empty() {
-            return Err(BadQuery::new("the query is empty").hint("type what a line should contain"));
-        }
-        let filter_bytes: usize = filters.iter().map(|filter| filter.text.len()).sum();
-        let bytes = pattern.text.len() + filter_bytes;
+    /// Checks an expression. All matches are wanted.
+    pub fn new(expr: Expr, context_lines: u32) -> Result<Query, BadQuery> {
+        let atoms = expr.atoms();
+        let text = |atom: &&Expr| match atom {
+            Expr::Pattern(pattern) => pattern.text.len(),
+            Expr::Filter(filter) => filter.text.len(),
+            _ => 0,
+        };
+        let bytes: usize = atoms.iter().map(text).sum();
         if bytes > QUERY_BYTES_MAX {
             return Err(BadQuery::new(format!(
                 "a query of {bytes} bytes, the most is {QUERY_BYTES_MAX}"
             )));
         }
-        if filters.len() > FILTERS_MAX {
+        if atoms.len() > ATOMS_MAX {
             return Err(BadQuery::new(format!(
-                "{} filters, the most is {FILTERS_MAX}",
-                filters.len()
+                "{} patterns and filters, the most is {ATOMS_MAX}",
+                atoms.len()
+            )));
+        }
+        if expr.depth() > DEPTH_MAX {
+            return Err(BadQuery::new(format!(
+                "a query that nests {} deep, the most is {DEPTH_MAX}",
+                expr.depth()
             )));
         }
         if context_lines > CONTEXT_LINES_MAX {
@@ -154,19 +185,37 @@ impl Query {
                 "{context_lines} lines of context, the most is {CONTEXT_LINES_MAX}"
             )));
         }
-        if pattern.syntax == Syntax::Regexp {
-            check_syntax(&pattern.text, pattern.ignore_case)?;
+        for (index, atom) in atoms.into_iter().enumerate() {
+            let checked = match atom {
+                Expr::Filter(filter) => filter::check(filter),
+                Expr::Pattern(pattern) if pattern.text.is_empty() => {
+                    Err(BadQuery::new("the query is empty").hint("type what a line should contain"))
+                }
+                Expr::Pattern(pattern) if pattern.syntax == Syntax::Regexp => {
+                    check_syntax(&pattern.text, pattern.ignore_case)
+                }
+                _ => Ok(()),
+            };
+            checked.map_err(|bad| BadQuery {
+                atom: Some(index),
+                ..bad
+            })?;
         }
-        filters.iter().try_for_each(filter::check)?;
-        filters.sort_unstable();
-        filters.dedup();
         Ok(Query {
-            pattern,
-            filters,
+            expr: in_order(expr),
+            names: false,
             context_lines,
             want: Want::Matches,
             limit: 0,
         })
+    }
+
+    /// The same, which finds names of documents, never lines.
+    pub fn of_names(self) -> Query {
+        Query {
+            names: true,
+            ..self
+        }
     }
 
     /// The same, with another wish: only the best `limit` matches or documents, 0 for all. A count
@@ -178,7 +227,7 @@ impl Query {
                     .hint("leave it out for all; pages take only what is on them"),
             );
         }
-        let is_count = want == Want::Count;
+        let is_count = matches!(want, Want::Count | Want::Estimate);
         if is_count && limit > 0 {
             return Err(BadQuery::new("a count has no limit").hint("leave it out"));
         }
@@ -191,7 +240,7 @@ impl Query {
     }
 
     /// Parses what came over HTTP.
-    pub fn parse(typed: &Typed<'_>) -> Result<Query, BadQuery> {
+    pub fn parse(typed: &Typed<'_>) -> Result<Parsed, BadQuery> {
         let syntax = match typed.mode {
             None | Some("literal") => Syntax::Literal,
             Some("regexp") => Syntax::Regexp,
@@ -209,25 +258,31 @@ impl Query {
                 unknown("context", number, &most)
             })?,
         };
-        let pattern = Pattern {
+        let pattern = Expr::Pattern(Pattern {
             text: typed.q.to_owned(),
             syntax,
             ignore_case,
-        };
+            ..Pattern::default()
+        });
         let filters = typed.filters.iter();
         let filters = filters.map(|&(field, typed)| filter::parse(field, typed));
-        let query = Query::new(pattern, filters.collect::<Result<_, _>>()?, context_lines)?;
-        query.wanting(typed.want()?, typed.limit()?)
+        let parts = std::iter::once(Ok(pattern)).chain(filters);
+        let query = Query::new(Expr::all(parts.collect::<Result<Vec<_>, _>>()?), context_lines)?;
+        Ok(Parsed {
+            query: query.wanting(typed.want()?, typed.limit()?)?,
+            timeout: None,
+            notices: Vec::new(),
+        })
     }
 
-    /// What is searched for in each line.
-    pub fn pattern(&self) -> &Pattern {
-        &self.pattern
+    /// What is searched for.
+    pub fn expr(&self) -> &Expr {
+        &self.expr
     }
 
-    /// Which documents are searched: all must hold. In order, each once.
-    pub fn filters(&self) -> &[Filter] {
-        &self.filters
+    /// Whether what is found of a document is its name, never a line.
+    pub fn names(&self) -> bool {
+        self.names
     }
 
     /// Lines of context before and after each match.
@@ -248,22 +303,28 @@ impl Query {
     /// The query as it was understood, in the notation of the query language to come: a literal in
     /// quotes, a regular expression between slashes.
     pub fn interpreted_as(&self) -> String {
-        let text = &self.pattern.text;
-        let mut out = match self.pattern.syntax {
-            Syntax::Literal => filter::quoted(text),
-            Syntax::Regexp => format!("/{text}/"),
-        };
-        if self.pattern.ignore_case {
-            out.push_str(" case:no");
+        let (mut parts, mut ignores_case) = (Vec::new(), false);
+        for factor in self.expr.factors() {
+            parts.push(match factor {
+                Expr::Pattern(pattern) => {
+                    ignores_case |= pattern.ignore_case;
+                    match pattern.syntax {
+                        Syntax::Literal => filter::quoted(&pattern.text),
+                        Syntax::Regexp => format!("/{}/", pattern.text),
+                    }
+                }
+                other => filter::interpreted_as(other),
+            });
         }
-        for each in &self.filters {
-            out.push(' ');
-            out.push_str(&filter::interpreted_as(each));
+        if ignores_case {
+            parts.insert(1, "case:no".to_owned());
         }
+        let mut out = parts.join(" ");
         match self.want {
             Want::Matches => {}
             Want::Documents => out.push_str(" want:documents"),
             Want::Count => out.push_str(" want:count"),
+            Want::Estimate => out.push_str(" want:estimate"),
         }
         if self.limit > 0 {
             out.push_str(&format!(" limit:{}", self.limit));
@@ -271,34 +332,51 @@ impl Query {
         out
     }
 
+    /// What backends are asked, but for shards and deadline.
+    pub(crate) fn search(&self) -> Search {
+        Search {
+            expr: self.expr.clone(),
+            names: self.names,
+            context_lines: self.context_lines,
+            want: self.want,
+            limit: self.limit,
+            ..Search::default()
+        }
+    }
+
+    /// The query that asks this.
+    pub(crate) fn of(search: Search) -> Result<Query, BadQuery> {
+        let query = Query::new(search.expr, search.context_lines)?;
+        let query = match search.names {
+            true => query.of_names(),
+            false => query,
+        };
+        query.wanting(search.want, search.limit)
+    }
+
     /// Names the run of this query over one generation. A name, not a proof: whoever finds a run
     /// under it compares the query as well.
     pub(crate) fn identity(&self, generation: &str) -> String {
         let mut hasher = FnvHasher::default();
-        let mut text = |text: &str| {
-            hasher.write(&(text.len() as u64).to_le_bytes());
-            hasher.write(text.as_bytes());
-        };
-        for field in [SCOPE, &self.pattern.text, generation] {
-            text(field);
-        }
-        for each in &self.filters {
-            text(&filter::interpreted_as(each));
-        }
-        hasher.write_u8(match self.pattern.syntax {
-            Syntax::Literal => 0,
-            Syntax::Regexp => 1,
-        });
-        hasher.write_u8(u8::from(self.pattern.ignore_case));
-        hasher.write(&self.context_lines.to_le_bytes());
-        hasher.write_u8(match self.want {
-            Want::Matches => 0,
-            Want::Documents => 1,
-            Want::Count => 2,
-        });
-        hasher.write(&self.limit.to_le_bytes());
+        // Lengths are part of what `Hash` of strings and lists gives, so no two run together.
+        (SCOPE, generation).hash(&mut hasher);
+        self.hash(&mut hasher);
         format!("{:016x}", hasher.finish())
     }
+}
+
+/// The same expression, with the filters that must all hold last, in order and each once: whoever
+/// types them in another order asks the same.
+fn in_order(expr: Expr) -> Expr {
+    let (mut filters, rest): (Vec<_>, Vec<_>) =
+        expr.factors().iter().cloned().partition(|factor| match factor {
+            Expr::Filter(_) => true,
+            Expr::Not(inner) => matches!(**inner, Expr::Filter(_)),
+            _ => false,
+        });
+    filters.sort_by_cached_key(filter::key);
+    filters.dedup();
+    Expr::all(rest.into_iter().chain(filters))
 }
 
 /// Names a set of shards, in whatever order they come and however often.

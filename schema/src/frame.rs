@@ -60,6 +60,8 @@ pub enum Kind {
     File = 9,
     /// A frontend to itself, on the disk: a finished run.
     Manifest = 10,
+    /// A request for names, and the reply to it.
+    List = 11,
 }
 
 impl Kind {
@@ -75,6 +77,7 @@ impl Kind {
             8 => Kind::Cancel,
             9 => Kind::File,
             10 => Kind::Manifest,
+            11 => Kind::List,
             _ => return None,
         })
     }

@@ -7,29 +7,33 @@
 //! payload's length, whatever the bytes are: a reader's traversal limit is tied to that length.
 
 mod batch;
+mod expr;
 mod manifest;
 mod reply;
 mod request;
 
-pub use batch::{Batch, BatchReader, BatchView, Line, LineView, Lines, Range, Window};
+pub use batch::{Batch, BatchReader, BatchView, Line, LineView, Lines, Range, Run, Window};
+pub use expr::{ATOMS_MAX, DEPTH_MAX, Expr, Field, Filter, Pattern, Reading, Syntax};
 pub use manifest::{Facet, SPOOL_VERSION, SpoolFacets, SpoolManifest};
 pub use reply::{
-    End, Failure, FailureKind, FileReply, Hello, Phases, Progress, Shard, ShardEnd, Skip,
+    End, Entry, Estimate, Failure, FailureKind, FileReply, Hello, ListReply, Phases, Progress, Shard,
+    ShardEnd, Skip,
 };
-pub use request::{
-    FILTERS_MAX, Field, FileRange, FileRequest, Filter, Pattern, Reading, Search, Syntax, Want,
-};
+pub use request::{FileRange, FileRequest, ListRequest, Search, Want, What};
 
 use crate::frame::{self, Kind};
 use capnp::message::{Allocator, Builder, HeapAllocator, Reader, ReaderOptions};
 use capnp::serialize::BufferSegments;
 
 /// The version of the messages and of what is expected of whom. Both sides must have the same.
-pub const PROTOCOL: u32 = 2;
+pub const PROTOCOL: u32 = 3;
 
 /// How often a reader may look at each word of a message. A batch is looked at once or twice; a
 /// message whose pointers make it look larger than this is an attack.
 const TRAVERSALS_MAX: usize = 16;
+
+/// How deep structs and lists may nest: an expression's each have a list around them.
+const NESTING_MAX: i32 = 2 * DEPTH_MAX as i32 + 16;
 
 /// Why a payload is not the message it should be.
 #[derive(Debug, thiserror::Error)]
@@ -65,7 +69,7 @@ type Segments<'a> = BufferSegments<&'a [u8]>;
 fn reader(payload: &[u8]) -> Result<Reader<Segments<'_>>, Error> {
     let mut options = ReaderOptions::new();
     options.traversal_limit_in_words(Some(payload.len() / 8 * TRAVERSALS_MAX + 64));
-    options.nesting_limit(16);
+    options.nesting_limit(NESTING_MAX);
     Ok(Reader::new(BufferSegments::new(payload, options)?, options))
 }
 

@@ -87,7 +87,7 @@ impl<'e, 'a> Emitter<'e, 'a> {
         end.verified_bytes += unit.verified_bytes;
         end.found += match self.task.request.want {
             Want::Documents => matched_documents,
-            Want::Matches | Want::Count => unit.lines,
+            Want::Matches | Want::Count | Want::Estimate => unit.lines,
         };
     }
 

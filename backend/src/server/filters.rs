@@ -5,22 +5,22 @@ use index::plan::BadPattern;
 use schema::message::{Failure, FailureKind, Field, Filter, Reading};
 
 /// Compiles filters; the failure says which one is at fault, and where in its text.
-pub(super) fn compile(filters: &[Filter]) -> Result<Filters, Failure> {
+pub(super) fn compile(filters: &[(u32, &Filter, bool)]) -> Result<Filters, Failure> {
     let mut compiled = Filters::default();
-    for (index, filter) in (0..).zip(filters) {
-        add(&mut compiled, filter).map_err(|failure| Failure {
-            filter: Some(index),
+    for &(atom, filter, negated) in filters {
+        add(&mut compiled, filter, negated).map_err(|failure| Failure {
+            atom: Some(atom),
             ..failure
         })?;
     }
     Ok(compiled)
 }
 
-fn add(to: &mut Filters, filter: &Filter) -> Result<(), Failure> {
-    let (text, negated) = (&filter.text[..], filter.negated);
+fn add(to: &mut Filters, filter: &Filter, negated: bool) -> Result<(), Failure> {
+    let text = &filter.text[..];
     let value = match filter.reading {
         Reading::Regexp => Value::Regexp(text),
-        Reading::Exact => Value::Exact(text),
+        Reading::Exact | Reading::Glob => Value::Exact(text),
     };
     match (filter.field, filter.reading) {
         (Field::Package, _) => to
@@ -30,7 +30,7 @@ fn add(to: &mut Filters, filter: &Filter) -> Result<(), Failure> {
             .path(value, negated)
             .map_err(|bad| bad_value("path", bad)),
         (Field::Language, Reading::Exact) => to.language(text, negated).map_err(unknown_language),
-        (Field::Language, Reading::Regexp) => Err(Failure::new(
+        _ => Err(Failure::new(
             FailureKind::BadQuery,
             "a language is a name, not a regular expression",
         )),
@@ -66,7 +66,6 @@ mod tests {
         Filter {
             field,
             reading,
-            negated: false,
             text: text.to_owned(),
         }
     }
@@ -74,12 +73,12 @@ mod tests {
     #[test]
     fn what_is_wrong_says_where_and_what_to_do() {
         let good = filter(Field::Path, Reading::Exact, "a(b");
-        assert!(compile(std::slice::from_ref(&good)).is_ok());
+        assert!(compile(&[(0, &good, false)]).is_ok());
         let check = |field, reading, text, offset, says: &str| {
-            let filters = [good.clone(), filter(field, reading, text)];
-            let failure = compile(&filters).unwrap_err();
+            let bad = filter(field, reading, text);
+            let failure = compile(&[(0, &good, false), (1, &bad, false)]).unwrap_err();
             assert_eq!(failure.kind, FailureKind::BadQuery);
-            assert_eq!((failure.filter, failure.offset), (Some(1), offset));
+            assert_eq!((failure.atom, failure.offset), (Some(1), offset));
             let said = format!("{}; {}", failure.message, failure.hint);
             assert!(said.contains(says), "{said}");
         };

@@ -7,7 +7,9 @@ use crate::pattern::Compiled;
 use crate::search::{Cancel, HEAVY_BLOCKS, Plan, Request, Stopped, Unplanned};
 use index::filter::Filters;
 use index::shard::Shard;
-use schema::message::{self, End, Failure, FailureKind, Phases, Search, ShardEnd, Want};
+use schema::message::{
+    self, End, Expr, Failure, FailureKind, Filter, Pattern, Phases, Search, ShardEnd, Want,
+};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -62,8 +64,9 @@ impl Job {
     /// this; sends frames of batches and progress.
     pub(super) fn run(&self, turn: Turn, queue: Queue) -> Result<Finished, Unfinished> {
         let started = Instant::now();
-        let compiled = compile(&self.search).map_err(Unfinished::Failed)?;
-        let filters = filters::compile(&self.search.filters).map_err(Unfinished::Failed)?;
+        let (pattern, said) = parts(&self.search).map_err(Unfinished::Failed)?;
+        let compiled = compile(pattern).map_err(Unfinished::Failed)?;
+        let filters = filters::compile(&said).map_err(Unfinished::Failed)?;
         let request = self.request(&compiled, &filters);
         let planned = Instant::now();
         let plan = self.plan(&request)?;
@@ -85,6 +88,7 @@ impl Job {
                 candidates_us,
                 verify_us,
             },
+            estimates: Vec::new(),
         };
         Ok(Finished { rest, end })
     }
@@ -98,7 +102,7 @@ impl Job {
             limit: self.search.limit,
             context_lines: match self.search.want {
                 Want::Matches | Want::Documents => self.search.context_lines.min(CONTEXT_LINES_MAX),
-                Want::Count => 0,
+                Want::Count | Want::Estimate => 0,
             },
             workers: self.workers,
             cancel: &self.cancel,
@@ -127,8 +131,26 @@ impl Job {
     }
 }
 
-fn compile(search: &Search) -> Result<Compiled, Failure> {
-    Compiled::new(&search.pattern).map_err(|bad| Failure {
+/// The pattern and the filters that an expression consists of.
+fn parts(search: &Search) -> Result<(&Pattern, Vec<(u32, &Filter, bool)>), Failure> {
+    let bad = || Failure::new(FailureKind::BadQuery, "the query is not understood here");
+    let (mut pattern, mut said) = (None, Vec::new());
+    for (atom, factor) in (0..).zip(search.expr.factors()) {
+        match factor {
+            Expr::Pattern(other) if pattern.is_none() => pattern = Some(other),
+            Expr::Filter(filter) => said.push((atom, filter, false)),
+            Expr::Not(inner) => match &**inner {
+                Expr::Filter(filter) => said.push((atom, filter, true)),
+                _ => return Err(bad()),
+            },
+            _ => return Err(bad()),
+        }
+    }
+    Ok((pattern.ok_or_else(bad)?, said))
+}
+
+fn compile(pattern: &Pattern) -> Result<Compiled, Failure> {
+    Compiled::new(pattern).map_err(|bad| Failure {
         offset: bad.at.and_then(|at| u32::try_from(at).ok()),
         ..Failure::new(FailureKind::BadQuery, bad.reason)
     })

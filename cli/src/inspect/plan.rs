@@ -44,11 +44,11 @@ pub(super) fn show(
 
 fn compile(text: &str, arguments: &Arguments) -> Result<Compiled, BadQuery> {
     let query = search::query(text, arguments.mode, arguments.ignore_case, Vec::new())?;
-    Compiled::new(query.pattern()).map_err(|bad| BadQuery {
-        at: bad.at,
-        filter: None,
-        reason: bad.reason,
-        hint: None,
+    let pattern = query.expr().patterns()[0];
+    Compiled::new(pattern).map_err(|bad| {
+        let mut query = BadQuery::new(bad.reason);
+        query.at = bad.at;
+        query
     })
 }
 

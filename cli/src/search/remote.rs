@@ -70,7 +70,7 @@ struct FoundWindow {
 
 pub(super) fn search(server: &str, query: &Query, printer: &mut Printer) -> Result<Summary> {
     let server = Server::new(server)?;
-    let pattern = query.pattern();
+    let pattern = query.expr().patterns()[0];
     let mut parameters = vec![
         ("q", pattern.text.as_bytes()),
         (
@@ -94,10 +94,8 @@ pub(super) fn search(server: &str, query: &Query, printer: &mut Printer) -> Resu
         ("per_page", b"1"),
         ("explain", b"true"),
     ];
-    let filters = query.filters().iter();
-    let filters: Vec<_> = filters
-        .map(|each| (filter::name(each.field), filter::typed(each)))
-        .collect();
+    let filters = query.expr().factors().iter();
+    let filters: Vec<_> = filters.filter_map(filter::typed).collect();
     parameters.extend(
         filters
             .iter()
@@ -128,7 +126,7 @@ fn want(query: &Query) -> &'static [u8] {
     match query.want() {
         Want::Matches => b"matches",
         Want::Documents => b"documents",
-        Want::Count => b"count",
+        Want::Count | Want::Estimate => b"count",
     }
 }
 
@@ -254,13 +252,11 @@ impl Server {
         let mut text = Vec::new();
         body.read_to_end(&mut text)?;
         match serde_json::from_slice::<Problem>(&text) {
-            Ok(problem) if status == 400 => Err(BadQuery {
-                at: problem.at,
-                filter: problem.filter,
-                reason: problem.detail,
-                hint: problem.hint,
+            Ok(problem) if status == 400 => {
+                let mut bad = BadQuery::new(problem.detail);
+                (bad.at, bad.filter, bad.hint) = (problem.at, problem.filter, problem.hint);
+                Err(bad.into())
             }
-            .into()),
             Ok(Problem { detail, .. }) => bail!("the server says: {detail}"),
             Err(_) => bail!("the server says: {status} {}", terminal::harmless(&text)),
         }

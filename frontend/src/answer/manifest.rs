@@ -6,7 +6,7 @@ use crate::assign::Known;
 use crate::query::Query;
 use crate::run::{Explain, Outcome, Skipped, SkippedDocument};
 use crate::spool::Recovered;
-use schema::message::{Search, ShardEnd, Skip, SpoolManifest};
+use schema::message::{ShardEnd, Skip, SpoolManifest};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -139,25 +139,4 @@ fn skips(skipped: &Skipped) -> Vec<Skip> {
 
 fn micros(time: Duration) -> u64 {
     u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
-}
-
-/// A query's part of a request.
-impl Query {
-    /// What backends are asked, but for shards and deadline.
-    pub(crate) fn search(&self) -> Search {
-        Search {
-            pattern: self.pattern().clone(),
-            filters: self.filters().to_vec(),
-            context_lines: self.context_lines(),
-            want: self.want(),
-            limit: self.limit(),
-            ..Search::default()
-        }
-    }
-
-    /// The query that asks this.
-    pub(crate) fn of(search: Search) -> Result<Query, crate::query::BadQuery> {
-        Query::new(search.pattern, search.filters, search.context_lines)?
-            .wanting(search.want, search.limit)
-    }
 }

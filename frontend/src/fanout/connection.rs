@@ -5,7 +5,7 @@ use crate::query::BadQuery;
 use crate::run::{Event, Fault};
 use crate::spool::SpoolError;
 use schema::frame::{self, Decoder, Kind};
-use schema::message::{self, Failure, FailureKind, Filter, Hello, PROTOCOL};
+use schema::message::{self, Failure, FailureKind, Hello, PROTOCOL};
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -109,17 +109,14 @@ impl Lost {
             .increment(1);
     }
 
-    /// By what the backend said; `filters` are those of the search, if it was one.
-    pub(crate) fn by(failure: Failure, filters: &[Filter]) -> Self {
-        let filter = failure
-            .filter
-            .and_then(|filter| filters.get(filter as usize));
+    /// By what the backend said.
+    pub(crate) fn by(failure: Failure) -> Self {
         match failure.kind {
             FailureKind::BadQuery => Lost::Refused(BadQuery {
                 at: failure.offset.map(|offset| offset as usize),
-                filter: filter.map(|filter| filter.text.clone()),
-                reason: failure.message,
+                atom: failure.atom.map(|atom| atom as usize),
                 hint: Some(failure.hint).filter(|hint| !hint.is_empty()),
+                ..BadQuery::new(failure.message)
             }),
             FailureKind::StaleShards => Lost::Stale(failure.message),
             FailureKind::Heavy => Lost::Heavy,

@@ -25,7 +25,7 @@ fn ask(peer: &Peer, mut connection: Connection, frame: &[u8]) -> Result<FileRepl
     connection.send(frame)?;
     let reply = connection.next(|kind, payload| match kind {
         Kind::File => Ok(Ok(FileReply::decode(payload)?)),
-        Kind::Error => Ok(Err(Lost::by(Failure::decode(payload)?, &[]))),
+        Kind::Error => Ok(Err(Lost::by(Failure::decode(payload)?))),
         other => Err(Lost::Unexpected(other)),
     })?;
     peer.put_idle(connection);

@@ -152,7 +152,7 @@ impl<'a> Walk<'a> {
                 return Ok(Some(self.part.end(end, now.time)?));
             }
             Kind::Error => return Err(self.failure(Failure::decode(frame.payload)?)),
-            kind @ (Kind::Search | Kind::Cancel | Kind::File | Kind::Manifest) => {
+            kind @ (Kind::Search | Kind::Cancel | Kind::File | Kind::Manifest | Kind::List) => {
                 return Err(Lost::Unexpected(kind));
             }
         }
@@ -209,7 +209,7 @@ impl<'a> Walk<'a> {
     /// A search that was asked for whatever it costs, or that has begun, cannot be put off for its
     /// cost: it would be asked for again without end, or its matches be there twice.
     fn failure(&self, failure: Failure) -> Lost {
-        match Lost::by(failure, &self.place.search.filters) {
+        match Lost::by(failure) {
             Lost::Heavy if self.place.search.heavy || self.part.has_begun() => {
                 Lost::Unexpected(Kind::Error)
             }

@@ -5,7 +5,7 @@ use crate::filter;
 use crate::page::{
     PACKAGES_PER_PAGE_DEFAULT, PER_PACKAGE_DEFAULT, PER_PACKAGE_MAX, PER_PAGE_DEFAULT, PER_PAGE_MAX,
 };
-use crate::query::{BadQuery, Query, Typed};
+use crate::query::{BadQuery, Parsed, Query, Typed};
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use percent_encoding::percent_decode;
@@ -195,6 +195,11 @@ impl Params {
 
     /// The query, whose text must be UTF-8 like everything that patterns are made of.
     pub(super) fn query(&self) -> Result<Query, BadQuery> {
+        Ok(self.parsed()?.query)
+    }
+
+    /// The query, and what else was understood.
+    pub(super) fn parsed(&self) -> Result<Parsed, BadQuery> {
         let utf8 = |name: &str, value| {
             str::from_utf8(value).map_err(|error| BadQuery {
                 at: (name == "q").then_some(error.valid_up_to()),

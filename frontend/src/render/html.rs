@@ -90,7 +90,7 @@ impl From<Want> for Wanted {
         match want {
             Want::Matches => Wanted::Matches,
             Want::Documents => Wanted::Documents,
-            Want::Count => Wanted::Count,
+            Want::Count | Want::Estimate => Wanted::Count,
         }
     }
 }

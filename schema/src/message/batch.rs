@@ -9,7 +9,7 @@
 
 use super::{Error, Segments, builder_of, finish, length, reader};
 use crate::frame::Kind;
-use crate::trawl_capnp::{batch, line, range, window};
+use crate::trawl_capnp::{batch, line, range, run, window};
 use capnp::message::Reader;
 use capnp::private::layout::StructSize;
 use capnp::struct_list;
@@ -24,10 +24,10 @@ pub struct Range {
     pub end: u32,
 }
 
-/// A line of a batch that is to be sent.
+/// A line of a batch that is to be sent, or a run of lines that a match is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Line {
-    /// Its number in the document, from 1.
+    /// Its number in the document, from 1; 0: it is no line, but the document's path.
     pub number: u32,
     /// The match's rank; 0 for context.
     pub rank: f32,
@@ -48,6 +48,15 @@ pub struct Window {
     pub start: u64,
     /// Bytes of the whole line, without its end.
     pub line_bytes: u64,
+}
+
+/// Of a match over several lines: how many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// Index in [`Batch::lines`]. Its text is that of all lines, joined by `\n`.
+    pub line: u32,
+    /// How many lines there are; two at least.
+    pub lines: u32,
 }
 
 /// The BATCH frame, to be encoded.
@@ -73,6 +82,8 @@ pub struct Batch<'a> {
     pub ranges: &'a [Range],
     /// The lines that are sent in part, ascending.
     pub windows: &'a [Window],
+    /// The matches over several lines, ascending.
+    pub runs: &'a [Run],
 }
 
 impl Batch<'_> {
@@ -103,12 +114,22 @@ impl Batch<'_> {
             entry.set_end(range.end);
         }
         if !self.windows.is_empty() {
-            let mut windows = root.init_windows(length(self.windows.len()));
+            let mut windows = root
+                .reborrow()
+                .init_windows(length(self.windows.len()));
             for (index, window) in (0..).zip(self.windows) {
                 let mut entry = windows.reborrow().get(index);
                 entry.set_line(window.line);
                 entry.set_start(window.start);
                 entry.set_line_bytes(window.line_bytes);
+            }
+        }
+        if !self.runs.is_empty() {
+            let mut runs = root.init_runs(length(self.runs.len()));
+            for (index, run) in (0..).zip(self.runs) {
+                let mut entry = runs.reborrow().get(index);
+                entry.set_line(run.line);
+                entry.set_lines(run.lines);
             }
         }
         finish(Kind::Batch, &message, out)
@@ -120,6 +141,13 @@ impl Batch<'_> {
         fn structs<T>(list: &[T], of: StructSize) -> usize {
             1 + list.len() * of.total() as usize
         }
+        /// Of a list that is left out when it is empty.
+        fn if_any<T>(list: &[T], of: StructSize) -> usize {
+            match list.is_empty() {
+                true => 0,
+                false => structs(list, of),
+            }
+        }
         fn bytes(data: &[u8]) -> usize {
             data.len().div_ceil(8)
         }
@@ -128,11 +156,9 @@ impl Batch<'_> {
         let language = self.language.len() / 8 + 1;
         let lines = structs(self.lines, line::Builder::STRUCT_SIZE);
         let ranges = structs(self.ranges, range::Builder::STRUCT_SIZE);
-        let windows = match self.windows.is_empty() {
-            true => 0,
-            false => structs(self.windows, window::Builder::STRUCT_SIZE),
-        };
-        root + names + language + bytes(self.text) + lines + ranges + windows
+        let windows = if_any(self.windows, window::Builder::STRUCT_SIZE);
+        let runs = if_any(self.runs, run::Builder::STRUCT_SIZE);
+        root + names + language + bytes(self.text) + lines + ranges + windows + runs
     }
 }
 
@@ -157,6 +183,11 @@ impl<'a> BatchReader<'a> {
         } else {
             None
         };
+        let runs = if root.has_runs() {
+            Some(root.get_runs()?)
+        } else {
+            None
+        };
         let view = BatchView {
             shard: root.get_shard(),
             document: root.get_document(),
@@ -168,6 +199,7 @@ impl<'a> BatchReader<'a> {
             lines: root.get_lines()?,
             ranges: root.get_ranges()?,
             windows,
+            runs,
         };
         view.check()?;
         Ok(view)
@@ -193,13 +225,16 @@ pub struct BatchView<'a> {
     lines: struct_list::Reader<'a, line::Owned>,
     ranges: struct_list::Reader<'a, range::Owned>,
     windows: Option<struct_list::Reader<'a, window::Owned>>,
+    runs: Option<struct_list::Reader<'a, run::Owned>>,
 }
 
-/// A line of a batch, borrowed from its frame.
+/// A line of a batch, borrowed from its frame, or a run of lines that a match is.
 #[derive(Clone, Copy)]
 pub struct LineView<'a> {
-    /// Its number in the document, from 1.
+    /// Its number in the document, from 1, or that of its first line; 0: it is the document's path.
     pub number: u32,
+    /// How many lines it is.
+    pub lines: u32,
     /// The match's rank; 0 for context.
     pub rank: f32,
     /// Offset of its first byte in the document's text.
@@ -243,19 +278,24 @@ impl<'a> BatchView<'a> {
             text_at: 0,
             range_at: 0,
             window_at: 0,
+            run_at: 0,
         }
     }
 
     /// Goes through all lines once with checked arithmetic. What holds afterwards: the lines' text
-    /// and ranges are exactly those that were sent, every range is within its line's text, numbers
-    /// ascend, and every window belongs to a line.
+    /// and ranges are exactly those that were sent, every range is within its line's text, no line is
+    /// sent twice, and every window and run belongs to a line.
     fn check(&self) -> Result<(), Error> {
-        let (mut text, mut ranges, mut number) = (0_u64, 0_u64, 0);
-        for line in self.lines {
-            if line.get_number() <= number {
+        let (mut text, mut ranges, mut next) = (0_u64, 0_u64, 0_u64);
+        let mut runs = self.runs.into_iter().flatten().peekable();
+        for (index, line) in (0..).zip(self.lines) {
+            let number = u64::from(line.get_number());
+            let is_name = self.lines.len() == 1 && self.text == self.path;
+            if number < next || (number == 0 && !is_name) {
                 return Err(Error::Impossible("line number"));
             }
-            number = line.get_number();
+            let run = runs.next_if(|run| run.get_line() == index);
+            next = number + u64::from(run.map_or(1, |run| run.get_lines().max(1)));
             text += u64::from(line.get_text_bytes());
             let end = ranges + u64::from(line.get_ranges());
             if end > u64::from(self.ranges.len()) {
@@ -271,6 +311,9 @@ impl<'a> BatchView<'a> {
         }
         if text != self.text.len() as u64 || ranges != u64::from(self.ranges.len()) {
             return Err(Error::Impossible("number of bytes or ranges"));
+        }
+        if runs.next().is_some() {
+            return Err(Error::Impossible("run of lines"));
         }
         self.check_windows()
     }
@@ -304,6 +347,7 @@ pub struct Lines<'a> {
     text_at: usize,
     range_at: u32,
     window_at: u32,
+    run_at: u32,
 }
 
 impl<'a> Iterator for Lines<'a> {
@@ -315,6 +359,7 @@ impl<'a> Iterator for Lines<'a> {
         let (start, line_bytes) = self.window().unwrap_or((0, text.len() as u64));
         let view = LineView {
             number: line.get_number(),
+            lines: self.run().unwrap_or(1),
             rank: line.get_rank(),
             offset: line.get_offset(),
             text,
@@ -347,5 +392,15 @@ impl Lines<'_> {
         }
         self.window_at += 1;
         Some((window.get_start(), window.get_line_bytes()))
+    }
+
+    /// How many lines the next one is, when it is several.
+    fn run(&mut self) -> Option<u32> {
+        let run = self.batch.runs?.try_get(self.run_at)?;
+        if run.get_line() != self.next {
+            return None;
+        }
+        self.run_at += 1;
+        Some(run.get_lines().max(1))
     }
 }

@@ -6,7 +6,7 @@ use crate::trawl_capnp::{facet, spool_facets, spool_manifest};
 use capnp::{primitive_list, struct_list};
 
 /// The version of a spool's files. A spool of another one is removed: a search makes it again.
-pub const SPOOL_VERSION: u32 = 1;
+pub const SPOOL_VERSION: u32 = 2;
 
 /// The MANIFEST frame: a run that is whole, and what it says beside its matches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

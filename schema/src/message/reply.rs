@@ -3,7 +3,9 @@
 use super::request::shard_id;
 use super::{Error, builder, finish, length, reader, text};
 use crate::frame::Kind;
-use crate::trawl_capnp::{end, failure, file_reply, hello, progress, shard_end, skip};
+use crate::trawl_capnp::{
+    end, entry, failure, file_reply, hello, list_reply, progress, shard_end, skip,
+};
 
 /// A shard that a backend serves.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +29,8 @@ pub struct Hello {
     pub protocol: u32,
     /// What it serves now.
     pub shards: Vec<Shard>,
+    /// When its manifest was written, in seconds since 1970.
+    pub updated: u64,
 }
 
 impl Hello {
@@ -35,6 +39,7 @@ impl Hello {
         let mut message = builder();
         let mut root = message.init_root::<hello::Builder<'_>>();
         root.set_protocol(self.protocol);
+        root.set_updated(self.updated);
         let mut shards = root.init_shards(length(self.shards.len()));
         for (index, shard) in (0..).zip(&self.shards) {
             let mut entry = shards.reborrow().get(index);
@@ -64,6 +69,7 @@ impl Hello {
         Ok(Hello {
             protocol: root.get_protocol(),
             shards,
+            updated: root.get_updated(),
         })
     }
 }
@@ -236,6 +242,17 @@ pub struct End {
     pub plan: String,
     /// What took how long.
     pub phases: Phases,
+    /// Of an estimate: of each pattern, in the order of the expression.
+    pub estimates: Vec<Estimate>,
+}
+
+/// What a pattern alone would cost.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Estimate {
+    /// Its own trigram query, for people.
+    pub plan: String,
+    /// Blocks that it alone does not rule out, inside the filters.
+    pub candidates: u64,
 }
 
 /// How long a backend worked at what.
@@ -258,6 +275,14 @@ impl End {
         root.set_plan_us(self.phases.plan_us);
         root.set_candidates_us(self.phases.candidates_us);
         root.set_verify_us(self.phases.verify_us);
+        let mut estimates = root
+            .reborrow()
+            .init_estimates(length(self.estimates.len()));
+        for (index, estimate) in (0..).zip(&self.estimates) {
+            let mut entry = estimates.reborrow().get(index);
+            entry.set_plan(&estimate.plan[..]);
+            entry.set_candidates(estimate.candidates);
+        }
         let mut shards = root.init_shards(length(self.shards.len()));
         for (index, shard) in (0..).zip(&self.shards) {
             shard.encode_to(shards.reborrow().get(index));
@@ -273,8 +298,16 @@ impl End {
         for entry in root.get_shards()? {
             shards.push(ShardEnd::decode_from(entry)?);
         }
+        let mut estimates = Vec::new();
+        for entry in root.get_estimates()? {
+            estimates.push(Estimate {
+                plan: text(entry.get_plan()?)?,
+                candidates: entry.get_candidates(),
+            });
+        }
         Ok(End {
             shards,
+            estimates,
             plan: text(root.get_plan()?)?,
             phases: Phases {
                 plan_us: root.get_plan_us(),
@@ -309,11 +342,10 @@ pub struct Failure {
     pub kind: FailureKind,
     /// The reason, for people.
     pub message: String,
-    /// For a bad query: where in the pattern, or in the filter's text, in bytes.
+    /// For a bad query: where in the text of what is at fault, in bytes.
     pub offset: Option<u32>,
-    /// For a bad query: which of [`Search::filters`](super::Search::filters) is at fault; `None`:
-    /// the pattern.
-    pub filter: Option<u32>,
+    /// For a bad query: which of [`Expr::atoms`](super::Expr::atoms) is at fault; `None`: none alone.
+    pub atom: Option<u32>,
     /// For a bad query: what to do about it. Empty when there is nothing to say.
     pub hint: String,
     /// For a heavy search: its candidate blocks.
@@ -330,7 +362,7 @@ impl Failure {
             kind,
             message: message.into(),
             offset: None,
-            filter: None,
+            atom: None,
             hint: String::new(),
             cost: 0,
         }
@@ -350,7 +382,7 @@ impl Failure {
         });
         root.set_message(&self.message[..]);
         root.set_offset(self.offset.unwrap_or(NONE));
-        root.set_filter(self.filter.unwrap_or(NONE));
+        root.set_atom(self.atom.unwrap_or(NONE));
         root.set_hint(&self.hint[..]);
         root.set_cost(self.cost);
         finish(Kind::Error, &message, out)
@@ -371,7 +403,7 @@ impl Failure {
             },
             message: text(root.get_message()?)?,
             offset: Some(root.get_offset()).filter(|&offset| offset != NONE),
-            filter: Some(root.get_filter()).filter(|&filter| filter != NONE),
+            atom: Some(root.get_atom()).filter(|&atom| atom != NONE),
             hint: text(root.get_hint()?)?,
             cost: root.get_cost(),
         })
@@ -428,6 +460,95 @@ impl FileReply {
             total_bytes: root.get_total_bytes(),
             language: text(root.get_language()?)?,
             hash: root.get_hash()?.to_vec(),
+        })
+    }
+}
+
+/// A package, a document or directory, or something that is not searchable.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Entry {
+    /// The package, as its directory was named.
+    pub package: Vec<u8>,
+    /// The path in it; empty: the entry is the package. A directory has a `/` at its end.
+    pub path: Vec<u8>,
+    /// Documents in it.
+    pub documents: u32,
+    /// Bytes of their text.
+    pub text_bytes: u64,
+    /// Lines of their text.
+    pub lines: u64,
+    /// Of a document: its language, empty when unknown.
+    pub language: String,
+    /// Of a document: BLAKE3 of its text.
+    pub hash: Vec<u8>,
+    /// When the shard that it is in was written, in seconds since 1970.
+    pub indexed: u64,
+    /// Of what is not searchable: the key of why.
+    pub reason: String,
+    /// What the key does not say.
+    pub detail: String,
+}
+
+/// The LIST frame, backend to frontend.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ListReply {
+    /// In the order of their names.
+    pub entries: Vec<Entry>,
+    /// Whether there are others behind the last.
+    pub more: bool,
+}
+
+impl ListReply {
+    /// Appends the message as a frame.
+    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), Error> {
+        let mut message = builder();
+        let mut root = message.init_root::<list_reply::Builder<'_>>();
+        root.set_more(self.more);
+        let mut entries = root.init_entries(length(self.entries.len()));
+        for (index, entry) in (0..).zip(&self.entries) {
+            entry.encode_to(entries.reborrow().get(index));
+        }
+        finish(Kind::List, &message, out)
+    }
+
+    /// Reads a frame's payload.
+    pub fn decode(payload: &[u8]) -> Result<Self, Error> {
+        let message = reader(payload)?;
+        let root = message.get_root::<list_reply::Reader<'_>>()?;
+        let entries = root.get_entries()?.iter().map(Entry::decode_from);
+        Ok(ListReply {
+            entries: entries.collect::<Result<_, _>>()?,
+            more: root.get_more(),
+        })
+    }
+}
+
+impl Entry {
+    fn encode_to(&self, mut to: entry::Builder<'_>) {
+        to.set_package(&self.package);
+        to.set_path(&self.path);
+        to.set_documents(self.documents);
+        to.set_text_bytes(self.text_bytes);
+        to.set_lines(self.lines);
+        to.set_language(&self.language[..]);
+        to.set_hash(&self.hash);
+        to.set_indexed(self.indexed);
+        to.set_reason(&self.reason[..]);
+        to.set_detail(&self.detail[..]);
+    }
+
+    fn decode_from(from: entry::Reader<'_>) -> Result<Self, Error> {
+        Ok(Entry {
+            package: from.get_package()?.to_vec(),
+            path: from.get_path()?.to_vec(),
+            documents: from.get_documents(),
+            text_bytes: from.get_text_bytes(),
+            lines: from.get_lines(),
+            language: text(from.get_language()?)?,
+            hash: from.get_hash()?.to_vec(),
+            indexed: from.get_indexed(),
+            reason: text(from.get_reason()?)?,
+            detail: text(from.get_detail()?)?,
         })
     }
 }

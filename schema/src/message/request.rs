@@ -1,65 +1,8 @@
-//! What a frontend asks: SEARCH and FILE.
+//! What a frontend asks: SEARCH, FILE and LIST.
 
-use super::{Error, builder, finish, length, reader, text};
+use super::{Error, Expr, builder, finish, length, reader};
 use crate::frame::Kind;
-use crate::trawl_capnp::{Want as CapnpWant, file_request, filter, pattern, search};
-
-/// How a pattern's text is read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Syntax {
-    /// Every character stands for itself.
-    #[default]
-    Literal,
-    /// The syntax of the `regex` crate, Unicode on; `^`, `$`, `\A` and `\z` match at lines.
-    Regexp,
-}
-
-/// What is searched for in each line.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Pattern {
-    /// The literal or the regular expression.
-    pub text: String,
-    /// How `text` is read.
-    pub syntax: Syntax,
-    /// Unicode simple case folding, as ripgrep's `-i`.
-    pub ignore_case: bool,
-}
-
-/// Filters of a search, at most. Each may be a regular expression that a backend keeps compiled.
-pub const FILTERS_MAX: usize = 32;
-
-/// What of a document a filter looks at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Field {
-    /// Its package's name, before the version.
-    Package,
-    /// Its path within the package.
-    Path,
-    /// Its language, by name; always [`Reading::Exact`], whatever the case.
-    Language,
-}
-
-/// How a filter's text is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Reading {
-    /// A regular expression in the syntax of the `regex` crate, case sensitive, found anywhere.
-    Regexp,
-    /// The whole of it; of a package, the name of its directory too.
-    Exact,
-}
-
-/// Says which documents are searched: those of which it holds.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Filter {
-    /// What it looks at.
-    pub field: Field,
-    /// How `text` is read.
-    pub reading: Reading,
-    /// It holds where it otherwise would not.
-    pub negated: bool,
-    /// The regular expression or the name.
-    pub text: String,
-}
+use crate::trawl_capnp::{Want as CapnpWant, file_request, list_request, search};
 
 /// What is wanted of what matches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -71,15 +14,15 @@ pub enum Want {
     Documents,
     /// How many matches there are.
     Count,
+    /// What a search would cost.
+    Estimate,
 }
 
 /// The SEARCH frame.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Search {
     /// What is searched for.
-    pub pattern: Pattern,
-    /// Which documents are searched: all must hold. At most [`FILTERS_MAX`].
-    pub filters: Vec<Filter>,
+    pub expr: Expr,
     /// Lines sent before and after each match.
     pub context_lines: u32,
     /// Ids of the shards to search. An answer names a shard by its index here.
@@ -93,6 +36,8 @@ pub struct Search {
     /// It may cost what it costs; else one that costs much is not begun, and answered with an
     /// ERROR, [`FailureKind::Heavy`](super::FailureKind::Heavy).
     pub heavy: bool,
+    /// What is found of a document is its name, never a line.
+    pub names: bool,
 }
 
 impl Search {
@@ -104,26 +49,18 @@ impl Search {
     }
 
     pub(super) fn encode_to(&self, mut root: search::Builder<'_>) {
-        let mut pattern = root.reborrow().init_query().init_pattern();
-        pattern.set_text(&self.pattern.text[..]);
-        pattern.set_syntax(match self.pattern.syntax {
-            Syntax::Literal => pattern::Syntax::Literal,
-            Syntax::Regexp => pattern::Syntax::Regexp,
-        });
-        pattern.set_ignore_case(self.pattern.ignore_case);
+        self.expr.encode(root.reborrow().init_expr());
         root.set_context_lines(self.context_lines);
         root.set_want(match self.want {
             Want::Matches => CapnpWant::Matches,
             Want::Documents => CapnpWant::Documents,
             Want::Count => CapnpWant::Count,
+            Want::Estimate => CapnpWant::Estimate,
         });
         root.set_limit(self.limit);
         root.set_deadline_ms(self.deadline_ms);
         root.set_heavy(self.heavy);
-        let mut filters = root.reborrow().init_filters(length(self.filters.len()));
-        for (index, filter) in (0..).zip(&self.filters) {
-            filter.encode(filters.reborrow().get(index));
-        }
+        root.set_names(self.names);
         let mut shards = root.init_shards(length(self.shards.len()));
         for (index, id) in (0..).zip(&self.shards) {
             shards.set(index, id);
@@ -137,26 +74,11 @@ impl Search {
     }
 
     pub(super) fn decode_from(root: search::Reader<'_>) -> Result<Self, Error> {
-        let pattern = root.get_query()?.get_pattern()?;
-        let (filters, shards) = (root.get_filters()?, root.get_shards()?);
-        if filters.len() as usize > FILTERS_MAX {
-            return Err(Error::Impossible("number of filters"));
-        }
         Ok(Search {
-            pattern: Pattern {
-                text: text(pattern.get_text()?)?,
-                syntax: match pattern.get_syntax()? {
-                    pattern::Syntax::Literal => Syntax::Literal,
-                    pattern::Syntax::Regexp => Syntax::Regexp,
-                },
-                ignore_case: pattern.get_ignore_case(),
-            },
-            filters: filters
-                .iter()
-                .map(Filter::decode)
-                .collect::<Result<_, _>>()?,
+            expr: Expr::decode(root.get_expr()?)?,
             context_lines: root.get_context_lines(),
-            shards: shards
+            shards: root
+                .get_shards()?
                 .iter()
                 .map(|id| shard_id(id?))
                 .collect::<Result<_, _>>()?,
@@ -164,42 +86,12 @@ impl Search {
                 CapnpWant::Matches => Want::Matches,
                 CapnpWant::Documents => Want::Documents,
                 CapnpWant::Count => Want::Count,
+                CapnpWant::Estimate => Want::Estimate,
             },
             limit: root.get_limit(),
             deadline_ms: root.get_deadline_ms(),
             heavy: root.get_heavy(),
-        })
-    }
-}
-
-impl Filter {
-    fn encode(&self, mut to: filter::Builder<'_>) {
-        to.set_field(match self.field {
-            Field::Package => filter::Field::Package,
-            Field::Path => filter::Field::Path,
-            Field::Language => filter::Field::Language,
-        });
-        to.set_reading(match self.reading {
-            Reading::Regexp => filter::Reading::Regexp,
-            Reading::Exact => filter::Reading::Exact,
-        });
-        to.set_negated(self.negated);
-        to.set_text(&self.text[..]);
-    }
-
-    fn decode(from: filter::Reader<'_>) -> Result<Self, Error> {
-        Ok(Filter {
-            field: match from.get_field()? {
-                filter::Field::Package => Field::Package,
-                filter::Field::Path => Field::Path,
-                filter::Field::Language => Field::Language,
-            },
-            reading: match from.get_reading()? {
-                filter::Reading::Regexp => Reading::Regexp,
-                filter::Reading::Exact => Reading::Exact,
-            },
-            negated: from.get_negated(),
-            text: text(from.get_text()?)?,
+            names: root.get_names(),
         })
     }
 }
@@ -279,6 +171,69 @@ impl FileRequest {
             package: root.get_package()?.to_vec(),
             path: root.get_path()?.to_vec(),
             range,
+        })
+    }
+}
+
+/// What is listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// The packages whose directory begins with the prefix.
+    Packages,
+    /// Of a package, what is in the directory that is the prefix: empty, or with a `/` at its end.
+    Children,
+    /// Of a package, or of all when none is named, what is not searchable: its path begins with the
+    /// prefix, or lies on the way to it.
+    Skipped,
+}
+
+/// The LIST frame, frontend to backend.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListRequest {
+    /// What is listed.
+    pub what: What,
+    /// The package, by its directory or by its name.
+    pub package: Vec<u8>,
+    /// What the names begin with.
+    pub prefix: Vec<u8>,
+    /// Only names behind this one: of packages their directory, of children their path, of what is
+    /// skipped the directory, `/` and the path.
+    pub after: Vec<u8>,
+    /// How many at most.
+    pub count: u32,
+}
+
+impl ListRequest {
+    /// Appends the message as a frame.
+    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), Error> {
+        let mut message = builder();
+        let mut root = message.init_root::<list_request::Builder<'_>>();
+        root.set_what(match self.what {
+            What::Packages => list_request::What::Packages,
+            What::Children => list_request::What::Children,
+            What::Skipped => list_request::What::Skipped,
+        });
+        root.set_package(&self.package);
+        root.set_prefix(&self.prefix);
+        root.set_after(&self.after);
+        root.set_count(self.count);
+        finish(Kind::List, &message, out)
+    }
+
+    /// Reads a frame's payload.
+    pub fn decode(payload: &[u8]) -> Result<Self, Error> {
+        let message = reader(payload)?;
+        let root = message.get_root::<list_request::Reader<'_>>()?;
+        Ok(ListRequest {
+            what: match root.get_what()? {
+                list_request::What::Packages => What::Packages,
+                list_request::What::Children => What::Children,
+                list_request::What::Skipped => What::Skipped,
+            },
+            package: root.get_package()?.to_vec(),
+            prefix: root.get_prefix()?.to_vec(),
+            after: root.get_after()?.to_vec(),
+            count: root.get_count(),
         })
     }
 }

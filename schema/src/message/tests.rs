@@ -24,30 +24,69 @@ macro_rules! check_round_trip {
     }};
 }
 
-fn filter(field: Field, reading: Reading, negated: bool, text: &str) -> Filter {
-    Filter {
+fn filter(field: Field, reading: Reading, text: &str) -> Expr {
+    Expr::Filter(Filter {
         field,
         reading,
-        negated,
         text: text.to_owned(),
-    }
+    })
+}
+
+fn pattern(text: &str) -> Expr {
+    Expr::Pattern(Pattern {
+        text: text.to_owned(),
+        ..Pattern::default()
+    })
+}
+
+/// What comes of an expression that is sent as it is.
+fn sent(expr: Expr) -> Result<Expr, Error> {
+    let mut frame = Vec::new();
+    let search = Search {
+        expr,
+        ..Search::default()
+    };
+    search.encode(&mut frame).unwrap();
+    Ok(Search::decode(aligned(&frame).as_bytes())?.expr)
 }
 
 #[test]
-fn a_search_has_no_more_filters_than_are_allowed() {
-    let search = |filters| Search {
-        pattern: Pattern {
-            text: "x".to_owned(),
-            syntax: Syntax::Literal,
-            ignore_case: false,
-        },
-        filters: vec![filter(Field::Path, Reading::Regexp, false, "x"); filters],
-        ..Search::default()
+fn an_expression_is_within_its_bounds() {
+    let wide = |atoms| Expr::any((0..atoms).map(|_| pattern("x")));
+    assert_eq!(sent(wide(ATOMS_MAX)).unwrap(), wide(ATOMS_MAX));
+    assert!(sent(wide(ATOMS_MAX + 1)).is_err());
+    let deep = |depth: usize| {
+        (1..depth).fold(pattern("x"), |inner, level| match level % 2 {
+            0 => Expr::all([inner, pattern("y")]),
+            _ => Expr::any([inner, pattern("y")]),
+        })
     };
-    check_round_trip!(Search, search(FILTERS_MAX));
-    let mut frame = Vec::new();
-    search(FILTERS_MAX + 1).encode(&mut frame).unwrap();
-    assert!(Search::decode(aligned(&frame).as_bytes()).is_err());
+    assert_eq!(deep(DEPTH_MAX).depth(), DEPTH_MAX);
+    assert_eq!(sent(deep(DEPTH_MAX)).unwrap(), deep(DEPTH_MAX));
+    assert!(sent(deep(DEPTH_MAX + 1)).is_err());
+}
+
+#[test]
+fn an_expression_that_no_constructor_makes_is_refused() {
+    let line = |inner| Expr::Line(Box::new(inner));
+    for forged in [
+        Expr::All(vec![pattern("x")]),
+        Expr::Any(Vec::new()),
+        Expr::All(vec![pattern("x"), Expr::All(vec![pattern("y"), pattern("z")])]),
+        Expr::Not(Box::new(pattern("x").negated())),
+        line(line(pattern("x"))),
+        line(filter(Field::Path, Reading::Exact, "x")),
+        line(Expr::Pattern(Pattern {
+            in_path: true,
+            ..Pattern::default()
+        })),
+    ] {
+        assert!(sent(forged.clone()).is_err(), "{forged:?}");
+    }
+    assert_eq!(Expr::all([pattern("x")]), pattern("x"));
+    assert_eq!(pattern("x").negated().negated(), pattern("x"));
+    let joined = Expr::all([Expr::all([pattern("x"), pattern("y")]), pattern("z")]);
+    assert_eq!(joined.factors().len(), 3);
 }
 
 #[test]
@@ -63,28 +102,37 @@ fn small_messages_survive_the_trip() {
         Hello,
         Hello {
             protocol: PROTOCOL,
-            shards: vec![shard]
+            shards: vec![shard],
+            updated: 1_800_000_000,
         }
     );
     check_round_trip!(
         Search,
         Search {
-            pattern: Pattern {
-                text: "naïve.*\\d".to_owned(),
-                syntax: Syntax::Regexp,
-                ignore_case: true
-            },
-            filters: vec![
-                filter(Field::Package, Reading::Exact, false, "i3-wm"),
-                filter(Field::Path, Reading::Regexp, true, "^naïve/"),
-                filter(Field::Language, Reading::Exact, true, "C++"),
-            ],
+            expr: Expr::all([
+                Expr::Pattern(Pattern {
+                    text: "naïve.*\\d".to_owned(),
+                    syntax: Syntax::Regexp,
+                    ignore_case: true,
+                    word: true,
+                    in_path: true,
+                }),
+                filter(Field::Package, Reading::Exact, "i3-wm"),
+                filter(Field::Path, Reading::Glob, "^naïve/").negated(),
+                Expr::any([
+                    filter(Field::Language, Reading::Exact, "C++"),
+                    filter(Field::Extension, Reading::Exact, "h"),
+                    filter(Field::Name, Reading::Regexp, "^i3"),
+                    Expr::Line(Box::new(Expr::all([pattern("a"), pattern("b").negated()]))),
+                ]),
+            ]),
             context_lines: 2,
             shards: vec![[1; 32], [2; 32]],
             want: Want::Documents,
             limit: 1 << 40,
             deadline_ms: 3000,
             heavy: true,
+            names: true,
         }
     );
     check_round_trip!(
@@ -131,16 +179,51 @@ fn small_messages_survive_the_trip() {
                 candidates_us: 2,
                 verify_us: 3,
             },
+            estimates: vec![Estimate {
+                plan: "none".to_owned(),
+                candidates: 7,
+            }],
         }
     );
-    for (offset, filter) in [(None, None), (Some(0), Some(0)), (Some(17), None)] {
+    for what in [What::Packages, What::Children, What::Skipped] {
+        check_round_trip!(
+            ListRequest,
+            ListRequest {
+                what,
+                package: b"p_1".to_vec(),
+                prefix: b"a/".to_vec(),
+                after: b"\xff".to_vec(),
+                count: 100,
+            }
+        );
+    }
+    let entry = Entry {
+        package: b"p_1".to_vec(),
+        path: b"a/\xff".to_vec(),
+        documents: 1,
+        text_bytes: 1 << 40,
+        lines: 1 << 33,
+        language: "C".to_owned(),
+        hash: vec![5; 32],
+        indexed: 1_800_000_000,
+        reason: "ignored".to_owned(),
+        detail: ".gitignore:1:*.o".to_owned(),
+    };
+    check_round_trip!(
+        ListReply,
+        ListReply {
+            entries: vec![entry, Entry::default()],
+            more: true,
+        }
+    );
+    for (offset, atom) in [(None, None), (Some(0), Some(0)), (Some(17), None)] {
         check_round_trip!(
             Failure,
             Failure {
                 kind: FailureKind::BadQuery,
                 message: "unclosed group".to_owned(),
                 offset,
-                filter,
+                atom,
                 hint: "close it".to_owned(),
                 cost: 5,
             }
@@ -248,7 +331,58 @@ fn batch() -> Batch<'static> {
             start: 0,
             line_bytes: 5_000_000,
         }],
+        runs: &[],
     }
+}
+
+/// The lines of a batch: their number, how many they are, and whether they are a match.
+fn lines(batch: &Batch<'_>) -> Result<Vec<(u32, u32, bool)>, Error> {
+    let words = encoded(batch);
+    let reader = BatchReader::new(words.as_bytes())?;
+    let view = reader.view()?;
+    let line = |line: LineView<'_>| (line.number, line.lines, line.is_match());
+    Ok(view.lines().map(line).collect())
+}
+
+#[test]
+fn a_match_may_be_a_run_of_lines() {
+    let with = |number, runs: &[Run]| {
+        let mut batch = batch();
+        let mut sent = batch.lines.to_vec();
+        sent[2].number = number;
+        batch.lines = &sent;
+        batch.runs = runs;
+        check_words(&batch);
+        lines(&batch)
+    };
+    let run = Run { line: 1, lines: 3 };
+    let found = with(7, &[run]).unwrap();
+    assert_eq!(found, [(3, 1, false), (4, 3, true), (7, 1, false)]);
+    assert!(with(6, &[run]).is_err(), "line 6 twice");
+    assert!(with(7, &[Run { line: 3, lines: 2 }]).is_err());
+    assert!(with(7, &[run, run]).is_err());
+}
+
+#[test]
+fn a_document_is_found_by_its_name_once() {
+    let name = Line {
+        number: 0,
+        rank: 1.0,
+        offset: 0,
+        text_bytes: 12,
+        ranges: 1,
+    };
+    let with = |sent: &[Line]| {
+        lines(&Batch {
+            text: &b"libi3/font.clibi3/font.c"[..12 * sent.len()],
+            lines: sent,
+            ranges: &[Range { start: 6, end: 10 }; 2][..sent.len()],
+            windows: &[],
+            ..batch()
+        })
+    };
+    assert_eq!(with(&[name]).unwrap(), [(0, 1, true)]);
+    assert!(with(&[name, Line { number: 1, ..name }]).is_err());
 }
 
 fn encoded(batch: &Batch<'_>) -> Vec<u64> {
@@ -404,5 +538,7 @@ proptest! {
         let _ = Search::decode(words.as_bytes());
         let _ = End::decode(words.as_bytes());
         let _ = FileReply::decode(words.as_bytes());
+        let _ = ListRequest::decode(words.as_bytes());
+        let _ = ListReply::decode(words.as_bytes());
     }
 }

@@ -3,7 +3,7 @@
 use crate::filter;
 use crate::render::visible;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
-use schema::message::{Field, Filter, Reading};
+use schema::message::Field;
 
 /// What stays as it is in a query string's value.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
@@ -109,16 +109,10 @@ impl Form {
     /// The address of the same query in one package, by the name of its directory, with its matches
     /// in a row.
     pub(crate) fn href_in(&self, package: &str) -> String {
-        let filter = Filter {
-            field: Field::Package,
-            reading: Reading::Exact,
-            negated: false,
-            text: package.to_owned(),
-        };
         let mut form = self.clone();
         form.filters.push(FormFilter {
-            name: filter::name(filter.field),
-            typed: filter::typed(&filter),
+            name: filter::name(Field::Package),
+            typed: format!("={package}"),
         });
         (form.by_package, form.run) = (false, None);
         form.href(0)

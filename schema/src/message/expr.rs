@@ -1,0 +1,331 @@
+//! What is said of a document: patterns and filters, and how they are joined.
+//!
+//! **Invariant:** what the constructors make is in one form: no list of fewer than two, no list
+//! directly in one of its kind, no negation of a negation. So two expressions that say the same in
+//! the same order are equal, and an expression is rendered and parsed without a change.
+
+use super::{Error, length, text};
+use crate::trawl_capnp::{expr, filter, pattern};
+
+/// Patterns and filters of an expression, at most: each may be a regular expression that a backend
+/// keeps compiled, and a set of patterns is a number of 64 bits.
+pub const ATOMS_MAX: usize = 64;
+
+/// How deep an expression may nest; a pattern alone has a depth of 1.
+pub const DEPTH_MAX: usize = 32;
+
+/// How a pattern's text is read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Syntax {
+    /// Every character stands for itself.
+    #[default]
+    Literal,
+    /// The syntax of the `regex` crate, Unicode on; `^`, `$`, `\A` and `\z` match at lines. One with
+    /// `\n` or `(?s)` in it may match over several lines.
+    Regexp,
+}
+
+/// What is searched for.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Pattern {
+    /// The literal or the regular expression.
+    pub text: String,
+    /// How `text` is read.
+    pub syntax: Syntax,
+    /// Unicode simple case folding, as ripgrep's `-i`.
+    pub ignore_case: bool,
+    /// No word character stands right before or behind it, as with ripgrep's `-w`.
+    pub word: bool,
+    /// The document's path is searched, not its text.
+    pub in_path: bool,
+}
+
+/// What of a document a filter looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Field {
+    /// Its package's name, before the version.
+    Package,
+    /// Its path within the package.
+    Path,
+    /// Its language, by name; always [`Reading::Exact`], whatever the case.
+    Language,
+    /// What is behind the last dot of its file's name; always [`Reading::Exact`], whatever the case.
+    Extension,
+    /// Its package's directory, `/`, and its path.
+    Name,
+}
+
+/// How a filter's text is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Reading {
+    /// A regular expression in the syntax of the `regex` crate, case sensitive, found anywhere.
+    Regexp,
+    /// The whole of it; of a package, the name of its directory too.
+    Exact,
+    /// `*`, `?`, `[]`, `{}` and `**`; without a `/` it is about a path's last part.
+    Glob,
+}
+
+/// What is said of a document without a look at its text.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Filter {
+    /// What it looks at.
+    pub field: Field,
+    /// How `text` is read.
+    pub reading: Reading,
+    /// The regular expression, the name or the glob.
+    pub text: String,
+}
+
+/// What is said of a document. A pattern holds where it matches at least once. What is found of a
+/// document of which the whole holds are the lines that those patterns match which contribute to
+/// that: not those below a `Not`, nor those of an alternative that does not hold. When there are
+/// none, it is the document's name.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Expr {
+    /// Its text, or its path, matches.
+    Pattern(Pattern),
+    /// It is as the filter says.
+    Filter(Filter),
+    /// All of these hold; see [`all`](Self::all).
+    All(Vec<Expr>),
+    /// One of these holds; see [`any`](Self::any).
+    Any(Vec<Expr>),
+    /// It does not hold; see [`negated`](Self::negated).
+    Not(Box<Expr>),
+    /// It holds of one single line. Patterns alone, in the text, and joined as they may be.
+    Line(Box<Expr>),
+}
+
+impl Default for Expr {
+    fn default() -> Self {
+        Expr::Pattern(Pattern::default())
+    }
+}
+
+impl Expr {
+    /// All of `parts` hold; of a single one, itself.
+    pub fn all(parts: impl IntoIterator<Item = Expr>) -> Expr {
+        let flat = |part| match part {
+            Expr::All(inner) => inner,
+            other => vec![other],
+        };
+        let mut flat: Vec<Expr> = parts.into_iter().flat_map(flat).collect();
+        match flat.len() {
+            1 => flat.remove(0),
+            _ => Expr::All(flat),
+        }
+    }
+
+    /// One of `parts` holds; of a single one, itself.
+    pub fn any(parts: impl IntoIterator<Item = Expr>) -> Expr {
+        let flat = |part| match part {
+            Expr::Any(inner) => inner,
+            other => vec![other],
+        };
+        let mut flat: Vec<Expr> = parts.into_iter().flat_map(flat).collect();
+        match flat.len() {
+            1 => flat.remove(0),
+            _ => Expr::Any(flat),
+        }
+    }
+
+    /// The opposite.
+    pub fn negated(self) -> Expr {
+        match self {
+            Expr::Not(inner) => *inner,
+            other => Expr::Not(Box::new(other)),
+        }
+    }
+
+    /// What must all hold: the parts of an `All`, or itself.
+    pub fn factors(&self) -> &[Expr] {
+        match self {
+            Expr::All(parts) => parts,
+            other => std::slice::from_ref(other),
+        }
+    }
+
+    /// Calls `each` with every pattern and filter, in order.
+    pub fn for_each_atom<'a>(&'a self, each: &mut impl FnMut(&'a Expr)) {
+        match self {
+            Expr::Pattern(_) | Expr::Filter(_) => each(self),
+            Expr::All(parts) | Expr::Any(parts) => {
+                parts.iter().for_each(|part| part.for_each_atom(each));
+            }
+            Expr::Not(inner) | Expr::Line(inner) => inner.for_each_atom(each),
+        }
+    }
+
+    /// Patterns and filters, in order.
+    pub fn atoms(&self) -> Vec<&Expr> {
+        let mut atoms = Vec::new();
+        self.for_each_atom(&mut |atom| atoms.push(atom));
+        atoms
+    }
+
+    /// Patterns, in order.
+    pub fn patterns(&self) -> Vec<&Pattern> {
+        let mut patterns = Vec::new();
+        self.for_each_atom(&mut |atom| {
+            if let Expr::Pattern(pattern) = atom {
+                patterns.push(pattern);
+            }
+        });
+        patterns
+    }
+
+    /// Whether there is no pattern in it.
+    pub fn is_filter(&self) -> bool {
+        self.patterns().is_empty()
+    }
+
+    /// How deep it nests; a pattern alone: 1.
+    pub fn depth(&self) -> usize {
+        1 + match self {
+            Expr::Pattern(_) | Expr::Filter(_) => 0,
+            Expr::All(parts) | Expr::Any(parts) => {
+                parts.iter().map(Expr::depth).max().unwrap_or_default()
+            }
+            Expr::Not(inner) | Expr::Line(inner) => inner.depth(),
+        }
+    }
+
+    pub(super) fn encode(&self, mut to: expr::Builder<'_>) {
+        match self {
+            Expr::Pattern(pattern) => pattern.encode(to.init_pattern()),
+            Expr::Filter(filter) => filter.encode(to.init_filter()),
+            Expr::All(parts) => encode_list(parts, to.init_all(length(parts.len()))),
+            Expr::Any(parts) => encode_list(parts, to.init_any(length(parts.len()))),
+            Expr::Not(inner) => inner.encode(to.reborrow().init_not()),
+            Expr::Line(inner) => inner.encode(to.reborrow().init_line()),
+        }
+    }
+
+    /// Reads an expression that is within its bounds and in the form of the constructors.
+    pub(super) fn decode(from: expr::Reader<'_>) -> Result<Expr, Error> {
+        let mut atoms = 0;
+        let expr = decode_within(from, DEPTH_MAX, false, &mut atoms)?;
+        match atoms <= ATOMS_MAX {
+            true => Ok(expr),
+            false => Err(Error::Impossible("number of patterns and filters")),
+        }
+    }
+}
+
+fn encode_list(
+    parts: &[Expr],
+    mut to: capnp::struct_list::Builder<'_, expr::Owned>,
+) {
+    for (index, part) in (0..).zip(parts) {
+        part.encode(to.reborrow().get(index));
+    }
+}
+
+fn decode_within(
+    from: expr::Reader<'_>,
+    depth_max: usize,
+    in_line: bool,
+    atoms: &mut usize,
+) -> Result<Expr, Error> {
+    let bad = || Error::Impossible("expression");
+    let within = depth_max.checked_sub(1).ok_or_else(bad)?;
+    let mut list = |parts: capnp::struct_list::Reader<'_, expr::Owned>| {
+        if parts.len() < 2 || parts.len() as usize > ATOMS_MAX {
+            return Err(bad());
+        }
+        let parts = parts.iter();
+        let parts = parts.map(|part| decode_within(part, within, in_line, atoms));
+        parts.collect::<Result<Vec<_>, _>>()
+    };
+    Ok(match from.which()? {
+        expr::All(parts) => match list(parts?)? {
+            parts if parts.iter().any(|part| matches!(part, Expr::All(_))) => return Err(bad()),
+            parts => Expr::All(parts),
+        },
+        expr::Any(parts) => match list(parts?)? {
+            parts if parts.iter().any(|part| matches!(part, Expr::Any(_))) => return Err(bad()),
+            parts => Expr::Any(parts),
+        },
+        expr::Not(inner) => match decode_within(inner?, within, in_line, atoms)? {
+            Expr::Not(_) => return Err(bad()),
+            inner => Expr::Not(Box::new(inner)),
+        },
+        expr::Line(_) if in_line => return Err(bad()),
+        expr::Line(inner) => Expr::Line(Box::new(decode_within(inner?, within, true, atoms)?)),
+        expr::Pattern(pattern) => {
+            *atoms += 1;
+            match Pattern::decode(pattern?)? {
+                pattern if in_line && pattern.in_path => return Err(bad()),
+                pattern => Expr::Pattern(pattern),
+            }
+        }
+        expr::Filter(_) if in_line => return Err(bad()),
+        expr::Filter(filter) => {
+            *atoms += 1;
+            Expr::Filter(Filter::decode(filter?)?)
+        }
+    })
+}
+
+impl Pattern {
+    fn encode(&self, mut to: pattern::Builder<'_>) {
+        to.set_text(&self.text[..]);
+        to.set_syntax(match self.syntax {
+            Syntax::Literal => pattern::Syntax::Literal,
+            Syntax::Regexp => pattern::Syntax::Regexp,
+        });
+        to.set_ignore_case(self.ignore_case);
+        to.set_word(self.word);
+        to.set_in_path(self.in_path);
+    }
+
+    fn decode(from: pattern::Reader<'_>) -> Result<Self, Error> {
+        Ok(Pattern {
+            text: text(from.get_text()?)?,
+            syntax: match from.get_syntax()? {
+                pattern::Syntax::Literal => Syntax::Literal,
+                pattern::Syntax::Regexp => Syntax::Regexp,
+            },
+            ignore_case: from.get_ignore_case(),
+            word: from.get_word(),
+            in_path: from.get_in_path(),
+        })
+    }
+}
+
+impl Filter {
+    fn encode(&self, mut to: filter::Builder<'_>) {
+        to.set_field(match self.field {
+            Field::Package => filter::Field::Package,
+            Field::Path => filter::Field::Path,
+            Field::Language => filter::Field::Language,
+            Field::Extension => filter::Field::Extension,
+            Field::Name => filter::Field::Name,
+        });
+        to.set_reading(match self.reading {
+            Reading::Regexp => filter::Reading::Regexp,
+            Reading::Exact => filter::Reading::Exact,
+            Reading::Glob => filter::Reading::Glob,
+        });
+        to.set_text(&self.text[..]);
+    }
+
+    fn decode(from: filter::Reader<'_>) -> Result<Self, Error> {
+        Ok(Filter {
+            field: match from.get_field()? {
+                filter::Field::Package => Field::Package,
+                filter::Field::Path => Field::Path,
+                filter::Field::Language => Field::Language,
+                filter::Field::Extension => Field::Extension,
+                filter::Field::Name => Field::Name,
+            },
+            reading: match from.get_reading()? {
+                filter::Reading::Regexp => Reading::Regexp,
+                filter::Reading::Exact => Reading::Exact,
+                filter::Reading::Glob => Reading::Glob,
+            },
+            text: text(from.get_text()?)?,
+        })
+    }
+}
