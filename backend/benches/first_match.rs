@@ -13,7 +13,7 @@ use backend::snapshot::Live;
 use index::corpus::sources;
 use index::indexing::{self, BuildOptions};
 use schema::frame::{Decoder, Kind};
-use schema::message::{BatchReader, End, Hello, Pattern, Search, ShardEnd, Syntax, Want};
+use schema::message::{BatchReader, End, Expr, Hello, Pattern, Search, ShardEnd, Syntax, Want};
 use std::error::Error;
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
@@ -120,11 +120,12 @@ impl Client {
 
     fn search(&mut self, text: &str, want: Want, limit: u64) -> Result<Timing, Box<dyn Error>> {
         let search = Search {
-            pattern: Pattern {
+            expr: Expr::Pattern(Pattern {
                 text: text.to_owned(),
                 syntax: Syntax::Literal,
                 ignore_case: false,
-            },
+                ..Pattern::default()
+            }),
             context_lines: CONTEXT_LINES,
             shards: self.shards.clone(),
             want,

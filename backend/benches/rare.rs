@@ -13,7 +13,7 @@ use backend::snapshot::Live;
 use index::corpus::sources;
 use index::indexing::{self, BuildOptions};
 use schema::frame::{Decoder, Kind};
-use schema::message::{End, Hello, Pattern, Search, Syntax};
+use schema::message::{End, Expr, Hello, Pattern, Search, Syntax};
 use std::error::Error;
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
@@ -119,11 +119,12 @@ impl Client {
 
     fn search(&mut self, word: &str) -> Result<(), Box<dyn Error>> {
         let search = Search {
-            pattern: Pattern {
+            expr: Expr::Pattern(Pattern {
                 text: word.to_owned(),
                 syntax: Syntax::Literal,
                 ignore_case: false,
-            },
+                ..Pattern::default()
+            }),
             context_lines: CONTEXT_LINES,
             shards: self.shards.clone(),
             heavy: true,

@@ -82,6 +82,7 @@ fn measure(
         text: query.to_owned(),
         syntax: Syntax::Literal,
         ignore_case: false,
+        ..Pattern::default()
     });
     let request = Request {
         shards,

@@ -100,6 +100,7 @@ mod tests {
             text: text.to_owned(),
             syntax,
             ignore_case: false,
+            ..Pattern::default()
         })
     }
 

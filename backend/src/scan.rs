@@ -133,6 +133,7 @@ mod tests {
             text: pattern.to_owned(),
             syntax: Syntax::Regexp,
             ignore_case: false,
+            ..Pattern::default()
         };
         let compiled = Compiled::new(&pattern).unwrap();
         let mut found = Vec::new();
@@ -163,6 +164,7 @@ mod tests {
             text: "a+|$".to_owned(),
             syntax: Syntax::Regexp,
             ignore_case: true,
+            ..Pattern::default()
         };
         let compiled = Compiled::new(&pattern).unwrap();
         let mut found = Vec::new();
@@ -177,6 +179,7 @@ mod tests {
             text: ".*[^A-Z]|[A-Z]".to_owned(),
             syntax: Syntax::Regexp,
             ignore_case: false,
+            ..Pattern::default()
         };
         let compiled = Compiled::new(&pattern).unwrap();
         let mut found = Vec::new();

@@ -7,7 +7,7 @@
 //! as END counts them.
 
 use schema::frame::{self, HEADER_BYTES, Kind};
-use schema::message::{End, Failure, Hello, Pattern, Search, Syntax};
+use schema::message::{End, Expr, Failure, Hello, Pattern, Search, Syntax};
 use std::error::Error;
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -24,14 +24,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut stream = TcpStream::connect(address)?;
     stream.set_nodelay(true)?;
     let search = Search {
-        pattern: Pattern {
+        expr: Expr::Pattern(Pattern {
             text: pattern.clone(),
             syntax: match mode.as_str() {
                 "literal" => Syntax::Literal,
                 _ => Syntax::Regexp,
             },
             ignore_case: false,
-        },
+            ..Pattern::default()
+        }),
         context_lines: rest.first().map_or(Ok(0), |lines| lines.parse())?,
         shards: shards(&mut stream)?,
         heavy: true,

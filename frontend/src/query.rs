@@ -267,7 +267,10 @@ impl Query {
         let filters = typed.filters.iter();
         let filters = filters.map(|&(field, typed)| filter::parse(field, typed));
         let parts = std::iter::once(Ok(pattern)).chain(filters);
-        let query = Query::new(Expr::all(parts.collect::<Result<Vec<_>, _>>()?), context_lines)?;
+        let query = Query::new(
+            Expr::all(parts.collect::<Result<Vec<_>, _>>()?),
+            context_lines,
+        )?;
         Ok(Parsed {
             query: query.wanting(typed.want()?, typed.limit()?)?,
             timeout: None,
@@ -369,11 +372,14 @@ impl Query {
 /// types them in another order asks the same.
 fn in_order(expr: Expr) -> Expr {
     let (mut filters, rest): (Vec<_>, Vec<_>) =
-        expr.factors().iter().cloned().partition(|factor| match factor {
-            Expr::Filter(_) => true,
-            Expr::Not(inner) => matches!(**inner, Expr::Filter(_)),
-            _ => false,
-        });
+        expr.factors()
+            .iter()
+            .cloned()
+            .partition(|factor| match factor {
+                Expr::Filter(_) => true,
+                Expr::Not(inner) => matches!(**inner, Expr::Filter(_)),
+                _ => false,
+            });
     filters.sort_by_cached_key(filter::key);
     filters.dedup();
     Expr::all(rest.into_iter().chain(filters))
@@ -425,6 +431,7 @@ mod tests {
             mode: Some(mode),
             ..Typed::default()
         })
+        .map(|parsed| parsed.query)
     }
 
     fn check(mode: &str, q: &str, expected: Expect) {
@@ -451,7 +458,8 @@ mod tests {
             case: Some("no"),
             ..Typed::default()
         };
-        expect![[r#""x" case:no"#]].assert_eq(&Query::parse(&ignoring).unwrap().interpreted_as());
+        expect![[r#""x" case:no"#]]
+            .assert_eq(&Query::parse(&ignoring).unwrap().query.interpreted_as());
     }
 
     #[test]
@@ -501,7 +509,11 @@ mod tests {
         other.context_lines = 0;
         ids.push(other.identity("g"));
         let mut other = base.clone();
-        other.pattern.ignore_case = true;
+        other.expr = Expr::Pattern(Pattern {
+            text: "x".to_owned(),
+            ignore_case: true,
+            ..Pattern::default()
+        });
         ids.push(other.identity("g"));
         for (want, limit) in [
             (Want::Matches, 1),
@@ -535,7 +547,7 @@ mod tests {
             filters,
             ..Typed::default()
         };
-        Query::parse(&typed).unwrap()
+        Query::parse(&typed).unwrap().query
     }
 
     #[test]
@@ -548,7 +560,9 @@ mod tests {
                 ..Typed::default()
             };
             let out = match Query::parse(&typed) {
-                Ok(query) => format!("{} context {}", query.interpreted_as(), query.context_lines),
+                Ok(Parsed { query, .. }) => {
+                    format!("{} context {}", query.interpreted_as(), query.context_lines)
+                }
                 Err(bad) => bad.reason,
             };
             expected.assert_eq(&out);
@@ -592,7 +606,7 @@ mod tests {
         assert_eq!(filtered(&others), query);
         let bounds = [
             ("x".repeat(QUERY_BYTES_MAX), 1),
-            ("y".to_owned(), FILTERS_MAX + 1),
+            ("y".to_owned(), ATOMS_MAX + 1),
         ];
         for (text, times) in bounds {
             let typed = Typed {

@@ -200,6 +200,7 @@ pub(crate) mod tests {
             lines: &lines,
             ranges: &ranges,
             windows: &[],
+            runs: &[],
         };
         let mut bytes = Vec::new();
         batch.encode(&mut bytes).unwrap();

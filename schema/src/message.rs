@@ -16,8 +16,8 @@ pub use batch::{Batch, BatchReader, BatchView, Line, LineView, Lines, Range, Run
 pub use expr::{ATOMS_MAX, DEPTH_MAX, Expr, Field, Filter, Pattern, Reading, Syntax};
 pub use manifest::{Facet, SPOOL_VERSION, SpoolFacets, SpoolManifest};
 pub use reply::{
-    End, Entry, Estimate, Failure, FailureKind, FileReply, Hello, ListReply, Phases, Progress, Shard,
-    ShardEnd, Skip,
+    End, Entry, Estimate, Failure, FailureKind, FileReply, Hello, ListReply, Phases, Progress,
+    Shard, ShardEnd, Skip,
 };
 pub use request::{FileRange, FileRequest, ListRequest, Search, Want, What};
 

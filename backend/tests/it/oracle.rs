@@ -91,6 +91,7 @@ fn a_large_document_is_found_whole_whatever_the_number_of_workers() {
                 text: text.to_owned(),
                 syntax: Syntax::Regexp,
                 ignore_case: false,
+                ..Pattern::default()
             };
             let judged = text.to_owned();
             check(&built, &documents, &Query { pattern, judged }, &[]);
@@ -139,6 +140,7 @@ fn a_filter_that_leaves_one_package_costs_what_that_package_costs() {
             text: text.to_owned(),
             syntax: Syntax::Regexp,
             ignore_case: false,
+            ..Pattern::default()
         };
         let compiled = Compiled::new(&pattern).unwrap();
         let shards = slice::from_ref(shard);

@@ -86,6 +86,7 @@ impl Recipe {
             text,
             syntax,
             ignore_case,
+            ..Pattern::default()
         };
         Query { pattern, judged }
     }

@@ -12,7 +12,8 @@ use client::{Client, Served, build, check_end};
 use index::shard::Shard;
 use schema::frame::{Kind, encode};
 use schema::message::{
-    End, Failure, FailureKind, Field, FileRange, FileReply, Filter, PROTOCOL, Progress, Reading,
+    End, Expr, Failure, FailureKind, Field, FileRange, FileReply, Filter, PROTOCOL, Progress,
+    Reading,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -102,31 +103,32 @@ async fn what_cannot_be_searched_is_an_error_and_the_connection_goes_on() {
 async fn filters_leave_what_they_say_or_are_refused() {
     let served = Served::start(&small(), 4);
     let (mut client, _serving) = served.connect().await;
-    let filter = |field, reading, negated, text: &str| Filter {
-        field,
-        reading,
-        negated,
-        text: text.to_owned(),
+    let filter = |field, reading, text: &str| {
+        Expr::Filter(Filter {
+            field,
+            reading,
+            text: text.to_owned(),
+        })
     };
-    let package = filter(Field::Package, Reading::Exact, false, "p");
-    let not_b = filter(Field::Path, Reading::Regexp, true, "^b");
-    let c = filter(Field::Language, Reading::Exact, false, "c");
+    let package = filter(Field::Package, Reading::Exact, "p");
+    let not_b = filter(Field::Path, Reading::Regexp, "^b").negated();
+    let c = filter(Field::Language, Reading::Exact, "c");
     for (filters, candidates) in [
         (vec![], 2),
         (vec![package.clone()], 2),
         (vec![package.clone(), not_b.clone(), c.clone()], 1),
-        (vec![filter(Field::Package, Reading::Regexp, false, "q")], 0),
+        (vec![filter(Field::Package, Reading::Regexp, "q")], 0),
     ] {
         client.ask_filtered("task", filters, client.shards()).await;
         let end = check_end(&client.answer().await);
         assert_eq!((end.candidates, end.blocks), (candidates, 2));
     }
-    let bad = filter(Field::Path, Reading::Regexp, false, "a[");
+    let bad = filter(Field::Path, Reading::Regexp, "a[");
     let filters = vec![package, bad];
     client.ask_filtered("task", filters, client.shards()).await;
     let failure = client.answer().await.end.unwrap_err();
     assert_eq!(failure.kind, FailureKind::BadQuery);
-    assert_eq!((failure.filter, failure.offset), (Some(1), Some(1)));
+    assert_eq!((failure.atom, failure.offset), (Some(2), Some(1)));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -150,12 +150,14 @@ impl Session {
         let hello = Hello {
             protocol: PROTOCOL,
             shards: vec![shard],
+            updated: 0,
         };
         self.send(|out| hello.encode(out))
     }
 
     fn search(&mut self, search: &Search) -> Result<(), Box<dyn Error>> {
-        let Some(wish) = Wish::parse(&search.pattern.text) else {
+        let patterns = search.expr.patterns();
+        let Some(wish) = patterns.first().and_then(|it| Wish::parse(&it.text)) else {
             let failure = Failure::new(FailureKind::BadQuery, "not `matches N seed S`");
             return self.send(|out| failure.encode(out));
         };
@@ -188,7 +190,7 @@ impl Session {
                 end.found = documents;
                 self.matches(wish, documents, 1, &mut end)?;
             }
-            Want::Count => {}
+            Want::Count | Want::Estimate => {}
         }
         let end = End {
             shards: vec![end],
@@ -292,10 +294,10 @@ mod tests {
         // More than a ring has, and a last document that is not full.
         for matches in [0, 10, 20_017] {
             let search = Search {
-                pattern: Pattern {
+                expr: Expr::Pattern(Pattern {
                     text: format!("matches {matches} seed 3"),
                     ..Pattern::default()
-                },
+                }),
                 shards: vec![[7; 32]],
                 ..Search::default()
             };

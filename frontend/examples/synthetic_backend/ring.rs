@@ -86,6 +86,7 @@ impl Document {
             lines: &lines,
             ranges: &ranges,
             windows: &[],
+            runs: &[],
         };
         let mut frame = Vec::new();
         batch.encode(&mut frame).expect("a document fits a frame");

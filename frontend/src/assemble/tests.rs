@@ -96,6 +96,7 @@ fn colliding(run: &RunSpool) -> Vec<Harvest> {
             lines: &[],
             ranges: &[],
             windows: &[],
+            runs: &[],
         };
         let mut frame = Vec::new();
         batch.encode(&mut frame).unwrap();

@@ -191,6 +191,7 @@ impl Document {
             lines: &lines,
             ranges: &ranges,
             windows: &[],
+            runs: &[],
         };
         let mut frame = Vec::new();
         batch.encode(&mut frame).unwrap();

@@ -17,7 +17,7 @@ use crate::rank::BEST_MAX;
 use crate::render::Match;
 use crate::run::{Missing, Outcome, ShardId, SkippedDocument};
 use crate::spool::{RunSpool, SpoolError};
-use schema::message::{Facet, FailureKind, Pattern, Want};
+use schema::message::{Expr, Facet, FailureKind, Pattern, Want};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -131,7 +131,7 @@ fn answer(
         text: "needle".to_owned(),
         ..Pattern::default()
     };
-    let query = Query::new(pattern, Vec::new(), CONTEXT_LINES);
+    let query = Query::new(Expr::Pattern(pattern), CONTEXT_LINES);
     let query = query.and_then(|query| query.wanting(Want::Matches, scene.limit));
     let answer = Answer {
         id: "0123456789abcdef".to_owned(),

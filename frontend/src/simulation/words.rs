@@ -141,8 +141,12 @@ pub(super) fn encode(words: &[Word<'_>], end: &End) -> Vec<Vec<u8>> {
 
 /// A greeting.
 pub(super) fn hello(protocol: u32) -> Vec<u8> {
-    let shards = Vec::new();
-    framed(|out| Hello { protocol, shards }.encode(out))
+    let hello = Hello {
+        protocol,
+        shards: Vec::new(),
+        updated: 0,
+    };
+    framed(|out| hello.encode(out))
 }
 
 /// An ERROR.

@@ -3,8 +3,8 @@
 use frontend::{Backend, Stream};
 use schema::frame::{Decoder, Kind};
 use schema::message::{
-    Batch, End, Failure, FailureKind, Field, FileRange, FileReply, FileRequest, Filter, Hello,
-    Line, PROTOCOL, Progress, Range, Reading, Search, Shard, ShardEnd, Skip, Want,
+    Batch, End, Expr, Failure, FailureKind, Field, FileRange, FileReply, FileRequest, Filter,
+    Hello, Line, PROTOCOL, Progress, Range, Reading, Search, Shard, ShardEnd, Skip, Want,
 };
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -209,6 +209,7 @@ impl Fake {
         let hello = Hello {
             protocol: self.protocol,
             shards: shards.iter().map(shard).collect(),
+            updated: 0,
         };
         let mut out = Vec::new();
         hello.encode(&mut out).unwrap();
@@ -231,7 +232,7 @@ impl Fake {
                 _ => None,
             };
         }
-        if let Some(failure) = unknown_language(&search.filters) {
+        if let Some(failure) = unknown_language(search) {
             let mut out = Vec::new();
             failure.encode(&mut out).unwrap();
             return self.write(stream, &out);
@@ -248,7 +249,12 @@ impl Fake {
                 ..ShardEnd::default()
             };
             for (number, document) in (0..).zip(&documents) {
-                if !search.filters.iter().all(|filter| leaves(filter, document)) {
+                if !search
+                    .expr
+                    .factors()
+                    .iter()
+                    .all(|said| leaves(said, document))
+                {
                     continue;
                 }
                 let frames = batches(document, search, index, number, &mut end);
@@ -406,29 +412,39 @@ impl Fake {
 }
 
 /// There is only C, spelled like this.
-fn unknown_language(filters: &[Filter]) -> Option<Failure> {
-    let is_unknown = |filter: &Filter| filter.field == Field::Language && filter.text != "C";
-    let index = filters.iter().position(is_unknown)?;
+fn unknown_language(search: &Search) -> Option<Failure> {
+    let is_unknown = |atom: &Expr| match atom {
+        Expr::Filter(filter) => filter.field == Field::Language && filter.text != "C",
+        _ => false,
+    };
+    let index = search.expr.atoms().into_iter().position(is_unknown)?;
     Some(Failure {
-        filter: Some(index as u32),
+        atom: Some(index as u32),
         hint: "did you mean C?".to_owned(),
         ..Failure::new(FailureKind::BadQuery, "there is no such language")
     })
 }
 
-/// Whether a filter leaves a document; a regular expression is taken for a literal.
-fn leaves(filter: &Filter, document: &Document) -> bool {
+/// Whether a filter leaves a document, as all patterns do; a regular expression is taken for a literal.
+fn leaves(said: &Expr, document: &Document) -> bool {
+    let filter = match said {
+        Expr::Filter(filter) => filter,
+        Expr::Not(inner) => return !leaves(inner, document),
+        Expr::Any(parts) => return parts.iter().any(|part| leaves(part, document)),
+        _ => return true,
+    };
     let text = filter.text.as_bytes();
     let of = match filter.field {
         Field::Package => &document.package[..],
         Field::Path => &document.path,
         Field::Language => b"C",
+        Field::Extension => b"c",
+        Field::Name => panic!("not asked for here"),
     };
-    let holds = match filter.reading {
+    match filter.reading {
         Reading::Exact => of == text,
-        Reading::Regexp => of.windows(text.len()).any(|part| part == text),
-    };
-    holds != filter.negated
+        Reading::Regexp | Reading::Glob => of.windows(text.len()).any(|part| part == text),
+    }
 }
 
 /// The frames with a document's matches, and their account in `end`.
@@ -439,7 +455,7 @@ fn batches(
     number: u32,
     end: &mut ShardEnd,
 ) -> Vec<Vec<u8>> {
-    let pattern = search.pattern.text.as_bytes();
+    let pattern = search.expr.patterns()[0].text.as_bytes();
     let find = |line: &[u8]| line.windows(pattern.len()).position(|part| part == pattern);
     let matches: Vec<usize> = (0..document.lines.len())
         .filter(|&at| find(&document.lines[at]).is_some())
@@ -447,11 +463,11 @@ fn batches(
     let sent = match search.want {
         Want::Matches => &matches[..],
         Want::Documents => &matches[..matches.len().min(1)],
-        Want::Count => &[],
+        Want::Count | Want::Estimate => &[],
     };
     end.found += match search.want {
         Want::Documents => sent.len() as u64,
-        Want::Matches | Want::Count => matches.len() as u64,
+        Want::Matches | Want::Count | Want::Estimate => matches.len() as u64,
     };
     for &at in sent {
         end.matches += 1;
@@ -497,6 +513,7 @@ fn batches(
                 lines: &lines,
                 ranges: &ranges,
                 windows: &[],
+                runs: &[],
             };
             let mut frame = Vec::new();
             batch.encode(&mut frame).unwrap();
@@ -513,11 +530,12 @@ fn unknown_shard() -> Vec<u8> {
         split: false,
     };
     let search = Search {
-        pattern: schema::message::Pattern {
+        expr: schema::message::Expr::Pattern(schema::message::Pattern {
             text: "x".to_owned(),
             syntax: schema::message::Syntax::Literal,
             ignore_case: false,
-        },
+            ..schema::message::Pattern::default()
+        }),
         ..Search::default()
     };
     batches(&document, &search, 77, 0, &mut ShardEnd::default()).remove(0)

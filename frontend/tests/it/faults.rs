@@ -146,7 +146,7 @@ fn a_backend_of_another_version() {
     let site = Site::new(vec![std::sync::Arc::new(other).backend()]);
     let page = site.search("arse");
     let reason = page["missing"][0]["reason"].as_str().unwrap();
-    assert_eq!(reason, "it speaks protocol 99, this frontend speaks 2");
+    assert_eq!(reason, "it speaks protocol 99, this frontend speaks 3");
     assert_eq!(site.get("/healthz").status, 503);
 }
 

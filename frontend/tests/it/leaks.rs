@@ -5,7 +5,7 @@ use crate::fake::{Fake, Fault};
 use crate::shards;
 use crate::site::{Site, eventually};
 use frontend::{Query, Search};
-use schema::message::{Field, Filter, Pattern, Reading, Syntax};
+use schema::message::{Expr, Field, Filter, Pattern, Reading, Syntax};
 use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
@@ -23,14 +23,14 @@ fn query(number: u64) -> Query {
         text: ["arse", "ars", "rse", "a"][number as usize % 4].to_owned(),
         syntax: Syntax::Literal,
         ignore_case: false,
+        ..Pattern::default()
     };
-    let filters = vec![Filter {
+    let filter = Expr::Filter(Filter {
         field: Field::Path,
         reading: Reading::Exact,
-        negated: true,
         text: format!("no{number}"),
-    }];
-    Query::new(pattern, filters, 2).unwrap()
+    });
+    Query::new(Expr::all([Expr::Pattern(pattern), filter.negated()]), 2).unwrap()
 }
 
 /// A number below `below` that follows from `seed`.

@@ -4,7 +4,7 @@
 use crate::fake::{Document, Fake, Fault};
 use crate::site::Site;
 use schema::frame::{Kind, encode};
-use schema::message::{Pattern, Progress, Search, Syntax};
+use schema::message::{Expr, Pattern, Progress, Search, Syntax};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::net::TcpListener;
@@ -47,11 +47,12 @@ impl Stage {
         });
         let site = Site::new(vec![good.backend(), bad.backend()]);
         let mut frames = bad.record(&Search {
-            pattern: Pattern {
+            expr: Expr::Pattern(Pattern {
                 text: "arse".to_owned(),
                 syntax: Syntax::Literal,
                 ignore_case: false,
-            },
+                ..Pattern::default()
+            }),
             context_lines: 2,
             shards: vec![[SHARDS[1]; 32]],
             ..Search::default()

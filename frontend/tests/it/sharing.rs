@@ -4,7 +4,7 @@ use crate::fake::{Fake, Fault};
 use crate::shards;
 use crate::site::{Site, eventually};
 use frontend::Query;
-use schema::message::{Pattern, Syntax};
+use schema::message::{Expr, Pattern, Syntax};
 use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
@@ -17,8 +17,9 @@ fn query(text: &str) -> Query {
         text,
         syntax,
         ignore_case,
+        ..Pattern::default()
     };
-    Query::new(pattern, Vec::new(), 2).unwrap()
+    Query::new(Expr::Pattern(pattern), 2).unwrap()
 }
 
 #[test]

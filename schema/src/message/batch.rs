@@ -114,9 +114,7 @@ impl Batch<'_> {
             entry.set_end(range.end);
         }
         if !self.windows.is_empty() {
-            let mut windows = root
-                .reborrow()
-                .init_windows(length(self.windows.len()));
+            let mut windows = root.reborrow().init_windows(length(self.windows.len()));
             for (index, window) in (0..).zip(self.windows) {
                 let mut entry = windows.reborrow().get(index);
                 entry.set_line(window.line);

@@ -213,10 +213,7 @@ impl Expr {
     }
 }
 
-fn encode_list(
-    parts: &[Expr],
-    mut to: capnp::struct_list::Builder<'_, expr::Owned>,
-) {
+fn encode_list(parts: &[Expr], mut to: capnp::struct_list::Builder<'_, expr::Owned>) {
     for (index, part) in (0..).zip(parts) {
         part.encode(to.reborrow().get(index));
     }

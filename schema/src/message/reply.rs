@@ -275,9 +275,7 @@ impl End {
         root.set_plan_us(self.phases.plan_us);
         root.set_candidates_us(self.phases.candidates_us);
         root.set_verify_us(self.phases.verify_us);
-        let mut estimates = root
-            .reborrow()
-            .init_estimates(length(self.estimates.len()));
+        let mut estimates = root.reborrow().init_estimates(length(self.estimates.len()));
         for (index, estimate) in (0..).zip(&self.estimates) {
             let mut entry = estimates.reborrow().get(index);
             entry.set_plan(&estimate.plan[..]);

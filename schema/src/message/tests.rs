@@ -72,7 +72,10 @@ fn an_expression_that_no_constructor_makes_is_refused() {
     for forged in [
         Expr::All(vec![pattern("x")]),
         Expr::Any(Vec::new()),
-        Expr::All(vec![pattern("x"), Expr::All(vec![pattern("y"), pattern("z")])]),
+        Expr::All(vec![
+            pattern("x"),
+            Expr::All(vec![pattern("y"), pattern("z")]),
+        ]),
         Expr::Not(Box::new(pattern("x").negated())),
         line(line(pattern("x"))),
         line(filter(Field::Path, Reading::Exact, "x")),

@@ -8,7 +8,7 @@ use backend::snapshot::Live;
 use index::shard::Shard;
 use schema::frame::{Decoder, Kind};
 use schema::message::{
-    End, Failure, FileRange, FileReply, FileRequest, Filter, Hello, Pattern, Progress, Search,
+    End, Expr, Failure, FileRange, FileReply, FileRequest, Hello, Pattern, Progress, Search,
     ShardEnd, Syntax,
 };
 use std::path::PathBuf;
@@ -149,13 +149,14 @@ impl Client {
     pub(super) async fn ask_filtered(
         &mut self,
         text: &str,
-        filters: Vec<Filter>,
+        filters: Vec<Expr>,
         shards: Vec<[u8; 32]>,
     ) {
+        let any = self.any(text);
         let search = Search {
-            filters,
+            expr: Expr::all(std::iter::once(any.expr.clone()).chain(filters)),
             shards,
-            ..self.any(text)
+            ..any
         };
         self.ask_for(&search).await;
     }
@@ -163,11 +164,12 @@ impl Client {
     /// A search for a regular expression that may cost what it costs.
     pub(super) fn any(&self, text: &str) -> Search {
         Search {
-            pattern: Pattern {
+            expr: Expr::Pattern(Pattern {
                 text: text.to_owned(),
                 syntax: Syntax::Regexp,
                 ignore_case: false,
-            },
+                ..Pattern::default()
+            }),
             context_lines: 1,
             shards: self.shards(),
             heavy: true,

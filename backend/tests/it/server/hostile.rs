@@ -56,7 +56,14 @@ fn replies() -> Vec<Vec<u8>> {
     let (mut hello, mut progress, mut end) = (Vec::new(), Vec::new(), Vec::new());
     let shards = Vec::new();
     let protocol = PROTOCOL;
-    Hello { protocol, shards }.encode(&mut hello).unwrap();
+    let updated = 0;
+    Hello {
+        protocol,
+        shards,
+        updated,
+    }
+    .encode(&mut hello)
+    .unwrap();
     Progress::default().encode(&mut progress).unwrap();
     End::default().encode(&mut end).unwrap();
     let batch = frame(Kind::Batch, &[0; 64]);

@@ -61,8 +61,8 @@ async fn a_heavy_search_that_was_not_asked_for_as_one_is_refused() {
     let failure = answer.end.unwrap_err();
     assert_eq!(failure.kind, FailureKind::Heavy);
     assert!(failure.cost > HEAVY_BLOCKS && answer.batches.is_empty());
-    let pattern = client.any("number 7;").pattern;
-    client.ask_for(&Search { pattern, ..light }).await;
+    let expr = client.any("number 7;").expr;
+    client.ask_for(&Search { expr, ..light }).await;
     assert_eq!(check_end(&client.answer().await).matches, 1);
     let count = Search {
         want: Want::Count,

@@ -6,7 +6,7 @@ use frontend::Query;
 use index::filter::{Filters, Value};
 use index::plan;
 use index::trigram::Trigram;
-use schema::message::{Pattern, Syntax};
+use schema::message::{Expr, Pattern, Syntax};
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
@@ -32,12 +32,13 @@ pub(super) fn pattern(data: &[u8]) {
             _ => Syntax::Regexp,
         },
         ignore_case: options & 2 != 0,
+        ..Pattern::default()
     };
     let mut filters = Filters::default();
     if filters.path(Value::Regexp(&pattern.text), false).is_ok() {
         let _ = filters.leave_document(text);
     }
-    let query = Query::new(pattern.clone(), Vec::new(), 0);
+    let query = Query::new(Expr::Pattern(pattern.clone()), 0);
     let Ok(compiled) = Compiled::new(&pattern) else {
         return;
     };

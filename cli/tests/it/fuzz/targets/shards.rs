@@ -99,6 +99,7 @@ fn compiled() -> &'static [Compiled] {
                 text: text.to_owned(),
                 syntax: Syntax::Regexp,
                 ignore_case: false,
+                ..Pattern::default()
             })
         };
         PATTERNS

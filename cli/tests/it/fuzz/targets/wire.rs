@@ -2,9 +2,9 @@
 
 use schema::frame::{self, Decoder, HEADER_BYTES, Kind};
 use schema::message::{
-    Batch, BatchReader, End, Error, Failure, FailureKind, Field, FileRange, FileReply, FileRequest,
-    Filter, Hello, Line, LineView, PROTOCOL, Pattern, Progress, Range, Reading, Search, Shard,
-    ShardEnd, Skip, SpoolManifest, Syntax, Want, Window,
+    Batch, BatchReader, End, Error, Expr, Failure, FailureKind, Field, FileRange, FileReply,
+    FileRequest, Filter, Hello, Line, LineView, PROTOCOL, Pattern, Progress, Range, Reading,
+    Search, Shard, ShardEnd, Skip, SpoolManifest, Syntax, Want, Window,
 };
 use zerocopy::IntoBytes;
 
@@ -204,6 +204,7 @@ impl OwnedBatch {
             lines: &self.lines,
             ranges: &self.ranges,
             windows: &self.windows,
+            runs: &[],
         };
         batch.encode(out)
     }
@@ -216,6 +217,23 @@ pub(super) fn message_seeds() -> Vec<Vec<u8>> {
         .collect()
 }
 
+/// Two patterns, one filter, and all ways to join them.
+fn expr() -> Expr {
+    let pattern = Expr::Pattern(Pattern {
+        text: "nee*dle".to_owned(),
+        syntax: Syntax::Regexp,
+        ignore_case: true,
+        ..Pattern::default()
+    });
+    let filter = Expr::Filter(Filter {
+        field: Field::Path,
+        reading: Reading::Regexp,
+        text: "^vendor/".to_owned(),
+    });
+    let line = Expr::Line(Box::new(pattern.clone()));
+    Expr::all([Expr::any([pattern, line]), filter.negated()])
+}
+
 /// A frame of every message, in the order of [`messages`].
 pub(super) fn samples() -> Vec<Vec<u8>> {
     let frame = |encode: &dyn Fn(&mut Vec<u8>) -> Result<(), Error>| {
@@ -225,23 +243,14 @@ pub(super) fn samples() -> Vec<Vec<u8>> {
     };
     let (package, path) = (b"p_1".to_vec(), b"a/b.c".to_vec());
     let search = Search {
-        pattern: Pattern {
-            text: "nee*dle".to_owned(),
-            syntax: Syntax::Regexp,
-            ignore_case: true,
-        },
-        filters: vec![Filter {
-            field: Field::Path,
-            reading: Reading::Regexp,
-            negated: true,
-            text: "^vendor/".to_owned(),
-        }],
+        expr: expr(),
         context_lines: 2,
         shards: vec![[1; 32], [2; 32]],
         want: Want::Documents,
         limit: 100,
         deadline_ms: 3000,
         heavy: true,
+        names: true,
     };
     let progress = Progress {
         blocks_done: 1,
@@ -255,7 +264,7 @@ pub(super) fn samples() -> Vec<Vec<u8>> {
         kind: FailureKind::BadQuery,
         message: "unclosed group".to_owned(),
         offset: Some(3),
-        filter: Some(0),
+        atom: Some(0),
         hint: "did you mean C?".to_owned(),
         cost: 5,
     };
@@ -312,6 +321,7 @@ pub(super) fn hello() -> Hello {
     Hello {
         protocol: PROTOCOL,
         shards: vec![shard],
+        updated: 0,
     }
 }
 
@@ -347,6 +357,7 @@ pub(super) fn batch(out: &mut Vec<u8>) -> Result<(), Error> {
             start: 500,
             line_bytes: 9000,
         }],
+        runs: &[],
     };
     batch.encode(out)
 }
