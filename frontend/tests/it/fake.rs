@@ -3,8 +3,8 @@
 use frontend::{Backend, Stream};
 use schema::frame::{Decoder, Kind};
 use schema::message::{
-    Batch, End, Expr, Failure, FailureKind, Field, FileRange, FileReply, FileRequest, Filter,
-    Hello, Line, PROTOCOL, Progress, Range, Reading, Search, Shard, ShardEnd, Skip, Want,
+    Batch, End, Expr, Failure, FailureKind, Field, FileRange, FileReply, FileRequest, Hello, Line,
+    PROTOCOL, Progress, Range, Reading, Search, Shard, ShardEnd, Skip, Want,
 };
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
