@@ -7,7 +7,7 @@
 //! for them. [`app`] puts HTTP in front of all that.
 //!
 //! Pure, without clock, file and socket: `query`, [`filter`], `assign` (who searches what), `run` (one
-//! query's state machine), `rank` (order), `facets` (counts), [`page`], [`render`]. The rim around them:
+//! query's state machine), `rank` (order), `facets` (counts), `listing` (one list of many), [`page`], [`render`]. The rim around them:
 //! `fanout` (connections to [`Backend`]s), `spool` (what has been received, in memory or on disk),
 //! `harvest` (what one stream has brought in), `assemble` (what pages are made from, at a run's end),
 //! `packages` (a file of them), `live` (a run's threads and counters), `turns` (who runs when), `memory`,
@@ -49,6 +49,7 @@ pub mod filter;
 mod frontend;
 mod harvest;
 mod http;
+mod listing;
 mod live;
 mod measures;
 mod memory;
@@ -72,6 +73,7 @@ pub use error::{FileError, SearchError, StartError};
 pub use fanout::{Backend, Stream};
 pub use frontend::{BackendStatus, Frontend};
 pub use http::app;
+pub use listing::Listing;
 pub use live::{BackendProgress, Progress};
 pub use packages::Package;
 pub use query::{
