@@ -19,6 +19,7 @@ use crate::search::Search;
 use crate::spool::{Limits, Spool};
 use crate::turns::Turns;
 use schema::message::{self, FileRange, FileReply, FileRequest, ListReply, ListRequest, What};
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -45,6 +46,23 @@ pub struct BackendStatus {
     /// Bytes of text in them.
     pub text_bytes: u64,
     /// When its index was written, in seconds since 1970; `None` until it has said so.
+    pub updated: Option<u64>,
+}
+
+/// What can be searched.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Served {
+    /// Names the set of shards.
+    pub generation: String,
+    /// How many there are.
+    pub shards: u64,
+    /// Packages in them.
+    pub packages: u64,
+    /// Documents in them.
+    pub documents: u64,
+    /// Bytes of text in them.
+    pub text_bytes: u64,
+    /// When the oldest backend's index was written, in seconds since 1970.
     pub updated: Option<u64>,
 }
 
@@ -278,9 +296,22 @@ impl Frontend {
         &self.config
     }
 
-    /// Names the set of shards that queries are about now.
-    pub fn generation(&self) -> String {
-        self.plan().generation.clone()
+    /// What can be searched now, as far as backends have said: each shard once, wherever it is served.
+    pub fn served(&self) -> Served {
+        let statuses: Vec<_> = self.peers.iter().map(|peer| peer.status()).collect();
+        let shards = statuses
+            .iter()
+            .filter_map(|status| status.shards.as_deref());
+        let distinct: HashMap<_, _> = shards.flatten().map(|shard| (shard.id, shard)).collect();
+        let sum = |of: fn(&message::Shard) -> u64| distinct.values().map(|shard| of(shard)).sum();
+        Served {
+            generation: self.plan().generation.clone(),
+            shards: distinct.len() as u64,
+            packages: sum(|shard| shard.packages.into()),
+            documents: sum(|shard| shard.documents.into()),
+            text_bytes: sum(|shard| shard.text_bytes),
+            updated: statuses.iter().filter_map(|status| status.updated).min(),
+        }
     }
 
     /// The backends and whether they are there.

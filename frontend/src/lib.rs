@@ -53,6 +53,7 @@ mod listing;
 mod live;
 mod measures;
 mod memory;
+mod name;
 mod packages;
 pub mod page;
 mod query;
@@ -71,10 +72,11 @@ pub use assign::Known;
 pub use config::Config;
 pub use error::{FileError, SearchError, StartError};
 pub use fanout::{Backend, Stream};
-pub use frontend::{BackendStatus, Frontend};
+pub use frontend::{BackendStatus, Frontend, Served};
 pub use http::app;
 pub use listing::Listing;
 pub use live::{BackendProgress, Progress};
+pub use name::package_name;
 pub use packages::Package;
 pub use query::{
     BadQuery, CONTEXT_LINES_MAX, LIMIT_MAX, Notice, Parsed, QUERY_BYTES_MAX, Query, Typed,

@@ -34,7 +34,7 @@ fn packages(snapshot: &Snapshot, request: &ListRequest) -> Result<ListReply, Err
     for shard in &snapshot.shards {
         for id in shard.live_packages() {
             let directory = shard.package(id)?.directory;
-            if directory.starts_with(&request.prefix) {
+            if directory.starts_with(&request.prefix) && is_asked_for(directory, request) {
                 first.entry(directory, directory.len(), || (&**shard, id));
             }
         }
@@ -126,6 +126,10 @@ fn named<'a>(shard: &'a Shard, name: &[u8]) -> Result<Option<Named<'a>>, Error> 
     Ok(found.into_iter().max_by_key(Named::key))
 }
 
+fn is_asked_for(directory: &[u8], request: &ListRequest) -> bool {
+    request.package.is_empty() || goes_by(directory, &request.package)
+}
+
 /// Whether a name is that of the directory, or what stands before the version there.
 fn goes_by(directory: &[u8], name: &[u8]) -> bool {
     directory == name || split_version(directory).0 == name
@@ -196,7 +200,7 @@ fn skipped_in(shard: &Shard, request: &ListRequest, first: &mut First<Entry>) ->
     let mut directories = BTreeMap::new();
     for id in shard.live_packages() {
         let directory = shard.package(id)?.directory;
-        if request.package.is_empty() || goes_by(directory, &request.package) {
+        if is_asked_for(directory, request) {
             directories.insert(id, directory);
         }
     }

@@ -70,13 +70,15 @@ fn line(entry: &Entry) -> String {
 async fn what_there_is_is_listed_in_the_order_of_names() {
     let served = served();
     let (mut client, _serving) = served.connect().await;
-    let table: [(ListRequest, &[&str]); 11] = [
+    let table: [(ListRequest, &[&str]); 13] = [
         (
             request(What::Packages, "", ""),
             &["a_1.0  4 35 5", "b_2  1 9 1", "c-3.1  0 0 0"],
         ),
         (request(What::Packages, "", "b"), &["b_2  1 9 1"]),
         (request(What::Packages, "", "b_1"), &[]),
+        (request(What::Packages, "c", ""), &["c-3.1  0 0 0"]),
+        (request(What::Packages, "b_1", ""), &[]),
         (
             request(What::Children, "a_1.0", ""),
             &["a_1.0 README 1 8 1", "a_1.0 src/ 3 27 4"],
