@@ -17,19 +17,3 @@ mod shapes;
 pub(super) use api::{options, search, search_per_package};
 pub(super) use contract::{json, yaml};
 pub(super) use links::{results, results_per_package, search_page, show_page};
-
-use crate::query::{BadQuery, Parsed, Query, Typed};
-use schema::message::Syntax;
-
-/// What a query of its dialect means.
-fn parse(query: &str, syntax: Syntax) -> Result<Parsed, BadQuery> {
-    let mode = match syntax {
-        Syntax::Literal => "literal",
-        Syntax::Regexp => "regexp",
-    };
-    Query::parse(&Typed {
-        q: query,
-        mode: Some(mode),
-        ..Typed::default()
-    })
-}

@@ -286,3 +286,20 @@ fn links_lead_to_the_native_page() {
         assert_eq!(site.get_without_following(path).status, status, "{path}");
     }
 }
+
+/// What was typed in the old dialect finds the same by the native address that it leads to.
+#[test]
+fn a_link_finds_what_the_api_finds() {
+    let site = with_keys(&[]);
+    for (query, literal) in [("arse", 1), ("par.e_[0-3]", 0), ("<b>", 1)] {
+        let query: String = query.bytes().map(|b| format!("%{b:02x}")).collect();
+        let api = format!("/api/v1/search?query={query}&literal={literal}");
+        let link = format!("/search?q={query}&literal={literal}");
+        let native = site.get_without_following(&link);
+        let location = native.header("location").to_owned();
+        let native = location.replacen("/search", "/api/v2/search", 1);
+        let total = site.get(&native).json()["total"].clone();
+        let found: Value = site.get(&api).json();
+        assert_eq!(total, json!(found.as_array().unwrap().len()), "{location}");
+    }
+}

@@ -6,15 +6,14 @@
 //! machine of whoever looks at it.
 
 use super::key::is_allowed;
-use super::parse;
-use super::shapes::{CONTEXT_LINES, PER_PACKAGE, PackageSearchResult, SearchResult};
+use super::shapes::{PER_PACKAGE, PackageSearchResult, SearchResult};
 use crate::answer::Answer;
 use crate::error::SearchError;
 use crate::http::App;
 use crate::http::export::{Broken, CHUNK_BYTES, Sender, WAITING_MAX, body, send};
 use crate::http::headers::NEVER;
 use crate::http::params::Params;
-use crate::query::{BadQuery, Query};
+use crate::query::{BadQuery, Parsed, dcs};
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -92,8 +91,13 @@ async fn respond(app: &App, headers: &HeaderMap, params: &Params, shape: Shape) 
 }
 
 async fn find(app: &App, params: &Params, shape: Shape) -> Result<Response, Refusal> {
-    let search = app.frontend.search(query(params)?).await?;
-    let answer = search.finished().await?;
+    let parsed = parse(params)?;
+    let located = |error| match error {
+        SearchError::BadQuery(bad) => SearchError::BadQuery(parsed.locate(bad)),
+        other => other,
+    };
+    let search = app.frontend.search(parsed.query.clone()).await?;
+    let answer = search.finished().await.map_err(located)?;
     let about = head(&answer);
     let (sender, receiver) = mpsc::channel(WAITING_MAX);
     tokio::task::spawn_blocking(move || write(&answer, shape, &sender));
@@ -103,7 +107,7 @@ async fn find(app: &App, params: &Params, shape: Shape) -> Result<Response, Refu
     Ok(response)
 }
 
-fn query(params: &Params) -> Result<Query, Refusal> {
+fn parse(params: &Params) -> Result<Parsed, Refusal> {
     let text = |name: &str| {
         let value = params.bytes(name).filter(|value| !value.is_empty());
         let value = value.map(str::from_utf8).transpose();
@@ -118,8 +122,7 @@ fn query(params: &Params) -> Result<Query, Refusal> {
             return Err(Refusal::bad(reason));
         }
     };
-    let query = parse(query, syntax)?.query;
-    Ok(Query::new(query.expr().clone(), CONTEXT_LINES)?)
+    Ok(dcs::parse(query, syntax)?)
 }
 
 fn head(answer: &Answer) -> HeaderMap {

@@ -5,11 +5,11 @@
 //! and so is a file with `file`; the query that the native address gets says in the native language
 //! what was meant.
 
-use super::parse;
 use crate::http::headers::Asked;
 use crate::http::params::{Params, lossy};
 use crate::http::problem::{self, Problem};
 use crate::http::{App, file, pages};
+use crate::query::dcs;
 use axum::extract::{Path, State};
 use axum::http::{HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
@@ -100,7 +100,7 @@ impl Link<'_> {
     fn href(&self) -> Result<String, Problem> {
         let query = str::from_utf8(self.query);
         let query = query.map_err(|_| Problem::bad_request("q is not UTF-8"))?;
-        let query = parse(query, self.syntax)?.query;
+        let query = dcs::parse(query, self.syntax)?.query;
         let mut href = format!("/search?q={}", encode(query.interpreted_as().as_bytes()));
         if self.by_package {
             href.push_str("&group=package");

@@ -8,9 +8,6 @@ use crate::name::package_name;
 use crate::packages::Package;
 use crate::render::{ContextLine, Match};
 
-/// Lines of context on either side.
-pub(super) const CONTEXT_LINES: u32 = 2;
-
 /// Matches of a package.
 pub(super) const PER_PACKAGE: usize = 2;
 
