@@ -5,6 +5,7 @@
 //! Exit status: 0 done or found, 1 nothing found, 2 an error, 3 found, but not all of it.
 
 mod backend;
+mod client;
 mod frontend;
 mod health;
 mod index;

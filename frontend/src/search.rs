@@ -59,6 +59,12 @@ impl Search {
         self.live.progress()
     }
 
+    /// Says how far the search is, for whoever does not hold it.
+    pub fn watch(&self) -> impl Fn() -> Progress + Send + use<> {
+        let live = Arc::clone(&self.live);
+        move || live.progress()
+    }
+
     /// The best matches so far, at most ten, best first. Blocks on the disk.
     pub fn best(&self) -> Result<Vec<Match>, SpoolError> {
         self.read(&self.standing().pointers)
