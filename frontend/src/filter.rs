@@ -1,19 +1,23 @@
-//! Filters as they are typed, after `package=`, `path=` and `lang=` in an address and after the
-//! same words on a command line.
+//! Filters as they are typed, behind `path:` in a query, after `path=` in an address and after
+//! `--path` on a command line, and as they are shown.
 //!
-//! A regular expression as it is; `=` in front of what is meant exactly, and before all a `-` for
-//! what is not wanted: `-vendor/`, `=i3-wm`, `-=test.c`. A regular expression that begins with one
-//! of the two says so with a backslash: `\-x`. A language is always exact, with `=` or without.
-//! Which languages there are is for a backend to say.
+//! A value is a glob when it looks like one, and else a regular expression; `=` in front of what is
+//! meant exactly, `g:` of a glob, and quotes or slashes around a regular expression say so. Where it
+//! stands alone, a `-` before all is for what is not wanted (in a query it stands before the key); a
+//! regular expression that begins with one says so with a backslash: `\-x`. A language and an
+//! extension are always exact. Which languages there are is for a backend to say.
 
-use crate::query::{BadQuery, check_syntax};
+use crate::query::lex::{Flags, Lexer};
+use crate::query::{BadQuery, Text, check_syntax, quoted, slashed};
 use schema::message::{Expr, Field, Filter, Reading};
 
 /// The fields and what they are called, in the order in which filters are shown.
-pub const FIELDS: [(Field, &str); 3] = [
+pub const FIELDS: [(Field, &str); 5] = [
     (Field::Package, "package"),
     (Field::Path, "path"),
+    (Field::Name, "name"),
     (Field::Language, "lang"),
+    (Field::Extension, "ext"),
 ];
 
 /// The field that is called `name`.
@@ -28,25 +32,107 @@ pub fn field(name: &str) -> Option<Field> {
 pub fn name(field: Field) -> &'static str {
     let mut fields = FIELDS.into_iter();
     let named = fields.find(|(known, _)| *known == field);
-    named.map_or("name", |(_, name)| name)
+    named.map(|(_, name)| name).expect("all are named")
 }
 
-/// Parses what was typed.
+/// Parses what was typed as a value of its own. Faults have a place in it.
 pub fn parse(field: Field, typed: &str) -> Result<Expr, BadQuery> {
-    let (rest, negated) = stripped(typed, '-');
-    let (text, exact) = stripped(rest, '=');
-    let reading = match exact || field == Field::Language {
-        true => Reading::Exact,
-        false => Reading::Regexp,
+    let (filter, text, negated) = parse_alone(field, typed)?;
+    check(&filter).map_err(|bad| BadQuery {
+        at: bad.at.map(|at| text.at(at)),
+        filter: Some(typed.to_owned()),
+        ..bad
+    })?;
+    let filter = Expr::Filter(filter);
+    Ok(if negated { filter.negated() } else { filter })
+}
+
+/// The same, unchecked: where its text was typed, and whether it is negated.
+pub(crate) fn parse_alone(field: Field, typed: &str) -> Result<(Filter, Text, bool), BadQuery> {
+    let negated = typed.starts_with('-');
+    let mut lexer = Lexer::new(typed);
+    (lexer.at, lexer.whole) = (usize::from(negated), true);
+    let (filter, text) = read(field, &mut lexer).map_err(|bad| BadQuery {
+        filter: Some(typed.to_owned()),
+        ..bad
+    })?;
+    Ok((filter, text, negated))
+}
+
+/// Reads a value, which may be nothing.
+pub(crate) fn read(field: Field, lexer: &mut Lexer<'_>) -> Result<(Filter, Text), BadQuery> {
+    let is_name = is_name(field);
+    let marked = match lexer.rest() {
+        rest if rest.starts_with('=') => Some((Reading::Exact, 1)),
+        rest if rest.starts_with("g:") && !is_name => Some((Reading::Glob, 2)),
+        _ => None,
+    };
+    if let Some((_, bytes)) = marked {
+        lexer.at += bytes;
+    }
+    let plain = if is_name {
+        Reading::Exact
+    } else {
+        Reading::Regexp
+    };
+    let start = lexer.at;
+    let enclosed = match lexer.peek() {
+        Some('"' | '\'') => Some(lexer.string()?),
+        Some('/') if marked.is_none() && !is_name => lexer.regexp(),
+        _ => None,
+    };
+    let reading = marked.map_or(plain, |(reading, _)| reading);
+    let (text, reading) = match enclosed {
+        Some((text, flags)) => (with_flags(text, flags, reading, start)?, reading),
+        None if marked.is_some() || is_name => (lexer.bare(false).0, reading),
+        None => bare(lexer),
+    };
+    let text = match (reading, field) {
+        (Reading::Regexp, _) => text.into_regexp(),
+        (_, Field::Extension) => text.without_prefix('.'),
+        _ => text,
     };
     let filter = Filter {
         field,
         reading,
-        text: text.to_owned(),
+        text: text.as_str().to_owned(),
     };
-    check(&filter)?;
-    let filter = Expr::Filter(filter);
-    Ok(if negated { filter.negated() } else { filter })
+    Ok((filter, text))
+}
+
+/// A filter has no flags but those that stand within a regular expression as well.
+fn with_flags(text: Text, flags: Flags, reading: Reading, at: usize) -> Result<Text, BadQuery> {
+    match flags.ignore_case {
+        _ if flags.word => Err(BadQuery::new("a filter has no flag w")
+            .at(at)
+            .hint("in a regular expression \\b stands for the border of a word")),
+        Some(true) if reading == Reading::Regexp => Ok(text.with_prefix("(?i)")),
+        Some(true) => Err(BadQuery::new("a name has no flag i")
+            .at(at)
+            .hint("leave it out, or write a regular expression: /name/i")),
+        _ => Ok(text),
+    }
+}
+
+fn bare(lexer: &mut Lexer<'_>) -> (Text, Reading) {
+    let (text, _) = lexer.bare(true);
+    let reading = match is_glob(text.as_str()) {
+        true => Reading::Glob,
+        false => Reading::Regexp,
+    };
+    (text, reading)
+}
+
+/// Whether what a field holds is one of a few names.
+fn is_name(field: Field) -> bool {
+    matches!(field, Field::Language | Field::Extension)
+}
+
+/// Whether a value looks like a glob rather than a regular expression.
+fn is_glob(text: &str) -> bool {
+    let is_regexp = text.contains(['\\', '^', '$', '+', '(', ')', '|'])
+        || [".*", ".?"].iter().any(|part| text.contains(part));
+    text.contains(['*', '?', '[']) && !is_regexp
 }
 
 /// A filter, and whether it is negated.
@@ -61,75 +147,110 @@ fn of(expr: &Expr) -> Option<(&Filter, bool)> {
     }
 }
 
-/// What filters are sorted by.
-pub(crate) fn key(expr: &Expr) -> Option<(Field, Reading, bool, String)> {
-    let (filter, negated) = of(expr)?;
-    Some((filter.field, filter.reading, negated, filter.text.clone()))
-}
-
-fn stripped(text: &str, first: char) -> (&str, bool) {
-    match text.strip_prefix(first) {
-        Some(rest) => (rest, true),
-        None => (text, false),
-    }
-}
-
-/// What is typed for a filter: [`parse`] makes the same of it, but for the backslash that some
-/// regular expressions need.
+/// What is typed for a filter that stands alone: [`parse`] makes the same of it.
 pub fn typed(expr: &Expr) -> Option<(&'static str, String)> {
     let (filter, negated) = of(expr)?;
     let sign = if negated { "-" } else { "" };
-    let mark = match (filter.reading, filter.field) {
-        (Reading::Exact, Field::Language) => "",
-        (Reading::Exact, _) => "=",
-        (Reading::Glob, _) => "",
-        (Reading::Regexp, _) if filter.text.starts_with(['-', '=']) => "\\",
-        (Reading::Regexp, _) => "",
+    let reads_back = |value: &str| {
+        parse_alone(filter.field, value).is_ok_and(|(read, _, negated)| read == *filter && !negated)
     };
-    Some((name(filter.field), format!("{sign}{mark}{}", filter.text)))
+    let value = match reads_back(&filter.text) {
+        true => filter.text.clone(),
+        false => marked(filter),
+    };
+    let value = match reads_back(&value) {
+        true => value,
+        false => value_in_query(filter),
+    };
+    Some((name(filter.field), format!("{sign}{value}")))
 }
 
-/// The filter as it was understood, in the notation of the query language to come.
-pub(crate) fn interpreted_as(expr: &Expr) -> String {
-    let Some((filter, negated)) = of(expr) else {
-        return format!("{expr:?}");
-    };
-    let sign = if negated { "-" } else { "" };
-    let mark = match (filter.reading, filter.field) {
-        (Reading::Exact, Field::Package | Field::Path) => "=",
-        _ => "",
-    };
+/// With the mark that its reading has.
+fn marked(filter: &Filter) -> String {
+    match filter.reading {
+        Reading::Exact => format!("={}", filter.text),
+        Reading::Glob => format!("g:{}", filter.text),
+        Reading::Regexp => slashed(&filter.text),
+    }
+}
+
+/// The filter as it is written in a query.
+pub fn interpreted_as(expr: &Expr) -> String {
+    match of(expr) {
+        Some((filter, true)) => format!("-{}", in_query(filter)),
+        Some((filter, false)) => in_query(filter),
+        None => crate::query::render(expr, false, 0),
+    }
+}
+
+/// Key and value of a filter, as a query has them.
+pub(crate) fn in_query(filter: &Filter) -> String {
+    format!("{}:{}", name(filter.field), value_in_query(filter))
+}
+
+fn value_in_query(filter: &Filter) -> String {
     let text = &filter.text;
-    let needs_quotes = |letter: char| letter == '"' || letter.is_whitespace();
-    let value = match text.starts_with(['=', '/', '\'']) || text.contains(needs_quotes) {
-        true => quoted(text),
-        false => text.clone(),
+    let is_plain = match filter.reading {
+        Reading::Exact => is_name(filter.field),
+        _ => true,
     };
-    format!("{sign}{}:{mark}{value}", name(filter.field))
+    if is_plain && reads_back(filter, text) {
+        return text.clone();
+    }
+    let marked = marked(filter);
+    if !is_name(filter.field) && reads_back(filter, &marked) {
+        return marked;
+    }
+    match filter.reading {
+        Reading::Exact if is_name(filter.field) => quoted(text),
+        Reading::Exact => format!("={}", quoted(text)),
+        Reading::Glob => format!("g:{}", quoted(text)),
+        Reading::Regexp => marked,
+    }
 }
 
-/// In quotes, with a backslash before what would end them.
-pub(crate) fn quoted(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+/// Whether this value, in a group, is the filter's and ends by itself.
+fn reads_back(filter: &Filter, value: &str) -> bool {
+    let mut lexer = Lexer::new(value);
+    lexer.depth = 1;
+    let is_balanced = value.starts_with('/') || lexer.clone().bare(false).1;
+    let read = read(filter.field, &mut lexer);
+    !value.starts_with(':')
+        && is_balanced
+        && lexer.rest().is_empty()
+        && read.is_ok_and(|(read, _)| read == *filter)
 }
 
 /// Refuses what no backend could search with.
 pub(crate) fn check(filter: &Filter) -> Result<(), BadQuery> {
     let name = name(filter.field);
-    let checked = match filter.reading {
-        _ if filter.text.is_empty() => Err(BadQuery::new("there is nothing to look for")),
-        Reading::Exact | Reading::Glob => Ok(()),
-        Reading::Regexp if filter.field == Field::Language => {
-            Err(BadQuery::new("a language is a name"))
-        }
-        Reading::Regexp => check_syntax(&filter.text, false)
-            .map_err(|bad| bad.hint("escape the character with \\, or put = before an exact name")),
-    };
-    checked.map_err(|bad| BadQuery {
+    check_text(filter).map_err(|bad| BadQuery {
         reason: format!("the filter by {name}: {}", bad.reason),
         filter: Some(filter.text.clone()),
         ..bad
     })
+}
+
+fn check_text(filter: &Filter) -> Result<(), BadQuery> {
+    let text = &filter.text;
+    match filter.reading {
+        _ if text.is_empty() => Err(BadQuery::new("there is nothing to look for")),
+        Reading::Exact if filter.field == Field::Extension => match text.rfind(['.', '/', '*']) {
+            Some(at) => Err(
+                BadQuery::new("an extension is what stands behind the last dot")
+                    .at(at)
+                    .hint("of x.tar.gz it is gz; for more of a name there is path:"),
+            ),
+            None => Ok(()),
+        },
+        Reading::Exact | Reading::Glob => Ok(()),
+        Reading::Regexp if is_name(filter.field) => Err(BadQuery::new("it is about a name")),
+        Reading::Regexp => check_syntax(text, false).map_err(|bad| {
+            bad.hint(
+                "escape the character with \\, or put = before an exact name, or g: before a glob",
+            )
+        }),
+    }
 }
 
 #[cfg(test)]
@@ -160,9 +281,9 @@ mod tests {
         check(Field::Path, r"\-a", expect![r"path:\-a"]);
         check(Field::Path, r"\=a", expect![r"path:\=a"]);
         check(Field::Path, "=-a", expect!["path:=-a"]);
-        check(Field::Path, r"a b\.", expect![[r#"path:"a b\\.""#]]);
-        check(Field::Path, "=a\"b", expect![[r#"path:="a\"b""#]]);
-        check(Field::Path, "/src/", expect![[r#"path:"/src/""#]]);
+        check(Field::Path, r"a b\.", expect![[r#"path:/a b\./"#]]);
+        check(Field::Path, "=a\"b", expect![[r#"path:=a"b"#]]);
+        check(Field::Path, "/src/", expect!["path:src"]);
         check(Field::Language, "C", expect!["lang:C"]);
         check(
             Field::Language,
@@ -181,25 +302,23 @@ mod tests {
         check(
             Field::Language,
             "-",
-            expect![[r#"None of Some(""): the filter by lang: there is nothing to look for"#]],
+            expect![[r#"None of Some("-"): the filter by lang: there is nothing to look for"#]],
         );
         check(
             Field::Path,
             "-=",
-            expect![[r#"None of Some(""): the filter by path: there is nothing to look for"#]],
+            expect![[r#"None of Some("-="): the filter by path: there is nothing to look for"#]],
         );
         check(
             Field::Path,
             "-a(b",
-            expect![[
-                r#"Some(1) of Some("a(b"): the filter by path: not a regular expression: unclosed group"#
-            ]],
+            expect![[r#"Some(2) of Some("-a(b"): the filter by path: not a regular expression: unclosed group"#]],
         );
         let regexp = Expr::Filter(Filter {
             field: Field::Path,
             reading: Reading::Regexp,
             text: "-=".to_owned(),
         });
-        assert_eq!(typed(&regexp.negated()).unwrap().1, r"-\-=");
+        assert_eq!(typed(&regexp.negated()).unwrap().1, "-/-=/");
     }
 }

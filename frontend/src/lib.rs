@@ -54,7 +54,7 @@ mod measures;
 mod memory;
 mod packages;
 pub mod page;
-mod query;
+pub mod query;
 mod rank;
 pub mod render;
 mod run;
@@ -75,7 +75,8 @@ pub use http::app;
 pub use live::{BackendProgress, Progress};
 pub use packages::Package;
 pub use query::{
-    BadQuery, CONTEXT_LINES_MAX, LIMIT_MAX, Notice, Parsed, QUERY_BYTES_MAX, Query, Typed,
+    BadQuery, CONTEXT_LINES_MAX, LIMIT_MAX, Limit, Notice, Parsed, QUERY_BYTES_MAX, Query,
+    TYPED_BYTES_MAX, Typed, limits,
 };
 pub use run::{Explain, Missing, ShardId, Skipped, SkippedDocument};
 pub use search::Search;

@@ -5,7 +5,7 @@ use crate::filter;
 use crate::page::{
     PACKAGES_PER_PAGE_DEFAULT, PER_PACKAGE_DEFAULT, PER_PACKAGE_MAX, PER_PAGE_DEFAULT, PER_PAGE_MAX,
 };
-use crate::query::{BadQuery, Parsed, Query, Typed};
+use crate::query::{BadQuery, Parsed, Query, Typed, time};
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use percent_encoding::percent_decode;
@@ -139,18 +139,13 @@ impl Params {
         let Some(text) = self.text("timeout")?.filter(|text| !text.is_empty()) else {
             return Ok(None);
         };
-        let (number, unit) = match text.strip_suffix("ms") {
-            Some(number) => (number, 1e-3),
-            None => (text.strip_suffix('s').unwrap_or(text), 1.0),
-        };
-        let seconds = number.parse().map_or(f64::NAN, |number: f64| number * unit);
-        match Duration::try_from_secs_f64(seconds) {
-            Ok(timeout) if !timeout.is_zero() && timeout <= max => Ok(Some(timeout)),
-            Ok(timeout) if timeout > max => Err(Problem::bad_request(format!(
+        match time(text) {
+            Some(timeout) if timeout <= max => Ok(Some(timeout)),
+            Some(_) => Err(Problem::bad_request(format!(
                 "timeout={text} is too long, the most is {} s",
                 max.as_secs_f64()
             ))),
-            _ => Err(
+            None => Err(
                 Problem::bad_request(format!("timeout={text} is not a time"))
                     .hint("expected seconds, such as 2 or 0.5, or milliseconds, such as 500ms"),
             ),
@@ -219,6 +214,7 @@ impl Params {
             q: text("q")?.unwrap_or_default(),
             mode: text("mode")?,
             case: text("case")?,
+            word: None,
             context: text("context")?,
             want: text("want")?,
             limit: text("limit")?,

@@ -1,0 +1,447 @@
+//! The language of this program: words, all of which a document has, and what else can be said.
+//!
+//! ```text
+//! query   = any
+//! any     = all { ("or" | "OR") all }
+//! all     = unary { ["and" | "AND"] unary }
+//! unary   = { "-" | "not" | "NOT" } primary
+//! primary = "(" any ")" | "line:(" any ")" | filter | option | pattern
+//! filter  = key ":" ["=" | "g:"] (regexp | string | value)
+//! pattern = ["content:"] (regexp | string | word)
+//! ```
+//!
+//! What is pasted from a program is text as far as it can be: `foo(`, `std::string`, `--flag`,
+//! `->next`, `/usr/include`. When that was a close decision a notice says so.
+//!
+//! **Invariant:** it recurses only into parentheses, which are counted.
+
+use super::keys::{self, Begin, Key, Setting};
+use super::lex::{Lexer, has_meta};
+use super::node::{Node, Term};
+use super::options::Options;
+use super::{BadQuery, Notice, check, quoted, slashed};
+use crate::filter;
+use schema::message::{ATOMS_MAX, DEPTH_MAX, Field, Syntax};
+
+/// What was typed, taken apart.
+#[derive(Debug)]
+pub(super) struct Native {
+    /// `None`: nothing but options.
+    pub(super) node: Option<Node>,
+    pub(super) options: Options,
+    pub(super) notices: Vec<Notice>,
+}
+
+pub(super) fn parse(typed: &str) -> Result<Native, BadQuery> {
+    let mut parser = Parser {
+        lexer: Lexer::new(typed),
+        atoms: 0,
+        in_line: false,
+        options: Options::default(),
+        notices: Vec::new(),
+    };
+    let node = parser.any()?;
+    debug_assert!(parser.lexer.rest().is_empty());
+    Ok(Native {
+        node,
+        options: parser.options,
+        notices: parser.notices,
+    })
+}
+
+struct Parser<'a> {
+    lexer: Lexer<'a>,
+    atoms: usize,
+    /// Inside of `line:(…)`.
+    in_line: bool,
+    options: Options,
+    notices: Vec<Notice>,
+}
+
+impl<'a> Parser<'a> {
+    fn any(&mut self) -> Result<Option<Node>, BadQuery> {
+        let mut parts = Vec::new();
+        let mut or = None;
+        loop {
+            match (self.all()?, self.keyword(&["or", "OR"])) {
+                (Some(part), next) => {
+                    parts.push(part);
+                    match next {
+                        Some(at) => or = Some(at),
+                        None => break,
+                    }
+                }
+                (None, Some(at)) => return Err(lonely(at, "or", "in front of")),
+                (None, None) => match or {
+                    Some(at) => return Err(lonely(at, "or", "behind")),
+                    None => return Ok(None),
+                },
+            }
+        }
+        Ok(Some(one_or(parts, Node::Any)))
+    }
+
+    fn all(&mut self) -> Result<Option<Node>, BadQuery> {
+        let mut parts = Vec::new();
+        let mut and = None;
+        while !self.at_end() && !self.is_keyword(&["or", "OR"]) {
+            if let Some(at) = self.keyword(&["and", "AND"]) {
+                if parts.is_empty() || and.is_some() {
+                    return Err(lonely(at, "and", "in front of"));
+                }
+                and = Some(at);
+            } else if let Some(part) = self.unary()? {
+                parts.push(part);
+                and = None;
+            }
+        }
+        match (and, parts.len()) {
+            (Some(at), _) => Err(lonely(at, "and", "behind")),
+            (None, 0) => Ok(None),
+            (None, _) => Ok(Some(one_or(parts, Node::All))),
+        }
+    }
+
+    fn unary(&mut self) -> Result<Option<Node>, BadQuery> {
+        let start = self.lexer.at;
+        let mut negated = false;
+        while let Some(at) = self.keyword(&["not", "NOT"]) {
+            negated = !negated;
+            if self.at_end() {
+                return Err(lonely(at, "not", "behind"));
+            }
+        }
+        let is_signed = self.is_sign();
+        if is_signed {
+            negated = !negated;
+            self.lexer.at += 1;
+        }
+        let signed = (self.lexer.at > start).then_some(start);
+        let node = self.primary(signed)?;
+        Ok(match negated {
+            true => node.map(|node| Node::Not(Box::new(node))),
+            false => node,
+        })
+    }
+
+    /// Whether a `-` negates what is behind it. It is a part of `--flag`, `->next` and `-=`.
+    fn is_sign(&self) -> bool {
+        let rest = self.lexer.rest();
+        let next = rest.strip_prefix('-').and_then(|rest| rest.chars().next());
+        next.is_some_and(|next| !matches!(next, '-' | '>' | '='))
+            && !self.lexer.ends_at(self.lexer.at + 1)
+    }
+
+    /// A term; `None` is an option. `signed` is where its negation began.
+    fn primary(&mut self, signed: Option<usize>) -> Result<Option<Node>, BadQuery> {
+        let at = self.lexer.at;
+        if self.lexer.peek() == Some('(') {
+            return self.group(at).map(Some);
+        }
+        match keys::begin(self.lexer.rest()) {
+            Begin::Known(name, key) => {
+                self.lexer.at += name.len() + 1;
+                self.keyed(at, name, key, signed)
+            }
+            Begin::Unknown(name) => {
+                self.notice_unknown(at, name);
+                self.pattern(false).map(Some)
+            }
+            Begin::None => self.pattern(false).map(Some),
+        }
+    }
+
+    /// What is in parentheses, from the opening one on.
+    fn group(&mut self, at: usize) -> Result<Node, BadQuery> {
+        let open = self.lexer.at;
+        if self.lexer.depth == DEPTH_MAX {
+            return Err(check::too_deep(DEPTH_MAX + 1).at(open));
+        }
+        self.lexer.at += 1;
+        self.lexer.depth += 1;
+        let node = self.any()?;
+        if self.lexer.peek().is_none() {
+            return Err(BadQuery::new("the parenthesis ( is not closed")
+                .at(open)
+                .hint("close it, or write \\( for the character itself"));
+        }
+        self.lexer.depth -= 1;
+        self.lexer.at += 1;
+        let Some(node) = node else {
+            return Err(BadQuery::new("there is nothing in the parentheses")
+                .at(open)
+                .hint("leave them out, or write \"()\" for the text"));
+        };
+        if at == open {
+            self.notice_group(open, &node);
+        }
+        Ok(node)
+    }
+
+    fn keyed(
+        &mut self,
+        at: usize,
+        name: &str,
+        key: Key,
+        signed: Option<usize>,
+    ) -> Result<Option<Node>, BadQuery> {
+        let value = self.lexer.at;
+        if self.lexer.ends_at(value) {
+            return Err(BadQuery::new(format!("there is nothing behind {name}:"))
+                .at(value)
+                .hint(format!(
+                    "its value begins right behind the colon; \"{name}:\" is the text"
+                )));
+        }
+        match key {
+            Key::Filter(field) => self.filter(at, name, field).map(Some),
+            Key::Content if self.lexer.peek() == Some('(') => {
+                Err(BadQuery::new("content: is about one pattern")
+                    .at(value)
+                    .hint("write it before each, or \\( for the character itself"))
+            }
+            Key::Content => self.pattern(true).map(Some),
+            Key::Line => self.line(at).map(Some),
+            Key::Option(setting) => self.option(at, name, setting, signed).map(|()| None),
+        }
+    }
+
+    fn filter(&mut self, at: usize, name: &str, field: Field) -> Result<Node, BadQuery> {
+        if self.in_line {
+            return Err(BadQuery::new(format!("a line has no {name}:"))
+                .at(at)
+                .hint("write it outside of line:(…)"));
+        }
+        let value = self.lexer.at;
+        let (filter, text) = filter::read(field, &mut self.lexer)?;
+        if text.is_empty() {
+            return Err(BadQuery::new(format!("there is nothing behind {name}:")).at(value));
+        }
+        let typed = &self.lexer.typed[value..self.lexer.at];
+        let is_path = typed.starts_with('/') && typed.ends_with('/') && !has_meta(typed);
+        if is_path && filter.text == typed.trim_matches('/') {
+            let reason = format!("{name}:{typed} is the regular expression {}", filter.text);
+            let hint = format!("for a directory write {name}:(^|/){}/", filter.text);
+            self.notice(value, reason, Some(hint));
+        }
+        self.count_atom(at)?;
+        Ok(Node::Filter(filter, text))
+    }
+
+    fn line(&mut self, at: usize) -> Result<Node, BadQuery> {
+        if self.in_line {
+            return Err(BadQuery::new("line: within line:")
+                .at(at)
+                .hint("leave it out"));
+        }
+        if self.lexer.peek() != Some('(') {
+            return Err(BadQuery::new("line: is about what is in parentheses")
+                .at(self.lexer.at)
+                .hint("line:(a b) finds lines with both; \"line:\" is the text"));
+        }
+        self.in_line = true;
+        let inner = self.group(at);
+        self.in_line = false;
+        Ok(Node::Line(Box::new(inner?)))
+    }
+
+    fn option(
+        &mut self,
+        at: usize,
+        name: &str,
+        setting: Setting,
+        signed: Option<usize>,
+    ) -> Result<(), BadQuery> {
+        let hint = format!("it holds for the whole query; \"{name}:\" is the text");
+        if let Some(signed) = signed {
+            let reason = format!("{name}: cannot be negated");
+            return Err(BadQuery::new(reason).at(signed).hint(hint));
+        }
+        if self.lexer.depth > 0 {
+            let reason = format!("{name}: cannot stand in parentheses");
+            return Err(BadQuery::new(reason).at(at).hint(hint));
+        }
+        let value = self.lexer.at;
+        let (text, _) = self.lexer.bare(false);
+        self.options
+            .set(setting, name, text.as_str())
+            .map_err(|bad| bad.at(value))
+    }
+
+    fn pattern(&mut self, in_text: bool) -> Result<Node, BadQuery> {
+        let at = self.lexer.at;
+        self.count_atom(at)?;
+        let term = |(text, flags), syntax| {
+            Node::Pattern(Term {
+                text,
+                syntax,
+                flags,
+                in_text,
+            })
+        };
+        match self.lexer.peek() {
+            Some('"' | '\'') => return Ok(term(self.lexer.string()?, Syntax::Literal)),
+            Some('/') => match self.lexer.regexp() {
+                Some(regexp) => {
+                    self.notice_slashes(at);
+                    return Ok(term(regexp, Syntax::Regexp));
+                }
+                None => self.check_open(at)?,
+            },
+            _ => {}
+        }
+        let (text, stray) = self.lexer.word();
+        self.notice_word(at, stray);
+        Ok(term((text, Default::default()), Syntax::Literal))
+    }
+
+    /// What begins with a slash and is no regular expression may have been meant as one.
+    fn check_open(&mut self, at: usize) -> Result<(), BadQuery> {
+        let rest = self.lexer.rest();
+        let typed = rest.split(char::is_whitespace).next().unwrap_or_default();
+        let close = "a regular expression ends with a /, and one within it is written \\/";
+        if typed.contains('\\') {
+            return Err(BadQuery::new("the regular expression is not closed")
+                .at(at)
+                .hint(format!(
+                    "{close}; \\/ at the beginning is the character itself"
+                )));
+        }
+        if typed.ends_with('/') && typed.len() > 2 {
+            let reason = format!("{typed} is searched for as text");
+            let regexp = slashed(typed.trim_matches('/'));
+            self.notice(
+                at,
+                reason,
+                Some(format!("the regular expression is {regexp}")),
+            );
+        } else if typed.contains(['*', '?', '[', '(', '|', '$']) && typed != "/*" {
+            let reason = format!("{typed} is searched for as text");
+            self.notice(at, reason, Some(close.to_owned()));
+        }
+        Ok(())
+    }
+
+    fn count_atom(&mut self, at: usize) -> Result<(), BadQuery> {
+        self.atoms += 1;
+        match self.atoms > ATOMS_MAX {
+            true => Err(check::too_many(self.atoms).at(at)),
+            false => Ok(()),
+        }
+    }
+
+    /// Skips space; whether the group, or the query, ends there.
+    fn at_end(&mut self) -> bool {
+        self.lexer.skip_space();
+        match self.lexer.peek() {
+            None => true,
+            Some(letter) => letter == ')' && self.lexer.depth > 0,
+        }
+    }
+
+    /// Whether one of these words stands here, as a whole.
+    fn is_keyword(&self, words: &[&str]) -> bool {
+        let rest = self.lexer.rest();
+        let word = words.iter().find(|word| rest.starts_with(**word));
+        word.is_some_and(|word| self.lexer.ends_at(self.lexer.at + word.len()))
+    }
+
+    /// Takes one of these words, and says where it was.
+    fn keyword(&mut self, words: &[&str]) -> Option<usize> {
+        self.lexer.skip_space();
+        let at = self.lexer.at;
+        let is_there = self.is_keyword(words);
+        if is_there {
+            self.lexer.at += words[0].len();
+            self.lexer.skip_space();
+        }
+        is_there.then_some(at)
+    }
+}
+
+/// What may have been meant otherwise.
+impl Parser<'_> {
+    fn notice(&mut self, at: usize, reason: String, hint: Option<String>) {
+        self.notices.push(Notice {
+            at: Some(at),
+            reason,
+            hint,
+        });
+    }
+
+    fn notice_unknown(&mut self, at: usize, name: &str) {
+        let mut lexer = self.lexer.clone();
+        let (text, _) = lexer.word();
+        let hint = match keys::near(name).filter(|_| !text.as_str().contains("::")) {
+            Some(near) => format!("did you mean {near}:?"),
+            None => format!("in quotes it is text for sure: {}", quoted(text.as_str())),
+        };
+        let reason = format!(
+            "{} is searched for as text: there is no {name}: in this language",
+            text.as_str()
+        );
+        self.notice(at, reason, Some(hint));
+    }
+
+    /// A group of one word, or one that a text stands right behind, may have been meant as text.
+    fn notice_group(&mut self, open: usize, node: &Node) {
+        let is_word = matches!(node, Node::Pattern(term) if term.syntax == Syntax::Literal);
+        let is_followed = !self.lexer.ends_at(self.lexer.at);
+        if is_word || is_followed {
+            let typed = &self.lexer.typed[open..self.lexer.at];
+            let reason = format!("the parentheses of {typed} only group what is in them");
+            let hint = format!("the text is {}", quoted(typed));
+            self.notice(open, reason, Some(hint));
+        }
+    }
+
+    /// A regular expression with more slashes than two may be a path.
+    fn notice_slashes(&mut self, at: usize) {
+        let typed = &self.lexer.typed[at..self.lexer.at];
+        if typed
+            .replace("\\\\", "")
+            .replace("\\/", "")
+            .matches('/')
+            .count()
+            > 2
+        {
+            let reason = format!("{typed} is a regular expression");
+            self.notice(at, reason, Some(format!("the text is {}", quoted(typed))));
+        }
+    }
+
+    fn notice_word(&mut self, at: usize, stray: Option<usize>) {
+        let typed = &self.lexer.typed[at..self.lexer.at];
+        if let Some(stray) = stray {
+            let reason = "this ) closes nothing, and is searched for".to_owned();
+            self.notice(stray, reason, None);
+        }
+        let is_said = self
+            .notices
+            .last()
+            .is_some_and(|notice| notice.at == Some(at));
+        let plain = typed.replace("\\\\", "");
+        let classes = ["\\w", "\\s", "\\d", "\\b", "\\W", "\\S", "\\D", "\\B"];
+        let mut signs = [".*", ".+"].iter().chain(&classes);
+        if !is_said && signs.any(|sign| plain.contains(sign)) {
+            let reason = format!("{typed} is searched for as text");
+            let hint = format!("the regular expression is {}", slashed(typed));
+            self.notice(at, reason, Some(hint));
+        }
+    }
+}
+
+/// The only one, or all of several.
+fn one_or(mut parts: Vec<Node>, list: impl Fn(Vec<Node>) -> Node) -> Node {
+    match parts.len() {
+        1 => parts.remove(0),
+        _ => list(parts),
+    }
+}
+
+/// A word that joins, with something missing on one side.
+fn lonely(at: usize, word: &str, side: &str) -> BadQuery {
+    BadQuery::new(format!("there is nothing {side} {word}"))
+        .at(at)
+        .hint(format!("\"{word}\" is the word itself"))
+}

@@ -1,0 +1,103 @@
+//! What holds for a whole query: `case:no`, `word:yes`, `type:path`, `count:10`, `context:3`,
+//! `timeout:2s`.
+
+use super::BadQuery;
+use super::case::Case;
+use super::keys::Setting;
+use super::limits::{CONTEXT_LINES_MAX, LIMIT_MAX};
+use std::time::Duration;
+
+/// Those that were typed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Options {
+    pub(super) case: Option<Case>,
+    pub(super) word: Option<bool>,
+    /// Names of documents are searched, and found.
+    pub(super) names: Option<bool>,
+    /// 0: all.
+    pub(super) count: Option<u64>,
+    pub(super) context_lines: Option<u32>,
+    pub(super) timeout: Option<Duration>,
+}
+
+impl Options {
+    /// Takes an option as it was typed, key and value.
+    pub(super) fn set(&mut self, setting: Setting, key: &str, value: &str) -> Result<(), BadQuery> {
+        let typed = format!("{key}:{value}");
+        let unknown = |expected: &str| BadQuery::unknown(&typed, expected);
+        let again = match setting {
+            Setting::Case => {
+                let case = Case::parse(value).ok_or_else(|| unknown(Case::EXPECTED))?;
+                self.case.replace(case).is_some()
+            }
+            Setting::Word => {
+                let word = yes_or_no(value).ok_or_else(|| unknown("yes or no"))?;
+                self.word.replace(word).is_some()
+            }
+            Setting::Type => {
+                let names = match value {
+                    "path" => true,
+                    "file" => false,
+                    _ => return Err(unknown("file (lines of files) or path (names of files)")),
+                };
+                self.names.replace(names).is_some()
+            }
+            Setting::Count => self.count.replace(count(value)?).is_some(),
+            Setting::Context => {
+                let lines = lines(value).ok_or_else(|| unknown(&lines_expected()))?;
+                self.context_lines.replace(lines).is_some()
+            }
+            Setting::Timeout => {
+                let time = time(value).ok_or_else(|| unknown(TIME_EXPECTED))?;
+                self.timeout.replace(time).is_some()
+            }
+        };
+        match again {
+            true => Err(BadQuery::new(format!("{key}: is given twice")).hint("leave one out")),
+            false => Ok(()),
+        }
+    }
+}
+
+/// What is expected of a time.
+const TIME_EXPECTED: &str = "seconds, such as 2s or 0.5, or milliseconds, such as 500ms";
+
+/// Seconds (`2`, `0.5`, `2s`) or milliseconds (`500ms`), more than none.
+pub(crate) fn time(value: &str) -> Option<Duration> {
+    let (number, unit) = match value.strip_suffix("ms") {
+        Some(number) => (number, 1e-3),
+        None => (value.strip_suffix('s').unwrap_or(value), 1.0),
+    };
+    let seconds = number.parse().map_or(f64::NAN, |number: f64| number * unit);
+    let time = Duration::try_from_secs_f64(seconds).ok()?;
+    (!time.is_zero()).then_some(time)
+}
+
+/// `yes` or `no`.
+pub(super) fn yes_or_no(value: &str) -> Option<bool> {
+    match value {
+        "yes" => Some(true),
+        "no" => Some(false),
+        _ => None,
+    }
+}
+
+fn count(value: &str) -> Result<u64, BadQuery> {
+    match value.parse() {
+        _ if value == "all" => Ok(0),
+        Ok(count) if (1..=LIMIT_MAX).contains(&count) => Ok(count),
+        _ => {
+            let expected = format!("a number from 1 to {LIMIT_MAX}, or all");
+            Err(BadQuery::unknown(&format!("count:{value}"), &expected))
+        }
+    }
+}
+
+fn lines(value: &str) -> Option<u32> {
+    let lines = value.parse().ok();
+    lines.filter(|&lines| lines <= CONTEXT_LINES_MAX)
+}
+
+fn lines_expected() -> String {
+    format!("a number of lines from 0 to {CONTEXT_LINES_MAX}")
+}

@@ -1,0 +1,148 @@
+//! The tables that say what the languages mean: `spec.txt` of queries that are understood, and
+//! `faults.txt` of those that are not.
+//!
+//! A query stands behind `>`, and in front of that its language when it is not the native one. What
+//! follows it is what this test makes of it; UPDATE_EXPECT=1 writes that anew.
+
+use super::{BadQuery, Parsed, Query, Typed, dcs};
+use expect_test::expect_file;
+use schema::message::{Expr, Field, Pattern, Reading, Syntax};
+use std::fmt::Write;
+
+#[test]
+fn what_queries_mean() {
+    let shown = |language: &str, q: &str| match parse(language, q) {
+        Ok(parsed) => understood(q, &parsed),
+        Err(bad) => format!("    REFUSED {bad:?}\n"),
+    };
+    let out = table(include_str!("spec.txt"), shown);
+    assert!(out.matches("> ").count() >= 100);
+    expect_file!["spec.txt"].assert_eq(&out);
+}
+
+#[test]
+fn what_is_wrong_with_queries() {
+    let shown = |language: &str, q: &str| match parse(language, q) {
+        Ok(parsed) => format!("    UNDERSTOOD {}\n", parsed.query.interpreted_as()),
+        Err(bad) => fault(language, &bad),
+    };
+    expect_file!["faults.txt"].assert_eq(&table(include_str!("faults.txt"), shown));
+}
+
+fn parse(language: &str, q: &str) -> Result<Parsed, BadQuery> {
+    match language {
+        "dcs" => dcs::parse(q, Syntax::Regexp),
+        "dcs literal" => dcs::parse(q, Syntax::Literal),
+        mode => Query::parse(&Typed {
+            q,
+            mode: Some(mode).filter(|mode| !mode.is_empty()),
+            ..Typed::default()
+        }),
+    }
+}
+
+/// The table, with what is shown of each query anew.
+fn table(old: &str, shown: impl Fn(&str, &str) -> String) -> String {
+    let mut out = String::new();
+    for line in old.lines().filter(|line| !line.starts_with("    ")) {
+        writeln!(out, "{line}").unwrap();
+        if let Some((language, q)) = line.split_once("> ").filter(|_| !line.starts_with('#')) {
+            out.push_str(&shown(language, q));
+        }
+    }
+    out
+}
+
+/// The expression, the canonical text when it is another, and the notices.
+fn understood(q: &str, parsed: &Parsed) -> String {
+    let query = &parsed.query;
+    let mut out = format!("    {}", notation(query.expr()));
+    if query.names() {
+        out.push_str("  names");
+    }
+    if query.limit() > 0 {
+        write!(out, "  limit {}", query.limit()).unwrap();
+    }
+    if query.context_lines() != Query::CONTEXT_DEFAULT {
+        write!(out, "  context {}", query.context_lines()).unwrap();
+    }
+    if let Some(timeout) = parsed.timeout {
+        write!(out, "  timeout {timeout:?}").unwrap();
+    }
+    out.push('\n');
+    let canonical = query.interpreted_as();
+    if canonical != q {
+        writeln!(out, "    = {canonical}").unwrap();
+    }
+    for notice in &parsed.notices {
+        let at = notice.at.unwrap();
+        write!(out, "    ! {at}: {}", notice.reason).unwrap();
+        let hint = notice.hint.iter();
+        hint.for_each(|hint| write!(out, "; {hint}").unwrap());
+        out.push('\n');
+    }
+    out
+}
+
+/// The place, the reason and the hint, below the query.
+fn fault(language: &str, bad: &BadQuery) -> String {
+    let indent = " ".repeat(language.len() + 2 + bad.at.unwrap_or_default());
+    let caret = if bad.at.is_some() { "^" } else { "" };
+    let mut out = format!(
+        "    {}{caret}\n    {}\n",
+        &indent[4.min(indent.len())..],
+        bad.reason
+    );
+    if indent.len() < 4 {
+        out = format!(
+            "    at {}: {}\n",
+            bad.at.map_or("?".to_owned(), |at| at.to_string()),
+            bad.reason
+        );
+    }
+    let hint = bad.hint.iter();
+    hint.for_each(|hint| writeln!(out, "    {hint}").unwrap());
+    out
+}
+
+/// An expression, operator first.
+fn notation(expr: &Expr) -> String {
+    let list = |name: &str, parts: &[Expr]| {
+        let parts = parts.iter().map(notation).collect::<Vec<_>>();
+        format!("({name} {})", parts.join(" "))
+    };
+    match expr {
+        Expr::Pattern(pattern) => pattern_notation(pattern),
+        Expr::Filter(filter) => {
+            let sign = match filter.reading {
+                Reading::Regexp => '~',
+                Reading::Exact => '=',
+                Reading::Glob => '*',
+            };
+            let field = match filter.field {
+                Field::Package => "package",
+                Field::Path => "path",
+                Field::Language => "lang",
+                Field::Extension => "ext",
+                Field::Name => "name",
+            };
+            format!("{field}{sign}{:?}", filter.text)
+        }
+        Expr::All(parts) => list("all", parts),
+        Expr::Any(parts) => list("any", parts),
+        Expr::Not(inner) => format!("(not {})", notation(inner)),
+        Expr::Line(inner) => format!("(line {})", notation(inner)),
+    }
+}
+
+/// Text and flags: `i` ignores case, `w` is a word. `@` is about the path.
+fn pattern_notation(pattern: &Pattern) -> String {
+    let path = if pattern.in_path { "@" } else { "" };
+    let text = match pattern.syntax {
+        Syntax::Literal => format!("{:?}", pattern.text),
+        Syntax::Regexp => format!("/{}/", pattern.text),
+    };
+    let case = if pattern.ignore_case { "i" } else { "" };
+    let word = if pattern.word { "w" } else { "" };
+    format!("{path}{text}{case}{word}")
+}

@@ -1,0 +1,211 @@
+//! What all queries have in common, whatever they were typed in.
+
+use super::*;
+use crate::filter;
+use expect_test::{Expect, expect};
+use schema::message::{ATOMS_MAX, Pattern};
+
+fn parse(mode: &str, q: &str) -> Result<Query, BadQuery> {
+    let typed = Typed {
+        q,
+        mode: Some(mode),
+        ..Typed::default()
+    };
+    Query::parse(&typed).map(|parsed| parsed.query)
+}
+
+fn check(mode: &str, q: &str, expected: Expect) {
+    let out = match parse(mode, q) {
+        Ok(query) => query.interpreted_as(),
+        Err(BadQuery { at, reason, .. }) => format!("{at:?}: {reason}"),
+    };
+    expected.assert_eq(&out);
+}
+
+#[test]
+fn what_is_understood_is_echoed() {
+    check(
+        "literal",
+        "errno == EINTR",
+        expect![[r#""errno == EINTR""#]],
+    );
+    check(
+        "literal",
+        r#"say "\n""#,
+        expect![[r#""say \"\\n\"" case:yes"#]],
+    );
+    check("literal", "fopen(", expect![[r#""fopen(" case:yes"#]]);
+    check(
+        "regexp",
+        r"fopen\(.*r",
+        expect![[r#"/fopen\(.*r/ case:yes"#]],
+    );
+    check("regexp", r"(?-u)\xff", expect![[r#"/(?-u)\xff/ case:yes"#]]);
+    let ignoring = Typed {
+        q: "x",
+        case: Some("no"),
+        ..Typed::default()
+    };
+    expect!["x"].assert_eq(&Query::parse(&ignoring).unwrap().query.interpreted_as());
+}
+
+#[test]
+fn what_is_not_says_where_and_why() {
+    check("literal", "", expect!["None: the query is empty"]);
+    check("fuzzy", "x", expect!["None: mode=fuzzy is not understood"]);
+    check(
+        "regexp",
+        "a(b",
+        expect!["Some(1): not a regular expression: unclosed group"],
+    );
+    check(
+        "regexp",
+        "ü[z-a]",
+        expect![
+            "Some(3): not a regular expression: invalid character class range, the start must be <= the end"
+        ],
+    );
+    check(
+        "regexp",
+        r"\p{Nonsense}",
+        expect!["Some(0): not a regular expression: Unicode property not found"],
+    );
+    check(
+        "literal",
+        &"x".repeat(QUERY_BYTES_MAX + 1),
+        expect!["None: a query of 4097 bytes, the most is 4096"],
+    );
+    for context in ["11", "-1", "two"] {
+        let typed = Typed {
+            q: "x",
+            context: Some(context),
+            ..Typed::default()
+        };
+        assert!(Query::parse(&typed).is_err(), "context {context}");
+    }
+    assert!(parse("regexp", &"(".repeat(2000)).is_err());
+}
+
+#[test]
+fn identity_covers_everything_that_changes_the_matches() {
+    let base = parse("literal", "x").unwrap();
+    let mut ids = vec![base.identity("g"), base.identity("h")];
+    ids.push(parse("regexp", "x").unwrap().identity("g"));
+    ids.push(parse("literal", "y").unwrap().identity("g"));
+    let mut other = base.clone();
+    other.context_lines = 0;
+    ids.push(other.identity("g"));
+    let mut other = base.clone();
+    other.expr = Expr::Pattern(Pattern {
+        text: "x".to_owned(),
+        ignore_case: true,
+        ..Pattern::default()
+    });
+    ids.push(other.identity("g"));
+    for (want, limit) in [
+        (Want::Matches, 1),
+        (Want::Documents, 0),
+        (Want::Documents, 1),
+        (Want::Count, 0),
+    ] {
+        let other = base.clone().wanting(want, limit).unwrap();
+        ids.push(other.identity("g"));
+    }
+    for (field, _) in filter::FIELDS {
+        // A language and an extension are exact, however they are typed.
+        let exact = ["=a", "-=a"]
+            .iter()
+            .take_while(|_| !matches!(field, Field::Language | Field::Extension));
+        for typed in ["a", "-a", "b"].iter().chain(exact) {
+            let short = [(field, *typed)];
+            let long = [(field, *typed), (Field::Path, "c")];
+            ids.push(filtered(&short).identity("g"));
+            ids.push(filtered(&long).identity("g"));
+        }
+    }
+    let distinct: std::collections::HashSet<_> = ids.iter().collect();
+    assert_eq!(distinct.len(), ids.len());
+    assert!(ids.iter().all(|id| id.len() == 16));
+}
+
+fn filtered(filters: &[(Field, &str)]) -> Query {
+    let typed = Typed {
+        q: "x",
+        filters,
+        ..Typed::default()
+    };
+    Query::parse(&typed).unwrap().query
+}
+
+#[test]
+fn what_is_wanted_is_part_of_the_query() {
+    let check = |want, limit, expected: Expect| {
+        let typed = Typed {
+            q: "x",
+            want,
+            limit,
+            ..Typed::default()
+        };
+        let out = match Query::parse(&typed) {
+            Ok(Parsed { query, .. }) => {
+                format!("{} context {}", query.interpreted_as(), query.context_lines)
+            }
+            Err(bad) => bad.reason,
+        };
+        expected.assert_eq(&out);
+    };
+    check(Some("matches"), Some("0"), expect!["x context 2"]);
+    check(
+        Some("documents"),
+        Some("100"),
+        expect!["x count:100 context 2"],
+    );
+    // Lines that are not sent have none around them: a count is one run, whatever the context.
+    check(Some("count"), None, expect!["x context 0"]);
+    check(Some("count"), Some("9"), expect!["a count has no limit"]);
+    check(Some("files"), None, expect!["want=files is not understood"]);
+    check(
+        None,
+        Some("10001"),
+        expect!["a limit of 10001, the most is 10000"],
+    );
+    check(None, Some("-1"), expect!["limit=-1 is not understood"]);
+}
+
+#[test]
+fn filters_are_a_set() {
+    let filters = [
+        (Field::Language, "C"),
+        (Field::Path, "-vendor/"),
+        (Field::Package, "=i3-wm"),
+        (Field::Path, "^src/"),
+    ];
+    let query = filtered(&filters);
+    expect!["x package:=i3-wm -path:vendor/ path:^src/ lang:C"].assert_eq(&query.interpreted_as());
+    let mut others = filters.to_vec();
+    others.rotate_left(1);
+    others.push(filters[0]);
+    assert_eq!(filtered(&others), query);
+    let bounds = [
+        ("x".repeat(QUERY_BYTES_MAX), 1),
+        ("y".to_owned(), ATOMS_MAX + 1),
+    ];
+    for (text, times) in bounds {
+        let typed = Typed {
+            q: "x",
+            filters: &vec![(Field::Path, &text[..]); times],
+            ..Typed::default()
+        };
+        let bad = Query::parse(&typed).unwrap_err();
+        assert!(bad.reason.contains("the most is"), "{bad}");
+    }
+}
+
+#[test]
+fn a_generation_is_a_set() {
+    assert_eq!(
+        generation([[1; 32], [2; 32]]),
+        generation([[2; 32], [1; 32], [2; 32]])
+    );
+    assert_ne!(generation([[1; 32]]), generation([[2; 32]]));
+}

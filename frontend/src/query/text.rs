@@ -1,0 +1,132 @@
+//! A text that was typed with escapes, and where each part of it was typed.
+//!
+//! **Invariant:** `pieces` begins at 0 and ascends, unless the text is empty.
+
+use super::check::check_syntax;
+
+/// What is meant, of what was typed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Text {
+    text: String,
+    /// Where a piece begins, in the text and in what was typed.
+    pieces: Vec<(usize, usize)>,
+}
+
+impl Text {
+    /// What was typed as it is.
+    pub(crate) fn plain(text: &str) -> Text {
+        let mut out = Text::default();
+        out.push(0, text);
+        out
+    }
+
+    /// Adds what was typed at `at`.
+    pub(crate) fn push(&mut self, at: usize, part: &str) {
+        if self.text.is_empty() || self.at(self.text.len()) != at {
+            self.pieces.push((self.text.len(), at));
+        }
+        self.text.push_str(part);
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
+    /// Where an offset of the text was typed.
+    pub(crate) fn at(&self, offset: usize) -> usize {
+        let next = self.pieces.partition_point(|&(start, _)| start <= offset);
+        let (start, typed) = match next.checked_sub(1) {
+            Some(index) => self.pieces[index],
+            None => (0, 0),
+        };
+        typed + (offset - start)
+    }
+
+    /// The same with something in front that was not typed.
+    pub(crate) fn with_prefix(self, prefix: &str) -> Text {
+        let mut out = Text::default();
+        out.push(self.at(0), prefix);
+        for (index, &(start, typed)) in self.pieces.iter().enumerate() {
+            let end = self
+                .pieces
+                .get(index + 1)
+                .map_or(self.text.len(), |next| next.0);
+            out.push(typed, &self.text[start..end]);
+        }
+        out
+    }
+
+    /// The same without a character that it may begin with.
+    pub(crate) fn without_prefix(self, prefix: char) -> Text {
+        let mut out = Text::default();
+        let letters = self.text.char_indices();
+        let skipped = usize::from(self.text.starts_with(prefix));
+        for (offset, letter) in letters.skip(skipped) {
+            out.push(self.at(offset), letter.encode_utf8(&mut [0; 4]));
+        }
+        out
+    }
+
+    /// The regular expression in the form that all have: `/` stands without a backslash, as it may,
+    /// and none ends in one, as a comment may. So a closing slash is told from the rest.
+    pub(crate) fn into_regexp(self) -> Text {
+        let mut out = Text::default();
+        let mut escaped = false;
+        for (offset, letter) in self.text.char_indices() {
+            if escaped && letter != '/' {
+                out.push(self.at(offset - 1), "\\");
+            }
+            if escaped || letter != '\\' {
+                out.push(self.at(offset), letter.encode_utf8(&mut [0; 4]));
+                escaped = false;
+            } else {
+                escaped = true;
+            }
+        }
+        if escaped {
+            let last = self.text.len() - 1;
+            out.push(self.at(last), "\\");
+            if check_syntax(&self.text, false).is_ok() {
+                out.push(self.at(last) + 1, "\n");
+            }
+        }
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_offset_has_its_place() {
+        let mut text = Text::default();
+        text.push(3, "ab");
+        text.push(5, "c");
+        text.push(7, "ü");
+        text.push(10, "d");
+        assert_eq!(text.as_str(), "abcüd");
+        let places: Vec<usize> = [0, 2, 3, 5, 6].map(|offset| text.at(offset)).into();
+        assert_eq!(places, [3, 5, 7, 10, 11]);
+        assert_eq!(Text::default().at(0), 0);
+    }
+
+    #[test]
+    fn a_regular_expression_has_one_form() {
+        let check = |typed: &str, text: &str| {
+            let regexp = Text::plain(typed).into_regexp();
+            assert_eq!(regexp.as_str(), text, "{typed}");
+            assert_eq!(regexp.clone().into_regexp().as_str(), text);
+            regexp
+        };
+        check(r"a\.b", r"a\.b");
+        let regexp = check(r"a\/b\\/c", r"a/b\\/c");
+        assert_eq!(regexp.at(2), 3);
+        check(r"a\", r"a\");
+        check(r"(?x)a #\", "(?x)a #\\\n");
+    }
+}
