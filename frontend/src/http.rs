@@ -6,6 +6,7 @@
 
 mod api;
 mod assets;
+mod catalog;
 mod eta;
 mod events;
 mod export;
@@ -16,6 +17,8 @@ mod lists;
 mod pages;
 mod params;
 mod problem;
+mod similar;
+mod skipped;
 
 use crate::answer::Answer;
 use crate::frontend::Frontend;
@@ -79,6 +82,10 @@ pub fn app(frontend: Arc<Frontend>, metrics: PrometheusHandle) -> Router {
         .route("/api/v2/search/{id}/export", get(export::run))
         .route("/api/v2/export", get(export::search))
         .route("/api/v2/file", get(file::raw))
+        .route("/api/v2/index/packages", get(catalog::packages))
+        .route("/api/v2/tree", get(catalog::tree))
+        .route("/api/v2/skipped", get(skipped::skipped))
+        .route("/api/v2/status", get(catalog::status))
         .route("/assets/{name}", get(assets::asset))
         .route("/healthz", get(health::healthz))
         .route("/metrics", get(health::metrics))

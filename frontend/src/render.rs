@@ -4,6 +4,7 @@
 //! happens to bytes that are not UTF-8 or not printable: text keeps them, JSON carries them exactly
 //! beside a readable form, HTML makes them visible and harmless.
 
+pub(crate) mod catalog;
 pub(crate) mod html;
 pub(crate) mod json;
 pub(crate) mod lists;

@@ -333,7 +333,7 @@ fn window<M: SerializeMap>(map: &mut M, window: Option<super::Window>) -> Result
 
 /// Bytes as hexadecimal digits. By hand: each match has a hash, and formatting byte by byte took a
 /// seventh of a small answer's instructions.
-fn hex(bytes: &[u8]) -> String {
+pub(super) fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let mut out = String::with_capacity(2 * bytes.len());
     for byte in bytes {

@@ -1,6 +1,7 @@
 //! The frontend as its clients see it, over HTTP, against backends that are made up.
 
 mod answers;
+mod catalog;
 mod disk;
 mod durable;
 mod events;
