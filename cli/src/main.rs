@@ -4,6 +4,7 @@
 //! [`local`] (a backend in this process) and [`place`] (where things are kept when nobody says).
 //! Exit status: 0 done or found, 1 nothing found, 2 an error, 3 found, but not all of it.
 
+mod ask;
 mod backend;
 mod client;
 mod completions;
@@ -46,6 +47,9 @@ enum Command {
     Backend(backend::Arguments),
     Frontend(frontend::Arguments),
     Inspect(inspect::Arguments),
+    Status(ask::status::Arguments),
+    Packages(ask::packages::Arguments),
+    Skipped(ask::skipped::Arguments),
     Config(config::CheckArguments),
     Completions(completions::Arguments),
     Man(completions::ManArguments),
@@ -60,6 +64,9 @@ impl Command {
             Command::Backend(arguments) => backend::run(arguments),
             Command::Frontend(arguments) => frontend::run(arguments),
             Command::Inspect(arguments) => inspect::run(arguments),
+            Command::Status(arguments) => ask::status::run(arguments),
+            Command::Packages(arguments) => ask::packages::run(arguments),
+            Command::Skipped(arguments) => ask::skipped::run(arguments),
             Command::Config(arguments) => config::run(arguments),
             Command::Completions(arguments) => completions::run(arguments),
             Command::Man(arguments) => completions::man(arguments),

@@ -19,11 +19,10 @@ mod summary;
 mod tally;
 mod whole;
 
-pub(crate) use arguments::{Arguments, Asked, Filters, Mode, Place};
-pub(crate) use query::{Refused, Wish, parse, report_notices};
+pub(crate) use arguments::{Arguments, Place};
+pub(crate) use query::{Question, Refused, report_bad_query, report_notices};
 pub(crate) use summary::plan_in_words;
 
-use crate::terminal;
 use anyhow::Result;
 use frontend::BadQuery;
 use look::{Look, What};
@@ -36,53 +35,53 @@ pub(crate) const INCOMPLETE: u8 = 3;
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let look = Look::new(arguments);
-    let wish = Wish {
-        context: look.before.max(look.after),
-        limit: match look.what {
-            What::Nothing => Some(1),
-            _ => arguments.limit,
-        },
-        want: match look.what {
-            What::Files | What::Nothing => Some("documents"),
-            What::Total => Some("count"),
-            _ => None,
-        },
-    };
-    let parsed = match parse(&arguments.asked, &arguments.filters, &wish) {
-        Ok(parsed) => parsed,
-        Err(Refused { text, bad }) => return Ok(report_bad_query(&text, &bad)),
+    match search(arguments, &look) {
+        Ok(Ok(summary)) => Ok(summary.report(arguments.explain)),
+        Ok(Err(refused)) => Ok(refused.report()),
+        Err(error) => Err(error),
+    }
+}
+
+fn search(arguments: &Arguments, look: &Look) -> Result<Result<Summary, Refused>> {
+    let asked = Question::new(&arguments.asked, &arguments.filters).and_then(|question| {
+        let (want, limit) = look.what.wish(arguments.limit);
+        let context = look.before.max(look.after);
+        let question = question.context(context).wanting(want, limit);
+        let parsed = question.parse()?;
+        Ok((question, parsed))
+    });
+    let (question, parsed) = match asked {
+        Ok(asked) => asked,
+        Err(refused) => return Ok(Err(refused)),
     };
     report_notices(&parsed.notices);
-    let text = parsed.query.interpreted_as();
-    let explain = arguments.explain;
-    let mut output = Output::new(look);
+    let mut output = Output::new(look.clone());
     let found = match &arguments.place.index {
-        Some(index) => local::search(index, parsed, &mut output),
-        None => remote::search(&arguments.place.server(), &parsed, &mut output),
+        Some(index) => local::search(index, &parsed, &mut output),
+        None => remote::search(
+            &arguments.place.server(),
+            &question,
+            &parsed.query,
+            &mut output,
+        ),
     };
     let summary = match found.map_err(|error| error.downcast::<BadQuery>()) {
         Ok(summary) => summary,
-        Err(Ok(bad)) => {
-            let typed = arguments.asked.query.as_ref();
-            return Ok(report_bad_query(typed.unwrap_or(&text), &bad));
-        }
+        Err(Ok(bad)) => return Ok(Err(question.refused(bad))),
         Err(Err(error)) => return Err(error),
     };
     output.finish(&summary)?;
-    Ok(summary.report(explain))
+    Ok(Ok(summary))
 }
 
-/// Shows the query, or the filter that is at fault, with a caret under the place.
-pub(crate) fn report_bad_query(query: &str, bad: &BadQuery) -> ExitCode {
-    eprintln!("trawl: {}", terminal::harmless(bad.reason.as_bytes()));
-    let query = bad.filter.as_deref().unwrap_or(query);
-    if let Some(before) = bad.at.and_then(|at| query.get(..at)) {
-        eprintln!("  {}", terminal::harmless(query.as_bytes()));
-        let width = terminal::harmless(before.as_bytes()).chars().count();
-        eprintln!("  {:width$}^", "");
+impl What {
+    /// What of the matches is to be sent, and how many.
+    fn wish(self, limit: Option<u64>) -> (Option<&'static str>, Option<u64>) {
+        match self {
+            What::Nothing => (Some("documents"), Some(1)),
+            What::Files => (Some("documents"), limit),
+            What::Total => (Some("count"), None),
+            What::Lines | What::Json | What::Counts | What::MatchCounts => (None, limit),
+        }
     }
-    if let Some(hint) = &bad.hint {
-        eprintln!("{}", terminal::harmless(hint.as_bytes()));
-    }
-    ExitCode::from(crate::ERROR)
 }

@@ -312,7 +312,9 @@ mod tests {
         check(
             Field::Path,
             "-a(b",
-            expect![[r#"Some(2) of Some("-a(b"): the filter by path: not a regular expression: unclosed group"#]],
+            expect![[
+                r#"Some(2) of Some("-a(b"): the filter by path: not a regular expression: unclosed group"#
+            ]],
         );
         let regexp = Expr::Filter(Filter {
             field: Field::Path,

@@ -48,14 +48,21 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let prefix = arguments.prefix.as_deref().unwrap_or_default();
     let parameters = [("prefix", prefix.as_bytes())];
     let (mut is_incomplete, mut count) = (false, 0);
-    asking.get_all("/api/v2/index/packages", &parameters, |asking, part: Packages| {
-        is_incomplete |= report_missing(&part.missing);
-        count += part.packages.len();
-        match asking.json {
-            true => Ok(()),
-            false => part.packages.iter().try_for_each(|each| print(each, &mut asking.out)),
-        }
-    })?;
+    asking.get_all(
+        "/api/v2/index/packages",
+        &parameters,
+        |asking, part: Packages| {
+            is_incomplete |= report_missing(&part.missing);
+            count += part.packages.len();
+            match asking.json {
+                true => Ok(()),
+                false => part
+                    .packages
+                    .iter()
+                    .try_for_each(|each| print(each, &mut asking.out)),
+            }
+        },
+    )?;
     asking.out.flush()?;
     Ok(match count {
         _ if is_incomplete => ExitCode::from(INCOMPLETE),
@@ -65,7 +72,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
 }
 
 fn print(package: &Package, out: &mut impl Write) -> Result<()> {
-    let Package { documents, bytes, .. } = package;
+    let Package {
+        documents, bytes, ..
+    } = package;
     let name = name(&package.package, package.package_base64.as_deref());
     Ok(writeln!(out, "{name}\t{documents}\t{bytes}")?)
 }

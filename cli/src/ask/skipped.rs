@@ -93,7 +93,10 @@ fn print(arguments: &Arguments, why: &Why, out: &mut impl Write) -> Result<()> {
         (Some("indexed"), Some(_)) if why.skipped.is_empty() => writeln!(out, "indexed")?,
         (Some("unknown"), path) => {
             let what = if path.is_some() { "file" } else { "package" };
-            eprintln!("trawl: there is no such {what} in the index{}", guess(&why.similar));
+            eprintln!(
+                "trawl: there is no such {what} in the index{}",
+                guess(&why.similar)
+            );
         }
         _ => {}
     }
@@ -101,7 +104,10 @@ fn print(arguments: &Arguments, why: &Why, out: &mut impl Write) -> Result<()> {
 }
 
 fn guess(similar: &[String]) -> String {
-    let names: Vec<_> = similar.iter().map(|name| harmless(name.as_bytes())).collect();
+    let names: Vec<_> = similar
+        .iter()
+        .map(|name| harmless(name.as_bytes()))
+        .collect();
     match names.is_empty() {
         true => String::new(),
         false => format!("; did you mean {}?", names.join(" or ")),

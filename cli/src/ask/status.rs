@@ -62,14 +62,21 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
 fn print(status: &Status, out: &mut impl Write) -> Result<()> {
     writeln!(out, "{}", status.all.words())?;
     let (version, generation) = (&status.version, &status.generation);
-    let (version, generation) = (harmless(version.as_bytes()), harmless(generation.as_bytes()));
+    let (version, generation) = (
+        harmless(version.as_bytes()),
+        harmless(generation.as_bytes()),
+    );
     writeln!(out, "trawl {version}, generation {generation}")?;
     for backend in &status.backends {
         let name = harmless(backend.name.as_bytes());
         match &backend.reason {
             None => writeln!(out, "{name}: {}", backend.held.words())?,
             Some(reason) => {
-                writeln!(out, "{name}: not connected: {}", harmless(reason.as_bytes()))?;
+                writeln!(
+                    out,
+                    "{name}: not connected: {}",
+                    harmless(reason.as_bytes())
+                )?;
             }
         }
     }
@@ -84,7 +91,9 @@ impl Held {
             size::show(self.bytes),
             terminal::plural(self.shards, "shard"),
         ];
-        let age = self.age_s.map_or(String::new(), |age| format!(", indexed {} ago", span(age)));
+        let age = self
+            .age_s
+            .map_or(String::new(), |age| format!(", indexed {} ago", span(age)));
         counts.join(", ") + &age
     }
 }

@@ -12,7 +12,7 @@ use schema::message::FileRange;
 use std::path::Path;
 use std::sync::Arc;
 
-pub(super) fn search(index: &Path, parsed: Parsed, output: &mut Output) -> Result<Summary> {
+pub(super) fn search(index: &Path, parsed: &Parsed, output: &mut Output) -> Result<Summary> {
     let runtime = client::runtime()?;
     let summary = runtime.block_on(async {
         let frontend = client::over(index)?;
@@ -24,15 +24,15 @@ pub(super) fn search(index: &Path, parsed: Parsed, output: &mut Output) -> Resul
 
 async fn search_with(
     frontend: &Arc<Frontend>,
-    parsed: Parsed,
+    parsed: &Parsed,
     output: &mut Output,
 ) -> Result<Summary> {
     let search = frontend
-        .search_within(parsed.query, None, parsed.timeout)
+        .search_within(parsed.query.clone(), None, parsed.timeout)
         .await?;
     let shown = Shown::of(&search);
     let answer = search.finished().await.map_err(|error| match error {
-        SearchError::BadQuery(bad) => anyhow::Error::new(bad),
+        SearchError::BadQuery(bad) => anyhow::Error::new(parsed.locate(bad)),
         other => other.into(),
     })?;
     shown.end();

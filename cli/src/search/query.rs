@@ -1,72 +1,139 @@
-//! What is asked, as a query: the one parser for all, and what only a command line can say.
+//! What is asked, for the one parser of all and for a server alike: nothing is understood twice.
 
 use super::arguments::{Asked, Filters, Mode};
-use frontend::{BadQuery, Notice, Parsed, Query, Typed};
+use crate::terminal;
+use frontend::{BadQuery, Notice, Parsed, Query, Typed, filter};
 use schema::message::{Expr, Field};
+use std::process::ExitCode;
+
+/// A query as it was typed, with what is said beside it.
+pub(crate) struct Question<'a> {
+    q: String,
+    mode: &'static str,
+    case: Option<&'static str>,
+    word: bool,
+    filters: Vec<(Field, &'a str)>,
+    context: Option<u32>,
+    limit: Option<u64>,
+    want: Option<&'static str>,
+}
 
 /// A query that cannot be searched for, and the text that is at fault.
 pub(crate) struct Refused {
-    pub(crate) text: String,
-    pub(crate) bad: BadQuery,
+    q: String,
+    bad: BadQuery,
 }
 
-/// What else a command line says of a query.
-#[derive(Default)]
-pub(crate) struct Wish<'a> {
-    pub(crate) context: u32,
-    pub(crate) limit: Option<u64>,
-    pub(crate) want: Option<&'a str>,
+impl<'a> Question<'a> {
+    /// The question of a command line; of several regular expressions, for any of them.
+    pub(crate) fn new(asked: &Asked, filters: &'a Filters) -> Result<Question<'a>, Refused> {
+        let alone = |q: &str, filters| Question {
+            q: q.to_owned(),
+            mode: mode_name(asked.mode()),
+            case: case(asked),
+            word: asked.word_regexp,
+            filters,
+            context: None,
+            limit: None,
+            want: None,
+        };
+        match (&asked.query, &asked.regexp[..]) {
+            (Some(query), _) => Ok(alone(query, filters.typed())),
+            (None, [regexp]) => Ok(alone(regexp, filters.typed())),
+            (None, several) => {
+                let each = several.iter().map(|regexp| alone(regexp, Vec::new()));
+                any(each, filters.typed())
+            }
+        }
+    }
+
+    /// With lines of context around each match.
+    pub(crate) fn context(self, lines: u32) -> Self {
+        let context = Some(lines);
+        Question { context, ..self }
+    }
+
+    /// With a wish for what is found: the name of a `Want`, and how many of the best.
+    pub(crate) fn wanting(self, want: Option<&'static str>, limit: Option<u64>) -> Self {
+        Question {
+            want,
+            limit,
+            ..self
+        }
+    }
+
+    pub(crate) fn parse(&self) -> Result<Parsed, Refused> {
+        let [context, limit] = self.numbers();
+        let typed = Typed {
+            q: &self.q,
+            mode: Some(self.mode),
+            case: self.case,
+            word: self.word.then_some("yes"),
+            context: context.as_deref(),
+            want: self.want,
+            limit: limit.as_deref(),
+            filters: &self.filters,
+        };
+        Query::parse(&typed).map_err(|bad| self.refused(bad))
+    }
+
+    /// Names and values of the parameters with which a server is asked the same.
+    pub(crate) fn parameters(&self) -> Vec<(&'static str, Vec<u8>)> {
+        let [context, limit] = self.numbers();
+        let said = [
+            ("case", self.case),
+            ("word", self.word.then_some("yes")),
+            ("context", context.as_deref()),
+            ("want", self.want),
+            ("limit", limit.as_deref()),
+        ];
+        let said = said
+            .iter()
+            .filter_map(|(name, value)| Some((*name, (*value)?)));
+        let filters = self
+            .filters
+            .iter()
+            .map(|(field, typed)| (filter::name(*field), *typed));
+        [("q", &self.q[..]), ("mode", self.mode)]
+            .into_iter()
+            .chain(said)
+            .chain(filters)
+            .map(|(name, value)| (name, value.as_bytes().to_vec()))
+            .collect()
+    }
+
+    /// A backend's refusal, or a server's.
+    pub(crate) fn refused(&self, bad: BadQuery) -> Refused {
+        let q = self.q.clone();
+        Refused { q, bad }
+    }
+
+    fn numbers(&self) -> [Option<String>; 2] {
+        let context = self.context.map(|lines| lines.to_string());
+        [context, self.limit.map(|limit| limit.to_string())]
+    }
 }
 
-/// Parses what was asked.
-pub(crate) fn parse(asked: &Asked, filters: &Filters, wish: &Wish<'_>) -> Result<Parsed, Refused> {
-    let (mode, case) = (mode_name(asked.mode()), case(asked));
-    let texts: Vec<&str> = match &asked.query {
-        Some(query) => vec![query],
-        None => asked.regexp.iter().map(|text| &text[..]).collect(),
-    };
-    if let ([text], false) = (&texts[..], asked.word_regexp) {
-        return parse_with(text, mode, case, filters, wish);
-    }
-    // What has no parameter is said in the language that every query can be written in.
-    let (mut alternatives, mut notices) = (Vec::new(), Vec::new());
-    let alone = Filters::default();
-    for text in texts {
-        let parsed = parse_with(text, mode, case, &alone, &Wish::default())?;
-        alternatives.push(match asked.word_regexp {
-            true => of_words(parsed.query.expr().clone()),
-            false => parsed.query.expr().clone(),
-        });
-        notices.extend(parsed.notices);
-    }
-    let any = Query::new(Expr::any(alternatives), 0).map_err(|bad| Refused {
-        text: String::new(),
+/// What has no parameter, in the language in which every query can be written.
+fn any<'a>(
+    alternatives: impl Iterator<Item = Question<'a>>,
+    filters: Vec<(Field, &'a str)>,
+) -> Result<Question<'a>, Refused> {
+    let parsed = alternatives.map(|each| Ok(each.parse()?.query.expr().clone()));
+    let parts: Vec<Expr> = parsed.collect::<Result<_, _>>()?;
+    let query = Query::new(Expr::any(parts), 0).map_err(|bad| Refused {
+        q: String::new(),
         bad,
     })?;
-    let parsed = parse_with(&any.interpreted_as(), "keyword", None, filters, wish)?;
-    Ok(Parsed { notices, ..parsed })
-}
-
-fn parse_with(
-    q: &str,
-    mode: &str,
-    case: Option<&str>,
-    filters: &Filters,
-    wish: &Wish<'_>,
-) -> Result<Parsed, Refused> {
-    let (context, limit) = (wish.context.to_string(), wish.limit.map(|n| n.to_string()));
-    let typed = Typed {
-        q,
-        mode: Some(mode),
-        case,
-        context: Some(&context),
-        want: wish.want,
-        limit: limit.as_deref(),
-        filters: &filters.typed(),
-    };
-    Query::parse(&typed).map_err(|bad| Refused {
-        text: q.to_owned(),
-        bad,
+    Ok(Question {
+        q: query.interpreted_as(),
+        mode: mode_name(Mode::Keyword),
+        case: None,
+        word: false,
+        filters,
+        context: None,
+        limit: None,
+        want: None,
     })
 }
 
@@ -94,21 +161,6 @@ fn case(asked: &Asked) -> Option<&'static str> {
     }
 }
 
-/// The same, with patterns that match whole words.
-fn of_words(expr: Expr) -> Expr {
-    match expr {
-        Expr::Pattern(mut pattern) => {
-            pattern.word |= !pattern.in_path;
-            Expr::Pattern(pattern)
-        }
-        Expr::Filter(filter) => Expr::Filter(filter),
-        Expr::All(parts) => Expr::all(parts.into_iter().map(of_words)),
-        Expr::Any(parts) => Expr::any(parts.into_iter().map(of_words)),
-        Expr::Not(inner) => of_words(*inner).negated(),
-        Expr::Line(inner) => Expr::Line(Box::new(of_words(*inner))),
-    }
-}
-
 impl Filters {
     fn typed(&self) -> Vec<(Field, &str)> {
         let each = [
@@ -122,16 +174,35 @@ impl Filters {
     }
 }
 
-/// Shows what may have been meant otherwise.
+impl Refused {
+    /// Shows the query, or the filter that is at fault, with a caret under the place.
+    pub(crate) fn report(&self) -> ExitCode {
+        report_bad_query(&self.q, &self.bad)
+    }
+}
+
+/// See [`Refused::report`].
+pub(crate) fn report_bad_query(query: &str, bad: &BadQuery) -> ExitCode {
+    eprintln!("trawl: {}", terminal::harmless(bad.reason.as_bytes()));
+    let query = bad.filter.as_deref().unwrap_or(query);
+    if let Some(before) = bad.at.and_then(|at| query.get(..at)) {
+        eprintln!("  {}", terminal::harmless(query.as_bytes()));
+        let width = terminal::harmless(before.as_bytes()).chars().count();
+        eprintln!("  {:width$}^", "");
+    }
+    if let Some(hint) = &bad.hint {
+        eprintln!("{}", terminal::harmless(hint.as_bytes()));
+    }
+    ExitCode::from(crate::ERROR)
+}
+
+/// Says what may have been meant otherwise.
 pub(crate) fn report_notices(notices: &[Notice]) {
-    use crate::terminal::harmless;
     for Notice { reason, hint, .. } in notices {
         let hint = hint
             .as_ref()
             .map_or(String::new(), |hint| format!("; {hint}"));
-        eprintln!(
-            "trawl: note: {}",
-            harmless(format!("{reason}{hint}").as_bytes())
-        );
+        let said = format!("{reason}{hint}");
+        eprintln!("trawl: note: {}", terminal::harmless(said.as_bytes()));
     }
 }

@@ -2,14 +2,15 @@
 
 use super::output::Output;
 use super::progress::Waiting;
+use super::query::Question;
 use super::summary::{Explain, Summary};
 use super::whole::Whole;
 use crate::client::{Client, Server};
 use anyhow::{Context, Result, bail};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use frontend::Query;
 use frontend::render::{ContextLine, Document, Match, Window};
-use frontend::{Parsed, Query};
 use schema::message::Want;
 use serde::Deserialize;
 use std::io::{BufRead, BufReader, Read};
@@ -86,12 +87,16 @@ struct FoundWindow {
     line_bytes: u64,
 }
 
-pub(super) fn search(server: &str, parsed: &Parsed, output: &mut Output) -> Result<Summary> {
+pub(super) fn search(
+    server: &str,
+    question: &Question<'_>,
+    query: &Query,
+    output: &mut Output,
+) -> Result<Summary> {
     let server = Server::new(server)?;
-    let query = &parsed.query;
     let answer = {
         let _waiting = Waiting::start();
-        ask(&server, parsed)?
+        ask(&server, question)?
     };
     if answer.total == 0 || query.want() == Want::Count {
         return Ok(answer.summary());
@@ -104,36 +109,13 @@ pub(super) fn search(server: &str, parsed: &Parsed, output: &mut Output) -> Resu
     Ok(answer.summary())
 }
 
-/// The query in the words that mean the same everywhere.
-fn ask(server: &Server, parsed: &Parsed) -> Result<Answer> {
-    let query = &parsed.query;
-    let asked = query.clone().wanting(Want::Matches, 0)?.interpreted_as();
-    let (context, limit) = (query.context_lines().to_string(), query.limit().to_string());
-    let timeout = parsed.timeout.map(|time| format!("{}ms", time.as_millis()));
-    let mut parameters: Vec<(&str, &[u8])> = vec![
-        ("q", asked.as_bytes()),
-        ("mode", b"keyword"),
-        ("want", want(query)),
-        ("context", context.as_bytes()),
-        ("per_page", b"1"),
-        ("explain", b"true"),
-    ];
-    if query.limit() > 0 {
-        parameters.push(("limit", limit.as_bytes()));
-    }
-    if let Some(timeout) = &timeout {
-        parameters.push(("timeout", timeout.as_bytes()));
-    }
-    let answer = server.get("/api/v2/search", &parameters)?;
+fn ask(server: &Server, question: &Question<'_>) -> Result<Answer> {
+    let parameters = question.parameters();
+    let view: [(&str, &[u8]); 2] = [("per_page", b"1"), ("explain", b"true")];
+    let asked = parameters.iter().map(|(name, value)| (*name, &value[..]));
+    let asked: Vec<_> = asked.chain(view).collect();
+    let answer = server.get("/api/v2/search", &asked)?;
     serde_json::from_reader(answer).context("the server's answer")
-}
-
-fn want(query: &Query) -> &'static [u8] {
-    match query.want() {
-        Want::Matches => b"matches",
-        Want::Documents => b"documents",
-        Want::Count | Want::Estimate => b"count",
-    }
 }
 
 /// Prints what is exported, and says how many matches that were.
