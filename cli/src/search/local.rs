@@ -1,5 +1,6 @@
 //! Searches an index directory in this process, over the frames that a server would get.
 
+use super::arguments::Sort;
 use super::output::Output;
 use super::progress::Shown;
 use super::summary::{Explain, Summary};
@@ -7,7 +8,7 @@ use super::whole::Whole;
 use crate::client;
 use anyhow::{Context, Result, bail};
 use frontend::render::{Document, Match};
-use frontend::{Answer, Frontend, Parsed, SearchError};
+use frontend::{Answer, Frontend, Parsed, Search, SearchError};
 use schema::message::FileRange;
 use std::path::Path;
 use std::sync::Arc;
@@ -31,6 +32,10 @@ async fn search_with(
         .search_within(parsed.query.clone(), None, parsed.timeout)
         .await?;
     let shown = Shown::of(&search);
+    let streams = output.look().sort == Sort::None && output.look().wants_text();
+    if streams {
+        tokio::task::block_in_place(|| follow(frontend, &search, output))?;
+    }
     let answer = search.finished().await.map_err(|error| match error {
         SearchError::BadQuery(bad) => anyhow::Error::new(parsed.locate(bad)),
         other => other.into(),
@@ -38,10 +43,25 @@ async fn search_with(
     shown.end();
     // Blocks this thread, which has nothing else to do.
     tokio::task::block_in_place(|| match output.look().is_plain() {
+        _ if streams => Ok(()),
         true => print_plain(frontend, &answer, output),
         false => print(frontend, &answer, 0..answer.len(), output),
     })?;
     Ok(summary(&answer))
+}
+
+/// Prints what is found as it is found.
+fn follow(frontend: &Arc<Frontend>, search: &Search, output: &mut Output) -> Result<()> {
+    let whole = Whole::new(search.query(), output.look());
+    let read = |document: &Document, offset, count| {
+        read(frontend, document, FileRange::Bytes { offset, count })
+    };
+    search.follow(|document| {
+        for found in document {
+            output.take(whole.make(found, &read)?)?;
+        }
+        output.flush()
+    })
 }
 
 fn summary(answer: &Answer) -> Summary {
