@@ -10,7 +10,7 @@
 //! query's state machine), `rank` (order), `facets` (counts), `listing` (one list of many), [`page`], [`render`]. The rim around them:
 //! `fanout` (connections to [`Backend`]s), `spool` (what has been received, in memory or on disk),
 //! `harvest` (what one stream has brought in), `assemble` (what pages are made from, at a run's end),
-//! `packages` (a file of them), `live` (a run's threads and counters), `turns` (who runs when), `memory`,
+//! `packages` (a file of them), `live` (a run's threads and counters), `follow` (what it brings in, as it comes), `turns` (who runs when), `memory`,
 //! `frontend`, `http`.
 //!
 //! ```
@@ -46,6 +46,7 @@ mod error;
 mod facets;
 mod fanout;
 pub mod filter;
+mod follow;
 mod frontend;
 mod harvest;
 mod http;
