@@ -14,13 +14,17 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// A match with its context.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Match {
     /// The document, which its matches share.
     pub document: Arc<Document>,
-    /// The line's number, from 1.
+    /// The line's number, from 1; of a match over several lines, that of the first one. 0: what was
+    /// found is the document's name.
     pub line: u32,
-    /// The line without its end, or a part of it: see `window`.
+    /// How many lines the match is over: 1 of nearly all.
+    pub lines: u32,
+    /// The line without its end, or a part of it: see `window`. Several lines are joined by `\n`. Of
+    /// a name it is the path.
     pub text: Vec<u8>,
     /// What matched, in bytes of `text`, ascending.
     pub ranges: Vec<Range<usize>>,
@@ -103,12 +107,13 @@ impl Match {
         .take(context_lines)
         .collect();
         before.reverse();
-        let after = neighbours(line.number, lines[index + 1..].iter(), |n, by| {
-            n.checked_add(by)
-        });
+        // Behind a match over several lines context begins behind the last of them.
+        let last = line.number.saturating_add(line.lines.saturating_sub(1));
+        let after = neighbours(last, lines[index + 1..].iter(), |n, by| n.checked_add(by));
         Some(Match {
             document: Arc::clone(document),
             line: line.number,
+            lines: line.lines,
             text: line.text.to_vec(),
             ranges: line.ranges().map(range).collect(),
             before,
@@ -119,14 +124,25 @@ impl Match {
         })
     }
 
-    /// Appends `package/path:line:text` and a line end, byte for byte.
+    /// Whether what was found is the document's name, not a line of it.
+    pub fn is_name(&self) -> bool {
+        self.line == 0
+    }
+
+    /// Appends `package/path:line:text` and a line end, byte for byte, of each of its lines; of a name
+    /// `package/path` alone.
     pub fn write_text(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.document.package);
-        out.push(b'/');
-        out.extend_from_slice(&self.document.path);
-        out.extend_from_slice(format!(":{}:", self.line).as_bytes());
-        out.extend_from_slice(&self.text);
-        out.push(b'\n');
+        let name = [&self.document.package[..], &self.document.path].join(&b'/');
+        if self.is_name() {
+            out.extend_from_slice(&name);
+            return out.push(b'\n');
+        }
+        for (number, line) in (self.line..).zip(self.text.split(|&byte| byte == b'\n')) {
+            out.extend_from_slice(&name);
+            out.extend_from_slice(format!(":{number}:").as_bytes());
+            out.extend_from_slice(line);
+            out.push(b'\n');
+        }
     }
 }
 
@@ -173,11 +189,20 @@ impl Window {
 pub(crate) mod tests {
     use super::*;
     use schema::frame::{HEADER_BYTES, decode};
-    use schema::message::{Batch, BatchReader, Line};
+    use schema::message::{Batch, BatchReader, Line, Run};
     use zerocopy::IntoBytes;
 
-    /// A batch with lines at `numbers`; those in `matches` have a range over their first byte.
+    /// The context of line `index` of a batch with lines at `numbers`, all of which are matches.
     fn check(numbers: &[u32], index: u32, context: u32) -> Option<(Vec<u32>, Vec<u32>)> {
+        check_with(&[], numbers, index, context)
+    }
+
+    fn check_with(
+        runs: &[Run],
+        numbers: &[u32],
+        index: u32,
+        context: u32,
+    ) -> Option<(Vec<u32>, Vec<u32>)> {
         let lines: Vec<_> = numbers
             .iter()
             .map(|&number| Line {
@@ -200,7 +225,7 @@ pub(crate) mod tests {
             lines: &lines,
             ranges: &ranges,
             windows: &[],
-            runs: &[],
+            runs,
         };
         let mut bytes = Vec::new();
         batch.encode(&mut bytes).unwrap();
@@ -225,5 +250,14 @@ pub(crate) mod tests {
             Some((vec![u32::MAX - 1], vec![]))
         );
         assert_eq!(check(&numbers, 6, 2), None);
+    }
+
+    #[test]
+    fn behind_several_lines_context_begins_at_the_next() {
+        let run = [Run { line: 1, lines: 3 }];
+        let numbers = [3, 4, 7, 8];
+        assert_eq!(check_with(&run, &numbers, 1, 1), Some((vec![3], vec![7])));
+        let far = [3, 4, 8];
+        assert_eq!(check_with(&run, &far, 1, 1), Some((vec![3], vec![])));
     }
 }

@@ -26,7 +26,7 @@ const CHUNK_LEN_MIN: usize = 1000;
 /// Threads that make chunks. More do not make the writing of their output faster.
 const THREADS_MAX: usize = 4;
 
-/// A match as `package/path:line:text` and a line end, byte for byte.
+/// A match as [`Match::write_text`](crate::render::Match::write_text) has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Text<'a> {
     /// Its place in the order.
@@ -158,7 +158,7 @@ impl Scratch {
             let batch = BatchReader::new(frame.payload).map_err(|_| corrupt())?;
             let view = batch.view().map_err(|_| corrupt())?;
             name.clear();
-            for part in [view.package, b"/", view.path, b":"] {
+            for part in [view.package, b"/", view.path] {
                 name.extend_from_slice(part);
             }
             self.add(&view, &name, group).ok_or_else(corrupt)?;
@@ -179,14 +179,32 @@ impl Scratch {
 
     fn push(&mut self, name: &[u8], line: &LineView<'_>) -> Option<Slot> {
         let start = u32::try_from(self.bytes.len()).ok()?;
-        self.bytes.extend_from_slice(name);
-        push_number(line.number, &mut self.bytes);
-        self.bytes.push(b':');
-        self.bytes.extend_from_slice(line.text);
-        self.bytes.push(b'\n');
+        match line.number {
+            // The text of a name is its path.
+            0 => self.push_line(name, b""),
+            number if line.lines == 1 => self.push_numbered(name, number, line.text),
+            first => {
+                let lines = line.text.split(|&byte| byte == b'\n');
+                let lines = (first..).zip(lines);
+                lines.for_each(|(number, text)| self.push_numbered(name, number, text));
+            }
+        }
         let end = u32::try_from(self.bytes.len()).ok()?;
         let whole = line.text.len() as u64 == line.line_bytes;
         Some(Slot { start, end, whole })
+    }
+
+    fn push_numbered(&mut self, name: &[u8], number: u32, text: &[u8]) {
+        self.bytes.extend_from_slice(name);
+        self.bytes.push(b':');
+        push_number(number, &mut self.bytes);
+        self.push_line(b":", text);
+    }
+
+    fn push_line(&mut self, head: &[u8], text: &[u8]) {
+        self.bytes.extend_from_slice(head);
+        self.bytes.extend_from_slice(text);
+        self.bytes.push(b'\n');
     }
 
     /// The texts one after the other, of which the first has the index `first`.

@@ -144,11 +144,16 @@ pub(crate) struct ErrorPage {
     pub(crate) link_text: String,
 }
 
+/// Lines of one match that are shown; the file has the others.
+const RUN_LINES_MAX: usize = 50;
+
 /// A match as it is shown.
 pub(crate) struct MatchView {
     pub(crate) href: String,
     pub(crate) package: String,
-    pub(crate) path: String,
+    /// With marks where a name matches.
+    pub(crate) path: Vec<Piece>,
+    /// 0 when a name is all that was found.
     pub(crate) line: u32,
     pub(crate) language: String,
     pub(crate) lines: Vec<LineView>,
@@ -167,33 +172,59 @@ pub(crate) struct LineView {
 
 impl From<&Match> for MatchView {
     fn from(found: &Match) -> Self {
+        let (package, path) = (&found.document.package, &found.document.path);
         let linked = |view: LineView| LineView {
-            href: show_href(&found.document.package, &found.document.path, view.number),
+            href: show_href(package, path, view.number),
             ..view
         };
-        let beside = |line: &ContextLine| {
-            linked(LineView::new(
-                line.line,
-                &line.text,
-                &[],
-                line.window,
-                false,
-            ))
+        let beside =
+            |line: &ContextLine| LineView::new(line.line, &line.text, &[], line.window, false);
+        let hits = match found.is_name() {
+            true => Vec::new(),
+            false => hits(found),
         };
-        let (line, ranges) = (found.line, &found.ranges);
-        let hit = linked(LineView::new(line, &found.text, ranges, found.window, true));
+        let lines = (found.before.iter().map(beside))
+            .chain(hits)
+            .chain(found.after.iter().map(beside));
         MatchView {
-            href: show_href(&found.document.package, &found.document.path, found.line),
-            package: visible::plain(&found.document.package),
-            path: visible::plain(&found.document.path),
+            href: show_href(package, path, found.line),
+            package: visible::plain(package),
+            path: match found.is_name() {
+                true => visible::marked(&found.text, &found.ranges),
+                false => visible::whole(path),
+            },
             line: found.line,
             language: found.document.language.clone(),
-            lines: (found.before.iter().map(beside))
-                .chain([hit])
-                .chain(found.after.iter().map(beside))
-                .collect(),
+            lines: lines.map(linked).collect(),
         }
     }
+}
+
+/// The lines of a match, each with its part of what matched.
+fn hits(found: &Match) -> Vec<LineView> {
+    if found.lines == 1 {
+        let (line, ranges) = (found.line, &found.ranges);
+        return vec![LineView::new(line, &found.text, ranges, found.window, true)];
+    }
+    let mut start = 0;
+    let lines = found.text.split(|&byte| byte == b'\n').map(|text| {
+        let line = start..start + text.len();
+        start = line.end + 1;
+        (within(&found.ranges, line), text)
+    });
+    let lines = (found.line..).zip(lines).take(RUN_LINES_MAX);
+    lines
+        .map(|(number, (ranges, text))| LineView::new(number, text, &ranges, None, true))
+        .collect()
+}
+
+/// What of `ranges` is in a line, in bytes of it.
+fn within(ranges: &[Range<usize>], line: Range<usize>) -> Vec<Range<usize>> {
+    let part = |range: &Range<usize>| {
+        let (start, end) = (range.start.max(line.start), range.end.min(line.end));
+        (start < end).then(|| start - line.start..end - line.start)
+    };
+    ranges.iter().filter_map(part).collect()
 }
 
 impl LineView {
@@ -246,6 +277,7 @@ mod tests {
                 hash: vec![],
             }),
             line: 3,
+            lines: 1,
             text: text.to_vec(),
             ranges: vec![0..1],
             before: vec![],
@@ -266,6 +298,36 @@ mod tests {
             assert!(!html.contains(markup), "{markup} in {html}");
         }
         assert!(html.contains("%22%3E%3Cscript%3E"), "{html}");
+    }
+
+    fn render(found: &Match) -> String {
+        let matches = vec![MatchView::from(found)];
+        BestPart { matches }.render().unwrap()
+    }
+
+    #[test]
+    fn a_match_over_several_lines_is_all_of_them() {
+        let mut several = found(b"one {\ntwo\n}");
+        (several.lines, several.ranges) = (3, vec![4..10]);
+        let html = render(&several);
+        let marked = ["one <mark>{</mark>", "<mark>two</mark>", "<code>}</code>"];
+        assert!(marked.iter().all(|line| html.contains(line)), "{html}");
+        let numbers = [">3</a>", ">4</a>", ">5</a>"];
+        assert!(numbers.iter().all(|number| html.contains(number)), "{html}");
+        several.text = b"x\n".repeat(1000);
+        assert_eq!(render(&several).matches("class=\"number\"").count(), 50);
+    }
+
+    #[test]
+    fn a_name_is_a_link_to_the_file() {
+        let mut name = found(b"a/\"><script>");
+        (name.line, name.ranges) = (0, vec![4..6]);
+        let html = render(&name);
+        assert!(html.contains("<mark>&#62;&#60;</mark>script"), "{html}");
+        assert!(
+            !html.contains("class=\"code\"") && !html.contains("line="),
+            "{html}"
+        );
     }
 
     #[test]

@@ -255,6 +255,9 @@ impl Match {
     fn serialize_rest<M: SerializeMap>(&self, mut map: M) -> Result<M::Ok, M::Error> {
         bytes(&mut map, "path", "path_base64", &self.document.path)?;
         map.serialize_entry("line", &self.line)?;
+        if self.lines > 1 {
+            map.serialize_entry("lines", &self.lines)?;
+        }
         bytes(&mut map, "text", "text_base64", &self.text)?;
         let pair = |range: &Range<usize>| [range.start, range.end];
         map.serialize_entry("ranges", &self.ranges.iter().map(pair).collect::<Vec<_>>())?;
@@ -357,6 +360,7 @@ mod tests {
                 hash: vec![0xab; 2],
             }),
             line: 7,
+            lines: 1,
             text: b"caf\xe9".to_vec(),
             ranges: vec![0..3],
             before: vec![ContextLine {
@@ -374,5 +378,16 @@ mod tests {
         };
         expect![[r#"{"package":"p�","package_base64":"cP8=","path":"a/ü \"x\"","line":7,"text":"caf�","text_base64":"Y2Fm6Q==","ranges":[[0,3]],"context":{"before":[{"line":6,"text":"before"}],"after":[]},"language":"C","rank":1.1,"hash":"abab","offset":10,"window":{"start":5,"line_bytes":5000000000}}"#]]
             .assert_eq(&serde_json::to_string(&found).unwrap());
+    }
+
+    #[test]
+    fn several_lines_say_how_many() {
+        let mut found = Match::default();
+        (found.line, found.lines, found.text) = (7, 2, b"a\nb".to_vec());
+        let json = serde_json::to_value(&found).unwrap();
+        assert_eq!((&json["line"], &json["lines"]), (&7.into(), &2.into()));
+        assert_eq!(json["text"], "a\nb");
+        found.lines = 1;
+        assert!(serde_json::to_value(&found).unwrap().get("lines").is_none());
     }
 }

@@ -48,27 +48,33 @@ pub(crate) struct Shown {
 /// Makes a line of results.
 pub(crate) fn line(text: &[u8], ranges: &[Range<usize>]) -> Shown {
     let window = cut(text, ranges.first());
-    let mut shown = Shown {
-        pieces: Vec::new(),
+    Shown {
         cut_before: window.start as u64,
         cut_after: (text.len() - window.end) as u64,
-    };
-    let mut at = window.start;
+        pieces: part(text, ranges, window),
+    }
+}
+
+/// Makes pieces of bytes that are all shown, with what matched marked.
+pub(crate) fn marked(text: &[u8], ranges: &[Range<usize>]) -> Vec<Piece> {
+    part(text, ranges, 0..text.len())
+}
+
+fn part(text: &[u8], ranges: &[Range<usize>], window: Range<usize>) -> Vec<Piece> {
+    let (mut pieces, mut at) = (Vec::new(), window.start);
     for range in ranges {
         let range = range.start.clamp(at, window.end)..range.end.clamp(at, window.end);
-        push(&mut shown.pieces, &text[at..range.start], false);
-        push(&mut shown.pieces, &text[range.clone()], true);
+        push(&mut pieces, &text[at..range.start], false);
+        push(&mut pieces, &text[range.clone()], true);
         at = range.end;
     }
-    push(&mut shown.pieces, &text[at..window.end], false);
-    shown
+    push(&mut pieces, &text[at..window.end], false);
+    pieces
 }
 
 /// Makes pieces of bytes that are all shown.
 pub(crate) fn whole(text: &[u8]) -> Vec<Piece> {
-    let mut pieces = Vec::new();
-    push(&mut pieces, text, false);
-    pieces
+    marked(text, &[])
 }
 
 /// Bytes as one string, for places that have no styles.

@@ -119,10 +119,13 @@ impl Form {
     }
 }
 
-/// A file at a line.
+/// A file at a line; at its beginning when there is none.
 pub(super) fn show_href(package: &[u8], path: &[u8], line: u32) -> String {
     let (package, path) = (encode(package), encode(path));
-    format!("/show?package={package}&path={path}&line={line}#L{line}")
+    match line {
+        0 => format!("/show?package={package}&path={path}"),
+        line => format!("/show?package={package}&path={path}&line={line}#L{line}"),
+    }
 }
 
 /// A file from a line on.
