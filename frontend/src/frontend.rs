@@ -9,6 +9,7 @@ use crate::assign::{self, Plan};
 use crate::config::Config;
 use crate::error::{FileError, RETRY_AFTER_S, SearchError, StartError};
 use crate::fanout::{self, Backend, Link, Lost, Peer};
+use crate::http::cors;
 use crate::live::{Claim, Deadline, Live, Slot};
 use crate::measures;
 use crate::memory::Memory;
@@ -71,6 +72,7 @@ impl Frontend {
         if backends.len() > usize::from(u16::MAX) {
             return Err(StartError::TooManyBackends(backends.len()));
         }
+        cors::check(&config.cors_origins)?;
         let limits = Limits {
             disk_bytes_max: config.spool_bytes_max,
             run_memory_max: config.run_memory_bytes,

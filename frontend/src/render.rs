@@ -7,7 +7,7 @@
 pub(crate) mod html;
 pub(crate) mod json;
 pub(crate) mod lists;
-mod visible;
+pub(crate) mod visible;
 
 use schema::message::{BatchView, LineView};
 use std::ops::Range;

@@ -51,7 +51,7 @@ impl Format {
 pub(super) async fn search(State(app): State<App>, params: Params) -> Result<Response, Problem> {
     params.expect(&[QUERY, FORMAT])?;
     let format = Format::parse(&params)?;
-    let search = api::start(&app, &params, params.query()?).await?;
+    let search = api::start(&app, &params, params.parsed()?).await?;
     export(search.finished().await?, format).await
 }
 

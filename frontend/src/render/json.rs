@@ -2,14 +2,16 @@
 //! the data; what may differ between two searches of the same documents is in `id`, `generation`,
 //! `timings`, `missing` and `explain`, and nowhere else.
 
-use super::{ContextLine, Match};
+use super::{ContextLine, Document, Match};
 use crate::answer::Answer;
 use crate::live::Progress;
+use crate::query::Notice;
 use crate::run::{Explain, Missing, Skipped};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde::ser::{Serialize, SerializeMap, SerializeStruct, Serializer};
 use std::ops::Range;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A page of an answer, or of what is known of it while the search runs.
@@ -18,6 +20,7 @@ pub(crate) struct Page<'a> {
     pub(crate) id: &'a str,
     pub(crate) generation: &'a str,
     pub(crate) interpreted_as: String,
+    pub(crate) notices: Vec<NoticeJson>,
     pub(crate) state: State,
     pub(crate) complete: bool,
     pub(crate) missing: Vec<MissingJson>,
@@ -33,6 +36,8 @@ pub(crate) struct Page<'a> {
     pub(crate) page: usize,
     pub(crate) per_page: usize,
     pub(crate) pages: usize,
+    /// The cursor of what follows; none behind the last page, or while the search runs.
+    pub(crate) next: Option<String>,
     #[serde(flatten)]
     pub(crate) results: Results,
     pub(crate) timings: Option<TimingsJson>,
@@ -40,6 +45,33 @@ pub(crate) struct Page<'a> {
     pub(crate) progress: Option<ProgressJson>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) explain: Option<ExplainJson>,
+}
+
+/// Something in a query that may have been meant otherwise than it was understood.
+#[derive(Clone, Debug, serde::Serialize, utoipa::ToSchema)]
+#[schema(as = Notice)]
+pub(crate) struct NoticeJson {
+    /// Where in the query, in bytes.
+    at: Option<usize>,
+    /// How it was understood.
+    reason: String,
+    /// What to type for the other meaning.
+    hint: Option<String>,
+}
+
+impl From<&Notice> for NoticeJson {
+    fn from(notice: &Notice) -> Self {
+        NoticeJson {
+            at: notice.at,
+            reason: notice.reason.clone(),
+            hint: notice.hint.clone(),
+        }
+    }
+}
+
+/// All notices of a query.
+pub(crate) fn notices(notices: &[Notice]) -> Vec<NoticeJson> {
+    notices.iter().map(NoticeJson::from).collect()
 }
 
 /// How much was searched to its end, of all that is known of.
@@ -73,11 +105,20 @@ pub(crate) enum Results {
     Groups(Vec<GroupJson>),
 }
 
+/// Matches that have something in common.
 #[derive(Debug)]
 pub(crate) struct GroupJson {
-    pub(crate) package: Vec<u8>,
-    pub(crate) total: u64,
+    pub(crate) of: GroupOf,
+    /// How many there are, when that was counted.
+    pub(crate) total: Option<u64>,
     pub(crate) matches: Vec<Match>,
+}
+
+/// What they have in common.
+#[derive(Debug)]
+pub(crate) enum GroupOf {
+    Package(Vec<u8>),
+    Document(Arc<Document>),
 }
 
 #[derive(Clone, Debug, serde::Serialize)]
@@ -294,7 +335,15 @@ impl Serialize for ContextLine {
 impl Serialize for GroupJson {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        bytes(&mut map, "package", "package_base64", &self.package)?;
+        match &self.of {
+            GroupOf::Package(name) => bytes(&mut map, "package", "package_base64", name)?,
+            GroupOf::Document(document) => {
+                bytes(&mut map, "package", "package_base64", &document.package)?;
+                bytes(&mut map, "path", "path_base64", &document.path)?;
+                map.serialize_entry("language", &document.language)?;
+                map.serialize_entry("hash", &hex(&document.hash))?;
+            }
+        }
         map.serialize_entry("total", &self.total)?;
         map.serialize_entry("matches", &self.matches)?;
         map.end()
@@ -333,7 +382,7 @@ fn window<M: SerializeMap>(map: &mut M, window: Option<super::Window>) -> Result
 
 /// Bytes as hexadecimal digits. By hand: each match has a hash, and formatting byte by byte took a
 /// seventh of a small answer's instructions.
-fn hex(bytes: &[u8]) -> String {
+pub(super) fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let mut out = String::with_capacity(2 * bytes.len());
     for byte in bytes {
@@ -346,9 +395,8 @@ fn hex(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::render::{Document, Window};
+    use crate::render::Window;
     use expect_test::expect;
-    use std::sync::Arc;
 
     #[test]
     fn bytes_travel_exactly() {

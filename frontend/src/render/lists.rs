@@ -1,8 +1,9 @@
 //! What a search has found in short, for programs: numbers of matches by what they have in common.
 
-use super::json::bytes;
+use super::json::{self, NoticeJson, bytes};
 use crate::answer::Answer;
 use crate::packages::Package;
+use crate::query::Notice;
 use schema::message::{Facet, SpoolFacets};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
@@ -12,15 +13,17 @@ struct Head {
     id: String,
     generation: String,
     interpreted_as: String,
+    notices: Vec<NoticeJson>,
     complete: bool,
 }
 
 impl Head {
-    fn new(answer: &Answer) -> Head {
+    fn new(answer: &Answer, notices: &[Notice]) -> Head {
         Head {
             id: answer.id().to_owned(),
             generation: answer.generation().to_owned(),
             interpreted_as: answer.query().interpreted_as(),
+            notices: json::notices(notices),
             complete: answer.is_complete(),
         }
     }
@@ -48,6 +51,7 @@ impl FacetsJson {
     /// Of all packages, in the order of their best match, and at most `most` of them listed.
     pub(crate) fn new(
         answer: &Answer,
+        notices: &[Notice],
         mut packages: Vec<Package>,
         most: usize,
         facets: SpoolFacets,
@@ -56,7 +60,7 @@ impl FacetsJson {
         packages.sort_by_key(|package| std::cmp::Reverse(package.total));
         packages.truncate(most);
         FacetsJson {
-            head: Head::new(answer),
+            head: Head::new(answer, notices),
             total: answer.len() as u64,
             packages_total: answer.packages(),
             packages: packages.into_iter().map(Counted::package).collect(),
@@ -78,9 +82,9 @@ pub(crate) struct PackagesJson {
 }
 
 impl PackagesJson {
-    pub(crate) fn new(answer: &Answer, packages: Vec<Package>) -> Self {
+    pub(crate) fn new(answer: &Answer, notices: &[Notice], packages: Vec<Package>) -> Self {
         PackagesJson {
-            head: Head::new(answer),
+            head: Head::new(answer, notices),
             packages_total: packages.len(),
             packages: packages.into_iter().map(Counted::package).collect(),
         }
