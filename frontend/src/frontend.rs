@@ -41,6 +41,8 @@ pub struct BackendStatus {
     pub packages: u64,
     /// Documents in them.
     pub documents: u64,
+    /// Blocks in them.
+    pub blocks: u64,
     /// Bytes of text in them.
     pub text_bytes: u64,
 }
@@ -385,6 +387,7 @@ fn status(peer: &Peer) -> BackendStatus {
         shards: shards.len(),
         packages: shards.iter().map(|shard| u64::from(shard.packages)).sum(),
         documents: shards.iter().map(|shard| u64::from(shard.documents)).sum(),
+        blocks: shards.iter().map(|shard| u64::from(shard.blocks)).sum(),
         text_bytes: shards.iter().map(|shard| shard.text_bytes).sum(),
     }
 }

@@ -11,6 +11,7 @@ pub(crate) mod cors;
 mod cursor;
 mod eta;
 mod events;
+mod explain;
 mod export;
 mod file;
 mod gate;
@@ -101,6 +102,7 @@ fn routes() -> Router<App> {
         .route("/api/v2/packages", get(lists::packages))
         .route("/api/v2/search/{id}/export", get(export::run))
         .route("/api/v2/export", get(export::search))
+        .route("/api/v2/explain", get(explain::explain))
         .route("/api/v2/file", get(file::raw))
         .route("/api/v2/limits", get(limits::limits))
         .route("/problems", get(problem::kinds::list))

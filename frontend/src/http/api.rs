@@ -334,8 +334,3 @@ pub(super) fn json(page: &impl serde::Serialize) -> Response {
     let body = serde_json::to_vec(page).expect("pages are plain data");
     ([(header::CONTENT_TYPE, "application/json")], body).into_response()
 }
-
-/// A finished answer of a run, for those who need all of it.
-pub(super) async fn finished(app: &App, id: &str) -> Result<Arc<Answer>, Problem> {
-    Ok(known(app, id).await?.finished().await?)
-}

@@ -12,13 +12,14 @@ use tower_http::cors::{AllowOrigin, CorsLayer};
 const MAX_AGE: Duration = Duration::from_secs(3600);
 
 /// What a script may read of an answer's head.
-const EXPOSED: [HeaderName; 8] = [
+const EXPOSED: [HeaderName; 9] = [
     header::ETAG,
     header::RETRY_AFTER,
     HeaderName::from_static("server-timing"),
     HeaderName::from_static("x-trawl-complete"),
     HeaderName::from_static("x-trawl-search"),
     HeaderName::from_static("x-trawl-query"),
+    HeaderName::from_static("x-trawl-notice"),
     HeaderName::from_static("x-trawl-offset"),
     HeaderName::from_static("x-trawl-total-bytes"),
 ];

@@ -2,6 +2,7 @@
 //! the data; what may differ between two searches of the same documents is in `id`, `generation`,
 //! `timings`, `missing` and `explain`, and nowhere else.
 
+use super::shapes::{GroupSchema, MatchSchema, SkippedSchema};
 use super::{ContextLine, Document, Match};
 use crate::answer::Answer;
 use crate::live::Progress;
@@ -13,17 +14,24 @@ use serde::ser::{Serialize, SerializeMap, SerializeStruct, Serializer};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
+use utoipa::ToSchema;
 
 /// A page of an answer, or of what is known of it while the search runs.
-#[derive(Debug, serde::Serialize)]
+#[derive(Debug, serde::Serialize, ToSchema)]
 pub(crate) struct Page<'a> {
+    /// Names the search.
     pub(crate) id: &'a str,
+    /// Names the documents that it is about.
     pub(crate) generation: &'a str,
+    /// The query as it was understood, in the query language.
     pub(crate) interpreted_as: String,
     pub(crate) notices: Vec<NoticeJson>,
     pub(crate) state: State,
+    /// Whether every shard was searched to its end.
     pub(crate) complete: bool,
+    /// What was not, and why.
     pub(crate) missing: Vec<MissingJson>,
+    #[schema(value_type = SkippedSchema)]
     pub(crate) skipped: SkippedJson,
     /// None while the search runs.
     pub(crate) searched: Option<SearchedJson>,
@@ -31,10 +39,14 @@ pub(crate) struct Page<'a> {
     pub(crate) found: Option<u64>,
     /// How many there are on all pages.
     pub(crate) total: u64,
+    /// Documents with a match.
     pub(crate) documents: u64,
+    /// Packages with a match.
     pub(crate) packages: usize,
+    /// The page's number, from 0.
     pub(crate) page: usize,
     pub(crate) per_page: usize,
+    /// How many pages there are.
     pub(crate) pages: usize,
     /// The cursor of what follows; none behind the last page, or while the search runs.
     pub(crate) next: Option<String>,
@@ -48,7 +60,7 @@ pub(crate) struct Page<'a> {
 }
 
 /// Something in a query that may have been meant otherwise than it was understood.
-#[derive(Clone, Debug, serde::Serialize, utoipa::ToSchema)]
+#[derive(Clone, Debug, serde::Serialize, ToSchema)]
 #[schema(as = Notice)]
 pub(crate) struct NoticeJson {
     /// Where in the query, in bytes.
@@ -75,7 +87,8 @@ pub(crate) fn notices(notices: &[Notice]) -> Vec<NoticeJson> {
 }
 
 /// How much was searched to its end, of all that is known of.
-#[derive(Clone, Copy, Debug, serde::Serialize)]
+#[derive(Clone, Copy, Debug, serde::Serialize, ToSchema)]
+#[schema(as = Searched)]
 pub(crate) struct SearchedJson {
     documents: u64,
     of: u64,
@@ -90,18 +103,20 @@ impl From<&Answer> for SearchedJson {
     }
 }
 
-#[derive(Clone, Copy, Debug, serde::Serialize)]
+#[derive(Clone, Copy, Debug, serde::Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum State {
     Running,
     Done,
 }
 
-/// A page's matches, in order or by package.
-#[derive(Debug, serde::Serialize)]
+/// A page's matches, in order or in groups.
+#[derive(Debug, serde::Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Results {
+    #[schema(value_type = Vec<MatchSchema>)]
     Matches(Vec<Match>),
+    #[schema(value_type = Vec<GroupSchema>)]
     Groups(Vec<GroupJson>),
 }
 
@@ -121,7 +136,8 @@ pub(crate) enum GroupOf {
     Document(Arc<Document>),
 }
 
-#[derive(Clone, Debug, serde::Serialize)]
+#[derive(Clone, Debug, serde::Serialize, ToSchema)]
+#[schema(as = Missing)]
 pub(crate) struct MissingJson {
     backend: String,
     reason: String,
@@ -165,7 +181,8 @@ impl Serialize for SkippedJson {
     }
 }
 
-#[derive(Clone, Copy, Debug, serde::Serialize)]
+#[derive(Clone, Copy, Debug, serde::Serialize, ToSchema)]
+#[schema(as = Timings)]
 pub(crate) struct TimingsJson {
     queue_ms: f64,
     /// These three are parts of the stream, of the slowest backend each.
@@ -207,7 +224,8 @@ impl TimingsJson {
     }
 }
 
-#[derive(Clone, Debug, serde::Serialize)]
+#[derive(Clone, Debug, serde::Serialize, ToSchema)]
+#[schema(as = Progress)]
 pub(crate) struct ProgressJson {
     blocks_done: u64,
     blocks_total: u64,
@@ -221,7 +239,8 @@ pub(crate) struct ProgressJson {
     backends: Vec<BackendJson>,
 }
 
-#[derive(Clone, Debug, serde::Serialize)]
+#[derive(Clone, Debug, serde::Serialize, ToSchema)]
+#[schema(as = BackendProgress)]
 struct BackendJson {
     name: String,
     blocks_done: u64,
@@ -254,7 +273,8 @@ impl ProgressJson {
     }
 }
 
-#[derive(Clone, Debug, serde::Serialize)]
+#[derive(Clone, Debug, serde::Serialize, ToSchema)]
+#[schema(as = Explain)]
 pub(crate) struct ExplainJson {
     plan: String,
     shards: u64,

@@ -1,14 +1,16 @@
 //! What a search has found in short, for programs: numbers of matches by what they have in common.
 
 use super::json::{self, NoticeJson, bytes};
+use super::shapes::{DirectoryCountSchema, LanguageCountSchema, PackageCountSchema};
 use crate::answer::Answer;
 use crate::packages::Package;
 use crate::query::Notice;
 use schema::message::{Facet, SpoolFacets};
 use serde::ser::{Serialize, SerializeMap, Serializer};
+use utoipa::ToSchema;
 
 /// What stands in front of a list.
-#[derive(Debug, serde::Serialize)]
+#[derive(Debug, serde::Serialize, ToSchema)]
 struct Head {
     id: String,
     generation: String,
@@ -30,7 +32,8 @@ impl Head {
 }
 
 /// Numbers of matches by package, language and directory.
-#[derive(Debug, serde::Serialize)]
+#[derive(Debug, serde::Serialize, ToSchema)]
+#[schema(as = Facets)]
 pub(crate) struct FacetsJson {
     #[serde(flatten)]
     head: Head,
@@ -39,9 +42,12 @@ pub(crate) struct FacetsJson {
     /// Packages with a match.
     packages_total: usize,
     /// Those with the most matches.
+    #[schema(value_type = Vec<PackageCountSchema>)]
     packages: Vec<Counted>,
+    #[schema(value_type = Vec<LanguageCountSchema>)]
     languages: Vec<Counted>,
     /// The first directory of a path, empty when there is none.
+    #[schema(value_type = Vec<DirectoryCountSchema>)]
     directories: Vec<Counted>,
     /// Matches in directories that are not listed.
     other_directories: u64,
@@ -72,12 +78,14 @@ impl FacetsJson {
 }
 
 /// The packages with a match.
-#[derive(Debug, serde::Serialize)]
+#[derive(Debug, serde::Serialize, ToSchema)]
+#[schema(as = Packages)]
 pub(crate) struct PackagesJson {
     #[serde(flatten)]
     head: Head,
     packages_total: usize,
     /// In the order of their best match.
+    #[schema(value_type = Vec<PackageCountSchema>)]
     packages: Vec<Counted>,
 }
 
