@@ -13,10 +13,10 @@ use crate::error::SearchError;
 use crate::measures;
 use crate::packages::Package;
 use crate::page::Slice;
-use crate::query::{Notice, Parsed, Query};
+use crate::query::{Parsed, Query};
 use crate::render::json::{
-    self, GroupJson, GroupOf, Page, ProgressJson, Results, SkippedJson, State as RunState,
-    TimingsJson,
+    self, GroupJson, GroupOf, NoticeJson, Page, ProgressJson, Results, SkippedJson,
+    State as RunState, TimingsJson,
 };
 use crate::search::Search;
 use axum::extract::{Path, State};
@@ -32,8 +32,8 @@ struct Wish {
     /// At its end, not as far as it is.
     wait: bool,
     explain: bool,
-    /// Of the query that it asks with.
-    notices: Vec<Notice>,
+    /// The query, when it asks with one and not with an id.
+    parsed: Option<Parsed>,
 }
 
 impl Wish {
@@ -42,8 +42,13 @@ impl Wish {
             view: params.view()?,
             wait: params.flag("wait", true)?,
             explain: params.flag("explain", false)?,
-            notices: Vec::new(),
+            parsed: None,
         })
+    }
+
+    fn notices(&self) -> Vec<NoticeJson> {
+        let parsed = self.parsed.as_ref();
+        parsed.map_or_else(Vec::new, |parsed| json::notices(&parsed.notices))
     }
 }
 
@@ -67,38 +72,48 @@ pub(super) async fn post(
 async fn look(app: &App, asked: Asked, params: &Params) -> Result<Response, Problem> {
     params.expect(&[QUERY, VIEW])?;
     let mut wish = Wish::parse(params)?;
-    let parsed = match (params.bytes("q"), wish.view.start) {
-        (None, Start::Cursor(cursor)) => {
-            return answer(resume(app, &cursor, None).await?, wish, asked).await;
-        }
-        _ => params.parsed()?,
-    };
-    wish.notices.clone_from(&parsed.notices);
+    if let (None, Start::Cursor(cursor)) = (params.bytes("q"), wish.view.start) {
+        return answer(resume(app, &cursor, None).await?, wish, asked).await;
+    }
+    let parsed = params.parsed()?;
     if let Some(unchanged) = asked.unless_changed(|| identity(app, params, &parsed.query)) {
         return Ok(unchanged);
     }
     let search = match wish.view.start {
-        Start::Cursor(cursor) => resume(app, &cursor, Some(parsed)).await?,
-        Start::Page(_) => start(app, params, parsed).await?,
+        Start::Cursor(cursor) => resume(app, &cursor, Some(&parsed)).await?,
+        Start::Page(_) => start(app, params, &parsed).await?,
     };
+    wish.parsed = Some(parsed);
     answer(search, wish, asked).await
 }
 
 /// Starts the search for a query, in the time that the parameters or the query leave it, or joins it.
-pub(super) async fn start(app: &App, params: &Params, parsed: Parsed) -> Result<Search, Problem> {
+pub(super) async fn start(app: &App, params: &Params, parsed: &Parsed) -> Result<Search, Problem> {
     let timeout = params.timeout(app.frontend.config().timeout_max)?;
     let timeout = timeout.or(parsed.timeout);
     let generation = params.generation()?;
     let search = app
         .frontend
-        .search_within(parsed.query, generation, timeout);
+        .search_within(parsed.query.clone(), generation, timeout);
     Ok(search.await?)
 }
 
+/// Waits for the end. What a backend finds wrong with a query is said of where it was typed.
+pub(super) async fn finished(
+    search: &Search,
+    parsed: Option<&Parsed>,
+) -> Result<Arc<Answer>, Problem> {
+    let finished = search.finished().await;
+    Ok(finished.map_err(|error| match (error, parsed) {
+        (SearchError::BadQuery(bad), Some(parsed)) => SearchError::BadQuery(parsed.locate(bad)),
+        (error, _) => error,
+    })?)
+}
+
 /// The run that a cursor is of, or another one of its query over the same documents.
-async fn resume(app: &App, cursor: &Cursor, parsed: Option<Parsed>) -> Result<Search, Problem> {
+async fn resume(app: &App, cursor: &Cursor, parsed: Option<&Parsed>) -> Result<Search, Problem> {
     let (id, generation) = (cursor.run(), cursor.generation());
-    if let Some(parsed) = &parsed
+    if let Some(parsed) = parsed
         && parsed.query.identity(&generation) != id
     {
         let detail = "the cursor is of another query, or of other documents";
@@ -108,6 +123,7 @@ async fn resume(app: &App, cursor: &Cursor, parsed: Option<Parsed>) -> Result<Se
         Ok(None) => match parsed {
             None => return Err(expired()),
             Some(Parsed { query, .. }) => {
+                let query = query.clone();
                 let search = app.frontend.search_within(query, Some(&generation), None);
                 search.await.map(Some)
             }
@@ -193,7 +209,8 @@ async fn answer(mut search: Search, wish: Wish, asked: Asked) -> Result<Response
         search.keep(KEEP);
         return blocking(move || running(&search, &wish)).await;
     }
-    let (answer, was_there) = (search.finished().await?, search.was_there());
+    let answer = finished(&search, wish.parsed.as_ref()).await?;
+    let was_there = search.was_there();
     rendering(&Arc::clone(&answer), move || {
         let (mut response, timings) = done(&answer, &wish)?;
         asked.dress(&mut response, &answer, &timings, was_there);
@@ -209,7 +226,7 @@ fn running(search: &Search, wish: &Wish) -> Result<Response, Problem> {
         id: search.id(),
         generation: search.generation(),
         interpreted_as: search.query().interpreted_as(),
-        notices: json::notices(&wish.notices),
+        notices: wish.notices(),
         state: RunState::Running,
         complete: false,
         missing: Vec::new(),
@@ -243,7 +260,7 @@ fn done(answer: &Answer, wish: &Wish) -> Result<(Response, TimingsJson), Problem
         id: answer.id(),
         generation: answer.generation(),
         interpreted_as: answer.query().interpreted_as(),
-        notices: json::notices(&wish.notices),
+        notices: wish.notices(),
         state: RunState::Done,
         complete: answer.is_complete(),
         missing: answer.missing().iter().map(Into::into).collect(),

@@ -11,9 +11,8 @@ use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, header};
 use serde_json::Value;
 
-/// Bytes of a body: a query and its filters are 4 KiB at most, of which JSON may make six times as
-/// many.
-pub(super) const BODY_BYTES_MAX: usize = 64 << 10;
+/// Bytes of a body: a query is 16 KiB at most as it is typed, of which JSON may make six times as many.
+pub(super) const BODY_BYTES_MAX: usize = 128 << 10;
 
 /// The parameters that came in a body.
 pub(super) struct Posted(pub(super) Params);

@@ -67,8 +67,8 @@ struct Done<'a> {
 pub(super) async fn search(State(app): State<App>, params: Params) -> Result<Response, Problem> {
     params.expect(&[QUERY])?;
     let parsed = params.parsed()?;
-    let notices = parsed.notices.clone();
-    Ok(events(api::start(&app, &params, parsed).await?, notices))
+    let search = api::start(&app, &params, &parsed).await?;
+    Ok(events(search, parsed.notices))
 }
 
 /// Follows a search that is known by its id.

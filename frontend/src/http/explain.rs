@@ -24,12 +24,13 @@ const BLOCK_BYTES: u64 = 4096;
 pub(super) async fn explain(State(app): State<App>, params: Params) -> Result<Response, Problem> {
     params.expect(&[QUERY])?;
     let mut parsed = params.parsed()?;
-    let (query, notices) = (parsed.query.clone(), parsed.notices.clone());
+    let query = parsed.query.clone();
     parsed.query = parsed.query.wanting(Want::Estimate, 0)?;
-    let answer = api::start(&app, &params, parsed).await?.finished().await?;
+    let search = api::start(&app, &params, &parsed).await?;
+    let answer = api::finished(&search, Some(&parsed)).await?;
     let cost = cost(&answer, &app.frontend.backends());
     let cheaper = cheaper::suggestions(&query, &answer.explain().estimates, &cost);
-    let page = ExplainPage::new(&query, &notices, &answer, cost, cheaper);
+    let page = ExplainPage::new(&query, &parsed.notices, &answer, cost, cheaper);
     Ok(api::json(&page))
 }
 

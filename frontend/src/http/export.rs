@@ -4,7 +4,7 @@ use super::params::{Params, QUERY};
 use super::problem::Problem;
 use super::{App, api};
 use crate::answer::Answer;
-use crate::query::{BadQuery, Notice, Parsed, Query};
+use crate::query::{BadQuery, Notice, Query};
 use crate::render::{Match, csv};
 use crate::spool::SpoolError;
 use axum::body::Body;
@@ -94,10 +94,11 @@ impl Format {
 /// Everything that a search has found, by its query.
 pub(super) async fn search(State(app): State<App>, params: Params) -> Result<Response, Problem> {
     params.expect(&[QUERY, EXPORT])?;
-    let (format, parsed) = (Format::parse(&params)?, params.parsed()?);
-    let (notices, query) = (parsed.notices.clone(), format.query(parsed.query.clone())?);
-    let search = api::start(&app, &params, Parsed { query, ..parsed }).await?;
-    export(search.finished().await?, format, &notices).await
+    let (format, mut parsed) = (Format::parse(&params)?, params.parsed()?);
+    parsed.query = format.query(parsed.query)?;
+    let search = api::start(&app, &params, &parsed).await?;
+    let answer = api::finished(&search, Some(&parsed)).await?;
+    export(answer, format, &parsed.notices).await
 }
 
 /// The same, by its id.
@@ -115,7 +116,7 @@ pub(super) async fn run(
         let another = app.frontend.search_within(query, Some(&generation), None);
         search = another.await?;
     }
-    export(search.finished().await?, format, &[]).await
+    export(api::finished(&search, None).await?, format, &[]).await
 }
 
 async fn export(

@@ -10,9 +10,9 @@ use axum::http::{HeaderMap, Method, header};
 use axum::middleware::Next;
 use axum::response::Response;
 
-/// Bytes of an address: a query and its filters are 4 KiB at most, of which an address may make
-/// three times as many.
-pub(super) const ADDRESS_BYTES_MAX: usize = 16 << 10;
+/// Bytes of an address: patterns and filters are 4 KiB at most, of which an address may make three
+/// times as many, and what is written around them. Longer ones go into a body.
+pub(super) const ADDRESS_BYTES_MAX: usize = 32 << 10;
 
 /// Bytes of all headers' names and values. Cookies of other sites on the same host are the longest.
 pub(super) const HEADERS_BYTES_MAX: usize = 32 << 10;

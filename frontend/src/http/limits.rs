@@ -7,7 +7,7 @@ use super::problem::Problem;
 use super::{App, KEEP, api, file};
 use crate::documents::DOCUMENTS_MAX;
 use crate::page::{PER_DOCUMENT_MAX, PER_PACKAGE_MAX, PER_PAGE_MAX};
-use crate::query::{CONTEXT_LINES_MAX, LIMIT_MAX, QUERY_BYTES_MAX};
+use crate::query::{CONTEXT_LINES_MAX, LIMIT_MAX, QUERY_BYTES_MAX, TYPED_BYTES_MAX};
 use axum::extract::State;
 use axum::response::Response;
 use schema::message::{ATOMS_MAX, DEPTH_MAX};
@@ -33,8 +33,10 @@ pub(super) struct Limits {
 /// Of what is searched for.
 #[derive(serde::Serialize, utoipa::ToSchema)]
 struct QueryLimits {
-    /// Bytes of the query with its filters.
+    /// Bytes of patterns and filters, without what is written around them.
     bytes: usize,
+    /// Bytes of the query as it is typed.
+    typed_bytes: usize,
     /// Patterns and filters.
     atoms: usize,
     /// How deep it may nest, a pattern alone being 1.
@@ -103,6 +105,7 @@ pub(super) async fn limits(State(app): State<App>, params: Params) -> Result<Res
     Ok(api::json(&Limits {
         query: QueryLimits {
             bytes: QUERY_BYTES_MAX,
+            typed_bytes: TYPED_BYTES_MAX,
             atoms: ATOMS_MAX,
             depth: DEPTH_MAX,
             compiled_pattern_bytes: PATTERN_BYTES_MAX,

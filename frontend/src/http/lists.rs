@@ -7,7 +7,7 @@ use super::problem::Problem;
 use super::{App, api, blocking};
 use crate::answer::Answer;
 use crate::packages::Package;
-use crate::query::Notice;
+use crate::query::{Notice, Parsed};
 use crate::render::json::TimingsJson;
 use crate::render::lists::{FacetsJson, PackagesJson};
 use crate::search::Search;
@@ -61,13 +61,7 @@ pub(super) async fn run_facets(
     params: Params,
 ) -> Result<Response, Problem> {
     params.expect(&[])?;
-    answer(
-        api::known(&app, &id).await?,
-        Vec::new(),
-        asked,
-        List::Facets,
-    )
-    .await
+    answer(api::known(&app, &id).await?, None, asked, List::Facets).await
 }
 
 /// The packages with a match, the one with the best match first, by a query.
@@ -89,7 +83,7 @@ pub(super) async fn run_packages(
 ) -> Result<Response, Problem> {
     params.expect(&[FORMAT])?;
     let list = List::packages(&params)?;
-    answer(api::known(&app, &id).await?, Vec::new(), asked, list).await
+    answer(api::known(&app, &id).await?, None, asked, list).await
 }
 
 async fn search(app: &App, asked: Asked, params: &Params, list: List) -> Result<Response, Problem> {
@@ -97,18 +91,20 @@ async fn search(app: &App, asked: Asked, params: &Params, list: List) -> Result<
     if let Some(unchanged) = asked.unless_changed(|| api::identity(app, params, &parsed.query)) {
         return Ok(unchanged);
     }
-    let notices = parsed.notices.clone();
-    answer(api::start(app, params, parsed).await?, notices, asked, list).await
+    let search = api::start(app, params, &parsed).await?;
+    answer(search, Some(parsed), asked, list).await
 }
 
 /// Waits for the end, and renders what is wanted of it.
 async fn answer(
     search: Search,
-    notices: Vec<Notice>,
+    parsed: Option<Parsed>,
     asked: Asked,
     list: List,
 ) -> Result<Response, Problem> {
-    let (answer, was_there) = (search.finished().await?, search.was_there());
+    let answer = api::finished(&search, parsed.as_ref()).await?;
+    let was_there = search.was_there();
+    let notices = parsed.map_or_else(Vec::new, |parsed| parsed.notices);
     blocking(move || {
         let started = Instant::now();
         let mut response = render(&answer, &notices, list)?;

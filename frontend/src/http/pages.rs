@@ -92,14 +92,14 @@ async fn page(app: &App, asked: Asked, params: &Params) -> Result<Response, Prob
     if let Some(unchanged) = asked.unless_changed(|| api::identity(app, params, &parsed.query)) {
         return Ok(unchanged);
     }
-    let notices = parsed.notices.clone();
-    let mut search = find(app, params, form.run.as_deref(), parsed).await?;
+    let mut search = find(app, params, form.run.as_deref(), &parsed).await?;
     let frame = app.chrome(form);
-    match tokio::time::timeout(WAIT, search.finished()).await {
+    match tokio::time::timeout(WAIT, api::finished(&search, Some(&parsed))).await {
         Ok(answer) => {
             let (answer, was_there, started) = (answer?, search.was_there(), Instant::now());
             blocking(move || {
-                let mut response = Html(done(&answer, frame, view, &notices)?).into_response();
+                let mut response =
+                    Html(done(&answer, frame, view, &parsed.notices)?).into_response();
                 let timings = TimingsJson::new(&answer, started.elapsed());
                 asked.dress(&mut response, &answer, &timings, was_there);
                 Ok(response)
@@ -119,7 +119,7 @@ async fn find(
     app: &App,
     params: &Params,
     run: Option<&str>,
-    parsed: Parsed,
+    parsed: &Parsed,
 ) -> Result<Search, Problem> {
     let known = run.and_then(|id| app.frontend.run(id));
     match known.filter(|search| *search.query() == parsed.query) {
