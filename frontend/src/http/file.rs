@@ -14,7 +14,7 @@ use schema::message::{FileRange, FileReply};
 const LINES_ABOVE: u32 = 100;
 
 /// Bytes of a file in one answer, when nobody says how many. A backend may send less.
-const COUNT_DEFAULT: u64 = 512 << 10;
+pub(super) const COUNT_DEFAULT: u64 = 512 << 10;
 
 /// A file around a line.
 pub(super) async fn show(State(app): State<App>, params: Params) -> Response {
