@@ -15,11 +15,13 @@
 //!
 //! **Invariant:** it recurses only into parentheses, which are counted.
 
+mod notices;
+
 use super::keys::{self, Begin, Key, Setting};
-use super::lex::{Lexer, has_meta};
+use super::lex::Lexer;
 use super::node::{Node, Term};
 use super::options::Options;
-use super::{BadQuery, Notice, check, quoted, slashed};
+use super::{BadQuery, Notice, check, slashed};
 use crate::filter;
 use schema::message::{ATOMS_MAX, DEPTH_MAX, Field, Syntax};
 
@@ -217,13 +219,7 @@ impl<'a> Parser<'a> {
         if text.is_empty() {
             return Err(BadQuery::new(format!("there is nothing behind {name}:")).at(value));
         }
-        let typed = &self.lexer.typed[value..self.lexer.at];
-        let is_path = typed.starts_with('/') && typed.ends_with('/') && !has_meta(typed);
-        if is_path && filter.text == typed.trim_matches('/') {
-            let reason = format!("{name}:{typed} is the regular expression {}", filter.text);
-            let hint = format!("for a directory write {name}:(^|/){}/", filter.text);
-            self.notice(value, reason, Some(hint));
-        }
+        self.notice_path(value, name, &filter.text);
         self.count_atom(at)?;
         Ok(Node::Filter(filter, text))
     }
@@ -307,18 +303,7 @@ impl<'a> Parser<'a> {
                     "{close}; \\/ at the beginning is the character itself"
                 )));
         }
-        if typed.ends_with('/') && typed.len() > 2 {
-            let reason = format!("{typed} is searched for as text");
-            let regexp = slashed(typed.trim_matches('/'));
-            self.notice(
-                at,
-                reason,
-                Some(format!("the regular expression is {regexp}")),
-            );
-        } else if typed.contains(['*', '?', '[', '(', '|', '$']) && typed != "/*" {
-            let reason = format!("{typed} is searched for as text");
-            self.notice(at, reason, Some(close.to_owned()));
-        }
+        self.notice_open(at, typed, close);
         Ok(())
     }
 
@@ -356,78 +341,6 @@ impl<'a> Parser<'a> {
             self.lexer.skip_space();
         }
         is_there.then_some(at)
-    }
-}
-
-/// What may have been meant otherwise.
-impl Parser<'_> {
-    fn notice(&mut self, at: usize, reason: String, hint: Option<String>) {
-        self.notices.push(Notice {
-            at: Some(at),
-            reason,
-            hint,
-        });
-    }
-
-    fn notice_unknown(&mut self, at: usize, name: &str) {
-        let mut lexer = self.lexer.clone();
-        let (text, _) = lexer.word();
-        let hint = match keys::near(name).filter(|_| !text.as_str().contains("::")) {
-            Some(near) => format!("did you mean {near}:?"),
-            None => format!("in quotes it is text for sure: {}", quoted(text.as_str())),
-        };
-        let reason = format!(
-            "{} is searched for as text: there is no {name}: in this language",
-            text.as_str()
-        );
-        self.notice(at, reason, Some(hint));
-    }
-
-    /// A group of one word, or one that a text stands right behind, may have been meant as text.
-    fn notice_group(&mut self, open: usize, node: &Node) {
-        let is_word = matches!(node, Node::Pattern(term) if term.syntax == Syntax::Literal);
-        let is_followed = !self.lexer.ends_at(self.lexer.at);
-        if is_word || is_followed {
-            let typed = &self.lexer.typed[open..self.lexer.at];
-            let reason = format!("the parentheses of {typed} only group what is in them");
-            let hint = format!("the text is {}", quoted(typed));
-            self.notice(open, reason, Some(hint));
-        }
-    }
-
-    /// A regular expression with more slashes than two may be a path.
-    fn notice_slashes(&mut self, at: usize) {
-        let typed = &self.lexer.typed[at..self.lexer.at];
-        if typed
-            .replace("\\\\", "")
-            .replace("\\/", "")
-            .matches('/')
-            .count()
-            > 2
-        {
-            let reason = format!("{typed} is a regular expression");
-            self.notice(at, reason, Some(format!("the text is {}", quoted(typed))));
-        }
-    }
-
-    fn notice_word(&mut self, at: usize, stray: Option<usize>) {
-        let typed = &self.lexer.typed[at..self.lexer.at];
-        if let Some(stray) = stray {
-            let reason = "this ) closes nothing, and is searched for".to_owned();
-            self.notice(stray, reason, None);
-        }
-        let is_said = self
-            .notices
-            .last()
-            .is_some_and(|notice| notice.at == Some(at));
-        let plain = typed.replace("\\\\", "");
-        let classes = ["\\w", "\\s", "\\d", "\\b", "\\W", "\\S", "\\D", "\\B"];
-        let mut signs = [".*", ".+"].iter().chain(&classes);
-        if !is_said && signs.any(|sign| plain.contains(sign)) {
-            let reason = format!("{typed} is searched for as text");
-            let hint = format!("the regular expression is {}", slashed(typed));
-            self.notice(at, reason, Some(hint));
-        }
     }
 }
 
