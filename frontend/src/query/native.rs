@@ -219,9 +219,26 @@ impl<'a> Parser<'a> {
         if text.is_empty() {
             return Err(BadQuery::new(format!("there is nothing behind {name}:")).at(value));
         }
+        self.check_closed(value, name)?;
         self.notice_path(value, name, &filter.text);
         self.count_atom(at)?;
         Ok(Node::Filter(filter, text))
+    }
+
+    /// A value in parentheses ends at a space, where they may not be closed.
+    fn check_closed(&self, value: usize, name: &str) -> Result<(), BadQuery> {
+        let mut lexer = self.lexer.clone();
+        lexer.at = value;
+        match lexer.peek() == Some('(') && !lexer.bare(true).1 {
+            true => Err(
+                BadQuery::new(format!("{name}: has one value, without spaces"))
+                    .at(value)
+                    .hint(format!(
+                        "write ({name}:a or {name}:b), or a regular expression in quotes"
+                    )),
+            ),
+            false => Ok(()),
+        }
     }
 
     fn line(&mut self, at: usize) -> Result<Node, BadQuery> {
