@@ -192,7 +192,8 @@ fn value_in_query(filter: &Filter) -> String {
     let text = &filter.text;
     let is_plain = match filter.reading {
         Reading::Exact => is_name(filter.field),
-        _ => true,
+        // What begins with a slash may end at one that stands behind it in the query.
+        Reading::Glob | Reading::Regexp => !text.starts_with('/'),
     };
     if is_plain && reads_back(filter, text) {
         return text.clone();
@@ -213,7 +214,8 @@ fn value_in_query(filter: &Filter) -> String {
 fn reads_back(filter: &Filter, value: &str) -> bool {
     let mut lexer = Lexer::new(value);
     lexer.depth = 1;
-    let is_balanced = value.starts_with('/') || lexer.clone().bare(false).1;
+    let is_slashed = filter.reading == Reading::Regexp && value.starts_with('/');
+    let is_balanced = is_slashed || lexer.clone().bare(false).1;
     let read = read(filter.field, &mut lexer);
     !value.starts_with(':')
         && is_balanced

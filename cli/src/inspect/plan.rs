@@ -5,7 +5,7 @@ use super::{Arguments, Mode, say_rest};
 use crate::search;
 use crate::{size, terminal};
 use anyhow::Result;
-use backend::pattern::Compiled;
+use backend::compiled::{Compiled, Kind};
 use frontend::{BadQuery, Query};
 use index::directory::Index;
 use index::plan;
@@ -21,7 +21,7 @@ pub(super) fn show(
     out: &mut impl Write,
 ) -> Result<ExitCode> {
     let query = match compile(text, arguments) {
-        Ok(compiled) => compiled.query,
+        Ok(planned) => planned,
         Err(bad) => return Ok(search::report_bad_query(text, &bad)),
     };
     let blocks = index
@@ -43,7 +43,7 @@ pub(super) fn show(
     Ok(ExitCode::SUCCESS)
 }
 
-fn compile(text: &str, arguments: &Arguments) -> Result<Compiled, BadQuery> {
+fn compile(text: &str, arguments: &Arguments) -> Result<plan::Query, BadQuery> {
     let pattern = Pattern {
         text: text.to_owned(),
         syntax: match arguments.mode {
@@ -53,12 +53,18 @@ fn compile(text: &str, arguments: &Arguments) -> Result<Compiled, BadQuery> {
         ignore_case: arguments.ignore_case,
         ..Pattern::default()
     };
-    Query::new(Expr::Pattern(pattern.clone()), 0)?;
-    Compiled::new(&pattern).map_err(|bad| {
-        let mut query = BadQuery::new(bad.reason);
-        query.at = bad.at;
-        query
-    })
+    let query = Query::new(Expr::Pattern(pattern), 0)?;
+    let refused = |reason: &str, at| {
+        let mut bad = BadQuery::new(reason);
+        bad.at = at;
+        bad
+    };
+    let compiled =
+        Compiled::new(query.expr(), false).map_err(|bad| refused(&bad.reason, bad.at))?;
+    match compiled.kind {
+        Kind::Lines { query, .. } => Ok(query),
+        Kind::Documents(_) => Err(refused("a pattern over lines has no plan of blocks", None)),
+    }
 }
 
 /// How much there is to verify.

@@ -90,23 +90,56 @@ pub(crate) fn check_syntax(text: &str, ignore_case: bool) -> Result<(), BadQuery
         .hint("search for it as literal text, or escape the character with \\"))
 }
 
-/// Whether an expression finds something by what is there, not only by what is not: nobody wants
-/// every file without a word.
-pub(super) fn is_positive(expr: &Expr) -> bool {
-    positive(expr, false)
+/// Refuses an expression that finds something only by what is not there: nobody wants every file
+/// without a word. The fault is at the first atom that is not wanted.
+pub(super) fn check_positive(expr: &Expr) -> Result<(), BadQuery> {
+    if is_positive(expr, false) {
+        return Ok(());
+    }
+    let (reason, hint) = match expr {
+        Expr::Any(_) => (
+            "an alternative only says what is not wanted",
+            "add to it what is to be found",
+        ),
+        _ => (
+            "the query only says what is not wanted",
+            "add what is to be found",
+        ),
+    };
+    let mut signs = Vec::new();
+    signs_of_atoms(expr, false, &mut signs);
+    Err(BadQuery {
+        atom: signs.iter().position(|&negated| negated),
+        ..BadQuery::new(reason).hint(format!(
+            "{hint}; what begins with a - is text in quotes: \"-x\""
+        ))
+    })
 }
 
-fn positive(expr: &Expr, negated: bool) -> bool {
+fn is_positive(expr: &Expr, negated: bool) -> bool {
     match (expr, negated) {
         (Expr::Pattern(_) | Expr::Filter(_), _) => !negated,
         (Expr::All(parts), false) | (Expr::Any(parts), true) => {
-            parts.iter().any(|part| positive(part, negated))
+            parts.iter().any(|part| is_positive(part, negated))
         }
         (Expr::All(parts), true) | (Expr::Any(parts), false) => {
-            parts.iter().all(|part| positive(part, negated))
+            parts.iter().all(|part| is_positive(part, negated))
         }
-        (Expr::Not(inner), _) => positive(inner, !negated),
-        (Expr::Line(inner), false) => positive(inner, false),
+        (Expr::Not(inner), _) => is_positive(inner, !negated),
+        (Expr::Line(inner), false) => is_positive(inner, false),
         (Expr::Line(_), true) => false,
+    }
+}
+
+/// Whether each atom is negated, in order.
+fn signs_of_atoms(expr: &Expr, negated: bool, signs: &mut Vec<bool>) {
+    match expr {
+        Expr::Pattern(_) | Expr::Filter(_) => signs.push(negated),
+        Expr::All(parts) | Expr::Any(parts) => {
+            let parts = parts.iter();
+            parts.for_each(|part| signs_of_atoms(part, negated, signs));
+        }
+        Expr::Not(inner) => signs_of_atoms(inner, !negated, signs),
+        Expr::Line(inner) => signs_of_atoms(inner, negated, signs),
     }
 }

@@ -1,1 +1,260 @@
 //! Whatever is typed is understood or refused, and what is understood can be written down.
+
+use super::lex::Lexer;
+use super::node::joined;
+use super::{Parsed, Query, Text, Typed, check_syntax, dcs};
+use crate::filter;
+use proptest::prelude::*;
+use schema::message::{Expr, Field, Filter, Pattern, Reading, Syntax, Want};
+
+/// Understands what a query is shown as the same query.
+fn check_again(query: &Query) {
+    let text = query.interpreted_as();
+    let typed = Typed {
+        q: &text,
+        ..Typed::default()
+    };
+    let again = match Query::parse(&typed) {
+        Ok(parsed) => parsed.query,
+        Err(bad) => panic!("{text:?}: {bad:?}\n{query:?}"),
+    };
+    let of = |query: &Query| (query.expr().clone(), query.names(), query.limit());
+    assert_eq!(of(&again), of(query), "{text:?}");
+    assert_eq!(again.interpreted_as(), text);
+}
+
+/// The places of notices are places, and so are those of what a backend may refuse.
+fn check_places(q: &str, parsed: &Parsed) {
+    for notice in &parsed.notices {
+        assert!(q.is_char_boundary(notice.at.unwrap()));
+    }
+    for atom in 0..parsed.query.expr().atoms().len() {
+        let mut bad = super::BadQuery::new("refused");
+        bad.atom = Some(atom);
+        let located = parsed.locate(bad);
+        assert_eq!(located.atom, None);
+        let filter = located.filter.as_deref();
+        assert!(filter.unwrap_or(q).is_char_boundary(located.at.unwrap()));
+    }
+}
+
+/// What has a meaning somewhere, and what has none.
+fn pieces() -> impl Strategy<Value = String> {
+    let piece = prop::sample::select(vec![
+        "a",
+        "B",
+        "foo",
+        "ü",
+        "1",
+        " ",
+        " ",
+        "  ",
+        "\t",
+        "\u{3000}",
+        "\"",
+        "'",
+        "/",
+        "\\",
+        "(",
+        ")",
+        "[",
+        "]",
+        "{",
+        "}",
+        "-",
+        "--",
+        ":",
+        "::",
+        "=",
+        ">",
+        "*",
+        "?",
+        "+",
+        ".",
+        ".*",
+        "|",
+        "^",
+        "$",
+        "#",
+        "&",
+        "~",
+        "\n",
+        " or ",
+        " and ",
+        " not ",
+        "or",
+        "not",
+        "package:",
+        "path:",
+        "lang:",
+        "ext:",
+        "name:",
+        "content:",
+        "line:(",
+        "case:no",
+        "case:yes ",
+        "word:yes",
+        "type:path",
+        "count:3",
+        "context:1",
+        "timeout:1s",
+        "http:",
+        "g:",
+        "i",
+        "w",
+        "c",
+        "s",
+        "\\Q",
+        "\\E",
+        "filetype:c",
+        "-path:x ",
+        "(?i)",
+        "(?x)",
+        "\\/",
+        "\\\\",
+        "\\\"",
+        "\\w",
+        "[[:alpha:]]",
+        "{2}",
+        "(a",
+        "b)",
+        "/x/",
+        "\"x y\"",
+    ]);
+    prop::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
+}
+
+fn text() -> impl Strategy<Value = String> {
+    prop_oneof![3 => pieces(), 1 => any::<String>(), 2 => "[a-zA-Z_.]{1,6}"]
+        .prop_filter("something", |text| !text.is_empty())
+}
+
+fn regexp() -> impl Strategy<Value = String> {
+    let valid = |text: String| {
+        let text = Text::plain(&text).into_regexp();
+        let is_valid = check_syntax(text.as_str(), false).is_ok();
+        is_valid.then(|| text.as_str().to_owned())
+    };
+    text().prop_filter_map("a regular expression", valid)
+}
+
+fn pattern(in_path: bool) -> impl Strategy<Value = Expr> {
+    let literal = text().prop_map(|text| (text, Syntax::Literal));
+    let regexp = regexp().prop_map(|text| (text, Syntax::Regexp));
+    let flags = (any::<bool>(), any::<bool>(), any::<bool>());
+    (prop_oneof![literal, regexp], flags).prop_map(
+        move |((text, syntax), (ignore_case, word, path))| {
+            Expr::Pattern(Pattern {
+                text,
+                syntax,
+                ignore_case,
+                word,
+                in_path: path && in_path,
+            })
+        },
+    )
+}
+
+fn filter_expr() -> impl Strategy<Value = Expr> {
+    let name = prop::sample::select(vec![Field::Package, Field::Path, Field::Name]);
+    let exact = prop::sample::select(vec![Reading::Exact, Reading::Glob]);
+    let regexp = (name.clone(), regexp()).prop_map(|(field, text)| (field, Reading::Regexp, text));
+    let named = (name, exact, text());
+    let language = text().prop_map(|text| (Field::Language, Reading::Exact, text));
+    let extension = text()
+        .prop_filter("an extension", |text| !text.contains(['.', '/', '*']))
+        .prop_map(|text| (Field::Extension, Reading::Exact, text));
+    prop_oneof![regexp, named, language, extension].prop_map(|(field, reading, text)| {
+        Expr::Filter(Filter {
+            field,
+            reading,
+            text,
+        })
+    })
+}
+
+/// Joins what `leaf` makes.
+fn tree(leaf: impl Strategy<Value = Expr> + 'static) -> impl Strategy<Value = Expr> {
+    leaf.prop_recursive(4, 12, 3, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 1..4).prop_map(joined),
+            prop::collection::vec(inner.clone(), 1..4).prop_map(Expr::any),
+            inner.prop_map(Expr::negated),
+        ]
+    })
+}
+
+fn query() -> impl Strategy<Value = Query> {
+    let expr = |names| {
+        let line = tree(pattern(false)).prop_map(|inner| Expr::Line(Box::new(inner)));
+        tree(prop_oneof![4 => pattern(names), 2 => filter_expr(), 1 => line])
+            .prop_map(move |expr| (expr, names))
+    };
+    let parts = (prop_oneof![expr(false), expr(true)], 0..4_u64);
+    parts.prop_filter_map("a query", |((expr, names), limit)| {
+        super::check::check_positive(&expr).ok()?;
+        let query = Query::new(expr, 2).ok()?;
+        let query = query.wanting(Want::Matches, limit).ok()?;
+        Some(if names { query.of_names() } else { query })
+    })
+}
+
+proptest! {
+    #[test]
+    fn what_is_rendered_is_parsed_to_the_same(query in query()) {
+        check_again(&query);
+    }
+
+    #[test]
+    fn whatever_is_typed_is_understood_or_refused(q in pieces(), filter in pieces()) {
+        let fields = [Field::Path, Field::Language, Field::Extension];
+        for mode in [None, Some("literal"), Some("regexp")] {
+            for filters in [&[][..], &[(fields[q.len() % 3], &filter[..])]] {
+                let typed = Typed { q: &q, mode, filters, ..Typed::default() };
+                match Query::parse(&typed) {
+                    Ok(parsed) => {
+                        check_again(&parsed.query);
+                        check_places(&q, &parsed);
+                    }
+                    Err(bad) => {
+                        let text = bad.filter.as_ref().unwrap_or(&q);
+                        prop_assert!(text.is_char_boundary(bad.at.unwrap_or(0)), "{bad:?}");
+                        prop_assert_eq!(bad.atom, None);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_typed_for_debian_code_search_is_too(q in pieces()) {
+        for syntax in [Syntax::Literal, Syntax::Regexp] {
+            match dcs::parse(&q, syntax) {
+                Ok(parsed) => {
+                    check_again(&parsed.query);
+                    check_places(&q, &parsed);
+                }
+                Err(bad) => prop_assert!(q.is_char_boundary(bad.at.unwrap_or(0)), "{bad:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_filter_alone_can_be_typed_again(filter in filter_expr(), negated: bool) {
+        let filter = if negated { filter.negated() } else { filter };
+        let (name, typed) = filter::typed(&filter).unwrap();
+        let field = filter::field(name).unwrap();
+        prop_assert_eq!(filter::parse(field, &typed), Ok(filter), "{:?}", typed);
+    }
+
+    #[test]
+    fn a_regular_expression_has_one_form(text in text()) {
+        let once = Text::plain(&text).into_regexp();
+        prop_assert_eq!(once.clone().into_regexp().as_str().to_owned(), once.as_str());
+        let typed = super::slashed(once.as_str());
+        if check_syntax(once.as_str(), false).is_ok() {
+            let (again, _) = Lexer::new(&typed).regexp().unwrap();
+            prop_assert_eq!(again.as_str(), once.as_str());
+        }
+    }
+}

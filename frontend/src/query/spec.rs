@@ -13,7 +13,7 @@ use std::fmt::Write;
 fn what_queries_mean() {
     let shown = |language: &str, q: &str| match parse(language, q) {
         Ok(parsed) => understood(q, &parsed),
-        Err(bad) => format!("    REFUSED {bad:?}\n"),
+        Err(bad) => panic!("{language}> {q}: {bad:?}"),
     };
     let out = table(include_str!("spec.txt"), shown);
     assert!(out.matches("> ").count() >= 100);
@@ -23,8 +23,8 @@ fn what_queries_mean() {
 #[test]
 fn what_is_wrong_with_queries() {
     let shown = |language: &str, q: &str| match parse(language, q) {
-        Ok(parsed) => format!("    UNDERSTOOD {}\n", parsed.query.interpreted_as()),
-        Err(bad) => fault(language, &bad),
+        Ok(parsed) => panic!("{language}> {q}: {}", parsed.query.interpreted_as()),
+        Err(bad) => fault(q, &bad),
     };
     expect_file!["faults.txt"].assert_eq(&table(include_str!("faults.txt"), shown));
 }
@@ -84,24 +84,18 @@ fn understood(q: &str, parsed: &Parsed) -> String {
     out
 }
 
-/// The place, the reason and the hint, below the query.
-fn fault(language: &str, bad: &BadQuery) -> String {
-    let indent = " ".repeat(language.len() + 2 + bad.at.unwrap_or_default());
-    let caret = if bad.at.is_some() { "^" } else { "" };
-    let mut out = format!(
-        "    {}{caret}\n    {}\n",
-        &indent[4.min(indent.len())..],
-        bad.reason
-    );
-    if indent.len() < 4 {
-        out = format!(
-            "    at {}: {}\n",
-            bad.at.map_or("?".to_owned(), |at| at.to_string()),
-            bad.reason
-        );
-    }
+/// The place with what stands there, the reason and the hint, below the query.
+fn fault(q: &str, bad: &BadQuery) -> String {
+    let mut out = match bad.at {
+        Some(at) => {
+            let there: String = q[at..].chars().take(8).collect();
+            format!("    {at} `{there}`: {}\n", bad.reason)
+        }
+        None => format!("    {}\n", bad.reason),
+    };
     let hint = bad.hint.iter();
     hint.for_each(|hint| writeln!(out, "    {hint}").unwrap());
+    assert_eq!((bad.atom, &bad.filter), (None, &None), "{q}");
     out
 }
 

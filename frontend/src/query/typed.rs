@@ -45,7 +45,7 @@ pub struct Parsed {
     pub timeout: Option<Duration>,
     /// What may have been meant otherwise.
     pub notices: Vec<Notice>,
-    places: Places,
+    pub(super) places: Places,
 }
 
 impl Parsed {
@@ -94,9 +94,7 @@ impl Query {
             return Err(check::empty());
         }
         let expr = joined(parts);
-        if !check::is_positive(&expr) {
-            return Err(negative(typed.q));
-        }
+        check::check_positive(&expr).map_err(|bad| places.locate(&expr, bad))?;
         let context_lines = match options.context_lines {
             Some(lines) => lines,
             None => typed.context_lines()?,
@@ -196,11 +194,4 @@ fn parameter(field: Field, typed: &str, places: &mut Places) -> Result<Expr, Bad
     let filter = Expr::Filter(filter);
     places.add_parameter(filter.clone(), text, typed);
     Ok(if negated { filter.negated() } else { filter })
-}
-
-fn negative(q: &str) -> BadQuery {
-    let at = q.len() - q.trim_start().len();
-    BadQuery::new("the query only says what is not wanted")
-        .at(at)
-        .hint("add what is to be found; what begins with a - is text in quotes: \"-x\"")
 }
