@@ -35,6 +35,9 @@ pub struct Config {
     pub run_memory_bytes: u64,
     /// Whether the spool keeps finished queries when the frontend ends.
     pub durable: bool,
+    /// Who may use the API of Debian Code Search: those with one of these keys, or everybody when there
+    /// are none.
+    pub api_keys: Vec<String>,
     /// Is asked before every write to the spool; for tests of what fails.
     pub before_write: Option<BeforeWrite>,
 }
@@ -64,6 +67,7 @@ impl Config {
             query_memory_bytes: 64 << 20,
             run_memory_bytes: 64 << 10,
             durable: true,
+            api_keys: Vec::new(),
             before_write: None,
         }
     }

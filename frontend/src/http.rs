@@ -7,6 +7,7 @@
 mod api;
 mod assets;
 mod catalog;
+mod dcs;
 mod eta;
 mod events;
 mod export;
@@ -69,8 +70,8 @@ pub fn app(frontend: Arc<Frontend>, metrics: PrometheusHandle) -> Router {
     keep_up(&frontend, metrics.clone());
     Router::new()
         .route("/", get(pages::start))
-        .route("/search", get(pages::search))
-        .route("/show", get(file::show))
+        .route("/search", get(dcs::search_page))
+        .route("/show", get(dcs::show_page))
         .route("/api/v2/search", get(api::search))
         .route("/api/v2/search/{id}", get(api::run).delete(api::cancel))
         .route("/api/v2/search/{id}/events", get(events::run))
@@ -86,6 +87,7 @@ pub fn app(frontend: Arc<Frontend>, metrics: PrometheusHandle) -> Router {
         .route("/api/v2/tree", get(catalog::tree))
         .route("/api/v2/skipped", get(skipped::skipped))
         .route("/api/v2/status", get(catalog::status))
+        .merge(compatible())
         .route("/assets/{name}", get(assets::asset))
         .route("/healthz", get(health::healthz))
         .route("/metrics", get(health::metrics))
@@ -96,6 +98,21 @@ pub fn app(frontend: Arc<Frontend>, metrics: PrometheusHandle) -> Router {
         .layer(always(header::REFERRER_POLICY, "no-referrer"))
         .layer(always(header::CONTENT_SECURITY_POLICY, POLICY))
         .with_state(App { frontend, metrics })
+}
+
+/// What Debian Code Search has beside `/search` and `/show`.
+fn compatible() -> Router<App> {
+    let per_package = "/perpackage-results/{query}/2/{page}";
+    Router::new()
+        .route("/api/v1/search", get(dcs::search).options(dcs::options))
+        .route(
+            "/api/v1/searchperpackage",
+            get(dcs::search_per_package).options(dcs::options),
+        )
+        .route("/openapi.yaml", get(dcs::yaml))
+        .route("/openapi.json", get(dcs::json))
+        .route("/results/{query}/{page}", get(dcs::results))
+        .route(per_package, get(dcs::results_per_package))
 }
 
 fn always(name: HeaderName, value: &'static str) -> SetResponseHeaderLayer<HeaderValue> {

@@ -44,7 +44,7 @@ pub(super) fn show(
 }
 
 fn compile(text: &str, arguments: &Arguments) -> Result<plan::Query, BadQuery> {
-    let pattern = Pattern {
+    let pattern = Expr::Pattern(Pattern {
         text: text.to_owned(),
         syntax: match arguments.mode {
             Mode::Literal => Syntax::Literal,
@@ -52,16 +52,15 @@ fn compile(text: &str, arguments: &Arguments) -> Result<plan::Query, BadQuery> {
         },
         ignore_case: arguments.ignore_case,
         ..Pattern::default()
-    };
-    let query = Query::new(Expr::Pattern(pattern), 0)?;
+    });
     let refused = |reason: &str, at| {
         let mut bad = BadQuery::new(reason);
         bad.at = at;
         bad
     };
-    let compiled =
-        Compiled::new(query.expr(), false).map_err(|bad| refused(&bad.reason, bad.at))?;
-    match compiled.kind {
+    let query = Query::new(pattern, 0)?;
+    let compiled = Compiled::new(query.expr(), false);
+    match compiled.map_err(|bad| refused(&bad.reason, bad.at))?.kind {
         Kind::Lines { query, .. } => Ok(query),
         Kind::Documents(_) => Err(refused("a pattern over lines has no plan of blocks", None)),
     }

@@ -11,6 +11,7 @@ mod bad_input;
 mod bad_request;
 mod build;
 mod bytes;
+mod compatible;
 mod config;
 mod cut;
 mod end_to_end;

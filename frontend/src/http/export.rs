@@ -16,10 +16,10 @@ use tokio_stream::StreamExt;
 use tokio_stream::wrappers::ReceiverStream;
 
 /// Bytes that are sent at a time.
-const CHUNK_BYTES: usize = 256 << 10;
+pub(super) const CHUNK_BYTES: usize = 256 << 10;
 
 /// Chunks that wait for a slow client.
-const WAITING_MAX: usize = 2;
+pub(super) const WAITING_MAX: usize = 2;
 
 #[derive(Clone, Copy)]
 enum Format {
@@ -82,7 +82,9 @@ async fn export(answer: Arc<Answer>, format: Format) -> Result<Response, Problem
 
 /// What comes, as it comes; all at once, with its length, when it is no more than a chunk, and a
 /// problem when there is not even that.
-async fn body(mut receiver: mpsc::Receiver<Result<Bytes, SpoolError>>) -> Result<Body, Problem> {
+pub(super) async fn body(
+    mut receiver: mpsc::Receiver<Result<Bytes, SpoolError>>,
+) -> Result<Body, Problem> {
     let Some(first) = receiver.recv().await.transpose()? else {
         return Ok(Body::empty());
     };
@@ -109,7 +111,7 @@ fn write(answer: &Arc<Answer>, format: Format, sender: &mpsc::Sender<Result<Byte
 }
 
 /// Why an export ends early.
-enum Broken {
+pub(super) enum Broken {
     Spool(SpoolError),
     Gone,
 }
@@ -120,9 +122,9 @@ impl From<SpoolError> for Broken {
     }
 }
 
-type Sender = mpsc::Sender<Result<Bytes, SpoolError>>;
+pub(super) type Sender = mpsc::Sender<Result<Bytes, SpoolError>>;
 
-fn send(sender: &Sender, bytes: impl Into<Bytes>) -> Result<(), Broken> {
+pub(super) fn send(sender: &Sender, bytes: impl Into<Bytes>) -> Result<(), Broken> {
     let sent = sender.blocking_send(Ok(bytes.into()));
     sent.map_err(|_| Broken::Gone)
 }

@@ -76,7 +76,7 @@ mod tests {
                 .collect()
         };
         assert_eq!(check("crul"), ["crun", "cron", "curl"]);
-        assert_eq!(check("core"), ["coreutils"]);
+        assert_eq!(check("core"), ["coreutils", "curl"]);
         assert_eq!(check("coreutil"), ["coreutils"]);
         assert!(check("emacs").is_empty());
     }

@@ -2,6 +2,7 @@
 
 mod answers;
 mod catalog;
+mod dcs;
 mod disk;
 mod durable;
 mod events;
