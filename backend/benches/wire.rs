@@ -4,15 +4,14 @@
 //!
 //! Without INDEX, as `cargo test` runs it, the index is of one small package.
 
-use backend::pattern::Compiled;
+use backend::compiled::Compiled;
 use backend::search::{Cancel, Request, Sink, Stopped};
 use index::corpus::sources;
 use index::directory::Index;
-use index::filter::Filters;
 use index::indexing::{self, BuildOptions};
 use index::shard::Shard;
 use schema::frame::{self, Kind};
-use schema::message::{BatchReader, Pattern, Progress, Syntax, Want};
+use schema::message::{BatchReader, Expr, Pattern, Progress, Want};
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -78,16 +77,14 @@ fn measure(
     query: &str,
     context_lines: u32,
 ) -> Result<Bytes, Box<dyn Error>> {
-    let compiled = Compiled::new(&Pattern {
+    let pattern = Expr::Pattern(Pattern {
         text: query.to_owned(),
-        syntax: Syntax::Literal,
-        ignore_case: false,
         ..Pattern::default()
     });
+    let compiled = Compiled::new(&pattern, false);
     let request = Request {
         shards,
         compiled: &compiled.map_err(|bad| bad.reason)?,
-        filters: &Filters::default(),
         want: Want::Matches,
         limit: 0,
         context_lines,

@@ -7,7 +7,7 @@
 //! around its first range is sent, with its place and the line's length.
 
 use index::shard::{DocId, Document, Error, Shard};
-use schema::message::{Batch, Line, Range, Window};
+use schema::message::{Batch, Line, Range, Run, Window};
 use std::ops;
 
 /// Text after which a batch is sent. A page reads a batch for each match it shows, so they are
@@ -24,17 +24,35 @@ pub const LINE_BYTES_MAX: usize = 4 << 10;
 /// Of a line that is sent in part, how much in front of the first range.
 const LEAD_BYTES: usize = 512;
 
-/// A place in a shard's text: a line, and the block that it is in.
+/// A place in a shard's text: a line, or a run of them, and the block that it begins in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The line's number, from 1.
+    /// The line's number, from 1; 0: it is the document's name.
     pub number: u32,
+    /// How many lines.
+    pub lines: u32,
     /// Its first byte, in the text of all documents.
     pub start: u64,
     /// Behind its last byte, line end included.
     pub end: u64,
-    /// The block it is in. A line is in one block.
+    /// The block it begins in. A line is in one block.
     pub block: u32,
+    /// The block that its last line is in.
+    pub last_block: u32,
+}
+
+impl Place {
+    /// That of a document's name, of which the text begins at `start`.
+    pub fn of_name(document: &Document<'_>, start: u64) -> Place {
+        Place {
+            number: 0,
+            lines: 1,
+            start,
+            end: start,
+            block: document.blocks.start,
+            last_block: document.blocks.start,
+        }
+    }
 }
 
 /// Collects lines of one document and encodes them as batches.
@@ -61,6 +79,7 @@ pub struct Collected {
     lines: Vec<Line>,
     ranges: Vec<Range>,
     windows: Vec<Window>,
+    runs: Vec<Run>,
 }
 
 impl Collected {
@@ -69,6 +88,7 @@ impl Collected {
         self.lines.clear();
         self.ranges.clear();
         self.windows.clear();
+        self.runs.clear();
     }
 }
 
@@ -135,6 +155,15 @@ impl<'a> Packer<'a> {
         Ok(())
     }
 
+    /// Adds the document's name as its only match; `ranges` are in its path.
+    pub fn push_name(&mut self, rank: f32, ranges: &[(usize, usize)], out: &mut Packed) {
+        let place = Place::of_name(&self.document, self.document_text.start);
+        // Whole, however long: it is the document's path, and no line.
+        let whole = 0..self.document.path.len();
+        self.push_window(place, self.document.path, whole, rank, ranges);
+        out.keys.push((self.document.id, 0));
+    }
+
     /// Encodes what is left, and gives back what it collected in, empty.
     pub fn finish(mut self, out: &mut Packed) -> Result<Collected, Error> {
         self.push_context_after(u32::MAX)?;
@@ -158,7 +187,7 @@ impl<'a> Packer<'a> {
             lines: &collected.lines,
             ranges: &collected.ranges,
             windows: &collected.windows,
-            runs: &[],
+            runs: &collected.runs,
         };
         batch
             .encode(out)
@@ -182,7 +211,7 @@ impl<'a> Packer<'a> {
     }
 
     fn push_context_before(&mut self, of: Place) -> Result<(), Error> {
-        let packed = self.last.map_or(0, |last| last.number);
+        let packed = self.last.map_or(0, |last| last.number + last.lines - 1);
         let mut places = Vec::new();
         let mut place = of;
         while places.len() < self.context_lines as usize
@@ -218,9 +247,11 @@ impl<'a> Packer<'a> {
         let start = memchr::memrchr(b'\n', text).map_or(0, |end| end + 1);
         Ok(Some(Place {
             number: place.number.saturating_sub(1),
+            lines: 1,
             start: range.start + start as u64,
             end: place.start,
             block,
+            last_block: block,
         }))
     }
 
@@ -228,7 +259,7 @@ impl<'a> Packer<'a> {
         if place.end >= self.document_text.end {
             return Ok(None);
         }
-        let mut block = place.block;
+        let mut block = place.last_block;
         let mut range = self.shard.text_range(block..block + 1)?;
         if range.end == place.end {
             block += 1;
@@ -237,22 +268,41 @@ impl<'a> Packer<'a> {
         let text = self.shard.text(place.end..range.end)?;
         let length = memchr::memchr(b'\n', text).map_or(text.len(), |end| end + 1);
         Ok(Some(Place {
-            number: place.number.saturating_add(1),
+            number: place.number.saturating_add(place.lines),
+            lines: 1,
             start: place.end,
             end: place.end + length as u64,
             block,
+            last_block: block,
         }))
     }
 
     fn push_line(&mut self, place: Place, line: &[u8], rank: f32, ranges: &[(usize, usize)]) {
-        let collected = &mut self.collected;
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         let window = window(line.len(), ranges.first().copied());
+        self.push_window(place, line, window, rank, ranges);
+    }
+
+    fn push_window(
+        &mut self,
+        place: Place,
+        line: &[u8],
+        window: ops::Range<usize>,
+        rank: f32,
+        ranges: &[(usize, usize)],
+    ) {
+        let collected = &mut self.collected;
         if window.len() < line.len() {
             collected.windows.push(Window {
                 line: collected.lines.len() as u32,
                 start: window.start as u64,
                 line_bytes: line.len() as u64,
+            });
+        }
+        if place.lines > 1 {
+            collected.runs.push(Run {
+                line: collected.lines.len() as u32,
+                lines: place.lines,
             });
         }
         let first = collected.ranges.len();

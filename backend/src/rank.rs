@@ -9,6 +9,9 @@
 //!           0.75 + 0.25 (1 - i/len), none: 0.5
 //! ```
 //!
+//! A document that is found by its name has instead of a line's rank that of its name: how much of
+//! what was looked for is the file's name, from all of it down to a part of a directory's.
+//!
 //! In f32 and in this order of operations, so that every backend gets the same bits. Words are
 //! ASCII's, and the literal is looked for without ASCII case.
 
@@ -16,26 +19,59 @@
 const PATH_MAX: f32 = 0.1460;
 /// The most that [`line_rank`] can be.
 const LINE_MAX: f32 = 0.1;
+/// The most that [`name_rank`] can be: more than the popularity and the class of a document, so that
+/// a file that is called as was typed is in front of all others.
+const NAME_MAX: f32 = 2.0;
 
-/// The highest rank of a match in a document whose static rank is at most `static_rank`.
-pub fn bound(static_rank: f32) -> f32 {
-    1.0 + static_rank + PATH_MAX + LINE_MAX
+/// The highest rank of a match in a document whose static rank is at most `static_rank`; `names`: of a
+/// document that is found by its name.
+pub fn bound(static_rank: f32, names: bool) -> f32 {
+    document_bound(1.0 + static_rank + PATH_MAX, names)
 }
 
 /// The highest rank of a match in a document of this [`document_rank`].
-pub fn document_bound(document_rank: f32) -> f32 {
-    document_rank + LINE_MAX
+pub fn document_bound(document_rank: f32, names: bool) -> f32 {
+    document_rank + if names { NAME_MAX } else { LINE_MAX }
 }
 
-/// What of the rank all matches of a document share.
-pub fn document_rank(static_rank: f32, path: &[u8], literal: Option<&str>) -> f32 {
-    1.0 + static_rank + path_rank(path, literal)
+/// What of the rank all matches of a document share: how good its path is for the best of the
+/// `literals`.
+pub fn document_rank(static_rank: f32, path: &[u8], literals: &[String]) -> f32 {
+    let path_ranks = literals.iter().map(|literal| path_rank(path, literal));
+    1.0 + static_rank + path_ranks.fold(PATH_MAX * 0.5, f32::max)
 }
 
-fn path_rank(path: &[u8], literal: Option<&str>) -> f32 {
-    let Some(literal) = literal else {
-        return PATH_MAX * 0.5;
-    };
+/// What a document's own name adds when that is what is found.
+pub fn name_rank(path: &[u8], literals: &[String]) -> f32 {
+    let shares = literals
+        .iter()
+        .map(|literal| name_share(path, literal.as_bytes()));
+    NAME_MAX * shares.fold(0.0, f32::max)
+}
+
+/// How much of a file's name is `literal`, from 0 to 1.
+fn name_share(path: &[u8], literal: &[u8]) -> f32 {
+    let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or(path);
+    let stem = name.split(|&byte| byte == b'.').next().unwrap_or(name);
+    let is = |other: &[u8]| other.eq_ignore_ascii_case(literal);
+    let ends_path = path.len() > literal.len()
+        && path[path.len() - literal.len() - 1] == b'/'
+        && is(&path[path.len() - literal.len()..]);
+    if is(path) || ends_path {
+        return 1.0;
+    }
+    if is(stem) {
+        return 0.8;
+    }
+    match occurrences(name, literal).next() {
+        Some(0) => 0.6,
+        Some(_) => 0.5,
+        None if occurrences(path, literal).next().is_some() => 0.2,
+        None => 0.0,
+    }
+}
+
+fn path_rank(path: &[u8], literal: &str) -> f32 {
     let literal = literal.as_bytes();
     let mut found = occurrences(path, literal);
     let m = match found.next() {
@@ -95,7 +131,7 @@ mod tests {
 
     #[test]
     fn words_count_more_than_parts_and_earlier_ones_more_than_later() {
-        let path = |path: &[u8]| path_rank(path, Some("font"));
+        let path = |path: &[u8]| path_rank(path, "font");
         assert_eq!(path(b"font.c"), PATH_MAX);
         assert!(path(b"font.c") > path(b"lib/font.c"));
         assert!(
@@ -103,7 +139,7 @@ mod tests {
             "a word late before a part early"
         );
         assert!(path(b"fonts.c") > path(b"x.c"));
-        assert_eq!(path(b"x.c"), path_rank(b"font.c", None));
+        assert_eq!(1.0 + path(b"x.c"), document_rank(0.0, b"font.c", &[]));
         assert!(
             path(b"fonts/font.c") > path(b"fonts/x.c"),
             "the word is behind a part"
@@ -127,8 +163,34 @@ mod tests {
 
     #[test]
     fn nothing_is_above_the_bound() {
-        let document = document_rank(0.7, b"font", Some("font"));
-        assert!(document + line_rank(b"font", [(0, 4)]) <= bound(0.7));
-        assert!(document + line_rank(b"font", [(0, 4)]) <= document_bound(document));
+        let font = ["x".to_owned(), "font".to_owned()];
+        let document = document_rank(0.7, b"font", &font);
+        assert!(document + line_rank(b"font", [(0, 4)]) <= bound(0.7, false));
+        assert!(document + line_rank(b"font", [(0, 4)]) <= document_bound(document, false));
+        assert!(document + name_rank(b"font", &font) <= bound(0.7, true));
+    }
+
+    #[test]
+    fn a_file_that_is_called_as_was_typed_is_in_front() {
+        let ranks = |typed: &str, paths: &[&str]| {
+            let typed = [typed.to_owned()];
+            let ranks = paths.iter().map(|path| name_rank(path.as_bytes(), &typed));
+            ranks.collect::<Vec<_>>()
+        };
+        let paths = [
+            "a/Font.c",
+            "font/font.h",
+            "fonts.c",
+            "xfont.c",
+            "font/x.c",
+            "x.c",
+        ];
+        assert!(ranks("font", &paths).is_sorted_by(|a, b| a >= b));
+        let paths = ["src/font.c", "font.c.in", "xfont.c", "font/x.c"];
+        assert!(ranks("font.c", &paths).is_sorted_by(|a, b| a > b));
+        assert_eq!(
+            ranks("src/font.c", &["src/font.c", "a/src/font.c"]),
+            [2.0; 2]
+        );
     }
 }

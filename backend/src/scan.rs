@@ -5,6 +5,7 @@
 //! **Invariant:** a line is judged by itself: what is found does not depend on which lines stand
 //! around it in the text.
 
+use crate::line::LineMatcher;
 use grep_matcher::{LineMatchKind, Matcher, NoError};
 use grep_regex::RegexMatcher;
 use std::ops::{ControlFlow, Range};
@@ -21,23 +22,34 @@ const RANGES_STEPS_MAX: usize = 1 << 30;
 /// Calls `found` with every matching line of `text`, which is whole lines: where in the text it
 /// is, line end included. Ends early when `found` breaks.
 pub fn matching_lines(
-    matcher: &RegexMatcher,
-    text: &[u8],
-    found: impl FnMut(Range<usize>) -> ControlFlow<()>,
-) -> ControlFlow<()> {
-    match matcher.line_terminator() {
-        Some(_) => fast(matcher, text, found),
-        // The pattern looks at the text's ends (`\A`, `\z`), which are to be the line's.
-        None => line_by_line(matcher, text, found),
-    }
-}
-
-fn fast(
-    matcher: &RegexMatcher,
+    matcher: &LineMatcher,
     text: &[u8],
     mut found: impl FnMut(Range<usize>) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
     let mut at = 0;
+    while let Some(line) = next_line(matcher, text, at) {
+        at = line.end;
+        found(line)?;
+    }
+    ControlFlow::Continue(())
+}
+
+/// The first matching line of `text` that begins at `at`, where a line does, or behind it.
+pub(crate) fn next_line(matcher: &LineMatcher, text: &[u8], mut at: usize) -> Option<Range<usize>> {
+    loop {
+        let line = match matcher.finder.line_terminator() {
+            Some(_) => fast(&matcher.finder, text, at),
+            // The pattern looks at the text's ends (`\A`, `\z`), which are to be the line's.
+            None => line_by_line(&matcher.finder, text, at),
+        }?;
+        if matcher.is_plain() || matcher.confirms(without_end(&text[line.clone()])) {
+            return Some(line);
+        }
+        at = line.end;
+    }
+}
+
+fn fast(matcher: &RegexMatcher, text: &[u8], mut at: usize) -> Option<Range<usize>> {
     while at < text.len() {
         let (place, confirmed) = match infallible(matcher.find_candidate_line(&text[at..])) {
             None => break,
@@ -51,26 +63,21 @@ fn fast(
         }
         at = line.end;
         if confirmed || is_match(matcher, without_end(&text[line.clone()])) {
-            found(line)?;
+            return Some(line);
         }
     }
-    ControlFlow::Continue(())
+    None
 }
 
-fn line_by_line(
-    matcher: &RegexMatcher,
-    text: &[u8],
-    mut found: impl FnMut(Range<usize>) -> ControlFlow<()>,
-) -> ControlFlow<()> {
-    let mut at = 0;
+fn line_by_line(matcher: &RegexMatcher, text: &[u8], mut at: usize) -> Option<Range<usize>> {
     while at < text.len() {
         let line = line_around(text, at);
         at = line.end;
         if is_match(matcher, without_end(&text[line.clone()])) {
-            found(line)?;
+            return Some(line);
         }
     }
-    ControlFlow::Continue(())
+    None
 }
 
 fn is_match(matcher: &RegexMatcher, line: &[u8]) -> bool {
@@ -83,7 +90,7 @@ fn infallible<T>(result: Result<T, NoError>) -> T {
 }
 
 /// The line that holds the byte at `place`, or that an empty match at `place` is in.
-fn line_around(text: &[u8], place: usize) -> Range<usize> {
+pub(crate) fn line_around(text: &[u8], place: usize) -> Range<usize> {
     let start = memchr::memrchr(b'\n', &text[..place]).map_or(0, |end| end + 1);
     let end = memchr::memchr(b'\n', &text[place..]).map_or(text.len(), |end| place + end + 1);
     start..end
@@ -125,19 +132,20 @@ fn ranges_in_steps(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pattern::Compiled;
-    use schema::message::{Pattern, Syntax};
+    use schema::message::{Expr, Pattern, Syntax};
 
-    fn lines(pattern: &str, text: &str) -> Vec<String> {
+    fn judge(pattern: &str) -> LineMatcher {
         let pattern = Pattern {
             text: pattern.to_owned(),
             syntax: Syntax::Regexp,
-            ignore_case: false,
             ..Pattern::default()
         };
-        let compiled = Compiled::new(&pattern).unwrap();
+        LineMatcher::new(&Expr::Pattern(pattern)).unwrap()
+    }
+
+    fn lines(pattern: &str, text: &str) -> Vec<String> {
         let mut found = Vec::new();
-        let _ = matching_lines(&compiled.matcher, text.as_bytes(), |line| {
+        let _ = matching_lines(&judge(pattern), text.as_bytes(), |line| {
             found.push(text[line].trim_end_matches(['\r', '\n']).to_owned());
             ControlFlow::Continue(())
         });
@@ -160,32 +168,20 @@ mod tests {
 
     #[test]
     fn ranges_are_those_of_the_line() {
-        let pattern = Pattern {
-            text: "a+|$".to_owned(),
-            syntax: Syntax::Regexp,
-            ignore_case: true,
-            ..Pattern::default()
-        };
-        let compiled = Compiled::new(&pattern).unwrap();
+        let judge = judge("(?i)a+|$").finder;
         let mut found = Vec::new();
-        ranges(&compiled.matcher, b"aaxA-", &mut found);
+        ranges(&judge, b"aaxA-", &mut found);
         assert_eq!(found, [(0, 2), (3, 4), (5, 5)]);
-        ranges(&compiled.matcher, &b"a-".repeat(1000), &mut found);
+        ranges(&judge, &b"a-".repeat(1000), &mut found);
         assert_eq!(found.len(), RANGES_MAX);
     }
     #[test]
     fn a_hostile_pattern_costs_a_bounded_number_of_steps() {
-        let pattern = Pattern {
-            text: ".*[^A-Z]|[A-Z]".to_owned(),
-            syntax: Syntax::Regexp,
-            ignore_case: false,
-            ..Pattern::default()
-        };
-        let compiled = Compiled::new(&pattern).unwrap();
+        let judge = judge(".*[^A-Z]|[A-Z]").finder;
         let mut found = Vec::new();
-        ranges(&compiled.matcher, &b"A".repeat(80_000), &mut found);
+        ranges(&judge, &b"A".repeat(80_000), &mut found);
         assert_eq!(found.len(), RANGES_MAX);
-        ranges_in_steps(&compiled.matcher, &b"A".repeat(80_000), 800_000, &mut found);
+        ranges_in_steps(&judge, &b"A".repeat(80_000), 800_000, &mut found);
         assert_eq!(found.len(), 10);
     }
 }

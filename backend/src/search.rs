@@ -7,9 +7,12 @@
 //! **Invariant:** the frames do not depend on the number of workers.
 
 mod best;
+mod documents;
 mod emitter;
+mod items;
 mod lines;
 mod plan;
+mod runs;
 mod unit;
 mod units;
 mod workers;
@@ -17,15 +20,15 @@ mod workers;
 pub use best::LIMIT_MAX;
 pub use plan::{HEAVY_BLOCKS, Plan, Unplanned};
 
-use crate::pattern::Compiled;
+use crate::compiled::Compiled;
 use best::{Best, Threshold};
+use documents::Resolved;
 use emitter::{Course, Emitter};
-use index::filter::Filters;
-use index::shard::{Candidates, Error, Shard};
+use index::shard::{Error, Shard};
 use schema::message::{Progress, ShardEnd, Want};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use units::Units;
+use units::{Found, Units};
 
 /// Tells a search to stop.
 #[derive(Debug, Default)]
@@ -61,10 +64,8 @@ pub struct Stopped;
 pub struct Request<'a> {
     /// The shards. Frames name them by their index here.
     pub shards: &'a [Arc<Shard>],
-    /// What is searched for.
+    /// What is searched for, and in which documents.
     pub compiled: &'a Compiled,
-    /// In which documents.
-    pub filters: &'a Filters,
     /// What of it is passed on: all matching lines; of every document with one the first; none.
     pub want: Want,
     /// How many of the best of those need be passed on; 0, and more than [`LIMIT_MAX`]: all.
@@ -81,7 +82,7 @@ impl Request<'_> {
     /// Searches all shards: what there is to say of each at the end. What was passed on before an
     /// error stays valid; the error is in the shard's `failure`. `Err`: it was stopped.
     pub fn run(&self, plan: Plan, sink: &mut dyn Sink) -> Result<Vec<ShardEnd>, Stopped> {
-        let threshold = Threshold::default();
+        let (threshold, resolved) = (Threshold::default(), Resolved::default());
         let mut course = Course {
             sink,
             progress: plan.progress,
@@ -92,6 +93,7 @@ impl Request<'_> {
         let ends = tasks.map(|(index, ((shard, part), later_static_rank))| {
             let candidates = self.take(part, shard)?;
             let task = Task {
+                resolved: &resolved,
                 request: self,
                 shard,
                 index,
@@ -119,12 +121,14 @@ struct Task<'a> {
     /// The highest static rank in the shards that are searched after this one.
     later_static_rank: f32,
     threshold: &'a Threshold,
+    /// What is known of documents that several units have a part of.
+    resolved: &'a Resolved,
 }
 
 impl<'a> Task<'a> {
     fn search(
         self,
-        candidates: Result<Candidates, Error>,
+        candidates: Result<Found, Error>,
         course: &mut Course<'a>,
     ) -> Result<ShardEnd, Stopped> {
         let mut end = ShardEnd {
@@ -133,9 +137,10 @@ impl<'a> Task<'a> {
             ..ShardEnd::default()
         };
         let searched = candidates.map_err(Interrupted::Failed).and_then(|found| {
-            end.candidates = units::count(&found);
+            end.candidates = found.count();
+            let units = Units::new(&found, self.shard)?;
             let mut emitter = Emitter::new(self, course, &mut end);
-            workers::search_units(self, &Units::new(&found), &mut emitter)
+            workers::search_units(self, &units, &mut emitter)
         });
         match searched {
             Ok(()) => Ok(end),

@@ -10,7 +10,6 @@ mod chunks;
 mod connection;
 mod ended;
 mod file;
-mod filters;
 mod job;
 mod list;
 mod search;

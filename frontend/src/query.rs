@@ -131,6 +131,17 @@ impl Query {
         render(&self.expr, self.names, self.limit)
     }
 
+    /// The fault of an atom with the text of the filter that it is about: for those who do not know
+    /// what was typed. Others [locate](Parsed::locate) it.
+    pub(crate) fn named(&self, bad: BadQuery) -> BadQuery {
+        let atoms = self.expr.atoms();
+        let filter = match bad.atom.and_then(|atom| atoms.get(atom)) {
+            Some(Expr::Filter(filter)) => Some(filter.text.clone()),
+            _ => bad.filter,
+        };
+        BadQuery { filter, ..bad }
+    }
+
     /// What backends are asked, but for shards and deadline.
     pub(crate) fn search(&self) -> Search {
         Search {
@@ -175,12 +186,13 @@ fn in_order(expr: Expr) -> Expr {
 }
 
 /// What filters, and what is made of them, are sorted by.
-fn order(expr: &Expr) -> (Option<Field>, String) {
+fn order(expr: &Expr) -> (Option<Field>, bool, String) {
     let first = match expr.atoms().first() {
         Some(Expr::Filter(filter)) => Some(filter.field),
         _ => None,
     };
-    (first, render(expr, false, 0))
+    let is_negated = matches!(expr, Expr::Not(_));
+    (first, is_negated, render(expr, false, 0))
 }
 
 /// Names a set of shards, in whatever order they come and however often.

@@ -89,7 +89,7 @@ impl Search {
             });
         }
         match &answer.outcome.refused {
-            Some(bad) => Err(SearchError::BadQuery(bad.clone())),
+            Some(bad) => Err(SearchError::BadQuery(self.query().named(bad.clone()))),
             None => Ok(answer),
         }
     }

@@ -73,7 +73,7 @@ fn split_name(path: &[u8]) -> (&[u8], &[u8]) {
 }
 
 /// The extension of a file name, without its dot. A leading dot makes a hidden file, no extension.
-fn extension(name: &[u8]) -> Option<&[u8]> {
+pub(crate) fn extension(name: &[u8]) -> Option<&[u8]> {
     match memchr::memrchr(b'.', name) {
         None | Some(0) => None,
         Some(at) => Some(&name[at + 1..]),

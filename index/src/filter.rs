@@ -6,31 +6,40 @@
 //! Nothing here knows a shard: [`Shard::filtered_candidates`](crate::shard::Shard::filtered_candidates) asks.
 //!
 //! ```
-//! use index::filter::{Filters, Value};
+//! use index::filter::{Filters, Test, Tree, Value};
 //!
+//! let package = Tree::Test(Test::package(Value::Exact("i3-wm")).unwrap());
+//! let vendor = Tree::Test(Test::path(Value::Regexp("^vendor/")).unwrap());
 //! let mut filters = Filters::default();
-//! filters.package(Value::Exact("i3-wm"), false).unwrap();
-//! filters.path(Value::Regexp("^vendor/"), true).unwrap();
-//! filters.language("c++", false).unwrap();
+//! filters.add(package);
+//! filters.add(Tree::Not(Box::new(vendor)));
+//! filters.add(Tree::Test(Test::language("c++").unwrap()));
 //! assert!(filters.leave_package(b"i3-wm_4.22"));
-//! assert!(filters.leave_document(b"src/a.cc") && !filters.leave_document(b"vendor/a.cc"));
+//! assert!(filters.leave_document(b"i3-wm_4.22", b"src/a.cc"));
+//! assert!(!filters.leave_document(b"i3-wm_4.22", b"vendor/a.cc"));
 //! ```
 
-use crate::document::{language, language_named, language_similar_to, split_version};
+use crate::document::{extension, language, language_named, language_similar_to, split_version};
 use crate::plan::{self, BadPattern};
+use globset::{GlobBuilder, GlobMatcher};
 use regex::bytes::{Regex, RegexBuilder};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 /// Bytes that a compiled regular expression may take, and the states of its lazy DFA as much again.
 /// `\w{10}` takes 0.4 MB.
 pub const FILTER_BYTES_MAX: usize = 1 << 20;
 
-/// What a package's name or a path is compared with.
+/// What a name is compared with.
 #[derive(Clone, Copy, Debug)]
 pub enum Value<'a> {
     /// A regular expression, found anywhere, case sensitive.
     Regexp(&'a str),
     /// All of it; of a package, the name of its directory, with the version, is as good.
     Exact(&'a str),
+    /// A glob for all of it; one without a `/` is about a path's last part.
+    Glob(&'a str),
 }
 
 /// A language that no document can have.
@@ -46,21 +55,38 @@ pub struct UnknownLanguage {
 /// Filters, compiled; without any, everything is left.
 #[derive(Debug, Default)]
 pub struct Filters {
-    packages: Vec<Filter<Text>>,
-    paths: Vec<Filter<Text>>,
-    languages: Vec<Filter<&'static str>>,
+    /// Of packages alone: asked before anything else is looked at.
+    packages: Vec<Tree>,
+    /// All others.
+    documents: Vec<Tree>,
 }
+
+/// Tests, and how they are joined.
+#[derive(Debug)]
+pub enum Tree {
+    /// One.
+    Test(Test),
+    /// All of them hold.
+    All(Vec<Tree>),
+    /// One of them holds.
+    Any(Vec<Tree>),
+    /// It does not hold.
+    Not(Box<Tree>),
+}
+
+/// Something that is so of a document or not.
+#[derive(Debug)]
+pub struct Test(Kind);
 
 #[derive(Debug)]
-struct Filter<T> {
-    test: T,
-    negated: bool,
-}
-
-impl<T> Filter<T> {
-    fn holds(&self, test: impl FnOnce(&T) -> bool) -> bool {
-        test(&self.test) != self.negated
-    }
+enum Kind {
+    Package(Text),
+    Path(Text),
+    /// Of directory, `/` and path.
+    Name(Text),
+    Language(&'static str),
+    /// In lower case.
+    Extension(Vec<u8>),
 }
 
 /// A value, compiled.
@@ -68,31 +94,17 @@ impl<T> Filter<T> {
 enum Text {
     Regexp(Regex),
     Exact(Vec<u8>),
+    /// And whether it is about the last part of a path alone.
+    Glob(GlobMatcher, bool),
 }
 
 impl Filters {
-    /// Leaves the packages whose name is as `value` says; negated, the others.
-    pub fn package(&mut self, value: Value<'_>, negated: bool) -> Result<(), BadPattern> {
-        let test = Text::compile(value)?;
-        self.packages.push(Filter { test, negated });
-        Ok(())
-    }
-
-    /// Leaves the documents whose path is as `value` says; negated, the others.
-    pub fn path(&mut self, value: Value<'_>, negated: bool) -> Result<(), BadPattern> {
-        let test = Text::compile(value)?;
-        self.paths.push(Filter { test, negated });
-        Ok(())
-    }
-
-    /// Leaves the documents in the language `name`, whatever its case; negated, the others.
-    pub fn language(&mut self, name: &str, negated: bool) -> Result<(), UnknownLanguage> {
-        let test = language_named(name).ok_or_else(|| UnknownLanguage {
-            name: name.to_owned(),
-            similar: language_similar_to(name),
-        })?;
-        self.languages.push(Filter { test, negated });
-        Ok(())
+    /// Leaves only what `tree` holds of.
+    pub fn add(&mut self, tree: Tree) {
+        match tree.is_of_packages() {
+            true => self.packages.push(tree),
+            false => self.documents.push(tree),
+        }
     }
 
     /// Whether packages must be asked.
@@ -102,43 +114,99 @@ impl Filters {
 
     /// Whether documents must be asked.
     pub fn ask_documents(&self) -> bool {
-        !self.paths.is_empty() || !self.languages.is_empty()
+        !self.documents.is_empty()
     }
 
     /// Whether the package in `directory` is searched.
     pub fn leave_package(&self, directory: &[u8]) -> bool {
-        let name = split_version(directory).0;
-        self.packages.iter().all(|filter| {
-            filter.holds(|test| match test {
-                Text::Regexp(regexp) => regexp.is_match(name),
-                Text::Exact(exact) => name == exact || directory == exact,
-            })
-        })
+        self.packages.iter().all(|tree| tree.holds(directory, b""))
     }
 
     /// Whether, of a package that is searched, the document at `path` is.
-    pub fn leave_document(&self, path: &[u8]) -> bool {
-        let by_path = self.paths.iter().all(|filter| {
-            filter.holds(|test| match test {
-                Text::Regexp(regexp) => regexp.is_match(path),
-                Text::Exact(exact) => path == exact,
-            })
-        });
-        by_path && (self.languages.is_empty() || self.leave_language(language(path)))
+    pub fn leave_document(&self, directory: &[u8], path: &[u8]) -> bool {
+        self.documents
+            .iter()
+            .all(|tree| tree.holds(directory, path))
+    }
+}
+
+impl Tree {
+    /// Whether it holds of the document at `path` in the package in `directory`.
+    pub fn holds(&self, directory: &[u8], path: &[u8]) -> bool {
+        match self {
+            Tree::Test(test) => test.holds(directory, path),
+            Tree::All(parts) => parts.iter().all(|part| part.holds(directory, path)),
+            Tree::Any(parts) => parts.iter().any(|part| part.holds(directory, path)),
+            Tree::Not(inner) => !inner.holds(directory, path),
+        }
     }
 
-    fn leave_language(&self, language: Option<&str>) -> bool {
-        let mut filters = self.languages.iter();
-        filters.all(|filter| filter.holds(|&name| language == Some(name)))
+    fn is_of_packages(&self) -> bool {
+        match self {
+            Tree::Test(test) => matches!(test.0, Kind::Package(_)),
+            Tree::All(parts) | Tree::Any(parts) => parts.iter().all(Tree::is_of_packages),
+            Tree::Not(inner) => inner.is_of_packages(),
+        }
+    }
+}
+
+impl Test {
+    /// The package's name is as `value` says.
+    pub fn package(value: Value<'_>) -> Result<Test, BadPattern> {
+        Ok(Test(Kind::Package(Text::compile(value)?)))
+    }
+
+    /// The path is.
+    pub fn path(value: Value<'_>) -> Result<Test, BadPattern> {
+        Ok(Test(Kind::Path(Text::compile(value)?)))
+    }
+
+    /// The package's directory, `/` and the path are.
+    pub fn name(value: Value<'_>) -> Result<Test, BadPattern> {
+        Ok(Test(Kind::Name(Text::compile(value)?)))
+    }
+
+    /// The document is in the language `name`, whatever its case.
+    pub fn language(name: &str) -> Result<Test, UnknownLanguage> {
+        let named = language_named(name).ok_or_else(|| UnknownLanguage {
+            name: name.to_owned(),
+            similar: language_similar_to(name),
+        })?;
+        Ok(Test(Kind::Language(named)))
+    }
+
+    /// The file's name ends with a dot and `extension`, whatever its case.
+    pub fn extension(extension: &str) -> Test {
+        let extension = extension.strip_prefix('.').unwrap_or(extension);
+        Test(Kind::Extension(extension.to_ascii_lowercase().into()))
+    }
+
+    fn holds(&self, directory: &[u8], path: &[u8]) -> bool {
+        match &self.0 {
+            Kind::Package(text) => {
+                text.is(split_version(directory).0) || (!text.is_regexp() && text.is(directory))
+            }
+            Kind::Path(text) => text.is(path),
+            Kind::Name(text) => text.is(&[directory, b"/", path].concat()),
+            Kind::Language(name) => language(path) == Some(name),
+            Kind::Extension(own) => {
+                let last = path.rsplit(|&byte| byte == b'/').next().unwrap_or(path);
+                extension(last).is_some_and(|extension| extension.eq_ignore_ascii_case(own))
+            }
+        }
     }
 }
 
 impl Text {
     fn compile(value: Value<'_>) -> Result<Text, BadPattern> {
-        let text = match value {
-            Value::Exact(text) => return Ok(Text::Exact(text.as_bytes().to_vec())),
-            Value::Regexp(text) => text,
-        };
+        match value {
+            Value::Exact(text) => Ok(Text::Exact(text.as_bytes().to_vec())),
+            Value::Regexp(text) => Text::regexp(text),
+            Value::Glob(text) => Text::glob(text),
+        }
+    }
+
+    fn regexp(text: &str) -> Result<Text, BadPattern> {
         // Says where a mistake is, which `regex` shows but does not tell.
         plan::parse(text, false)?;
         RegexBuilder::new(text)
@@ -150,35 +218,69 @@ impl Text {
             .map_err(|error| BadPattern {
                 at: None,
                 reason: match error {
-                    regex::Error::CompiledTooBig(most) => format!(
-                        "it is too large: compiled it may take {most} bytes (FILTER_BYTES_MAX)"
-                    ),
+                    regex::Error::CompiledTooBig(_) => too_large(),
                     other => other.to_string(),
                 },
             })
     }
+
+    fn glob(text: &str) -> Result<Text, BadPattern> {
+        let glob = GlobBuilder::new(text)
+            .literal_separator(true)
+            .backslash_escape(true)
+            .build();
+        let bad = |reason| BadPattern { at: None, reason };
+        let glob = glob.map_err(|error| bad(format!("not a glob: {}", error.kind())))?;
+        // Alternatives multiply: a glob is held to what an expression is.
+        Text::regexp(glob.regex()).map_err(|_| bad(too_large()))?;
+        Ok(Text::Glob(glob.compile_matcher(), !text.contains('/')))
+    }
+
+    fn is_regexp(&self) -> bool {
+        matches!(self, Text::Regexp(_))
+    }
+
+    fn is(&self, name: &[u8]) -> bool {
+        match self {
+            Text::Regexp(regexp) => regexp.is_match(name),
+            Text::Exact(exact) => name == exact,
+            Text::Glob(glob, of_last) => {
+                let part = match of_last {
+                    true => name.rsplit(|&byte| byte == b'/').next().unwrap_or(name),
+                    false => name,
+                };
+                glob.is_match(Path::new(OsStr::from_bytes(part)))
+            }
+        }
+    }
+}
+
+fn too_large() -> String {
+    format!("it is too large: compiled it may take {FILTER_BYTES_MAX} bytes (FILTER_BYTES_MAX)")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// A column of filters, as `-=text`: `-` negates, `=` is exact.
-    fn filters(
-        add: fn(&mut Filters, Value<'_>, bool) -> Result<(), BadPattern>,
-        typed: &str,
-    ) -> Filters {
+    /// A column of filters, as `-=text`: `-` negates, `=` is exact, `:` is a glob.
+    fn filters(test: fn(Value<'_>) -> Result<Test, BadPattern>, typed: &str) -> Filters {
         let mut filters = Filters::default();
         for typed in typed.split_whitespace() {
             let (text, negated) = match typed.strip_prefix('-') {
                 Some(text) => (text, true),
                 None => (typed, false),
             };
-            let value = match text.strip_prefix('=') {
-                Some(text) => Value::Exact(text),
-                None => Value::Regexp(text),
+            let value = match text.split_at(1) {
+                ("=", text) => Value::Exact(text),
+                (":", text) => Value::Glob(text),
+                _ => Value::Regexp(text),
             };
-            add(&mut filters, value, negated).unwrap();
+            let tree = Tree::Test(test(value).unwrap());
+            filters.add(match negated {
+                true => Tree::Not(Box::new(tree)),
+                false => tree,
+            });
         }
         filters
     }
@@ -186,7 +288,7 @@ mod tests {
     #[test]
     fn packages_are_known_by_their_names() {
         let directories = ["i3-wm_4.22", "i3-status_2.14", "linux_6.1-4", "serde-1.0.1"];
-        let table: [(&str, &[usize]); 12] = [
+        let table: [(&str, &[usize]); 14] = [
             ("", &[0, 1, 2, 3]),
             ("i3", &[0, 1]),
             ("^i3-wm$", &[0]),
@@ -200,21 +302,23 @@ mod tests {
             ("-i3", &[2, 3]),
             ("i3 -=i3-wm", &[1]),
             ("^s|x$ -linux", &[3]),
+            (":i3-*", &[0, 1]),
+            ("-:*_6*", &[0, 1, 3]),
         ];
         for (typed, expected) in table {
-            let filters = filters(Filters::package, typed);
+            let filters = filters(Test::package, typed);
             let left = |&number: &usize| filters.leave_package(directories[number].as_bytes());
             let left: Vec<usize> = (0..directories.len()).filter(left).collect();
             assert_eq!(left, expected, "{typed}");
             assert_eq!(filters.ask_packages(), !typed.is_empty());
-            assert!(!filters.ask_documents() && filters.leave_document(b"x"));
+            assert!(!filters.ask_documents() && filters.leave_document(b"", b"x"));
         }
     }
 
     #[test]
     fn paths_are_bytes() {
         let paths: [&[u8]; 4] = [b"src/a.c", b"vendor/a.c", b"src/\xff.h", b"a\nb.c"];
-        let table: [(&str, &[usize]); 9] = [
+        let table: [(&str, &[usize]); 13] = [
             (r"\.c$", &[0, 1, 3]),
             ("^src/", &[0, 2]),
             ("-^vendor/", &[0, 2, 3]),
@@ -224,11 +328,15 @@ mod tests {
             (r"(?-u:\xff)\.h$", &[2]),
             ("^.*$", &[0, 1]),
             ("^b", &[]),
+            (":*.c", &[0, 1, 3]),
+            (":src/*.{c,h}", &[0, 2]),
+            (":**/?.c", &[0, 1]),
+            ("-:vendor/**", &[0, 2, 3]),
         ];
         for (typed, expected) in table {
-            let filters = filters(Filters::path, typed);
+            let filters = filters(Test::path, typed);
             let left: Vec<usize> = (0..paths.len())
-                .filter(|&number| filters.leave_document(paths[number]))
+                .filter(|&number| filters.leave_document(b"p", paths[number]))
                 .collect();
             assert_eq!(left, expected, "{typed}");
             assert!(filters.ask_documents() && !filters.ask_packages());
@@ -237,26 +345,61 @@ mod tests {
 
     #[test]
     fn languages_are_exact_whatever_their_case() {
-        let mut filters = Filters::default();
-        filters.language("c", false).unwrap();
-        assert!(filters.leave_document(b"a.c") && !filters.leave_document(b"a.cc"));
-        assert!(!filters.leave_document(b"no-language"));
-        let mut filters = Filters::default();
-        filters.language("MAKEFILE", true).unwrap();
-        assert!(filters.leave_document(b"no-language") && !filters.leave_document(b"Makefile"));
-        let unknown = Filters::default().language("Pyton", false).unwrap_err();
+        let c = Tree::Test(Test::language("c").unwrap());
+        assert!(c.holds(b"p", b"a.c") && !c.holds(b"p", b"a.cc"));
+        assert!(!c.holds(b"p", b"no-language"));
+        let makefile = Test::language("MAKEFILE").unwrap();
+        assert!(makefile.holds(b"p", b"Makefile") && !makefile.holds(b"p", b"no-language"));
+        let unknown = Test::language("Pyton").unwrap_err();
         assert_eq!(unknown.similar, Some("Python"));
+        assert!(Test::language("cpp").unwrap().holds(b"p", b"a.cc"));
+    }
+
+    #[test]
+    fn extensions_are_those_of_the_file() {
+        for (typed, path, holds) in [
+            ("c", "a.c", true),
+            (".c", "a.C", true),
+            ("c", "a.cc", false),
+            ("c", "a.c/b", false),
+            ("gz", "a.tar.gz", true),
+            ("tar.gz", "a.tar.gz", false),
+            ("c", ".c", false),
+        ] {
+            let test = Test::extension(typed);
+            assert_eq!(test.holds(b"p", path.as_bytes()), holds, "{typed} {path}");
+        }
+    }
+
+    #[test]
+    fn tests_are_joined() {
+        let test = |test: Result<Test, BadPattern>| Tree::Test(test.unwrap());
+        let of_package = || test(Test::package(Value::Exact("p")));
+        let of_name = test(Test::name(Value::Regexp("^p_1/src/")));
+        let mut filters = Filters::default();
+        filters.add(Tree::Any(vec![of_package(), of_package()]));
+        assert!(filters.ask_packages() && !filters.ask_documents());
+        filters.add(Tree::Any(vec![
+            of_name,
+            Tree::All(vec![
+                Tree::Not(Box::new(of_package())),
+                Tree::Test(Test::extension("h")),
+            ]),
+        ]));
+        assert!(filters.ask_documents());
+        assert!(filters.leave_document(b"p_1", b"src/a.c"));
+        assert!(!filters.leave_document(b"p_1", b"a.h"));
+        assert!(filters.leave_document(b"q_1", b"a.h"));
     }
 
     #[test]
     fn what_is_wrong_says_where_and_why() {
-        let error = |text| {
-            Filters::default()
-                .path(Value::Regexp(text), false)
-                .unwrap_err()
-        };
+        let error = |text| Test::path(Value::Regexp(text)).unwrap_err();
         assert_eq!(error("ü(b").at, Some(2));
         assert!(error(r"\w{1000}").reason.contains("FILTER_BYTES_MAX"));
-        assert!(Filters::default().path(Value::Exact("(b"), false).is_ok());
+        assert!(Test::path(Value::Exact("(b")).is_ok());
+        let glob = |text| Test::path(Value::Glob(text)).unwrap_err().reason;
+        assert!(glob("a[").contains("not a glob"));
+        assert!(glob(&"{a,b}{c,d}".repeat(9999)).contains("FILTER_BYTES_MAX"));
     }
 }

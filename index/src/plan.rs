@@ -17,6 +17,10 @@ use regex_syntax::hir::{Class, Hir, HirKind, Repetition};
 use std::collections::BTreeSet;
 use std::fmt;
 
+mod across;
+
+pub use across::{Documents, plan_across};
+
 /// Strings in an exact set. A pattern with more alternatives is planned by their begins and ends.
 const EXACT_MAX: usize = 128;
 /// Bytes of all strings of an exact set.
@@ -99,7 +103,7 @@ pub(crate) fn parse(pattern: &str, ignore_case: bool) -> Result<Hir, BadPattern>
 
 impl Query {
     /// All of `queries`, simplified.
-    fn and(queries: impl IntoIterator<Item = Query>) -> Query {
+    pub fn and(queries: impl IntoIterator<Item = Query>) -> Query {
         let mut parts = BTreeSet::new();
         for query in queries {
             match query {
@@ -113,7 +117,7 @@ impl Query {
     }
 
     /// One of `queries`, simplified.
-    fn or(queries: impl IntoIterator<Item = Query>) -> Query {
+    pub fn or(queries: impl IntoIterator<Item = Query>) -> Query {
         let mut parts = BTreeSet::new();
         for query in queries {
             match query {

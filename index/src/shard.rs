@@ -14,12 +14,14 @@
 
 mod bytes;
 mod candidates;
+mod documents;
 mod inside;
 mod live;
 mod pages;
 mod ranges;
 
 pub use candidates::Candidates;
+pub use documents::DocumentCandidates;
 pub use live::Counts;
 
 use crate::document::{Class, Popularity};

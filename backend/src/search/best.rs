@@ -15,6 +15,7 @@ use std::sync::atomic::{self, AtomicU32};
 
 use super::units::UNIT_BLOCKS;
 use crate::batch::Place;
+use crate::document::Marks;
 
 /// A larger limit is none: the best so many are held in memory, at 16 bytes each and the names of
 /// their documents, and no page is that long.
@@ -165,6 +166,8 @@ pub(super) struct Kept {
     pub(super) key: Key,
     pub(super) document: DocId,
     pub(super) place: Place,
+    /// Which patterns contributed, when its document was judged.
+    pub(super) marks: Marks,
 }
 
 /// The matches of a unit that may be among the best: no more than twice as many as are wanted, or
@@ -270,9 +273,9 @@ mod tests {
             for number in 1..=lines {
                 let rank = (number * 7919 % 13) as f32;
                 let key = Key::new(rank, Arc::clone(&name), number);
-                let place = Place { number, start: 0, end: 0, block: 0 };
+                let place = Place { number, lines: 1, start: 0, end: 0, block: 0, last_block: 0 };
                 all.push(key.clone());
-                keeping.push(Kept { key, document: DocId(0), place }, limit);
+                keeping.push(Kept { key, document: DocId(0), place, marks: Marks::default() }, limit);
             }
             all.sort();
             let kept = keeping.finish();

@@ -62,21 +62,29 @@ impl<'e, 'a> Emitter<'e, 'a> {
         let kept = mem::take(&mut unit.kept);
         let packed = mem::take(&mut unit.packed);
         self.sum_up(&unit, documents, matched_documents);
-        let Packed { frames, keys } = match self.course.best.is_some() {
+        let Packed { mut frames, keys } = match self.course.best.is_some() {
             true => self.pack_best(kept)?,
             false => packed,
         };
+        frames.extend_from_slice(&unit.skips);
         self.end.matches += keys.len() as u64;
         self.end.hash = keys.iter().fold(self.end.hash, |hash, &(document, line)| {
             ShardEnd::key_hash(hash, document.0, line)
         });
+        let bound = self.bound_after(&unit);
         let progress = &mut self.course.progress;
         progress.matches += keys.len() as u64;
         progress.blocks_done += unit.blocks;
         progress.documents += documents;
-        progress.bound = rank::bound(unit.static_rank_after.max(self.task.later_static_rank));
+        progress.bound = bound;
         self.course.sink.frames(frames, progress)?;
         Ok(())
+    }
+
+    /// No match still to come has a higher rank.
+    fn bound_after(&self, unit: &Unit) -> f32 {
+        let static_rank = unit.static_rank_after.max(self.task.later_static_rank);
+        rank::bound(static_rank, self.task.request.compiled.names)
     }
 
     fn sum_up(&mut self, unit: &Unit, documents: u64, matched_documents: u64) {
@@ -85,6 +93,7 @@ impl<'e, 'a> Emitter<'e, 'a> {
         end.matched_documents += matched_documents;
         end.matched_blocks += unit.matched_blocks;
         end.verified_bytes += unit.verified_bytes;
+        end.skipped += unit.skipped;
         end.found += match self.task.request.want {
             Want::Documents => matched_documents,
             Want::Matches | Want::Count | Want::Estimate => unit.lines,

@@ -63,9 +63,29 @@ impl<'a> Lines<'a> {
         self.counted = line.start;
         Ok(Place {
             number: self.number,
+            lines: 1,
             start: self.base + line.start as u64,
             end: self.base + line.end as u64,
             block: self.block,
+            last_block: self.block,
+        })
+    }
+
+    /// The place of a run of lines.
+    pub(super) fn place_run(&mut self, text: &[u8], run: &Range<usize>) -> Result<Place, Error> {
+        let place = self.place(text, run)?;
+        let body = &text[run.clone()];
+        let ends = memchr::memchr_iter(b'\n', body).count() as u32;
+        let mut last_block = place.block;
+        while last_block + 1 < self.run.end
+            && self.shard.text_range(last_block..last_block + 1)?.end < place.end
+        {
+            last_block += 1;
+        }
+        Ok(Place {
+            lines: ends + u32::from(!body.ends_with(b"\n")),
+            last_block,
+            ..place
         })
     }
 }

@@ -4,11 +4,13 @@
 //! that it is known from the start how far it is. What was counted is kept while there is little of
 //! it, and evaluated once more, shard by shard, where there is much.
 
-use super::units;
+use super::units::Found;
 use super::{Request, Stopped};
+use crate::compiled::Kind;
 use crate::rank;
-use index::shard::{Candidates, Error, PackageId, Shard};
-use schema::message::Progress;
+use index::plan::Query;
+use index::shard::{Error, PackageId, Shard};
+use schema::message::{Estimate, Progress, ShardEnd};
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
@@ -33,9 +35,9 @@ pub struct Plan {
 
 /// Those of a shard.
 pub(super) enum Part {
-    Held(Candidates),
-    /// Too many to be held: they are evaluated again.
-    Counted,
+    Held(Found),
+    /// So many, too many to be held: they are evaluated again.
+    Counted(u64),
     Failed(Error),
 }
 
@@ -83,7 +85,7 @@ impl Request<'_> {
         let (later_static_ranks, static_rank) = static_ranks(self.shards);
         let progress = Progress {
             blocks_total: blocks,
-            bound: rank::bound(static_rank),
+            bound: rank::bound(static_rank, self.compiled.names),
             ..Progress::default()
         };
         Ok(Plan {
@@ -94,22 +96,73 @@ impl Request<'_> {
     }
 
     /// The candidates of a shard; `None`: it was stopped.
-    fn candidates(&self, shard: &Shard) -> Result<Option<Candidates>, Error> {
+    fn candidates(&self, shard: &Shard) -> Result<Option<Found>, Error> {
         // Of a shard that is damaged already nothing is believed, though these pages may be whole.
         shard.intact()?;
         let stop = || self.cancel.is_cancelled();
-        shard.filtered_candidates(&self.compiled.query, self.filters, &stop)
+        let filters = &self.compiled.filters;
+        match &self.compiled.kind {
+            Kind::Lines { query, .. } => {
+                let found = shard.filtered_candidates(query, filters, &stop)?;
+                Ok(found.map(Found::Blocks))
+            }
+            Kind::Documents(matcher) => {
+                let (query, looks) = (&matcher.query, matcher.looks());
+                let found = shard.document_candidates(query, &looks, filters, &stop)?;
+                Ok(found.map(Found::Documents))
+            }
+        }
+    }
+
+    /// What a search by this plan would look at: of each shard, and of each pattern alone.
+    pub fn estimate(&self, plan: Plan) -> Result<(Vec<ShardEnd>, Vec<Estimate>), Stopped> {
+        let parts = (0..).zip(self.shards.iter().zip(plan.parts));
+        let ends = parts.map(|(index, (shard, part))| {
+            let end = ShardEnd {
+                shard: index,
+                blocks: shard.live_counts().blocks.into(),
+                ..ShardEnd::default()
+            };
+            match part {
+                Part::Held(found) => ShardEnd {
+                    candidates: found.count(),
+                    ..end
+                },
+                Part::Counted(candidates) => ShardEnd { candidates, ..end },
+                Part::Failed(error) => ShardEnd {
+                    failure: error.to_string(),
+                    ..end
+                },
+            }
+        });
+        let plans = self.compiled.plans.iter();
+        let estimates = plans.map(|plan| self.estimate_of(plan));
+        Ok((ends.collect(), estimates.collect::<Result<_, _>>()?))
+    }
+
+    /// What a pattern alone would cost. A shard that cannot be read is told of where it is searched.
+    fn estimate_of(&self, plan: &Query) -> Result<Estimate, Stopped> {
+        let stop = || self.cancel.is_cancelled();
+        let mut candidates = 0;
+        for shard in self.shards {
+            let found = shard.filtered_candidates(plan, &self.compiled.filters, &stop);
+            match found {
+                Ok(None) => return Err(Stopped),
+                Ok(Some(found)) => candidates += Found::Blocks(found).count(),
+                Err(_) => {}
+            }
+        }
+        Ok(Estimate {
+            plan: plan.to_string(),
+            candidates,
+        })
     }
 
     /// What a part of a plan stands for.
-    pub(super) fn take(
-        &self,
-        part: Part,
-        shard: &Shard,
-    ) -> Result<Result<Candidates, Error>, Stopped> {
+    pub(super) fn take(&self, part: Part, shard: &Shard) -> Result<Result<Found, Error>, Stopped> {
         let candidates = match part {
             Part::Held(candidates) => Ok(Some(candidates)),
-            Part::Counted => self.candidates(shard),
+            Part::Counted(_) => self.candidates(shard),
             Part::Failed(error) => Err(error),
         };
         candidates.transpose().ok_or(Stopped)
@@ -163,9 +216,9 @@ impl Count<'_> {
             None => return Err(Stopped),
             Some(Err(error)) => Part::Failed(error),
             Some(Ok(candidates)) => {
-                let own = units::count(&candidates);
+                let own = candidates.count();
                 match self.blocks.fetch_add(own, Relaxed) + own > HELD_BLOCKS_MAX {
-                    true => Part::Counted,
+                    true => Part::Counted(own),
                     false => Part::Held(candidates),
                 }
             }

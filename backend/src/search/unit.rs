@@ -1,12 +1,15 @@
 //! One unit: verifies some candidate blocks, and packs, keeps or counts what matches in them.
 
 use super::best::{Keeping, Kept, Key, Name};
+use super::documents::Judges;
 use super::lines::Lines;
-use super::units::{Runs, UnitBlocks};
+use super::units::{self, Runs};
 use super::{Interrupted, Task};
 use crate::batch::{Collected, Packed, Packer, Place};
+use crate::compiled::Kind;
+use crate::document::Marks;
+use crate::line::LineMatcher;
 use crate::{rank, scan};
-use grep_regex::RegexMatcher;
 use index::shard::{BlockId, DocId, Document, Error, Package};
 use schema::message::Want;
 use std::mem;
@@ -29,6 +32,9 @@ pub(super) struct Unit {
     pub(super) matched_documents: u64,
     pub(super) matched_blocks: u64,
     pub(super) verified_bytes: u64,
+    /// Frames that tell of documents that were given up, and how many.
+    pub(super) skips: Vec<u8>,
+    pub(super) skipped: u64,
     /// Its first document, and whether that had a match.
     pub(super) first: Option<DocId>,
     pub(super) first_matched: bool,
@@ -55,7 +61,7 @@ impl Unit {
         }
     }
 
-    fn count_document(&mut self, id: DocId, matched: bool) {
+    pub(super) fn count_document(&mut self, id: DocId, matched: bool) {
         if self.documents == 0 {
             self.first = Some(id);
             self.first_matched = matched;
@@ -69,26 +75,31 @@ impl Unit {
 
 /// A worker's state: what it keeps from unit to unit.
 pub(super) struct Searcher<'a> {
-    task: Task<'a>,
-    /// The request's own, with caches that are this worker's: shared ones are taken and put back for
-    /// every line, which two workers contend for.
-    matcher: RegexMatcher,
+    pub(super) task: Task<'a>,
+    /// The request's own, when lines are judged, with caches that are this worker's.
+    matcher: Option<Arc<LineMatcher>>,
+    /// When documents are.
+    pub(super) judges: Option<Judges<'a>>,
     package: Option<Package<'a>>,
     /// Of the line in hand.
-    ranges: Vec<(usize, usize)>,
+    pub(super) ranges: Vec<(usize, usize)>,
     /// For the next packer.
     collected: Collected,
     /// For the text of the next run.
-    text: Vec<u8>,
+    pub(super) text: Vec<u8>,
     /// Of the unit in hand.
-    keeping: Keeping,
+    pub(super) keeping: Keeping,
 }
 
 impl<'a> Searcher<'a> {
     pub(super) fn new(task: Task<'a>) -> Self {
         Searcher {
             task,
-            matcher: task.request.compiled.matcher.clone(),
+            matcher: match &task.request.compiled.kind {
+                Kind::Lines { matcher, .. } => Some(Arc::new(LineMatcher::clone(matcher))),
+                Kind::Documents(_) => None,
+            },
+            judges: Judges::new(task),
             package: None,
             ranges: Vec::new(),
             collected: Collected::default(),
@@ -98,17 +109,13 @@ impl<'a> Searcher<'a> {
     }
 
     /// Verifies some candidates. What was read of the shard is true when there is no error.
-    pub(super) fn search(&mut self, blocks: UnitBlocks<'_>) -> Result<Unit, Interrupted> {
-        let mut blocks = Runs::new(blocks);
+    pub(super) fn search(&mut self, of: units::Unit<'_>) -> Result<Unit, Interrupted> {
         let mut unit = Unit::default();
         let shard = self.task.shard;
-        while let Some(block) = blocks.peek() {
-            self.go_on()?;
-            let document = shard.document(shard.document_of(BlockId(block))?)?;
-            if !document.blocks.contains(&block) {
-                return Err(shard.inconsistent("a block of no document").into());
-            }
-            self.search_document(document, &mut blocks, &mut unit)?;
+        match of {
+            units::Unit::Range(range) => self.search_blocks(Runs::of_range(range), &mut unit)?,
+            units::Unit::List(list) => self.search_blocks(Runs::of_list(list), &mut unit)?,
+            units::Unit::Items(items, all) => self.search_items(items, all, &mut unit)?,
         }
         unit.kept = mem::take(&mut self.keeping).finish();
         unit.static_rank_after = self.static_rank_after(&unit)?;
@@ -116,7 +123,21 @@ impl<'a> Searcher<'a> {
         Ok(unit)
     }
 
-    fn go_on(&self) -> Result<(), Interrupted> {
+    fn search_blocks(&mut self, mut blocks: Runs<'_>, unit: &mut Unit) -> Result<(), Interrupted> {
+        let shard = self.task.shard;
+        let matcher = self.matcher.clone().expect("lines are judged");
+        while let Some(block) = blocks.peek() {
+            self.go_on()?;
+            let document = shard.document(shard.document_of(BlockId(block))?)?;
+            if !document.blocks.contains(&block) {
+                return Err(shard.inconsistent("a block of no document").into());
+            }
+            self.search_document(&matcher, document, &mut blocks, unit)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn go_on(&self) -> Result<(), Interrupted> {
         match self.task.request.cancel.is_cancelled() {
             true => Err(Interrupted::Stopped),
             false => Ok(()),
@@ -132,6 +153,7 @@ impl<'a> Searcher<'a> {
 
     fn search_document(
         &mut self,
+        matcher: &LineMatcher,
         document: Document<'a>,
         blocks: &mut Runs<'_>,
         unit: &mut Unit,
@@ -141,7 +163,7 @@ impl<'a> Searcher<'a> {
         while let Some(run) = blocks.next_run(found.document.blocks.end) {
             unit.blocks += u64::from(run.end - run.start);
             if !found.is_done() {
-                self.search_run(run, &mut found, unit)?;
+                self.search_run(matcher, run, &mut found, unit)?;
             }
             self.go_on()?;
         }
@@ -151,14 +173,11 @@ impl<'a> Searcher<'a> {
         Ok(())
     }
 
-    fn begin(&mut self, document: Document<'a>) -> Result<Found<'a>, Interrupted> {
+    pub(super) fn begin(&mut self, document: Document<'a>) -> Result<Found<'a>, Interrupted> {
         let request = self.task.request;
-        let rank = rank::document_rank(
-            document.static_rank,
-            document.path,
-            request.compiled.literal.as_deref(),
-        );
-        let reach = rank::document_bound(rank);
+        let literals = &request.compiled.literals;
+        let rank = rank::document_rank(document.static_rank, document.path, literals);
+        let reach = rank::document_bound(rank, request.compiled.names);
         Ok(Found {
             task: self.task,
             package: self.package_of(document.id)?.directory,
@@ -166,13 +185,14 @@ impl<'a> Searcher<'a> {
             counts_only: request.want == Want::Count || self.task.threshold.leaves_out(reach),
             document,
             matched: false,
+            marks: Marks::default(),
             name: None,
             collected: mem::take(&mut self.collected),
             packer: None,
         })
     }
 
-    fn end(&mut self, found: Found<'a>, out: &mut Packed) -> Result<(), Error> {
+    pub(super) fn end(&mut self, found: Found<'a>, out: &mut Packed) -> Result<(), Error> {
         self.collected = match found.packer {
             Some(packer) => packer.finish(out)?,
             None => found.collected,
@@ -181,8 +201,9 @@ impl<'a> Searcher<'a> {
     }
 
     /// Verifies consecutive blocks of one document.
-    fn search_run(
+    pub(super) fn search_run(
         &mut self,
+        matcher: &LineMatcher,
         run: Range<u32>,
         found: &mut Found<'a>,
         unit: &mut Unit,
@@ -193,14 +214,14 @@ impl<'a> Searcher<'a> {
         unit.verified_bytes += text.len() as u64;
         let mut lines = Lines::new(shard, run)?;
         let mut result = Ok(());
-        let _ = scan::matching_lines(&self.matcher, text, |line| {
+        let _ = scan::matching_lines(matcher, text, |line| {
             found.matched = true;
             unit.lines += 1;
             result = match found.counts_only {
                 true => lines.enter(&line),
                 false => lines.place(text, &line).and_then(|place| {
                     let line = &text[line];
-                    scan::ranges(&self.matcher, scan::without_end(line), &mut self.ranges);
+                    scan::ranges(&matcher.finder, scan::without_end(line), &mut self.ranges);
                     let out = (&mut unit.packed, &mut self.keeping);
                     found.push(place, line, &self.ranges, out)
                 }),
@@ -215,7 +236,7 @@ impl<'a> Searcher<'a> {
         Ok(result?)
     }
 
-    fn package_of(&mut self, document: DocId) -> Result<Package<'a>, Interrupted> {
+    pub(super) fn package_of(&mut self, document: DocId) -> Result<Package<'a>, Interrupted> {
         match &self.package {
             Some(package) if package.documents.contains(&document.0) => Ok(package.clone()),
             _ => {
@@ -233,10 +254,15 @@ impl<'a> Searcher<'a> {
         let shard = self.task.shard;
         for matches in kept.chunk_by(|a, b| a.document == b.document) {
             let mut found = self.begin(shard.document(matches[0].document)?)?;
-            for &Kept { place, .. } in matches {
+            for kept in matches {
                 self.go_on()?;
+                let Some(matcher) = &self.matcher else {
+                    self.pack_marked(kept, &mut found, &mut packed)?;
+                    continue;
+                };
+                let place = kept.place;
                 let line = shard.text(place.start..place.end)?;
-                scan::ranges(&self.matcher, scan::without_end(line), &mut self.ranges);
+                scan::ranges(&matcher.finder, scan::without_end(line), &mut self.ranges);
                 let rank = found.line_rank(line, &self.ranges);
                 found.pack(place, line, rank, &self.ranges, &mut packed)?;
             }
@@ -248,15 +274,17 @@ impl<'a> Searcher<'a> {
 }
 
 /// The document in hand, and the packer that its first match makes.
-struct Found<'a> {
+pub(super) struct Found<'a> {
     task: Task<'a>,
-    document: Document<'a>,
-    package: &'a [u8],
+    pub(super) document: Document<'a>,
+    pub(super) package: &'a [u8],
     /// What all its matches share of their rank.
     rank: f32,
     /// Nothing of it will be sent: there is no need to know where its matches are.
-    counts_only: bool,
-    matched: bool,
+    pub(super) counts_only: bool,
+    pub(super) matched: bool,
+    /// Which patterns contribute, when it was judged.
+    pub(super) marks: Marks,
     /// Once one of its matches has been kept.
     name: Option<Arc<Name>>,
     /// What the packer will collect in.
@@ -264,18 +292,18 @@ struct Found<'a> {
     packer: Option<Packer<'a>>,
 }
 
-impl Found<'_> {
+impl<'a> Found<'a> {
     /// Whether its other matches are not wanted.
-    fn is_done(&self) -> bool {
+    pub(super) fn is_done(&self) -> bool {
         self.matched && self.task.request.want == Want::Documents
     }
 
-    fn line_rank(&self, line: &[u8], ranges: &[(usize, usize)]) -> f32 {
+    pub(super) fn line_rank(&self, line: &[u8], ranges: &[(usize, usize)]) -> f32 {
         self.rank + rank::line_rank(scan::without_end(line), ranges.iter().copied())
     }
 
     /// Adds a match; `line` has its end, and `ranges` are in what is before it.
-    fn push(
+    pub(super) fn push(
         &mut self,
         place: Place,
         line: &[u8],
@@ -294,6 +322,45 @@ impl Found<'_> {
         }
     }
 
+    /// Adds the document's name; `ranges` are in its path.
+    pub(super) fn push_name(
+        &mut self,
+        ranges: &[(usize, usize)],
+        (packed, keeping): (&mut Packed, &mut Keeping),
+    ) -> Result<(), Error> {
+        let rank = self.name_rank(ranges);
+        match self.task.request.best_limit() {
+            Some(limit) => {
+                if !self.task.threshold.leaves_out(rank) {
+                    let place = Place::of_name(&self.document, 0);
+                    keeping.push(self.keep(place, rank), limit);
+                }
+                Ok(())
+            }
+            None => self.pack_name(ranges, packed),
+        }
+    }
+
+    /// Of a document whose name is looked for, how good it is; else as that of a line that it is.
+    fn name_rank(&self, ranges: &[(usize, usize)]) -> f32 {
+        let (path, compiled) = (self.document.path, self.task.request.compiled);
+        self.rank
+            + match compiled.names {
+                true => rank::name_rank(path, &compiled.literals),
+                false => rank::line_rank(path, ranges.iter().copied()),
+            }
+    }
+
+    pub(super) fn pack_name(
+        &mut self,
+        ranges: &[(usize, usize)],
+        out: &mut Packed,
+    ) -> Result<(), Error> {
+        let rank = self.name_rank(ranges);
+        self.packer()?.push_name(rank, ranges, out);
+        Ok(())
+    }
+
     fn keep(&mut self, place: Place, rank: f32) -> Kept {
         let (package, path) = (self.package, self.document.path);
         let name = self.name.get_or_insert_with(|| Name::new(package, path));
@@ -301,10 +368,11 @@ impl Found<'_> {
             key: Key::new(rank, Arc::clone(name), place.number),
             document: self.document.id,
             place,
+            marks: self.marks,
         }
     }
 
-    fn pack(
+    pub(super) fn pack(
         &mut self,
         place: Place,
         line: &[u8],
@@ -312,7 +380,11 @@ impl Found<'_> {
         ranges: &[(usize, usize)],
         out: &mut Packed,
     ) -> Result<(), Error> {
-        let packer = match &mut self.packer {
+        self.packer()?.push(place, line, rank, ranges, out)
+    }
+
+    fn packer(&mut self) -> Result<&mut Packer<'a>, Error> {
+        Ok(match &mut self.packer {
             Some(packer) => packer,
             none => none.insert(Packer::new(
                 (self.task.shard, self.task.index),
@@ -321,7 +393,6 @@ impl Found<'_> {
                 self.task.request.context_lines,
                 mem::take(&mut self.collected),
             )?),
-        };
-        packer.push(place, line, rank, ranges, out)
+        })
     }
 }

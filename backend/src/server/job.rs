@@ -1,15 +1,11 @@
 //! One search on its thread: compiled, planned, and run when it is its turn.
 
 use super::chunks::{Chunk, Chunks, Queue};
-use super::filters;
 use super::turns::{Turn, Turns};
-use crate::pattern::Compiled;
+use crate::compiled::Compiled;
 use crate::search::{Cancel, HEAVY_BLOCKS, Plan, Request, Stopped, Unplanned};
-use index::filter::Filters;
 use index::shard::Shard;
-use schema::message::{
-    self, End, Expr, Failure, FailureKind, Filter, Pattern, Phases, Search, ShardEnd, Want,
-};
+use schema::message::{self, End, Failure, FailureKind, Phases, Search, ShardEnd, Want};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -64,40 +60,36 @@ impl Job {
     /// this; sends frames of batches and progress.
     pub(super) fn run(&self, turn: Turn, queue: Queue) -> Result<Finished, Unfinished> {
         let started = Instant::now();
-        let (pattern, said) = parts(&self.search).map_err(Unfinished::Failed)?;
-        let compiled = compile(pattern).map_err(Unfinished::Failed)?;
-        let filters = filters::compile(&said).map_err(Unfinished::Failed)?;
-        let request = self.request(&compiled, &filters);
+        let compiled = Compiled::new(&self.search.expr, self.search.names)
+            .map_err(|bad| Unfinished::Failed(bad.into()))?;
+        let request = self.request(&compiled);
         let planned = Instant::now();
         let plan = self.plan(&request)?;
         let counted = Instant::now();
-        let is_heavy = plan.blocks() > HEAVY_BLOCKS;
         let mut chunks = Chunks::begin(queue, plan.progress())?;
+        if self.search.want == Want::Estimate {
+            let (shards, estimates) = request.estimate(plan)?;
+            let (rest, _) = chunks.finish();
+            let phases = [planned - started, counted.elapsed(), Duration::ZERO];
+            let end = end(&compiled, phases, shards);
+            let end = End { estimates, ..end };
+            return Ok(Finished { rest, end });
+        }
+        let is_heavy = plan.blocks() > HEAVY_BLOCKS;
         let turn = self.turn_for(is_heavy, turn)?;
         let shards = request.run(plan, &mut chunks)?;
         let (rest, waited) = chunks.finish();
         drop(turn);
         let phases = [planned - started, counted - planned, counted.elapsed()];
         record(phases, waited, &shards);
-        let [plan_us, candidates_us, verify_us] = phases.map(|phase| phase.as_micros() as u64);
-        let end = End {
-            shards,
-            plan: plan_text(&compiled),
-            phases: Phases {
-                plan_us,
-                candidates_us,
-                verify_us,
-            },
-            estimates: Vec::new(),
-        };
+        let end = end(&compiled, phases, shards);
         Ok(Finished { rest, end })
     }
 
-    fn request<'a>(&'a self, compiled: &'a Compiled, filters: &'a Filters) -> Request<'a> {
+    fn request<'a>(&'a self, compiled: &'a Compiled) -> Request<'a> {
         Request {
             shards: &self.shards,
             compiled,
-            filters,
             want: self.search.want,
             limit: self.search.limit,
             context_lines: match self.search.want {
@@ -110,7 +102,7 @@ impl Job {
     }
 
     fn plan(&self, request: &Request<'_>) -> Result<Plan, Unfinished> {
-        let blocks_max = match self.search.heavy {
+        let blocks_max = match self.search.heavy || self.search.want == Want::Estimate {
             true => u64::MAX,
             false => HEAVY_BLOCKS,
         };
@@ -131,29 +123,18 @@ impl Job {
     }
 }
 
-/// The pattern and the filters that an expression consists of.
-fn parts(search: &Search) -> Result<(&Pattern, Vec<(u32, &Filter, bool)>), Failure> {
-    let bad = || Failure::new(FailureKind::BadQuery, "the query is not understood here");
-    let (mut pattern, mut said) = (None, Vec::new());
-    for (atom, factor) in (0..).zip(search.expr.factors()) {
-        match factor {
-            Expr::Pattern(other) if pattern.is_none() => pattern = Some(other),
-            Expr::Filter(filter) => said.push((atom, filter, false)),
-            Expr::Not(inner) => match &**inner {
-                Expr::Filter(filter) => said.push((atom, filter, true)),
-                _ => return Err(bad()),
-            },
-            _ => return Err(bad()),
-        }
+fn end(compiled: &Compiled, phases: [Duration; 3], shards: Vec<ShardEnd>) -> End {
+    let [plan_us, candidates_us, verify_us] = phases.map(|phase| phase.as_micros() as u64);
+    End {
+        shards,
+        plan: plan_text(compiled),
+        phases: Phases {
+            plan_us,
+            candidates_us,
+            verify_us,
+        },
+        estimates: Vec::new(),
     }
-    Ok((pattern.ok_or_else(bad)?, said))
-}
-
-fn compile(pattern: &Pattern) -> Result<Compiled, Failure> {
-    Compiled::new(pattern).map_err(|bad| Failure {
-        offset: bad.at.and_then(|at| u32::try_from(at).ok()),
-        ..Failure::new(FailureKind::BadQuery, bad.reason)
-    })
 }
 
 fn too_heavy(cost: u64) -> Failure {
@@ -185,7 +166,7 @@ fn record([plan, candidates, verify]: [Duration; 3], waited: Duration, shards: &
 }
 
 fn plan_text(compiled: &Compiled) -> String {
-    let mut text = compiled.query.to_string();
+    let mut text = compiled.plan_text();
     if text.len() > PLAN_BYTES_MAX {
         let end = text.floor_char_boundary(PLAN_BYTES_MAX);
         text.truncate(end);

@@ -4,11 +4,11 @@
 //! of how a version is split off or a language told.
 
 use crate::naive::Document;
-use index::filter::{Filters, Value};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 use regex::bytes::Regex;
+use schema::message::{self, Expr, Reading};
 
 /// What a filter looks at.
 #[derive(Clone, Copy, Debug)]
@@ -53,33 +53,37 @@ const VALUES: [(Field, bool, &str); 22] = [
     (Field::Language, true, "JavaScript"),
 ];
 
-/// Most often none, else up to three.
-pub(crate) fn filters() -> impl Strategy<Value = Vec<Filter>> {
+/// One.
+pub(crate) fn one() -> impl Strategy<Value = Filter> {
     let filter = (select(&VALUES[..]), any::<bool>());
-    let filter = filter.prop_map(|((field, exact, text), negated)| Filter {
+    filter.prop_map(|((field, exact, text), negated)| Filter {
         field,
         exact,
         text,
         negated,
-    });
-    prop_oneof![Just(Vec::new()), vec(filter, 1..=3)]
+    })
 }
 
-/// The filters as the index takes them.
-pub(crate) fn compile(filters: &[Filter]) -> Filters {
-    let mut compiled = Filters::default();
-    for filter in filters {
-        let value = match filter.exact {
-            true => Value::Exact(filter.text),
-            false => Value::Regexp(filter.text),
-        };
-        match filter.field {
-            Field::Package => compiled.package(value, filter.negated).unwrap(),
-            Field::Path => compiled.path(value, filter.negated).unwrap(),
-            Field::Language => compiled.language(filter.text, filter.negated).unwrap(),
-        }
-    }
-    compiled
+/// Most often none, else up to three.
+pub(crate) fn filters() -> impl Strategy<Value = Vec<Filter>> {
+    prop_oneof![Just(Vec::new()), vec(one(), 1..=3)]
+}
+
+/// The filter as it is sent.
+pub(crate) fn sent(filter: &Filter) -> Expr {
+    let expr = Expr::Filter(message::Filter {
+        field: match filter.field {
+            Field::Package => message::Field::Package,
+            Field::Path => message::Field::Path,
+            Field::Language => message::Field::Language,
+        },
+        reading: match filter.exact {
+            true => Reading::Exact,
+            false => Reading::Regexp,
+        },
+        text: filter.text.to_owned(),
+    });
+    if filter.negated { expr.negated() } else { expr }
 }
 
 /// Whether all filters leave a document.

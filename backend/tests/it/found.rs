@@ -1,8 +1,7 @@
 //! What the backend's frames say: a shard is searched, its frames are decoded and made plain.
 
-use backend::pattern::Compiled;
+use backend::compiled::Compiled;
 use backend::search::{Cancel, Request, Sink, Stopped};
-use index::filter::Filters;
 use index::shard::Shard;
 use schema::frame::{self, Decoder, Kind};
 use schema::message::{BatchReader, BatchView, LineView, Progress, ShardEnd, Want};
@@ -12,7 +11,10 @@ use std::sync::Arc;
 /// A line of a batch.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Line {
+    /// 0: it is the document's path.
     pub(crate) number: u32,
+    /// How many lines it is.
+    pub(crate) lines: u32,
     pub(crate) rank: f32,
     pub(crate) offset: u64,
     pub(crate) text: Vec<u8>,
@@ -63,6 +65,7 @@ impl Line {
         };
         Line {
             number: line.number,
+            lines: line.lines,
             rank: line.rank,
             offset: line.offset,
             text: line.text.to_vec(),
@@ -129,16 +132,10 @@ impl How {
 }
 
 /// Searches shards to their end.
-pub(crate) fn find(
-    shards: &[Arc<Shard>],
-    compiled: &Compiled,
-    filters: &Filters,
-    how: How,
-) -> Found {
+pub(crate) fn find(shards: &[Arc<Shard>], compiled: &Compiled, how: How) -> Found {
     let request = Request {
         shards,
         compiled,
-        filters,
         want: how.want,
         limit: how.limit,
         context_lines: how.context_lines,

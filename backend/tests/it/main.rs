@@ -1,14 +1,15 @@
 //! The backend from outside: what it finds, compared with a naive scan and with ripgrep, and how
 //! its server behaves on a connection.
 //!
-//! [`corpus`] makes directories of hostile files, [`query`] things to look for in them and [`filter`]
-//! filters on them;
+//! [`corpus`] makes directories of hostile files, [`query`] things to look for in them, [`filter`]
+//! filters on them and [`expressions`] what is said with both;
 //! [`wants`] says what is to be found when not everything is wanted;
 //! [`naive`] says what there is to be found, and [`found`] what the backend's frames say. The
 //! oracle shares no code with `index` or `backend`: it has its own idea of what is text, what is a
 //! line, and what a pattern means.
 
 mod corpus;
+mod expressions;
 mod filter;
 mod found;
 mod naive;

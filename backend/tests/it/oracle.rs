@@ -11,13 +11,12 @@ use crate::naive::{self, Document, judge};
 use crate::query::{Query, Recipe, recipes};
 use crate::wants;
 use backend::batch::LINE_BYTES_MAX;
-use backend::pattern::Compiled;
+use backend::compiled::{Compiled, Kind};
 use backend::scan::RANGES_MAX;
-use index::filter::{Filters, Value};
 use index::shard::{BlockId, Candidates, DocId, Shard};
 use proptest::prelude::*;
 use regex::bytes::Regex;
-use schema::message::{Pattern, ShardEnd, Syntax};
+use schema::message::{Expr, Field, Pattern, Reading, ShardEnd, Syntax};
 use std::collections::{BTreeMap, BTreeSet};
 use std::slice;
 use std::sync::Arc;
@@ -119,8 +118,11 @@ fn a_filter_that_leaves_one_package_costs_what_that_package_costs() {
     let [shard] = &built.index.shards[..] else {
         panic!("one shard")
     };
-    let mut filters = Filters::default();
-    filters.package(Value::Exact("p1"), false).unwrap();
+    let p1 = Expr::Filter(schema::message::Filter {
+        field: Field::Package,
+        reading: Reading::Exact,
+        text: "p1".to_owned(),
+    });
     let packages = shard.live_packages().map(|id| shard.package(id).unwrap());
     let package = { packages }
         .find(|package| package.directory == b"p1_1")
@@ -142,9 +144,9 @@ fn a_filter_that_leaves_one_package_costs_what_that_package_costs() {
             ignore_case: false,
             ..Pattern::default()
         };
-        let compiled = Compiled::new(&pattern).unwrap();
-        let shards = slice::from_ref(shard);
-        let found = find(shards, &compiled, &filters, How::all(0));
+        let expr = Expr::all([Expr::Pattern(pattern), p1.clone()]);
+        let compiled = Compiled::new(&expr, false).unwrap();
+        let found = find(slice::from_ref(shard), &compiled, How::all(0));
         let end = &found.ends[0];
         assert_eq!(end.matches, matches, "{text}");
         assert!(end.candidates <= blocks, "{text}: {end:?} of {blocks}");
@@ -158,16 +160,21 @@ fn check(built: &Built, documents: &[Document], query: &Query, filters: &[Filter
     let Some(judge) = judge(&query.judged, query.pattern.ignore_case) else {
         return;
     };
-    let compiled = Compiled::new(&query.pattern).unwrap_or_else(|bad| panic!("{query:?}: {bad}"));
+    let pattern = Expr::Pattern(query.pattern.clone());
+    let expr = Expr::all(
+        [pattern]
+            .into_iter()
+            .chain(filters.iter().map(filter::sent)),
+    );
+    let compiled = Compiled::new(&expr, false).unwrap_or_else(|bad| panic!("{query:?}: {bad}"));
     let left: Vec<&Document> = documents
         .iter()
         .filter(|document| filter::leave(filters, document))
         .collect();
-    let compiled_filters = filter::compile(filters);
     for context_lines in [0, 2] {
         let how = How::all(context_lines);
-        let all = find_alike(built, &compiled, &compiled_filters, how);
-        check_order_and_ends(built, &compiled, &compiled_filters, &all);
+        let all = find_alike(built, &compiled, how);
+        check_order_and_ends(built, &compiled, &all);
         let examined: u64 = all.ends.iter().map(|end| end.documents).sum();
         let mut found = ByDocument::new();
         for batch in all.batches() {
@@ -192,7 +199,7 @@ fn check(built: &Built, documents: &[Document], query: &Query, filters: &[Filter
         }
         wants::check(&all, |want, limit| {
             let how = How { want, limit, ..how };
-            let found = find_alike(built, &compiled, &compiled_filters, how);
+            let found = find_alike(built, &compiled, how);
             let batches = found.batches();
             for batches in batches.chunk_by(|a, b| (a.shard, a.document) == (b.shard, b.document)) {
                 let name = (&batches[0].package, &batches[0].path);
@@ -214,26 +221,26 @@ const PARALLEL_BLOCKS_MIN: u32 = 128;
 const PARALLEL_SHARDS_MIN: usize = 4;
 
 /// Searches with one worker, with two and with four, which must give the same.
-fn find_alike(built: &Built, compiled: &Compiled, filters: &Filters, how: How) -> Found {
+pub(crate) fn find_alike(built: &Built, compiled: &Compiled, how: How) -> Found {
     let shards = &built.index.shards;
     let [one, more @ ..] = [1, 2, 4].map(|workers| How { workers, ..how });
-    let one = find(shards, compiled, filters, one);
+    let one = find(shards, compiled, one);
     let is_large = |shard: &Arc<Shard>| shard.block_count() >= PARALLEL_BLOCKS_MIN;
     if shards.len() >= PARALLEL_SHARDS_MIN || shards.iter().any(is_large) {
         for more in more {
-            assert!(find(shards, compiled, filters, more) == one, "{more:?}");
+            assert!(find(shards, compiled, more) == one, "{more:?}");
         }
     }
     one
 }
 
 /// Matches ascend, and END says of them what is so.
-fn check_order_and_ends(built: &Built, compiled: &Compiled, filters: &Filters, found: &Found) {
+fn check_order_and_ends(built: &Built, compiled: &Compiled, found: &Found) {
     let batches = found.batches();
     assert!(batches.is_sorted_by_key(|batch| batch.shard));
     for (index, shard) in (0..).zip(&built.index.shards) {
         let batches = batches.iter().filter(|batch| batch.shard == index);
-        let end = expected_end(shard, index, compiled, filters, batches);
+        let end = expected_end(shard, index, compiled, batches);
         assert_eq!(found.ends[index as usize], end);
     }
     assert_eq!(found.ends.len(), built.index.shards.len());
@@ -244,7 +251,6 @@ fn expected_end<'b>(
     shard: &Shard,
     index: u32,
     compiled: &Compiled,
-    filters: &Filters,
     batches: impl Iterator<Item = &'b Batch>,
 ) -> ShardEnd {
     let mut keys = Vec::new();
@@ -255,7 +261,10 @@ fn expected_end<'b>(
         keys.extend(batch.matches().map(|line| (batch.document, line.number)));
     }
     assert!(keys.is_sorted_by(|a, b| a < b), "{keys:?}");
-    let candidates = shard.filtered_candidates(&compiled.query, filters, &|| false);
+    let Kind::Lines { query, .. } = &compiled.kind else {
+        panic!("lines are judged")
+    };
+    let candidates = shard.filtered_candidates(query, &compiled.filters, &|| false);
     let candidates: Vec<u32> = match candidates.unwrap().expect("nobody stops it") {
         Candidates::Ranges(ranges) => ranges.into_iter().flatten().collect(),
         Candidates::Blocks(blocks) => blocks,

@@ -13,10 +13,9 @@ use crate::found::{How, find};
 use crate::naive::{self, Document};
 use crate::query::{Query, recipes};
 use backend::batch::LINE_BYTES_MAX;
-use backend::pattern::Compiled;
-use index::filter::Filters;
+use backend::compiled::Compiled;
 use proptest::prelude::*;
-use schema::message::Syntax;
+use schema::message::{Expr, Syntax};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -76,9 +75,9 @@ fn without<'a>(a: &'a Lines, b: &Lines) -> Vec<(&'a (PathBuf, u32), &'a Vec<u8>)
 }
 
 fn ours(built: &Built, query: &Query) -> Lines {
-    let compiled = Compiled::new(&query.pattern).unwrap_or_else(|bad| panic!("{query:?}: {bad}"));
-    let shards = &built.index.shards;
-    let found = find(shards, &compiled, &Filters::default(), How::all(0));
+    let expr = Expr::Pattern(query.pattern.clone());
+    let compiled = Compiled::new(&expr, false).unwrap_or_else(|bad| panic!("{query:?}: {bad}"));
+    let found = find(&built.index.shards, &compiled, How::all(0));
     let mut lines = Lines::new();
     for batch in found.batches() {
         let path = Path::new(OsStr::from_bytes(&batch.package));

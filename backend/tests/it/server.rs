@@ -74,7 +74,7 @@ async fn a_connection_is_greeted_and_answers_one_search_after_the_other() {
 async fn what_cannot_be_searched_is_an_error_and_the_connection_goes_on() {
     let served = Served::start(&small(), 4);
     let (mut client, _serving) = served.connect().await;
-    for (pattern, offset) in [("task(", Some(4)), (r"a\nb", Some(1)), ("", None)] {
+    for (pattern, offset) in [("task(", Some(4)), (r"a\rb", Some(1)), ("", None)] {
         let failure = client
             .search(pattern, client.shards())
             .await

@@ -5,7 +5,7 @@ use super::{Arguments, say_rest};
 use crate::search;
 use crate::{size, terminal};
 use anyhow::Result;
-use backend::pattern::Compiled;
+use backend::compiled::{Compiled, Kind};
 use frontend::BadQuery;
 use index::directory::Index;
 use index::plan::Query;
@@ -20,7 +20,7 @@ pub(super) fn show(
     out: &mut impl Write,
 ) -> Result<ExitCode> {
     let query = match compile(text, arguments) {
-        Ok(compiled) => compiled.query,
+        Ok(planned) => planned,
         Err(bad) => return Ok(search::report_bad_query(text, &bad)),
     };
     let blocks = index
@@ -42,14 +42,19 @@ pub(super) fn show(
     Ok(ExitCode::SUCCESS)
 }
 
-fn compile(text: &str, arguments: &Arguments) -> Result<Compiled, BadQuery> {
+fn compile(text: &str, arguments: &Arguments) -> Result<Query, BadQuery> {
     let query = search::query(text, arguments.mode, arguments.ignore_case, Vec::new())?;
-    let pattern = query.expr().patterns()[0];
-    Compiled::new(pattern).map_err(|bad| {
-        let mut query = BadQuery::new(bad.reason);
-        query.at = bad.at;
-        query
-    })
+    let refused = |reason: &str, at| {
+        let mut bad = BadQuery::new(reason);
+        bad.at = at;
+        bad
+    };
+    let compiled =
+        Compiled::new(query.expr(), false).map_err(|bad| refused(&bad.reason, bad.at))?;
+    match compiled.kind {
+        Kind::Lines { query, .. } => Ok(query),
+        Kind::Documents(_) => Err(refused("a pattern over lines has no plan of blocks", None)),
+    }
 }
 
 /// How much there is to verify.

@@ -294,7 +294,7 @@ mod tests {
         // More than a ring has, and a last document that is not full.
         for matches in [0, 10, 20_017] {
             let search = Search {
-                expr: Expr::Pattern(Pattern {
+                expr: schema::message::Expr::Pattern(Pattern {
                     text: format!("matches {matches} seed 3"),
                     ..Pattern::default()
                 }),

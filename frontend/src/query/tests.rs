@@ -181,7 +181,7 @@ fn filters_are_a_set() {
         (Field::Path, "^src/"),
     ];
     let query = filtered(&filters);
-    expect!["x package:=i3-wm -path:vendor/ path:^src/ lang:C"].assert_eq(&query.interpreted_as());
+    expect!["x package:=i3-wm path:^src/ -path:vendor/ lang:C"].assert_eq(&query.interpreted_as());
     let mut others = filters.to_vec();
     others.rotate_left(1);
     others.push(filters[0]);

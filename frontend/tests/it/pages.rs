@@ -108,7 +108,7 @@ fn nonsense_is_refused_with_a_reason() {
     check("/api/v2/events?q=x&timeout=soon", 400, "not a time");
     check("/api/v2/search?q=x&want=files", 400, "documents or count");
     check("/api/v2/export?q=x&want=count&limit=1", 400, "no limit");
-    check("/api/v2/search?q=x&case=maybe", 400, "yes or no");
+    check("/api/v2/search?q=x&case=maybe", 400, "yes, no or auto");
     check("/api/v2/search?q=x&page=-1", 400, "page=-1 is not a number");
     check("/api/v2/search?q=x&per_page=0", 400, "from 1 to 1000");
     check(

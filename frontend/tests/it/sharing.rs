@@ -12,7 +12,7 @@ use std::time::Duration;
 
 fn query(text: &str) -> Query {
     let text = text.to_owned();
-    let (syntax, ignore_case) = (Syntax::Literal, false);
+    let (syntax, ignore_case) = (Syntax::Literal, true);
     let pattern = Pattern {
         text,
         syntax,

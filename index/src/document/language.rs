@@ -18,11 +18,41 @@ pub fn language(path: &[u8]) -> Option<&'static str> {
     find(path).map(|language| language.name)
 }
 
-/// The canonical name of the language that is called `name`, whatever the case.
+/// The canonical name of the language that is called `name`, whatever the case: by its own name, by
+/// another one that people have for it, or by an extension that is its own.
 pub fn language_named(name: &str) -> Option<&'static str> {
-    let is_it = |language: &&Language| language.name.eq_ignore_ascii_case(name);
-    LANGUAGES.iter().find(is_it).map(|language| language.name)
+    let by_name = |name: &str| {
+        let is_it = |language: &&Language| language.name.eq_ignore_ascii_case(name);
+        LANGUAGES.iter().find(is_it).map(|language| language.name)
+    };
+    let alias = ALIASES
+        .iter()
+        .find(|(alias, _)| alias.eq_ignore_ascii_case(name));
+    by_name(name)
+        .or_else(|| by_name(alias?.1))
+        .or_else(|| by_extension(name.to_ascii_lowercase().as_bytes()).map(|it| it.name))
 }
+
+/// Names that are neither a language's own nor an extension's.
+const ALIASES: [(&str, &str); 17] = [
+    ("csharp", "C#"),
+    ("cplusplus", "C++"),
+    ("elisp", "Emacs Lisp"),
+    ("fsharp", "F#"),
+    ("golang", "Go"),
+    ("latex", "TeX"),
+    ("lisp", "Common Lisp"),
+    ("node", "JavaScript"),
+    ("objc", "Objective-C"),
+    ("objective-cpp", "Objective-C++"),
+    ("objc++", "Objective-C++"),
+    ("protobuf", "Protocol Buffer"),
+    ("rustlang", "Rust"),
+    ("shell-script", "Shell"),
+    ("terraform", "HCL"),
+    ("viml", "Vim Script"),
+    ("vimscript", "Vim Script"),
+];
 
 /// The language that may have been meant by `name`, which is none's: the one that has it for an
 /// extension, as `cpp` and `js`, or else the one with the most similar name.
@@ -370,9 +400,11 @@ mod tests {
             ("c", Some("C"), None),
             ("CMAKE", Some("CMake"), None),
             ("Common lisp", Some("Common Lisp"), None),
-            ("cpp", None, Some("C++")),
-            ("py", None, Some("Python")),
-            ("JS", None, Some("JavaScript")),
+            ("cpp", Some("C++"), None),
+            ("py", Some("Python"), None),
+            ("JS", Some("JavaScript"), None),
+            ("golang", Some("Go"), None),
+            ("ObjC++", Some("Objective-C++"), None),
             ("Pyhton", None, Some("Python")),
             ("rsut", None, Some("Rust")),
             ("c+", None, Some("C")),

@@ -9,7 +9,7 @@
 //! document that they leave is ruled out by them.
 
 use super::inside::Inside;
-use super::{BlockId, Error, Shard, ranges};
+use super::{BlockId, Document, Error, Shard, ranges};
 use crate::filter::Filters;
 use crate::format::Section;
 use crate::plan::Query;
@@ -102,7 +102,7 @@ impl Shard {
                 let document = self.document(id)?;
                 at = document.blocks.end;
                 id.0 += 1;
-                if filters.leave_document(document.path) {
+                if self.leaves(filters, &document)? {
                     ranges::push(&mut left, document.blocks)
                         .ok_or_else(|| self.inconsistent("order of documents"))?;
                 }
@@ -128,12 +128,18 @@ impl Shard {
                 return Err(self.inconsistent("a block of no document"));
             }
             let own = rest.partition_point(|&block| block < document.blocks.end);
-            if filters.leave_document(document.path) {
+            if self.leaves(filters, &document)? {
                 left.extend_from_slice(&rest[..own]);
             }
             rest = &rest[own..];
         }
         Ok(Some(left))
+    }
+
+    /// Whether filters leave a document of a package that they leave.
+    pub(super) fn leaves(&self, filters: &Filters, document: &Document<'_>) -> Result<bool, Error> {
+        let package = self.package(self.package_of(document.id)?)?;
+        Ok(filters.leave_document(package.directory, document.path))
     }
 
     /// The live blocks that hold a trigram, ascending.

@@ -7,7 +7,7 @@
 use super::*;
 use crate::corpus;
 use crate::directory::{self, Index, MANIFEST};
-use crate::filter::{Filters, Value};
+use crate::filter::{Filters, Test, Tree, Value};
 use crate::indexing::{BuildOptions, Progress, build};
 use crate::manifest::{Options, hex};
 use crate::plan::plan;
@@ -402,6 +402,14 @@ fn several_pages() -> Vec<u8> {
     shard_bytes(&[("p_1", "a.c", &text), ("p_1", "b.c", b"line\n")], 256)
 }
 
+fn add(filters: &mut Filters, test: Test, negated: bool) {
+    let tree = Tree::Test(test);
+    filters.add(match negated {
+        true => Tree::Not(Box::new(tree)),
+        false => tree,
+    });
+}
+
 /// The candidates of a pattern in any case, whatever the document.
 fn candidates(shard: &Shard, pattern: &str) -> Result<Candidates, Error> {
     shard.candidates(&plan(pattern, true).unwrap())
@@ -507,8 +515,12 @@ fn a_forged_shard_does_not_panic() {
 fn read_all(shard: &Shard) -> Result<(), Error> {
     let everything = "(main|int)[^x]*(a|b;|inly)";
     let mut filters = Filters::default();
-    filters.package(Value::Regexp("a"), false).unwrap();
-    filters.path(Value::Regexp("x"), true).unwrap();
+    add(
+        &mut filters,
+        Test::package(Value::Regexp("a")).unwrap(),
+        false,
+    );
+    add(&mut filters, Test::path(Value::Regexp("x")).unwrap(), true);
     let _ = candidates(shard, everything);
     let _ = filtered(shard, everything, &filters);
     let _ = filtered(shard, ".", &filters);
@@ -699,14 +711,22 @@ fn all_filters(packages: &[&str], paths: &[&str], languages: &[&str]) -> Vec<Fil
             let mut filters = Filters::default();
             if !package.is_empty() {
                 let value = Value::Regexp(package);
-                filters.package(value, negated & 1 != 0).unwrap();
+                add(
+                    &mut filters,
+                    Test::package(value).unwrap(),
+                    negated & 1 != 0,
+                );
             }
             if !path.is_empty() {
                 let value = Value::Regexp(path);
-                filters.path(value, negated & 2 != 0).unwrap();
+                add(&mut filters, Test::path(value).unwrap(), negated & 2 != 0);
             }
             if !language.is_empty() {
-                filters.language(language, negated & 4 != 0).unwrap();
+                add(
+                    &mut filters,
+                    Test::language(language).unwrap(),
+                    negated & 4 != 0,
+                );
             }
             all.push(filters);
         }
@@ -734,7 +754,7 @@ fn check_filtered(shard: &Shard, filters: &Filters) {
         let id = shard.document_of(BlockId(*block)).unwrap();
         let package = shard.package(shard.package_of(id).unwrap()).unwrap();
         filters.leave_package(package.directory)
-            && filters.leave_document(shard.document(id).unwrap().path)
+            && filters.leave_document(package.directory, shard.document(id).unwrap().path)
     };
     for pattern in [
         ".",
@@ -759,8 +779,12 @@ fn check_filtered(shard: &Shard, filters: &Filters) {
 fn filtering_stops_when_it_is_told_to() {
     let shard = open(&shard_bytes(&FILTERED, 16)).unwrap();
     let mut filters = Filters::default();
-    filters.path(Value::Regexp("a"), false).unwrap();
-    filters.package(Value::Regexp("."), false).unwrap();
+    add(&mut filters, Test::path(Value::Regexp("a")).unwrap(), false);
+    add(
+        &mut filters,
+        Test::package(Value::Regexp(".")).unwrap(),
+        false,
+    );
     for pattern in [".", "main", "main|int", "main.*int"] {
         let query = plan(pattern, false).unwrap();
         let asked = std::cell::Cell::new(0);

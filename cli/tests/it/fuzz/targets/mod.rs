@@ -11,6 +11,7 @@
 mod answers;
 mod corpora;
 mod patterns;
+mod queries;
 mod shards;
 mod wire;
 
@@ -57,6 +58,12 @@ pub(crate) const TARGETS: &[Target] = &[
         run: patterns::pattern,
         seeds: patterns::seeds,
         smoke_inputs: 2000,
+    },
+    Target {
+        name: "query",
+        run: queries::query,
+        seeds: queries::seeds,
+        smoke_inputs: 10_000,
     },
     Target {
         name: "text",

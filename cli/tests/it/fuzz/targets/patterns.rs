@@ -1,9 +1,10 @@
 //! What people search for.
 
-use backend::pattern::Compiled;
+use backend::compiled::{Compiled, Kind};
+use backend::line::LineMatcher;
 use backend::scan;
 use frontend::Query;
-use index::filter::{Filters, Value};
+use index::filter::{Test, Tree, Value};
 use index::plan;
 use index::trigram::Trigram;
 use schema::message::{Expr, Pattern, Syntax};
@@ -34,28 +35,31 @@ pub(super) fn pattern(data: &[u8]) {
         ignore_case: options & 2 != 0,
         ..Pattern::default()
     };
-    let mut filters = Filters::default();
-    if filters.path(Value::Regexp(&pattern.text), false).is_ok() {
-        let _ = filters.leave_document(text);
+    for value in [Value::Regexp(&pattern.text), Value::Glob(&pattern.text)] {
+        if let Ok(test) = Test::path(value) {
+            let _ = Tree::Test(test).holds(b"p_1", text);
+        }
     }
-    let query = Query::new(Expr::Pattern(pattern.clone()), 0);
-    let Ok(compiled) = Compiled::new(&pattern) else {
+    let expr = Expr::Pattern(pattern.clone());
+    let query = Query::new(expr.clone(), 0);
+    let Ok(compiled) = Compiled::new(&expr, false) else {
         return;
     };
     let query = query.unwrap_or_else(|bad| panic!("{pattern:?}: {bad:?}"));
     assert!(!query.interpreted_as().is_empty());
-    let _ = scan::matching_lines(&compiled.matcher, text, |line| {
-        check_line(&compiled, &text[line]);
-        ControlFlow::Continue(())
-    });
+    if let Kind::Lines { matcher, query } = &compiled.kind {
+        let _ = scan::matching_lines(matcher, text, |line| {
+            check_line(matcher, query, &text[line]);
+            ControlFlow::Continue(())
+        });
+    }
 }
 
 /// Checks a line that matches.
-fn check_line(compiled: &Compiled, line: &[u8]) {
+fn check_line(matcher: &LineMatcher, query: &plan::Query, line: &[u8]) {
     let trigrams = line
         .windows(3)
         .filter_map(|bytes| Trigram::of([bytes[0], bytes[1], bytes[2]]));
-    let query = &compiled.query;
     assert!(
         holds(query, &trigrams.collect()),
         "{query} of {}",
@@ -63,7 +67,7 @@ fn check_line(compiled: &Compiled, line: &[u8]) {
     );
     let line = scan::without_end(line);
     let mut ranges = Vec::new();
-    scan::ranges(&compiled.matcher, line, &mut ranges);
+    scan::ranges(&matcher.finder, line, &mut ranges);
     assert!((1..=scan::RANGES_MAX).contains(&ranges.len()));
     let mut at = 0;
     for (start, end) in ranges {

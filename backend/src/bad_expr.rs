@@ -1,0 +1,67 @@
+//! Why an expression cannot be searched for, and which part of it is to blame.
+
+use index::filter::UnknownLanguage;
+use index::plan::BadPattern;
+use schema::message::{Failure, FailureKind};
+
+/// Why an expression cannot be searched for.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}")]
+pub struct BadExpr {
+    /// Which of [`Expr::atoms`](schema::message::Expr::atoms) is at fault.
+    pub atom: usize,
+    /// Where in its text, in bytes, when that is known.
+    pub at: Option<usize>,
+    /// Why.
+    pub reason: String,
+    /// What to do about it; empty when there is nothing to say.
+    pub hint: String,
+}
+
+impl BadExpr {
+    pub(crate) fn new(atom: usize, bad: BadPattern) -> BadExpr {
+        BadExpr {
+            atom,
+            at: bad.at,
+            reason: bad.reason,
+            hint: String::new(),
+        }
+    }
+
+    pub(crate) fn filter(atom: usize, field: &str, bad: BadPattern) -> BadExpr {
+        let reason = format!("the filter by {field}: {}", bad.reason);
+        BadExpr::new(atom, BadPattern { reason, ..bad })
+    }
+
+    pub(crate) fn language(atom: usize, unknown: &UnknownLanguage) -> BadExpr {
+        BadExpr {
+            atom,
+            at: None,
+            reason: unknown.to_string(),
+            hint: match unknown.similar {
+                Some(similar) => format!("did you mean {similar}?"),
+                None => "languages have the names that GitHub gives them, as C, C++ and Python"
+                    .to_owned(),
+            },
+        }
+    }
+
+    /// The same in an expression in which `before` others stand in front.
+    pub(crate) fn behind(self, before: usize) -> BadExpr {
+        BadExpr {
+            atom: before + self.atom,
+            ..self
+        }
+    }
+}
+
+impl From<BadExpr> for Failure {
+    fn from(bad: BadExpr) -> Failure {
+        Failure {
+            atom: u32::try_from(bad.atom).ok(),
+            offset: bad.at.and_then(|at| u32::try_from(at).ok()),
+            hint: bad.hint,
+            ..Failure::new(FailureKind::BadQuery, bad.reason)
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! What must be in a document for patterns to match there, in one line or over several.
+//!
+//! A pattern that may match over lines cannot be decided inside one block, but each of its trigrams
+//! that holds no line's end lies in one: so its query is planned as if anything could stand where a
+//! line's end can, and asked of documents instead of blocks.
+//! **Invariant:** never a false negative: a document in which the patterns are as the query says is
+//! among its documents.
+
+use super::{BadPattern, Info, Query, parse};
+use regex_syntax::hir::{Class, Dot, Hir, HirKind, Repetition};
+
+/// What must hold of a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Documents {
+    /// One of its blocks satisfies this; [`Query::All`]: nothing need hold.
+    Block(Query),
+    /// All of these hold.
+    And(Vec<Documents>),
+    /// One of these holds.
+    Or(Vec<Documents>),
+}
+
+impl Documents {
+    /// Every document.
+    pub const ALL: Documents = Documents::Block(Query::All);
+
+    /// Whether nothing need hold.
+    pub fn is_all(&self) -> bool {
+        match self {
+            Documents::Block(query) => *query == Query::All,
+            Documents::And(parts) => parts.iter().all(Documents::is_all),
+            Documents::Or(parts) => parts.iter().any(Documents::is_all),
+        }
+    }
+
+    /// A query of which each trigram may be in another block.
+    fn spread(query: Query) -> Documents {
+        match query {
+            Query::And(parts) => Documents::And(parts.into_iter().map(Self::spread).collect()),
+            Query::Or(parts) => Documents::Or(parts.into_iter().map(Self::spread).collect()),
+            leaf => Documents::Block(leaf),
+        }
+    }
+}
+
+/// What a document must hold for the regular expression `pattern` to match in it, over lines or not.
+pub fn plan_across(pattern: &str, ignore_case: bool) -> Result<Documents, BadPattern> {
+    let hir = without_line_ends(&parse(pattern, ignore_case)?);
+    Ok(Documents::spread(Info::of(&hir).into_query()))
+}
+
+/// An expression that matches more, and in which nothing is a line's end: anything may stand there.
+fn without_line_ends(hir: &Hir) -> Hir {
+    match hir.kind() {
+        HirKind::Empty | HirKind::Look(_) => hir.clone(),
+        HirKind::Literal(literal) => pieces(&literal.0),
+        HirKind::Class(class) => match holds_line_end(class) {
+            true => anything(),
+            false => hir.clone(),
+        },
+        HirKind::Repetition(repetition) => Hir::repetition(Repetition {
+            sub: Box::new(without_line_ends(&repetition.sub)),
+            ..repetition.clone()
+        }),
+        HirKind::Capture(capture) => without_line_ends(&capture.sub),
+        HirKind::Concat(parts) => Hir::concat(parts.iter().map(without_line_ends).collect()),
+        HirKind::Alternation(parts) => {
+            Hir::alternation(parts.iter().map(without_line_ends).collect())
+        }
+    }
+}
+
+/// The lines of a literal, with anything between them.
+fn pieces(literal: &[u8]) -> Hir {
+    let mut parts = Vec::new();
+    for (index, piece) in literal.split(|&byte| byte == b'\n').enumerate() {
+        if index > 0 {
+            parts.push(anything());
+        }
+        parts.push(Hir::literal(piece));
+    }
+    Hir::concat(parts)
+}
+
+fn holds_line_end(class: &Class) -> bool {
+    match class {
+        Class::Unicode(class) => class
+            .iter()
+            .any(|range| (range.start()..=range.end()).contains(&'\n')),
+        Class::Bytes(class) => class
+            .iter()
+            .any(|range| (range.start()..=range.end()).contains(&b'\n')),
+    }
+}
+
+fn anything() -> Hir {
+    Hir::repetition(Repetition {
+        min: 0,
+        max: None,
+        greedy: true,
+        sub: Box::new(Hir::dot(Dot::AnyByte)),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(pattern: &str, expected: &str) {
+        fn show(documents: &Documents) -> String {
+            let join = |parts: &[Documents], with: &str| {
+                let parts: Vec<String> = parts.iter().map(show).collect();
+                format!("({})", parts.join(with))
+            };
+            match documents {
+                Documents::Block(query) => query.to_string(),
+                Documents::And(parts) => join(parts, " & "),
+                Documents::Or(parts) => join(parts, " | "),
+            }
+        }
+        let planned = plan_across(pattern, false).unwrap();
+        assert_eq!(show(&planned), expected, "{pattern}");
+    }
+
+    #[test]
+    fn trigrams_over_a_line_end_are_not_asked_for() {
+        check("abc", r#""abc""#);
+        check(r"abc\ndef", r#"("abc" & "def")"#);
+        check(r"ab\ncd", "all");
+        check(r"(?s)abc.*def", r#"("abc" & "def")"#);
+        check(r"abc[x\n]def", r#"("abc" & "def")"#);
+        check(r"abc\s+def", r#"("abc" & "def")"#);
+        check(r"abc(\n|x)def", r#"("abc" & "def")"#);
+        check(r"abc\n|\nxyz", r#"("abc" | "xyz")"#);
+        check(r"(abc\n){2}def", r#"("abc" & "def")"#);
+        check(r"[^a]bcd", r#""bcd""#);
+        check(r"\n", "all");
+        assert!(plan_across(r"\n", false).unwrap().is_all());
+        assert!(plan_across("a(", false).is_err());
+    }
+}
