@@ -228,7 +228,8 @@ struct FileReply {
 struct ListRequest {
   # Frontend -> backend: what there is, in the order of names. Answered by one LIST or ERROR.
   enum What {
-    packages @0;             # whose directory begins with `prefix`
+    packages @0;             # whose directory begins with `prefix`, and that go by the name `package`
+                             # when there is one
     children @1;             # of `package`: what is in the directory `prefix`, empty or with a / at its
                              # end; directories with a / at their end, and the sums over what is in them
     skipped @2;              # of `package`, or of all when that is empty: what is not searchable and has

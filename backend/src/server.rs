@@ -11,16 +11,20 @@ mod connection;
 mod ended;
 mod file;
 mod job;
+mod list;
 mod search;
 mod turns;
 
 use crate::measures;
-use crate::snapshot::Live;
+use crate::snapshot::{Live, Snapshot};
 use connection::Connection;
 use ended::Ended;
 use index::shard::Shard;
 use schema::frame::Kind;
-use schema::message::{self, Failure, FailureKind, FileRequest, Hello, PROTOCOL, Search};
+use schema::message::{
+    self, Failure, FailureKind, FileReply, FileRequest, Hello, ListReply, ListRequest, PROTOCOL,
+    Search,
+};
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -154,7 +158,19 @@ impl Backend {
                     Err(error) => return refuse(&mut connection, bad_request(&error)).await,
                 },
                 Kind::File => match FileRequest::decode(&payload) {
-                    Ok(request) => self.answer_file(&mut connection, request).await?,
+                    Ok(request) => {
+                        let read = move |snapshot: &Snapshot| file::read(snapshot, &request);
+                        self.answer_read(&mut connection, read, FileReply::encode)
+                            .await?;
+                    }
+                    Err(error) => return refuse(&mut connection, bad_request(&error)).await,
+                },
+                Kind::List => match ListRequest::decode(&payload) {
+                    Ok(request) => {
+                        let read = move |snapshot: &Snapshot| list::read(snapshot, &request);
+                        self.answer_read(&mut connection, read, ListReply::encode)
+                            .await?;
+                    }
                     Err(error) => return refuse(&mut connection, bad_request(&error)).await,
                 },
                 // It came too late to stop anything.
@@ -186,18 +202,19 @@ impl Backend {
         }
     }
 
-    async fn answer_file<S>(
+    /// Answers with what is read of the shards that are live now.
+    async fn answer_read<S, T: Send + 'static>(
         &self,
         connection: &mut Connection<S>,
-        request: FileRequest,
+        read: impl FnOnce(&Snapshot) -> Result<T, index::shard::Error> + Send + 'static,
+        encode: impl FnOnce(&T, &mut Vec<u8>) -> Result<(), message::Error>,
     ) -> Result<(), connection::Error>
     where
         S: AsyncRead + AsyncWrite + Unpin + Send,
     {
         let snapshot = self.live.current();
-        let read = move || file::read(&snapshot, &request);
-        match tokio::task::spawn_blocking(read).await {
-            Ok(Ok(reply)) => self.answer(connection, |out| reply.encode(out)).await,
+        match tokio::task::spawn_blocking(move || read(&snapshot)).await {
+            Ok(Ok(reply)) => self.answer(connection, |out| encode(&reply, out)).await,
             Ok(Err(error)) => self.fail(connection, &error.to_string()).await,
             Err(error) => self.fail(connection, &error.to_string()).await,
         }

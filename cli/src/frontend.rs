@@ -1,10 +1,11 @@
 //! `trawl frontend`: searches backends, and answers people and programs over HTTP.
 
+use crate::keys::Keys;
 use crate::limits::Limits;
 use crate::{size, terminal};
 use anyhow::{Context, Result};
 use axum::serve::ListenerExt;
-use frontend::{Backend, Frontend};
+use frontend::{Backend, Config, Frontend};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -30,6 +31,8 @@ pub(crate) struct Arguments {
     memory: u64,
     #[command(flatten)]
     limits: Limits,
+    #[command(flatten)]
+    keys: Keys,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
@@ -38,11 +41,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
 }
 
 async fn serve(arguments: &Arguments) -> Result<ExitCode> {
+    let api_keys = arguments.keys.read()?;
     let listener = listen(&arguments.listen).await?;
     let metrics = record_metrics()?;
     std::fs::create_dir_all(&arguments.spool)
         .with_context(|| format!("{}: cannot be created", arguments.spool.display()))?;
-    let config = arguments.limits.config(&arguments.spool, arguments.memory);
+    let config = Config {
+        api_keys,
+        ..arguments.limits.config(&arguments.spool, arguments.memory)
+    };
     let backends = arguments
         .backends
         .iter()

@@ -9,6 +9,7 @@ mod frontend;
 mod health;
 mod index;
 mod inspect;
+mod keys;
 mod limits;
 mod local;
 mod place;

@@ -1,10 +1,11 @@
 //! `trawl serve`: everything in one process, from directories to a page in a browser.
 
 use crate::index::BuildArguments;
+use crate::keys::Keys;
 use crate::limits::Limits;
 use crate::{local, place, size, terminal};
 use anyhow::{Context, Result, bail};
-use frontend::Frontend;
+use frontend::{Config, Frontend};
 use index::corpus::{self, Source};
 use index::indexing::{self, Changes};
 use std::collections::HashSet;
@@ -38,6 +39,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     limits: Limits,
     #[command(flatten)]
+    keys: Keys,
+    #[command(flatten)]
     build: BuildArguments,
     /// Directories of source
     #[arg(value_name = "SOURCE")]
@@ -51,15 +54,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
 
 async fn serve(arguments: &Arguments) -> Result<ExitCode> {
     // Before the index is built: an address in use should not cost the time that takes.
+    let api_keys = arguments.keys.read()?;
     let listener = crate::frontend::listen(&arguments.listen).await?;
     let metrics = crate::frontend::record_metrics()?;
     let index = prepare_index(arguments)?;
     let backend = local::backend(&index)?;
     let start = |spool: &Path| {
-        Frontend::start(
-            arguments.limits.config(spool, arguments.search_memory),
-            vec![backend.clone()],
-        )
+        let config = Config {
+            api_keys: api_keys.clone(),
+            ..arguments.limits.config(spool, arguments.search_memory)
+        };
+        Frontend::start(config, vec![backend.clone()])
     };
     let frontend = match &arguments.spool {
         Some(spool) => {

@@ -38,6 +38,9 @@ pub struct Config {
     pub cors_origins: Vec<String>,
     /// Whether the spool keeps finished queries when the frontend ends.
     pub durable: bool,
+    /// Who may use the API of Debian Code Search: those with one of these keys, or everybody when there
+    /// are none.
+    pub api_keys: Vec<String>,
     /// Is asked before every write to the spool; for tests of what fails.
     pub before_write: Option<BeforeWrite>,
 }
@@ -68,6 +71,7 @@ impl Config {
             run_memory_bytes: 64 << 10,
             cors_origins: Vec::new(),
             durable: true,
+            api_keys: Vec::new(),
             before_write: None,
         }
     }

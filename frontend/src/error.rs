@@ -47,10 +47,10 @@ pub enum SearchError {
     },
 }
 
-/// Why a part of a document cannot be had.
+/// Why a part of a document, or a list, cannot be had.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// Nobody who answered has the document, and not everybody did.
+    /// Nobody who answered has it, or all of it, and not everybody did.
     #[error("no answer from {}", names(.0))]
     Unreachable(Vec<(String, String)>),
     /// The name is longer than a request may be.

@@ -2,19 +2,19 @@
 //!
 //! A [`Backend`] is a name and a way to connect. The frontend holds one standing connection to each
 //! ([`Peer`]), on which it hears which shards the backend serves and that it is alive; a query or
-//! a request for a file has a connection of its own for its time, taken from the idle ones when
+//! a request for a file or a list has a connection of its own for its time, taken from the idle ones when
 //! there is one.
 //! Sockets block and have threads of their own: a stream is one loop that reads, walks frames and
 //! writes, and never waits for anything but its socket and the disk.
 
 mod connection;
-mod file;
+mod request;
 mod search;
 mod standing;
 mod walk;
 
 pub(crate) use connection::Lost;
-pub(crate) use file::request;
+pub(crate) use request::{Request, request};
 pub(crate) use search::receive;
 pub(crate) use standing::{Link, Peer};
 #[cfg(test)]

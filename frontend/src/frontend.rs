@@ -8,8 +8,9 @@ use crate::answer::Answer;
 use crate::assign::{self, Plan};
 use crate::config::Config;
 use crate::error::{FileError, RETRY_AFTER_S, SearchError, StartError};
-use crate::fanout::{self, Backend, Link, Lost, Peer};
+use crate::fanout::{self, Backend, Link, Lost, Peer, Request};
 use crate::http::cors;
+use crate::listing::{self, Listing};
 use crate::live::{Claim, Deadline, Live, Slot};
 use crate::measures;
 use crate::memory::Memory;
@@ -18,10 +19,12 @@ use crate::runs::{Forgotten, Runs};
 use crate::search::Search;
 use crate::spool::{Limits, Spool};
 use crate::turns::Turns;
-use schema::message::{self, FileRange, FileReply, FileRequest};
+use schema::message::{self, FileRange, FileReply, FileRequest, ListReply, ListRequest, What};
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use tokio::task::JoinHandle;
 
 /// Runs that are under way, whatever they cost; more are refused.
 const ACTIVE_MAX: usize = 256;
@@ -45,6 +48,25 @@ pub struct BackendStatus {
     pub blocks: u64,
     /// Bytes of text in them.
     pub text_bytes: u64,
+    /// When its index was written, in seconds since 1970; `None` until it has said so.
+    pub updated: Option<u64>,
+}
+
+/// What can be searched.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Served {
+    /// Names the set of shards.
+    pub generation: String,
+    /// How many there are.
+    pub shards: u64,
+    /// Packages in them.
+    pub packages: u64,
+    /// Documents in them.
+    pub documents: u64,
+    /// Bytes of text in them.
+    pub text_bytes: u64,
+    /// When the oldest backend's index was written, in seconds since 1970.
+    pub updated: Option<u64>,
 }
 
 /// A frontend. Dropping it closes its connections.
@@ -207,22 +229,13 @@ impl Frontend {
         path: &[u8],
         range: FileRange,
     ) -> Result<Option<FileReply>, FileError> {
-        self.ready().await;
-        let request = Arc::new(FileRequest {
+        let request = FileRequest {
             package: package.to_vec(),
             path: path.to_vec(),
             range,
-        });
-        let asked: Vec<_> = self
-            .peers
-            .iter()
-            .map(|peer| {
-                let (peer, request) = (Arc::clone(peer), Arc::clone(&request));
-                self.runtime.spawn_blocking(move || ask(&peer, &request))
-            })
-            .collect();
+        };
         let mut unreachable = Vec::new();
-        for (peer, reply) in self.peers.iter().zip(asked) {
+        for (peer, reply) in self.peers.iter().zip(self.ask_all(&request).await?) {
             match reply.await.expect("asking a backend does not panic") {
                 Ok(reply) if reply.found => return Ok(Some(reply)),
                 Ok(_) => {}
@@ -236,9 +249,73 @@ impl Frontend {
         }
     }
 
+    /// Asks all backends what there is: one list, in the order of names. Of children of a package it is
+    /// enough that somebody has it; of anything else a list without all backends is an error that
+    /// names them, and [`listing`](Self::listing) gives what there is of it.
+    pub async fn list(&self, request: ListRequest) -> Result<ListReply, FileError> {
+        let is_found =
+            |listing: &Listing| request.what == What::Children && !listing.entries.is_empty();
+        let mut listing = self.listing(&request).await?;
+        if is_found(&listing) {
+            listing.unreachable.clear();
+        }
+        listing.whole()
+    }
+
+    /// The same, of the backends that can be reached, and who cannot.
+    pub async fn listing(&self, request: &ListRequest) -> Result<Listing, FileError> {
+        let (mut replies, mut unreachable) = (Vec::new(), Vec::new());
+        for (peer, reply) in self.peers.iter().zip(self.ask_all(request).await?) {
+            match reply.await.expect("asking a backend does not panic") {
+                Ok(reply) => replies.push(reply),
+                Err(lost) => unreachable.push((peer.name().to_owned(), lost.to_string())),
+            }
+        }
+        let ListReply { entries, more } = listing::merge(request, replies);
+        Ok(Listing {
+            entries,
+            more,
+            unreachable,
+        })
+    }
+
+    /// Asks all backends at once. What each says comes in their order.
+    async fn ask_all<R: Request>(
+        &self,
+        request: &R,
+    ) -> Result<Vec<JoinHandle<Result<R::Reply, Lost>>>, FileError> {
+        let mut frame = Vec::new();
+        request.encode(&mut frame)?;
+        let frame: Arc<[u8]> = frame.into();
+        self.ready().await;
+        let ask = |peer: &Arc<Peer>| {
+            let (peer, frame) = (Arc::clone(peer), Arc::clone(&frame));
+            self.runtime.spawn_blocking(move || ask::<R>(&peer, &frame))
+        };
+        Ok(self.peers.iter().map(ask).collect())
+    }
+
     /// How it is set up.
     pub fn config(&self) -> &Config {
         &self.config
+    }
+
+    /// What can be searched now, as far as backends have said: each shard once, wherever it is served.
+    pub fn served(&self) -> Served {
+        let statuses: Vec<_> = self.peers.iter().map(|peer| peer.status()).collect();
+        let shards = statuses
+            .iter()
+            .filter_map(|status| status.shards.as_deref());
+        let distinct: HashMap<_, _> = shards.flatten().map(|shard| (shard.id, shard)).collect();
+        let sum = |of: fn(&message::Shard) -> u64| distinct.values().map(|shard| of(shard)).sum();
+        Served {
+            generation: self.plan().generation.clone(),
+            shards: distinct.len() as u64,
+            packages: sum(|shard| shard.packages.into()),
+            documents: sum(|shard| shard.documents.into()),
+            text_bytes: sum(|shard| shard.text_bytes),
+            updated: statuses.iter().filter_map(|status| status.updated).min(),
+        }
     }
 
     /// The backends and whether they are there.
@@ -366,10 +443,10 @@ impl Drop for Frontend {
     }
 }
 
-/// Asks one backend for a part of a document, if it is connected.
-fn ask(peer: &Peer, request: &FileRequest) -> Result<FileReply, Lost> {
+/// Asks one backend, if it is connected.
+fn ask<R: Request>(peer: &Peer, frame: &[u8]) -> Result<R::Reply, Lost> {
     match peer.status().link {
-        Link::Connected => fanout::request(peer, request),
+        Link::Connected => fanout::request::<R>(peer, frame),
         Link::Lost { reason, .. } => Err(Lost::Failed(reason)),
     }
 }
@@ -389,6 +466,7 @@ fn status(peer: &Peer) -> BackendStatus {
         documents: shards.iter().map(|shard| u64::from(shard.documents)).sum(),
         blocks: shards.iter().map(|shard| u64::from(shard.blocks)).sum(),
         text_bytes: shards.iter().map(|shard| shard.text_bytes).sum(),
+        updated: status.updated,
     }
 }
 

@@ -7,8 +7,10 @@
 mod api;
 mod assets;
 mod body;
+mod catalog;
 pub(crate) mod cors;
 mod cursor;
+mod dcs;
 mod eta;
 mod events;
 mod explain;
@@ -22,6 +24,8 @@ mod lists;
 mod pages;
 mod params;
 mod problem;
+mod similar;
+mod skipped;
 
 pub(crate) use problem::kinds::Kind;
 
@@ -90,8 +94,8 @@ pub fn app(frontend: Arc<Frontend>, metrics: PrometheusHandle) -> Router {
 fn routes() -> Router<App> {
     Router::new()
         .route("/", get(pages::start))
-        .route("/search", get(pages::search))
-        .route("/show", get(file::show))
+        .route("/search", get(dcs::search_page))
+        .route("/show", get(dcs::show_page))
         .route("/api/v2/search", get(api::search).post(api::post))
         .route("/api/v2/search/{id}", get(api::run).delete(api::cancel))
         .route("/api/v2/search/{id}/events", get(events::run))
@@ -107,11 +111,31 @@ fn routes() -> Router<App> {
         .route("/api/v2/limits", get(limits::limits))
         .route("/problems", get(problem::kinds::list))
         .route("/problems/{name}", get(problem::kinds::one))
+        .route("/api/v2/index/packages", get(catalog::packages))
+        .route("/api/v2/tree", get(catalog::tree))
+        .route("/api/v2/skipped", get(skipped::skipped))
+        .route("/api/v2/status", get(catalog::status))
+        .merge(compatible())
         .route("/assets/{name}", get(assets::asset))
         .route("/healthz", get(health::healthz))
         .route("/metrics", get(health::metrics))
         .fallback(problem::not_found)
         .method_not_allowed_fallback(problem::method_not_allowed)
+}
+
+/// What Debian Code Search has beside `/search` and `/show`.
+fn compatible() -> Router<App> {
+    let per_package = "/perpackage-results/{query}/2/{page}";
+    Router::new()
+        .route("/api/v1/search", get(dcs::search).options(dcs::options))
+        .route(
+            "/api/v1/searchperpackage",
+            get(dcs::search_per_package).options(dcs::options),
+        )
+        .route("/openapi.yaml", get(dcs::yaml))
+        .route("/openapi.json", get(dcs::json))
+        .route("/results/{query}/{page}", get(dcs::results))
+        .route(per_package, get(dcs::results_per_package))
 }
 
 fn always(name: HeaderName, value: &'static str) -> SetResponseHeaderLayer<HeaderValue> {

@@ -7,7 +7,7 @@
 //! for them. [`app`] puts HTTP in front of all that.
 //!
 //! Pure, without clock, file and socket: `query`, [`filter`], `assign` (who searches what), `run` (one
-//! query's state machine), `rank` (order), `facets` (counts), [`page`], [`render`]. The rim around them:
+//! query's state machine), `rank` (order), `facets` (counts), `listing` (one list of many), [`page`], [`render`]. The rim around them:
 //! `fanout` (connections to [`Backend`]s), `spool` (what has been received, in memory or on disk),
 //! `harvest` (what one stream has brought in), `assemble` (what pages are made from, at a run's end),
 //! `packages` and `documents` (a file of them), `live` (a run's threads and counters), `turns` (who runs when), `memory`,
@@ -50,9 +50,11 @@ pub mod filter;
 mod frontend;
 mod harvest;
 mod http;
+mod listing;
 mod live;
 mod measures;
 mod memory;
+mod name;
 mod packages;
 pub mod page;
 pub mod query;
@@ -71,9 +73,11 @@ pub use assign::Known;
 pub use config::Config;
 pub use error::{FileError, SearchError, StartError};
 pub use fanout::{Backend, Stream};
-pub use frontend::{BackendStatus, Frontend};
+pub use frontend::{BackendStatus, Frontend, Served};
 pub use http::app;
+pub use listing::Listing;
 pub use live::{BackendProgress, Progress};
+pub use name::package_name;
 pub use packages::Package;
 pub use query::{
     BadQuery, CONTEXT_LINES_MAX, LIMIT_MAX, Limit, Notice, Parsed, QUERY_BYTES_MAX, Query,

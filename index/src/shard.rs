@@ -397,15 +397,32 @@ impl Shard {
 
     /// What was left out of live packages, in their order.
     pub fn skipped(&self) -> Result<Vec<SkippedFile>, Error> {
+        self.skipped_where(|_, _| true)
+    }
+
+    /// What was left out of live packages and has a package and a path that `keep` holds of. Nothing
+    /// else of the list is copied. `keep` sees bytes that have not been asked for
+    /// [`intact`](Self::intact) yet: what it decides by them is dropped when they are not.
+    pub fn skipped_where(
+        &self,
+        mut keep: impl FnMut(PackageId, &[u8]) -> bool,
+    ) -> Result<Vec<SkippedFile>, Error> {
         let mut rest = self.slice(Section::Skipped, 0..self.section_bytes(Section::Skipped))?;
         let mut files = Vec::new();
         while !rest.is_empty() {
-            let file = parse_skipped(&mut rest)
-                .filter(|file| file.package.0 < self.package_count())
+            let (package, path, reason) = parse_skipped(&mut rest)
+                .filter(|(package, ..)| package.0 < self.package_count())
                 .ok_or_else(|| self.corrupt(Section::Skipped, "an entry"))?;
-            files.push(file);
+            if self.is_live(package) && keep(package, path) {
+                // Copied before it is looked at: nothing can change between the two.
+                let reason = String::from_utf8(reason.to_vec());
+                files.push(SkippedFile {
+                    package,
+                    path: path.to_vec(),
+                    reason: reason.map_err(|_| self.corrupt(Section::Skipped, "an entry"))?,
+                });
+            }
         }
-        files.retain(|file| self.is_live(file.package));
         self.intact()?;
         Ok(files)
     }
@@ -539,19 +556,15 @@ fn read_header(path: &Path, bytes: &[u8]) -> Result<Header, Error> {
     Ok(header)
 }
 
-fn parse_skipped(rest: &mut &[u8]) -> Option<SkippedFile> {
+/// An entry of what was left out: its package, its path, and the reason in words.
+fn parse_skipped<'a>(rest: &mut &'a [u8]) -> Option<(PackageId, &'a [u8], &'a [u8])> {
     use crate::posting::decode_varint;
     let package = PackageId(u32::try_from(decode_varint(rest)?).ok()?);
     let path_bytes = usize::try_from(decode_varint(rest)?).ok()?;
-    let path = rest.split_off(..path_bytes)?.to_vec();
+    let path = rest.split_off(..path_bytes)?;
     let reason_bytes = usize::try_from(decode_varint(rest)?).ok()?;
-    // Copied before it is looked at: nothing can change between the two.
-    let reason = String::from_utf8(rest.split_off(..reason_bytes)?.to_vec()).ok()?;
-    Some(SkippedFile {
-        package,
-        path,
-        reason,
-    })
+    let reason = rest.split_off(..reason_bytes)?;
+    Some((package, path, reason))
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 
 mod client;
 mod hostile;
+mod list;
 mod turns;
 
 use crate::found::Batch;

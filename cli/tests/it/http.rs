@@ -30,6 +30,15 @@ pub(crate) fn get(address: &str, path: &str) -> Reply {
     read(agent().get(format!("http://{address}{path}")).call())
 }
 
+/// The same, with more in the request's head.
+pub(crate) fn get_with(address: &str, path: &str, headers: &[(&str, &str)]) -> Reply {
+    let mut request = agent().get(format!("http://{address}{path}"));
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    read(request.call())
+}
+
 /// Sends nothing to `path`.
 pub(crate) fn post(address: &str, path: &str) -> Reply {
     read(agent().post(format!("http://{address}{path}")).send_empty())

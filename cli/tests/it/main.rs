@@ -9,6 +9,7 @@ mod bad_input;
 mod bad_request;
 mod build;
 mod bytes;
+mod compatible;
 mod cut;
 mod end_to_end;
 mod filters;

@@ -7,7 +7,7 @@
 use super::connection::{Connection, Lost, hello};
 use super::{Backend, Stream};
 use schema::frame::Kind;
-use schema::message::Shard;
+use schema::message::{Hello, Shard};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, Thread};
@@ -41,6 +41,8 @@ pub(crate) struct Status {
     pub(crate) link: Link,
     /// The shards it announced last; none before it did for the first time.
     pub(crate) shards: Option<Arc<[Shard]>>,
+    /// When the manifest that it serves was written, in seconds since 1970, as it said last.
+    pub(crate) updated: Option<u64>,
     /// Attempts to connect that have come to an end, either way.
     attempts: u64,
     /// When the attempt under way began.
@@ -70,6 +72,7 @@ impl Peer {
                 since: SystemTime::now(),
             },
             shards: None,
+            updated: None,
             attempts: 0,
             attempting: None,
             version: 0,
@@ -207,19 +210,22 @@ impl Peer {
         let mut heard = None;
         while let Some(frame) = connection.decoder.decode()? {
             match frame.kind {
-                Kind::Hello => heard = Some(hello(frame.payload)?.shards),
+                Kind::Hello => heard = Some(hello(frame.payload)?),
                 kind => return Err(Lost::Unexpected(kind)),
             }
         }
-        if let Some(shards) = heard {
+        if let Some(hello) = heard {
             connection.touch();
-            self.announce(shards);
+            self.announce(hello);
         }
         Ok(())
     }
 
-    fn announce(&self, shards: Vec<Shard>) {
+    fn announce(&self, hello: Hello) {
+        let shards = hello.shards;
         self.status.send_if_modified(|status| {
+            // Nobody waits for this alone, and it changes no plan.
+            status.updated = Some(hello.updated).filter(|&updated| updated > 0);
             let connected = matches!(status.link, Link::Connected);
             let same = status.shards.as_deref() == Some(&shards[..]);
             if connected && same {

@@ -20,10 +20,10 @@ use tokio_stream::StreamExt;
 use tokio_stream::wrappers::ReceiverStream;
 
 /// Bytes that are sent at a time.
-const CHUNK_BYTES: usize = 256 << 10;
+pub(super) const CHUNK_BYTES: usize = 256 << 10;
 
 /// Chunks that wait for a slow client.
-const WAITING_MAX: usize = 2;
+pub(super) const WAITING_MAX: usize = 2;
 
 /// How the query was understood.
 const QUERY_HEADER: HeaderName = HeaderName::from_static("x-trawl-query");
@@ -153,7 +153,9 @@ fn escaped(text: &str) -> HeaderValue {
 
 /// What comes, as it comes; all at once, with its length, when it is no more than a chunk, and a
 /// problem when there is not even that.
-async fn body(mut receiver: mpsc::Receiver<Result<Bytes, SpoolError>>) -> Result<Body, Problem> {
+pub(super) async fn body(
+    mut receiver: mpsc::Receiver<Result<Bytes, SpoolError>>,
+) -> Result<Body, Problem> {
     let Some(first) = receiver.recv().await.transpose()? else {
         return Ok(Body::empty());
     };
@@ -190,7 +192,7 @@ fn write(answer: &Arc<Answer>, format: Format, sender: &Sender) {
 }
 
 /// Why an export ends early.
-enum Broken {
+pub(super) enum Broken {
     Spool(SpoolError),
     Gone,
 }
@@ -201,9 +203,9 @@ impl From<SpoolError> for Broken {
     }
 }
 
-type Sender = mpsc::Sender<Result<Bytes, SpoolError>>;
+pub(super) type Sender = mpsc::Sender<Result<Bytes, SpoolError>>;
 
-fn send(sender: &Sender, bytes: impl Into<Bytes>) -> Result<(), Broken> {
+pub(super) fn send(sender: &Sender, bytes: impl Into<Bytes>) -> Result<(), Broken> {
     let sent = sender.blocking_send(Ok(bytes.into()));
     sent.map_err(|_| Broken::Gone)
 }

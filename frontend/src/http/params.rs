@@ -163,7 +163,7 @@ impl Params {
     }
 
     /// A number from 1 to a bound, or its default.
-    fn bounded(&self, name: &str, default: usize, max: usize) -> Result<usize, Problem> {
+    pub(super) fn bounded(&self, name: &str, default: usize, max: usize) -> Result<usize, Problem> {
         let number = self.number(name, default)?;
         if (1..=max).contains(&number) {
             return Ok(number);
@@ -326,7 +326,7 @@ fn unknown(name: &str, known: &[&str]) -> Problem {
 }
 
 /// How many letters must be changed, added or left out to make one word of the other.
-fn distance(a: &str, b: &str) -> usize {
+pub(super) fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
     // A name can be as long as an address; beyond this it resembles none of ours.

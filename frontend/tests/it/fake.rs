@@ -1,10 +1,12 @@
 //! A backend that is made up: documents in memory, frames through `schema`, and faults on demand.
 
+use crate::catalog;
 use frontend::{Backend, Stream};
 use schema::frame::{Decoder, Kind};
 use schema::message::{
     Batch, End, Estimate, Expr, Failure, FailureKind, Field, FileRange, FileReply, FileRequest,
-    Hello, Line, PROTOCOL, Progress, Range, Reading, Search, Shard, ShardEnd, Skip, Want,
+    Hello, Line, ListRequest, PROTOCOL, Progress, Range, Reading, Search, Shard, ShardEnd, Skip,
+    Want,
 };
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -177,6 +179,7 @@ impl Fake {
                 match kind {
                     Kind::Search => self.search(&mut stream, &Search::decode(payload).unwrap())?,
                     Kind::File => self.file(&mut stream, &FileRequest::decode(payload).unwrap())?,
+                    Kind::List => self.list(&mut stream, &ListRequest::decode(payload).unwrap())?,
                     _ => return None,
                 }
             }
@@ -209,7 +212,7 @@ impl Fake {
         let hello = Hello {
             protocol: self.protocol,
             shards: shards.iter().map(shard).collect(),
-            updated: 0,
+            updated: 1_600_000_000,
         };
         let mut out = Vec::new();
         hello.encode(&mut out).unwrap();
@@ -369,6 +372,16 @@ impl Fake {
             open = self.gate.1.wait_timeout(open, HEARTBEAT).unwrap().0;
         }
         Some(())
+    }
+
+    fn list(&self, stream: &mut UnixStream, request: &ListRequest) -> Option<()> {
+        let mut out = Vec::new();
+        let shards = self.shards.lock().unwrap();
+        let documents = shards.iter().flat_map(|(_, documents)| documents);
+        let reply = catalog::reply(documents, request);
+        drop(shards);
+        reply.encode(&mut out).unwrap();
+        self.write(stream, &out)
     }
 
     fn file(&self, stream: &mut UnixStream, request: &FileRequest) -> Option<()> {

@@ -1,6 +1,8 @@
 //! The frontend as its clients see it, over HTTP, against backends that are made up.
 
 mod answers;
+mod catalog;
+mod dcs;
 mod disk;
 mod durable;
 mod events;

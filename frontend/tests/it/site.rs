@@ -32,6 +32,17 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
+    fn new(response: &mut ureq::http::Response<ureq::Body>) -> Answer {
+        let header = |(name, value): (&ureq::http::HeaderName, &ureq::http::HeaderValue)| {
+            (name.to_string(), value.to_str().unwrap().to_owned())
+        };
+        Answer {
+            status: response.status().as_u16(),
+            headers: response.headers().iter().map(header).collect(),
+            body: response.body_mut().read_to_vec().unwrap(),
+        }
+    }
+
     pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
     }
@@ -90,6 +101,18 @@ impl Site {
         self.send(ureq::http::Method::GET, path, &[])
     }
 
+    /// An answer that may send elsewhere.
+    pub(crate) fn get_without_following(&self, path: &str) -> Answer {
+        let agent = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .build();
+        let site = format!("{}{path}", self.address);
+        let mut response = ureq::Agent::from(agent).get(site).call().unwrap();
+        Answer::new(&mut response)
+    }
+
     pub(crate) fn send(
         &self,
         method: ureq::http::Method,
@@ -97,14 +120,7 @@ impl Site {
         headers: &[(&str, &str)],
     ) -> Answer {
         let mut response = self.call(method, path, headers);
-        let header = |(name, value): (&ureq::http::HeaderName, &ureq::http::HeaderValue)| {
-            (name.to_string(), value.to_str().unwrap().to_owned())
-        };
-        Answer {
-            status: response.status().as_u16(),
-            headers: response.headers().iter().map(header).collect(),
-            body: response.body_mut().read_to_vec().unwrap(),
-        }
+        Answer::new(&mut response)
     }
 
     fn call(

@@ -1,7 +1,8 @@
 //! Why a file or a directory is not searchable, in words for people and in a form that is stored.
 //!
-//! A reason is stored as its key and its detail; both come back with [`SkipReason::from_parts`].
-//! Keys are part of the index format: they may be added, but none may change its meaning.
+//! A reason is stored as its key and its detail, or in a shard in its words; it comes back with
+//! [`SkipReason::from_parts`] or [`SkipReason::from_words`]. Both are part of the index format: they may
+//! be added, but none may change its meaning.
 
 use std::fmt;
 
@@ -74,18 +75,41 @@ impl SkipReason {
             _ => return None,
         })
     }
+
+    /// The reason that these are the words of; `None` when no reason says that.
+    pub fn from_words(words: &str) -> Option<SkipReason> {
+        const PLAIN: [SkipReason; 6] = [
+            SkipReason::GitDirectory,
+            SkipReason::Index,
+            SkipReason::Symlink,
+            SkipReason::NotRegular,
+            SkipReason::Binary,
+            SkipReason::Changed,
+        ];
+        if let Some(rule) = words.strip_prefix(EXCLUDED_BY) {
+            return Some(SkipReason::Ignored(rule.to_owned()));
+        }
+        if let Some(message) = words.strip_prefix(CANNOT_BE_READ) {
+            return Some(SkipReason::Unreadable(message.to_owned()));
+        }
+        PLAIN.into_iter().find(|reason| reason.to_string() == words)
+    }
 }
+
+/// What stands before the details of the reasons that have one.
+const EXCLUDED_BY: &str = "excluded by ";
+const CANNOT_BE_READ: &str = "cannot be read: ";
 
 impl fmt::Display for SkipReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SkipReason::GitDirectory => f.write_str("git's own data"),
-            SkipReason::Ignored(rule) => write!(f, "excluded by {rule}"),
+            SkipReason::Ignored(rule) => write!(f, "{EXCLUDED_BY}{rule}"),
             SkipReason::Index => f.write_str("an index of Trawl"),
             SkipReason::Symlink => f.write_str("a symbolic link"),
             SkipReason::NotRegular => f.write_str("a pipe, socket or device"),
             SkipReason::Binary => f.write_str("binary"),
-            SkipReason::Unreadable(message) => write!(f, "cannot be read: {message}"),
+            SkipReason::Unreadable(message) => write!(f, "{CANNOT_BE_READ}{message}"),
             SkipReason::Changed => f.write_str("changed while it was read"),
         }
     }
@@ -122,8 +146,10 @@ mod tests {
         for (reason, key, words) in table {
             assert_eq!(reason.key(), key);
             assert_eq!(reason.to_string(), words);
+            assert_eq!(SkipReason::from_words(words), Some(reason.clone()));
             assert_eq!(SkipReason::from_parts(key, reason.detail()), Some(reason));
         }
+        assert_eq!(SkipReason::from_words("too tired"), None);
         assert_eq!(SkipReason::from_parts("tired", ""), None);
     }
 }

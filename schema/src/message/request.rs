@@ -178,7 +178,8 @@ impl FileRequest {
 /// What is listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
-    /// The packages whose directory begins with the prefix.
+    /// The packages whose directory begins with the prefix; when a package is named, those that go by
+    /// that name.
     Packages,
     /// Of a package, what is in the directory that is the prefix: empty, or with a `/` at its end.
     Children,

@@ -8,8 +8,8 @@ use backend::snapshot::Live;
 use index::shard::Shard;
 use schema::frame::{Decoder, Kind};
 use schema::message::{
-    End, Expr, Failure, FileRange, FileReply, FileRequest, Hello, Pattern, Progress, Search,
-    ShardEnd, Syntax,
+    End, Expr, Failure, FileRange, FileReply, FileRequest, Hello, ListReply, ListRequest, Pattern,
+    Progress, Search, ShardEnd, Syntax,
 };
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -41,6 +41,11 @@ impl Served {
     ) -> Served {
         let there = tempfile::tempdir().unwrap();
         build(&there, files, block_bytes);
+        Served::over(there, searches)
+    }
+
+    /// Over the index that is in `out` there.
+    pub(super) fn over(there: tempfile::TempDir, searches: usize) -> Served {
         let live = Live::open(&there.path().join("out")).unwrap();
         let options = Options {
             workers: 2,
@@ -224,6 +229,18 @@ impl Client {
 
     pub(super) async fn file(&mut self, path: &str, range: FileRange) -> FileReply {
         self.try_file(path, range).await.unwrap()
+    }
+
+    pub(super) async fn list(&mut self, request: &ListRequest) -> ListReply {
+        let mut bytes = Vec::new();
+        request.encode(&mut bytes).unwrap();
+        self.send(&bytes).await;
+        loop {
+            match self.next().await.unwrap() {
+                (Kind::List, payload) => return ListReply::decode(&payload).unwrap(),
+                (kind, _) => assert_eq!(kind, Kind::Hello),
+            }
+        }
     }
 
     pub(super) async fn try_file(

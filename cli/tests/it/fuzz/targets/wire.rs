@@ -2,9 +2,10 @@
 
 use schema::frame::{self, Decoder, HEADER_BYTES, Kind};
 use schema::message::{
-    Batch, BatchReader, End, Error, Expr, Failure, FailureKind, Field, FileRange, FileReply,
-    FileRequest, Filter, Hello, Line, LineView, PROTOCOL, Pattern, Progress, Range, Reading,
-    Search, Shard, ShardEnd, Skip, SpoolManifest, Syntax, Want, Window,
+    Batch, BatchReader, End, Entry, Error, Expr, Failure, FailureKind, Field, FileRange, FileReply,
+    FileRequest, Filter, Hello, Line, LineView, ListReply, ListRequest, PROTOCOL, Pattern,
+    Progress, Range, Reading, Search, Shard, ShardEnd, Skip, SpoolManifest, Syntax, Want, What,
+    Window,
 };
 use zerocopy::IntoBytes;
 
@@ -96,7 +97,7 @@ pub(super) fn messages(data: &[u8]) {
     let Some((kind, payload)) = data.split_first() else {
         return;
     };
-    match kind % 10 {
+    match kind % 12 {
         0 => check(payload, Hello::decode, Hello::encode),
         1 => check(payload, Search::decode, Search::encode),
         2 => check(payload, Progress::decode, Progress::encode),
@@ -106,6 +107,8 @@ pub(super) fn messages(data: &[u8]) {
         6 => check(payload, FileRequest::decode, FileRequest::encode),
         7 => check(payload, FileReply::decode, FileReply::encode),
         8 => check(payload, SpoolManifest::decode, SpoolManifest::encode),
+        9 => check(payload, ListRequest::decode, ListRequest::encode),
+        10 => check(payload, ListReply::decode, ListReply::encode),
         _ => check(payload, OwnedBatch::decode, OwnedBatch::encode),
     }
 }
@@ -283,6 +286,26 @@ pub(super) fn samples() -> Vec<Vec<u8>> {
         language: "C".to_owned(),
         hash: vec![5; 32],
     };
+    let list = ListRequest {
+        what: What::Children,
+        package: package.clone(),
+        prefix: b"src/".to_vec(),
+        after: path.clone(),
+        count: 100,
+    };
+    let entry = Entry {
+        package: package.clone(),
+        path: path.clone(),
+        documents: 1,
+        language: "C".to_owned(),
+        hash: vec![5; 32],
+        reason: "ignored".to_owned(),
+        ..Entry::default()
+    };
+    let listed = ListReply {
+        entries: vec![entry],
+        more: true,
+    };
     let manifest = SpoolManifest {
         generation: "0123456789abcdef".to_owned(),
         search: search.clone(),
@@ -305,6 +328,8 @@ pub(super) fn samples() -> Vec<Vec<u8>> {
         frame(&|out| request.encode(out)),
         frame(&|out| reply.encode(out)),
         frame(&|out| manifest.encode(out)),
+        frame(&|out| list.encode(out)),
+        frame(&|out| listed.encode(out)),
         frame(&|out| batch(out)),
     ]
 }

@@ -1,0 +1,154 @@
+//! LIST over a connection: packages of which some are dead, directories, and what is not searchable.
+
+use super::client::Served;
+use crate::corpus::write_package;
+use index::corpus::sources;
+use index::indexing::{BuildOptions, Changes, Progress, update};
+use schema::message::{Entry, ListRequest, What};
+use std::time::SystemTime;
+
+/// Two packages, one of them in its second version; and a third, of which nothing is searchable.
+fn served() -> Served {
+    let there = tempfile::tempdir().unwrap();
+    let write = |package: &str, files: &[(&str, &str)]| {
+        let bytes = |&(path, text): &(&str, &str)| (path.as_bytes().to_vec(), text.into());
+        let files: Vec<_> = files.iter().map(bytes).collect();
+        write_package(&there.path().join("source").join(package), &files);
+    };
+    let build = || {
+        let source = there.path().join("source");
+        let sources = sources(&[source], true).unwrap();
+        let (changes, options) = (Changes::default(), BuildOptions::default());
+        let out = there.path().join("out");
+        update(sources, &changes, &out, &options, &Progress::default()).unwrap();
+    };
+    write("b_1", &[("old.c", "int old;\n")]);
+    let a = [
+        ("src/a.c", "int a;\n"),
+        ("src/x/b.h", "int b;\nint c;\n"),
+        ("src/x/c.py", "c = 1\n"),
+        ("README", "read me\n"),
+        ("src/pic.png", "\0\0"),
+        (".git/HEAD", "ref"),
+    ];
+    write("a_1.0", &a);
+    build();
+    std::fs::remove_dir_all(there.path().join("source/b_1")).unwrap();
+    write("b_2", &[("new.c", "int new;\n")]);
+    write("c-3.1", &[("blob", "\0")]);
+    build();
+    Served::over(there, 4)
+}
+
+fn request(what: What, package: &str, prefix: &str) -> ListRequest {
+    ListRequest {
+        what,
+        package: package.into(),
+        prefix: prefix.into(),
+        after: Vec::new(),
+        count: 100,
+    }
+}
+
+/// An entry in a line: package, path, documents, bytes, lines, language, reason.
+fn line(entry: &Entry) -> String {
+    let Entry {
+        documents,
+        text_bytes,
+        lines,
+        language,
+        reason,
+        ..
+    } = entry;
+    let (package, path) = (entry.package.escape_ascii(), entry.path.escape_ascii());
+    format!("{package} {path} {documents} {text_bytes} {lines} {language} {reason}")
+        .trim_end()
+        .to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_there_is_is_listed_in_the_order_of_names() {
+    let served = served();
+    let (mut client, _serving) = served.connect().await;
+    let table: [(ListRequest, &[&str]); 13] = [
+        (
+            request(What::Packages, "", ""),
+            &["a_1.0  4 35 5", "b_2  1 9 1", "c-3.1  0 0 0"],
+        ),
+        (request(What::Packages, "", "b"), &["b_2  1 9 1"]),
+        (request(What::Packages, "", "b_1"), &[]),
+        (request(What::Packages, "c", ""), &["c-3.1  0 0 0"]),
+        (request(What::Packages, "b_1", ""), &[]),
+        (
+            request(What::Children, "a_1.0", ""),
+            &["a_1.0 README 1 8 1", "a_1.0 src/ 3 27 4"],
+        ),
+        (
+            request(What::Children, "a", "src/"),
+            &["a_1.0 src/a.c 1 7 1 C", "a_1.0 src/x/ 2 20 3"],
+        ),
+        (
+            request(What::Children, "a", "src/x/"),
+            &["a_1.0 src/x/b.h 1 14 2 C", "a_1.0 src/x/c.py 1 6 1 Python"],
+        ),
+        (request(What::Children, "b_1", ""), &[]),
+        (request(What::Children, "a", "s"), &["a_1.0 src/ 3 27 4"]),
+        (
+            request(What::Skipped, "", ""),
+            &[
+                "a_1.0 .git 0 0 0  git",
+                "a_1.0 src/pic.png 0 0 0  binary",
+                "c-3.1 blob 0 0 0  binary",
+            ],
+        ),
+        (
+            request(What::Skipped, "a", ".git/objects/pack"),
+            &["a_1.0 .git 0 0 0  git"],
+        ),
+        (request(What::Skipped, "a", "src/a.c"), &[]),
+    ];
+    for (request, expected) in table {
+        let reply = client.list(&request).await;
+        let lines: Vec<_> = reply.entries.iter().map(line).collect();
+        assert_eq!(lines, expected, "{request:?}");
+        assert!(!reply.more);
+        let now = SystemTime::UNIX_EPOCH.elapsed().unwrap().as_secs();
+        let is_new = |entry: &Entry| (now - 100..=now).contains(&entry.indexed);
+        assert!(reply.entries.iter().all(is_new), "{request:?}");
+    }
+    let file = client.list(&request(What::Children, "a", "src/a.c")).await;
+    assert_eq!(file.entries[0].hash, blake3::hash(b"int a;\n").as_bytes());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_list_goes_on_behind_its_last_name() {
+    let served = served();
+    let (mut client, _serving) = served.connect().await;
+    for (whole, key) in [
+        (request(What::Packages, "", ""), 0),
+        (request(What::Children, "a", ""), 1),
+        (request(What::Skipped, "", ""), 2),
+    ] {
+        let expected = client.list(&whole).await.entries;
+        let (mut found, mut after) = (Vec::new(), Vec::new());
+        loop {
+            let part = ListRequest {
+                count: 1,
+                after,
+                ..whole.clone()
+            };
+            let reply = client.list(&part).await;
+            found.extend(reply.entries);
+            let Entry { package, path, .. } = found.last().unwrap();
+            after = match key {
+                0 => package.clone(),
+                1 => path.clone(),
+                _ => [&package[..], path].join(&b'/'),
+            };
+            if !reply.more {
+                break;
+            }
+        }
+        assert_eq!(found, expected);
+    }
+}

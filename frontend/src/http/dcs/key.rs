@@ -1,0 +1,45 @@
+//! Whether a client may ask: it has one of the keys, or none is needed.
+
+use std::hint::black_box;
+
+/// Whether `given` is one of the keys. How long that takes tells the lengths of keys and nothing else
+/// of them. Without any key everybody may ask.
+pub(super) fn is_allowed(keys: &[String], given: Option<&[u8]>) -> bool {
+    let Some(given) = given else {
+        return keys.is_empty();
+    };
+    let known = keys.iter().map(|key| is_equal(key.as_bytes(), given));
+    // All of them are looked at, whichever it is.
+    keys.is_empty() | known.fold(false, |found, is_this| found | is_this)
+}
+
+fn is_equal(a: &[u8], b: &[u8]) -> bool {
+    let differing = a
+        .iter()
+        .zip(b)
+        .fold(0, |bits, (a, b)| black_box(bits | (a ^ b)));
+    a.len() == b.len() && differing == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_allowed;
+
+    #[test]
+    fn a_key_is_all_of_one_of_them() {
+        let keys = ["first-key".to_owned(), "second".to_owned()];
+        for (given, allowed) in [
+            (Some("first-key"), true),
+            (Some("second"), true),
+            (Some("first-ke"), false),
+            (Some("first-keyy"), false),
+            (Some("First-key"), false),
+            (Some(""), false),
+            (None, false),
+        ] {
+            let given = given.map(str::as_bytes);
+            assert_eq!(is_allowed(&keys, given), allowed, "{given:?}");
+            assert!(is_allowed(&[], given));
+        }
+    }
+}
