@@ -10,6 +10,7 @@ pub use text::{Text, Texts};
 
 use crate::assemble::Counts;
 use crate::assign::Known;
+use crate::documents::{self, Grouped};
 use crate::packages::{self, Package};
 use crate::query::Query;
 use crate::rank::{FrameAt, Pointer, unpack_frame};
@@ -203,8 +204,26 @@ impl Answer {
 
     /// The first matches of a package, at most so many.
     pub fn matches_of(&self, package: &Package, most: usize) -> Result<Vec<Match>, SpoolError> {
+        self.matches_at(&package.first[..package.first.len().min(most)])
+    }
+
+    /// How many documents are listed in the order of their best match: all, or as many as are kept.
+    pub(crate) fn documents_listed(&self) -> Result<usize, SpoolError> {
+        match self.is_empty() {
+            true => Ok(0),
+            false => self.checked(documents::count(&self.spool.packages)),
+        }
+    }
+
+    /// Documents in the order of their best match, those with these numbers of the listed.
+    pub(crate) fn document_list(&self, range: Range<usize>) -> Result<Vec<Grouped>, SpoolError> {
+        self.checked(documents::read(&self.spool.packages, range))
+    }
+
+    /// The matches with these places in the order.
+    pub(crate) fn matches_at(&self, places: &[u64]) -> Result<Vec<Match>, SpoolError> {
         let mut pointers = Vec::new();
-        for &place in package.first.iter().take(most) {
+        for &place in places {
             if place >= self.counts.pointers {
                 return Err(self.spool.packages.corrupt(0));
             }

@@ -6,6 +6,7 @@
 
 mod cut;
 
+use crate::documents;
 use crate::facets::Facets;
 use crate::harvest::{Harvest, Source, SourceReader};
 use crate::packages::Tally;
@@ -87,11 +88,12 @@ fn assemble_in(
         limit,
     };
     let sources: Vec<Source<'_>> = harvests.iter().flat_map(Harvest::sources).collect();
-    let (pointers, tally) = merge.all(&sources, parts)?;
+    let (pointers, tallies) = merge.all(&sources, parts)?;
     harvests
         .iter_mut()
         .for_each(|harvest| harvest.remove_runs(spool));
-    let packages = tally.finish(&names, spool)?;
+    let packages = tallies.packages.finish(&names, spool)?;
+    tallies.documents.finish(spool)?;
     write_facets(spool, harvests)?;
     Ok(Counts { pointers, packages })
 }
@@ -105,6 +107,12 @@ fn write_facets(spool: &RunSpool, harvests: &mut [Harvest]) -> Result<(), SpoolE
     let encoded = facets.finish().encode(&mut frame);
     encoded.expect("the bounds of facets keep them below a frame's");
     spool.append(&spool.facets, &frame)
+}
+
+/// What is counted while matches are put in order.
+struct Tallies {
+    packages: Tally,
+    documents: documents::Tally,
 }
 
 /// What all parts know.
@@ -122,7 +130,7 @@ struct Merge<'a> {
 
 impl Merge<'_> {
     /// Writes the order, and says how many pointers are in it and of which packages.
-    fn all(self, sources: &[Source<'_>], parts: usize) -> Result<(u64, Tally), SpoolError> {
+    fn all(self, sources: &[Source<'_>], parts: usize) -> Result<(u64, Tallies), SpoolError> {
         let parts = cut::cut(sources, parts)?;
         let blocks_at_once = READ_BLOCKS_MAX / (parts.len() * sources.len()).max(1);
         let blocks_at_once = blocks_at_once.clamp(1, BLOCKS_AT_ONCE);
@@ -143,13 +151,14 @@ impl Merge<'_> {
             merged
         });
         let mut merged = merged.into_iter();
-        let (mut len, mut tally) = merged.next().expect("there is one part at least")?;
+        let (mut len, mut tallies) = merged.next().expect("there is one part at least")?;
         for part in merged {
             let (more, next) = part?;
-            tally.append(&next, len);
+            tallies.packages.append(&next.packages, len);
+            tallies.documents.append(&next.documents, len);
             len += more;
         }
-        Ok((len, tally))
+        Ok((len, tallies))
     }
 
     /// Writes one part, in which places begin with 0.
@@ -157,8 +166,11 @@ impl Merge<'_> {
         self,
         number: usize,
         sources: Vec<SourceReader<'_>>,
-    ) -> Result<(u64, Tally), SpoolError> {
-        let mut tally = Tally::new(self.packages);
+    ) -> Result<(u64, Tallies), SpoolError> {
+        let mut tallies = Tallies {
+            packages: Tally::new(self.packages),
+            documents: documents::Tally::default(),
+        };
         let mut order = PointerWriter::new(self.spool, self.spool.order.part(number));
         let mut reader = self.spool.reader();
         rank::merge(
@@ -169,7 +181,9 @@ impl Merge<'_> {
                 let (backend, _) = pointer.frame();
                 let ids = &self.ids[usize::from(backend)];
                 pointer.set_package(ids[pointer.package() as usize]);
-                tally.add(pointer.package(), order.len);
+                let package = pointer.package();
+                tallies.packages.add(package, order.len);
+                tallies.documents.add((pointer.hash(), package), order.len);
                 order.push(&pointer)?;
                 Ok(match order.len == self.limit {
                     true => ControlFlow::Break(()),
@@ -177,7 +191,7 @@ impl Merge<'_> {
                 })
             },
         )?;
-        Ok((order.finish()?, tally))
+        Ok((order.finish()?, tallies))
     }
 }
 

@@ -33,6 +33,9 @@ pub struct Config {
     pub query_memory_bytes: u64,
     /// Bytes of a query's matches that stay in memory; one that has more is written to the spool.
     pub run_memory_bytes: u64,
+    /// Origins whose pages may read the API, such as `https://example.org`, or `*` for all; none: no
+    /// page but our own may.
+    pub cors_origins: Vec<String>,
     /// Whether the spool keeps finished queries when the frontend ends.
     pub durable: bool,
     /// Who may use the API of Debian Code Search: those with one of these keys, or everybody when there
@@ -66,6 +69,7 @@ impl Config {
             memory_bytes: 256 << 20,
             query_memory_bytes: 64 << 20,
             run_memory_bytes: 64 << 10,
+            cors_origins: Vec::new(),
             durable: true,
             api_keys: Vec::new(),
             before_write: None,

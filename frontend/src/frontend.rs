@@ -9,6 +9,7 @@ use crate::assign::{self, Plan};
 use crate::config::Config;
 use crate::error::{FileError, RETRY_AFTER_S, SearchError, StartError};
 use crate::fanout::{self, Backend, Link, Lost, Peer, Request};
+use crate::http::cors;
 use crate::listing::{self, Listing};
 use crate::live::{Claim, Deadline, Live, Slot};
 use crate::measures;
@@ -43,6 +44,8 @@ pub struct BackendStatus {
     pub packages: u64,
     /// Documents in them.
     pub documents: u64,
+    /// Blocks in them.
+    pub blocks: u64,
     /// Bytes of text in them.
     pub text_bytes: u64,
     /// When its index was written, in seconds since 1970; `None` until it has said so.
@@ -93,6 +96,7 @@ impl Frontend {
         if backends.len() > usize::from(u16::MAX) {
             return Err(StartError::TooManyBackends(backends.len()));
         }
+        cors::check(&config.cors_origins)?;
         let limits = Limits {
             disk_bytes_max: config.spool_bytes_max,
             run_memory_max: config.run_memory_bytes,
@@ -460,6 +464,7 @@ fn status(peer: &Peer) -> BackendStatus {
         shards: shards.len(),
         packages: shards.iter().map(|shard| u64::from(shard.packages)).sum(),
         documents: shards.iter().map(|shard| u64::from(shard.documents)).sum(),
+        blocks: shards.iter().map(|shard| u64::from(shard.blocks)).sum(),
         text_bytes: shards.iter().map(|shard| shard.text_bytes).sum(),
         updated: status.updated,
     }

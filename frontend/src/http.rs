@@ -6,20 +6,29 @@
 
 mod api;
 mod assets;
+mod body;
 mod catalog;
+pub(crate) mod cors;
+mod cursor;
 mod dcs;
 mod eta;
 mod events;
+mod explain;
 mod export;
 mod file;
+mod gate;
 mod headers;
 mod health;
+mod limits;
 mod lists;
+mod openapi;
 mod pages;
 mod params;
 mod problem;
 mod similar;
 mod skipped;
+
+pub(crate) use problem::kinds::Kind;
 
 use crate::answer::Answer;
 use crate::frontend::Frontend;
@@ -27,6 +36,7 @@ use crate::measures;
 use crate::render::html::{Chrome, Form};
 use axum::Router;
 use axum::http::{HeaderName, HeaderValue, header};
+use axum::middleware::from_fn_with_state;
 use axum::routing::get;
 use metrics_exporter_prometheus::PrometheusHandle;
 use std::sync::Arc;
@@ -68,11 +78,26 @@ impl App {
 pub fn app(frontend: Arc<Frontend>, metrics: PrometheusHandle) -> Router {
     measures::describe();
     keep_up(&frontend, metrics.clone());
+    let state = App { frontend, metrics };
+    let router = routes()
+        .layer(from_fn_with_state(state.clone(), gate::check))
+        .layer(CompressionLayer::new())
+        .layer(always(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
+        .layer(always(header::REFERRER_POLICY, "no-referrer"))
+        .layer(always(header::CONTENT_SECURITY_POLICY, POLICY));
+    let router = match &state.frontend.config().cors_origins[..] {
+        [] => router,
+        origins => router.layer(cors::layer(origins)),
+    };
+    router.with_state(state)
+}
+
+fn routes() -> Router<App> {
     Router::new()
         .route("/", get(pages::start))
         .route("/search", get(dcs::search_page))
         .route("/show", get(dcs::show_page))
-        .route("/api/v2/search", get(api::search))
+        .route("/api/v2/search", get(api::search).post(api::post))
         .route("/api/v2/search/{id}", get(api::run).delete(api::cancel))
         .route("/api/v2/search/{id}/events", get(events::run))
         .route("/api/v2/events", get(events::search))
@@ -82,7 +107,12 @@ pub fn app(frontend: Arc<Frontend>, metrics: PrometheusHandle) -> Router {
         .route("/api/v2/packages", get(lists::packages))
         .route("/api/v2/search/{id}/export", get(export::run))
         .route("/api/v2/export", get(export::search))
+        .route("/api/v2/explain", get(explain::explain))
         .route("/api/v2/file", get(file::raw))
+        .route("/api/openapi.json", get(openapi::document))
+        .route("/api/v2/limits", get(limits::limits))
+        .route("/problems", get(problem::kinds::list))
+        .route("/problems/{name}", get(problem::kinds::one))
         .route("/api/v2/index/packages", get(catalog::packages))
         .route("/api/v2/tree", get(catalog::tree))
         .route("/api/v2/skipped", get(skipped::skipped))
@@ -93,11 +123,6 @@ pub fn app(frontend: Arc<Frontend>, metrics: PrometheusHandle) -> Router {
         .route("/metrics", get(health::metrics))
         .fallback(problem::not_found)
         .method_not_allowed_fallback(problem::method_not_allowed)
-        .layer(CompressionLayer::new())
-        .layer(always(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
-        .layer(always(header::REFERRER_POLICY, "no-referrer"))
-        .layer(always(header::CONTENT_SECURITY_POLICY, POLICY))
-        .with_state(App { frontend, metrics })
 }
 
 /// What Debian Code Search has beside `/search` and `/show`.

@@ -21,6 +21,15 @@ pub const PER_PACKAGE_DEFAULT: usize = 2;
 /// The most matches of a package that can be shown when grouped.
 pub const PER_PACKAGE_MAX: usize = 10;
 
+/// Documents on a page when grouped by them and nobody says otherwise.
+pub const DOCUMENTS_PER_PAGE_DEFAULT: usize = 10;
+
+/// Matches of a document that are shown when grouped by documents.
+pub const PER_DOCUMENT_DEFAULT: usize = 3;
+
+/// The most matches of a document that can be shown when grouped.
+pub const PER_DOCUMENT_MAX: usize = 5;
+
 /// A page of something that is counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slice {
@@ -57,13 +66,24 @@ impl Slice {
                 last: pages - 1,
             });
         }
-        let start = page * per_page;
         Ok(Slice {
             page,
-            per_page,
-            pages,
-            range: start..total.min(start + per_page),
+            ..Slice::from(total, page * per_page, per_page)
         })
+    }
+
+    /// The items from number `start` on, which need not be where a page begins.
+    ///
+    /// # Panics
+    /// When `per_page` is 0.
+    pub fn from(total: usize, start: usize, per_page: usize) -> Slice {
+        let start = start.min(total);
+        Slice {
+            page: start / per_page,
+            per_page,
+            pages: total.div_ceil(per_page).max(1),
+            range: start..total.min(start.saturating_add(per_page)),
+        }
     }
 }
 

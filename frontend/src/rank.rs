@@ -114,6 +114,11 @@ impl Pointer {
         self.package = package;
     }
 
+    /// FNV-1a 64 of the document's name.
+    pub(crate) fn hash(&self) -> u64 {
+        self.key[0] << 32 | self.key[1] >> 32
+    }
+
     pub(crate) fn offset(&self) -> u64 {
         unpack_frame(self.frame).1
     }
@@ -274,6 +279,7 @@ mod tests {
             pointer.key,
             [rank << 32 | 0x0123_4567, 0x89ab_cdef << 32 | 3]
         );
+        assert_eq!(pointer.hash(), origin.hash);
         assert_eq!(pointer.frame(), (u16::MAX, SPOOL_OFFSET_MAX - 7));
         assert_eq!((pointer.package(), pointer.index), (9, u32::MAX));
     }

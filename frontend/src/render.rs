@@ -5,10 +5,13 @@
 //! beside a readable form, HTML makes them visible and harmless.
 
 pub(crate) mod catalog;
+pub(crate) mod csv;
+pub(crate) mod explain;
 pub(crate) mod html;
 pub(crate) mod json;
 pub(crate) mod lists;
-mod visible;
+pub(crate) mod shapes;
+pub(crate) mod visible;
 
 use schema::message::{BatchView, LineView};
 use std::ops::Range;

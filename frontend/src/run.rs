@@ -14,7 +14,7 @@ mod part;
 pub(crate) use part::{Fault, Part};
 
 use crate::query::BadQuery;
-use schema::message::{Phases, ShardEnd};
+use schema::message::{Estimate, Phases, ShardEnd};
 use std::collections::BTreeSet;
 use std::time::SystemTime;
 
@@ -89,9 +89,22 @@ pub struct Explain {
     pub found: u64,
     /// Documents in the shards that were searched to their end.
     pub shard_documents: u64,
+    /// Of an estimate: what each pattern alone would cost, in the order of the expression.
+    pub estimates: Vec<Estimate>,
 }
 
 impl Explain {
+    /// Adds what another backend says of the same patterns.
+    fn estimate(&mut self, said: Vec<Estimate>) {
+        if self.estimates.is_empty() {
+            self.estimates = said;
+            return;
+        }
+        for (sum, other) in self.estimates.iter_mut().zip(said) {
+            sum.candidates += other.candidates;
+        }
+    }
+
     fn add(&mut self, shard: &ShardEnd) {
         self.shards += 1;
         self.blocks += shard.blocks;
@@ -154,6 +167,7 @@ pub(crate) struct StreamEnd {
     pub(crate) plan: String,
     pub(crate) phases: Phases,
     pub(crate) shards: Vec<ShardEnd>,
+    pub(crate) estimates: Vec<Estimate>,
     pub(crate) at: Option<SystemTime>,
 }
 
@@ -301,6 +315,7 @@ impl Run {
         if outcome.explain.plan.is_empty() {
             outcome.explain.plan = end.plan;
         }
+        outcome.explain.estimate(end.estimates);
         outcome.phases = slowest(outcome.phases, end.phases);
         let assignment = &self.assignments[stream];
         for shard in &end.shards {

@@ -11,12 +11,22 @@ document.addEventListener('keydown', (event) => {
   box.select();
 });
 
-// Unticked boxes and defaults stay out of the address.
+// Defaults stay out of the address.
 document.querySelector('form[role=search]')?.addEventListener('submit', (event) => {
-  const literal = event.target.querySelector('input[value=literal]');
-  if (literal.checked) literal.disabled = true;
+  const { mode, case: letters, group } = event.target.elements;
+  const defaults = [mode, group].filter((choice) => choice.value === choice.dataset.default);
+  // Words are in smart case, all else as it is typed.
+  if (letters.value === (mode.value === 'keyword' ? 'auto' : 'yes')) defaults.push(letters);
+  defaults.forEach((choice) => { choice.disabled = true; });
   // Back from the result, the form must work again.
-  setTimeout(() => { literal.disabled = false; }, 0);
+  setTimeout(() => defaults.forEach((choice) => { choice.disabled = false; }), 0);
+});
+
+// What the mode has of its own, unless something else was chosen.
+document.querySelector('form[role=search] select[name=mode]')?.addEventListener('change', (event) => {
+  const letters = event.target.form.elements.case;
+  if (letters.value === 'no') return;
+  letters.value = event.target.value === 'keyword' ? 'auto' : 'yes';
 });
 
 const results = document.getElementById('results');

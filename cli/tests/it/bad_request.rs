@@ -41,7 +41,7 @@ fn programs_get_problem_documents() {
         search                              400 => the query is empty => "status":400
         search?q=                           400 => the query is empty
         search?q=a(b&mode=regexp            400 => unclosed group => "at":1,
-        search?q=a%5Cnb&mode=regexp         400 => "at":1
+        search?q=a%28b&mode=regexp         400 => "at":1
         search?q=%FF                        400 => q is not UTF-8 => "at":0,
         search?q=wanted&page=3              404 => no page 3, the last one is 2 => "last_page":2
         search?q=absent&page=1              404 => the last one is 0 => "last_page":0

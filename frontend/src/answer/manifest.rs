@@ -104,6 +104,8 @@ impl Answer {
                     verified_bytes: explain.verified_bytes,
                     found: explain.found,
                     shard_documents: manifest.shard_documents,
+                    // Who asks for an estimate gets no matches that would outlive the process.
+                    estimates: Vec::new(),
                 },
                 ..Outcome::default()
             },

@@ -1,17 +1,24 @@
 //! Searches for programs.
 
+use super::body::Posted;
+use super::cursor::Cursor;
 use super::eta::Eta;
 use super::headers::{Asked, NEVER};
-use super::params::{Params, QUERY, VIEW, View};
+use super::openapi::params as doc;
+use super::openapi::problems::{Any, Body, NotFound, Searching, Unchanged};
+use super::params::{Group, Params, QUERY, Start, VIEW, View};
 use super::problem::Problem;
 use super::{App, KEEP, blocking, rendering};
 use crate::answer::Answer;
+use crate::documents::Grouped;
+use crate::error::SearchError;
 use crate::measures;
 use crate::packages::Package;
 use crate::page::Slice;
-use crate::query::Query;
+use crate::query::{Parsed, Query};
 use crate::render::json::{
-    GroupJson, Page, ProgressJson, Results, SkippedJson, State as RunState, TimingsJson,
+    self, GroupJson, GroupOf, NoticeJson, Page, ProgressJson, Results, SkippedJson,
+    State as RunState, TimingsJson,
 };
 use crate::search::Search;
 use axum::extract::{Path, State};
@@ -21,12 +28,14 @@ use std::sync::Arc;
 use std::time::Instant;
 
 /// How the client wants the answer.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Wish {
     view: View,
     /// At its end, not as far as it is.
     wait: bool,
     explain: bool,
+    /// The query, when it asks with one and not with an id.
+    parsed: Option<Parsed>,
 }
 
 impl Wish {
@@ -35,31 +44,114 @@ impl Wish {
             view: params.view()?,
             wait: params.flag("wait", true)?,
             explain: params.flag("explain", false)?,
+            parsed: None,
         })
+    }
+
+    fn notices(&self) -> Vec<NoticeJson> {
+        let parsed = self.parsed.as_ref();
+        parsed.map_or_else(Vec::new, |parsed| json::notices(&parsed.notices))
     }
 }
 
 /// A search by its query.
+#[utoipa::path(
+    get, path = "/api/v2/search", operation_id = "search", tag = "search",
+    params(doc::Query, doc::View),
+    responses((status = 200, description = "A page of matches", body = Page<'static>), Unchanged, Searching, NotFound)
+)]
 pub(super) async fn search(
     State(app): State<App>,
     asked: Asked,
     params: Params,
 ) -> Result<Response, Problem> {
-    params.expect(&[QUERY, VIEW])?;
-    let wish = Wish::parse(&params)?;
-    let query = params.query()?;
-    if let Some(unchanged) = asked.unless_changed(|| identity(&app, &params, &query)) {
-        return Ok(unchanged);
-    }
-    answer(start(&app, &params, query).await?, wish, asked).await
+    look(&app, asked, &params).await
 }
 
-/// Starts the search for a query, in the time that the parameters leave it, or joins it.
-pub(super) async fn start(app: &App, params: &Params, query: Query) -> Result<Search, Problem> {
+/// A search by its query, for one that is too long for an address.
+#[utoipa::path(
+    post, path = "/api/v2/search", operation_id = "postSearch", tag = "search",
+    request_body = doc::SearchRequest,
+    responses((status = 200, description = "A page of matches", body = Page<'static>), Searching, NotFound, Body)
+)]
+pub(super) async fn post(
+    State(app): State<App>,
+    Posted(params): Posted,
+) -> Result<Response, Problem> {
+    look(&app, Asked::default(), &params).await
+}
+
+async fn look(app: &App, asked: Asked, params: &Params) -> Result<Response, Problem> {
+    params.expect(&[QUERY, VIEW])?;
+    let mut wish = Wish::parse(params)?;
+    if let (None, Start::Cursor(cursor)) = (params.bytes("q"), wish.view.start) {
+        return answer(resume(app, &cursor, None).await?, wish, asked).await;
+    }
+    let parsed = params.parsed()?;
+    if let Some(unchanged) = asked.unless_changed(|| identity(app, params, &parsed.query)) {
+        return Ok(unchanged);
+    }
+    let search = match wish.view.start {
+        Start::Cursor(cursor) => resume(app, &cursor, Some(&parsed)).await?,
+        Start::Page(_) => start(app, params, &parsed).await?,
+    };
+    wish.parsed = Some(parsed);
+    answer(search, wish, asked).await
+}
+
+/// Starts the search for a query, in the time that the parameters or the query leave it, or joins it.
+pub(super) async fn start(app: &App, params: &Params, parsed: &Parsed) -> Result<Search, Problem> {
     let timeout = params.timeout(app.frontend.config().timeout_max)?;
+    let timeout = timeout.or(parsed.timeout);
     let generation = params.generation()?;
-    let search = app.frontend.search_within(query, generation, timeout);
+    let search = app
+        .frontend
+        .search_within(parsed.query.clone(), generation, timeout);
     Ok(search.await?)
+}
+
+/// Waits for the end. What a backend finds wrong with a query is said of where it was typed.
+pub(super) async fn finished(
+    search: &Search,
+    parsed: Option<&Parsed>,
+) -> Result<Arc<Answer>, Problem> {
+    let finished = search.finished().await;
+    Ok(finished.map_err(|error| match (error, parsed) {
+        (SearchError::BadQuery(bad), Some(parsed)) => SearchError::BadQuery(parsed.locate(bad)),
+        (error, _) => error,
+    })?)
+}
+
+/// The run that a cursor is of, or another one of its query over the same documents.
+async fn resume(app: &App, cursor: &Cursor, parsed: Option<&Parsed>) -> Result<Search, Problem> {
+    let (id, generation) = (cursor.run(), cursor.generation());
+    if let Some(parsed) = parsed
+        && parsed.query.identity(&generation) != id
+    {
+        let detail = "the cursor is of another query, or of other documents";
+        return Err(Problem::bad_request(detail).hint("leave out the query, or the cursor"));
+    }
+    let found = match app.frontend.run_again(&id).await {
+        Ok(None) => match parsed {
+            None => return Err(expired()),
+            Some(Parsed { query, .. }) => {
+                let query = query.clone();
+                let search = app.frontend.search_within(query, Some(&generation), None);
+                search.await.map(Some)
+            }
+        },
+        found => found,
+    };
+    match found {
+        Ok(Some(search)) => Ok(search),
+        Ok(None) | Err(SearchError::Gone { .. }) => Err(expired()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn expired() -> Problem {
+    Problem::gone("the cursor has expired: the answer that it is of is not there any more")
+        .hint("search again, from the first page")
 }
 
 /// Names the run that a query over the documents of the parameters' generation would be.
@@ -87,6 +179,11 @@ pub(super) fn search_header(id: &str) -> (HeaderName, HeaderValue) {
 }
 
 /// A search by its id.
+#[utoipa::path(
+    get, path = "/api/v2/search/{id}", operation_id = "run", tag = "search",
+    params(doc::Id, doc::View),
+    responses((status = 200, description = "A page of matches", body = Page<'static>), Unchanged, Searching, NotFound)
+)]
 pub(super) async fn run(
     State(app): State<App>,
     Path(id): Path<String>,
@@ -103,6 +200,11 @@ pub(super) async fn run(
 }
 
 /// Ends a search where it is, for all who wait for it. Of one that has ended nothing changes.
+#[utoipa::path(
+    delete, path = "/api/v2/search/{id}", operation_id = "cancel", tag = "search",
+    params(doc::Id),
+    responses((status = 204, description = "The search has ended, or is about to"), Any, NotFound)
+)]
 pub(super) async fn cancel(
     State(app): State<App>,
     Path(id): Path<String>,
@@ -127,24 +229,26 @@ fn unknown(id: &str) -> Problem {
 async fn answer(mut search: Search, wish: Wish, asked: Asked) -> Result<Response, Problem> {
     if !wish.wait && !search.is_finished() {
         search.keep(KEEP);
-        return blocking(move || running(&search, wish)).await;
+        return blocking(move || running(&search, &wish)).await;
     }
-    let (answer, was_there) = (search.finished().await?, search.was_there());
+    let answer = finished(&search, wish.parsed.as_ref()).await?;
+    let was_there = search.was_there();
     rendering(&Arc::clone(&answer), move || {
-        let (mut response, timings) = done(&answer, wish)?;
+        let (mut response, timings) = done(&answer, &wish)?;
         asked.dress(&mut response, &answer, &timings, was_there);
         Ok(response)
     })
     .await
 }
 
-fn running(search: &Search, wish: Wish) -> Result<Response, Problem> {
+fn running(search: &Search, wish: &Wish) -> Result<Response, Problem> {
     let progress = search.progress();
     let eta = Eta::default().left(&progress);
     let page = Page {
         id: search.id(),
         generation: search.generation(),
         interpreted_as: search.query().interpreted_as(),
+        notices: wish.notices(),
         state: RunState::Running,
         complete: false,
         missing: Vec::new(),
@@ -157,6 +261,7 @@ fn running(search: &Search, wish: Wish) -> Result<Response, Problem> {
         page: 0,
         per_page: wish.view.per_page,
         pages: 0,
+        next: None,
         results: Results::Matches(search.best()?),
         timings: None,
         progress: Some(ProgressJson::new(progress, eta)),
@@ -167,20 +272,17 @@ fn running(search: &Search, wish: Wish) -> Result<Response, Problem> {
     Ok(response)
 }
 
-fn done(answer: &Answer, wish: Wish) -> Result<(Response, TimingsJson), Problem> {
-    let (started, view) = (Instant::now(), wish.view);
-    let (slice, results) = if view.by_package {
-        groups(answer, view)?
-    } else {
-        let slice = Slice::new(answer.len(), view.page, view.per_page)?;
-        let matches = answer.matches(slice.range.clone())?;
-        (slice, Results::Matches(matches))
-    };
+fn done(answer: &Answer, wish: &Wish) -> Result<(Response, TimingsJson), Problem> {
+    let started = Instant::now();
+    let (slice, items, results) = results(answer, wish.view)?;
+    let next = slice.range.end;
+    let next = (next < items).then(|| Cursor::new(answer, wish.view.group, next).encode());
     let timings = TimingsJson::new(answer, started.elapsed());
     let page = Page {
         id: answer.id(),
         generation: answer.generation(),
         interpreted_as: answer.query().interpreted_as(),
+        notices: wish.notices(),
         state: RunState::Done,
         complete: answer.is_complete(),
         missing: answer.missing().iter().map(Into::into).collect(),
@@ -193,6 +295,7 @@ fn done(answer: &Answer, wish: Wish) -> Result<(Response, TimingsJson), Problem>
         page: slice.page,
         per_page: slice.per_page,
         pages: slice.pages,
+        next,
         results,
         timings: Some(timings),
         progress: None,
@@ -203,27 +306,70 @@ fn done(answer: &Answer, wish: Wish) -> Result<(Response, TimingsJson), Problem>
     Ok((response, timings))
 }
 
-fn groups(answer: &Answer, view: View) -> Result<(Slice, Results), Problem> {
-    let slice = Slice::new(answer.packages(), view.page, view.per_page)?;
-    let group = |package: Package| {
-        Ok(GroupJson {
-            matches: answer.matches_of(&package, view.per_package)?,
-            package: package.name,
-            total: package.total,
-        })
+/// What is on a page, and how many items there are on all pages.
+fn results(answer: &Answer, view: View) -> Result<(Slice, usize, Results), Problem> {
+    let items = items(answer, view.group)?;
+    let slice = slice(answer, items, view)?;
+    let range = slice.range.clone();
+    let results = match view.group {
+        Group::None => Results::Matches(answer.matches(range)?),
+        Group::Package => {
+            let packages = answer.package_list(range)?.into_iter();
+            let groups = packages.map(|package| by_package(answer, package, view.per_group));
+            Results::Groups(groups.collect::<Result<_, Problem>>()?)
+        }
+        Group::Document => {
+            let documents = answer.document_list(range)?.into_iter();
+            let groups = documents.map(|document| by_document(answer, &document, view.per_group));
+            Results::Groups(groups.collect::<Result<_, Problem>>()?)
+        }
     };
-    let packages = answer.package_list(slice.range.clone())?;
-    let groups: Result<_, Problem> = packages.into_iter().map(group).collect();
-    Ok((slice, Results::Groups(groups?)))
+    Ok((slice, items, results))
+}
+
+/// How many items there are on all pages of an answer.
+pub(super) fn items(answer: &Answer, group: Group) -> Result<usize, Problem> {
+    Ok(match group {
+        Group::None => answer.len(),
+        Group::Package => answer.packages(),
+        Group::Document => answer.documents_listed()?,
+    })
+}
+
+/// The items that a page has of an answer.
+pub(super) fn slice(answer: &Answer, items: usize, view: View) -> Result<Slice, Problem> {
+    match view.start {
+        Start::Page(page) => Ok(Slice::new(items, page, view.per_page)?),
+        Start::Cursor(cursor) if cursor.is_of(answer) => {
+            Ok(Slice::from(items, cursor.offset as usize, view.per_page))
+        }
+        Start::Cursor(_) => Err(expired()),
+    }
+}
+
+fn by_package(answer: &Answer, package: Package, most: usize) -> Result<GroupJson, Problem> {
+    Ok(GroupJson {
+        matches: answer.matches_of(&package, most)?,
+        of: GroupOf::Package(package.name),
+        total: Some(package.total),
+    })
+}
+
+fn by_document(answer: &Answer, found: &Grouped, most: usize) -> Result<GroupJson, Problem> {
+    let matches = answer.matches_at(&found.first[..found.first.len().min(most)])?;
+    Ok(GroupJson {
+        of: GroupOf::Document(
+            matches
+                .first()
+                .map_or_else(Arc::default, |first| Arc::clone(&first.document)),
+        ),
+        total: found.total,
+        matches,
+    })
 }
 
 /// Plain data as an answer.
 pub(super) fn json(page: &impl serde::Serialize) -> Response {
     let body = serde_json::to_vec(page).expect("pages are plain data");
     ([(header::CONTENT_TYPE, "application/json")], body).into_response()
-}
-
-/// A finished answer of a run, for those who need all of it.
-pub(super) async fn finished(app: &App, id: &str) -> Result<Arc<Answer>, Problem> {
-    Ok(known(app, id).await?.finished().await?)
 }

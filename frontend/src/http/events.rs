@@ -1,19 +1,24 @@
 //! A search as it goes on: server-sent events.
 //!
-//! `progress` and `matches` a few times a second, `matches` as soon as there are some and once more
-//! when they are final, then one `done`. Whoever listens gets the first page from the last `matches`.
+//! A `notice` for each thing in the query that may have been meant otherwise, `progress` and `matches`
+//! a few times a second, `matches` as soon as there are some and once more when they are final, then
+//! `facets`, when all matches were counted, and one `done`. Whoever listens gets the first page from
+//! the last `matches`.
 //! The run goes on as long as somebody listens.
 
 use super::eta::Eta;
+use super::openapi::params as doc;
+use super::openapi::problems::{NotFound, Searching};
 use super::params::{Params, QUERY};
 use super::problem::Problem;
-use super::{App, api, blocking};
+use super::{App, api, blocking, lists};
 use crate::answer::Answer;
 use crate::live::Standing;
+use crate::query::Notice;
 use crate::rank::BEST_MAX;
 use crate::render::Match;
 use crate::render::html::{BestPart, MatchView};
-use crate::render::json::{MissingJson, ProgressJson, TimingsJson};
+use crate::render::json::{self, MissingJson, ProgressJson, TimingsJson};
 use crate::search::Search;
 use askama::Template;
 use axum::extract::{Path, State};
@@ -49,6 +54,7 @@ struct Matches {
 #[derive(Default, serde::Serialize)]
 struct Done<'a> {
     id: &'a str,
+    interpreted_as: String,
     found: u64,
     total: u64,
     complete: bool,
@@ -60,31 +66,47 @@ struct Done<'a> {
 }
 
 /// Starts a search, or joins it, and follows it.
+#[utoipa::path(
+    get, path = "/api/v2/events", operation_id = "events", tag = "search",
+    params(doc::Query),
+    responses((status = 200, description = "Events: notice, progress, matches, facets, and one done", content_type = "text/event-stream", body = String), Searching)
+)]
 pub(super) async fn search(State(app): State<App>, params: Params) -> Result<Response, Problem> {
     params.expect(&[QUERY])?;
-    Ok(events(api::start(&app, &params, params.query()?).await?))
+    let parsed = params.parsed()?;
+    let search = api::start(&app, &params, &parsed).await?;
+    Ok(events(search, parsed.notices))
 }
 
 /// Follows a search that is known by its id.
+#[utoipa::path(
+    get, path = "/api/v2/search/{id}/events", operation_id = "runEvents", tag = "search",
+    params(doc::Id),
+    responses((status = 200, description = "Events: notice, progress, matches, facets, and one done", content_type = "text/event-stream", body = String), Searching, NotFound)
+)]
 pub(super) async fn run(
     State(app): State<App>,
     Path(id): Path<String>,
     params: Params,
 ) -> Result<Response, Problem> {
     params.expect(&[])?;
-    Ok(events(api::known(&app, &id).await?))
+    Ok(events(api::known(&app, &id).await?, Vec::new()))
 }
 
-fn events(search: Search) -> Response {
+fn events(search: Search, notices: Vec<Notice>) -> Response {
     let (sender, receiver) = mpsc::channel(WAITING_MAX);
     let id = [api::search_header(search.id())];
-    tokio::spawn(follow(search, sender));
+    tokio::spawn(follow(search, notices, sender));
     let events = Sse::new(ReceiverStream::new(receiver)).keep_alive(KeepAlive::default());
     (id, events).into_response()
 }
 
 /// Sends events until the search is done or nobody listens any more.
-async fn follow(search: Search, sender: mpsc::Sender<Result<Event, Infallible>>) {
+async fn follow(
+    search: Search,
+    notices: Vec<Notice>,
+    sender: mpsc::Sender<Result<Event, Infallible>>,
+) {
     let mut news = search.news();
     // Matches that were there before somebody listened are news as well.
     news.mark_changed();
@@ -94,6 +116,11 @@ async fn follow(search: Search, sender: mpsc::Sender<Result<Event, Infallible>>)
         eta: Eta::default(),
         shown: Standing::default(),
     };
+    for notice in json::notices(&notices) {
+        if follower.send("notice", &notice).await.is_none() {
+            return;
+        }
+    }
     let mut next = Instant::now() + EVERY;
     loop {
         tokio::select! {
@@ -176,6 +203,11 @@ impl Follower {
                 Err(error) => return self.send("done", &failed(error.to_string())).await,
             }
         }
+        let reader = Arc::clone(&answer);
+        // Without them the answer is whole all the same.
+        if let Ok(Some(facets)) = blocking(move || lists::facets_of(&reader, &[])).await {
+            self.send("facets", &facets).await?;
+        }
         self.send("done", &Done::new(id, &answer)).await
     }
 
@@ -190,6 +222,7 @@ impl<'a> Done<'a> {
     fn new(id: &'a str, answer: &Answer) -> Self {
         Done {
             id,
+            interpreted_as: answer.query().interpreted_as(),
             found: answer.found(),
             total: answer.len() as u64,
             complete: answer.is_complete(),

@@ -1,15 +1,21 @@
 //! Everything that a search has found, in order, in a fixed amount of memory.
 
-use super::params::{FORMAT, Params, QUERY};
+use super::openapi::params as doc;
+use super::openapi::problems::{NotFound, Searching};
+use super::params::{Params, QUERY};
 use super::problem::Problem;
 use super::{App, api};
 use crate::answer::Answer;
+use crate::query::{BadQuery, Notice, Query};
+use crate::render::{Match, csv};
 use crate::spool::SpoolError;
 use axum::body::Body;
 use axum::extract::{Path, State};
-use axum::http::{HeaderValue, header};
+use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
+use schema::message::Want;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio_stream::StreamExt;
@@ -21,63 +27,152 @@ pub(super) const CHUNK_BYTES: usize = 256 << 10;
 /// Chunks that wait for a slow client.
 pub(super) const WAITING_MAX: usize = 2;
 
-#[derive(Clone, Copy)]
+/// How the query was understood.
+const QUERY_HEADER: HeaderName = HeaderName::from_static("x-trawl-query");
+
+/// What in the query may have been meant otherwise; one for each.
+const NOTICE_HEADER: HeaderName = HeaderName::from_static("x-trawl-notice");
+
+/// What a header does not have as it is.
+const ESCAPED: &AsciiSet = &CONTROLS.add(b'%');
+
+/// Parameters of an export beside those of its query.
+pub(super) const EXPORT: &[&str] = &["format", "null"];
+
+/// What is written of a match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Format {
     Lines,
+    Csv,
     Text,
+    /// The names of documents alone, each with this byte behind it.
+    Paths(u8),
 }
 
 impl Format {
     fn parse(params: &Params) -> Result<Format, Problem> {
-        match params.text("format")? {
-            None | Some("jsonl") => Ok(Format::Lines),
-            Some("text") => Ok(Format::Text),
+        let null = params.flag("null", false)?;
+        let format = match params.text("format")? {
+            None | Some("jsonl") => Format::Lines,
+            Some("csv") => Format::Csv,
+            Some("text") => Format::Text,
+            Some("paths") => Format::Paths(if null { 0 } else { b'\n' }),
             Some(other) => {
-                let detail = format!("format={other} is neither jsonl nor text");
-                Err(Problem::bad_request(detail))
+                let detail = format!("format={other} is none of jsonl, csv, paths and text");
+                return Err(Problem::bad_request(detail));
             }
+        };
+        if null && format != Format::Paths(0) {
+            let detail = "null is for format=paths: what else is exported has lines of its own";
+            return Err(Problem::bad_request(detail));
         }
+        Ok(format)
     }
 
     fn content_type(self) -> HeaderValue {
         HeaderValue::from_static(match self {
             Format::Lines => "application/x-ndjson",
-            Format::Text => "application/octet-stream",
+            Format::Csv => "text/csv; charset=utf-8; header=present",
+            // Bytes from a repository are not to be taken for a page of this site, whatever they say.
+            Format::Text | Format::Paths(_) => "application/octet-stream",
         })
+    }
+
+    /// The query whose answer is written: a document has one match in that for paths.
+    fn query(self, query: Query) -> Result<Query, BadQuery> {
+        match (self, query.want()) {
+            (Format::Paths(_), Want::Matches) => {
+                let limit = query.limit();
+                query.wanting(Want::Documents, limit)
+            }
+            (Format::Paths(_), Want::Count | Want::Estimate) => {
+                Err(BadQuery::new("a count has no paths").hint("leave out want"))
+            }
+            _ => Ok(query),
+        }
     }
 }
 
 /// Everything that a search has found, by its query.
+#[utoipa::path(
+    get, path = "/api/v2/export", operation_id = "export", tag = "search",
+    params(doc::Query, doc::Export),
+    responses((status = 200, description = "Every match", content(
+        (String = "application/x-ndjson"), (String = "text/csv"), (String = "application/octet-stream")
+    ), headers(
+        ("x-trawl-complete" = bool, description = "Whether it is all there is"),
+        ("x-trawl-search" = String, description = "The id of the search"),
+        ("x-trawl-query" = String, description = "The query as it was understood, percent-encoded")
+    )), Searching)
+)]
 pub(super) async fn search(State(app): State<App>, params: Params) -> Result<Response, Problem> {
-    params.expect(&[QUERY, FORMAT])?;
-    let format = Format::parse(&params)?;
-    let search = api::start(&app, &params, params.query()?).await?;
-    export(search.finished().await?, format).await
+    params.expect(&[QUERY, EXPORT])?;
+    let (format, mut parsed) = (Format::parse(&params)?, params.parsed()?);
+    parsed.query = format.query(parsed.query)?;
+    let search = api::start(&app, &params, &parsed).await?;
+    let answer = api::finished(&search, Some(&parsed)).await?;
+    export(answer, format, &parsed.notices).await
 }
 
 /// The same, by its id.
+#[utoipa::path(
+    get, path = "/api/v2/search/{id}/export", operation_id = "runExport", tag = "search",
+    params(doc::Id, doc::Export),
+    responses((status = 200, description = "Every match", content(
+        (String = "application/x-ndjson"), (String = "text/csv"), (String = "application/octet-stream")
+    ), headers(
+        ("x-trawl-complete" = bool, description = "Whether it is all there is"),
+        ("x-trawl-search" = String, description = "The id of the search"),
+        ("x-trawl-query" = String, description = "The query as it was understood, percent-encoded")
+    )), Searching, NotFound)
+)]
 pub(super) async fn run(
     State(app): State<App>,
     Path(id): Path<String>,
     params: Params,
 ) -> Result<Response, Problem> {
-    params.expect(&[FORMAT])?;
+    params.expect(&[EXPORT])?;
     let format = Format::parse(&params)?;
-    export(api::finished(&app, &id).await?, format).await
+    let mut search = api::known(&app, &id).await?;
+    let query = format.query(search.query().clone())?;
+    if query != *search.query() {
+        let generation = search.generation().to_owned();
+        let another = app.frontend.search_within(query, Some(&generation), None);
+        search = another.await?;
+    }
+    export(api::finished(&search, None).await?, format, &[]).await
 }
 
-async fn export(answer: Arc<Answer>, format: Format) -> Result<Response, Problem> {
+async fn export(
+    answer: Arc<Answer>,
+    format: Format,
+    notices: &[Notice],
+) -> Result<Response, Problem> {
     let about = [
         api::search_header(answer.id()),
         api::complete_header(&answer),
+        (QUERY_HEADER, escaped(&answer.query().interpreted_as())),
     ];
     let (sender, receiver) = mpsc::channel(WAITING_MAX);
     tokio::task::spawn_blocking(move || write(&answer, format, &sender));
     let mut response = body(receiver).await?.into_response();
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, format.content_type());
+    if format == Format::Csv {
+        let name = HeaderValue::from_static("attachment; filename=\"matches.csv\"");
+        headers.insert(header::CONTENT_DISPOSITION, name);
+    }
     headers.extend(about);
+    for notice in notices {
+        headers.append(NOTICE_HEADER, escaped(&notice.reason));
+    }
     Ok(response)
+}
+
+/// Text as a header can have it: percent-encoded.
+fn escaped(text: &str) -> HeaderValue {
+    let text = utf8_percent_encode(text, ESCAPED).to_string();
+    HeaderValue::from_str(&text).expect("what is left is ASCII that can be shown")
 }
 
 /// What comes, as it comes; all at once, with its length, when it is no more than a chunk, and a
@@ -99,10 +194,20 @@ pub(super) async fn body(
 
 /// Sends chunk by chunk until the end, an error (which breaks the transfer off, so that it is not
 /// taken for the end), or nobody reads any more.
-fn write(answer: &Arc<Answer>, format: Format, sender: &mpsc::Sender<Result<Bytes, SpoolError>>) {
+fn write(answer: &Arc<Answer>, format: Format, sender: &Sender) {
     let result = match format {
         Format::Text => write_text(answer, sender),
-        Format::Lines => write_lines(answer, sender),
+        Format::Lines => write_each(answer, sender, Vec::new(), |found, out| {
+            serde_json::to_writer(&mut *out, found).expect("matches are plain data");
+            out.push(b'\n');
+        }),
+        Format::Csv => write_each(answer, sender, csv::HEADER.to_vec(), csv::write),
+        Format::Paths(end) => write_each(answer, sender, Vec::new(), |found, out| {
+            let document = &found.document;
+            for part in [&document.package[..], b"/", &document.path, &[end]] {
+                out.extend_from_slice(part);
+            }
+        }),
     };
     if let Err(Broken::Spool(error)) = result {
         // Nobody reads it any more when this fails too.
@@ -139,19 +244,22 @@ fn write_text(answer: &Answer, sender: &Sender) -> Result<(), Broken> {
     })
 }
 
-fn write_lines(answer: &Answer, sender: &Sender) -> Result<(), Broken> {
+/// Sends `out` and behind it what `each` appends of every match.
+fn write_each(
+    answer: &Answer,
+    sender: &Sender,
+    mut out: Vec<u8>,
+    each: impl Fn(&Match, &mut Vec<u8>),
+) -> Result<(), Broken> {
     let chunk_len = answer.chunk_len();
     for start in (0..answer.len()).step_by(chunk_len) {
         let end = answer.len().min(start + chunk_len);
-        let mut out = Vec::new();
         for found in answer.matches(start..end)? {
-            serde_json::to_writer(&mut out, &found).expect("matches are plain data");
-            out.push(b'\n');
+            each(&found, &mut out);
             if out.len() >= CHUNK_BYTES {
                 send(sender, std::mem::take(&mut out))?;
             }
         }
-        send(sender, out)?;
     }
-    Ok(())
+    send(sender, out)
 }

@@ -24,8 +24,9 @@ pub(super) const NEVER: HeaderValue = HeaderValue::from_static("no-store");
 
 const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
 
-/// What was asked for, and which answers to it the client has.
-#[derive(Clone, Debug)]
+/// What was asked for, and which answers to it the client has. The default is a request that its
+/// address does not say all of: its answer has no tag.
+#[derive(Clone, Debug, Default)]
 pub(super) struct Asked {
     address: String,
     has: Vec<String>,
@@ -77,7 +78,8 @@ impl Asked {
         let headers = response.headers_mut();
         headers.insert(SERVER_TIMING, server_timing(timings, was_there));
         // What was given up this time may be found the next.
-        if answer.is_complete() && answer.skipped().count == 0 {
+        let is_whole = answer.is_complete() && answer.skipped().count == 0;
+        if is_whole && !self.address.is_empty() {
             keep(headers, &self.tag(answer.id()));
         } else {
             headers.insert(header::CACHE_CONTROL, NEVER);

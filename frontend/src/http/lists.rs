@@ -2,14 +2,18 @@
 //! the list of the packages.
 
 use super::headers::Asked;
+use super::openapi::params as doc;
+use super::openapi::problems::{NotFound, Searching, Unchanged};
 use super::params::{FORMAT, Params, QUERY};
 use super::problem::Problem;
 use super::{App, api, blocking};
 use crate::answer::Answer;
 use crate::packages::Package;
+use crate::query::{Notice, Parsed};
 use crate::render::json::TimingsJson;
 use crate::render::lists::{FacetsJson, PackagesJson};
 use crate::search::Search;
+use crate::spool::SpoolError;
 use axum::extract::{Path, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
@@ -42,6 +46,11 @@ impl List {
 }
 
 /// Numbers of matches by what they have in common, by a query.
+#[utoipa::path(
+    get, path = "/api/v2/facets", operation_id = "facets", tag = "search",
+    params(doc::Query),
+    responses((status = 200, description = "How many matches have what in common", body = FacetsJson), Unchanged, Searching)
+)]
 pub(super) async fn facets(
     State(app): State<App>,
     asked: Asked,
@@ -52,6 +61,11 @@ pub(super) async fn facets(
 }
 
 /// The same, by the id of a search.
+#[utoipa::path(
+    get, path = "/api/v2/search/{id}/facets", operation_id = "runFacets", tag = "search",
+    params(doc::Id),
+    responses((status = 200, description = "How many matches have what in common", body = FacetsJson), Unchanged, Searching, NotFound)
+)]
 pub(super) async fn run_facets(
     State(app): State<App>,
     Path(id): Path<String>,
@@ -59,10 +73,17 @@ pub(super) async fn run_facets(
     params: Params,
 ) -> Result<Response, Problem> {
     params.expect(&[])?;
-    answer(api::known(&app, &id).await?, asked, List::Facets).await
+    answer(api::known(&app, &id).await?, None, asked, List::Facets).await
 }
 
 /// The packages with a match, the one with the best match first, by a query.
+#[utoipa::path(
+    get, path = "/api/v2/packages", operation_id = "packages", tag = "search",
+    params(doc::Query, doc::Format),
+    responses((status = 200, description = "The packages with a match, by their best one", content(
+        (PackagesJson = "application/json"), (String = "application/octet-stream")
+    )), Unchanged, Searching)
+)]
 pub(super) async fn packages(
     State(app): State<App>,
     asked: Asked,
@@ -73,6 +94,13 @@ pub(super) async fn packages(
 }
 
 /// The same, by the id of a search.
+#[utoipa::path(
+    get, path = "/api/v2/search/{id}/packages", operation_id = "runPackages", tag = "search",
+    params(doc::Id, doc::Format),
+    responses((status = 200, description = "The packages with a match, by their best one", content(
+        (PackagesJson = "application/json"), (String = "application/octet-stream")
+    )), Unchanged, Searching, NotFound)
+)]
 pub(super) async fn run_packages(
     State(app): State<App>,
     Path(id): Path<String>,
@@ -81,23 +109,31 @@ pub(super) async fn run_packages(
 ) -> Result<Response, Problem> {
     params.expect(&[FORMAT])?;
     let list = List::packages(&params)?;
-    answer(api::known(&app, &id).await?, asked, list).await
+    answer(api::known(&app, &id).await?, None, asked, list).await
 }
 
 async fn search(app: &App, asked: Asked, params: &Params, list: List) -> Result<Response, Problem> {
-    let query = params.query()?;
-    if let Some(unchanged) = asked.unless_changed(|| api::identity(app, params, &query)) {
+    let parsed = params.parsed()?;
+    if let Some(unchanged) = asked.unless_changed(|| api::identity(app, params, &parsed.query)) {
         return Ok(unchanged);
     }
-    answer(api::start(app, params, query).await?, asked, list).await
+    let search = api::start(app, params, &parsed).await?;
+    answer(search, Some(parsed), asked, list).await
 }
 
 /// Waits for the end, and renders what is wanted of it.
-async fn answer(search: Search, asked: Asked, list: List) -> Result<Response, Problem> {
-    let (answer, was_there) = (search.finished().await?, search.was_there());
+async fn answer(
+    search: Search,
+    parsed: Option<Parsed>,
+    asked: Asked,
+    list: List,
+) -> Result<Response, Problem> {
+    let answer = api::finished(&search, parsed.as_ref()).await?;
+    let was_there = search.was_there();
+    let notices = parsed.map_or_else(Vec::new, |parsed| parsed.notices);
     blocking(move || {
         let started = Instant::now();
-        let mut response = render(&answer, list)?;
+        let mut response = render(&answer, &notices, list)?;
         let about = [
             api::search_header(answer.id()),
             api::complete_header(&answer),
@@ -110,24 +146,36 @@ async fn answer(search: Search, asked: Asked, list: List) -> Result<Response, Pr
     .await
 }
 
-fn render(answer: &Answer, list: List) -> Result<Response, Problem> {
+fn render(answer: &Answer, notices: &[Notice], list: List) -> Result<Response, Problem> {
     let all = || answer.package_list(0..answer.packages());
     match list {
-        List::Facets => {
-            let facets = answer
-                .facets()?
-                .filter(|_| answer.query().want() != Want::Count);
-            let Some(facets) = facets else {
+        List::Facets => match facets_of(answer, notices)? {
+            Some(facets) => Ok(api::json(&facets)),
+            None => {
                 let detail =
                     "matches that are not sent are not counted by what they have in common";
-                return Err(Problem::bad_request(detail).hint("leave out limit and want=count"));
-            };
-            let facets = FacetsJson::new(answer, all()?, PACKAGES_SHOWN_MAX, facets);
-            Ok(api::json(&facets))
-        }
-        List::Packages => Ok(api::json(&PackagesJson::new(answer, all()?))),
+                Err(Problem::bad_request(detail).hint("leave out limit and want=count"))
+            }
+        },
+        List::Packages => Ok(api::json(&PackagesJson::new(answer, notices, all()?))),
         List::PackageNames => Ok(names(&all()?)),
     }
+}
+
+/// What the matches of an answer have in common, when they are all there. Blocks on the disk.
+pub(super) fn facets_of(
+    answer: &Answer,
+    notices: &[Notice],
+) -> Result<Option<FacetsJson>, SpoolError> {
+    if matches!(answer.query().want(), Want::Count | Want::Estimate) {
+        return Ok(None);
+    }
+    let Some(facets) = answer.facets()? else {
+        return Ok(None);
+    };
+    let packages = answer.package_list(0..answer.packages())?;
+    let facets = FacetsJson::new(answer, notices, packages, PACKAGES_SHOWN_MAX, facets);
+    Ok(Some(facets))
 }
 
 fn names(packages: &[Package]) -> Response {

@@ -2,20 +2,19 @@
 
 use super::eta::Eta;
 use super::headers::{Asked, NEVER};
-use super::params::{Params, View, lossy};
+use super::params::{Group, Params, View, lossy};
 use super::problem::Problem;
 use super::{App, KEEP, api, blocking};
 use crate::answer::Answer;
 use crate::filter;
 use crate::measures;
-use crate::packages::Package;
-use crate::page::Slice;
-use crate::query::Query;
+use crate::query::{Notice, Parsed};
 use crate::render::html::{
-    Chrome, Form, FormFilter, GroupView, MatchView, MissingView, ResultsPage, SkippedView,
-    StartPage, page_links,
+    Choice, Chrome, Form, FormFilter, GroupView, MatchView, MissingView, NoticeView, ResultsPage,
+    SkippedView, StartPage, page_links,
 };
 use crate::render::json::TimingsJson;
+use crate::render::visible;
 use crate::run::Missing;
 use crate::search::Search;
 use askama::Template;
@@ -48,16 +47,15 @@ pub(super) async fn start(State(app): State<App>) -> Response {
 
 /// What the form was filled in with, as far as it can be shown again.
 pub(super) fn form(params: &Params) -> Form {
-    let is = |name, value: &[u8]| params.bytes(name) == Some(value);
     let typed = |name| {
         let typed = params.bytes(name);
         typed.map(|typed| lossy(Some(typed)).into_owned())
     };
     Form {
         q: lossy(params.bytes("q")).into_owned(),
-        regexp: is("mode", b"regexp"),
-        ignore_case: is("case", b"no"),
-        by_package: is("group", b"package"),
+        mode: choice(params, "mode").unwrap_or_default(),
+        case: choice(params, "case"),
+        group: choice(params, "group").unwrap_or_default(),
         filters: params
             .filters()
             .map(|(field, _, value)| FormFilter {
@@ -76,6 +74,10 @@ pub(super) fn form(params: &Params) -> Form {
     }
 }
 
+fn choice<C: Choice>(params: &Params, name: &str) -> Option<C> {
+    C::of(params.bytes(name)?)
+}
+
 /// A page of results, or of what is known of them after a while.
 pub(super) async fn search(State(app): State<App>, asked: Asked, params: Params) -> Response {
     match page(&app, asked, &params).await {
@@ -86,17 +88,18 @@ pub(super) async fn search(State(app): State<App>, asked: Asked, params: Params)
 
 async fn page(app: &App, asked: Asked, params: &Params) -> Result<Response, Problem> {
     let form = form(params);
-    let (view, query) = (params.view()?, params.query()?);
-    if let Some(unchanged) = asked.unless_changed(|| api::identity(app, params, &query)) {
+    let (view, parsed) = (params.view()?, params.parsed()?);
+    if let Some(unchanged) = asked.unless_changed(|| api::identity(app, params, &parsed.query)) {
         return Ok(unchanged);
     }
-    let mut search = find(app, params, form.run.as_deref(), query).await?;
+    let mut search = find(app, params, form.run.as_deref(), &parsed).await?;
     let frame = app.chrome(form);
-    match tokio::time::timeout(WAIT, search.finished()).await {
+    match tokio::time::timeout(WAIT, api::finished(&search, Some(&parsed))).await {
         Ok(answer) => {
             let (answer, was_there, started) = (answer?, search.was_there(), Instant::now());
             blocking(move || {
-                let mut response = Html(done(&answer, frame, view)?).into_response();
+                let mut response =
+                    Html(done(&answer, frame, view, &parsed.notices)?).into_response();
                 let timings = TimingsJson::new(&answer, started.elapsed());
                 asked.dress(&mut response, &answer, &timings, was_there);
                 Ok(response)
@@ -105,7 +108,7 @@ async fn page(app: &App, asked: Asked, params: &Params) -> Result<Response, Prob
         }
         Err(_) => {
             search.keep(KEEP);
-            let page = blocking(move || running(&search, frame, view.page)).await?;
+            let page = blocking(move || running(&search, frame, view.page())).await?;
             Ok(([(header::CACHE_CONTROL, NEVER)], Html(page)).into_response())
         }
     }
@@ -116,12 +119,12 @@ async fn find(
     app: &App,
     params: &Params,
     run: Option<&str>,
-    query: Query,
+    parsed: &Parsed,
 ) -> Result<Search, Problem> {
     let known = run.and_then(|id| app.frontend.run(id));
-    match known.filter(|search| *search.query() == query) {
+    match known.filter(|search| *search.query() == parsed.query) {
         Some(search) => Ok(search),
-        None => api::start(app, params, query).await,
+        None => api::start(app, params, parsed).await,
     }
 }
 
@@ -144,31 +147,49 @@ fn running(search: &Search, mut frame: Chrome, page: usize) -> Result<String, Pr
     Ok(page.render().expect("a page fits in memory"))
 }
 
-fn done(answer: &Answer, mut frame: Chrome, view: View) -> Result<String, Problem> {
+fn done(
+    answer: &Answer,
+    mut frame: Chrome,
+    view: View,
+    notices: &[Notice],
+) -> Result<String, Problem> {
     let started = Instant::now();
     let generation = frame.form.generation.take();
     frame.form.run = None;
     let again = frame.form.href(0);
     frame.form.generation = generation;
     frame.form.run = (!answer.is_complete()).then(|| answer.id().to_owned());
-    let items = if view.by_package {
-        answer.packages()
-    } else {
-        answer.len()
-    };
-    let slice = Slice::new(items, view.page, view.per_page)?;
+    let items = api::items(answer, view.group)?;
+    let slice = api::slice(answer, items, view)?;
     let (mut matches, mut groups) = (Vec::new(), Vec::new());
-    if view.by_package {
-        for package in answer.package_list(slice.range.clone())? {
-            groups.push(group_view(answer, &package, &frame.form, view)?);
+    match view.group {
+        Group::None => {
+            let found = answer.matches(slice.range.clone())?;
+            matches = found.iter().map(MatchView::from).collect();
         }
-    } else {
-        let found = answer.matches(slice.range.clone())?;
-        matches = found.iter().map(MatchView::from).collect();
+        Group::Package => {
+            for package in answer.package_list(slice.range.clone())? {
+                let matches = answer.matches_of(&package, view.per_group)?;
+                groups.push(GroupView::of_package(&frame.form, &package, &matches));
+            }
+        }
+        Group::Document => {
+            for document in answer.document_list(slice.range.clone())? {
+                let first = document.first.len().min(view.per_group);
+                let matches = answer.matches_at(&document.first[..first])?;
+                groups.push(GroupView::of_document(
+                    &frame.form,
+                    document.total,
+                    &matches,
+                ));
+            }
+        }
     }
     let page = ResultsPage {
         id: answer.id().to_owned(),
-        interpreted_as: answer.query().interpreted_as(),
+        interpreted_as: visible::plain(answer.query().interpreted_as().as_bytes()),
+        notices: notices.iter().map(NoticeView::from).collect(),
+        exact: frame.form.href_exact(),
         searched: answer.explain().shard_documents,
         of: answer.known().documents,
         want: answer.query().want().into(),
@@ -192,23 +213,6 @@ fn done(answer: &Answer, mut frame: Chrome, view: View) -> Result<String, Proble
     let html = page.render().expect("a page fits in memory");
     measures::phase("render", started.elapsed());
     Ok(html)
-}
-
-fn group_view(
-    answer: &Answer,
-    package: &Package,
-    form: &Form,
-    view: View,
-) -> Result<GroupView, Problem> {
-    let matches = answer.matches_of(package, view.per_package)?;
-    Ok(GroupView {
-        name: lossy(Some(&package.name)).into_owned(),
-        // A name that is no text is no filter's value either.
-        more_href: str::from_utf8(&package.name).map_or(String::new(), |name| form.href_in(name)),
-        total: package.total,
-        more: package.total - matches.len() as u64,
-        matches: matches.iter().map(MatchView::from).collect(),
-    })
 }
 
 fn missing_view(missing: &Missing) -> MissingView {

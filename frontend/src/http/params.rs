@@ -1,17 +1,22 @@
 //! The parameters of a request. Values are bytes: names of packages and files need not be UTF-8.
 
+use super::App;
+use super::cursor::Cursor;
 use super::problem::Problem;
 use crate::filter;
 use crate::page::{
-    PACKAGES_PER_PAGE_DEFAULT, PER_PACKAGE_DEFAULT, PER_PACKAGE_MAX, PER_PAGE_DEFAULT, PER_PAGE_MAX,
+    DOCUMENTS_PER_PAGE_DEFAULT, PACKAGES_PER_PAGE_DEFAULT, PER_DOCUMENT_DEFAULT, PER_DOCUMENT_MAX,
+    PER_PACKAGE_DEFAULT, PER_PACKAGE_MAX, PER_PAGE_DEFAULT, PER_PAGE_MAX,
 };
 use crate::query::{BadQuery, Parsed, Query, Typed, time};
+use crate::render::html::Choice;
+pub(super) use crate::render::html::Group;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
+use axum::response::Response;
 use percent_encoding::percent_decode;
 use schema::message::Field;
 use std::borrow::Cow;
-use std::convert::Infallible;
 use std::time::Duration;
 
 /// Parameters that say what is searched for, and in what time.
@@ -19,6 +24,7 @@ pub(super) const QUERY: &[&str] = &[
     "q",
     "mode",
     "case",
+    "word",
     "lang",
     "package",
     "path",
@@ -35,9 +41,14 @@ pub(super) const VIEW: &[&str] = &[
     "per_page",
     "group",
     "per_package",
+    "per_document",
     "wait",
     "explain",
+    "cursor",
 ];
+
+/// Parameters of a request. What is repeated are filters, of which an expression has no more than 64.
+pub(super) const PARAMETERS_MAX: usize = 256;
 
 /// The parameter of what can be had in more than one form.
 pub(super) const FORMAT: &[&str] = &["format"];
@@ -45,42 +56,70 @@ pub(super) const FORMAT: &[&str] = &["format"];
 /// Which part of an answer is looked at, and how.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct View {
-    pub(super) page: usize,
-    /// Matches, or packages when by package.
+    pub(super) start: Start,
+    /// Matches, or packages or documents when by these.
     pub(super) per_page: usize,
-    pub(super) by_package: bool,
-    /// Matches of a package when by package.
-    pub(super) per_package: usize,
+    pub(super) group: Group,
+    /// Matches of a package or a document when by these.
+    pub(super) per_group: usize,
+}
+
+/// Where a page begins.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Start {
+    Page(usize),
+    Cursor(Cursor),
+}
+
+impl View {
+    /// The page's number, as far as it has one.
+    pub(super) fn page(&self) -> usize {
+        match self.start {
+            Start::Page(page) => page,
+            Start::Cursor(cursor) => cursor.offset as usize / self.per_page,
+        }
+    }
+}
+
+fn per_page_default(group: Group) -> usize {
+    match group {
+        Group::None => PER_PAGE_DEFAULT,
+        Group::Package => PACKAGES_PER_PAGE_DEFAULT,
+        Group::Document => DOCUMENTS_PER_PAGE_DEFAULT,
+    }
 }
 
 /// Names with their decoded values, in the order of the address.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Params(Vec<(String, Vec<u8>)>);
 
-impl<S: Sync> FromRequestParts<S> for Params {
-    type Rejection = Infallible;
+impl FromRequestParts<App> for Params {
+    type Rejection = Response;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        Ok(Params::parse(parts.uri.query().unwrap_or_default()))
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Response> {
+        let params = Params::parse(parts.uri.query().unwrap_or_default());
+        params.map_err(|problem| problem.at_address(app, &parts.uri))
     }
 }
 
 impl Params {
-    fn parse(query: &str) -> Params {
-        let decode =
-            |text: &str| -> Vec<u8> { percent_decode(text.replace('+', " ").as_bytes()).collect() };
+    fn parse(query: &str) -> Result<Params, Problem> {
         let pairs = query.split('&').filter(|pair| !pair.is_empty());
-        Params(
-            pairs
-                .map(|pair| pair.split_once('=').unwrap_or((pair, "")))
-                .map(|(name, value)| {
-                    (
-                        String::from_utf8_lossy(&decode(name)).into_owned(),
-                        decode(value),
-                    )
-                })
-                .collect(),
-        )
+        if pairs.clone().count() > PARAMETERS_MAX {
+            let detail = format!("more than {PARAMETERS_MAX} parameters");
+            return Err(Problem::bad_request(detail));
+        }
+        let pairs = pairs.map(|pair| pair.split_once('=').unwrap_or((pair, "")));
+        let pair = |(name, value)| {
+            let name = String::from_utf8_lossy(&decode(name)?).into_owned();
+            Ok((name, decode(value)?))
+        };
+        pairs.map(pair).collect::<Result<_, _>>().map(Params)
+    }
+
+    /// Parameters that came another way.
+    pub(super) fn of(pairs: Vec<(String, Vec<u8>)>) -> Params {
+        Params(pairs)
     }
 
     /// The value of a parameter, as bytes.
@@ -159,25 +198,52 @@ impl Params {
 
     /// How the answer is to be looked at.
     pub(super) fn view(&self) -> Result<View, Problem> {
-        let by_package = match self.text("group")? {
-            None | Some("none") => false,
-            Some("package") => true,
-            Some(other) => {
-                let detail = format!("group={other} is neither none nor package");
-                return Err(Problem::bad_request(detail));
-            }
+        let (group, start) = match self.cursor()? {
+            None => (self.group()?, Start::Page(self.number("page", 0)?)),
+            Some(cursor) => (cursor.group, Start::Cursor(cursor)),
         };
-        let default = if by_package {
-            PACKAGES_PER_PAGE_DEFAULT
-        } else {
-            PER_PAGE_DEFAULT
-        };
+        let per_page = self.bounded("per_page", per_page_default(group), PER_PAGE_MAX)?;
+        let per_package = self.bounded("per_package", PER_PACKAGE_DEFAULT, PER_PACKAGE_MAX)?;
+        let per_document = self.bounded("per_document", PER_DOCUMENT_DEFAULT, PER_DOCUMENT_MAX)?;
         Ok(View {
-            page: self.number("page", 0)?,
-            per_page: self.bounded("per_page", default, PER_PAGE_MAX)?,
-            by_package,
-            per_package: self.bounded("per_package", PER_PACKAGE_DEFAULT, PER_PACKAGE_MAX)?,
+            start,
+            per_page,
+            group,
+            per_group: match group {
+                Group::Document => per_document,
+                Group::None | Group::Package => per_package,
+            },
         })
+    }
+
+    fn group(&self) -> Result<Group, Problem> {
+        let Some(typed) = self.text("group")? else {
+            return Ok(Group::None);
+        };
+        Group::of(typed.as_bytes()).ok_or_else(|| {
+            let detail = format!("group={typed} is none of none, package and document");
+            Problem::bad_request(detail)
+        })
+    }
+
+    /// Where an earlier page ended, when this one is to begin there.
+    pub(super) fn cursor(&self) -> Result<Option<Cursor>, Problem> {
+        let Some(text) = self.text("cursor")? else {
+            return Ok(None);
+        };
+        let cursor = Cursor::decode(text).ok_or_else(|| {
+            Problem::bad_request("the cursor is not one of this server's")
+                .hint("take it from `next` of an earlier page, as it is")
+        })?;
+        if self.bytes("page").is_some() {
+            let detail = "page and cursor both say where a page begins";
+            return Err(Problem::bad_request(detail).hint("leave out page"));
+        }
+        if self.bytes("group").is_some() && self.group()? != cursor.group {
+            let detail = "the cursor is of an answer that was grouped otherwise";
+            return Err(Problem::bad_request(detail).hint("leave out group"));
+        }
+        Ok(Some(cursor))
     }
 
     /// Names and values of the filters, in the order of the address.
@@ -188,12 +254,8 @@ impl Params {
         })
     }
 
-    /// The query, whose text must be UTF-8 like everything that patterns are made of.
-    pub(super) fn query(&self) -> Result<Query, BadQuery> {
-        Ok(self.parsed()?.query)
-    }
-
-    /// The query, and what else was understood.
+    /// The query, whose text must be UTF-8 like everything that patterns are made of, and what else was
+    /// understood.
     pub(super) fn parsed(&self) -> Result<Parsed, BadQuery> {
         let utf8 = |name: &str, value| {
             str::from_utf8(value).map_err(|error| BadQuery {
@@ -214,7 +276,7 @@ impl Params {
             q: text("q")?.unwrap_or_default(),
             mode: text("mode")?,
             case: text("case")?,
-            word: None,
+            word: text("word")?,
             context: text("context")?,
             want: text("want")?,
             limit: text("limit")?,
@@ -237,6 +299,21 @@ impl Params {
         }
         Ok(())
     }
+}
+
+/// The bytes that a part of an address stands for.
+fn decode(text: &str) -> Result<Vec<u8>, Problem> {
+    let bytes = text.as_bytes();
+    let is_escape = |at: usize| {
+        let digits = bytes.get(at + 1..at + 3);
+        digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+    };
+    let mut signs = (0..bytes.len()).filter(|&at| bytes[at] == b'%');
+    if signs.any(|at| !is_escape(at)) {
+        let detail = format!("{text} has a % without two hexadecimal digits behind it");
+        return Err(Problem::bad_request(detail).hint("write %25 for a percent sign"));
+    }
+    Ok(percent_decode(text.replace('+', " ").as_bytes()).collect())
 }
 
 fn unknown(name: &str, known: &[&str]) -> Problem {
@@ -273,20 +350,39 @@ pub(super) fn lossy(bytes: Option<&[u8]>) -> Cow<'_, str> {
 mod tests {
     use super::*;
 
+    fn parse(query: &str) -> Params {
+        Params::parse(query).unwrap()
+    }
+
+    #[test]
+    fn an_escape_is_whole() {
+        for bad in ["q=%", "q=%4", "q=%zz", "%=x", "q=a%2", "q=%+1"] {
+            let problem = Params::parse(bad).unwrap_err();
+            assert_eq!(
+                problem.hint_text(),
+                Some("write %25 for a percent sign"),
+                "{bad}"
+            );
+        }
+        assert_eq!(parse("q=%2B+%2b").bytes("q"), Some(&b"+ +"[..]));
+        assert!(Params::parse(&"lang=c&".repeat(PARAMETERS_MAX)).is_ok());
+        assert!(Params::parse(&"lang=c&".repeat(PARAMETERS_MAX + 1)).is_err());
+    }
+
     #[test]
     fn values_are_bytes() {
-        let params = Params::parse("path=a%2Fb%ff+c&q=x&empty=&bare");
+        let params = parse("path=a%2Fb%ff+c&q=x&empty=&bare");
         assert_eq!(params.bytes("path"), Some(&b"a/b\xff c"[..]));
         assert_eq!(params.bytes("empty"), Some(&b""[..]));
         assert_eq!(params.bytes("bare"), Some(&b""[..]));
         assert_eq!(params.bytes("none"), None);
         assert!(params.text("path").is_err());
-        assert!(Params::parse("q=%ff").query().is_err());
+        assert!(parse("q=%ff").parsed().is_err());
     }
 
     #[test]
     fn unknown_parameters_are_refused_with_a_guess() {
-        let check = |query: &str| Params::parse(query).expect(&[QUERY, VIEW]).unwrap_err();
+        let check = |query: &str| parse(query).expect(&[QUERY, VIEW]).unwrap_err();
         assert_eq!(
             check("q=x&perpage=3").hint_text(),
             Some("did you mean per_page?")
@@ -303,7 +399,7 @@ mod tests {
         );
         assert!(check("q=a&q=b").hint_text().is_none());
         assert!(
-            Params::parse("q=a&page=1&explain=true")
+            parse("q=a&page=1&explain=true")
                 .expect(&[QUERY, VIEW])
                 .is_ok()
         );
@@ -313,7 +409,7 @@ mod tests {
     fn a_time_has_a_unit_and_a_bound() {
         let max = Duration::from_secs(300);
         let check = |value: &str| {
-            let params = Params::parse(&format!("timeout={value}"));
+            let params = parse(&format!("timeout={value}"));
             params
                 .timeout(max)
                 .map(|time| time.map(|time| time.as_millis()))
@@ -353,13 +449,16 @@ mod tests {
             "per_page=-1",
             "per_page=x",
             "per_package=11",
+            "per_document=6",
             "page=-1",
         ];
         for bad in bad {
-            assert!(Params::parse(bad).view().is_err(), "{bad}");
+            assert!(parse(bad).view().is_err(), "{bad}");
         }
-        let view = |query| Params::parse(query).view().unwrap();
+        let view = |query| parse(query).view().unwrap();
         assert_eq!(view("per_page=1000").per_page, 1000);
         assert_eq!((view("").per_page, view("group=package").per_page), (10, 5));
+        let by_document = view("group=document&per_document=5");
+        assert_eq!((by_document.per_page, by_document.per_group), (10, 5));
     }
 }

@@ -1,5 +1,7 @@
 //! What went wrong, for programs (problem documents, RFC 9457) and for people (a page).
 
+pub(super) mod kinds;
+
 use super::App;
 use super::headers::NEVER;
 use super::params::Params;
@@ -11,14 +13,14 @@ use crate::spool::SpoolError;
 use askama::Template;
 use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderValue, StatusCode, Uri, header};
+use axum::http::{HeaderValue, Uri, header};
 use axum::response::{Html, IntoResponse, Response};
+use kinds::Kind;
 
 /// An answer that is none.
 #[derive(Clone, Debug)]
 pub(super) struct Problem {
-    status: StatusCode,
-    title: &'static str,
+    kind: &'static Kind,
     detail: String,
     /// What of the query is wrong, when that is it.
     query: Option<Box<BadQuery>>,
@@ -28,27 +30,37 @@ pub(super) struct Problem {
     last_page: Option<usize>,
 }
 
-#[derive(serde::Serialize)]
-struct Document<'a> {
-    r#type: &'static str,
+/// A problem document (RFC 9457).
+#[derive(serde::Serialize, utoipa::ToSchema)]
+#[schema(as = Problem)]
+pub(super) struct Document<'a> {
+    /// The address that says what this kind of problem is.
+    #[schema(example = "/problems/bad-query")]
+    r#type: String,
+    /// What the kind is called.
     title: &'a str,
+    /// The status of the answer.
     status: u16,
+    /// What is wrong this time.
     detail: &'a str,
+    /// Where in the query, or in `filter`, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     at: Option<usize>,
+    /// The text of the filter that is at fault.
     #[serde(skip_serializing_if = "Option::is_none")]
     filter: Option<&'a str>,
+    /// What may help.
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<&'a str>,
+    /// The last page there is, when one behind it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     last_page: Option<usize>,
 }
 
 impl Problem {
-    fn new(status: StatusCode, title: &'static str, detail: impl Into<String>) -> Self {
+    fn new(kind: &'static Kind, detail: impl Into<String>) -> Self {
         Problem {
-            status,
-            title,
+            kind,
             detail: detail.into(),
             query: None,
             hint: None,
@@ -58,21 +70,45 @@ impl Problem {
     }
 
     pub(super) fn bad_request(detail: impl Into<String>) -> Self {
-        Problem::new(
-            StatusCode::BAD_REQUEST,
-            "The request cannot be understood",
-            detail,
-        )
+        Problem::new(&kinds::BAD_REQUEST, detail)
     }
 
     pub(super) fn missing(detail: impl Into<String>) -> Self {
-        Problem::new(StatusCode::NOT_FOUND, "There is no such thing", detail)
+        Problem::new(&kinds::NOT_FOUND, detail)
+    }
+
+    pub(super) fn gone(detail: impl Into<String>) -> Self {
+        Problem::new(&kinds::GONE, detail)
+    }
+
+    pub(super) fn too_large(detail: impl Into<String>) -> Self {
+        Problem::new(&kinds::TOO_LARGE, detail)
+    }
+
+    pub(super) fn unsupported(detail: impl Into<String>) -> Self {
+        Problem::new(&kinds::UNSUPPORTED, detail)
+    }
+
+    pub(super) fn long_address(detail: impl Into<String>) -> Self {
+        Problem::new(&kinds::LONG_ADDRESS, detail)
+    }
+
+    pub(super) fn long_headers(detail: impl Into<String>) -> Self {
+        Problem::new(&kinds::LONG_HEADERS, detail)
     }
 
     pub(super) fn unavailable(detail: impl Into<String>) -> Self {
         Problem {
             retry_after_s: Some(5),
-            ..Problem::new(StatusCode::SERVICE_UNAVAILABLE, "Not available now", detail)
+            ..Problem::new(&kinds::UNAVAILABLE, detail)
+        }
+    }
+
+    /// The problem as whoever asks at this address can read it: a document for programs, else a page.
+    pub(super) fn at_address(self, app: &App, uri: &Uri) -> Response {
+        match uri.path().starts_with("/api/") {
+            true => self.into_response(),
+            false => self.page(app, &Params::default()),
         }
     }
 
@@ -108,7 +144,7 @@ impl Problem {
         };
         let page = ErrorPage {
             frame: app.chrome(form),
-            title: self.title.to_owned(),
+            title: self.kind.title.to_owned(),
             detail: self.detail.clone(),
             caret,
             hint: self.hint.clone().unwrap_or_default(),
@@ -116,10 +152,12 @@ impl Problem {
             link_text,
         };
         let page = Html(page.render().expect("a page fits in memory"));
-        self.with_headers((self.status, page).into_response())
+        self.with_headers((self.kind.status, page).into_response())
     }
 
     fn with_headers(&self, mut response: Response) -> Response {
+        let (status, detail) = (self.kind.status.as_u16(), &self.detail);
+        tracing::debug!(status, detail, "a request has no answer");
         let headers = response.headers_mut();
         headers.insert(header::CACHE_CONTROL, NEVER);
         if let Some(seconds) = self.retry_after_s {
@@ -132,9 +170,9 @@ impl Problem {
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let document = Json(Document {
-            r#type: "about:blank",
-            title: self.title,
-            status: self.status.as_u16(),
+            r#type: format!("/problems/{}", self.kind.name),
+            title: self.kind.title,
+            status: self.kind.status.as_u16(),
             detail: &self.detail,
             at: self.at(),
             filter: self.filter(),
@@ -142,17 +180,16 @@ impl IntoResponse for Problem {
             last_page: self.last_page,
         });
         let kind = [(header::CONTENT_TYPE, "application/problem+json")];
-        self.with_headers((self.status, kind, document).into_response())
+        self.with_headers((self.kind.status, kind, document).into_response())
     }
 }
 
 impl From<BadQuery> for Problem {
     fn from(bad: BadQuery) -> Self {
-        let title = "The query cannot be understood";
         Problem {
             hint: bad.hint.clone(),
             query: Some(Box::new(bad.clone())),
-            ..Problem::new(StatusCode::BAD_REQUEST, title, bad.reason)
+            ..Problem::new(&kinds::BAD_QUERY, bad.reason)
         }
     }
 }
@@ -164,11 +201,10 @@ impl From<SearchError> for Problem {
             SearchError::BadQuery(bad) => bad.into(),
             SearchError::Overloaded { retry_after_s } => Problem {
                 retry_after_s: Some(retry_after_s),
-                ..Problem::new(StatusCode::SERVICE_UNAVAILABLE, "Too many queries", detail)
+                ..Problem::new(&kinds::OVERLOADED, detail)
             },
             SearchError::Gone { .. } => {
-                Problem::new(StatusCode::GONE, "The answer is not there any more", detail)
-                    .hint("search again, over the documents of today")
+                Problem::gone(detail).hint("search again, over the documents of today")
             }
         }
     }
@@ -178,12 +214,7 @@ impl From<&SpoolError> for Problem {
     fn from(error: &SpoolError) -> Self {
         // Paths and reasons of the operating system are for the log, not for whoever asks.
         tracing::error!(%error, "a page cannot be read from the spool");
-        let status = StatusCode::INTERNAL_SERVER_ERROR;
-        Problem::new(
-            status,
-            "The answer cannot be read",
-            "what was spooled of it is damaged",
-        )
+        Problem::new(&kinds::DAMAGED, "what was spooled of it is damaged")
     }
 }
 
@@ -197,11 +228,7 @@ impl From<PastTheEnd> for Problem {
     fn from(past: PastTheEnd) -> Self {
         Problem {
             last_page: Some(past.last),
-            ..Problem::new(
-                StatusCode::NOT_FOUND,
-                "There is no such page",
-                past.to_string(),
-            )
+            ..Problem::new(&kinds::NO_SUCH_PAGE, past.to_string())
         }
     }
 }
@@ -217,28 +244,11 @@ impl From<FileError> for Problem {
 
 /// An address that leads nowhere.
 pub(super) async fn not_found(State(app): State<App>, uri: Uri) -> Response {
-    answer(
-        &app,
-        &uri,
-        Problem::missing(format!("nothing is at {}", uri.path())),
-    )
+    Problem::missing(format!("nothing is at {}", uri.path())).at_address(&app, &uri)
 }
 
 /// A method that an address does not have.
 pub(super) async fn method_not_allowed(State(app): State<App>, uri: Uri) -> Response {
-    let title = "The method is not allowed";
     let detail = "this address does not have that method; Allow says which it has";
-    answer(
-        &app,
-        &uri,
-        Problem::new(StatusCode::METHOD_NOT_ALLOWED, title, detail),
-    )
-}
-
-fn answer(app: &App, uri: &Uri, problem: Problem) -> Response {
-    if uri.path().starts_with("/api/") {
-        problem.into_response()
-    } else {
-        problem.page(app, &Params::default())
-    }
+    Problem::new(&kinds::METHOD_NOT_ALLOWED, detail).at_address(&app, &uri)
 }

@@ -5,12 +5,15 @@ mod filters;
 mod links;
 mod show;
 
-pub(crate) use links::{Form, FormFilter, PageLink, page_links};
+pub(crate) use links::{Choice, Form, FormFilter, Group, PageLink, page_links};
 pub(crate) use show::{SHOW_LINES_MAX, ShowPage};
 
 use super::visible::{self, Piece};
 use super::{ContextLine, Match, Window};
+use crate::http::Kind;
 use crate::live::Progress;
+use crate::packages::Package;
+use crate::query::Notice;
 use askama::Template;
 use links::show_href;
 use schema::message::Want;
@@ -45,6 +48,10 @@ pub(crate) struct ResultsPage {
     pub(crate) frame: Chrome,
     pub(crate) id: String,
     pub(crate) interpreted_as: String,
+    /// What may have been meant otherwise.
+    pub(crate) notices: Vec<NoticeView>,
+    /// Where the characters are searched for as one text, when they were taken for words.
+    pub(crate) exact: Option<String>,
     /// While the search runs; `matches` are the best so far then.
     pub(crate) running: Option<Progress>,
     /// How long it will still take, when there is an estimate.
@@ -116,13 +123,75 @@ pub(crate) struct SkippedView {
     pub(crate) reason: String,
 }
 
+pub(crate) struct NoticeView {
+    pub(crate) reason: String,
+    pub(crate) hint: String,
+}
+
+impl From<&Notice> for NoticeView {
+    fn from(notice: &Notice) -> Self {
+        NoticeView {
+            reason: notice.reason.clone(),
+            hint: notice.hint.clone().unwrap_or_default(),
+        }
+    }
+}
+
+/// Matches of a package or a document.
 pub(crate) struct GroupView {
     pub(crate) name: String,
-    pub(crate) total: u64,
+    /// Of a document, where it is shown.
+    pub(crate) href: String,
+    /// When they were counted.
+    pub(crate) total: Option<u64>,
     /// Matches that are not shown, and where they are.
     pub(crate) more: u64,
     pub(crate) more_href: String,
     pub(crate) matches: Vec<MatchView>,
+}
+
+impl GroupView {
+    /// The matches of a package.
+    pub(crate) fn of_package(form: &Form, package: &Package, matches: &[Match]) -> GroupView {
+        // A name that is no text is no filter's value either.
+        let more_href = str::from_utf8(&package.name).map(|name| form.href_in(name));
+        GroupView {
+            name: visible::plain(&package.name),
+            href: String::new(),
+            total: Some(package.total),
+            more: package.total - matches.len() as u64,
+            more_href: more_href.unwrap_or_default(),
+            matches: matches.iter().map(MatchView::from).collect(),
+        }
+    }
+
+    /// The matches of a document.
+    pub(crate) fn of_document(form: &Form, total: Option<u64>, matches: &[Match]) -> GroupView {
+        let document = matches.first().map(|found| &*found.document);
+        let (package, path) = document.map_or((&b""[..], &b""[..]), |document| {
+            (&document.package[..], &document.path[..])
+        });
+        let names = (str::from_utf8(package), str::from_utf8(path));
+        GroupView {
+            name: visible::plain(&[package, path].join(&b'/')),
+            href: show_href(package, path, 0),
+            total,
+            more: total.map_or(0, |total| total.saturating_sub(matches.len() as u64)),
+            more_href: match names {
+                (Ok(package), Ok(path)) => form.href_in_document(package, path),
+                _ => String::new(),
+            },
+            matches: matches.iter().map(MatchView::from).collect(),
+        }
+    }
+
+    fn counted(&self) -> u64 {
+        self.total.unwrap_or_default()
+    }
+
+    fn is_document(&self) -> bool {
+        !self.href.is_empty()
+    }
 }
 
 /// The best matches so far, for a page that is open.
@@ -146,6 +215,14 @@ pub(crate) struct ErrorPage {
 
 /// Lines of one match that are shown; the file has the others.
 const RUN_LINES_MAX: usize = 50;
+
+/// What kinds of problems mean.
+#[derive(Template)]
+#[template(path = "problems.html")]
+pub(crate) struct ProblemsPage {
+    pub(crate) frame: Chrome,
+    pub(crate) kinds: Vec<&'static Kind>,
+}
 
 /// A match as it is shown.
 pub(crate) struct MatchView {
@@ -321,7 +398,7 @@ mod tests {
     #[test]
     fn a_name_is_a_link_to_the_file() {
         let mut name = found(b"a/\"><script>");
-        (name.line, name.ranges) = (0, vec![4..6]);
+        (name.line, name.ranges) = (0, vec![3..5]);
         let html = render(&name);
         assert!(html.contains("<mark>&#62;&#60;</mark>script"), "{html}");
         assert!(

@@ -2,25 +2,36 @@
 //! the data; what may differ between two searches of the same documents is in `id`, `generation`,
 //! `timings`, `missing` and `explain`, and nowhere else.
 
-use super::{ContextLine, Match};
+use super::shapes::{GroupSchema, MatchSchema, SkippedSchema};
+use super::{ContextLine, Document, Match};
 use crate::answer::Answer;
 use crate::live::Progress;
+use crate::query::Notice;
 use crate::run::{Explain, Missing, Skipped};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde::ser::{Serialize, SerializeMap, SerializeStruct, Serializer};
 use std::ops::Range;
+use std::sync::Arc;
 use std::time::Duration;
+use utoipa::ToSchema;
 
 /// A page of an answer, or of what is known of it while the search runs.
-#[derive(Debug, serde::Serialize)]
+#[derive(Debug, serde::Serialize, ToSchema)]
 pub(crate) struct Page<'a> {
+    /// Names the search.
     pub(crate) id: &'a str,
+    /// Names the documents that it is about.
     pub(crate) generation: &'a str,
+    /// The query as it was understood, in the query language.
     pub(crate) interpreted_as: String,
+    pub(crate) notices: Vec<NoticeJson>,
     pub(crate) state: State,
+    /// Whether every shard was searched to its end.
     pub(crate) complete: bool,
+    /// What was not, and why.
     pub(crate) missing: Vec<MissingJson>,
+    #[schema(value_type = SkippedSchema)]
     pub(crate) skipped: SkippedJson,
     /// None while the search runs.
     pub(crate) searched: Option<SearchedJson>,
@@ -28,11 +39,17 @@ pub(crate) struct Page<'a> {
     pub(crate) found: Option<u64>,
     /// How many there are on all pages.
     pub(crate) total: u64,
+    /// Documents with a match.
     pub(crate) documents: u64,
+    /// Packages with a match.
     pub(crate) packages: usize,
+    /// The page's number, from 0.
     pub(crate) page: usize,
     pub(crate) per_page: usize,
+    /// How many pages there are.
     pub(crate) pages: usize,
+    /// The cursor of what follows; none behind the last page, or while the search runs.
+    pub(crate) next: Option<String>,
     #[serde(flatten)]
     pub(crate) results: Results,
     pub(crate) timings: Option<TimingsJson>,
@@ -42,8 +59,36 @@ pub(crate) struct Page<'a> {
     pub(crate) explain: Option<ExplainJson>,
 }
 
+/// Something in a query that may have been meant otherwise than it was understood.
+#[derive(Clone, Debug, serde::Serialize, ToSchema)]
+#[schema(as = Notice)]
+pub(crate) struct NoticeJson {
+    /// Where in the query, in bytes.
+    at: Option<usize>,
+    /// How it was understood.
+    reason: String,
+    /// What to type for the other meaning.
+    hint: Option<String>,
+}
+
+impl From<&Notice> for NoticeJson {
+    fn from(notice: &Notice) -> Self {
+        NoticeJson {
+            at: notice.at,
+            reason: notice.reason.clone(),
+            hint: notice.hint.clone(),
+        }
+    }
+}
+
+/// All notices of a query.
+pub(crate) fn notices(notices: &[Notice]) -> Vec<NoticeJson> {
+    notices.iter().map(NoticeJson::from).collect()
+}
+
 /// How much was searched to its end, of all that is known of.
-#[derive(Clone, Copy, Debug, serde::Serialize)]
+#[derive(Clone, Copy, Debug, serde::Serialize, ToSchema)]
+#[schema(as = Searched)]
 pub(crate) struct SearchedJson {
     documents: u64,
     of: u64,
@@ -58,29 +103,41 @@ impl From<&Answer> for SearchedJson {
     }
 }
 
-#[derive(Clone, Copy, Debug, serde::Serialize)]
+#[derive(Clone, Copy, Debug, serde::Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum State {
     Running,
     Done,
 }
 
-/// A page's matches, in order or by package.
-#[derive(Debug, serde::Serialize)]
+/// A page's matches, in order or in groups.
+#[derive(Debug, serde::Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Results {
+    #[schema(value_type = Vec<MatchSchema>)]
     Matches(Vec<Match>),
+    #[schema(value_type = Vec<GroupSchema>)]
     Groups(Vec<GroupJson>),
 }
 
+/// Matches that have something in common.
 #[derive(Debug)]
 pub(crate) struct GroupJson {
-    pub(crate) package: Vec<u8>,
-    pub(crate) total: u64,
+    pub(crate) of: GroupOf,
+    /// How many there are, when that was counted.
+    pub(crate) total: Option<u64>,
     pub(crate) matches: Vec<Match>,
 }
 
-#[derive(Clone, Debug, serde::Serialize)]
+/// What they have in common.
+#[derive(Debug)]
+pub(crate) enum GroupOf {
+    Package(Vec<u8>),
+    Document(Arc<Document>),
+}
+
+#[derive(Clone, Debug, serde::Serialize, ToSchema)]
+#[schema(as = Missing)]
 pub(crate) struct MissingJson {
     backend: String,
     reason: String,
@@ -124,7 +181,8 @@ impl Serialize for SkippedJson {
     }
 }
 
-#[derive(Clone, Copy, Debug, serde::Serialize)]
+#[derive(Clone, Copy, Debug, serde::Serialize, ToSchema)]
+#[schema(as = Timings)]
 pub(crate) struct TimingsJson {
     queue_ms: f64,
     /// These three are parts of the stream, of the slowest backend each.
@@ -166,7 +224,8 @@ impl TimingsJson {
     }
 }
 
-#[derive(Clone, Debug, serde::Serialize)]
+#[derive(Clone, Debug, serde::Serialize, ToSchema)]
+#[schema(as = Progress)]
 pub(crate) struct ProgressJson {
     blocks_done: u64,
     blocks_total: u64,
@@ -180,7 +239,8 @@ pub(crate) struct ProgressJson {
     backends: Vec<BackendJson>,
 }
 
-#[derive(Clone, Debug, serde::Serialize)]
+#[derive(Clone, Debug, serde::Serialize, ToSchema)]
+#[schema(as = BackendProgress)]
 struct BackendJson {
     name: String,
     blocks_done: u64,
@@ -213,7 +273,8 @@ impl ProgressJson {
     }
 }
 
-#[derive(Clone, Debug, serde::Serialize)]
+#[derive(Clone, Debug, serde::Serialize, ToSchema)]
+#[schema(as = Explain)]
 pub(crate) struct ExplainJson {
     plan: String,
     shards: u64,
@@ -294,7 +355,15 @@ impl Serialize for ContextLine {
 impl Serialize for GroupJson {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        bytes(&mut map, "package", "package_base64", &self.package)?;
+        match &self.of {
+            GroupOf::Package(name) => bytes(&mut map, "package", "package_base64", name)?,
+            GroupOf::Document(document) => {
+                bytes(&mut map, "package", "package_base64", &document.package)?;
+                bytes(&mut map, "path", "path_base64", &document.path)?;
+                map.serialize_entry("language", &document.language)?;
+                map.serialize_entry("hash", &hex(&document.hash))?;
+            }
+        }
         map.serialize_entry("total", &self.total)?;
         map.serialize_entry("matches", &self.matches)?;
         map.end()
@@ -346,9 +415,8 @@ pub(super) fn hex(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::render::{Document, Window};
+    use crate::render::Window;
     use expect_test::expect;
-    use std::sync::Arc;
 
     #[test]
     fn bytes_travel_exactly() {

@@ -1,33 +1,39 @@
 //! What a search has found in short, for programs: numbers of matches by what they have in common.
 
-use super::json::bytes;
+use super::json::{self, NoticeJson, bytes};
+use super::shapes::{DirectoryCountSchema, LanguageCountSchema, PackageCountSchema};
 use crate::answer::Answer;
 use crate::packages::Package;
+use crate::query::Notice;
 use schema::message::{Facet, SpoolFacets};
 use serde::ser::{Serialize, SerializeMap, Serializer};
+use utoipa::ToSchema;
 
 /// What stands in front of a list.
-#[derive(Debug, serde::Serialize)]
+#[derive(Debug, serde::Serialize, ToSchema)]
 struct Head {
     id: String,
     generation: String,
     interpreted_as: String,
+    notices: Vec<NoticeJson>,
     complete: bool,
 }
 
 impl Head {
-    fn new(answer: &Answer) -> Head {
+    fn new(answer: &Answer, notices: &[Notice]) -> Head {
         Head {
             id: answer.id().to_owned(),
             generation: answer.generation().to_owned(),
             interpreted_as: answer.query().interpreted_as(),
+            notices: json::notices(notices),
             complete: answer.is_complete(),
         }
     }
 }
 
 /// Numbers of matches by package, language and directory.
-#[derive(Debug, serde::Serialize)]
+#[derive(Debug, serde::Serialize, ToSchema)]
+#[schema(as = Facets)]
 pub(crate) struct FacetsJson {
     #[serde(flatten)]
     head: Head,
@@ -36,9 +42,12 @@ pub(crate) struct FacetsJson {
     /// Packages with a match.
     packages_total: usize,
     /// Those with the most matches.
+    #[schema(value_type = Vec<PackageCountSchema>)]
     packages: Vec<Counted>,
+    #[schema(value_type = Vec<LanguageCountSchema>)]
     languages: Vec<Counted>,
     /// The first directory of a path, empty when there is none.
+    #[schema(value_type = Vec<DirectoryCountSchema>)]
     directories: Vec<Counted>,
     /// Matches in directories that are not listed.
     other_directories: u64,
@@ -48,6 +57,7 @@ impl FacetsJson {
     /// Of all packages, in the order of their best match, and at most `most` of them listed.
     pub(crate) fn new(
         answer: &Answer,
+        notices: &[Notice],
         mut packages: Vec<Package>,
         most: usize,
         facets: SpoolFacets,
@@ -56,7 +66,7 @@ impl FacetsJson {
         packages.sort_by_key(|package| std::cmp::Reverse(package.total));
         packages.truncate(most);
         FacetsJson {
-            head: Head::new(answer),
+            head: Head::new(answer, notices),
             total: answer.len() as u64,
             packages_total: answer.packages(),
             packages: packages.into_iter().map(Counted::package).collect(),
@@ -68,19 +78,21 @@ impl FacetsJson {
 }
 
 /// The packages with a match.
-#[derive(Debug, serde::Serialize)]
+#[derive(Debug, serde::Serialize, ToSchema)]
+#[schema(as = Packages)]
 pub(crate) struct PackagesJson {
     #[serde(flatten)]
     head: Head,
     packages_total: usize,
     /// In the order of their best match.
+    #[schema(value_type = Vec<PackageCountSchema>)]
     packages: Vec<Counted>,
 }
 
 impl PackagesJson {
-    pub(crate) fn new(answer: &Answer, packages: Vec<Package>) -> Self {
+    pub(crate) fn new(answer: &Answer, notices: &[Notice], packages: Vec<Package>) -> Self {
         PackagesJson {
-            head: Head::new(answer),
+            head: Head::new(answer, notices),
             packages_total: packages.len(),
             packages: packages.into_iter().map(Counted::package).collect(),
         }

@@ -125,6 +125,7 @@ impl Part {
             plan: end.plan,
             phases: end.phases,
             shards: end.shards,
+            estimates: end.estimates,
             at: Some(at),
         })
     }

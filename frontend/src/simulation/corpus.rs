@@ -130,6 +130,7 @@ impl Document {
         self.matches.iter().map(move |&(line, rank)| Match {
             document: Arc::clone(&self.names),
             line,
+            lines: 1,
             text: self.lines[line as usize - 1].clone(),
             ranges: vec![FOUND.start as usize..FOUND.end as usize],
             before: context(line - 1).into_iter().collect(),

@@ -3,7 +3,8 @@
 //! ```text
 //! 0, 1, …      the frames of each backend, as they were received, one after the other
 //! order-0, …   the pointers in total order, in blocks (see `pointers`), one part after the other
-//! packages     the packages with matches, by their best one (see `packages`)
+//! packages     the packages with matches, by their best one (see `packages`), and behind them the
+//!              documents (see `documents`)
 //! facets       how many matches have which language and directory: one frame
 //! manifest     what else there is to say: one frame. It is written last
 //! run-b-n      sorted pointers of backend b that memory had no room for, until they are merged

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 /// A page without what may differ from search to search.
 fn stripped(mut page: Value) -> String {
-    for name in ["id", "generation", "searched", "timings"] {
+    for name in ["id", "generation", "searched", "timings", "next"] {
         page.as_object_mut().unwrap().remove(name);
     }
     page.to_string()
@@ -36,6 +36,7 @@ fn pages_are_the_same_whatever_the_number_of_backends() {
         "&per_page=7",
         "&per_page=1000",
         "&group=package",
+        "&group=document&per_document=5",
         "&context=0",
     ] {
         let expected = all_pages(&one, more);
@@ -165,6 +166,49 @@ fn by_package_counts_are_exact() {
         groups
             .iter()
             .all(|group| group["matches"].as_array().unwrap().len() <= 2)
+    );
+}
+
+#[test]
+fn by_document_is_by_the_best_match_of_each() {
+    let site = Site::new(vec![Fake::new("one", shards(1, 2)).backend()]);
+    let all = site.get("/api/v2/search?q=arse&per_page=1000").json();
+    let name = |found: &Value| (found["package"].to_string(), found["path"].to_string());
+    let mut expected: Vec<((String, String), Vec<Value>)> = Vec::new();
+    for found in all["matches"].as_array().unwrap() {
+        match expected.iter_mut().find(|(known, _)| *known == name(found)) {
+            Some((_, matches)) => matches.push(found.clone()),
+            None => expected.push((name(found), vec![found.clone()])),
+        }
+    }
+    let mut page = site
+        .get("/api/v2/search?q=arse&group=document&per_page=7&per_document=4")
+        .json();
+    assert_eq!(
+        (&page["pages"], &page["documents"]),
+        (&json!(6), &json!(40))
+    );
+    let mut groups = Vec::new();
+    loop {
+        groups.extend(page["groups"].as_array().unwrap().clone());
+        let Some(next) = page["next"].as_str() else {
+            break;
+        };
+        let next = format!("/api/v2/search?cursor={next}&per_page=7&per_document=4");
+        page = site.get(&next).json();
+    }
+    assert_eq!(groups.len(), expected.len());
+    for (group, (known, matches)) in groups.iter().zip(expected) {
+        assert_eq!(name(group), known);
+        assert_eq!(group["total"], json!(matches.len()));
+        let first = &matches[..matches.len().min(4)];
+        assert_eq!(group["matches"], json!(first));
+        assert_eq!(group["language"], json!("C"));
+    }
+    let shown = site.get("/search?q=arse&group=document").text();
+    assert!(
+        shown.contains("page 1 of 4") && shown.contains("more in this file"),
+        "{shown}"
     );
 }
 

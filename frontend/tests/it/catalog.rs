@@ -41,7 +41,7 @@ fn entry(document: &Document, request: &ListRequest) -> Option<(Vec<u8>, Entry)>
         indexed: 1_700_000_000,
         ..Entry::default()
     };
-    let found = match request.what {
+    match request.what {
         _ if !goes_by => None,
         What::Packages if package.starts_with(prefix) => Some((package.clone(), entry)),
         What::Children if path.starts_with(prefix) && !is_left_out => {
@@ -70,8 +70,7 @@ fn entry(document: &Document, request: &ListRequest) -> Option<(Vec<u8>, Entry)>
                 .then(|| ([&package[..], path].join(&b'/'), left_out))
         }
         _ => None,
-    };
-    found
+    }
 }
 
 fn document(name: &str) -> Document {

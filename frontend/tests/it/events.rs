@@ -119,10 +119,11 @@ fn a_finished_search_gives_its_first_page_and_its_end() {
     let site = Site::new(vec![Fake::new("one", shards(1, 2)).backend()]);
     let page = site.search("arse");
     let events = site.events("/api/v2/events?q=arse", "done");
-    assert_eq!(names(&events), ["matches", "done"]);
+    assert_eq!(names(&events), ["matches", "facets", "done"]);
     assert_eq!(events[0].1["final"], json!(true));
     assert_eq!(events[0].1["matches"], page["matches"]);
-    assert_eq!(events[1].1["id"], page["id"]);
+    assert_eq!(events[1].1["total"], page["total"]);
+    assert_eq!(events[2].1["id"], page["id"]);
     let nothing = site.events("/api/v2/events?q=nowhere", "done");
     assert_eq!(last(&nothing, "matches")["matches"], json!([]));
     let count = site.events("/api/v2/events?q=arse&want=count", "done");

@@ -4,8 +4,9 @@ use crate::catalog;
 use frontend::{Backend, Stream};
 use schema::frame::{Decoder, Kind};
 use schema::message::{
-    Batch, End, Expr, Failure, FailureKind, Field, FileRange, FileReply, FileRequest, Hello, Line,
-    ListRequest, PROTOCOL, Progress, Range, Reading, Search, Shard, ShardEnd, Skip, Want,
+    Batch, End, Estimate, Expr, Failure, FailureKind, Field, FileRange, FileReply, FileRequest,
+    Hello, Line, ListRequest, PROTOCOL, Progress, Range, Reading, Search, Shard, ShardEnd, Skip,
+    Want,
 };
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -259,12 +260,13 @@ impl Fake {
                 {
                     continue;
                 }
+                end.candidates += 1;
                 let frames = batches(document, search, index, number, &mut end);
                 self.send(stream, &fault, frames)?;
             }
             shards.push(end);
         }
-        self.end(stream, &fault, shards)
+        self.end(stream, &fault, shards, estimates(search))
     }
 
     /// Sends a document's frames, or what the fault makes of them.
@@ -289,7 +291,13 @@ impl Fake {
         Some(())
     }
 
-    fn end(&self, stream: &mut UnixStream, fault: &Fault, mut shards: Vec<ShardEnd>) -> Option<()> {
+    fn end(
+        &self,
+        stream: &mut UnixStream,
+        fault: &Fault,
+        mut shards: Vec<ShardEnd>,
+        estimates: Vec<Estimate>,
+    ) -> Option<()> {
         let mut out = Vec::new();
         match fault {
             Fault::Count => shards[0].matches += 1,
@@ -313,6 +321,7 @@ impl Fake {
         let end = End {
             shards,
             plan,
+            estimates,
             ..End::default()
         };
         end.encode(&mut out).unwrap();
@@ -420,6 +429,18 @@ impl Fake {
         let mut out = Vec::new();
         reply.encode(&mut out).unwrap();
         self.write(stream, &out)
+    }
+}
+
+/// Of each pattern, that it is in 30 blocks.
+fn estimates(search: &Search) -> Vec<Estimate> {
+    let estimate = Estimate {
+        plan: "all".to_owned(),
+        candidates: 30,
+    };
+    match search.want {
+        Want::Estimate => vec![estimate; search.expr.patterns().len()],
+        _ => Vec::new(),
     }
 }
 

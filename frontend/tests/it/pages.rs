@@ -69,7 +69,7 @@ fn results_are_marked_and_linked() {
     let grouped = site.get("/search?q=arse&group=package").text();
     assert!(grouped.contains("page 1 of 8") && grouped.contains("more in this package"));
     let nothing = site.get("/search?q=nowhere").text();
-    assert!(nothing.contains("No line of the indexed source matches"));
+    assert!(nothing.contains("Nothing in the indexed source matches"));
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn nonsense_is_refused_with_a_reason() {
     check(
         "/api/v2/search?q=x&group=file",
         400,
-        "neither none nor package",
+        "none of none, package and document",
     );
     check("/api/v2/search?q=%ff", 400, "not UTF-8");
     check("/api/v2/nowhere", 404, "nothing is at");

@@ -251,7 +251,7 @@ fn methods_that_are_not_there_are_said() {
         assert_eq!(refused.header("allow"), allow, "{path}");
         assert_eq!(refused.header("content-type"), "application/problem+json");
     };
-    check("DELETE", "/api/v2/search", "GET,HEAD");
+    check("DELETE", "/api/v2/search", "GET,HEAD,POST");
     check("POST", "/api/v2/search/0123456789abcdef", "GET,HEAD,DELETE");
     check("OPTIONS", "/api/v2/events", "GET,HEAD");
 }

@@ -21,9 +21,10 @@ fn encode(bytes: &[u8]) -> String {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Form {
     pub(crate) q: String,
-    pub(crate) regexp: bool,
-    pub(crate) ignore_case: bool,
-    pub(crate) by_package: bool,
+    pub(crate) mode: Mode,
+    /// When it is not the mode's own.
+    pub(crate) case: Option<Case>,
+    pub(crate) group: Group,
     pub(crate) filters: Vec<FormFilter>,
     /// As typed, when they are.
     pub(crate) want: Option<String>,
@@ -34,6 +35,92 @@ pub(crate) struct Form {
     /// The run that is looked at. Without one an answer that is incomplete would be searched for
     /// anew on every page.
     pub(crate) run: Option<String>,
+}
+
+/// A word of a choice in the form.
+pub(crate) trait Choice: Copy + PartialEq + 'static {
+    /// What there is to choose from, with the words of the address and of the form.
+    const ALL: &[(Self, &'static str, &'static str)];
+
+    /// What a word of an address means.
+    fn of(word: &[u8]) -> Option<Self> {
+        let mut all = Self::ALL.iter();
+        all.find(|(_, known, _)| known.as_bytes() == word)
+            .map(|(choice, ..)| *choice)
+    }
+
+    /// The word in an address.
+    fn word(self) -> &'static str {
+        let mut all = Self::ALL.iter();
+        let found = all.find(|(choice, ..)| *choice == self);
+        found.map_or("", |(_, word, _)| word)
+    }
+}
+
+/// How the text is read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Mode {
+    #[default]
+    Keyword,
+    Literal,
+    Regexp,
+}
+
+impl Choice for Mode {
+    const ALL: &[(Mode, &'static str, &'static str)] = &[
+        (Mode::Keyword, "keyword", "Words and filters"),
+        (Mode::Literal, "literal", "Exact text"),
+        (Mode::Regexp, "regexp", "Regular expression"),
+    ];
+}
+
+/// Whether upper and lower case differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Case {
+    Auto,
+    Yes,
+    No,
+}
+
+impl Choice for Case {
+    const ALL: &[(Case, &'static str, &'static str)] = &[
+        (Case::Auto, "auto", "Smart case"),
+        (Case::Yes, "yes", "Match case"),
+        (Case::No, "no", "Ignore case"),
+    ];
+}
+
+/// What results are grouped by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Group {
+    #[default]
+    None,
+    Package,
+    Document,
+}
+
+impl Choice for Group {
+    const ALL: &[(Group, &'static str, &'static str)] = &[
+        (Group::None, "none", "Best lines first"),
+        (Group::Package, "package", "Group by package"),
+        (Group::Document, "document", "Group by file"),
+    ];
+}
+
+/// An entry of a list to choose from.
+pub(crate) struct OptionView {
+    pub(crate) word: &'static str,
+    pub(crate) label: &'static str,
+    pub(crate) selected: bool,
+}
+
+fn options<C: Choice>(chosen: C) -> Vec<OptionView> {
+    let option = |&(choice, word, label): &(C, &'static str, &'static str)| OptionView {
+        word,
+        label,
+        selected: choice == chosen,
+    };
+    C::ALL.iter().map(option).collect()
 }
 
 /// A filter as it stands in the address, which is kept whether or not it can be understood.
@@ -62,17 +149,42 @@ impl Form {
         visible::plain(self.q.as_bytes())
     }
 
+    pub(crate) fn modes(&self) -> Vec<OptionView> {
+        options(self.mode)
+    }
+
+    pub(crate) fn cases(&self) -> Vec<OptionView> {
+        options(self.case.unwrap_or(match self.mode {
+            Mode::Keyword => Case::Auto,
+            Mode::Literal | Mode::Regexp => Case::Yes,
+        }))
+    }
+
+    pub(crate) fn groups(&self) -> Vec<OptionView> {
+        options(self.group)
+    }
+
+    /// The address of the same characters as one text, when they were taken for several words.
+    pub(crate) fn href_exact(&self) -> Option<String> {
+        let several = self.q.split_whitespace().nth(1).is_some();
+        (several && self.mode == Mode::Keyword).then(|| {
+            let mut form = self.clone();
+            (form.mode, form.run) = (Mode::Literal, None);
+            form.href(0)
+        })
+    }
+
     /// The address of a page of results.
     pub(crate) fn href(&self, page: usize) -> String {
         let mut href = format!("/search?q={}", encode(self.q.as_bytes()));
-        if self.regexp {
-            href.push_str("&mode=regexp");
+        if self.mode != Mode::default() {
+            href.push_str(&format!("&mode={}", self.mode.word()));
         }
-        if self.ignore_case {
-            href.push_str("&case=no");
+        if let Some(case) = self.case {
+            href.push_str(&format!("&case={}", case.word()));
         }
-        if self.by_package {
-            href.push_str("&group=package");
+        if self.group != Group::default() {
+            href.push_str(&format!("&group={}", self.group.word()));
         }
         for FormFilter { name, typed } in &self.filters {
             href.push_str(&format!("&{name}={}", encode(typed.as_bytes())));
@@ -109,12 +221,22 @@ impl Form {
     /// The address of the same query in one package, by the name of its directory, with its matches
     /// in a row.
     pub(crate) fn href_in(&self, package: &str) -> String {
+        self.href_with(&[(Field::Package, package)])
+    }
+
+    /// The same for one document.
+    pub(crate) fn href_in_document(&self, package: &str, path: &str) -> String {
+        self.href_with(&[(Field::Package, package), (Field::Path, path)])
+    }
+
+    fn href_with(&self, exact: &[(Field, &str)]) -> String {
         let mut form = self.clone();
-        form.filters.push(FormFilter {
-            name: filter::name(Field::Package),
-            typed: format!("={package}"),
-        });
-        (form.by_package, form.run) = (false, None);
+        let filter = |&(field, text): &(Field, &str)| FormFilter {
+            name: filter::name(field),
+            typed: format!("={text}"),
+        };
+        form.filters.extend(exact.iter().map(filter));
+        (form.group, form.run) = (Group::None, None);
         form.href(0)
     }
 }
@@ -219,7 +341,7 @@ mod tests {
         };
         let form = Form {
             q: "x".to_owned(),
-            by_package: true,
+            group: Group::Package,
             filters: vec![
                 filter("path", "-a&b/"),
                 filter("lang", "c++"),
@@ -243,13 +365,30 @@ mod tests {
             ..Form::default()
         };
         assert_eq!(one.href_in("-p_1"), "/search?q=x&package=%3D-p_1");
+        let document = one.href_in_document("p", "a b");
+        assert_eq!(document, "/search?q=x&package=%3Dp&path=%3Da%20b");
+    }
+
+    #[test]
+    fn several_words_can_be_one_text() {
+        let form = |q: &str, mode| Form {
+            q: q.to_owned(),
+            mode,
+            ..Form::default()
+        };
+        let exact = form("a  b", Mode::Keyword).href_exact();
+        assert_eq!(exact.as_deref(), Some("/search?q=a%20%20b&mode=literal"));
+        assert_eq!(form(" a ", Mode::Keyword).href_exact(), None);
+        assert_eq!(form("a b", Mode::Regexp).href_exact(), None);
+        assert_eq!(Case::of(b"no"), Some(Case::No));
+        assert_eq!(Mode::of(b"nonsense"), None);
     }
 
     #[test]
     fn every_byte_survives_an_address() {
         let form = Form {
             q: "a&b=c ü+%".to_owned(),
-            regexp: true,
+            mode: Mode::Regexp,
             ..Form::default()
         };
         assert_eq!(
