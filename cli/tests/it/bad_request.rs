@@ -61,7 +61,7 @@ fn programs_get_problem_documents() {
         search/0123456789abcdef/events      404 => search again
         search/0123456789abcdef/export      404 => search again
         export?q=(&mode=regexp              400 => unclosed
-        export?q=wanted&format=xml          400 => neither jsonl nor text
+        export?q=wanted&format=xml          400 => none of jsonl, csv, paths and text
         file?package=source                 400 => path is missing
         file?package=source&path=b.c        404 => no backend has source/b.c
         nothing                             404 => nothing is at /api/v2/nothing
