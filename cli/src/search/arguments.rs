@@ -150,8 +150,8 @@ pub(crate) struct Asked {
     /// How QUERY is read
     #[arg(long, value_enum, value_name = "MODE")]
     pub(crate) mode: Option<Mode>,
-    /// Look for QUERY as it is: --mode literal
-    #[arg(short = 'F', long, conflicts_with_all = ["mode", "regexp"])]
+    /// Look for QUERY as it is: --mode literal; with -e, for its text
+    #[arg(short = 'F', long, conflicts_with = "mode")]
     pub(crate) fixed_strings: bool,
     /// Look for a regular expression (that of Rust's regex crate); of several, for any
     #[arg(

@@ -35,6 +35,7 @@ const LINES: &[&str] = &[
     "-F -w -i errno",
     "-e e[r]+no",
     "-e errno -e EINTR",
+    "-F -e errno -e main(",
     "-e ^$",
     "-w -e e[a-z]+",
     "-F -C 1 errno",
