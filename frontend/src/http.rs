@@ -21,6 +21,7 @@ mod headers;
 mod health;
 mod limits;
 mod lists;
+mod openapi;
 mod pages;
 mod params;
 mod problem;
@@ -108,6 +109,7 @@ fn routes() -> Router<App> {
         .route("/api/v2/export", get(export::search))
         .route("/api/v2/explain", get(explain::explain))
         .route("/api/v2/file", get(file::raw))
+        .route("/api/openapi.json", get(openapi::document))
         .route("/api/v2/index/packages", get(catalog::packages))
         .route("/api/v2/tree", get(catalog::tree))
         .route("/api/v2/skipped", get(skipped::skipped))

@@ -10,7 +10,7 @@ pub(crate) mod explain;
 pub(crate) mod html;
 pub(crate) mod json;
 pub(crate) mod lists;
-mod shapes;
+pub(crate) mod shapes;
 pub(crate) mod visible;
 
 use schema::message::{BatchView, LineView};

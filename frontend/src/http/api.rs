@@ -4,6 +4,8 @@ use super::body::Posted;
 use super::cursor::Cursor;
 use super::eta::Eta;
 use super::headers::{Asked, NEVER};
+use super::openapi::params as doc;
+use super::openapi::problems::{Any, Body, NotFound, Searching, Unchanged};
 use super::params::{Group, Params, QUERY, Start, VIEW, View};
 use super::problem::Problem;
 use super::{App, KEEP, blocking, rendering};
@@ -53,6 +55,11 @@ impl Wish {
 }
 
 /// A search by its query.
+#[utoipa::path(
+    get, path = "/api/v2/search", operation_id = "search", tag = "search",
+    params(doc::Query, doc::View),
+    responses((status = 200, description = "A page of matches", body = Page<'static>), Unchanged, Searching, NotFound)
+)]
 pub(super) async fn search(
     State(app): State<App>,
     asked: Asked,
@@ -62,6 +69,11 @@ pub(super) async fn search(
 }
 
 /// A search by its query, for one that is too long for an address.
+#[utoipa::path(
+    post, path = "/api/v2/search", operation_id = "postSearch", tag = "search",
+    request_body = doc::SearchRequest,
+    responses((status = 200, description = "A page of matches", body = Page<'static>), Searching, NotFound, Body)
+)]
 pub(super) async fn post(
     State(app): State<App>,
     Posted(params): Posted,
@@ -167,6 +179,11 @@ pub(super) fn search_header(id: &str) -> (HeaderName, HeaderValue) {
 }
 
 /// A search by its id.
+#[utoipa::path(
+    get, path = "/api/v2/search/{id}", operation_id = "run", tag = "search",
+    params(doc::Id, doc::View),
+    responses((status = 200, description = "A page of matches", body = Page<'static>), Unchanged, Searching, NotFound)
+)]
 pub(super) async fn run(
     State(app): State<App>,
     Path(id): Path<String>,
@@ -183,6 +200,11 @@ pub(super) async fn run(
 }
 
 /// Ends a search where it is, for all who wait for it. Of one that has ended nothing changes.
+#[utoipa::path(
+    delete, path = "/api/v2/search/{id}", operation_id = "cancel", tag = "search",
+    params(doc::Id),
+    responses((status = 204, description = "The search has ended, or is about to"), Any, NotFound)
+)]
 pub(super) async fn cancel(
     State(app): State<App>,
     Path(id): Path<String>,

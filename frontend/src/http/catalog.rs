@@ -1,12 +1,15 @@
 //! What there is: packages, and directories of one. A list comes in parts; each says in `next` what to
 //! give as `after` for the rest, which is a name, and so holds whatever else comes or goes.
 
+use super::openapi::params as doc;
+use super::openapi::problems::{Any, NotFound, Unreachable};
 use super::params::{Params, lossy};
 use super::problem::Problem;
 use super::similar::similar_packages;
 use super::{App, api};
 use crate::listing;
 use crate::render::catalog::{PackageJson, PackagesJson, StatusJson, TreeJson};
+use crate::render::shapes::TreeSchema;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
@@ -25,6 +28,11 @@ const COUNT_MAX: usize = 1000;
 pub(super) const PART: &[&str] = &["after", "count"];
 
 /// The packages that are indexed, searched for or not.
+#[utoipa::path(
+    get, path = "/api/v2/index/packages", operation_id = "indexPackages", tag = "index",
+    params(doc::Prefix, doc::Part),
+    responses((status = 200, description = "Packages, by name", body = PackagesJson), Any, Unreachable)
+)]
 pub(super) async fn packages(State(app): State<App>, params: Params) -> Result<Response, Problem> {
     params.expect(&[&["prefix"], PART])?;
     let prefix = params.bytes("prefix").unwrap_or_default().to_vec();
@@ -39,6 +47,11 @@ pub(super) async fn packages(State(app): State<App>, params: Params) -> Result<R
 }
 
 /// What is in a directory of a package.
+#[utoipa::path(
+    get, path = "/api/v2/tree", operation_id = "tree", tag = "index",
+    params(doc::Directory, doc::Part),
+    responses((status = 200, description = "What is in a directory", body = TreeSchema), Any, NotFound, Unreachable)
+)]
 pub(super) async fn tree(State(app): State<App>, params: Params) -> Result<Response, Problem> {
     params.expect(&[&["package", "path"], PART])?;
     let name = required(&params, "package")?;
@@ -62,6 +75,10 @@ pub(super) async fn tree(State(app): State<App>, params: Params) -> Result<Respo
 }
 
 /// What is searched, who has it, and how old it is.
+#[utoipa::path(
+    get, path = "/api/v2/status", operation_id = "status", tag = "index",
+    responses((status = 200, description = "What is searched", body = StatusJson), Any)
+)]
 pub(super) async fn status(State(app): State<App>, params: Params) -> Result<Response, Problem> {
     params.expect(&[])?;
     let now = UNIX_EPOCH.elapsed().unwrap_or_default().as_secs();

@@ -7,6 +7,8 @@
 //! The run goes on as long as somebody listens.
 
 use super::eta::Eta;
+use super::openapi::params as doc;
+use super::openapi::problems::{NotFound, Searching};
 use super::params::{Params, QUERY};
 use super::problem::Problem;
 use super::{App, api, blocking, lists};
@@ -64,6 +66,11 @@ struct Done<'a> {
 }
 
 /// Starts a search, or joins it, and follows it.
+#[utoipa::path(
+    get, path = "/api/v2/events", operation_id = "events", tag = "search",
+    params(doc::Query),
+    responses((status = 200, description = "Events: notice, progress, matches, facets, and one done", content_type = "text/event-stream", body = String), Searching)
+)]
 pub(super) async fn search(State(app): State<App>, params: Params) -> Result<Response, Problem> {
     params.expect(&[QUERY])?;
     let parsed = params.parsed()?;
@@ -72,6 +79,11 @@ pub(super) async fn search(State(app): State<App>, params: Params) -> Result<Res
 }
 
 /// Follows a search that is known by its id.
+#[utoipa::path(
+    get, path = "/api/v2/search/{id}/events", operation_id = "runEvents", tag = "search",
+    params(doc::Id),
+    responses((status = 200, description = "Events: notice, progress, matches, facets, and one done", content_type = "text/event-stream", body = String), Searching, NotFound)
+)]
 pub(super) async fn run(
     State(app): State<App>,
     Path(id): Path<String>,

@@ -3,6 +3,8 @@
 mod cheaper;
 
 use super::limits::HEAVY_BLOCKS;
+use super::openapi::params as doc;
+use super::openapi::problems::Searching;
 use super::params::{Params, QUERY};
 use super::problem::Problem;
 use super::{App, api};
@@ -21,6 +23,11 @@ const BLOCK_US: f64 = 2.0;
 const BLOCK_BYTES: u64 = 4096;
 
 /// What a query would cost.
+#[utoipa::path(
+    get, path = "/api/v2/explain", operation_id = "explain", tag = "search",
+    params(doc::Query),
+    responses((status = 200, description = "What the query would cost", body = ExplainPage), Searching)
+)]
 pub(super) async fn explain(State(app): State<App>, params: Params) -> Result<Response, Problem> {
     params.expect(&[QUERY])?;
     let mut parsed = params.parsed()?;

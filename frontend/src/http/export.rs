@@ -1,5 +1,7 @@
 //! Everything that a search has found, in order, in a fixed amount of memory.
 
+use super::openapi::params as doc;
+use super::openapi::problems::{NotFound, Searching};
 use super::params::{Params, QUERY};
 use super::problem::Problem;
 use super::{App, api};
@@ -92,6 +94,17 @@ impl Format {
 }
 
 /// Everything that a search has found, by its query.
+#[utoipa::path(
+    get, path = "/api/v2/export", operation_id = "export", tag = "search",
+    params(doc::Query, doc::Export),
+    responses((status = 200, description = "Every match", content(
+        (String = "application/x-ndjson"), (String = "text/csv"), (String = "application/octet-stream")
+    ), headers(
+        ("x-trawl-complete" = bool, description = "Whether it is all there is"),
+        ("x-trawl-search" = String, description = "The id of the search"),
+        ("x-trawl-query" = String, description = "The query as it was understood, percent-encoded")
+    )), Searching)
+)]
 pub(super) async fn search(State(app): State<App>, params: Params) -> Result<Response, Problem> {
     params.expect(&[QUERY, EXPORT])?;
     let (format, mut parsed) = (Format::parse(&params)?, params.parsed()?);
@@ -102,6 +115,17 @@ pub(super) async fn search(State(app): State<App>, params: Params) -> Result<Res
 }
 
 /// The same, by its id.
+#[utoipa::path(
+    get, path = "/api/v2/search/{id}/export", operation_id = "runExport", tag = "search",
+    params(doc::Id, doc::Export),
+    responses((status = 200, description = "Every match", content(
+        (String = "application/x-ndjson"), (String = "text/csv"), (String = "application/octet-stream")
+    ), headers(
+        ("x-trawl-complete" = bool, description = "Whether it is all there is"),
+        ("x-trawl-search" = String, description = "The id of the search"),
+        ("x-trawl-query" = String, description = "The query as it was understood, percent-encoded")
+    )), Searching, NotFound)
+)]
 pub(super) async fn run(
     State(app): State<App>,
     Path(id): Path<String>,

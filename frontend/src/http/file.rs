@@ -1,6 +1,8 @@
 //! Files: as a page at a line, and as bytes.
 
 use super::App;
+use super::openapi::params as doc;
+use super::openapi::problems::{Any, NotFound, Unreachable};
 use super::params::{Params, lossy};
 use super::problem::Problem;
 use crate::render::html::{Form, SHOW_LINES_MAX, ShowPage};
@@ -41,6 +43,14 @@ async fn page(app: &App, params: &Params) -> Result<String, Problem> {
 }
 
 /// A file's bytes, or a part of them. The answer says of how many, and where it begins.
+#[utoipa::path(
+    get, path = "/api/v2/file", operation_id = "file", tag = "index",
+    params(doc::File),
+    responses((status = 200, description = "Bytes of a document", content_type = "application/octet-stream", body = String, headers(
+        ("x-trawl-offset" = u64, description = "Where they begin"),
+        ("x-trawl-total-bytes" = u64, description = "How many the document has")
+    )), Any, NotFound, Unreachable)
+)]
 pub(super) async fn raw(State(app): State<App>, params: Params) -> Result<Response, Problem> {
     params.expect(&[&["package", "path", "offset", "count"]])?;
     let offset = params.number("offset", 0)?;

@@ -2,6 +2,7 @@
 
 use super::body::BODY_BYTES_MAX;
 use super::gate::{ADDRESS_BYTES_MAX, HEADERS_BYTES_MAX};
+use super::openapi::problems::Any;
 use super::params::{PARAMETERS_MAX, Params};
 use super::problem::Problem;
 use super::{App, KEEP, api, file};
@@ -99,6 +100,10 @@ struct ServerLimits {
 }
 
 /// Every bound that a client can meet.
+#[utoipa::path(
+    get, path = "/api/v2/limits", operation_id = "limits", tag = "index",
+    responses((status = 200, description = "Every bound", body = Limits), Any)
+)]
 pub(super) async fn limits(State(app): State<App>, params: Params) -> Result<Response, Problem> {
     params.expect(&[])?;
     let config = app.frontend.config();

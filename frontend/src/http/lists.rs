@@ -2,6 +2,8 @@
 //! the list of the packages.
 
 use super::headers::Asked;
+use super::openapi::params as doc;
+use super::openapi::problems::{NotFound, Searching, Unchanged};
 use super::params::{FORMAT, Params, QUERY};
 use super::problem::Problem;
 use super::{App, api, blocking};
@@ -44,6 +46,11 @@ impl List {
 }
 
 /// Numbers of matches by what they have in common, by a query.
+#[utoipa::path(
+    get, path = "/api/v2/facets", operation_id = "facets", tag = "search",
+    params(doc::Query),
+    responses((status = 200, description = "How many matches have what in common", body = FacetsJson), Unchanged, Searching)
+)]
 pub(super) async fn facets(
     State(app): State<App>,
     asked: Asked,
@@ -54,6 +61,11 @@ pub(super) async fn facets(
 }
 
 /// The same, by the id of a search.
+#[utoipa::path(
+    get, path = "/api/v2/search/{id}/facets", operation_id = "runFacets", tag = "search",
+    params(doc::Id),
+    responses((status = 200, description = "How many matches have what in common", body = FacetsJson), Unchanged, Searching, NotFound)
+)]
 pub(super) async fn run_facets(
     State(app): State<App>,
     Path(id): Path<String>,
@@ -65,6 +77,13 @@ pub(super) async fn run_facets(
 }
 
 /// The packages with a match, the one with the best match first, by a query.
+#[utoipa::path(
+    get, path = "/api/v2/packages", operation_id = "packages", tag = "search",
+    params(doc::Query, doc::Format),
+    responses((status = 200, description = "The packages with a match, by their best one", content(
+        (PackagesJson = "application/json"), (String = "application/octet-stream")
+    )), Unchanged, Searching)
+)]
 pub(super) async fn packages(
     State(app): State<App>,
     asked: Asked,
@@ -75,6 +94,13 @@ pub(super) async fn packages(
 }
 
 /// The same, by the id of a search.
+#[utoipa::path(
+    get, path = "/api/v2/search/{id}/packages", operation_id = "runPackages", tag = "search",
+    params(doc::Id, doc::Format),
+    responses((status = 200, description = "The packages with a match, by their best one", content(
+        (PackagesJson = "application/json"), (String = "application/octet-stream")
+    )), Unchanged, Searching, NotFound)
+)]
 pub(super) async fn run_packages(
     State(app): State<App>,
     Path(id): Path<String>,

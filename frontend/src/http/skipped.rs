@@ -2,11 +2,14 @@
 //! not known at all. That something is not known is said only when all backends were asked.
 
 use super::catalog::{self, PART, next, part, versions};
+use super::openapi::params as doc;
+use super::openapi::problems::{Any, Unreachable};
 use super::params::Params;
 use super::problem::Problem;
 use super::similar::{similar, similar_packages};
 use super::{App, api};
 use crate::render::catalog::{State as Known, WhyJson};
+use crate::render::shapes::WhySchema;
 use axum::extract::State;
 use axum::response::Response;
 use schema::message::{Entry, ListRequest, What};
@@ -15,6 +18,11 @@ use schema::message::{Entry, ListRequest, What};
 const SIBLINGS_MAX: u32 = 1000;
 
 /// Why, of all packages, of a package, or of a path in it.
+#[utoipa::path(
+    get, path = "/api/v2/skipped", operation_id = "skipped", tag = "index",
+    params(doc::Missed, doc::Part),
+    responses((status = 200, description = "Whether it is indexed, and if not why", body = WhySchema), Any, Unreachable)
+)]
 pub(super) async fn skipped(State(app): State<App>, params: Params) -> Result<Response, Problem> {
     params.expect(&[&["package", "path"], PART])?;
     let of = |name| params.bytes(name).filter(|value| !value.is_empty());

@@ -1,24 +1,29 @@
 //! What there is, for programs: packages, directories, what is not searchable, and the backends.
 
 use super::json::{bytes, hex};
+use super::shapes::IndexPackageSchema;
 use crate::frontend::{BackendStatus, Served};
 use crate::name::package_name;
 use schema::message::Entry;
 use serde::ser::{Serialize, SerializeMap, Serializer};
+use utoipa::ToSchema;
 
 /// A list, or a part of it.
-#[derive(Debug, serde::Serialize)]
+#[derive(Debug, serde::Serialize, ToSchema)]
+#[schema(as = IndexPackages)]
 pub(crate) struct PackagesJson {
     /// Whether all backends are in it.
     pub(crate) complete: bool,
     pub(crate) missing: Vec<UnreachableJson>,
+    #[schema(value_type = Vec<IndexPackageSchema>)]
     pub(crate) packages: Vec<PackageJson>,
     /// What to give as `after` for the rest; none when this is all.
     pub(crate) next: Option<String>,
 }
 
 /// A backend that could not be asked.
-#[derive(Debug, serde::Serialize)]
+#[derive(Debug, serde::Serialize, ToSchema)]
+#[schema(as = Unreachable)]
 pub(crate) struct UnreachableJson {
     backend: String,
     reason: String,
@@ -219,7 +224,8 @@ fn words(key: &str, detail: &str) -> String {
 }
 
 /// What is searched, and who has it.
-#[derive(Debug, serde::Serialize)]
+#[derive(Debug, serde::Serialize, ToSchema)]
+#[schema(as = Status)]
 pub(crate) struct StatusJson {
     version: &'static str,
     generation: String,
@@ -235,7 +241,8 @@ pub(crate) struct StatusJson {
     backends: Vec<BackendJson>,
 }
 
-#[derive(Debug, serde::Serialize)]
+#[derive(Debug, serde::Serialize, ToSchema)]
+#[schema(as = BackendStatus)]
 struct BackendJson {
     name: String,
     connected: bool,

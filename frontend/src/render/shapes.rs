@@ -159,3 +159,155 @@ pub(crate) struct DirectoryCountSchema {
     directory_base64: Option<String>,
     total: u64,
 }
+
+/// A package of the index.
+#[derive(ToSchema)]
+#[schema(as = IndexPackage)]
+pub(crate) struct IndexPackageSchema {
+    /// As its directory was named.
+    package: String,
+    /// Present when it is not UTF-8.
+    #[schema(nullable = false)]
+    package_base64: Option<String>,
+    /// Its name before the version.
+    name: String,
+    /// Present when it is not UTF-8.
+    #[schema(nullable = false)]
+    name_base64: Option<String>,
+    documents: u32,
+    bytes: u64,
+    lines: u64,
+    /// When, in seconds since 1970.
+    indexed: u64,
+}
+
+/// What is in a directory.
+#[derive(ToSchema)]
+#[schema(as = Tree)]
+pub(crate) struct TreeSchema {
+    /// As its directory was named.
+    package: String,
+    /// Present when it is not UTF-8.
+    #[schema(nullable = false)]
+    package_base64: Option<String>,
+    /// Of the directory, with a slash at its end; empty: the package itself.
+    path: String,
+    /// Present when it is not UTF-8.
+    #[schema(nullable = false)]
+    path_base64: Option<String>,
+    /// When, in seconds since 1970.
+    indexed: u64,
+    entries: Vec<TreeEntrySchema>,
+    /// What to give as `after` for the rest; null when this is all.
+    #[schema(required)]
+    next: Option<String>,
+}
+
+/// A file, or a directory with what is in it.
+#[derive(ToSchema)]
+#[schema(as = TreeEntry)]
+struct TreeEntrySchema {
+    kind: TreeEntryKind,
+    name: String,
+    /// Present when it is not UTF-8.
+    #[schema(nullable = false)]
+    name_base64: Option<String>,
+    path: String,
+    /// Present when it is not UTF-8.
+    #[schema(nullable = false)]
+    path_base64: Option<String>,
+    /// Of a directory.
+    #[schema(nullable = false)]
+    documents: Option<u32>,
+    bytes: u64,
+    lines: u64,
+    /// Of a file; empty when unknown.
+    #[schema(nullable = false)]
+    language: Option<String>,
+    /// Of a file: BLAKE3 of its text.
+    #[schema(nullable = false)]
+    hash: Option<String>,
+}
+
+#[derive(ToSchema)]
+#[schema(rename_all = "lowercase")]
+enum TreeEntryKind {
+    File,
+    Directory,
+}
+
+/// Why something is found, or is not.
+#[derive(ToSchema)]
+#[schema(as = Why)]
+pub(crate) struct WhySchema {
+    /// What was asked for.
+    #[schema(nullable = false)]
+    package: Option<String>,
+    /// Present when it is not UTF-8.
+    #[schema(nullable = false)]
+    package_base64: Option<String>,
+    /// What was asked for.
+    #[schema(nullable = false)]
+    path: Option<String>,
+    /// Present when it is not UTF-8.
+    #[schema(nullable = false)]
+    path_base64: Option<String>,
+    /// What is known of it, when something was asked for.
+    #[schema(nullable = false)]
+    state: Option<KnownSchema>,
+    /// Of a document.
+    #[schema(nullable = false)]
+    bytes: Option<u64>,
+    /// Of a document.
+    #[schema(nullable = false)]
+    lines: Option<u64>,
+    /// Of a document; empty when unknown.
+    #[schema(nullable = false)]
+    language: Option<String>,
+    /// Of a document: BLAKE3 of its text.
+    #[schema(nullable = false)]
+    hash: Option<String>,
+    /// Of a document: when it was indexed, in seconds since 1970.
+    #[schema(nullable = false)]
+    indexed: Option<u64>,
+    /// The versions of the package that are indexed.
+    versions: Vec<IndexPackageSchema>,
+    /// What was left out of what was asked for.
+    skipped: Vec<LeftOutSchema>,
+    /// Names that may have been meant.
+    similar: Vec<String>,
+    /// Backends that could not be asked, and might know more.
+    missing: Vec<super::catalog::UnreachableJson>,
+    /// What to give as `after` for the rest; null when this is all.
+    #[schema(required)]
+    next: Option<String>,
+}
+
+#[derive(ToSchema)]
+#[schema(as = Known, rename_all = "lowercase")]
+enum KnownSchema {
+    Indexed,
+    Skipped,
+    Unknown,
+}
+
+/// Something that is not searchable, and why.
+#[derive(ToSchema)]
+#[schema(as = LeftOut)]
+struct LeftOutSchema {
+    package: String,
+    /// Present when it is not UTF-8.
+    #[schema(nullable = false)]
+    package_base64: Option<String>,
+    path: String,
+    /// Present when it is not UTF-8.
+    #[schema(nullable = false)]
+    path_base64: Option<String>,
+    /// A word that does not change, such as `binary` or `ignored`.
+    reason: String,
+    /// The same for people.
+    words: String,
+    /// Of what is ignored: by which rule of which file.
+    #[schema(nullable = false)]
+    rule: Option<String>,
+}

@@ -1,6 +1,7 @@
 //! The frontend as its clients see it, over HTTP, against backends that are made up.
 
 mod answers;
+mod api;
 mod catalog;
 mod dcs;
 mod disk;
@@ -12,6 +13,7 @@ mod filters;
 mod headers;
 mod leaks;
 mod lists;
+mod openapi;
 mod pages;
 mod recorded;
 mod sharing;

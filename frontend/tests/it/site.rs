@@ -2,7 +2,7 @@
 
 use frontend::{Backend, Config, Frontend, app};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 use tokio::runtime::Runtime;
@@ -121,6 +121,25 @@ impl Site {
     ) -> Answer {
         let mut response = self.call(method, path, headers);
         Answer::new(&mut response)
+    }
+
+    /// Sends a body.
+    pub(crate) fn post(&self, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
+        let mut request = ureq::http::Request::post(format!("{}{path}", self.address));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        Answer::new(&mut self.agent.run(request.body(body).unwrap()).unwrap())
+    }
+
+    /// Sends bytes as they are, and gives the head and the body that come back.
+    pub(crate) fn raw(&self, request: &[u8]) -> String {
+        let address = self.address.strip_prefix("http://").unwrap();
+        let mut stream = std::net::TcpStream::connect(address).unwrap();
+        stream.write_all(request).unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).unwrap();
+        String::from_utf8_lossy(&answer).into_owned()
     }
 
     fn call(
