@@ -7,7 +7,6 @@ mod document;
 mod plan;
 mod trigram;
 
-use crate::search::Mode;
 use crate::size;
 use crate::terminal::{self, harmless};
 use anyhow::Result;
@@ -48,6 +47,15 @@ pub(crate) struct Arguments {
     /// How much of a long list to show
     #[arg(long, value_name = "N", default_value_t = 20, conflicts_with_all = WITHOUT_LIMIT)]
     limit: usize,
+}
+
+/// How the pattern of a plan is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Mode {
+    /// Every character stands for itself
+    Literal,
+    /// A regular expression
+    Regexp,
 }
 
 /// What of an index is shown; without any of it, its shards and their sections.

@@ -4,7 +4,11 @@
 //! [`local`] (a backend in this process) and [`place`] (where things are kept when nobody says).
 //! Exit status: 0 done or found, 1 nothing found, 2 an error, 3 found, but not all of it.
 
+mod ask;
 mod backend;
+mod client;
+mod completions;
+mod config;
 mod frontend;
 mod health;
 mod index;
@@ -18,6 +22,7 @@ mod serve;
 mod size;
 mod terminal;
 
+use anyhow::Result;
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
@@ -43,6 +48,31 @@ enum Command {
     Backend(backend::Arguments),
     Frontend(frontend::Arguments),
     Inspect(inspect::Arguments),
+    Status(ask::status::Arguments),
+    Packages(ask::packages::Arguments),
+    Skipped(ask::skipped::Arguments),
+    Config(config::CheckArguments),
+    Completions(completions::Arguments),
+    Man(completions::ManArguments),
+}
+
+impl Command {
+    fn run(&self) -> Result<ExitCode> {
+        match self {
+            Command::Index(arguments) => index::run(arguments),
+            Command::Serve(arguments) => serve::run(arguments),
+            Command::Search(arguments) => search::run(arguments),
+            Command::Backend(arguments) => backend::run(arguments),
+            Command::Frontend(arguments) => frontend::run(arguments),
+            Command::Inspect(arguments) => inspect::run(arguments),
+            Command::Status(arguments) => ask::status::run(arguments),
+            Command::Packages(arguments) => ask::packages::run(arguments),
+            Command::Skipped(arguments) => ask::skipped::run(arguments),
+            Command::Config(arguments) => config::run(arguments),
+            Command::Completions(arguments) => completions::run(arguments),
+            Command::Man(arguments) => completions::man(arguments),
+        }
+    }
 }
 
 /// What a command ends with when nothing was found.
@@ -51,16 +81,7 @@ const NONE: u8 = 1;
 const ERROR: u8 = 2;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
-    let result = match arguments.command {
-        Command::Index(arguments) => index::run(&arguments),
-        Command::Serve(arguments) => serve::run(&arguments),
-        Command::Search(arguments) => search::run(&arguments),
-        Command::Backend(arguments) => backend::run(&arguments),
-        Command::Frontend(arguments) => frontend::run(&arguments),
-        Command::Inspect(arguments) => inspect::run(&arguments),
-    };
-    match result {
+    match config::arguments().and_then(|arguments| arguments.command.run()) {
         Ok(code) => code,
         Err(error) if terminal::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {

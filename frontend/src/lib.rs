@@ -10,7 +10,8 @@
 //! query's state machine), `rank` (order), `facets` (counts), `listing` (one list of many), [`page`], [`render`]. The rim around them:
 //! `fanout` (connections to [`Backend`]s), `spool` (what has been received, in memory or on disk),
 //! `harvest` (what one stream has brought in), `assemble` (what pages are made from, at a run's end),
-//! `packages` and `documents` (a file of them), `live` (a run's threads and counters), `turns` (who runs when), `memory`,
+//! `packages` and `documents` (a file of them), `live` (a run's threads and counters), `follow` (what it
+//! brings in, as it comes), `turns` (who runs when), `memory`,
 //! `frontend`, `http`.
 //!
 //! ```
@@ -47,6 +48,7 @@ mod error;
 mod facets;
 mod fanout;
 pub mod filter;
+mod follow;
 mod frontend;
 mod harvest;
 mod http;

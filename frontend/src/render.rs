@@ -45,7 +45,7 @@ pub struct Match {
 }
 
 /// What all matches of a document have in common.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Document {
     /// The package, as its directory was named.
     pub package: Vec<u8>,

@@ -5,6 +5,7 @@
 
 use crate::answer::{self, Answer};
 use crate::error::{RETRY_AFTER_S, SearchError};
+use crate::follow::Follower;
 use crate::live::{Live, Progress, Standing};
 use crate::query::Query;
 use crate::rank::Pointer;
@@ -13,6 +14,9 @@ use crate::spool::SpoolError;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
+
+/// How often is looked for what has arrived, at least.
+const FOLLOW_EVERY: Duration = Duration::from_millis(20);
 
 /// A query that runs, or has.
 pub struct Search {
@@ -59,6 +63,12 @@ impl Search {
         self.live.progress()
     }
 
+    /// Says how far the search is, for whoever does not hold it.
+    pub fn watch(&self) -> impl Fn() -> Progress + Send + use<> {
+        let live = Arc::clone(&self.live);
+        move || live.progress()
+    }
+
     /// The best matches so far, at most ten, best first. Blocks on the disk.
     pub fn best(&self) -> Result<Vec<Match>, SpoolError> {
         self.read(&self.standing().pointers)
@@ -78,6 +88,34 @@ impl Search {
     pub(crate) fn read(&self, pointers: &[Pointer]) -> Result<Vec<Match>, SpoolError> {
         let context_lines = self.live.query.context_lines();
         answer::read(&self.live.spool, pointers, context_lines)
+    }
+
+    /// Calls `each` with all matches as they arrive, those of a document together, until the run has
+    /// ended: in no order, and of a query with a limit more than those that it wants. Blocks, also on
+    /// the disk. An error of `each` ends it.
+    ///
+    /// # Panics
+    /// On a worker of a tokio runtime, which must not block.
+    pub fn follow<E: From<SpoolError>>(
+        &self,
+        mut each: impl FnMut(Vec<Match>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let (mut follower, mut news) = (Follower::new(&self.live), self.news());
+        loop {
+            // Asked first: what comes after the answer is read the next time.
+            let has_ended = self.is_finished();
+            follower.read(has_ended, &mut each)?;
+            if has_ended {
+                return Ok(());
+            }
+            self.runtime.block_on(async {
+                tokio::select! {
+                    _ = self.live.settled() => {}
+                    // Not every frame is told of.
+                    _ = tokio::time::timeout(FOLLOW_EVERY, news.changed()) => {}
+                }
+            });
+        }
     }
 
     /// Waits for the end. An answer may be incomplete: it says so.

@@ -1,15 +1,16 @@
 //! `--plan PATTERN`: what a search would look up in each shard, in which order, and what that
 //! leaves to verify.
 
-use super::{Arguments, say_rest};
+use super::{Arguments, Mode, say_rest};
 use crate::search;
 use crate::{size, terminal};
 use anyhow::Result;
 use backend::compiled::{Compiled, Kind};
-use frontend::BadQuery;
+use frontend::{BadQuery, Query};
 use index::directory::Index;
-use index::plan::Query;
+use index::plan;
 use index::shard::{Candidates, Shard};
+use schema::message::{Expr, Pattern, Syntax};
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -34,7 +35,7 @@ pub(super) fn show(
     )?;
     for shard in &index.shards {
         writeln!(out, "{}: {}", shard.path().display(), left(shard, &query)?)?;
-        if query != Query::All {
+        if query != plan::Query::All {
             writeln!(out, "  {:>12}  in this order", "blocks")?;
             show_steps(shard, &query, 0, arguments.limit, out)?;
         }
@@ -42,23 +43,31 @@ pub(super) fn show(
     Ok(ExitCode::SUCCESS)
 }
 
-fn compile(text: &str, arguments: &Arguments) -> Result<Query, BadQuery> {
-    let query = search::query(text, arguments.mode, arguments.ignore_case, Vec::new())?;
+fn compile(text: &str, arguments: &Arguments) -> Result<plan::Query, BadQuery> {
+    let pattern = Expr::Pattern(Pattern {
+        text: text.to_owned(),
+        syntax: match arguments.mode {
+            Mode::Literal => Syntax::Literal,
+            Mode::Regexp => Syntax::Regexp,
+        },
+        ignore_case: arguments.ignore_case,
+        ..Pattern::default()
+    });
     let refused = |reason: &str, at| {
         let mut bad = BadQuery::new(reason);
         bad.at = at;
         bad
     };
-    let compiled =
-        Compiled::new(query.expr(), false).map_err(|bad| refused(&bad.reason, bad.at))?;
-    match compiled.kind {
+    let query = Query::new(pattern, 0)?;
+    let compiled = Compiled::new(query.expr(), false);
+    match compiled.map_err(|bad| refused(&bad.reason, bad.at))?.kind {
         Kind::Lines { query, .. } => Ok(query),
         Kind::Documents(_) => Err(refused("a pattern over lines has no plan of blocks", None)),
     }
 }
 
 /// How much there is to verify.
-fn left(shard: &Shard, query: &Query) -> Result<String> {
+fn left(shard: &Shard, query: &plan::Query) -> Result<String> {
     let live = shard.live_counts();
     let (blocks, bytes) = match shard.candidates(query)? {
         Candidates::Ranges(_) => (u64::from(live.blocks), live.text_bytes),
@@ -83,15 +92,15 @@ fn left(shard: &Shard, query: &Query) -> Result<String> {
 /// what the others have left are not read; an OR's are all read, and the longest are shown first.
 fn show_steps(
     shard: &Shard,
-    query: &Query,
+    query: &plan::Query,
     depth: usize,
     limit: usize,
     out: &mut impl Write,
 ) -> Result<()> {
     let (ids, indent) = (size::count(shard.cost(query)?), 2 * depth);
     let (name, parts, longest_first) = match query {
-        Query::And(parts) => ("all of", parts, false),
-        Query::Or(parts) => ("one of", parts, true),
+        plan::Query::And(parts) => ("all of", parts, false),
+        plan::Query::Or(parts) => ("one of", parts, true),
         leaf => return Ok(writeln!(out, "  {ids:>12}  {:indent$}{leaf}", "")?),
     };
     writeln!(out, "  {ids:>12}  {:indent$}{name}", "")?;

@@ -1,36 +1,23 @@
 //! Searches an index directory in this process, over the frames that a server would get.
 
-use super::{Explain, Printer, Summary};
-use crate::place;
+use super::arguments::Sort;
+use super::output::Output;
+use super::progress::Shown;
+use super::summary::{Explain, Summary};
+use super::whole::Whole;
+use crate::client;
 use anyhow::{Context, Result, bail};
-use frontend::render::Match;
-use frontend::{Answer, Config, Frontend, Query};
-use schema::message::{FileRange, Want};
-use std::borrow::Cow;
+use frontend::render::{Document, Match};
+use frontend::{Answer, Frontend, Parsed, Search, SearchError};
+use schema::message::FileRange;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What a search may have in memory before it writes to the disk: it is the only one here.
-const RUN_MEMORY_BYTES: u64 = 64 << 20;
-
-pub(super) fn search(index: &Path, query: Query, printer: &mut Printer) -> Result<Summary> {
-    // It only passes on frames; what takes long has threads of its own.
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(1)
-        .enable_all()
-        .build()?;
+pub(super) fn search(index: &Path, parsed: &Parsed, output: &mut Output) -> Result<Summary> {
+    let runtime = client::runtime()?;
     let summary = runtime.block_on(async {
-        let backend = crate::local::backend(index)?;
-        let frontend = place::with_free_spool("search", |spool| {
-            let config = Config {
-                durable: false,
-                run_memory_bytes: RUN_MEMORY_BYTES,
-                query_memory_bytes: RUN_MEMORY_BYTES,
-                ..Config::new(spool)
-            };
-            Frontend::start(config, vec![backend.clone()])
-        })?;
-        search_with(&frontend, query, printer).await
+        let frontend = client::over(index)?;
+        search_with(&frontend, parsed, output).await
     });
     runtime.shutdown_background();
     summary
@@ -38,26 +25,52 @@ pub(super) fn search(index: &Path, query: Query, printer: &mut Printer) -> Resul
 
 async fn search_with(
     frontend: &Arc<Frontend>,
-    query: Query,
-    printer: &mut Printer,
+    parsed: &Parsed,
+    output: &mut Output,
 ) -> Result<Summary> {
-    let search = frontend.search(query).await?;
+    let search = frontend
+        .search_within(parsed.query.clone(), None, parsed.timeout)
+        .await?;
+    let shown = Shown::of(&search);
+    let streams = output.look().sort == Sort::None && output.look().wants_text();
+    if streams {
+        tokio::task::block_in_place(|| follow(frontend, &search, output))?;
+    }
     let answer = search.finished().await.map_err(|error| match error {
-        frontend::SearchError::BadQuery(bad) => anyhow::Error::new(bad),
+        SearchError::BadQuery(bad) => anyhow::Error::new(parsed.locate(bad)),
         other => other.into(),
     })?;
+    shown.end();
     // Blocks this thread, which has nothing else to do.
-    tokio::task::block_in_place(|| match printer.wants_bytes() {
-        _ if answer.query().want() == Want::Count => Ok(()),
-        true => print_bytes(frontend, &answer, printer),
-        false => print_styled(frontend, &answer, printer),
+    tokio::task::block_in_place(|| match output.look().is_plain() {
+        _ if streams => Ok(()),
+        true => print_plain(frontend, &answer, output),
+        false => print(frontend, &answer, 0..answer.len(), output),
     })?;
+    Ok(summary(&answer))
+}
+
+/// Prints what is found as it is found.
+fn follow(frontend: &Arc<Frontend>, search: &Search, output: &mut Output) -> Result<()> {
+    let whole = Whole::new(search.query(), output.look());
+    let read = |document: &Document, offset, count| {
+        read(frontend, document, FileRange::Bytes { offset, count })
+    };
+    search.follow(|document| {
+        for found in document {
+            output.take(whole.make(found, &read)?)?;
+        }
+        output.flush()
+    })
+}
+
+fn summary(answer: &Answer) -> Summary {
     let explain = answer.explain();
-    Ok(Summary {
-        matches: answer.found(),
-        missing: answer
-            .missing()
-            .iter()
+    let missing = answer.missing().iter();
+    Summary {
+        found: answer.found(),
+        documents: explain.shard_documents,
+        missing: missing
             .map(|missing| (missing.backend.clone(), missing.reason.clone()))
             .collect(),
         skipped: answer.skipped().count,
@@ -68,60 +81,45 @@ async fn search_with(
             matched_blocks: explain.matched_blocks,
             verified_bytes: explain.verified_bytes,
         },
-    })
+    }
 }
 
-fn print_bytes(frontend: &Arc<Frontend>, answer: &Answer, printer: &mut Printer) -> Result<()> {
+/// Matches as they are in the answer's text, but for those of which it has only a part.
+fn print_plain(frontend: &Arc<Frontend>, answer: &Answer, output: &mut Output) -> Result<()> {
     answer.for_each_text(|texts| {
-        texts.iter().try_for_each(|text| {
-            if text.whole {
-                return Ok(printer.print_bytes(text.bytes)?);
-            }
-            answer
-                .matches(text.index..text.index + 1)?
-                .iter()
-                .try_for_each(|found| print(frontend, found, printer))
+        texts.iter().try_for_each(|text| match text.whole {
+            true => Ok(output.print_bytes(text.bytes)?),
+            false => print(frontend, answer, text.index..text.index + 1, output),
         })
     })
 }
 
-fn print_styled(frontend: &Arc<Frontend>, answer: &Answer, printer: &mut Printer) -> Result<()> {
+fn print(
+    frontend: &Arc<Frontend>,
+    answer: &Answer,
+    range: std::ops::Range<usize>,
+    output: &mut Output,
+) -> Result<()> {
+    let whole = Whole::new(answer.query(), output.look());
     let chunk_len = answer.chunk_len();
-    for start in (0..answer.len()).step_by(chunk_len) {
-        answer
-            .matches(start..answer.len().min(start + chunk_len))?
-            .iter()
-            .try_for_each(|found| print(frontend, found, printer))?;
+    for start in range.clone().step_by(chunk_len) {
+        let matches: Vec<Match> = answer.matches(start..range.end.min(start + chunk_len))?;
+        for found in matches {
+            let read = |document: &Document, offset, count| {
+                read(frontend, document, FileRange::Bytes { offset, count })
+            };
+            output.take(whole.make(found, &read)?)?;
+        }
     }
     Ok(())
 }
 
-fn print(frontend: &Arc<Frontend>, found: &Match, printer: &mut Printer) -> Result<()> {
-    let runtime = tokio::runtime::Handle::current();
-    let text = runtime.block_on(whole_line(frontend, found))?;
-    Ok(printer.print(found, &text)?)
-}
-
-/// The line of a match, fetched when only a part of it came with the match.
-async fn whole_line<'a>(frontend: &Arc<Frontend>, found: &'a Match) -> Result<Cow<'a, [u8]>> {
-    let Some(window) = found.window else {
-        return Ok(Cow::Borrowed(&found.text));
-    };
-    let mut line = Vec::new();
-    while (line.len() as u64) < window.line_bytes {
-        let done = line.len() as u64;
-        let range = FileRange::Bytes {
-            offset: found.offset + done,
-            count: window.line_bytes - done,
-        };
-        let reply = frontend
-            .file(&found.document.package, &found.document.path, range)
-            .await?;
-        let reply = reply.context("a file is gone from the index")?;
-        if reply.text.is_empty() || reply.hash != found.document.hash {
-            bail!("a file has changed in the index while it was searched");
-        }
-        line.extend_from_slice(&reply.text);
+fn read(frontend: &Arc<Frontend>, document: &Document, range: FileRange) -> Result<Vec<u8>> {
+    let asked = frontend.file(&document.package, &document.path, range);
+    let reply = tokio::runtime::Handle::current().block_on(asked)?;
+    let reply = reply.context("a file is gone from the index")?;
+    if reply.hash != document.hash {
+        bail!("a file has changed in the index while it was searched");
     }
-    Ok(Cow::Owned(line))
+    Ok(reply.text)
 }

@@ -51,7 +51,7 @@ fn programs_get_problem_documents() {
         search?q=wanted&per_page=0          400 => per_page=0 is not from 1 to 1000
         search?q=wanted&per_page=100000     400 => per_page=100000 is not from 1 to 1000
         search?q=wanted&mode=fuzzy          400 => mode=fuzzy => literal or regexp
-        search?q=wanted&case=maybe          400 => case=maybe => yes or no
+        search?q=wanted&case=maybe          400 => case=maybe => yes, no or auto
         search?q=wanted&context=11          400 => the most is 10
         search?q=wanted&group=file          400 => group=file
         search?q=wanted&wait=perhaps        400 => wait=perhaps

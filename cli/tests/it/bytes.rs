@@ -59,8 +59,8 @@ fn an_index_and_its_server_print_the_same() {
         "zebra_1.0/src/parse.c:3:// Parsed\n"
     );
     assert_eq!(search("absent"), "");
-    assert_eq!(search("--count parse_all"), "4\n");
-    assert_eq!(search("-c -i PARSE"), "7\n");
+    assert_eq!(search("--total parse_all"), "4\n");
+    assert_eq!(search("--total -i PARSE"), "7\n");
 }
 
 #[test]

@@ -89,7 +89,7 @@ fn what_is_wrong_with_a_filter_is_said() {
     let table: [(&str, &[&str]); 6] = [
         (
             "--path -a(b",
-            &["by path: not a regular expression: unclosed group\n  a(b\n   ^\n"],
+            &["by path: not a regular expression: unclosed group\n  -a(b\n    ^\n"],
         ),
         (
             "--package ''",

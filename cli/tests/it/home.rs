@@ -13,7 +13,14 @@ use tempfile::{NamedTempFile, TempDir};
 const TRAWL: &str = env!("CARGO_BIN_EXE_trawl");
 
 /// What of the surroundings would change what a process does.
-const VARIABLES: [&str; 3] = ["TRAWL_LOG", "CARGO_HOME", "NO_COLOR"];
+const VARIABLES: [&str; 6] = [
+    "TRAWL_LOG",
+    "TRAWL_SERVER",
+    "TRAWL_CONFIG",
+    "XDG_CONFIG_HOME",
+    "CARGO_HOME",
+    "NO_COLOR",
+];
 
 /// See the module. Paths below are relative to it.
 pub(crate) struct Home(TempDir);

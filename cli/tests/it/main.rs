@@ -5,6 +5,7 @@
 //! written, and no process outlives its test.
 //! What is not here: how lines match, rank and render, which the crates' own tests say.
 
+mod as_ripgrep;
 mod bad_input;
 mod bad_request;
 mod build;

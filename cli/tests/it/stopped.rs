@@ -42,7 +42,7 @@ fn while_it_is_idle() {
     let reason = poll("a loss", NOTICED_MAX, || lost(&stage));
     println!("noticed after {:?}", stopped.elapsed());
     assert_eq!(reason, REASON);
-    let answer = http::get(&stage.frontend.address, "/api/v2/search?q=wanted%20").json();
+    let answer = http::get(&stage.frontend.address, "/api/v2/search?q=wante").json();
     assert_eq!(answer["complete"], false);
     assert_eq!(answer["missing"].as_array().map(Vec::len), Some(1));
     assert_eq!(answer["missing"][0]["backend"], stage.proxy.address);

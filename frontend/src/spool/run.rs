@@ -235,6 +235,16 @@ impl RunSpool {
         &self.frames[usize::from(backend)]
     }
 
+    /// How many backends it has frames of, at most.
+    pub(crate) fn backends(&self) -> u16 {
+        self.frames.len() as u16
+    }
+
+    /// Bytes of whole frames that a backend has sent so far.
+    pub(crate) fn received(&self, backend: u16) -> u64 {
+        self.frames_of(backend).len()
+    }
+
     /// Whether there is a file for the frames of this backend.
     pub(super) fn has_frames_of(&self, backend: u16) -> bool {
         usize::from(backend) < self.frames.len()

@@ -1,0 +1,154 @@
+//! `trawl search` prints what ripgrep prints, flag by flag.
+//!
+//! What ripgrep prints is in `as_ripgrep.txt`: a line `$ FLAGS QUERY` and its output. Where there is an
+//! `rg`, the file is compared with it too. `REWRITE=1` writes it anew.
+
+use crate::home::Home;
+use std::fmt::Write;
+use std::process::{Command, Stdio};
+
+const GOLDEN: &str = "tests/it/as_ripgrep.txt";
+
+/// Flags that both have, and a query; `%20` is a blank.
+const LINES: &[&str] = &[
+    "-F errno",
+    "-F -n errno",
+    "-F -N errno",
+    "-F -H errno",
+    "-F -I errno",
+    "-F -I -N errno",
+    "-F -l errno",
+    "-F -l -0 errno",
+    "-F -c errno",
+    "-F -c -i errno",
+    "-F -c -I errno",
+    "-F -c -0 errno",
+    "-F --count-matches errno",
+    "-F -c -o errno",
+    "-F -o errno",
+    "-F -o --column errno",
+    "-F -i errno",
+    "-F -s Errno",
+    "-F -S errno",
+    "-F -S Errno",
+    "-e e[r]+no",
+    "-e ^$",
+    "-F -C 1 errno",
+    "-F -A 2 errno",
+    "-F -B 2 errno",
+    "-F -A 1 -B 2 errno",
+    "-F -C 2 -B 0 errno",
+    "-F -o -C 1 errno",
+    "-F -m 1 errno",
+    "-F -m 1 -A 3 errno",
+    "-F -m 1 -c errno",
+    "-F --column errno",
+    "-F --column -C 1 errno",
+    "-F --vimgrep errno",
+    "-F --vimgrep -A 1 errno",
+    "-F -0 errno",
+    "-F --heading errno",
+    "-F --heading -N errno",
+    "-F --heading -C 1 errno",
+    "-F --heading --column errno",
+    "-F --color=always EINTR",
+    "-F --color=always --heading -C 1 --column EINTR",
+    "-F --color=always -o EINTR",
+    "-F --color=always -c EINTR",
+    "-F --color=always -l EINTR",
+    "-F nowhere",
+];
+
+fn home() -> Home {
+    let home = Home::new();
+    home.write(
+        "all/one_1.0/src/main.c",
+        "#include <errno.h>\n\nint main(void)\n{\n\tif (errno == EINTR && errno)\n\t\treturn errno;\n\
+         \t/* ERRNO, xerrnox */\n\treturn 0;\n}\n",
+    );
+    home.write(
+        "all/one_1.0/src-old/main.c",
+        "one\ntwo\nthree\nerrno\nfive\nsix\nseven\nEINTR\n",
+    );
+    home.write(
+        "all/one_1.0/src/a b.txt",
+        b"na\xefve errno \xff\n\tErrno\terrno\n",
+    );
+    home.write("all/two-2/errno.txt", "nothing of the kind\n\nEINTR\n");
+    home.ok("index --out I --each all");
+    home
+}
+
+/// What a command prints, behind the line that stands for it.
+fn section(line: &str, out: &[u8], text: &mut String) {
+    writeln!(text, "$ {line}").unwrap();
+    for row in out.split_inclusive(|&byte| byte == b'\n') {
+        writeln!(text, "  {}", row.escape_ascii()).unwrap();
+    }
+}
+
+fn of_trawl(home: &Home, place: &str) -> String {
+    let mut text = String::new();
+    for line in LINES {
+        let run = home.run(&format!("search {place} --sort path {line}"));
+        run.check(line, i32::from(run.stdout.is_empty()), &[]);
+        section(line, &run.stdout, &mut text);
+    }
+    text
+}
+
+/// `None`: there is no ripgrep here.
+fn of_ripgrep(home: &Home) -> Option<String> {
+    let mut text = String::new();
+    for line in LINES {
+        let words: Vec<&str> = line.split(' ').collect();
+        // Numbers are what both print unless they are told not to; the pattern is not a path.
+        let has_numbers = !["-N", "-l", "-c", "--count-matches"]
+            .iter()
+            .any(|flag| words.contains(flag));
+        let heading = words
+            .iter()
+            .any(|word| ["--heading", "--vimgrep"].contains(word));
+        let run = Command::new("rg")
+            .args(["-a", "--no-config", "--sort=path"])
+            .args(has_numbers.then_some("-n"))
+            .args((!heading).then_some("--no-heading"))
+            .args(words)
+            .args(["one_1.0", "two-2"])
+            .current_dir(home.path("all"))
+            .stdin(Stdio::null())
+            .output()
+            .ok()?;
+        section(line, &run.stdout, &mut text);
+    }
+    Some(text)
+}
+
+#[test]
+fn an_index_and_a_server_print_what_ripgrep_prints() {
+    let home = home();
+    let golden = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(GOLDEN);
+    if let Some(theirs) = of_ripgrep(&home) {
+        if std::env::var_os("REWRITE").is_some() {
+            std::fs::write(&golden, &theirs).unwrap();
+        }
+        let known = std::fs::read_to_string(&golden).unwrap();
+        assert!(
+            known == theirs,
+            "this ripgrep prints something else:\n{theirs}"
+        );
+    }
+    let expected = std::fs::read_to_string(&golden).unwrap();
+    let server = home.start("serve --index I");
+    for place in [
+        "--index I".to_owned(),
+        format!("--server {}", server.address),
+    ] {
+        let printed = of_trawl(&home, &place);
+        let differ = expected.lines().zip(printed.lines()).find(|(a, b)| a != b);
+        assert!(
+            printed == expected,
+            "{place}: first {differ:?} in:\n{printed}"
+        );
+    }
+}
