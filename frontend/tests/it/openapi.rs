@@ -111,10 +111,10 @@ fn addresses(path: &str, operation: &Value, id: &str) -> Vec<String> {
         queries.partition(|parameter| parameter["required"] == json!(true));
     let must: Vec<_> = must
         .into_iter()
-        .filter_map(|parameter| word(parameter))
+        .filter_map(&word)
         .collect();
     let with = |more: &[String]| format!("{path}?{}", [&must[..], more].concat().join("&"));
-    let others = may.into_iter().filter_map(|parameter| word(parameter));
+    let others = may.into_iter().filter_map(word);
     let mut all: Vec<String> = others.map(|other| with(&[other])).collect();
     all.insert(0, with(&[]));
     all
