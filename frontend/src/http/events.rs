@@ -19,6 +19,7 @@ use crate::rank::BEST_MAX;
 use crate::render::Match;
 use crate::render::html::{BestPart, MatchView};
 use crate::render::json::{self, MissingJson, ProgressJson, TimingsJson};
+use crate::render::shapes::EventSchema;
 use crate::search::Search;
 use askama::Template;
 use axum::extract::{Path, State};
@@ -69,7 +70,7 @@ struct Done<'a> {
 #[utoipa::path(
     get, path = "/api/v2/events", operation_id = "events", tag = "search",
     params(doc::Query),
-    responses((status = 200, description = "Events: notice, progress, matches, facets, and one done", content_type = "text/event-stream", body = String), Searching)
+    responses((status = 200, description = "Events: notice, progress, matches, facets, and one done", content_type = "text/event-stream", body = EventSchema), Searching)
 )]
 pub(super) async fn search(State(app): State<App>, params: Params) -> Result<Response, Problem> {
     params.expect(&[QUERY])?;
@@ -82,7 +83,7 @@ pub(super) async fn search(State(app): State<App>, params: Params) -> Result<Res
 #[utoipa::path(
     get, path = "/api/v2/search/{id}/events", operation_id = "runEvents", tag = "search",
     params(doc::Id),
-    responses((status = 200, description = "Events: notice, progress, matches, facets, and one done", content_type = "text/event-stream", body = String), Searching, NotFound)
+    responses((status = 200, description = "Events: notice, progress, matches, facets, and one done", content_type = "text/event-stream", body = EventSchema), Searching, NotFound)
 )]
 pub(super) async fn run(
     State(app): State<App>,

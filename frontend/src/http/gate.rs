@@ -37,10 +37,7 @@ fn fault(request: &Request) -> Option<Problem> {
         let detail = format!("headers of {headers} bytes, the most is {HEADERS_BYTES_MAX}");
         return Some(Problem::long_headers(detail));
     }
-    let is_question = matches!(
-        *request.method(),
-        Method::GET | Method::HEAD | Method::DELETE
-    );
+    let is_question = matches!(*request.method(), Method::GET | Method::HEAD);
     if is_question && has_body(request.headers()) {
         let detail = format!("a {} request has no body", request.method());
         return Some(Problem::bad_request(detail).hint("POST /api/v2/search takes one"));

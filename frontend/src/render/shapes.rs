@@ -103,6 +103,27 @@ pub(crate) struct GroupSchema {
     matches: Vec<MatchSchema>,
 }
 
+/// What is said of a search while it goes on.
+#[derive(ToSchema)]
+#[schema(as = Event)]
+pub(crate) struct EventSchema {
+    event: EventName,
+    /// JSON: of `notice` a `Notice`, of `facets` `Facets`, of `progress` a `Progress` with the `id` of
+    /// the search; of `matches` the best ten so far, `final` when nothing can change them, and `html`;
+    /// of `done` what a `Page` says of the answer, and `error` when there is none.
+    data: String,
+}
+
+#[derive(ToSchema)]
+#[schema(rename_all = "lowercase")]
+enum EventName {
+    Notice,
+    Progress,
+    Matches,
+    Facets,
+    Done,
+}
+
 /// Documents that were given up, and why.
 #[derive(ToSchema)]
 #[schema(as = Skipped)]

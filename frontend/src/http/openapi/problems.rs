@@ -10,7 +10,7 @@ use utoipa::IntoResponses;
 pub(crate) enum Any {
     /// A parameter or the query has a fault.
     #[response(status = 400, content_type = "application/problem+json")]
-    BadRequest(#[to_schema] Document<'static>),
+    BadRequest(Document<'static>),
 }
 
 /// Of a search by its query.
@@ -18,22 +18,22 @@ pub(crate) enum Any {
 pub(crate) enum Searching {
     /// A parameter or the query has a fault.
     #[response(status = 400, content_type = "application/problem+json")]
-    BadRequest(#[to_schema] Document<'static>),
+    BadRequest(Document<'static>),
     /// The generation is held no more, or the cursor has expired.
     #[response(status = 410, content_type = "application/problem+json")]
-    Gone(#[to_schema] Document<'static>),
+    Gone(Document<'static>),
     /// What was kept of the answer is damaged.
     #[response(status = 500, content_type = "application/problem+json")]
-    Damaged(#[to_schema] Document<'static>),
+    Damaged(Document<'static>),
     /// Too many queries that cost much are running; `Retry-After` says when to try again.
     #[response(status = 503, content_type = "application/problem+json")]
-    Overloaded(#[to_schema] Document<'static>),
+    Overloaded(Document<'static>),
 }
 
 /// There is no such search, page, file, package or directory.
 #[derive(IntoResponses)]
 #[response(status = 404, content_type = "application/problem+json")]
-pub(crate) struct NotFound(#[to_schema] Document<'static>);
+pub(crate) struct NotFound(Document<'static>);
 
 /// The client has the answer already.
 #[derive(IntoResponses)]
@@ -43,17 +43,17 @@ pub(crate) struct Unchanged;
 /// A backend that may have it cannot be reached.
 #[derive(IntoResponses)]
 #[response(status = 503, content_type = "application/problem+json")]
-pub(crate) struct Unreachable(#[to_schema] Document<'static>);
+pub(crate) struct Unreachable(Document<'static>);
 
 /// Of a body.
 #[derive(IntoResponses)]
 pub(crate) enum Body {
     /// The body has too many bytes.
     #[response(status = 413, content_type = "application/problem+json")]
-    TooLarge(#[to_schema] Document<'static>),
+    TooLarge(Document<'static>),
     /// The body is not JSON.
     #[response(status = 415, content_type = "application/problem+json")]
-    Unsupported(#[to_schema] Document<'static>),
+    Unsupported(Document<'static>),
 }
 
 /// Of every request.
@@ -61,8 +61,8 @@ pub(crate) enum Body {
 pub(crate) enum Gate {
     /// The address is too long.
     #[response(status = 414, content_type = "application/problem+json")]
-    LongAddress(#[to_schema] Document<'static>),
+    LongAddress(Document<'static>),
     /// The headers are too long.
     #[response(status = 431, content_type = "application/problem+json")]
-    LongHeaders(#[to_schema] Document<'static>),
+    LongHeaders(Document<'static>),
 }
