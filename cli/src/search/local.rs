@@ -31,8 +31,11 @@ async fn search_with(
     let search = frontend
         .search_within(parsed.query.clone(), None, parsed.timeout)
         .await?;
-    let shown = Shown::of(&search);
     let streams = output.look().sort == Sort::None && output.look().wants_text();
+    let shown = match streams {
+        true => Shown::nothing(),
+        false => Shown::of(&search),
+    };
     if streams {
         tokio::task::block_in_place(|| follow(frontend, &search, output))?;
     }
@@ -40,7 +43,7 @@ async fn search_with(
         SearchError::BadQuery(bad) => anyhow::Error::new(parsed.locate(bad)),
         other => other.into(),
     })?;
-    shown.end();
+    shown.end().await;
     // Blocks this thread, which has nothing else to do.
     tokio::task::block_in_place(|| match output.look().is_plain() {
         _ if streams => Ok(()),

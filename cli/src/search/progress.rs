@@ -36,10 +36,17 @@ impl Shown {
         })))
     }
 
-    /// Takes it away.
-    pub(super) fn end(self) {
+    /// Nothing: what is found is printed meanwhile.
+    pub(super) fn nothing() -> Shown {
+        Shown(None)
+    }
+
+    /// Takes it away, before anything else is printed.
+    pub(super) async fn end(self) {
         if let Some(task) = self.0 {
             task.abort();
+            // It says that it was aborted, or that it has panicked, which is no fault of the search.
+            let _ = task.await;
         }
     }
 }

@@ -86,15 +86,14 @@ pub(super) fn rows(matches: &[Match], before: u32, after: u32, most: u64) -> Vec
         rows.entry(found.line)
             .and_modify(|row| *row = Row::of(found));
     }
+    let mut rows: Vec<Row<'_>> = rows.into_values().collect();
     let mut next = 0;
-    let each = |row: Row<'_>| {
+    rows.retain(|row| {
+        // A line of a match over several is not beside another one too.
         let is_new = row.number >= next || row.found.is_some();
         next = next.max(row.next());
         is_new
-    };
-    let mut rows: Vec<Row<'_>> = rows.into_values().collect();
-    let mut each = each;
-    rows.retain(|row| each(row.clone()));
+    });
     rows
 }
 
