@@ -7,6 +7,7 @@
 //!           at i: 0.5 + 0.25 (1 - i/len), absent, or no literal: 0.5
 //!   line    0.1 (1 - leading blanks/100) L: the first range on word boundaries at i:
 //!           0.75 + 0.25 (1 - i/len), none: 0.5
+//!           + 0.3 D: how much the line looks like the definition of what is there, 0 to 1
 //! ```
 //!
 //! A document that is found by its name has instead of a line's rank that of its name: how much of
@@ -15,10 +16,17 @@
 //! In f32 and in this order of operations, so that every backend gets the same bits. Words are
 //! ASCII's, and the literal is looked for without ASCII case.
 
+mod definition;
+
 /// The most that [`path_rank`] can be.
 const PATH_MAX: f32 = 0.1460;
+/// What a line's place adds, at most.
+const PLACE_MAX: f32 = 0.1;
+/// What it adds that a line defines what was looked for. As much as lies between source and what is
+/// vendored: `scripts/ranking` has the figures.
+const DEFINITION_MAX: f32 = 0.3;
 /// The most that [`line_rank`] can be.
-const LINE_MAX: f32 = 0.1;
+const LINE_MAX: f32 = PLACE_MAX + DEFINITION_MAX;
 /// The most that [`name_rank`] can be: more than the popularity and the class of a document, so that
 /// a file that is called as was typed is in front of all others.
 const NAME_MAX: f32 = 2.0;
@@ -97,11 +105,14 @@ pub fn line_rank(line: &[u8], ranges: impl IntoIterator<Item = (usize, usize)>) 
     let word = ranges
         .into_iter()
         .find(|&(start, end)| on_word_boundaries(line, start, end));
-    let l = match word {
-        Some((start, _)) => 0.75 + 0.25 * (1.0 - share(start, line.len())),
-        None => 0.5,
+    let (l, defines) = match word {
+        Some((start, end)) => (
+            0.75 + 0.25 * (1.0 - share(start, line.len())),
+            definition::share(line, start, end),
+        ),
+        None => (0.5, 0.0),
     };
-    LINE_MAX * (1.0 - blanks as f32 / 100.0) * l
+    PLACE_MAX * (1.0 - blanks as f32 / 100.0) * l + DEFINITION_MAX * defines
 }
 
 fn share(at: usize, length: usize) -> f32 {
@@ -149,7 +160,8 @@ mod tests {
     #[test]
     fn lines_rank_by_their_first_word_and_their_indent() {
         let line = |line: &[u8], at| line_rank(line, [(at, at + 4)]);
-        assert_eq!(line(b"font", 0), LINE_MAX);
+        assert_eq!(line(b"font", 0), PLACE_MAX);
+        assert_eq!(line(b"font(", 0), LINE_MAX);
         assert!(line(b"font x", 0) > line(b"x font", 2));
         assert!(line(b"font", 0) > line(b"fonts", 0));
         assert!(line(b" fonts", 1) > line(b"        fonts", 8));

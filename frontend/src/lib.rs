@@ -7,11 +7,11 @@
 //! for them. [`app`] puts HTTP in front of all that.
 //!
 //! Pure, without clock, file and socket: `query`, [`filter`], `assign` (who searches what), `run` (one
-//! query's state machine), `rank` (order), `facets` (counts), `listing` (one list of many), [`page`], [`render`]. The rim around them:
-//! `fanout` (connections to [`Backend`]s), `spool` (what has been received, in memory or on disk),
-//! `harvest` (what one stream has brought in), `assemble` (what pages are made from, at a run's end),
-//! `packages` and `documents` (a file of them), `live` (a run's threads and counters), `follow` (what it
-//! brings in, as it comes), `turns` (who runs when), `memory`,
+//! query's state machine), `rank` (order), `facets` (counts), `listing` (one list of many), `name`,
+//! [`page`], [`render`]. The rim around them: `fanout` (connections to [`Backend`]s), `spool` (what has
+//! been received, in memory or on disk), `harvest` (what one stream has brought in), `assemble` (what
+//! pages are made from, at a run's end), `packages` and `documents` (a file of them), `live` (a run's
+//! threads and counters), `follow` (what it brings in, as it comes), `turns` (who runs when), `memory`,
 //! `frontend`, `http`.
 //!
 //! ```

@@ -60,6 +60,7 @@ fn clients_and_links_need_nothing_but_another_host() {
         "/search?q=load_font&literal=1&perpkg=1",
         "/search?q=load.font+package:i3&literal=0",
         "/results/load.font%20pkg:i3/page_0",
+        "/results/load.font%20filetype:c%20-file:zsh/page_0",
         "/perpackage-results/load_font/2/page_0",
         "/show?file=i3-wm_4.5.1-2/libi3/font.c&line=4",
     ] {

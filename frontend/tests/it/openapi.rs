@@ -109,10 +109,7 @@ fn addresses(path: &str, operation: &Value, id: &str) -> Vec<String> {
         .filter(|parameter| parameter["in"] == "query");
     let (must, may): (Vec<_>, Vec<_>) =
         queries.partition(|parameter| parameter["required"] == json!(true));
-    let must: Vec<_> = must
-        .into_iter()
-        .filter_map(&word)
-        .collect();
+    let must: Vec<_> = must.into_iter().filter_map(&word).collect();
     let with = |more: &[String]| format!("{path}?{}", [&must[..], more].concat().join("&"));
     let others = may.into_iter().filter_map(word);
     let mut all: Vec<String> = others.map(|other| with(&[other])).collect();
