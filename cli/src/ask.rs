@@ -4,6 +4,7 @@
 //! All of them ask what the JSON API answers, and say it in words; with `--json` they print the
 //! answer as it came.
 
+pub(crate) mod explain;
 pub(crate) mod packages;
 pub(crate) mod skipped;
 pub(crate) mod status;

@@ -33,8 +33,11 @@ use std::process::ExitCode;
   trawl serve                              search this directory in a browser
   trawl serve --each /srv/sources          every directory inside is a package
   trawl index --each --out I /srv/sources  build an index, ...
-  trawl search --index I 'errno == EINTR'  ... and search it without a server
-  trawl search --mode regexp 'fopen\\(.*\"r\"'   ask the server on this machine")]
+  trawl search --index I -F 'errno == EINTR'
+                                           ... and search it without a server
+  trawl search 'malloc free lang:c'        ask the server on this machine
+  trawl explain 'malloc lang:c'            what that would cost
+  trawl completions bash                   for the shell")]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -48,6 +51,7 @@ enum Command {
     Backend(backend::Arguments),
     Frontend(frontend::Arguments),
     Inspect(inspect::Arguments),
+    Explain(ask::explain::Arguments),
     Status(ask::status::Arguments),
     Packages(ask::packages::Arguments),
     Skipped(ask::skipped::Arguments),
@@ -65,6 +69,7 @@ impl Command {
             Command::Backend(arguments) => backend::run(arguments),
             Command::Frontend(arguments) => frontend::run(arguments),
             Command::Inspect(arguments) => inspect::run(arguments),
+            Command::Explain(arguments) => ask::explain::run(arguments),
             Command::Status(arguments) => ask::status::run(arguments),
             Command::Packages(arguments) => ask::packages::run(arguments),
             Command::Skipped(arguments) => ask::skipped::run(arguments),

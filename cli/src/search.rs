@@ -19,7 +19,7 @@ mod summary;
 mod tally;
 mod whole;
 
-pub(crate) use arguments::{Arguments, Place};
+pub(crate) use arguments::{Arguments, Asked, Filters, Place};
 pub(crate) use query::{Question, Refused, report_bad_query, report_notices};
 pub(crate) use summary::plan_in_words;
 

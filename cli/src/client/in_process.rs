@@ -11,11 +11,15 @@ use metrics_exporter_prometheus::PrometheusBuilder;
 use std::io::{Cursor, Read};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 use tower_service::Service;
 
 /// What a search may have in memory before it writes to the disk: it is the only one here.
 const RUN_MEMORY_BYTES: u64 = 64 << 20;
+
+/// How long the backend in this process may take to be connected; it is there within milliseconds.
+const CONNECT_MAX: Duration = Duration::from_secs(1);
 
 /// Bytes of an answer, at most. Those that commands ask for are pages and lists of some kilobytes.
 const ANSWER_BYTES_MAX: usize = 64 << 20;
@@ -46,6 +50,7 @@ impl InProcess {
         let runtime = runtime()?;
         let guard = runtime.enter();
         let frontend = over(directory)?;
+        wait_for_backends(&frontend);
         let metrics = PrometheusBuilder::new().build_recorder().handle();
         let router = frontend::app(frontend, metrics);
         drop(guard);
@@ -53,6 +58,15 @@ impl InProcess {
             runtime: Some(runtime),
             router,
         })
+    }
+}
+
+/// A frontend says at once who is there, and connects meanwhile.
+fn wait_for_backends(frontend: &Frontend) {
+    let started = Instant::now();
+    let is_there = || frontend.backends().iter().all(|backend| backend.connected);
+    while !is_there() && started.elapsed() < CONNECT_MAX {
+        std::thread::sleep(Duration::from_millis(1));
     }
 }
 

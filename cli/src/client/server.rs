@@ -15,7 +15,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Of an address, with or without `http://`. Asks nobody yet.
+    /// Of an address. Asks nobody yet.
     pub(crate) fn new(address: &str) -> Result<Server> {
         let config = ureq::Agent::config_builder()
             .http_status_as_error(false)
@@ -34,7 +34,7 @@ fn normal(address: &str) -> Result<String> {
     match address.split_once("://") {
         Some(("http", _)) => Ok(address.to_owned()),
         Some((scheme, _)) => bail!("{address}: a server is asked over http, not {scheme}"),
-        None => Ok(format!("http://{address}")),
+        None => bail!("{address}: not an address"),
     }
 }
 

@@ -130,14 +130,17 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// The server's address.
+    /// The server's address, whose scheme need not be typed.
     pub(crate) fn server(&self) -> String {
         const DEFAULT: &str = "http://127.0.0.1:8080";
         let set = || std::env::var("TRAWL_SERVER").ok();
         let given = self.server.clone().or_else(set);
-        given
-            .filter(|address| !address.is_empty())
-            .unwrap_or_else(|| DEFAULT.to_owned())
+        let address = given.filter(|address| !address.is_empty());
+        match address {
+            Some(address) if address.contains("://") => address,
+            Some(address) => format!("http://{address}"),
+            None => DEFAULT.to_owned(),
+        }
     }
 }
 
@@ -147,8 +150,8 @@ pub(crate) struct Asked {
     /// How QUERY is read
     #[arg(long, value_enum, value_name = "MODE")]
     pub(crate) mode: Option<Mode>,
-    /// Look for QUERY as it is: --mode literal
-    #[arg(short = 'F', long, conflicts_with_all = ["mode", "regexp"])]
+    /// Look for QUERY as it is: --mode literal; with -e, for its text
+    #[arg(short = 'F', long, conflicts_with = "mode")]
     pub(crate) fixed_strings: bool,
     /// Look for a regular expression (that of Rust's regex crate); of several, for any
     #[arg(

@@ -67,6 +67,7 @@ impl Links {
 
     /// To the pages of a server.
     pub(super) fn of_server(address: &str) -> Option<Links> {
+        let address = address.trim_end_matches('/');
         let format = format!("{address}/show?package={{package}}&path={{path}}&line={{line}}");
         Links::parse(&format).ok()
     }

@@ -56,6 +56,7 @@ fn follow(frontend: &Arc<Frontend>, search: &Search, output: &mut Output) -> Res
     let read = |document: &Document, offset, count| {
         read(frontend, document, FileRange::Bytes { offset, count })
     };
+    output.begin_stream();
     search.follow(|document| {
         for found in document {
             output.take(whole.make(found, &read)?)?;

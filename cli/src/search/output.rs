@@ -26,6 +26,8 @@ pub(super) struct Output {
     /// Matches of the file that is being found.
     file: Vec<Match>,
     tally: Tally,
+    /// Matches come file by file.
+    streams: bool,
 }
 
 /// Standard output, and what was written to it.
@@ -53,7 +55,13 @@ impl Output {
             shelf: Shelf::new(),
             file: Vec::new(),
             tally: Tally::default(),
+            streams: false,
         }
+    }
+
+    /// From now on the matches of a file come one after the other.
+    pub(super) fn begin_stream(&mut self) {
+        self.streams = true;
     }
 
     pub(super) fn look(&self) -> &Look {

@@ -21,7 +21,7 @@ pub(crate) struct Question<'a> {
 /// A query that cannot be searched for, and the text that is at fault.
 pub(crate) struct Refused {
     q: String,
-    bad: BadQuery,
+    bad: Box<BadQuery>,
 }
 
 impl<'a> Question<'a> {
@@ -104,7 +104,7 @@ impl<'a> Question<'a> {
 
     /// A backend's refusal, or a server's.
     pub(crate) fn refused(&self, bad: BadQuery) -> Refused {
-        let q = self.q.clone();
+        let (q, bad) = (self.q.clone(), Box::new(bad));
         Refused { q, bad }
     }
 
@@ -123,7 +123,7 @@ fn any<'a>(
     let parts: Vec<Expr> = parsed.collect::<Result<_, _>>()?;
     let query = Query::new(Expr::any(parts), 0).map_err(|bad| Refused {
         q: String::new(),
-        bad,
+        bad: Box::new(bad),
     })?;
     Ok(Question {
         q: query.interpreted_as(),

@@ -92,7 +92,7 @@ fn inspect() {
         inspect good --trigram a\n              => three bytes
         inspect good --trigram ab\n             => no trigram holds a line's end
         inspect good --document source           => not PACKAGE/PATH
-        inspect good --mode regexp --plan a\nb  => within lines
+        inspect good --mode regexp --plan a\nb  => over lines
         inspect good --plan a(b --mode regexp   => unclosed group
         inspect good --plan ''                  => the query is empty
     ";
@@ -232,7 +232,6 @@ fn queries() {
             "--mode regexp äö[z-a]",
             &["character class range", "\n  äö[z-a]\n     ^\n"],
         ),
-        ("--mode regexp a\\nb", &["\n  a\\nb\n   ^\n"]),
         ("--mode regexp x{1000}{1000}", &["the pattern is too large"]),
     ];
     let long = "x".repeat(5000);

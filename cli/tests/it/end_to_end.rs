@@ -62,7 +62,7 @@ fn the_first_command_gives_a_page() {
 fn check_json(page: &Value) {
     let found = &page["matches"][0];
     let expected = [
-        (&page["interpreted_as"], Value::from(r#""wanted""#)),
+        (&page["interpreted_as"], Value::from("wanted")),
         (&page["complete"], true.into()),
         (&page["total"], 1.into()),
         (&found["package"], "hello_1.0".into()),

@@ -6,11 +6,13 @@
 //! What is not here: how lines match, rank and render, which the crates' own tests say.
 
 mod as_ripgrep;
+mod ask;
 mod bad_input;
 mod bad_request;
 mod build;
 mod bytes;
 mod compatible;
+mod config;
 mod cut;
 mod end_to_end;
 mod filters;
@@ -22,6 +24,7 @@ mod inspect;
 mod killed;
 mod left;
 mod measured;
+mod printed;
 mod process;
 mod proxy;
 mod restarted;

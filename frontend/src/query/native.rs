@@ -15,12 +15,14 @@
 //!
 //! **Invariant:** it recurses only into parentheses, which are counted.
 
+mod notices;
+mod terms;
+
 use super::keys::{self, Begin, Key, Setting};
-use super::lex::{Lexer, has_meta};
-use super::node::{Node, Term};
+use super::lex::Lexer;
+use super::node::Node;
 use super::options::Options;
-use super::{BadQuery, Notice, check, quoted, slashed};
-use crate::filter;
+use super::{BadQuery, Notice, check, slashed};
 use schema::message::{ATOMS_MAX, DEPTH_MAX, Field, Syntax};
 
 /// What was typed, taken apart.
@@ -178,150 +180,6 @@ impl<'a> Parser<'a> {
         Ok(node)
     }
 
-    fn keyed(
-        &mut self,
-        at: usize,
-        name: &str,
-        key: Key,
-        signed: Option<usize>,
-    ) -> Result<Option<Node>, BadQuery> {
-        let value = self.lexer.at;
-        if self.lexer.ends_at(value) {
-            return Err(BadQuery::new(format!("there is nothing behind {name}:"))
-                .at(value)
-                .hint(format!(
-                    "its value begins right behind the colon; \"{name}:\" is the text"
-                )));
-        }
-        match key {
-            Key::Filter(field) => self.filter(at, name, field).map(Some),
-            Key::Content if self.lexer.peek() == Some('(') => {
-                Err(BadQuery::new("content: is about one pattern")
-                    .at(value)
-                    .hint("write it before each, or \\( for the character itself"))
-            }
-            Key::Content => self.pattern(true).map(Some),
-            Key::Line => self.line(at).map(Some),
-            Key::Option(setting) => self.option(at, name, setting, signed).map(|()| None),
-        }
-    }
-
-    fn filter(&mut self, at: usize, name: &str, field: Field) -> Result<Node, BadQuery> {
-        if self.in_line {
-            return Err(BadQuery::new(format!("a line has no {name}:"))
-                .at(at)
-                .hint("write it outside of line:(…)"));
-        }
-        let value = self.lexer.at;
-        let (filter, text) = filter::read(field, &mut self.lexer)?;
-        if text.is_empty() {
-            return Err(BadQuery::new(format!("there is nothing behind {name}:")).at(value));
-        }
-        let typed = &self.lexer.typed[value..self.lexer.at];
-        let is_path = typed.starts_with('/') && typed.ends_with('/') && !has_meta(typed);
-        if is_path && filter.text == typed.trim_matches('/') {
-            let reason = format!("{name}:{typed} is the regular expression {}", filter.text);
-            let hint = format!("for a directory write {name}:(^|/){}/", filter.text);
-            self.notice(value, reason, Some(hint));
-        }
-        self.count_atom(at)?;
-        Ok(Node::Filter(filter, text))
-    }
-
-    fn line(&mut self, at: usize) -> Result<Node, BadQuery> {
-        if self.in_line {
-            return Err(BadQuery::new("line: within line:")
-                .at(at)
-                .hint("leave it out"));
-        }
-        if self.lexer.peek() != Some('(') {
-            return Err(BadQuery::new("line: is about what is in parentheses")
-                .at(self.lexer.at)
-                .hint("line:(a b) finds lines with both; \"line:\" is the text"));
-        }
-        self.in_line = true;
-        let inner = self.group(at);
-        self.in_line = false;
-        Ok(Node::Line(Box::new(inner?)))
-    }
-
-    fn option(
-        &mut self,
-        at: usize,
-        name: &str,
-        setting: Setting,
-        signed: Option<usize>,
-    ) -> Result<(), BadQuery> {
-        let hint = format!("it holds for the whole query; \"{name}:\" is the text");
-        if let Some(signed) = signed {
-            let reason = format!("{name}: cannot be negated");
-            return Err(BadQuery::new(reason).at(signed).hint(hint));
-        }
-        if self.lexer.depth > 0 {
-            let reason = format!("{name}: cannot stand in parentheses");
-            return Err(BadQuery::new(reason).at(at).hint(hint));
-        }
-        let value = self.lexer.at;
-        let (text, _) = self.lexer.bare(false);
-        self.options
-            .set(setting, name, text.as_str())
-            .map_err(|bad| bad.at(value))
-    }
-
-    fn pattern(&mut self, in_text: bool) -> Result<Node, BadQuery> {
-        let at = self.lexer.at;
-        self.count_atom(at)?;
-        let term = |(text, flags), syntax| {
-            Node::Pattern(Term {
-                text,
-                syntax,
-                flags,
-                in_text,
-            })
-        };
-        match self.lexer.peek() {
-            Some('"' | '\'') => return Ok(term(self.lexer.string()?, Syntax::Literal)),
-            Some('/') => match self.lexer.regexp() {
-                Some(regexp) => {
-                    self.notice_slashes(at);
-                    return Ok(term(regexp, Syntax::Regexp));
-                }
-                None => self.check_open(at)?,
-            },
-            _ => {}
-        }
-        let (text, stray) = self.lexer.word();
-        self.notice_word(at, stray);
-        Ok(term((text, Default::default()), Syntax::Literal))
-    }
-
-    /// What begins with a slash and is no regular expression may have been meant as one.
-    fn check_open(&mut self, at: usize) -> Result<(), BadQuery> {
-        let rest = self.lexer.rest();
-        let typed = rest.split(char::is_whitespace).next().unwrap_or_default();
-        let close = "a regular expression ends with a /, and one within it is written \\/";
-        if typed.contains('\\') {
-            return Err(BadQuery::new("the regular expression is not closed")
-                .at(at)
-                .hint(format!(
-                    "{close}; \\/ at the beginning is the character itself"
-                )));
-        }
-        if typed.ends_with('/') && typed.len() > 2 {
-            let reason = format!("{typed} is searched for as text");
-            let regexp = slashed(typed.trim_matches('/'));
-            self.notice(
-                at,
-                reason,
-                Some(format!("the regular expression is {regexp}")),
-            );
-        } else if typed.contains(['*', '?', '[', '(', '|', '$']) && typed != "/*" {
-            let reason = format!("{typed} is searched for as text");
-            self.notice(at, reason, Some(close.to_owned()));
-        }
-        Ok(())
-    }
-
     fn count_atom(&mut self, at: usize) -> Result<(), BadQuery> {
         self.atoms += 1;
         match self.atoms > ATOMS_MAX {
@@ -356,78 +214,6 @@ impl<'a> Parser<'a> {
             self.lexer.skip_space();
         }
         is_there.then_some(at)
-    }
-}
-
-/// What may have been meant otherwise.
-impl Parser<'_> {
-    fn notice(&mut self, at: usize, reason: String, hint: Option<String>) {
-        self.notices.push(Notice {
-            at: Some(at),
-            reason,
-            hint,
-        });
-    }
-
-    fn notice_unknown(&mut self, at: usize, name: &str) {
-        let mut lexer = self.lexer.clone();
-        let (text, _) = lexer.word();
-        let hint = match keys::near(name).filter(|_| !text.as_str().contains("::")) {
-            Some(near) => format!("did you mean {near}:?"),
-            None => format!("in quotes it is text for sure: {}", quoted(text.as_str())),
-        };
-        let reason = format!(
-            "{} is searched for as text: there is no {name}: in this language",
-            text.as_str()
-        );
-        self.notice(at, reason, Some(hint));
-    }
-
-    /// A group of one word, or one that a text stands right behind, may have been meant as text.
-    fn notice_group(&mut self, open: usize, node: &Node) {
-        let is_word = matches!(node, Node::Pattern(term) if term.syntax == Syntax::Literal);
-        let is_followed = !self.lexer.ends_at(self.lexer.at);
-        if is_word || is_followed {
-            let typed = &self.lexer.typed[open..self.lexer.at];
-            let reason = format!("the parentheses of {typed} only group what is in them");
-            let hint = format!("the text is {}", quoted(typed));
-            self.notice(open, reason, Some(hint));
-        }
-    }
-
-    /// A regular expression with more slashes than two may be a path.
-    fn notice_slashes(&mut self, at: usize) {
-        let typed = &self.lexer.typed[at..self.lexer.at];
-        if typed
-            .replace("\\\\", "")
-            .replace("\\/", "")
-            .matches('/')
-            .count()
-            > 2
-        {
-            let reason = format!("{typed} is a regular expression");
-            self.notice(at, reason, Some(format!("the text is {}", quoted(typed))));
-        }
-    }
-
-    fn notice_word(&mut self, at: usize, stray: Option<usize>) {
-        let typed = &self.lexer.typed[at..self.lexer.at];
-        if let Some(stray) = stray {
-            let reason = "this ) closes nothing, and is searched for".to_owned();
-            self.notice(stray, reason, None);
-        }
-        let is_said = self
-            .notices
-            .last()
-            .is_some_and(|notice| notice.at == Some(at));
-        let plain = typed.replace("\\\\", "");
-        let classes = ["\\w", "\\s", "\\d", "\\b", "\\W", "\\S", "\\D", "\\B"];
-        let mut signs = [".*", ".+"].iter().chain(&classes);
-        if !is_said && signs.any(|sign| plain.contains(sign)) {
-            let reason = format!("{typed} is searched for as text");
-            let hint = format!("the regular expression is {}", slashed(typed));
-            self.notice(at, reason, Some(hint));
-        }
     }
 }
 

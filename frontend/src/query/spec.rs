@@ -56,7 +56,8 @@ fn table(old: &str, shown: impl Fn(&str, &str) -> String) -> String {
 /// The expression, the canonical text when it is another, and the notices.
 fn understood(q: &str, parsed: &Parsed) -> String {
     let query = &parsed.query;
-    let mut out = format!("    {}", notation(query.expr()));
+    let one_line = |text: String| text.replace('\n', "␤");
+    let mut out = format!("    {}", one_line(notation(query.expr())));
     if query.names() {
         out.push_str("  names");
     }
@@ -70,7 +71,7 @@ fn understood(q: &str, parsed: &Parsed) -> String {
         write!(out, "  timeout {timeout:?}").unwrap();
     }
     out.push('\n');
-    let canonical = query.interpreted_as();
+    let canonical = one_line(query.interpreted_as());
     if canonical != q {
         writeln!(out, "    = {canonical}").unwrap();
     }

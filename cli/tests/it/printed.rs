@@ -1,0 +1,158 @@
+//! What `trawl search` prints that ripgrep does not: streams, names of files, matches over several
+//! lines, our fields in JSON, links, counts; and the exit status.
+
+use crate::home::Home;
+use serde_json::{Value, json};
+
+fn home() -> Home {
+    let home = Home::new();
+    home.write("p_1/src/a.c", "int wanted;\nint other; wanted, wanted\n");
+    home.write("p_1/src/b.h", "wanted\n");
+    home.write("p_1/c.c", "wanted\n");
+    home.ok("index --out I p_1");
+    home
+}
+
+/// What the index and its server print, sorted when they need not agree on the order.
+fn both(home: &Home, server: &str, line: &str) -> String {
+    let local = home.run(&format!("search --index I {line}"));
+    let remote = home.run(&format!("search --server {server} {line}"));
+    let code = i32::from(local.stdout.is_empty() && !line.contains("-q"));
+    local.check(line, code, &[]);
+    remote.check(line, code, &[]);
+    assert_eq!(local.text(), remote.text(), "{line}");
+    local.text().to_owned()
+}
+
+#[test]
+fn streams_have_every_match() {
+    let home = home();
+    let server = home.start("serve --index I");
+    let sorted = |text: &str| {
+        let mut lines: Vec<_> = text.lines().map(str::to_owned).collect();
+        lines.sort();
+        lines
+    };
+    let all = sorted(&both(&home, &server.address, "wanted"));
+    for place in [
+        "--index I".to_owned(),
+        format!("--server {}", server.address),
+    ] {
+        let streamed = home.ok(&format!("search {place} --stream wanted"));
+        assert_eq!(
+            sorted(std::str::from_utf8(&streamed).unwrap()),
+            all,
+            "{place}"
+        );
+        let none = home.run(&format!("search {place} --stream absent"));
+        none.check("a stream of nothing", 1, &[]);
+    }
+    home.run("search --index I --stream --limit 3 wanted")
+        .check("the best are not known", 2, &["--limit"]);
+}
+
+#[test]
+fn names_and_runs() {
+    let home = home();
+    let server = home.start("serve --index I");
+    let print = |line: &str| both(&home, &server.address, line);
+    assert_eq!(print("path:b.h"), "p_1/src/b.h\n");
+    assert_eq!(
+        print("--sort path lang:c"),
+        "p_1/c.c\np_1/src/a.c\np_1/src/b.h\n"
+    );
+    assert_eq!(
+        print("--null -e wanted;\\nint"),
+        "p_1/src/a.c\x001:int wanted;\np_1/src/a.c\x002:int other; wanted, wanted\n"
+    );
+    assert_eq!(
+        print("-C1 -e d;\\nint.o"),
+        "p_1/src/a.c:1:int wanted;\np_1/src/a.c:2:int other; wanted, wanted\n"
+    );
+}
+
+#[test]
+fn counts_and_quiet() {
+    let home = home();
+    let server = home.start("serve --index I");
+    let print = |line: &str| both(&home, &server.address, line);
+    assert_eq!(
+        print("-c --sort path wanted"),
+        "p_1/c.c:1\np_1/src/a.c:2\np_1/src/b.h:1\n"
+    );
+    assert_eq!(
+        print("--count-matches --sort path wanted").lines().nth(1),
+        Some("p_1/src/a.c:3")
+    );
+    assert_eq!(print("--total wanted"), "4\n");
+    assert_eq!(
+        print("-l --sort path wanted"),
+        "p_1/c.c\np_1/src/a.c\np_1/src/b.h\n"
+    );
+    assert_eq!(print("--limit 1 wanted").lines().count(), 1);
+    assert_eq!(print("-q wanted"), "");
+    home.run("search --index I -q absent")
+        .check("nothing", 1, &[]);
+    let stats = print("--total --stats wanted");
+    assert_eq!(stats, "4\n");
+}
+
+#[test]
+fn json_has_our_fields_beside_those_of_ripgrep() {
+    let home = home();
+    let server = home.start("serve --index I");
+    let messages = |place: &str| -> Vec<Value> {
+        let out = home.ok(&format!("search {place} --json --sort path wanted;"));
+        let lines = std::str::from_utf8(&out).unwrap().lines();
+        lines
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
+    };
+    for place in [
+        "--index I".to_owned(),
+        format!("--server {}", server.address),
+    ] {
+        let found = messages(&place);
+        let types: Vec<_> = found
+            .iter()
+            .map(|message| message["type"].as_str().unwrap())
+            .collect();
+        assert_eq!(types, ["begin", "match", "end", "summary"]);
+        assert_eq!(found[0]["data"]["path"], json!({"text": "p_1/src/a.c"}));
+        assert_eq!(found[0]["data"]["package"], json!({"text": "p_1"}));
+        assert_eq!(found[0]["data"]["language"], "C");
+        assert_eq!(found[0]["data"]["hash"].as_str().map(str::len), Some(64));
+        let data = &found[1]["data"];
+        assert!(data["rank"].as_f64().unwrap() > 0.0);
+        assert_eq!(data["lines"], json!({"text": "int wanted;\n"}));
+        assert_eq!(data["line_number"], 1);
+        let submatch = json!([{"match": {"text": "wanted;"}, "start": 4, "end": 11}]);
+        assert_eq!(data["submatches"], submatch);
+        assert_eq!(found[3]["data"]["stats"]["matched_lines"], 1);
+    }
+}
+
+#[test]
+fn links_lead_to_the_server_or_where_they_are_told_to() {
+    let home = home();
+    let server = home.start("serve --index I");
+    let format = "--color=never --hyperlink-format";
+    let line = format!(
+        "search --server {} {format} default wanted;",
+        server.address
+    );
+    let linked = String::from_utf8(home.ok(&line)).unwrap();
+    let address = format!(
+        "\x1b]8;;http://{}/show?package=p_1&path=src/a.c&line=1\x1b\\p_1/src/a.c\x1b]8;;\x1b\\:1:int wanted;\n",
+        server.address
+    );
+    assert_eq!(linked, address);
+    let line = format!("search --index I {format} file:///srv/{{package}}/{{path}} wanted;");
+    let linked = String::from_utf8(home.ok(&line)).unwrap();
+    assert!(
+        linked.starts_with("\x1b]8;;file:///srv/p_1/src/a.c\x1b\\"),
+        "{linked:?}"
+    );
+    home.run("search --index I --hyperlink-format x{host} wanted")
+        .check("a format", 2, &["there is no {host}"]);
+}
