@@ -25,6 +25,7 @@ mod openapi;
 mod pages;
 mod params;
 mod problem;
+mod results;
 mod similar;
 mod skipped;
 

@@ -6,19 +6,15 @@ use super::eta::Eta;
 use super::headers::{Asked, NEVER};
 use super::openapi::params as doc;
 use super::openapi::problems::{Any, Body, NotFound, Searching, Unchanged};
-use super::params::{Group, Params, QUERY, Start, VIEW, View};
+use super::params::{Params, QUERY, Start, VIEW, View};
 use super::problem::Problem;
-use super::{App, KEEP, blocking, rendering};
+use super::{App, KEEP, blocking, rendering, results};
 use crate::answer::Answer;
-use crate::documents::Grouped;
 use crate::error::SearchError;
 use crate::measures;
-use crate::packages::Package;
-use crate::page::Slice;
 use crate::query::{Parsed, Query};
 use crate::render::json::{
-    self, GroupJson, GroupOf, NoticeJson, Page, ProgressJson, Results, SkippedJson,
-    State as RunState, TimingsJson,
+    self, NoticeJson, Page, ProgressJson, Results, SkippedJson, State as RunState, TimingsJson,
 };
 use crate::search::Search;
 use axum::extract::{Path, State};
@@ -149,7 +145,7 @@ async fn resume(app: &App, cursor: &Cursor, parsed: Option<&Parsed>) -> Result<S
     }
 }
 
-fn expired() -> Problem {
+pub(super) fn expired() -> Problem {
     Problem::gone("the cursor has expired: the answer that it is of is not there any more")
         .hint("search again, from the first page")
 }
@@ -274,7 +270,7 @@ fn running(search: &Search, wish: &Wish) -> Result<Response, Problem> {
 
 fn done(answer: &Answer, wish: &Wish) -> Result<(Response, TimingsJson), Problem> {
     let started = Instant::now();
-    let (slice, items, results) = results(answer, wish.view)?;
+    let (slice, items, results) = results::results(answer, wish.view)?;
     let next = slice.range.end;
     let next = (next < items).then(|| Cursor::new(answer, wish.view.group, next).encode());
     let timings = TimingsJson::new(answer, started.elapsed());
@@ -304,68 +300,6 @@ fn done(answer: &Answer, wish: &Wish) -> Result<(Response, TimingsJson), Problem
     let response = json(&page);
     measures::phase("render", started.elapsed());
     Ok((response, timings))
-}
-
-/// What is on a page, and how many items there are on all pages.
-fn results(answer: &Answer, view: View) -> Result<(Slice, usize, Results), Problem> {
-    let items = items(answer, view.group)?;
-    let slice = slice(answer, items, view)?;
-    let range = slice.range.clone();
-    let results = match view.group {
-        Group::None => Results::Matches(answer.matches(range)?),
-        Group::Package => {
-            let packages = answer.package_list(range)?.into_iter();
-            let groups = packages.map(|package| by_package(answer, package, view.per_group));
-            Results::Groups(groups.collect::<Result<_, Problem>>()?)
-        }
-        Group::Document => {
-            let documents = answer.document_list(range)?.into_iter();
-            let groups = documents.map(|document| by_document(answer, &document, view.per_group));
-            Results::Groups(groups.collect::<Result<_, Problem>>()?)
-        }
-    };
-    Ok((slice, items, results))
-}
-
-/// How many items there are on all pages of an answer.
-pub(super) fn items(answer: &Answer, group: Group) -> Result<usize, Problem> {
-    Ok(match group {
-        Group::None => answer.len(),
-        Group::Package => answer.packages(),
-        Group::Document => answer.documents_listed()?,
-    })
-}
-
-/// The items that a page has of an answer.
-pub(super) fn slice(answer: &Answer, items: usize, view: View) -> Result<Slice, Problem> {
-    match view.start {
-        Start::Page(page) => Ok(Slice::new(items, page, view.per_page)?),
-        Start::Cursor(cursor) if cursor.is_of(answer) => {
-            Ok(Slice::from(items, cursor.offset as usize, view.per_page))
-        }
-        Start::Cursor(_) => Err(expired()),
-    }
-}
-
-fn by_package(answer: &Answer, package: Package, most: usize) -> Result<GroupJson, Problem> {
-    Ok(GroupJson {
-        matches: answer.matches_of(&package, most)?,
-        of: GroupOf::Package(package.name),
-        total: Some(package.total),
-    })
-}
-
-fn by_document(answer: &Answer, found: &Grouped, most: usize) -> Result<GroupJson, Problem> {
-    let matches = answer.matches_at(&found.first[..found.first.len().min(most)])?;
-    Ok(GroupJson {
-        of: GroupOf::Document(
-            matches
-                .first()
-                .map_or_else(Arc::default, |first| Arc::clone(&first.document)),
-        ),
-        total: found.total,
-        matches,
-    })
 }
 
 /// Plain data as an answer.

@@ -4,7 +4,7 @@ use super::eta::Eta;
 use super::headers::{Asked, NEVER};
 use super::params::{Group, Params, View, lossy};
 use super::problem::Problem;
-use super::{App, KEEP, api, blocking};
+use super::{App, KEEP, api, blocking, results};
 use crate::answer::Answer;
 use crate::filter;
 use crate::measures;
@@ -159,8 +159,8 @@ fn done(
     let again = frame.form.href(0);
     frame.form.generation = generation;
     frame.form.run = (!answer.is_complete()).then(|| answer.id().to_owned());
-    let items = api::items(answer, view.group)?;
-    let slice = api::slice(answer, items, view)?;
+    let items = results::items(answer, view.group)?;
+    let slice = results::slice(answer, items, view)?;
     let (mut matches, mut groups) = (Vec::new(), Vec::new());
     match view.group {
         Group::None => {

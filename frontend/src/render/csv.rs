@@ -1,7 +1,7 @@
 //! Matches as CSV (RFC 4180), for spreadsheets.
 //!
-//! A spreadsheet takes a cell for a formula that begins with `=`, `+`, `-`, `@`, a tab or a carriage
-//! return, and what is in a repository is not to be run: such a cell gets a `'` in front. A cell that
+//! A spreadsheet takes a cell for a formula that begins with `=`, `+`, `-` or `@`, for all the space
+//! before it, and what is in a repository is not to be run: such a cell gets a `'` in front. A cell that
 //! is not exactly what it stands for, for this reason or since that is not UTF-8, has the exact bytes
 //! in the column of its name with `_base64`, which is empty otherwise.
 
@@ -43,7 +43,8 @@ struct Cell {
 impl Cell {
     fn new(bytes: &[u8]) -> Cell {
         let text = String::from_utf8_lossy(bytes);
-        let sign = match text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
+        let begins = text.trim_start();
+        let sign = match begins.starts_with(['=', '+', '-', '@']) {
             true => "'",
             false => "",
         };
@@ -96,6 +97,8 @@ mod tests {
     #[test]
     fn cells_are_harmless_and_exact() {
         check(b"x = y", expect![[r#"p_1,"a,b.c",3,1,x = y,C,1.5,0,,,"#]]);
+        check(b"\tx", expect![[r#"p_1,"a,b.c",3,1,	x,C,1.5,0,,,"#]]);
+        check(b"\t@x", expect![[r#"p_1,"a,b.c",3,1,'	@x,C,1.5,0,,,CUB4"#]]);
         check(
             b"say(\"hi\")",
             expect![[r#"p_1,"a,b.c",3,1,"say(""hi"")",C,1.5,0,,,"#]],
