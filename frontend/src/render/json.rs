@@ -1,5 +1,5 @@
 //! Answers for programs. The order of fields is that of the structs below and never changes with
-//! the data; what may differ between two searches of the same documents is in `id`, `generation`,
+//! the data; what may differ between two searches of the same documents is in `id`, `generation`, `next`,
 //! `timings`, `missing` and `explain`, and nowhere else.
 
 use super::shapes::{GroupSchema, MatchSchema, SkippedSchema};
@@ -23,6 +23,8 @@ pub(crate) struct Page<'a> {
     pub(crate) id: &'a str,
     /// Names the documents that it is about.
     pub(crate) generation: &'a str,
+    /// The cursor of what follows; none behind the last page, or while the search runs.
+    pub(crate) next: Option<String>,
     /// The query as it was understood, in the query language.
     pub(crate) interpreted_as: String,
     pub(crate) notices: Vec<NoticeJson>,
@@ -48,8 +50,6 @@ pub(crate) struct Page<'a> {
     pub(crate) per_page: usize,
     /// How many pages there are.
     pub(crate) pages: usize,
-    /// The cursor of what follows; none behind the last page, or while the search runs.
-    pub(crate) next: Option<String>,
     #[serde(flatten)]
     pub(crate) results: Results,
     pub(crate) timings: Option<TimingsJson>,
