@@ -7,9 +7,9 @@
 use crate::bad_expr::BadExpr;
 use crate::document::DocumentMatcher;
 use crate::line::{self, LineMatcher};
-use crate::pattern;
+use crate::pattern::{self, Room};
 use index::filter::{Filters, Test, Tree, Value};
-use index::plan::Query;
+use index::plan::{Documents, Query};
 use schema::message::{Expr, Field, Filter, Reading};
 
 /// An expression, compiled.
@@ -22,8 +22,8 @@ pub struct Compiled {
     pub literals: Vec<String>,
     /// What is found of a document is its name.
     pub names: bool,
-    /// Of each pattern, what a block must hold for it to match in a line of it.
-    pub plans: Vec<Query>,
+    /// Of each pattern, what a document must hold for it to match there.
+    pub plans: Vec<Documents>,
 }
 
 /// How it is decided what is found.
@@ -61,6 +61,8 @@ impl Compiled {
         };
         let rest = Expr::all(rest);
         let plans = plans(&rest).map_err(of_whole)?;
+        let all = pattern::check_all(&rest.patterns());
+        all.map_err(|bad| of_whole(BadExpr::new(0, bad)))?;
         let kind = Kind::new(&rest, names).map_err(of_whole)?;
         Ok(Compiled {
             filters,
@@ -90,20 +92,24 @@ impl Kind {
             return Ok(Kind::Documents(Box::new(matcher)));
         }
         Ok(Kind::Lines {
-            matcher: Box::new(LineMatcher::new(expr)?),
+            matcher: Box::new(LineMatcher::new(
+                expr,
+                Room::of_one_of(expr.patterns().len()),
+            )?),
             query: line::plan(expr)?,
         })
     }
 }
 
-/// Of each pattern, what a block must hold for it to match there.
-fn plans(expr: &Expr) -> Result<Vec<Query>, BadExpr> {
+/// Of each pattern, what a document must hold for it to match there.
+fn plans(expr: &Expr) -> Result<Vec<Documents>, BadExpr> {
     let mut plans = Vec::new();
     for (number, atom) in expr.atoms().into_iter().enumerate() {
         if let Expr::Pattern(it) = atom {
-            let planned = match it.in_path || pattern::crosses_lines(it) {
-                true => pattern::plan_across(it).map(|_| Query::All),
-                false => pattern::plan(it),
+            let planned = match (it.in_path, pattern::crosses_lines(it)) {
+                (true, _) => pattern::plan(it).map(|_| Documents::ALL),
+                (_, true) => pattern::plan_across(it),
+                (_, false) => pattern::plan(it).map(Documents::Block),
             };
             plans.push(planned.map_err(|bad| BadExpr::new(number, bad))?);
         }

@@ -4,8 +4,10 @@
 //! only when it matters: filters and paths first.
 
 use crate::bad_expr::BadExpr;
+use crate::compiled;
 use crate::line::{self, LineMatcher};
-use crate::{compiled, pattern};
+use crate::pattern::{self, Room};
+use crate::scan::RANGES_MAX;
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
 use index::filter::Tree;
@@ -75,7 +77,12 @@ pub(crate) trait Look {
 impl DocumentMatcher {
     /// Compiles an expression without the filters that must all hold.
     pub(crate) fn new(expr: &Expr, names: bool) -> Result<DocumentMatcher, BadExpr> {
-        let mut building = Building::default();
+        let mut building = Building {
+            room: Room::of_one_of(expr.patterns().len()),
+            texts: Vec::new(),
+            paths: Vec::new(),
+            next: 0,
+        };
         let root = building.node(expr)?;
         Ok(DocumentMatcher {
             root,
@@ -149,7 +156,7 @@ impl DocumentMatcher {
         for (_, matcher) in marked.filter(|(index, _)| marks.paths >> index & 1 == 1) {
             let all = matcher.find_iter(path, |found| {
                 ranges.push((found.start(), found.end()));
-                true
+                ranges.len() < RANGES_MAX
             });
             all.unwrap_or_else(|error| unreachable!("{error}"));
         }
@@ -172,12 +179,7 @@ impl DocumentMatcher {
     }
 
     pub(crate) fn plan_text(&self) -> String {
-        let texts = self.texts.iter().map(|text| text.look.to_string());
-        let texts: Vec<String> = texts.collect();
-        match &texts[..] {
-            [] => "names".to_owned(),
-            texts => texts.join(" ; "),
-        }
+        self.query.to_string()
     }
 }
 
@@ -193,11 +195,12 @@ impl Marks {
 /// Sorts ranges, and leaves out those that lie over one before them.
 pub(crate) fn apart(ranges: &mut Vec<(usize, usize)>) {
     ranges.sort_unstable_by_key(|&(start, end)| (start, std::cmp::Reverse(end)));
-    let mut end = 0;
-    ranges.retain(|range| {
-        let is_apart = range.0 >= end && (range.1 > range.0 || range.0 > end || end == 0);
+    let mut last: Option<(usize, usize)> = None;
+    ranges.retain(|&(start, end)| {
+        let is_empty = start == end;
+        let is_apart = last.is_none_or(|last| start > last.1 || (start == last.1 && !is_empty));
         if is_apart {
-            end = range.1;
+            last = Some((start, end));
         }
         is_apart
     });
@@ -210,8 +213,9 @@ fn is_match(matcher: &RegexMatcher, text: &[u8]) -> bool {
 }
 
 /// A matcher that is being compiled.
-#[derive(Default)]
 struct Building {
+    /// Of each pattern.
+    room: Room,
     texts: Vec<Text>,
     paths: Vec<RegexMatcher>,
     /// The number of the next pattern or filter.
@@ -240,7 +244,7 @@ impl Building {
     fn path(&mut self, pattern: &Pattern) -> Result<Node, BadExpr> {
         let number = self.next;
         self.next += 1;
-        let matcher = pattern::matcher(&[pattern]);
+        let matcher = pattern::matcher(&[pattern], self.room);
         let matcher = matcher.map_err(|bad| BadExpr::new(number, bad))?;
         self.paths.push(matcher);
         Ok(Node::Path(self.paths.len() - 1))
@@ -252,12 +256,12 @@ impl Building {
         let at = |bad: BadExpr| bad.behind(first);
         let (judge, look) = match expr {
             Expr::Pattern(it) if pattern::crosses_lines(it) => {
-                let matcher = pattern::matcher_across(it);
+                let matcher = pattern::matcher_across(it, self.room);
                 let matcher = matcher.map_err(|bad| BadExpr::new(first, bad))?;
                 (Judge::Across(matcher), Query::All)
             }
             _ => (
-                Judge::Line(LineMatcher::new(expr).map_err(at)?),
+                Judge::Line(LineMatcher::new(expr, self.room).map_err(at)?),
                 line::plan(expr).map_err(at)?,
             ),
         };

@@ -3,7 +3,7 @@
 //! **Invariant:** what it says of a line depends on that line alone.
 
 use crate::bad_expr::BadExpr;
-use crate::pattern;
+use crate::pattern::{self, Room};
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
 use index::plan::Query;
@@ -31,14 +31,20 @@ enum Check {
 impl LineMatcher {
     /// The judge of an expression of patterns, as it is said of one line: `Any` of patterns and of
     /// `Line`s, or one of these.
-    pub(crate) fn new(expr: &Expr) -> Result<LineMatcher, BadExpr> {
+    pub(crate) fn new(expr: &Expr, room: Room) -> Result<LineMatcher, BadExpr> {
         let shown = shown(expr, false);
-        let finder = pattern::matcher(&shown).map_err(|bad| BadExpr::new(first_bad(expr), bad))?;
+        let finder = pattern::matcher(&shown, room);
+        let finder = finder.map_err(|bad| BadExpr::new(first_bad(expr), bad))?;
         let check = match has_line(expr) {
-            true => Some(Check::new(expr, &mut 0)?),
+            true => Some(Check::new(expr, room, &mut 0)?),
             false => None,
         };
         Ok(LineMatcher { finder, check })
+    }
+
+    /// The judge of an expression of which all patterns have been compiled, and fit together.
+    pub(crate) fn joined(expr: &Expr) -> Result<LineMatcher, BadExpr> {
+        LineMatcher::new(expr, Room::OF_ALL)
     }
 
     /// Whether a line in which the finder has found something matches; `line` is without its end.
@@ -53,21 +59,21 @@ impl LineMatcher {
 }
 
 impl Check {
-    fn new(expr: &Expr, next: &mut usize) -> Result<Check, BadExpr> {
+    fn new(expr: &Expr, room: Room, next: &mut usize) -> Result<Check, BadExpr> {
         let mut each = |parts: &[Expr]| {
-            let parts = parts.iter().map(|part| Check::new(part, next));
+            let parts = parts.iter().map(|part| Check::new(part, room, next));
             parts.collect::<Result<Vec<_>, _>>()
         };
         Ok(match expr {
             Expr::All(parts) => Check::All(each(parts)?),
             Expr::Any(parts) => Check::Any(each(parts)?),
-            Expr::Not(inner) => Check::Not(Box::new(Check::new(inner, next)?)),
-            Expr::Line(inner) => Check::new(inner, next)?,
+            Expr::Not(inner) => Check::Not(Box::new(Check::new(inner, room, next)?)),
+            Expr::Line(inner) => Check::new(inner, room, next)?,
             Expr::Filter(_) => Check::All(Vec::new()),
             Expr::Pattern(pattern) => {
                 let number = *next;
                 *next += 1;
-                let matcher = pattern::matcher(&[pattern]);
+                let matcher = pattern::matcher(&[pattern], room);
                 Check::Matches(matcher.map_err(|bad| BadExpr::new(number, bad))?)
             }
         })
@@ -131,7 +137,7 @@ fn has_line(expr: &Expr) -> bool {
 /// itself, or the first of all.
 fn first_bad(expr: &Expr) -> usize {
     let patterns = expr.patterns();
-    let is_bad = |pattern: &&Pattern| pattern::matcher(&[pattern]).is_err();
+    let is_bad = |pattern: &&Pattern| pattern::matcher(&[pattern], Room::of_one_of(1)).is_err();
     patterns.iter().position(is_bad).unwrap_or(0)
 }
 

@@ -13,8 +13,50 @@ use schema::message::{Pattern, Syntax};
 /// Bytes that a compiled pattern may take. `(?i)\w{200}` would take 13 MB.
 pub const PATTERN_BYTES_MAX: usize = 16 << 20;
 
-/// Bytes that the states of the lazy DFA may take, for each thread that searches.
+/// Bytes that all patterns of a query may take together.
+pub const PATTERNS_BYTES_MAX: usize = 32 << 20;
+
+/// Bytes that the states of the lazy DFAs of a query may take, for each thread that searches; what
+/// each of its patterns has at least.
 const DFA_BYTES_MAX: usize = 16 << 20;
+const DFA_BYTES_MIN: usize = 1 << 20;
+
+/// How much a matcher may take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Room {
+    bytes: usize,
+    dfa_bytes: usize,
+}
+
+impl Room {
+    /// Of one of so many patterns.
+    pub(crate) fn of_one_of(patterns: usize) -> Room {
+        Room {
+            bytes: PATTERN_BYTES_MAX,
+            dfa_bytes: (DFA_BYTES_MAX / patterns.max(1)).max(DFA_BYTES_MIN),
+        }
+    }
+
+    /// Of several of those that fit together.
+    pub(crate) const OF_ALL: Room = Room {
+        bytes: 2 * PATTERNS_BYTES_MAX,
+        dfa_bytes: DFA_BYTES_MAX,
+    };
+}
+
+/// Refuses patterns that together take too much, before each of them is compiled for itself.
+pub(crate) fn check_all(patterns: &[&Pattern]) -> Result<(), BadPattern> {
+    if patterns.len() < 2 {
+        return Ok(());
+    }
+    let room = Room {
+        bytes: PATTERNS_BYTES_MAX,
+        dfa_bytes: DFA_BYTES_MIN,
+    };
+    let mut builder = RegexMatcherBuilder::new();
+    build(patterns, builder.crlf(true).line_terminator(None), room)?;
+    Ok(())
+}
 
 /// The pattern as a regular expression.
 pub(crate) fn expression(pattern: &Pattern) -> String {
@@ -54,21 +96,20 @@ fn not_empty(pattern: &Pattern) -> Result<(), BadPattern> {
 }
 
 /// The judge of a line: that one of `patterns` matches in it. Without any, every line matches.
-pub(crate) fn matcher(patterns: &[&Pattern]) -> Result<RegexMatcher, BadPattern> {
-    build(patterns, RegexMatcherBuilder::new().crlf(true))
+pub(crate) fn matcher(patterns: &[&Pattern], room: Room) -> Result<RegexMatcher, BadPattern> {
+    build(patterns, RegexMatcherBuilder::new().crlf(true), room)
 }
 
 /// The judge of a text, in which a match may go over lines.
-pub(crate) fn matcher_across(pattern: &Pattern) -> Result<RegexMatcher, BadPattern> {
-    build(
-        &[pattern],
-        RegexMatcherBuilder::new().crlf(true).line_terminator(None),
-    )
+pub(crate) fn matcher_across(pattern: &Pattern, room: Room) -> Result<RegexMatcher, BadPattern> {
+    let mut builder = RegexMatcherBuilder::new();
+    build(&[pattern], builder.crlf(true).line_terminator(None), room)
 }
 
 fn build(
     patterns: &[&Pattern],
     builder: &mut RegexMatcherBuilder,
+    room: Room,
 ) -> Result<RegexMatcher, BadPattern> {
     let all = |is: fn(&Pattern) -> bool| patterns.iter().all(|pattern| is(pattern));
     let (ignore_case, word) = (all(|it| it.ignore_case), all(|it| it.word));
@@ -82,8 +123,8 @@ fn build(
         .multi_line(true)
         .case_insensitive(alike && ignore_case)
         .word(alike && word && !patterns.is_empty())
-        .size_limit(PATTERN_BYTES_MAX)
-        .dfa_size_limit(DFA_BYTES_MAX);
+        .size_limit(room.bytes)
+        .dfa_size_limit(room.dfa_bytes);
     let built = match &expressions[..] {
         [] => builder.build(""),
         // By itself: its mistakes are told by what it is.
@@ -96,7 +137,7 @@ fn build(
                 None => Err(error),
             }),
     };
-    built.map_err(|error| explain(patterns, &error))
+    built.map_err(|error| explain(patterns, room, &error))
 }
 
 /// Expressions as their own parser renders them, without comments and groups that have names; `None`
@@ -141,7 +182,7 @@ fn by_itself(pattern: &Pattern) -> String {
 }
 
 /// Whether a pattern may match over several lines: it has a line's end in it, by itself or in a class
-/// that is not negated, or a `.` and the flag `s`.
+/// that is not negated, or the flag `s`.
 pub(crate) fn crosses_lines(pattern: &Pattern) -> bool {
     if pattern.syntax == Syntax::Literal {
         return pattern.text.contains('\n');
@@ -152,14 +193,13 @@ pub(crate) fn crosses_lines(pattern: &Pattern) -> bool {
         .parse(&pattern.text);
     let Ok(parsed) = parsed else { return false };
     let seen = ast::visit(&parsed, LineEnds::default());
-    seen.is_ok_and(|seen| seen.line_end || (seen.any && seen.any_is_line_end))
+    seen.is_ok_and(|seen| seen.line_end || seen.any_is_line_end)
 }
 
 /// What of an expression can match a line's end.
 #[derive(Default)]
 struct LineEnds {
     line_end: bool,
-    any: bool,
     any_is_line_end: bool,
     /// Negated classes around.
     negated: usize,
@@ -183,7 +223,6 @@ impl Visitor for LineEnds {
     fn visit_pre(&mut self, ast: &Ast) -> Result<(), Self::Err> {
         match ast {
             Ast::Literal(literal) => self.line_end |= literal.c == '\n',
-            Ast::Dot(_) => self.any = true,
             Ast::Flags(set) => self.flags(&set.flags),
             Ast::Group(group) => {
                 if let ast::GroupKind::NonCapturing(flags) = &group.kind {
@@ -224,7 +263,7 @@ impl Visitor for LineEnds {
 
 /// Says what the matcher does not accept in words that fit a search. What is no regular expression
 /// at all has been refused by the planner, with its position.
-fn explain(patterns: &[&Pattern], error: &grep_regex::Error) -> BadPattern {
+fn explain(patterns: &[&Pattern], room: Room, error: &grep_regex::Error) -> BadPattern {
     use grep_regex::ErrorKind;
     match error.kind() {
         ErrorKind::NotAllowed(what) if what == "\r" => BadPattern {
@@ -238,10 +277,17 @@ fn explain(patterns: &[&Pattern], error: &grep_regex::Error) -> BadPattern {
         },
         _ if error.to_string().contains("size limit") => BadPattern {
             at: None,
-            reason: format!(
-                "the pattern is too large: compiled it may take {PATTERN_BYTES_MAX} bytes \
-                 (PATTERN_BYTES_MAX); a smaller repetition or (?-u) makes it smaller"
-            ),
+            reason: match patterns {
+                [_] => format!(
+                    "the pattern is too large: compiled it may take {} bytes (PATTERN_BYTES_MAX); a \
+                     smaller repetition or (?-u) makes it smaller",
+                    room.bytes
+                ),
+                _ => format!(
+                    "the patterns are too large: compiled they may take {PATTERNS_BYTES_MAX} bytes \
+                     together (PATTERNS_BYTES_MAX); smaller repetitions or (?-u) make them smaller"
+                ),
+            },
         },
         _ => BadPattern {
             at: None,
@@ -277,7 +323,8 @@ mod tests {
 
     #[test]
     fn what_cannot_be_searched_says_where_and_why() {
-        let error = |text| matcher(&[&pattern(text, Syntax::Regexp)]).unwrap_err();
+        let error =
+            |text| matcher(&[&pattern(text, Syntax::Regexp)], Room::of_one_of(1)).unwrap_err();
         assert_eq!(error("foo\\rbar").at, Some(3));
         assert!(error("foo\\nbar").reason.contains("on one line"));
         assert!(error("(?i)\\w{500}").reason.contains("PATTERN_BYTES_MAX"));
@@ -303,7 +350,7 @@ mod tests {
             assert!(crosses(text), "{text}");
         }
         for text in [
-            "a.b", r"\s", "[^a]", r"[^\n]", "(?s)ab", "(?-s)a.b", "(?i)a", "a(", r"\\n",
+            "a.b", r"\s", "[^a]", r"[^\n]", "(?-s)a.b", "(?i)a", "a(", r"\\n",
         ] {
             assert!(!crosses(text), "{text}");
         }
@@ -324,7 +371,7 @@ mod tests {
             with("(?P<x>a)1", false, false),
             with("(?P<x>b)2", true, true),
         ];
-        let judge = matcher(&all.each_ref()).unwrap();
+        let judge = matcher(&all.each_ref(), Room::of_one_of(1)).unwrap();
         let matches = |line: &str| judge.is_match(line.as_bytes()).unwrap();
         for line in ["a foo.", "xBARx", "xa1x", "B2"] {
             assert!(matches(line), "{line}");
@@ -332,6 +379,11 @@ mod tests {
         for line in ["afoo", "FOO", "A1", "xb2", "foo1"] {
             assert!(!matches(line), "{line}");
         }
-        assert!(matcher(&[]).unwrap().is_match(b"").unwrap());
+        assert!(
+            matcher(&[], Room::of_one_of(1))
+                .unwrap()
+                .is_match(b"")
+                .unwrap()
+        );
     }
 }

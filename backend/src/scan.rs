@@ -140,7 +140,7 @@ mod tests {
             syntax: Syntax::Regexp,
             ..Pattern::default()
         };
-        LineMatcher::new(&Expr::Pattern(pattern)).unwrap()
+        LineMatcher::joined(&Expr::Pattern(pattern)).unwrap()
     }
 
     fn lines(pattern: &str, text: &str) -> Vec<String> {

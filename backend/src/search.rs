@@ -100,7 +100,9 @@ impl Request<'_> {
                 later_static_rank,
                 threshold: &threshold,
             };
-            task.search(candidates, &mut course)
+            let end = task.search(candidates, &mut course);
+            resolved.forget();
+            end
         });
         ends.collect()
     }
@@ -137,7 +139,7 @@ impl<'a> Task<'a> {
             ..ShardEnd::default()
         };
         let searched = candidates.map_err(Interrupted::Failed).and_then(|found| {
-            end.candidates = found.count();
+            end.candidates = found.blocks();
             let units = Units::new(&found, self.shard)?;
             let mut emitter = Emitter::new(self, course, &mut end);
             workers::search_units(self, &units, &mut emitter)

@@ -1,1 +1,124 @@
+use super::*;
+use schema::message::{Pattern, Syntax};
 
+fn pattern(text: &str) -> Expr {
+    Expr::Pattern(Pattern {
+        text: text.to_owned(),
+        syntax: Syntax::Regexp,
+        ..Pattern::default()
+    })
+}
+
+fn filter(field: Field, reading: Reading, text: &str) -> Expr {
+    Expr::Filter(Filter {
+        field,
+        reading,
+        text: text.to_owned(),
+    })
+}
+
+fn is_of_lines(expr: &Expr, names: bool) -> bool {
+    let compiled = Compiled::new(expr, names).unwrap();
+    matches!(compiled.kind, Kind::Lines { .. })
+}
+
+#[test]
+fn what_can_be_decided_line_by_line_is() {
+    let c = filter(Field::Language, Reading::Exact, "c");
+    let (a, b) = (pattern("aaa"), pattern("bbb"));
+    let line = Expr::Line(Box::new(Expr::all([a.clone(), b.clone().negated()])));
+    for expr in [
+        a.clone(),
+        Expr::all([a.clone(), c.clone()]),
+        Expr::all([a.clone(), c.clone().negated()]),
+        Expr::any([a.clone(), b.clone()]),
+        Expr::all([
+            Expr::any([a.clone(), line.clone()]),
+            Expr::any([c.clone(), c.clone()]),
+        ]),
+        line,
+    ] {
+        assert!(is_of_lines(&expr, false), "{expr:?}");
+        assert!(!is_of_lines(&expr, true), "{expr:?}");
+    }
+    for expr in [
+        Expr::all([a.clone(), b.clone()]),
+        Expr::any([a.clone(), c.clone()]),
+        a.clone().negated(),
+        pattern(r"a\nb"),
+        c,
+    ] {
+        assert!(!is_of_lines(&expr, false), "{expr:?}");
+    }
+}
+
+#[test]
+fn who_is_to_blame_is_counted_in_the_whole_expression() {
+    let good = || [filter(Field::Path, Reading::Exact, "x"), pattern("a")];
+    let blame = |bad: Expr| {
+        let [filter, pattern] = good();
+        let expr = Expr::all([filter, pattern, bad]);
+        Compiled::new(&expr, false).err().unwrap()
+    };
+    for (bad, atom, at, says) in [
+        (pattern("b("), 2, Some(1), "unclosed"),
+        (
+            Expr::any([pattern("b"), pattern(r"c\rd")]),
+            3,
+            Some(1),
+            r"\r cannot",
+        ),
+        (
+            Expr::Line(Box::new(Expr::all([pattern("b"), pattern(r"c\nd")]))),
+            3,
+            None,
+            "on one line",
+        ),
+        (
+            filter(Field::Path, Reading::Regexp, "a["),
+            2,
+            Some(1),
+            "by path",
+        ),
+        (
+            filter(Field::Path, Reading::Glob, "a["),
+            2,
+            None,
+            "not a glob",
+        ),
+        (
+            filter(Field::Language, Reading::Regexp, "C"),
+            2,
+            None,
+            "is a name",
+        ),
+        (
+            Expr::any([
+                pattern("b"),
+                filter(Field::Language, Reading::Exact, "pyhton"),
+            ]),
+            3,
+            None,
+            "no language pyhton",
+        ),
+    ] {
+        let error = blame(bad.clone());
+        assert_eq!((error.atom, error.at), (atom, at), "{bad:?}: {error}");
+        assert!(error.reason.contains(says), "{bad:?}: {error}");
+    }
+    let unknown = blame(filter(Field::Language, Reading::Exact, "pyhton"));
+    assert_eq!(unknown.hint, "did you mean Python?");
+}
+
+#[test]
+fn patterns_that_are_too_large_together_are_refused() {
+    let large = |end: &str| pattern(&format!(r"\w{{180}}{end}|x"));
+    assert!(Compiled::new(&large("a"), false).is_ok());
+    for joined in [
+        Expr::all([large("a"), large("b"), large("c")]),
+        Expr::any([large("a"), large("b"), large("c")]),
+    ] {
+        let refused = Compiled::new(&joined, false).err().unwrap();
+        assert!(refused.reason.contains("PATTERNS_BYTES_MAX"), "{refused}");
+    }
+}

@@ -53,6 +53,14 @@ impl Key {
         let rank = descending(rank);
         Key { rank, name, line }
     }
+
+    /// The rank that it was made with.
+    pub(super) fn rank(&self) -> f32 {
+        f32::from_bits(match self.rank >> 31 {
+            1 => self.rank,
+            _ => !self.rank & !(1 << 31),
+        })
+    }
 }
 
 impl Ord for Key {
@@ -243,6 +251,9 @@ mod tests {
         best.offer(&key(1.5, "a", 1));
         threshold.raise_to(&best);
         assert!(threshold.leaves_out(1.25) && !threshold.leaves_out(1.5));
+        for rank in ranks {
+            assert_eq!(key(rank, "a", 1).rank().to_bits(), rank.to_bits());
+        }
     }
 
     proptest! {

@@ -21,16 +21,28 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// found in it is sent at once. A larger one is skipped, and said to be.
 pub(super) const ACROSS_BYTES_MAX: u64 = 64 << 20;
 
-/// Matchers of several patterns together that a worker keeps: a query has one or two of them, but
-/// could be made to have a new one for each document.
-const MATCHERS_MAX: usize = 64;
+/// Matchers of several patterns together that a worker keeps, of which each may take as much as all
+/// patterns of a query: a query has one or two of them, but could be made to have a new one for each
+/// document.
+const MATCHERS_MAX: usize = 4;
 
-/// By shard and number, what is known of the documents of which several units have a part.
+/// By shard and number, what is known of the documents of which several units have a part: one in
+/// 64 blocks at most, and what was known of a shard is forgotten with its last unit.
 #[derive(Default)]
 pub(super) struct Resolved(Mutex<HashMap<(u32, u32), Entry>>);
 
 /// Is held by whoever judges the document.
 type Entry = Arc<Mutex<Option<Resolution>>>;
+
+impl Resolved {
+    /// Forgets what a shard's documents were judged to be.
+    pub(super) fn forget(&self) {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clear();
+    }
+}
 
 /// What has come of judging a document.
 #[derive(Clone, Copy, Debug)]
@@ -73,8 +85,7 @@ impl<'a> Judges<'a> {
         let texts = self.matcher.texts.iter().enumerate();
         let marked = texts.filter(|(index, _)| marks.texts >> index & 1 == 1);
         let expr = Expr::any(marked.map(|(_, text)| text.expr.clone()));
-        // Each by itself has been compiled; together they are larger by less than their number.
-        let matcher = LineMatcher::new(&expr).expect("what compiles alone compiles together");
+        let matcher = LineMatcher::joined(&expr).expect("all patterns together are within bounds");
         if self.lines.len() == MATCHERS_MAX {
             self.lines.clear();
         }
@@ -196,23 +207,24 @@ impl<'a> Searcher<'a> {
         unit.verified_bytes += text.len() as u64;
         let mut lines = super::lines::Lines::new(shard, blocks)?;
         let mut result = Ok(());
-        runs::for_each(judges, text, |run| {
+        let stop = || request.cancel.is_cancelled();
+        runs::for_each(judges, text, 0, &stop, |run, ranges| {
             found.matched = true;
             unit.lines += 1;
             result = match found.counts_only {
                 true => lines.enter(&run),
                 false => lines.place_run(text, &run).and_then(|place| {
-                    runs::ranges(judges, text, &run, &mut self.ranges);
                     let out = (&mut unit.packed, &mut self.keeping);
-                    found.push(place, &text[run], &self.ranges, out)
+                    found.push(place, &text[run], ranges, out)
                 }),
             };
-            match result.is_err() || found.is_done() || request.cancel.is_cancelled() {
+            match result.is_err() || found.is_done() {
                 true => ControlFlow::Break(()),
                 false => ControlFlow::Continue(()),
             }
         });
         unit.matched_blocks += lines.matched_blocks;
+        self.go_on()?;
         Ok(result?)
     }
 
@@ -249,16 +261,19 @@ impl<'a> Searcher<'a> {
         let mut ranges = std::mem::take(&mut self.ranges);
         if self.crosses_lines() {
             let whole = shard.text_range(found.document.blocks.clone())?;
-            let text = shard.text(whole.clone())?;
-            let from = |at: u64| at.saturating_sub(whole.start) as usize;
-            let run = from(place.start)..from(place.end);
-            runs::ranges(&self.judges().marked(kept.marks), text, &run, &mut ranges);
+            // What matches in the run ends with it, so nothing behind it need be looked at.
+            let text = shard.text(whole.start..place.end)?;
+            let at = place.start.saturating_sub(whole.start) as usize;
+            let judges = self.judges().marked(kept.marks);
+            runs::for_each(&judges, text, at, &|| false, |_, all| {
+                ranges.clone_from(all);
+                ControlFlow::Break(())
+            });
         } else {
             let matcher = self.judges().lines(kept.marks);
             scan::ranges(&matcher.finder, scan::without_end(line), &mut ranges);
         }
-        let rank = found.line_rank(line, &ranges);
-        let packed = found.pack(place, line, rank, &ranges, out);
+        let packed = found.pack(place, line, kept.key.rank(), &ranges, out);
         self.ranges = ranges;
         Ok(packed?)
     }

@@ -2,7 +2,8 @@
 //!
 //! A document with many blocks is in several units, a part in each, so that a unit is about as much
 //! work as any other and what it finds stays small. One that must be read as a whole, since a match
-//! in it may go over lines, is in one.
+//! in it may go over lines, is searched with its first part: its size is bounded for that
+//! (`ACROSS_BYTES_MAX`).
 
 use super::units::{Runs, UNIT_BLOCKS};
 use index::shard::{DocId, DocumentCandidates, Error, Shard};

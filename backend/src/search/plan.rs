@@ -8,7 +8,7 @@ use super::units::Found;
 use super::{Request, Stopped};
 use crate::compiled::Kind;
 use crate::rank;
-use index::plan::Query;
+use index::plan::{Documents, Query};
 use index::shard::{Error, PackageId, Shard};
 use schema::message::{Estimate, Progress, ShardEnd};
 use std::panic::resume_unwind;
@@ -36,7 +36,7 @@ pub struct Plan {
 /// Those of a shard.
 pub(super) enum Part {
     Held(Found),
-    /// So many, too many to be held: they are evaluated again.
+    /// Too many to be held: they are evaluated again. So many are blocks.
     Counted(u64),
     Failed(Error),
 }
@@ -125,7 +125,7 @@ impl Request<'_> {
             };
             match part {
                 Part::Held(found) => ShardEnd {
-                    candidates: found.count(),
+                    candidates: found.blocks(),
                     ..end
                 },
                 Part::Counted(candidates) => ShardEnd { candidates, ..end },
@@ -141,19 +141,30 @@ impl Request<'_> {
     }
 
     /// What a pattern alone would cost. A shard that cannot be read is told of where it is searched.
-    fn estimate_of(&self, plan: &Query) -> Result<Estimate, Stopped> {
+    fn estimate_of(&self, plan: &Documents) -> Result<Estimate, Stopped> {
         let stop = || self.cancel.is_cancelled();
         let mut candidates = 0;
         for shard in self.shards {
-            let found = shard.filtered_candidates(plan, &self.compiled.filters, &stop);
+            let filters = &self.compiled.filters;
+            let found = match plan {
+                Documents::Block(query) => shard
+                    .filtered_candidates(query, filters, &stop)
+                    .map(|found| found.map(|found| Found::Blocks(found).blocks())),
+                over_lines => shard
+                    .document_candidates(over_lines, &[&Query::All], filters, &stop)
+                    .map(|found| found.map(|found| found.block_count)),
+            };
             match found {
                 Ok(None) => return Err(Stopped),
-                Ok(Some(found)) => candidates += Found::Blocks(found).count(),
+                Ok(Some(blocks)) => candidates += blocks,
                 Err(_) => {}
             }
         }
         Ok(Estimate {
-            plan: plan.to_string(),
+            plan: match plan {
+                Documents::Block(query) => query.to_string(),
+                over_lines => over_lines.to_string(),
+            },
             candidates,
         })
     }
@@ -216,9 +227,9 @@ impl Count<'_> {
             None => return Err(Stopped),
             Some(Err(error)) => Part::Failed(error),
             Some(Ok(candidates)) => {
-                let own = candidates.count();
+                let (own, blocks) = (candidates.count(), candidates.blocks());
                 match self.blocks.fetch_add(own, Relaxed) + own > HELD_BLOCKS_MAX {
-                    true => Part::Counted(own),
+                    true => Part::Counted(blocks),
                     false => Part::Held(candidates),
                 }
             }

@@ -1,7 +1,9 @@
 //! Runs of lines in a whole document: what judges find of which one at least may match over lines.
 //!
-//! Each judge goes through the text by itself; lines that two matches share are one run, so that no
-//! line is found twice. Nothing is kept but each judge's next lines.
+//! Each judge goes through the text once; lines that two matches share are one run, so that no line is
+//! found twice. Nothing is kept but each judge's next lines, and the ranges of the run in hand.
+//! How long one look of a matcher takes is bounded by the text's length; between any two it is asked
+//! whether anybody still waits.
 
 use crate::document::{Judge, apart};
 use crate::scan::{self, RANGES_MAX};
@@ -9,29 +11,36 @@ use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
 use std::ops::{ControlFlow, Range};
 
-/// Calls `found` with every run, line ends included, ascending. Ends early when it breaks.
+/// What in a run matches, from its first byte, none beyond its last line's end: at least one range, at
+/// most [`RANGES_MAX`].
+pub(super) type Ranges = Vec<(usize, usize)>;
+
+/// Calls `found` with every run of the lines of `text`, from the one that begins at `at` on, line ends
+/// included, ascending, and with what matches in it. Ends early when it breaks, or `stop` says so.
 pub(super) fn for_each(
     judges: &[&Judge],
     text: &[u8],
-    mut found: impl FnMut(Range<usize>) -> ControlFlow<()>,
+    at: usize,
+    stop: &dyn Fn() -> bool,
+    mut found: impl FnMut(Range<usize>, &Ranges) -> ControlFlow<()>,
 ) {
-    let mut walks: Vec<Walk<'_>> = judges.iter().map(|judge| Walk::new(judge, text)).collect();
-    loop {
+    let walks = judges.iter().map(|judge| Walk::new(judge, text, at));
+    let mut walks: Vec<Walk<'_>> = walks.collect();
+    let mut ranges = Ranges::new();
+    while !stop() {
         let starts = walks.iter().filter_map(|walk| walk.next.as_ref());
         let Some(mut run) = starts.min_by_key(|lines| lines.start).cloned() else {
             return;
         };
-        let overlaps = |walk: &Walk<'_>, run: &Range<usize>| {
-            walk.next
-                .as_ref()
-                .is_some_and(|lines| lines.start < run.end)
-        };
-        while let Some(walk) = walks.iter_mut().find(|walk| overlaps(walk, &run)) {
-            let lines = walk.next.take();
-            run.end = run.end.max(lines.map_or(0, |lines| lines.end));
-            walk.advance(text);
+        ranges.clear();
+        while let Some(walk) = walks.iter_mut().find(|walk| walk.begins_before(run.end)) {
+            run.end = run.end.max(walk.take(text, run.start, &mut ranges));
+            if stop() {
+                return;
+            }
         }
-        if found(run).is_break() {
+        within(&mut ranges, scan::without_end(&text[run.clone()]).len());
+        if found(run, &ranges).is_break() {
             return;
         }
     }
@@ -42,80 +51,87 @@ pub(super) fn is_any(matcher: &RegexMatcher, text: &[u8]) -> bool {
     find(matcher, text, 0).is_some_and(|found| lines_of(text, &found).is_some())
 }
 
-/// What matches in a run, from its first byte, none beyond its last line's end: at least one range,
-/// at most [`RANGES_MAX`].
-pub(super) fn ranges(
-    judges: &[&Judge],
-    text: &[u8],
-    run: &Range<usize>,
-    out: &mut Vec<(usize, usize)>,
-) {
-    out.clear();
-    let (mut one, last) = (Vec::new(), scan::without_end(&text[run.clone()]).len());
-    for judge in judges {
-        match judge {
-            Judge::Line(matcher) => {
-                let mut at = 0;
-                let within = &text[run.clone()];
-                while let Some(line) = scan::next_line(matcher, within, at) {
-                    let without_end = scan::without_end(&within[line.clone()]);
-                    scan::ranges(&matcher.finder, without_end, &mut one);
-                    let shift = |&(start, end)| (line.start + start, line.start + end);
-                    out.extend(one.iter().map(shift));
-                    at = line.end;
-                }
-            }
-            Judge::Across(matcher) => {
-                let mut at = run.start;
-                while let Some(found) = find(matcher, text, at)
-                    && found.start < run.end
-                    && out.len() < RANGES_MAX
-                {
-                    at = behind(&found);
-                    let (start, end) = (found.start - run.start, found.end - run.start);
-                    out.push((start.min(last), end.min(last)));
-                }
-            }
-        }
+/// Sorts ranges, and cuts them at the end of what is shown of a run.
+fn within(ranges: &mut Ranges, last: usize) {
+    for (start, end) in &mut *ranges {
+        (*start, *end) = ((*start).min(last), (*end).min(last));
     }
-    apart(out);
-    out.truncate(RANGES_MAX);
-    if out.is_empty() {
-        out.push((0, 0));
+    apart(ranges);
+    ranges.truncate(RANGES_MAX);
+    if ranges.is_empty() {
+        ranges.push((0, 0));
     }
 }
 
 /// A judge's way through a text.
 struct Walk<'a> {
     judge: &'a Judge,
-    /// Where to look on.
-    at: usize,
-    /// The lines of its next match.
+    /// What it found last, when a match may go over lines.
+    found: Range<usize>,
+    /// The lines of that.
     next: Option<Range<usize>>,
+    /// For the ranges of a line.
+    line: Ranges,
 }
 
 impl<'a> Walk<'a> {
-    fn new(judge: &'a Judge, text: &[u8]) -> Self {
+    fn new(judge: &'a Judge, text: &[u8], at: usize) -> Self {
         let mut walk = Walk {
             judge,
-            at: 0,
+            found: 0..0,
             next: None,
+            line: Ranges::new(),
         };
-        walk.advance(text);
+        walk.advance(text, at);
         walk
     }
 
-    fn advance(&mut self, text: &[u8]) {
+    fn begins_before(&self, end: usize) -> bool {
+        self.next.as_ref().is_some_and(|lines| lines.start < end)
+    }
+
+    /// Adds what it found to the ranges of a run that begins at `start`, and goes on: where the lines
+    /// end that it found.
+    fn take(&mut self, text: &[u8], start: usize, ranges: &mut Ranges) -> usize {
+        let Some(lines) = self.next.take() else {
+            return 0;
+        };
+        let has_room = ranges.len() < RANGES_MAX;
+        let at = match self.judge {
+            Judge::Line(matcher) => {
+                if has_room {
+                    let line = scan::without_end(&text[lines.clone()]);
+                    scan::ranges(&matcher.finder, line, &mut self.line);
+                    let shift = lines.start - start;
+                    ranges.extend(
+                        self.line
+                            .iter()
+                            .map(|(from, to)| (shift + from, shift + to)),
+                    );
+                }
+                lines.end
+            }
+            Judge::Across(_) => {
+                if has_room {
+                    ranges.push((self.found.start - start, self.found.end - start));
+                }
+                behind(&self.found)
+            }
+        };
+        self.advance(text, at);
+        lines.end
+    }
+
+    /// Finds the next lines from `at` on.
+    fn advance(&mut self, text: &[u8], at: usize) {
         self.next = match self.judge {
-            Judge::Line(matcher) => scan::next_line(matcher, text, self.at),
-            Judge::Across(matcher) => find(matcher, text, self.at).and_then(|found| {
-                self.at = behind(&found);
-                lines_of(text, &found)
+            Judge::Line(matcher) => scan::next_line(matcher, text, at),
+            Judge::Across(matcher) => find(matcher, text, at).and_then(|found| {
+                let lines = lines_of(text, &found);
+                self.found = found;
+                lines
             }),
         };
-        if let (Judge::Line(_), Some(line)) = (self.judge, &self.next) {
-            self.at = line.end;
-        }
     }
 }
 
@@ -145,7 +161,7 @@ fn lines_of(text: &[u8], found: &Range<usize>) -> Option<Range<usize>> {
 mod tests {
     use super::*;
     use crate::line::LineMatcher;
-    use crate::pattern;
+    use crate::pattern::{self, Room};
     use schema::message::{Expr, Pattern, Syntax};
 
     fn judge(text: &str) -> Judge {
@@ -155,8 +171,8 @@ mod tests {
             ..Pattern::default()
         };
         match pattern::crosses_lines(&pattern) {
-            true => Judge::Across(pattern::matcher_across(&pattern).unwrap()),
-            false => Judge::Line(LineMatcher::new(&Expr::Pattern(pattern)).unwrap()),
+            true => Judge::Across(pattern::matcher_across(&pattern, Room::of_one_of(1)).unwrap()),
+            false => Judge::Line(LineMatcher::joined(&Expr::Pattern(pattern)).unwrap()),
         }
     }
 
@@ -164,11 +180,10 @@ mod tests {
     fn check(patterns: &[&str], text: &str, expected: &[&str]) {
         let judges: Vec<Judge> = patterns.iter().map(|text| judge(text)).collect();
         let judges: Vec<&Judge> = judges.iter().collect();
-        let (mut found, mut out) = (Vec::new(), Vec::new());
-        for_each(&judges, text.as_bytes(), |run| {
-            ranges(&judges, text.as_bytes(), &run, &mut out);
-            let mut shown = text[run.clone()].to_owned();
-            for &(start, end) in out.iter().rev() {
+        let mut found = Vec::new();
+        for_each(&judges, text.as_bytes(), 0, &|| false, |run, ranges| {
+            let mut shown = text[run].to_owned();
+            for &(start, end) in ranges.iter().rev() {
                 shown.insert(end, ']');
                 shown.insert(start, '[');
             }
@@ -198,5 +213,39 @@ mod tests {
         check(&[r"a\nb", r"b\nc"], "a\nb\nc\nd\n", &["[a\nb]\nc\n"]);
         check(&[r"a\nb", "c"], "a\nbc\nc\n", &["[a\nb][c]\n", "[c]\n"]);
         check(&["a", r"c\nd"], "a\nc\nd", &["[a]\n", "[c\nd]"]);
+    }
+
+    /// Each judge looks at the text once, however many runs there are.
+    #[test]
+    fn a_judge_without_a_match_is_asked_once() {
+        let text = "ab\n".repeat(200_000);
+        let judges = [judge("a"), judge(r"x[^\n]*\ny")];
+        let mut runs = 0;
+        for_each(&judges.each_ref(), text.as_bytes(), 0, &|| false, |_, _| {
+            runs += 1;
+            ControlFlow::Continue(())
+        });
+        assert_eq!(runs, 200_000);
+    }
+
+    #[test]
+    fn it_stops_between_two_looks() {
+        let (text, asked) = ("ab\n".repeat(1000), std::cell::Cell::new(0));
+        let stop = || {
+            asked.set(asked.get() + 1);
+            asked.get() > 10
+        };
+        let mut runs = 0;
+        for_each(
+            &[&judge(r"a[^\n]*\n")],
+            text.as_bytes(),
+            0,
+            &stop,
+            |_, _| {
+                runs += 1;
+                ControlFlow::Continue(())
+            },
+        );
+        assert!(runs <= 10);
     }
 }

@@ -16,7 +16,15 @@ pub(super) enum Found {
 }
 
 impl Found {
-    /// How many blocks there are. A document that is judged counts as one more.
+    /// How many blocks there are.
+    pub(super) fn blocks(&self) -> u64 {
+        match self {
+            Found::Blocks(_) => self.count(),
+            Found::Documents(found) => found.block_count,
+        }
+    }
+
+    /// How much there is to do: blocks, and documents that are judged.
     pub(super) fn count(&self) -> u64 {
         match self {
             Found::Blocks(Candidates::Blocks(blocks)) => blocks.len() as u64,

@@ -8,6 +8,7 @@
 
 use super::{BadPattern, Info, Query, parse};
 use regex_syntax::hir::{Class, Dot, Hir, HirKind, Repetition};
+use std::fmt;
 
 /// What must hold of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +42,35 @@ impl Documents {
             leaf => Documents::Block(leaf),
         }
     }
+}
+
+/// `all`; `["abc"]`, which holds of one block of it; a space is AND, `(a | b)` is OR.
+impl fmt::Display for Documents {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            all if all.is_all() => out.write_str("all"),
+            Documents::Block(query) => write!(out, "[{query}]"),
+            Documents::And(parts) => {
+                let left: Vec<_> = parts.iter().filter(|part| !part.is_all()).collect();
+                write_joined(out, &left, " ")
+            }
+            Documents::Or(parts) => {
+                out.write_str("(")?;
+                write_joined(out, &parts.iter().collect::<Vec<_>>(), " | ")?;
+                out.write_str(")")
+            }
+        }
+    }
+}
+
+fn write_joined(out: &mut fmt::Formatter<'_>, parts: &[&Documents], with: &str) -> fmt::Result {
+    for (index, part) in parts.iter().enumerate() {
+        if index > 0 {
+            out.write_str(with)?;
+        }
+        write!(out, "{part}")?;
+    }
+    Ok(())
 }
 
 /// What a document must hold for the regular expression `pattern` to match in it, over lines or not.
@@ -107,33 +137,22 @@ mod tests {
     use super::*;
 
     fn check(pattern: &str, expected: &str) {
-        fn show(documents: &Documents) -> String {
-            let join = |parts: &[Documents], with: &str| {
-                let parts: Vec<String> = parts.iter().map(show).collect();
-                format!("({})", parts.join(with))
-            };
-            match documents {
-                Documents::Block(query) => query.to_string(),
-                Documents::And(parts) => join(parts, " & "),
-                Documents::Or(parts) => join(parts, " | "),
-            }
-        }
         let planned = plan_across(pattern, false).unwrap();
-        assert_eq!(show(&planned), expected, "{pattern}");
+        assert_eq!(planned.to_string(), expected, "{pattern}");
     }
 
     #[test]
     fn trigrams_over_a_line_end_are_not_asked_for() {
-        check("abc", r#""abc""#);
-        check(r"abc\ndef", r#"("abc" & "def")"#);
+        check("abc", r#"["abc"]"#);
+        check(r"abc\ndef", r#"["abc"] ["def"]"#);
         check(r"ab\ncd", "all");
-        check(r"(?s)abc.*def", r#"("abc" & "def")"#);
-        check(r"abc[x\n]def", r#"("abc" & "def")"#);
-        check(r"abc\s+def", r#"("abc" & "def")"#);
-        check(r"abc(\n|x)def", r#"("abc" & "def")"#);
-        check(r"abc\n|\nxyz", r#"("abc" | "xyz")"#);
-        check(r"(abc\n){2}def", r#"("abc" & "def")"#);
-        check(r"[^a]bcd", r#""bcd""#);
+        check(r"(?s)abc.*def", r#"["abc"] ["def"]"#);
+        check(r"abc[x\n]def", r#"["abc"] ["def"]"#);
+        check(r"abc\s+def", r#"["abc"] ["def"]"#);
+        check(r"abc(\n|x)def", r#"["abc"] ["def"]"#);
+        check(r"abc\n|\nxyz", r#"(["abc"] | ["xyz"])"#);
+        check(r"(abc\n){2}def", r#"["abc"] ["def"]"#);
+        check(r"[^a]bcd", r#"["bcd"]"#);
         check(r"\n", "all");
         assert!(plan_across(r"\n", false).unwrap().is_all());
         assert!(plan_across("a(", false).is_err());
