@@ -24,6 +24,7 @@ mod lists;
 mod openapi;
 mod pages;
 mod params;
+mod path;
 mod problem;
 mod results;
 mod similar;

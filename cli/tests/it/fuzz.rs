@@ -52,4 +52,4 @@ macro_rules! smoke_tests {
     };
 }
 
-smoke_tests!(frames messages shard manifest pattern query text rules ranks answer request);
+smoke_tests!(frames messages shard manifest pattern query text rules ranks answer request http);

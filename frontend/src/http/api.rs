@@ -7,6 +7,7 @@ use super::headers::{Asked, NEVER};
 use super::openapi::params as doc;
 use super::openapi::problems::{Any, Body, NotFound, Searching, Unchanged};
 use super::params::{Params, QUERY, Start, VIEW, View};
+use super::path::Path;
 use super::problem::Problem;
 use super::{App, KEEP, blocking, rendering, results};
 use crate::answer::Answer;
@@ -17,7 +18,7 @@ use crate::render::json::{
     self, NoticeJson, Page, ProgressJson, Results, SkippedJson, State as RunState, TimingsJson,
 };
 use crate::search::Search;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use std::sync::Arc;

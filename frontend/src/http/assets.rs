@@ -1,7 +1,7 @@
 //! What pages load: kept in the binary, addressed by content, cached for ever.
 
+use super::path::Path;
 use super::problem::Problem;
-use axum::extract::Path;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 

@@ -3,6 +3,7 @@
 use super::openapi::params as doc;
 use super::openapi::problems::{NotFound, Searching};
 use super::params::{Params, QUERY};
+use super::path::Path;
 use super::problem::Problem;
 use super::{App, api};
 use crate::answer::Answer;
@@ -10,7 +11,7 @@ use crate::query::{BadQuery, Notice, Query};
 use crate::render::{Match, csv};
 use crate::spool::SpoolError;
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;

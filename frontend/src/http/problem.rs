@@ -104,12 +104,22 @@ impl Problem {
         }
     }
 
-    /// The problem as whoever asks at this address can read it: a document for programs, else a page.
+    /// The problem as whoever asks at this address can read it: a document for programs, a line for
+    /// those that know Debian Code Search's API, else a page.
     pub(super) fn at_address(self, app: &App, uri: &Uri) -> Response {
-        match uri.path().starts_with("/api/") {
-            true => self.into_response(),
-            false => self.page(app, &Params::default()),
+        match uri.path() {
+            path if path.starts_with("/api/v1/") => self.line(),
+            path if path.starts_with("/api/") => self.into_response(),
+            _ => self.page(app, &Params::default()),
         }
+    }
+
+    fn line(self) -> Response {
+        let hint = self.hint.as_ref();
+        let hint = hint.map_or_else(String::new, |hint| format!("; {hint}"));
+        let text = format!("{}{hint}\n", self.detail);
+        let kind = [(header::CONTENT_TYPE, "text/plain; charset=utf-8")];
+        self.with_headers((self.kind.status, kind, text).into_response())
     }
 
     pub(super) fn hint(self, hint: impl Into<String>) -> Self {

@@ -139,6 +139,22 @@ fn what_no_request_may_be() {
 }
 
 #[test]
+fn an_id_that_is_not_utf_8_is_a_problem_as_any_other() {
+    let site = site();
+    for path in ["", "/events", "/facets", "/packages", "/export"] {
+        let answer = site.get(&format!("/api/v2/search/%ff{path}"));
+        check(&answer, 400, "bad-request");
+    }
+    let delete = site.send(Method::DELETE, "/api/v2/search/%ff", &[]);
+    check(&delete, 400, "bad-request");
+    for path in ["/problems/%ff", "/results/%ff/page_0", "/assets/%ff"] {
+        let answer = site.get(path);
+        assert_eq!(answer.status, 400, "{path}");
+        assert!(answer.text().contains("</html>"), "{path}");
+    }
+}
+
+#[test]
 fn every_bound_is_listed() {
     let limits = site().get("/api/v2/limits").json();
     for (group, name, value) in [

@@ -198,6 +198,28 @@ fn what_is_wrong_is_said_in_a_line_of_text() {
 }
 
 #[test]
+fn what_is_wrong_with_an_address_is_said_in_a_line_of_text_too() {
+    let site = site(&["some needle here"]);
+    for (path, status) in [
+        ("/api/v1/search?query=%ff%00&x=%25", 400),
+        ("/api/v1/nothing", 404),
+        ("/api/v1/", 404),
+    ] {
+        let refused = ask(&site, path, &[]);
+        assert_eq!(refused.status, status, "{path}");
+        assert_eq!(refused.header("content-type"), "text/plain; charset=utf-8");
+        assert_eq!(refused.text().lines().count(), 1, "{path}");
+    }
+    let head = "GET /api/v1/search?query=%zz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
+    let broken = site.raw(head.as_bytes());
+    assert!(broken.starts_with("HTTP/1.1 400"), "{broken}");
+    assert!(
+        broken.contains("text/plain") && broken.contains("write %25"),
+        "{broken}"
+    );
+}
+
+#[test]
 fn an_answer_that_is_not_whole_says_so() {
     let good = Fake::new("good", shards(1, 1));
     let bad = Fake::with("bad", shards(2, 1), Fault::NoEnd);

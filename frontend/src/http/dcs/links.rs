@@ -7,10 +7,11 @@
 
 use crate::http::headers::Asked;
 use crate::http::params::{Params, lossy};
+use crate::http::path::Path;
 use crate::http::problem::{self, Problem};
 use crate::http::{App, file, pages};
 use crate::query::dcs;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};

@@ -1,10 +1,11 @@
 //! The kinds of problems: each has an address that says what it means and what to do about it.
 
 use super::super::App;
+use super::super::path::Path;
 use super::Problem;
 use crate::render::html::{Form, ProblemsPage};
 use askama::Template;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{Html, IntoResponse, Response};
 

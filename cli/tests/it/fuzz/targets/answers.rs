@@ -172,7 +172,7 @@ pub(super) fn request(data: &[u8]) {
 }
 
 /// A byte as an address may hold it.
-fn in_address(byte: u8) -> String {
+pub(super) fn in_address(byte: u8) -> String {
     match byte {
         b'%' | b'&' | b'=' | b'+' | b'-' | b'.' | b'_' | b'~' | b'/' => char::from(byte).into(),
         _ if byte.is_ascii_alphanumeric() => char::from(byte).into(),

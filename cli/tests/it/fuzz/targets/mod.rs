@@ -10,6 +10,7 @@
 
 mod answers;
 mod corpora;
+mod http;
 mod patterns;
 mod queries;
 mod shards;
@@ -94,5 +95,11 @@ pub(crate) const TARGETS: &[Target] = &[
         run: answers::request,
         seeds: answers::request_seeds,
         smoke_inputs: 1000,
+    },
+    Target {
+        name: "http",
+        run: http::http,
+        seeds: http::seeds,
+        smoke_inputs: 500,
     },
 ];
