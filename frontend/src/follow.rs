@@ -80,6 +80,12 @@ impl Follower {
         }
         Ok(ControlFlow::Continue(()))
     }
+
+    /// Whether [`read`](Self::read) would find something.
+    pub(crate) fn has_more(&self) -> bool {
+        let mut streams = self.streams.iter();
+        streams.any(|stream| stream.has_more(&self.spool) || stream.is_overdue())
+    }
 }
 
 impl Stream {
