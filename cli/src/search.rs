@@ -55,7 +55,7 @@ fn search(arguments: &Arguments, look: &Look) -> Result<Result<Summary, Refused>
         Err(refused) => return Ok(Err(refused)),
     };
     report_notices(&parsed.notices);
-    let mut output = Output::new(look.clone());
+    let mut output = Output::new(look.clone().limited(parsed.query.limit()));
     let found = match &arguments.place.index {
         Some(index) => local::search(index, &parsed, &mut output),
         None => remote::search(

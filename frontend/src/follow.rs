@@ -1,8 +1,9 @@
 //! The matches of a run as they arrive, document by document, before there is an order.
 //!
 //! They are read from the spool behind the streams that write it: who is slow holds up nobody. What is
-//! in memory is a document's matches for each stream.
-//! **Invariant:** the matches of a document come together and in the order of its lines.
+//! in memory is a document's matches for each stream, and no file is open between two reads.
+//! **Invariant:** the matches of a document come in the order of its lines, and together; only one whose
+//! stream pauses within it for longer than [`HOLD_MAX`] comes in pieces.
 
 use crate::live::Live;
 use crate::rank::FrameAt;
@@ -10,82 +11,138 @@ use crate::render::Match;
 use crate::spool::{FrameReader, RunSpool, SpoolError};
 use schema::frame::Kind;
 use schema::message::BatchReader;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How long a document that may go on is held back when nothing follows it. The last one before a long
+/// search for the next is not to wait for that; backends say every 250 ms that they are there.
+const HOLD_MAX: Duration = Duration::from_millis(250);
+
+/// What comes of a run that is followed.
+#[derive(Debug)]
+pub enum Followed {
+    /// The matches of a document, or, when its stream pauses within it, of a part of one.
+    Matches(Vec<Match>),
+    /// There is no more for the moment.
+    Pause,
+}
 
 /// Reads on where it left off.
-pub(crate) struct Follower<'a> {
-    spool: &'a RunSpool,
+pub(crate) struct Follower {
+    spool: Arc<RunSpool>,
     context_lines: u32,
-    streams: Vec<Stream<'a>>,
+    streams: Vec<Stream>,
+    /// Whose turn it is to be read first.
+    turn: usize,
 }
 
 /// What one backend has sent.
-struct Stream<'a> {
-    reader: FrameReader<'a>,
+struct Stream {
     /// The frame that comes next.
     next: FrameAt,
-    /// The matches of the document that may go on.
+    /// The matches of the document that may go on, and since when there are no more of it.
     document: Vec<Match>,
+    since: Instant,
 }
 
-impl<'a> Follower<'a> {
-    pub(crate) fn new(live: &'a Live) -> Follower<'a> {
-        let spool = &*live.spool;
+impl Follower {
+    pub(crate) fn new(live: &Live) -> Follower {
         let stream = |backend| Stream {
-            reader: spool.reader(),
             next: (backend, 0),
             document: Vec::new(),
+            since: Instant::now(),
         };
         Follower {
-            spool,
+            spool: Arc::clone(&live.spool),
             context_lines: live.query.context_lines(),
-            streams: (0..spool.backends()).map(stream).collect(),
+            streams: (0..live.spool.backends()).map(stream).collect(),
+            turn: 0,
         }
     }
 
-    /// Calls `each` with the documents that have arrived whole since the last time; with all that
-    /// there are when the run `has_ended`.
-    pub(crate) fn read<E: From<SpoolError>>(
+    /// Calls `each` with the documents that have arrived whole since the last time, until it breaks;
+    /// with all that there are when the run `has_ended`.
+    pub(crate) fn read<B>(
         &mut self,
         has_ended: bool,
-        each: &mut impl FnMut(Vec<Match>) -> Result<(), E>,
-    ) -> Result<(), E> {
-        for stream in &mut self.streams {
-            stream.read(self.spool, self.context_lines, each)?;
-            if has_ended && !stream.document.is_empty() {
-                each(std::mem::take(&mut stream.document))?;
+        each: &mut impl FnMut(Vec<Match>) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, SpoolError> {
+        let count = self.streams.len();
+        for _ in 0..count {
+            let stream = &mut self.streams[self.turn];
+            // Who breaks off goes on with the next one, so that all have their share.
+            self.turn = (self.turn + 1) % count;
+            let flow = stream.read(&self.spool, self.context_lines, has_ended, each)?;
+            if flow.is_break() {
+                return Ok(flow);
             }
         }
-        Ok(())
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Whether [`read`](Self::read) would find something.
+    pub(crate) fn has_more(&self) -> bool {
+        let mut streams = self.streams.iter();
+        streams.any(|stream| stream.has_more(&self.spool) || stream.is_overdue())
     }
 }
 
-impl Stream<'_> {
-    fn read<E: From<SpoolError>>(
+impl Stream {
+    fn read<B>(
         &mut self,
         spool: &RunSpool,
         context_lines: u32,
-        each: &mut impl FnMut(Vec<Match>) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let (backend, _) = self.next;
-        while self.next.1 < spool.received(backend) {
-            let mut matches = self.frame(spool, context_lines)?;
-            let goes_on = match (self.document.last(), matches.first()) {
-                (Some(last), Some(first)) => last.document == first.document,
-                _ => true,
-            };
-            if !goes_on {
-                each(std::mem::take(&mut self.document))?;
+        has_ended: bool,
+        each: &mut impl FnMut(Vec<Match>) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, SpoolError> {
+        let mut reader = spool.reader();
+        while self.has_more(spool) {
+            let matches = self.frame(&mut reader, spool, context_lines)?;
+            if let Some(whole) = self.take(matches) {
+                let flow = each(whole);
+                if flow.is_break() {
+                    return Ok(flow);
+                }
             }
-            self.document.append(&mut matches);
         }
-        Ok(())
+        match !self.document.is_empty() && (has_ended || self.is_overdue()) {
+            true => Ok(each(std::mem::take(&mut self.document))),
+            false => Ok(ControlFlow::Continue(())),
+        }
+    }
+
+    fn has_more(&self, spool: &RunSpool) -> bool {
+        let (backend, at) = self.next;
+        at < spool.received(backend)
+    }
+
+    fn is_overdue(&self) -> bool {
+        !self.document.is_empty() && self.since.elapsed() > HOLD_MAX
+    }
+
+    /// Takes the matches of a frame, and gives the document that is whole by that.
+    fn take(&mut self, mut matches: Vec<Match>) -> Option<Vec<Match>> {
+        let first = matches.first()?;
+        self.since = Instant::now();
+        let last = self.document.last();
+        if last.is_none_or(|last| last.document == first.document) {
+            self.document.append(&mut matches);
+            return None;
+        }
+        Some(std::mem::replace(&mut self.document, matches))
     }
 
     /// The matches of the next frame, if it has any.
-    fn frame(&mut self, spool: &RunSpool, context_lines: u32) -> Result<Vec<Match>, SpoolError> {
+    fn frame(
+        &mut self,
+        reader: &mut FrameReader<'_>,
+        spool: &RunSpool,
+        context_lines: u32,
+    ) -> Result<Vec<Match>, SpoolError> {
         let place = self.next;
         let corrupt = || spool.corrupt(place);
-        let frame = self.reader.read(place)?;
+        let frame = reader.read(place)?;
         self.next.1 += frame.bytes as u64;
         if frame.kind != Kind::Batch {
             return Ok(Vec::new());

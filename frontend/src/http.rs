@@ -38,7 +38,7 @@ use crate::measures;
 use crate::render::html::{Chrome, Form};
 use axum::Router;
 use axum::http::{HeaderName, HeaderValue, header};
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::get;
 use metrics_exporter_prometheus::PrometheusHandle;
 use std::sync::Arc;
@@ -83,15 +83,18 @@ pub fn app(frontend: Arc<Frontend>, metrics: PrometheusHandle) -> Router {
     let state = App { frontend, metrics };
     let router = routes()
         .layer(from_fn_with_state(state.clone(), gate::check))
-        .layer(CompressionLayer::new())
-        .layer(always(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
-        .layer(always(header::REFERRER_POLICY, "no-referrer"))
-        .layer(always(header::CONTENT_SECURITY_POLICY, POLICY));
+        .layer(CompressionLayer::new());
     let router = match &state.frontend.config().cors_origins[..] {
         [] => router,
-        origins => router.layer(cors::layer(origins)),
+        origins => router
+            .layer(cors::layer(origins))
+            .layer(from_fn(dcs::preflight)),
     };
-    router.with_state(state)
+    router
+        .layer(always(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
+        .layer(always(header::REFERRER_POLICY, "no-referrer"))
+        .layer(always(header::CONTENT_SECURITY_POLICY, POLICY))
+        .with_state(state)
 }
 
 fn routes() -> Router<App> {
@@ -130,10 +133,11 @@ fn routes() -> Router<App> {
 /// What Debian Code Search has beside `/search` and `/show`.
 fn compatible() -> Router<App> {
     let per_package = "/perpackage-results/{query}/2/{page}";
+    let [all, by_package] = dcs::PATHS;
     Router::new()
-        .route("/api/v1/search", get(dcs::search).options(dcs::options))
+        .route(all, get(dcs::search).options(dcs::options))
         .route(
-            "/api/v1/searchperpackage",
+            by_package,
             get(dcs::search_per_package).options(dcs::options),
         )
         .route("/openapi.yaml", get(dcs::yaml))

@@ -75,6 +75,7 @@ pub use assign::Known;
 pub use config::Config;
 pub use error::{FileError, SearchError, StartError};
 pub use fanout::{Backend, Stream};
+pub use follow::Followed;
 pub use frontend::{BackendStatus, Frontend, Served};
 pub use http::app;
 pub use listing::Listing;

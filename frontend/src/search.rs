@@ -5,12 +5,13 @@
 
 use crate::answer::{self, Answer};
 use crate::error::{RETRY_AFTER_S, SearchError};
-use crate::follow::Follower;
+use crate::follow::{Followed, Follower};
 use crate::live::{Live, Progress, Standing};
 use crate::query::Query;
 use crate::rank::Pointer;
 use crate::render::Match;
 use crate::spool::SpoolError;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -90,31 +91,49 @@ impl Search {
         answer::read(&self.live.spool, pointers, context_lines)
     }
 
-    /// Calls `each` with all matches as they arrive, those of a document together, until the run has
-    /// ended: in no order, and of a query with a limit more than those that it wants. Blocks, also on
-    /// the disk. An error of `each` ends it.
+    /// Calls `each` with all matches as they arrive, document by document, until the run has ended: in
+    /// no order, and of a query with a limit more than those that it wants. Blocks, also on the disk.
+    /// An error of `each` ends it.
     ///
     /// # Panics
     /// On a worker of a tokio runtime, which must not block.
     pub fn follow<E: From<SpoolError>>(
         &self,
-        mut each: impl FnMut(Vec<Match>) -> Result<(), E>,
+        mut each: impl FnMut(Followed) -> Result<(), E>,
     ) -> Result<(), E> {
-        let (mut follower, mut news) = (Follower::new(&self.live), self.news());
+        let (mut follower, mut news) = (self.follower(), self.news());
         loop {
             // Asked first: what comes after the answer is read the next time.
             let has_ended = self.is_finished();
-            follower.read(has_ended, &mut each)?;
+            let read = follower.read(has_ended, &mut |matches| match each(Followed::Matches(
+                matches,
+            )) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(error) => ControlFlow::Break(error),
+            });
+            if let ControlFlow::Break(error) = read? {
+                return Err(error);
+            }
+            each(Followed::Pause)?;
             if has_ended {
                 return Ok(());
             }
-            self.runtime.block_on(async {
-                tokio::select! {
-                    _ = self.live.settled() => {}
-                    // Not every frame is told of.
-                    _ = tokio::time::timeout(FOLLOW_EVERY, news.changed()) => {}
-                }
-            });
+            self.runtime.block_on(self.more(&mut news));
+        }
+    }
+
+    /// Reads what arrives.
+    pub(crate) fn follower(&self) -> Follower {
+        Follower::new(&self.live)
+    }
+
+    /// Returns when a [`follower`](Self::follower) may find more, or has waited for a while; for who
+    /// has the [`news`](Self::news).
+    pub(crate) async fn more(&self, news: &mut watch::Receiver<()>) {
+        tokio::select! {
+            _ = self.live.settled() => {}
+            // Not every frame is told of.
+            _ = tokio::time::timeout(FOLLOW_EVERY, news.changed()) => {}
         }
     }
 

@@ -36,8 +36,7 @@ pub(crate) struct Arguments {
     /// In which order: best first, by path, or as they are found
     #[arg(long, value_enum, default_value_t = Sort::Rank)]
     pub(super) sort: Sort,
-    /// Print matches as they are found, instead of best first: --sort none (of an index; a server's
-    /// come when it is done)
+    /// Print matches as they are found, instead of best first: --sort none
     #[arg(long, conflicts_with_all = ["limit", "sort"])]
     pub(super) stream: bool,
 

@@ -1,6 +1,5 @@
 //! Searches an index directory in this process, over the frames that a server would get.
 
-use super::arguments::Sort;
 use super::output::Output;
 use super::progress::Shown;
 use super::summary::{Explain, Summary};
@@ -8,7 +7,7 @@ use super::whole::Whole;
 use crate::client;
 use anyhow::{Context, Result, bail};
 use frontend::render::{Document, Match};
-use frontend::{Answer, Frontend, Parsed, Search, SearchError};
+use frontend::{Answer, Followed, Frontend, Parsed, Search, SearchError};
 use schema::message::FileRange;
 use std::path::Path;
 use std::sync::Arc;
@@ -31,7 +30,7 @@ async fn search_with(
     let search = frontend
         .search_within(parsed.query.clone(), None, parsed.timeout)
         .await?;
-    let streams = output.look().sort == Sort::None && output.look().wants_text();
+    let streams = output.look().follows();
     let shown = match streams {
         true => Shown::nothing(),
         false => Shown::of(&search),
@@ -59,12 +58,14 @@ fn follow(frontend: &Arc<Frontend>, search: &Search, output: &mut Output) -> Res
     let read = |document: &Document, offset, count| {
         read(frontend, document, FileRange::Bytes { offset, count })
     };
-    output.begin_stream();
-    search.follow(|document| {
-        for found in document {
+    search.follow(|followed| {
+        let Followed::Matches(matches) = followed else {
+            return output.flush();
+        };
+        for found in matches {
             output.take(whole.make(found, &read)?)?;
         }
-        output.flush()
+        output.end_document()
     })
 }
 

@@ -112,6 +112,20 @@ impl Look {
         matches!(self.what, What::Lines | What::Json)
     }
 
+    /// Whether lines are printed while more of them are looked for.
+    pub(super) fn follows(&self) -> bool {
+        self.sort == Sort::None && self.wants_text()
+    }
+
+    /// The look of an answer that has a limit, or none (0): which matches are the best is known when all
+    /// are.
+    pub(super) fn limited(mut self, limit: u64) -> Look {
+        if limit > 0 && self.sort == Sort::None {
+            self.sort = Sort::Rank;
+        }
+        self
+    }
+
     /// Whether each of the matches in a line is printed or counted, however many there are.
     pub(super) fn wants_all_ranges(&self) -> bool {
         let lines = self.only_matching || self.each_match || self.colour;

@@ -26,8 +26,6 @@ pub(super) struct Output {
     /// Matches of the file that is being found.
     file: Vec<Match>,
     tally: Tally,
-    /// Matches come file by file.
-    streams: bool,
 }
 
 /// Standard output, and what was written to it.
@@ -55,13 +53,7 @@ impl Output {
             shelf: Shelf::new(),
             file: Vec::new(),
             tally: Tally::default(),
-            streams: false,
         }
-    }
-
-    /// From now on the matches of a file come one after the other.
-    pub(super) fn begin_stream(&mut self) {
-        self.streams = true;
     }
 
     pub(super) fn look(&self) -> &Look {
@@ -92,9 +84,13 @@ impl Output {
         self.writer.out.write_all(bytes)
     }
 
-    /// Nothing comes for a while: lets what there is be read.
+    /// There is no more of the file.
+    pub(super) fn end_document(&mut self) -> Result<()> {
+        Ok(self.writer.document(&std::mem::take(&mut self.file))?)
+    }
+
+    /// Nothing comes for a while: lets what is written be read.
     pub(super) fn flush(&mut self) -> Result<()> {
-        self.writer.document(&std::mem::take(&mut self.file))?;
         Ok(self.writer.out.flush()?)
     }
 

@@ -1,4 +1,5 @@
-//! Asks a server: first for the search, which says whether it is complete, then for its export.
+//! Asks a server: first for the search, which says whether it is complete, then for its export; or, when
+//! matches are wanted as they are found, for an export alone that says so at its end.
 
 use super::output::Output;
 use super::progress::Waiting;
@@ -19,6 +20,15 @@ use std::sync::Arc;
 
 /// Bytes of an export that are read at a time.
 const READ_BYTES: usize = 256 << 10;
+
+/// How the last line of an export begins that has its matches as they are found; of no match.
+const DONE: &str = r#"{"done":"#;
+
+/// That line.
+#[derive(Deserialize)]
+struct End {
+    done: Answer,
+}
 
 #[derive(Deserialize)]
 struct Answer {
@@ -94,6 +104,9 @@ pub(super) fn search(
     output: &mut Output,
 ) -> Result<Summary> {
     let server = Server::new(server)?;
+    if output.look().follows() {
+        return follow(&server, question, query, output);
+    }
     let answer = {
         let _waiting = Waiting::start();
         ask(&server, question)?
@@ -102,29 +115,76 @@ pub(super) fn search(
         return Ok(answer.summary());
     }
     let export = server.get(&format!("/api/v2/search/{}/export", answer.id), &[])?;
-    let printed = print(&server, query, export, output)?;
-    if printed != answer.total {
-        bail!("the server sent {printed} of {} matches", answer.total);
-    }
+    let (printed, _) = print(&server, query, export, output)?;
+    answer.check(printed)?;
     Ok(answer.summary())
 }
 
 fn ask(server: &Server, question: &Question<'_>) -> Result<Answer> {
-    let parameters = question.parameters();
     let view: [(&str, &[u8]); 2] = [("per_page", b"1"), ("explain", b"true")];
-    let asked = parameters.iter().map(|(name, value)| (*name, &value[..]));
-    let asked: Vec<_> = asked.chain(view).collect();
-    let answer = server.get("/api/v2/search", &asked)?;
+    let answer = get(server, "/api/v2/search", question, &view)?;
     serde_json::from_reader(answer).context("the server's answer")
 }
 
-/// Prints what is exported, and says how many matches that were.
-fn print(server: &Server, query: &Query, export: impl Read, output: &mut Output) -> Result<u64> {
+/// Prints what is found as it is found.
+fn follow(
+    server: &Server,
+    question: &Question<'_>,
+    query: &Query,
+    output: &mut Output,
+) -> Result<Summary> {
+    let order: [(&str, &[u8]); 1] = [("order", b"found")];
+    let export = {
+        // Its head comes with the first match.
+        let _waiting = Waiting::start();
+        get(server, "/api/v2/export", question, &order)?
+    };
+    let (printed, end) = print(server, query, export, output)?;
+    let answer = end.context("the server broke off: what is printed is not all")?;
+    answer.check(printed)?;
+    Ok(answer.summary())
+}
+
+fn get(
+    server: &Server,
+    path: &str,
+    question: &Question<'_>,
+    more: &[(&str, &[u8])],
+) -> Result<Box<dyn Read>> {
+    let parameters = question.parameters();
+    let asked = parameters.iter().map(|(name, value)| (*name, &value[..]));
+    let asked: Vec<_> = asked.chain(more.iter().copied()).collect();
+    server.get(path, &asked)
+}
+
+/// Prints what is exported, and says how many matches that were, and what the export says at its end.
+fn print(
+    server: &Server,
+    query: &Query,
+    export: impl Read,
+    output: &mut Output,
+) -> Result<(u64, Option<Answer>)> {
     let whole = Whole::new(query, output.look());
     let read = |document: &Document, offset, count| read(server, document, offset, count);
     let (mut printed, mut document) = (0, Arc::new(Document::default()));
-    for line in BufReader::with_capacity(READ_BYTES, export).lines() {
-        let line = line.context("the server broke off")?;
+    let mut export = BufReader::with_capacity(READ_BYTES, export);
+    let mut line = String::new();
+    loop {
+        if export.buffer().is_empty() {
+            // It may be a while until more comes.
+            output.flush()?;
+        }
+        line.clear();
+        let bytes = export
+            .read_line(&mut line)
+            .context("the server broke off")?;
+        if bytes == 0 {
+            return Ok((printed, None));
+        }
+        if line.starts_with(DONE) {
+            let end: End = serde_json::from_str(&line).context("the server's answer")?;
+            return Ok((printed, Some(end.done)));
+        }
         let found: Found = serde_json::from_str(&line).context("the server's answer")?;
         let mut found = found.into_match().context("the server's answer")?;
         if *found.document == *document {
@@ -134,7 +194,6 @@ fn print(server: &Server, query: &Query, export: impl Read, output: &mut Output)
         output.take(whole.make(found, &read)?)?;
         printed += 1;
     }
-    Ok(printed)
 }
 
 fn read(server: &Server, document: &Document, offset: u64, count: u64) -> Result<Vec<u8>> {
@@ -153,6 +212,14 @@ fn read(server: &Server, document: &Document, offset: u64, count: u64) -> Result
 }
 
 impl Answer {
+    /// Whether all has come.
+    fn check(&self, printed: u64) -> Result<()> {
+        match printed == self.total {
+            true => Ok(()),
+            false => bail!("the server sent {printed} of {} matches", self.total),
+        }
+    }
+
     fn summary(self) -> Summary {
         let missing = self.missing.into_iter();
         Summary {

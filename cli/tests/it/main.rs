@@ -30,6 +30,7 @@ mod proxy;
 mod restarted;
 mod spread;
 mod stopped;
+mod streamed;
 mod thirds;
 mod update;
 

@@ -49,6 +49,9 @@ fn streams_have_every_match() {
     }
     home.run("search --index I --stream --limit 3 wanted")
         .check("the best are not known", 2, &["--limit"]);
+    let best = both(&home, &server.address, "--limit 1 wanted");
+    let limited = both(&home, &server.address, "--sort none --limit 1 wanted");
+    assert_eq!(limited, best, "a limit is of the best");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! There are no credentials here, so none are allowed: what a page elsewhere can read, whoever runs
 //! its script could have asked for.
 
+use super::dcs;
 use crate::error::StartError;
 use axum::http::{HeaderName, HeaderValue, Method, Uri, header};
 use std::time::Duration;
@@ -12,7 +13,7 @@ use tower_http::cors::{AllowOrigin, CorsLayer};
 const MAX_AGE: Duration = Duration::from_secs(3600);
 
 /// What a script may read of an answer's head.
-const EXPOSED: [HeaderName; 9] = [
+const EXPOSED: [HeaderName; 11] = [
     header::ETAG,
     header::RETRY_AFTER,
     HeaderName::from_static("server-timing"),
@@ -22,6 +23,8 @@ const EXPOSED: [HeaderName; 9] = [
     HeaderName::from_static("x-trawl-notice"),
     HeaderName::from_static("x-trawl-offset"),
     HeaderName::from_static("x-trawl-total-bytes"),
+    dcs::FILES_TOTAL,
+    dcs::COMPLETE,
 ];
 
 /// The layer for these origins, which have been checked.

@@ -14,6 +14,8 @@ mod key;
 mod links;
 mod shapes;
 
-pub(super) use api::{options, search, search_per_package};
+pub(super) use api::{
+    COMPLETE, FILES_TOTAL, PATHS, options, preflight, search, search_per_package,
+};
 pub(super) use contract::{json, yaml};
 pub(super) use links::{results, results_per_package, search_page, show_page};

@@ -1,4 +1,7 @@
-//! Everything that a search has found, in order, in a fixed amount of memory.
+//! Everything that a search has found, in a fixed amount of memory: best first, when the search is done,
+//! or, with [`found`], as it is found.
+
+pub(super) mod found;
 
 use super::openapi::params as doc;
 use super::openapi::problems::{NotFound, Searching};
@@ -12,7 +15,7 @@ use crate::render::{Match, csv};
 use crate::spool::SpoolError;
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::{HeaderName, HeaderValue, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
@@ -38,7 +41,7 @@ const NOTICE_HEADER: HeaderName = HeaderName::from_static("x-trawl-notice");
 const ESCAPED: &AsciiSet = &CONTROLS.add(b'%');
 
 /// Parameters of an export beside those of its query.
-pub(super) const EXPORT: &[&str] = &["format", "null"];
+pub(super) const EXPORT: &[&str] = &["format", "null", "order"];
 
 /// What is written of a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +73,12 @@ impl Format {
         Ok(format)
     }
 
+    /// Appends a match as a line of JSON.
+    fn write_json(found: &Match, out: &mut Vec<u8>) {
+        serde_json::to_writer(&mut *out, found).expect("matches are plain data");
+        out.push(b'\n');
+    }
+
     fn content_type(self) -> HeaderValue {
         HeaderValue::from_static(match self {
             Format::Lines => "application/x-ndjson",
@@ -94,14 +103,50 @@ impl Format {
     }
 }
 
+/// In which order matches are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Order {
+    /// Best first, once all are there.
+    Rank,
+    /// As they are found.
+    Found,
+}
+
+impl Order {
+    fn parse(params: &Params, format: Format, query: &Query) -> Result<Order, Problem> {
+        match params.text("order")? {
+            None | Some("rank") => return Ok(Order::Rank),
+            Some("found") => {}
+            Some(other) => {
+                let detail = format!("order={other} is neither rank nor found");
+                return Err(Problem::bad_request(detail));
+            }
+        }
+        if !matches!(format, Format::Lines | Format::Text) {
+            let detail = "order=found is for format=jsonl and format=text";
+            return Err(Problem::bad_request(detail).hint("leave out order, or the format"));
+        }
+        if query.limit() > 0 {
+            let detail = "which matches are the best is not known while they are found";
+            return Err(Problem::bad_request(detail).hint("leave out the limit, or order=found"));
+        }
+        Ok(Order::Found)
+    }
+}
+
 /// Everything that a search has found, by its query.
+///
+/// With `order=found` the matches come while the search runs, file by file, in no order. The answer begins
+/// with the first of them, and whether it is all there is stands at its end, not in `x-trawl-complete`: of
+/// `jsonl` the last line is `{"done": …}`, an `ExportEnd`, and without that line the answer is cut off. Text
+/// has no such line: what is not all there is breaks off, without the end of the transfer.
 #[utoipa::path(
     get, path = "/api/v2/export", operation_id = "export", tag = "search",
     params(doc::Query, doc::Export),
     responses((status = 200, description = "Every match", content(
         (String = "application/x-ndjson"), (String = "text/csv"), (String = "application/octet-stream")
     ), headers(
-        ("x-trawl-complete" = bool, description = "Whether it is all there is"),
+        ("x-trawl-complete" = bool, description = "Whether it is all there is; not with `order=found`"),
         ("x-trawl-search" = String, description = "The id of the search"),
         ("x-trawl-query" = String, description = "The query as it was understood, percent-encoded")
     )), Searching)
@@ -110,7 +155,11 @@ pub(super) async fn search(State(app): State<App>, params: Params) -> Result<Res
     params.expect(&[QUERY, EXPORT])?;
     let (format, mut parsed) = (Format::parse(&params)?, params.parsed()?);
     parsed.query = format.query(parsed.query)?;
+    let order = Order::parse(&params, format, &parsed.query)?;
     let search = api::start(&app, &params, &parsed).await?;
+    if order == Order::Found {
+        return found::export(search, format, Some(parsed)).await;
+    }
     let answer = api::finished(&search, Some(&parsed)).await?;
     export(answer, format, &parsed.notices).await
 }
@@ -122,7 +171,7 @@ pub(super) async fn search(State(app): State<App>, params: Params) -> Result<Res
     responses((status = 200, description = "Every match", content(
         (String = "application/x-ndjson"), (String = "text/csv"), (String = "application/octet-stream")
     ), headers(
-        ("x-trawl-complete" = bool, description = "Whether it is all there is"),
+        ("x-trawl-complete" = bool, description = "Whether it is all there is; not with `order=found`"),
         ("x-trawl-search" = String, description = "The id of the search"),
         ("x-trawl-query" = String, description = "The query as it was understood, percent-encoded")
     )), Searching, NotFound)
@@ -135,6 +184,9 @@ pub(super) async fn run(
     params.expect(&[EXPORT])?;
     let format = Format::parse(&params)?;
     let mut search = api::known(&app, &id).await?;
+    if Order::parse(&params, format, search.query())? == Order::Found {
+        return found::export(search, format, None).await;
+    }
     let query = format.query(search.query().clone())?;
     if query != *search.query() {
         let generation = search.generation().to_owned();
@@ -149,25 +201,32 @@ async fn export(
     format: Format,
     notices: &[Notice],
 ) -> Result<Response, Problem> {
-    let about = [
-        api::search_header(answer.id()),
-        api::complete_header(&answer),
-        (QUERY_HEADER, escaped(&answer.query().interpreted_as())),
-    ];
+    let mut about = head(answer.id(), answer.query(), format, notices);
+    about.extend([api::complete_header(&answer)]);
     let (sender, receiver) = mpsc::channel(WAITING_MAX);
     tokio::task::spawn_blocking(move || write(&answer, format, &sender));
     let mut response = body(receiver).await?.into_response();
     let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, format.content_type());
     if format == Format::Csv {
         let name = HeaderValue::from_static("attachment; filename=\"matches.csv\"");
         headers.insert(header::CONTENT_DISPOSITION, name);
     }
     headers.extend(about);
+    Ok(response)
+}
+
+/// What an export's head says in either order.
+fn head(id: &str, query: &Query, format: Format, notices: &[Notice]) -> HeaderMap {
+    let about = [
+        api::search_header(id),
+        (QUERY_HEADER, escaped(&query.interpreted_as())),
+        (header::CONTENT_TYPE, format.content_type()),
+    ];
+    let mut headers = HeaderMap::from_iter(about);
     for notice in notices {
         headers.append(NOTICE_HEADER, escaped(&notice.reason));
     }
-    Ok(response)
+    headers
 }
 
 /// Text as a header can have it: percent-encoded.
@@ -198,10 +257,7 @@ pub(super) async fn body(
 fn write(answer: &Arc<Answer>, format: Format, sender: &Sender) {
     let result = match format {
         Format::Text => write_text(answer, sender),
-        Format::Lines => write_each(answer, sender, Vec::new(), |found, out| {
-            serde_json::to_writer(&mut *out, found).expect("matches are plain data");
-            out.push(b'\n');
-        }),
+        Format::Lines => write_each(answer, sender, Vec::new(), Format::write_json),
         Format::Csv => write_each(answer, sender, csv::HEADER.to_vec(), csv::write),
         Format::Paths(end) => write_each(answer, sender, Vec::new(), |found, out| {
             let document = &found.document;

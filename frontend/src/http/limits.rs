@@ -8,10 +8,11 @@ use super::problem::Problem;
 use super::{App, KEEP, api, file};
 use crate::documents::DOCUMENTS_MAX;
 use crate::page::{PER_DOCUMENT_MAX, PER_PACKAGE_MAX, PER_PAGE_MAX};
-use crate::query::{CONTEXT_LINES_MAX, LIMIT_MAX, QUERY_BYTES_MAX, TYPED_BYTES_MAX};
+use crate::query;
 use axum::extract::State;
 use axum::response::Response;
-use schema::message::{ATOMS_MAX, DEPTH_MAX};
+
+// These three are backends' own: what a frontend knows of queries is in `query::limits`.
 
 /// Candidate blocks above which a search waits for its turn; as backends have it.
 pub(super) const HEAVY_BLOCKS: u64 = 8192;
@@ -35,19 +36,21 @@ pub(super) struct Limits {
 #[derive(serde::Serialize, utoipa::ToSchema)]
 struct QueryLimits {
     /// Bytes of patterns and filters, without what is written around them.
-    bytes: usize,
+    bytes: u64,
     /// Bytes of the query as it is typed.
-    typed_bytes: usize,
+    typed_bytes: u64,
     /// Patterns and filters.
-    atoms: usize,
+    atoms: u64,
     /// How deep it may nest, a pattern alone being 1.
-    depth: usize,
+    depth: u64,
+    /// How deep groups and repetitions may nest in a regular expression.
+    regexp_nesting: u64,
     /// Bytes that a pattern may take once it is compiled.
     compiled_pattern_bytes: usize,
     /// Bytes that a filter may take once it is compiled.
     compiled_filter_bytes: usize,
     /// Lines of context before and after a match.
-    context_lines: u32,
+    context_lines: u64,
     /// The most that `limit` may be.
     limit: u64,
     /// The time that a search has when nobody says.
@@ -109,14 +112,15 @@ pub(super) async fn limits(State(app): State<App>, params: Params) -> Result<Res
     let config = app.frontend.config();
     Ok(api::json(&Limits {
         query: QueryLimits {
-            bytes: QUERY_BYTES_MAX,
-            typed_bytes: TYPED_BYTES_MAX,
-            atoms: ATOMS_MAX,
-            depth: DEPTH_MAX,
+            bytes: of_queries("query_bytes"),
+            typed_bytes: of_queries("typed_bytes"),
+            atoms: of_queries("atoms"),
+            depth: of_queries("depth"),
+            regexp_nesting: of_queries("regexp_nesting"),
             compiled_pattern_bytes: PATTERN_BYTES_MAX,
             compiled_filter_bytes: FILTER_BYTES_MAX,
-            context_lines: CONTEXT_LINES_MAX,
-            limit: LIMIT_MAX,
+            context_lines: of_queries("context"),
+            limit: of_queries("limit"),
             timeout_default_ms: config.timeout.as_millis() as u64,
             timeout_ms: config.timeout_max.as_millis() as u64,
             light_blocks: HEAVY_BLOCKS,
@@ -142,4 +146,11 @@ pub(super) async fn limits(State(app): State<App>, params: Params) -> Result<Res
             spool_bytes: config.spool_bytes_max,
         },
     }))
+}
+
+/// What queries are held to, by its name.
+fn of_queries(name: &str) -> u64 {
+    let mut limits = query::limits().into_iter();
+    let limit = limits.find(|limit| limit.name == name);
+    limit.expect("a bound of queries has this name").value
 }

@@ -28,7 +28,7 @@ use utoipa::{IntoResponses, Modify, OpenApi};
         explain::explain, file::raw, limits::limits, catalog::packages, catalog::tree,
         catalog::status, skipped::skipped,
     ),
-    components(schemas(super::problem::Document<'static>)),
+    components(schemas(super::problem::Document<'static>, export::found::End)),
     modifiers(&Everywhere),
     tags(
         (name = "search", description = "Searches, and what they have found"),

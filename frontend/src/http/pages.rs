@@ -55,6 +55,7 @@ pub(super) fn form(params: &Params) -> Form {
         q: lossy(params.bytes("q")).into_owned(),
         mode: choice(params, "mode").unwrap_or_default(),
         case: choice(params, "case"),
+        word: params.bytes("word") == Some(b"yes"),
         group: choice(params, "group").unwrap_or_default(),
         filters: params
             .filters()

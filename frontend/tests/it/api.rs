@@ -167,6 +167,13 @@ fn every_bound_is_listed() {
     ] {
         assert_eq!(limits[group][name], json!(value), "{group}.{name}");
     }
+    for limit in frontend::limits() {
+        let mut listed = limits["query"].as_object().unwrap().values();
+        assert!(
+            listed.any(|value| *value == json!(limit.value)),
+            "{limit:?}"
+        );
+    }
 }
 
 #[test]

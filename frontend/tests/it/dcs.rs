@@ -144,12 +144,16 @@ fn a_key_is_needed_when_there_are_any() {
     assert_eq!(site.get("/api/v2/search?q=arse").status, 200);
 }
 
-#[test]
-fn pages_of_other_sites_may_ask_when_they_have_a_key() {
-    let site = with_keys(&["sesame"]);
-    let origin = ("origin", "https://example.org");
-    let before = site.send(Method::OPTIONS, "/api/v1/search", &[origin]);
-    assert_eq!((before.status, before.body.len()), (204, 0));
+/// What a browser asks before a page of another site may, and what it is told.
+fn check_before(site: &Site, path: &str) {
+    let asks = ("access-control-request-method", "GET");
+    let before = site.send(
+        Method::OPTIONS,
+        path,
+        &[("origin", "https://example.org"), asks],
+    );
+    assert_eq!((before.status, before.body.len()), (204, 0), "{path}");
+    assert_eq!(before.header("x-content-type-options"), "nosniff");
     for (name, value) in [
         ("allow", "OPTIONS, GET"),
         ("access-control-allow-origin", "https://example.org"),
@@ -159,13 +163,57 @@ fn pages_of_other_sites_may_ask_when_they_have_a_key() {
     ] {
         assert_eq!(before.header(name), value, "{name}");
     }
+}
+
+#[test]
+fn pages_of_other_sites_may_ask_when_they_have_a_key() {
+    let site = with_keys(&["sesame"]);
+    let origin = ("origin", "https://example.org");
+    check_before(&site, "/api/v1/search");
     let path = "/api/v1/search?query=arse";
     let allowed = ask(&site, path, &[origin, ("x-dcs-apikey", "sesame")]);
     assert_eq!(allowed.header("access-control-allow-origin"), origin.1);
+    let exposed = allowed.header("access-control-expose-headers");
+    assert!(exposed.contains("x-codesearch-filestotal"), "{exposed}");
     // Else any page could read what is on the machine of whoever looks at it.
     let open = ask(&with_keys(&[]), path, &[origin]);
     assert_eq!(open.status, 200);
     assert_eq!(open.header("access-control-allow-origin"), "");
+}
+
+#[test]
+fn pages_of_sites_that_are_named_may_ask_as_well() {
+    let origin = ("origin", "https://example.org");
+    for (keys, named) in [
+        (&[][..], "https://example.org"),
+        (&["sesame"], "https://example.org"),
+        (&["sesame"], "https://other.example"),
+        (&[], "*"),
+    ] {
+        let fake = Fake::new("one", shards(1, 1));
+        let site = Site::with(vec![fake.backend()], |config| {
+            config.api_keys = keys.iter().map(|&key: &&str| key.to_owned()).collect();
+            config.cors_origins = vec![named.to_owned()];
+        });
+        for path in ["/api/v1/search", "/api/v1/searchperpackage"] {
+            check_before(&site, path);
+            let headers = [origin, ("x-dcs-apikey", "sesame")];
+            let answer = ask(&site, &format!("{path}?query=arse"), &headers);
+            assert_eq!(answer.status, 200);
+            let allowed = answer.header("access-control-allow-origin");
+            assert!(allowed == origin.1 || allowed == "*", "{named}: {allowed}");
+            assert_ne!(answer.header("x-codesearch-filestotal"), "", "{named}");
+            let exposed = answer.header("access-control-expose-headers");
+            assert!(exposed.contains("x-codesearch-filestotal"), "{exposed}");
+        }
+        // What is elsewhere is answered by the layer that knows who is named.
+        let native = site.send(Method::OPTIONS, "/api/v2/search", &[origin]);
+        assert_eq!(native.status, 200);
+        assert_ne!(
+            site.send(Method::OPTIONS, "/api/v1/nowhere", &[]).status,
+            204
+        );
+    }
 }
 
 #[test]

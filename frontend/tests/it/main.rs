@@ -10,6 +10,7 @@ mod events;
 mod fake;
 mod faults;
 mod filters;
+mod found;
 mod headers;
 mod leaks;
 mod lists;

@@ -73,6 +73,35 @@ fn results_are_marked_and_linked() {
 }
 
 #[test]
+fn whole_words_stay_whole_words() {
+    let site = site();
+    let box_of = |page: &str| page.contains("value=\"yes\" checked>Whole words");
+    let page = site.get("/search?q=arse&word=yes").text();
+    assert!(box_of(&page), "{page}");
+    assert!(
+        page.contains("/search?q=arse&#38;word=yes&#38;page=1"),
+        "{page}"
+    );
+    assert!(!box_of(&site.get("/search?q=arse&word=no").text()));
+    let bad = site.get("/search?q=arse&word=maybe");
+    assert_eq!(bad.status, 400);
+    assert!(bad.text().contains("yes or no"), "{}", bad.text());
+    let understood = |more: &str| {
+        let page = site.get(&format!("/api/v2/search?q=arse{more}")).json();
+        page["interpreted_as"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(understood("&word=no"), understood(""));
+    let words = understood("&word=yes");
+    assert!(words.contains("word:yes"), "{words}");
+    assert_eq!(understood("+word:yes"), words);
+    assert_eq!(
+        understood("+word:no&word=yes"),
+        understood(""),
+        "what the query says goes before"
+    );
+}
+
+#[test]
 fn a_page_past_the_end_names_the_last() {
     let site = site();
     let answer = site.get("/api/v2/search?q=arse&page=16");

@@ -132,10 +132,15 @@ impl Site {
         Answer::new(&mut self.agent.run(request.body(body).unwrap()).unwrap())
     }
 
+    /// A connection that nothing was sent on.
+    pub(crate) fn connect(&self) -> std::net::TcpStream {
+        let address = self.address.strip_prefix("http://").unwrap();
+        std::net::TcpStream::connect(address).unwrap()
+    }
+
     /// Sends bytes as they are, and gives the head and the body that come back.
     pub(crate) fn raw(&self, request: &[u8]) -> String {
-        let address = self.address.strip_prefix("http://").unwrap();
-        let mut stream = std::net::TcpStream::connect(address).unwrap();
+        let mut stream = self.connect();
         stream.write_all(request).unwrap();
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer).unwrap();
@@ -177,6 +182,17 @@ impl Site {
             }
         }
         events
+    }
+
+    /// The lines of an answer as they come; an error when it breaks off.
+    pub(crate) fn lines(
+        &self,
+        path: &str,
+    ) -> impl Iterator<Item = std::io::Result<String>> + use<> {
+        let response = self.call(ureq::http::Method::GET, path, &[]);
+        assert_eq!(response.status(), 200, "{path}");
+        let lines = BufReader::new(response.into_body().into_reader()).split(b'\n');
+        lines.map(|line| Ok(String::from_utf8_lossy(&line?).into_owned()))
     }
 
     /// What a counter of `/metrics` says; 0 when it has never counted.

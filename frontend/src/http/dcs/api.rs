@@ -14,15 +14,20 @@ use crate::http::export::{Broken, CHUNK_BYTES, Sender, WAITING_MAX, body, send};
 use crate::http::headers::NEVER;
 use crate::http::params::Params;
 use crate::query::{BadQuery, Parsed, dcs};
-use axum::extract::State;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use schema::message::Syntax;
 use tokio::sync::mpsc;
 
 const KEY: HeaderName = HeaderName::from_static("x-dcs-apikey");
-const FILES_TOTAL: HeaderName = HeaderName::from_static("x-codesearch-filestotal");
-const COMPLETE: HeaderName = HeaderName::from_static("x-codesearch-complete");
+pub(in crate::http) const FILES_TOTAL: HeaderName =
+    HeaderName::from_static("x-codesearch-filestotal");
+pub(in crate::http) const COMPLETE: HeaderName = HeaderName::from_static("x-codesearch-complete");
+
+/// Where what is here is asked for.
+pub(in crate::http) const PATHS: [&str; 2] = ["/api/v1/search", "/api/v1/searchperpackage"];
 
 /// How long a client may keep an answer without asking: it may be another one at any time.
 const ASK: HeaderValue = HeaderValue::from_static("private, no-cache");
@@ -52,6 +57,16 @@ pub(in crate::http) async fn search_per_package(
     params: Params,
 ) -> Response {
     respond(&app, &headers, &params, Shape::PerPackage).await
+}
+
+/// Answers itself what a browser asks before a page of another site may, before a layer does that knows
+/// nothing of keys.
+pub(in crate::http) async fn preflight(request: Request, next: Next) -> Response {
+    let is_ours = PATHS.contains(&request.uri().path());
+    match is_ours && request.method() == Method::OPTIONS {
+        true => options(request.headers().clone()).await,
+        false => next.run(request).await,
+    }
 }
 
 /// What a browser asks before a page of another site may.
@@ -86,6 +101,8 @@ async fn respond(app: &App, headers: &HeaderMap, params: &Params, shape: Shape) 
         let out = response.headers_mut();
         out.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
         out.insert(header::VARY, HeaderValue::from_static("Origin"));
+        let exposed = HeaderValue::from_static("x-codesearch-filestotal, x-codesearch-complete");
+        out.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
     }
     response
 }

@@ -124,6 +124,9 @@ pub(crate) struct Export {
     /// With `format=paths`: a NUL byte behind each path, not a line feed.
     #[param(nullable = false)]
     null: Option<bool>,
+    /// Best first, when the search is done; or as they are found, with `format=jsonl` or `text`.
+    #[param(inline, nullable = false)]
+    order: Option<ExportOrder>,
 }
 
 /// Which form a list has.
@@ -220,6 +223,7 @@ words! {
     YesNo { Yes, No }
     Want { Matches, Documents, Count }
     Group { None, Package, Document }
+    ExportOrder { Rank, Found }
     ExportFormat { Jsonl, Csv, Paths, Text }
     ListFormat { Json, Text }
 }

@@ -24,6 +24,8 @@ pub(crate) struct Form {
     pub(crate) mode: Mode,
     /// When it is not the mode's own.
     pub(crate) case: Option<Case>,
+    /// Only whole words match.
+    pub(crate) word: bool,
     pub(crate) group: Group,
     pub(crate) filters: Vec<FormFilter>,
     /// As typed, when they are.
@@ -182,6 +184,9 @@ impl Form {
         }
         if let Some(case) = self.case {
             href.push_str(&format!("&case={}", case.word()));
+        }
+        if self.word {
+            href.push_str("&word=yes");
         }
         if self.group != Group::default() {
             href.push_str(&format!("&group={}", self.group.word()));

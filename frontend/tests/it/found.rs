@@ -1,0 +1,196 @@
+//! Exports as matches are found: they come while the search runs, all of them, and say at their end
+//! whether that is so.
+
+use crate::fake::{Document, Fake, Fault};
+use crate::shards;
+use crate::site::{Site, eventually};
+use serde_json::{Value, json};
+use std::io::{Read, Write};
+use std::sync::atomic::Ordering::SeqCst;
+use std::time::{Duration, Instant};
+
+fn sorted(text: &str) -> Vec<String> {
+    let mut lines: Vec<_> = text.lines().map(str::to_owned).collect();
+    lines.sort();
+    lines
+}
+
+fn done(line: &str) -> Value {
+    serde_json::from_str::<Value>(line).unwrap()["done"].clone()
+}
+
+#[test]
+fn all_that_is_found_is_sent_and_then_the_end() {
+    let site = Site::new(vec![
+        Fake::new("one", shards(1, 2)).backend(),
+        Fake::new("two", shards(3, 1)).backend(),
+    ]);
+    // The first is the run itself, the others are of one that has ended.
+    for round in 0..3 {
+        let found = site.get("/api/v2/export?q=arse&order=found").text();
+        let (all, end) = found.trim_end().rsplit_once('\n').unwrap();
+        let ranked = site.get("/api/v2/export?q=arse&order=rank").text();
+        assert_eq!(sorted(all), sorted(&ranked), "{round}");
+        let (end, page) = (done(end), site.search("arse"));
+        assert_eq!(end["complete"], json!(true));
+        for field in [
+            "id",
+            "generation",
+            "found",
+            "total",
+            "documents",
+            "packages",
+        ] {
+            assert_eq!(end[field], page[field], "{field}");
+        }
+        let text = site.get("/api/v2/export?q=arse&format=text&order=found");
+        let ranked = site.get("/api/v2/export?q=arse&format=text");
+        assert_eq!(sorted(&text.text()), sorted(&ranked.text()), "{round}");
+        assert_eq!(text.header("x-trawl-search"), page["id"]);
+        assert_eq!(text.header("x-trawl-complete"), "");
+    }
+    let nothing = site.get("/api/v2/export?q=nowhere&order=found").text();
+    assert_eq!(done(&nothing)["total"], json!(0));
+    let count = site
+        .get("/api/v2/export?q=arse&want=count&order=found")
+        .text();
+    assert_eq!(
+        (&done(&count)["total"], &done(&count)["found"]),
+        (&json!(0), &site.search("arse")["found"])
+    );
+    let nothing = site.get("/api/v2/export?q=nowhere&order=found&format=text");
+    assert_eq!((nothing.status, nothing.text().as_str()), (200, ""));
+}
+
+#[test]
+fn the_first_line_comes_before_the_end() {
+    for format in ["jsonl", "text"] {
+        let fake = Fake::with("one", shards(1, 2), Fault::Gate);
+        let site = Site::new(vec![fake.backend()]);
+        let path = format!("/api/v2/export?q=arse&order=found&format={format}");
+        let mut lines = site.lines(&path);
+        let first = lines.next().unwrap().unwrap();
+        assert!(first.contains("package0_1.0"), "{first}");
+        fake.open_gate();
+        let rest: Vec<_> = lines.map(Result::unwrap).collect();
+        assert!(
+            rest.iter().any(|line| line.contains("package4")),
+            "{rest:?}"
+        );
+        if format == "jsonl" {
+            assert_eq!(json!(rest.len()), site.search("arse")["total"]);
+        }
+    }
+}
+
+#[test]
+fn compressed_lines_come_before_the_end_too() {
+    let fake = Fake::with("one", shards(1, 1), Fault::Gate);
+    let site = Site::new(vec![fake.backend()]);
+    let mut stream = site.connect();
+    let request = "GET /api/v2/export?q=arse&order=found HTTP/1.1\r\nhost: x\r\naccept-encoding: gzip\r\n\r\n";
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut came = Vec::new();
+    let (mut part, asked) = ([0; 4096], Instant::now());
+    // Behind the head is more than what gzip itself begins with.
+    let body = |came: &[u8]| {
+        let head = came.windows(4).position(|part| part == b"\r\n\r\n");
+        head.map_or(0, |head| came.len() - head - 4)
+    };
+    while body(&came) < 100 {
+        let bytes = stream.read(&mut part).unwrap();
+        assert!(bytes > 0, "an end before the gate was opened");
+        came.extend_from_slice(&part[..bytes]);
+    }
+    assert!(String::from_utf8_lossy(&came).contains("content-encoding: gzip"));
+    assert!(
+        asked.elapsed() < Duration::from_secs(10),
+        "{:?}",
+        asked.elapsed()
+    );
+}
+
+#[test]
+fn what_is_not_all_says_so_or_breaks_off() {
+    let whole = Fake::new("whole", shards(1, 1));
+    let lost = Fake::with("lost", shards(2, 1), Fault::NoEnd);
+    let site = Site::new(vec![whole.backend(), lost.backend()]);
+    let lines = site.get("/api/v2/export?q=arse&order=found").text();
+    let end = done(lines.lines().last().unwrap());
+    assert_eq!(end["complete"], json!(false));
+    assert_eq!(end["missing"][0]["backend"], json!("lost"));
+    assert_eq!(end["total"], json!(lines.lines().count() - 1));
+    let text: Vec<_> = site
+        .lines("/api/v2/export?q=arse&order=found&format=text")
+        .collect();
+    assert!(text[0].is_ok() && text.last().unwrap().is_err(), "{text:?}");
+    whole.set_down(true);
+    let nobody = Site::new(vec![whole.backend()]);
+    let nothing = nobody.get("/api/v2/export?q=arse&order=found&format=text");
+    assert_eq!(nothing.status, 503);
+    assert!(nothing.text().contains("whole ("), "{}", nothing.text());
+}
+
+#[test]
+fn what_has_no_answer_is_a_problem() {
+    let site = Site::new(vec![Fake::new("one", shards(1, 1)).backend()]);
+    let check = |query: &str, status: u16, says: &str| {
+        let answer = site.get(&format!("/api/v2/export?{query}&order=found"));
+        assert_eq!(answer.status, status, "{query}: {}", answer.text());
+        assert!(answer.text().contains(says), "{query}: {}", answer.text());
+    };
+    check("q=arse&format=csv", 400, "format=jsonl and format=text");
+    check("q=arse&format=paths", 400, "format=jsonl and format=text");
+    check("q=arse&limit=3", 400, "leave out the limit");
+    check("q=arse+count:3", 400, "leave out the limit");
+    check("q=/(/", 400, "\"at\"");
+    check("q=arse&lang=klingon", 400, "\"filter\":\"klingon\"");
+    let bad = site.get("/api/v2/export?q=arse&order=size");
+    assert_eq!(bad.status, 400);
+    let limited = site.get("/api/v2/search?q=arse&limit=3").json();
+    let id = limited["id"].as_str().unwrap();
+    let limited = site.get(&format!("/api/v2/search/{id}/export?order=found"));
+    assert_eq!(limited.status, 400);
+}
+
+/// Far more than what sockets and parts take.
+fn large() -> Vec<(u8, Vec<Document>)> {
+    let document = |number: u32| Document {
+        package: b"p".to_vec(),
+        path: format!("{number}.c").into_bytes(),
+        lines: vec![b"arse ".repeat(200); 100],
+        split: false,
+    };
+    vec![(1, (0..100).map(document).collect())]
+}
+
+#[test]
+fn who_reads_slowly_holds_up_nobody_and_gets_all() {
+    let fake = Fake::new("one", large());
+    let site = Site::new(vec![fake.backend()]);
+    let mut slow = site.lines("/api/v2/export?q=arse&context=0&order=found");
+    slow.next().unwrap().unwrap();
+    let asked = Instant::now();
+    assert_eq!(site.search("arse&context=0")["total"], json!(10_000));
+    assert!(
+        asked.elapsed() < Duration::from_secs(20),
+        "{:?}",
+        asked.elapsed()
+    );
+    assert_eq!(fake.searches.load(SeqCst), 1, "one run for both");
+    let rest: Vec<_> = slow.map(Result::unwrap).collect();
+    assert_eq!(rest.len(), 10_000, "the first is read, and the end");
+    assert_eq!(done(rest.last().unwrap())["total"], json!(10_000));
+}
+
+#[test]
+fn a_search_whose_only_reader_has_left_is_given_up() {
+    let fake = Fake::with("one", shards(1, 2), Fault::Gate);
+    let site = Site::new(vec![fake.backend()]);
+    let mut lines = site.lines("/api/v2/export?q=arse&order=found");
+    lines.next().unwrap().unwrap();
+    drop(lines);
+    eventually("the end of the search", || {
+        fake.broken_off.load(SeqCst) == 1
+    });
+}
