@@ -136,11 +136,14 @@ async fn siblings(app: &App, package: &[u8], path: &[u8]) -> Result<Vec<Vec<u8>>
     let slash = path.iter().rposition(|&byte| byte == b'/');
     let (directory, name) = path.split_at(slash.map_or(0, |at| at + 1));
     let siblings = children(app, package, directory.to_vec(), SIBLINGS_MAX).await?;
-    let names = siblings
-        .iter()
-        .map(|entry| entry.path[directory.len()..].to_vec());
-    let similar = similar(name, names).into_iter();
+    let similar = similar(name, names_in(directory, &siblings)).into_iter();
     Ok(similar.map(|name| [directory, &name].concat()).collect())
+}
+
+/// The names of entries in a directory. What a backend has sent that is not in it has none.
+fn names_in<'a>(directory: &'a [u8], entries: &'a [Entry]) -> impl Iterator<Item = Vec<u8>> + 'a {
+    let name = |entry: &Entry| entry.path.strip_prefix(directory).map(<[u8]>::to_vec);
+    entries.iter().filter_map(name)
 }
 
 async fn children(

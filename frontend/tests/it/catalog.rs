@@ -1,6 +1,6 @@
 //! What there is: packages, directories, what was left out, and how old all that is.
 
-use crate::fake::{Document, Fake};
+use crate::fake::{Document, Fake, Fault};
 use crate::site::{Site, eventually};
 use schema::message::{Entry, ListReply, ListRequest, What};
 use serde_json::{Value, json};
@@ -71,6 +71,15 @@ fn entry(document: &Document, request: &ListRequest) -> Option<(Vec<u8>, Entry)>
         }
         _ => None,
     }
+}
+
+/// Names that are in no directory of a package, or in another one.
+pub(crate) fn astray(package: &[u8]) -> [Entry; 3] {
+    [&b""[..], b"x", b"other/b.c"].map(|path| Entry {
+        package: package.to_vec(),
+        path: path.to_vec(),
+        ..Entry::default()
+    })
 }
 
 fn document(name: &str) -> Document {
@@ -266,4 +275,16 @@ fn the_status_says_what_is_searched_and_how_old_it_is() {
             && lost["connected"] == json!(false)
             && lost["reason"].is_string()
     });
+}
+
+#[test]
+fn names_that_are_not_in_the_directory_are_not_proposed() {
+    let fake = backend("one", 1, &["alpha_1.0/src/b.c"]);
+    let site = Site::new(vec![fake.backend()]);
+    let path = "/api/v2/skipped?package=alpha&path=src/c.c";
+    assert_eq!(site.get(path).json()["similar"], json!(["src/b.c"]));
+    fake.set(Fault::Astray);
+    let why = site.get(path);
+    assert_eq!((why.status, &why.json()["similar"]), (200, &json!([])));
+    assert_eq!(site.get("/api/v2/tree?package=alpha&path=src").status, 200);
 }

@@ -6,7 +6,7 @@ use schema::frame::{Decoder, Kind};
 use schema::message::{
     Batch, End, Estimate, Expr, Failure, FailureKind, Field, FileRange, FileReply, FileRequest,
     Hello, Line, ListRequest, PROTOCOL, Progress, Range, Reading, Search, Shard, ShardEnd, Skip,
-    Want,
+    Want, What,
 };
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -35,6 +35,8 @@ pub(crate) enum Fault {
     UnknownShard,
     Forgotten,
     ShardFailure,
+    /// What is listed is not in the directory that was asked for.
+    Astray,
     /// Goes on only when the gate is opened.
     Gate,
     /// A while before each frame.
@@ -378,8 +380,11 @@ impl Fake {
         let mut out = Vec::new();
         let shards = self.shards.lock().unwrap();
         let documents = shards.iter().flat_map(|(_, documents)| documents);
-        let reply = catalog::reply(documents, request);
+        let mut reply = catalog::reply(documents, request);
         drop(shards);
+        if *self.fault.lock().unwrap() == Fault::Astray && request.what == What::Children {
+            reply.entries.splice(.., catalog::astray(&request.package));
+        }
         reply.encode(&mut out).unwrap();
         self.write(stream, &out)
     }
