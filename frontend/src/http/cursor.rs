@@ -1,9 +1,10 @@
 //! Where a page ended, as a word that a client gives back to get the next one.
 //!
 //! It names the run, the documents it was about and how many matches it had: so a page that follows
-//! another is of the same answer, or there is none. **Invariant:** what was not made here is not
-//! taken for a cursor, but by one in 2^32 of those who guess; it is no secret, and gives no access
-//! that its query does not.
+//! another is of the same answer, or there is none. The checksum is against accidents, such as a
+//! letter that was lost on the way: it has no key, so whoever wants can make a cursor. **Invariant:**
+//! such a one gives nothing that its query does not, and does no harm: the run and the documents are
+//! looked up, the total is compared, and behind the last item there is an empty page.
 //!
 //! ```text
 //! version 1, group 1, run 8, generation 8, total 8, offset 8, CRC-32C of these 4; in base64url

@@ -3,6 +3,8 @@
 use crate::fake::Fake;
 use crate::shards;
 use crate::site::{Answer, Site};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use serde_json::{Value, json};
 use ureq::http::Method;
 
@@ -18,6 +20,39 @@ fn check(answer: &Answer, status: u16, kind: &str) {
     assert_eq!(answer.header("content-type"), "application/problem+json");
     assert_eq!(answer.json()["type"], json!(format!("/problems/{kind}")));
     assert_eq!(answer.json()["status"], json!(status));
+}
+
+/// A cursor with another number at `at`, and a checksum that is right.
+fn forged(cursor: &str, at: usize, number: u64) -> String {
+    let mut bytes = BASE64.decode(cursor).unwrap();
+    bytes.truncate(bytes.len() - 4);
+    bytes[at..at + 8].copy_from_slice(&number.to_le_bytes());
+    bytes.extend(crc32c::crc32c(&bytes).to_le_bytes());
+    BASE64.encode(bytes)
+}
+
+#[test]
+fn a_cursor_that_was_made_elsewhere_gives_nothing_else_and_does_no_harm() {
+    let site = site();
+    for group in ["none", "package", "document"] {
+        let page = site.search(&format!("arse&group={group}&per_page=2"));
+        let next = page["next"].as_str().unwrap();
+        let look = |at, number| {
+            let cursor = forged(next, at, number);
+            site.get(&format!("/api/v2/search?cursor={cursor}"))
+        };
+        let (run, generation, total, offset) = (2, 10, 18, 26);
+        for at in [run, generation, total] {
+            check(&look(at, u64::MAX), 410, "gone");
+        }
+        for number in [u64::MAX, u64::MAX / 2, 1 << 32] {
+            let page = look(offset, number);
+            assert_eq!(page.status, 200, "{group} from {number}");
+            let list = if group == "none" { "matches" } else { "groups" };
+            assert_eq!(page.json()[list], json!([]), "{group} from {number}");
+            assert_eq!(page.json()["next"], json!(null));
+        }
+    }
 }
 
 #[test]
