@@ -65,6 +65,7 @@ pub mod render;
 mod run;
 mod runs;
 mod search;
+mod similar;
 #[cfg(test)]
 mod simulation;
 mod spool;

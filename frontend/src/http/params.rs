@@ -11,6 +11,7 @@ use crate::page::{
 use crate::query::{BadQuery, Parsed, Query, Typed, time};
 use crate::render::html::Choice;
 pub(super) use crate::render::html::Group;
+use crate::similar::similar;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::response::Response;
@@ -318,27 +319,10 @@ fn decode(text: &str) -> Result<Vec<u8>, Problem> {
 
 fn unknown(name: &str, known: &[&str]) -> Problem {
     let problem = Problem::bad_request(format!("there is no parameter {name}"));
-    let nearest = known.iter().min_by_key(|other| distance(name, other));
-    match nearest.filter(|other| distance(name, other) <= other.len().div_ceil(2)) {
+    match similar(name, known).first() {
         Some(other) => problem.hint(format!("did you mean {other}?")),
         None => problem.hint(format!("there are {}", known.join(", "))),
     }
-}
-
-/// How many letters must be changed, added or left out to make one word of the other.
-pub(super) fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    // A name can be as long as an address; beyond this it resembles none of ours.
-    for (i, a) in a.chars().take(32).enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, &b) in b.iter().enumerate() {
-            let changed = diagonal + usize::from(a != b);
-            diagonal = row[j + 1];
-            row[j + 1] = changed.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
 
 /// A value as it can be shown.

@@ -6,10 +6,11 @@ use super::openapi::params as doc;
 use super::openapi::problems::{Any, Unreachable};
 use super::params::Params;
 use super::problem::Problem;
-use super::similar::{similar, similar_packages};
+use super::similar::{SIMILAR_MAX, similar_packages};
 use super::{App, api};
 use crate::render::catalog::{State as Known, WhyJson};
 use crate::render::shapes::WhySchema;
+use crate::similar::similar;
 use axum::extract::State;
 use axum::response::Response;
 use schema::message::{Entry, ListRequest, What};
@@ -136,7 +137,8 @@ async fn siblings(app: &App, package: &[u8], path: &[u8]) -> Result<Vec<Vec<u8>>
     let slash = path.iter().rposition(|&byte| byte == b'/');
     let (directory, name) = path.split_at(slash.map_or(0, |at| at + 1));
     let siblings = children(app, package, directory.to_vec(), SIBLINGS_MAX).await?;
-    let similar = similar(name, names_in(directory, &siblings)).into_iter();
+    let similar = similar(name, names_in(directory, &siblings));
+    let similar = similar.into_iter().take(SIMILAR_MAX);
     Ok(similar.map(|name| [directory, &name].concat()).collect())
 }
 

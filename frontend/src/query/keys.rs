@@ -1,5 +1,6 @@
 //! The words that stand before a colon.
 
+use crate::similar::similar;
 use schema::message::Field;
 
 /// What a key is for.
@@ -83,14 +84,9 @@ pub(super) fn begin(term: &str) -> Begin<'_> {
 
 /// The key that may have been meant by a word that is none.
 pub(super) fn near(name: &str) -> Option<&'static str> {
-    let name = name.to_ascii_lowercase();
-    let far = |known: &str| strsim::osa_distance(&name, known);
     let long = KEYS.iter().map(|(known, _)| *known);
-    let near = long
-        .filter(|known| known.len() > 2)
-        .min_by_key(|known| far(known))?;
-    let most = if near.len() > 5 { 2 } else { 1 };
-    (far(near) <= most).then_some(near)
+    let long = long.filter(|known| known.len() > 2);
+    similar(name.to_ascii_lowercase(), long).into_iter().next()
 }
 
 #[cfg(test)]
