@@ -3,7 +3,7 @@
 //! A `notice` for each thing in the query that may have been meant otherwise, `progress` and `matches`
 //! a few times a second, `matches` as soon as there are some and once more when they are final, then
 //! `facets`, when all matches were counted, and one `done`. Whoever listens gets the first page from
-//! the last `matches`.
+//! the last `matches`; whoever is refused gets what a problem document says with `done`.
 //! The run goes on as long as somebody listens.
 
 use super::eta::Eta;
@@ -11,15 +11,15 @@ use super::openapi::params as doc;
 use super::openapi::problems::{NotFound, Searching};
 use super::params::{Params, QUERY};
 use super::path::Path;
-use super::problem::Problem;
+use super::problem::{Document, Problem};
 use super::{App, api, blocking, lists};
 use crate::answer::Answer;
 use crate::live::Standing;
-use crate::query::Notice;
+use crate::query::{Parsed, Query, Typed};
 use crate::rank::BEST_MAX;
 use crate::render::Match;
 use crate::render::html::{BestPart, MatchView};
-use crate::render::json::{self, MissingJson, ProgressJson, TimingsJson};
+use crate::render::json::{self, MissingJson, NoticeJson, ProgressJson, TimingsJson};
 use crate::render::shapes::EventSchema;
 use crate::search::Search;
 use askama::Template;
@@ -64,7 +64,10 @@ struct Done<'a> {
     documents: u64,
     packages: usize,
     timings: Option<TimingsJson>,
-    error: Option<String>,
+    /// Why there is no answer: the detail of the problem.
+    error: Option<&'a str>,
+    #[serde(flatten)]
+    problem: Option<Document<'a>>,
 }
 
 /// Starts a search, or joins it, and follows it.
@@ -77,7 +80,8 @@ pub(super) async fn search(State(app): State<App>, params: Params) -> Result<Res
     params.expect(&[QUERY])?;
     let parsed = params.parsed()?;
     let search = api::start(&app, &params, &parsed).await?;
-    Ok(events(search, parsed.notices))
+    let notices = json::notices(&parsed.notices);
+    Ok(events(search, Some(parsed), notices))
 }
 
 /// Follows a search that is known by its id.
@@ -92,13 +96,27 @@ pub(super) async fn run(
     params: Params,
 ) -> Result<Response, Problem> {
     params.expect(&[])?;
-    Ok(events(api::known(&app, &id).await?, Vec::new()))
+    let search = api::known(&app, &id).await?;
+    let parsed = parse_again(search.query());
+    Ok(events(search, parsed, Vec::new()))
 }
 
-fn events(search: Search, notices: Vec<Notice>) -> Response {
+/// A query in the form in which the end of its search shows it, for the places of faults in that: what
+/// was typed is not known of a search that is asked for by its id.
+fn parse_again(query: &Query) -> Option<Parsed> {
+    let shown = query.interpreted_as();
+    let typed = Typed {
+        q: &shown,
+        ..Typed::default()
+    };
+    let parsed = Query::parse(&typed).ok();
+    parsed.filter(|parsed| parsed.query.expr() == query.expr())
+}
+
+fn events(search: Search, parsed: Option<Parsed>, notices: Vec<NoticeJson>) -> Response {
     let (sender, receiver) = mpsc::channel(WAITING_MAX);
     let id = [api::search_header(search.id())];
-    tokio::spawn(follow(search, notices, sender));
+    tokio::spawn(follow(search, parsed, notices, sender));
     let events = Sse::new(ReceiverStream::new(receiver)).keep_alive(KeepAlive::default());
     (id, events).into_response()
 }
@@ -106,7 +124,8 @@ fn events(search: Search, notices: Vec<Notice>) -> Response {
 /// Sends events until the search is done or nobody listens any more.
 async fn follow(
     search: Search,
-    notices: Vec<Notice>,
+    parsed: Option<Parsed>,
+    notices: Vec<NoticeJson>,
     sender: mpsc::Sender<Result<Event, Infallible>>,
 ) {
     let mut news = search.news();
@@ -114,11 +133,12 @@ async fn follow(
     news.mark_changed();
     let mut follower = Follower {
         search: Arc::new(search),
+        parsed,
         sender,
         eta: Eta::default(),
         shown: Standing::default(),
     };
-    for notice in json::notices(&notices) {
+    for notice in notices {
         if follower.send("notice", &notice).await.is_none() {
             return;
         }
@@ -142,6 +162,8 @@ async fn follow(
 
 struct Follower {
     search: Arc<Search>,
+    /// With the places of what was typed.
+    parsed: Option<Parsed>,
     sender: mpsc::Sender<Result<Event, Infallible>>,
     eta: Eta,
     /// What the last `matches` showed.
@@ -187,22 +209,16 @@ impl Follower {
 
     /// Sends the first page, unless it was sent as final before, and the end.
     async fn end(&self) -> Option<()> {
-        let id = self.search.id();
-        let failed = |error: String| Done {
-            id,
-            error: Some(error),
-            ..Done::default()
-        };
-        let answer = match self.search.finished().await {
+        let answer = match api::finished(&self.search, self.parsed.as_ref()).await {
             Ok(answer) => answer,
-            Err(error) => return self.send("done", &failed(error.to_string())).await,
+            Err(problem) => return self.fail(&problem).await,
         };
         if !self.shown.is_final {
             let reader = Arc::clone(&answer);
             let first = move || reader.matches(0..reader.len().min(BEST_MAX));
             match blocking(first).await {
                 Ok(matches) => self.matches(matches, true).await?,
-                Err(error) => return self.send("done", &failed(error.to_string())).await,
+                Err(error) => return self.fail(&error.into()).await,
             }
         }
         let reader = Arc::clone(&answer);
@@ -210,7 +226,21 @@ impl Follower {
         if let Ok(Some(facets)) = blocking(move || lists::facets_of(&reader, &[])).await {
             self.send("facets", &facets).await?;
         }
-        self.send("done", &Done::new(id, &answer)).await
+        self.send("done", &Done::new(self.search.id(), &answer))
+            .await
+    }
+
+    /// Sends the end of a search that has no answer.
+    async fn fail(&self, problem: &Problem) -> Option<()> {
+        let problem = problem.document();
+        let done = Done {
+            id: self.search.id(),
+            interpreted_as: self.search.query().interpreted_as(),
+            error: Some(problem.detail),
+            problem: Some(problem),
+            ..Done::default()
+        };
+        self.send("done", &done).await
     }
 
     async fn send(&self, name: &str, data: &impl serde::Serialize) -> Option<()> {
@@ -233,6 +263,7 @@ impl<'a> Done<'a> {
             packages: answer.packages(),
             timings: Some(TimingsJson::new(answer, Duration::ZERO)),
             error: None,
+            problem: None,
         }
     }
 }

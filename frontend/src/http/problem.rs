@@ -43,7 +43,7 @@ pub(super) struct Document<'a> {
     /// The status of the answer.
     status: u16,
     /// What is wrong this time.
-    detail: &'a str,
+    pub(super) detail: &'a str,
     /// Where in the query, or in `filter`, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     at: Option<usize>,
@@ -145,6 +145,20 @@ impl Problem {
         self.hint.as_deref()
     }
 
+    /// What a program is told.
+    pub(super) fn document(&self) -> Document<'_> {
+        Document {
+            r#type: format!("/problems/{}", self.kind.name),
+            title: self.kind.title,
+            status: self.kind.status.as_u16(),
+            detail: &self.detail,
+            at: self.at(),
+            filter: self.filter(),
+            hint: self.hint.as_deref(),
+            last_page: self.last_page,
+        }
+    }
+
     /// The problem as a page, which keeps what was typed and shows where it went wrong.
     pub(super) fn page(self, app: &App, params: &Params) -> Response {
         let form = super::pages::form(params);
@@ -186,16 +200,7 @@ impl fmt::Display for Problem {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let document = Json(Document {
-            r#type: format!("/problems/{}", self.kind.name),
-            title: self.kind.title,
-            status: self.kind.status.as_u16(),
-            detail: &self.detail,
-            at: self.at(),
-            filter: self.filter(),
-            hint: self.hint.as_deref(),
-            last_page: self.last_page,
-        });
+        let document = Json(self.document());
         let kind = [(header::CONTENT_TYPE, "application/problem+json")];
         self.with_headers((self.kind.status, kind, document).into_response())
     }

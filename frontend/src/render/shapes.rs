@@ -110,7 +110,8 @@ pub(crate) struct EventSchema {
     event: EventName,
     /// JSON: of `notice` a `Notice`, of `facets` `Facets`, of `progress` a `Progress` with the `id` of
     /// the search; of `matches` the best ten so far, `final` when nothing can change them, and `html`;
-    /// of `done` what a `Page` says of the answer, and `error` when there is none.
+    /// of `done` what a `Page` says of the answer, or when there is none what a `Problem` says, with its
+    /// `detail` as `error` too. Of a search by its id `at` is a place in `interpreted_as`.
     data: String,
 }
 

@@ -134,6 +134,39 @@ fn a_finished_search_gives_its_first_page_and_its_end() {
 }
 
 #[test]
+fn a_refusal_has_the_fields_of_a_problem_and_its_place() {
+    let site = Site::new(vec![Fake::new("one", shards(1, 1)).backend()]);
+    let done = |path: &str| last(&site.events(path, "done"), "done").clone();
+    let query = "arse%20%20l:D";
+    let problem = site.search(query);
+    assert_eq!(problem["at"], json!(8));
+    let refused = done(&format!("/api/v2/events?q={query}"));
+    for (name, value) in problem.as_object().unwrap() {
+        assert_eq!(&refused[name], value, "{name}");
+    }
+    assert_eq!(refused["error"], json!("there is no such language"));
+    assert_eq!(refused["hint"], json!("did you mean C?"));
+    assert_eq!(refused["status"], json!(400));
+    let id = refused["id"].clone();
+    // A parameter that is at fault is named by its text.
+    let refused = done("/api/v2/events?q=arse&lang=D");
+    assert_eq!(
+        (&refused["at"], &refused["filter"]),
+        (&json!(0), &json!("D"))
+    );
+    // By its id, the place is in the query as it is shown.
+    let path = format!("/api/v2/search/{}/events", id.as_str().unwrap());
+    let refused = done(&path);
+    assert_eq!(
+        (&refused["interpreted_as"], &refused["at"]),
+        (&json!("arse lang:D"), &json!(10))
+    );
+    // Of an answer nothing of this is said.
+    let whole = done("/api/v2/events?q=arse");
+    assert_eq!((&whole["error"], whole.get("detail")), (&Value::Null, None));
+}
+
+#[test]
 fn a_search_that_nobody_listens_to_is_given_up() {
     let fake = Fake::with("one", shards(1, 2), Fault::Gate);
     let site = Site::new(vec![fake.backend()]);
