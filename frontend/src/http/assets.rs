@@ -1,7 +1,10 @@
 //! What pages load: kept in the binary, addressed by content, cached for ever.
 
+use super::App;
+use super::params::Params;
 use super::path::Path;
 use super::problem::Problem;
+use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 
@@ -56,12 +59,13 @@ const fn fnv(bytes: &[u8]) -> u64 {
     hash
 }
 
-pub(super) async fn asset(Path(name): Path<String>) -> Response {
+pub(super) async fn asset(State(app): State<App>, Path(name): Path<String>) -> Response {
     let found = [&STYLE, &SCRIPT, &ICON]
         .into_iter()
         .find(|asset| asset.name == name);
     let Some(asset) = found else {
-        return Problem::missing(format!("no asset is called {name}")).into_response();
+        let problem = Problem::missing(format!("no asset is called {name}"));
+        return problem.page(&app, &Params::default());
     };
     let cache = "public, max-age=31536000, immutable";
     let headers = [

@@ -187,6 +187,9 @@ fn an_id_that_is_not_utf_8_is_a_problem_as_any_other() {
         assert_eq!(answer.status, 400, "{path}");
         assert!(answer.text().contains("</html>"), "{path}");
     }
+    let missing = site.get("/assets/nothing.js");
+    assert_eq!(missing.status, 404);
+    assert!(missing.header("content-type").starts_with("text/html"));
 }
 
 #[test]
