@@ -23,7 +23,7 @@ pub(crate) use arguments::{Arguments, Asked, Filters, Place};
 pub(crate) use query::{Question, Refused, report_bad_query, report_notices};
 pub(crate) use summary::plan_in_words;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use frontend::BadQuery;
 use look::{Look, What};
 use output::Output;
@@ -54,6 +54,12 @@ fn search(arguments: &Arguments, look: &Look) -> Result<Result<Summary, Refused>
         Ok(asked) => asked,
         Err(refused) => return Ok(Err(refused)),
     };
+    if arguments.stream && parsed.query.limit() > 0 {
+        bail!(
+            "--stream prints matches as they are found, and the best N are known at the end: leave \
+             out count:N or --stream"
+        );
+    }
     report_notices(&parsed.notices);
     let mut output = Output::new(look.clone().limited(parsed.query.limit()));
     let found = match &arguments.place.index {

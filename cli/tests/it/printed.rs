@@ -2,6 +2,7 @@
 //! lines, our fields in JSON, links, counts; and the exit status.
 
 use crate::home::Home;
+use crate::process::finish;
 use serde_json::{Value, json};
 
 fn home() -> Home {
@@ -52,6 +53,29 @@ fn streams_have_every_match() {
     let best = both(&home, &server.address, "--limit 1 wanted");
     let limited = both(&home, &server.address, "--sort none --limit 1 wanted");
     assert_eq!(limited, best, "a limit is of the best");
+}
+
+#[test]
+fn a_limit_holds_whatever_the_order() {
+    let home = home();
+    let server = home.start("serve --index I");
+    for place in [
+        "--index I".to_owned(),
+        format!("--server {}", server.address),
+    ] {
+        for order in ["rank", "path", "none"] {
+            let lines = |line: &str| {
+                let out = home.ok(&format!("search {place} --sort {order} {line}"));
+                out.split_inclusive(|&byte| byte == b'\n').count()
+            };
+            assert_eq!(lines("--limit 2 wanted"), 2, "{place} {order}");
+            // One of each file: a message for its beginning, one for its end, and the last.
+            assert_eq!(lines("--json --limit 1 wanted"), 4, "{place} {order}");
+        }
+        let mut command = home.command(&format!("search {place} --stream"));
+        let refused = finish(command.arg("wanted count:2"));
+        refused.check("the best are known at the end", 2, &["count:N", "--stream"]);
+    }
 }
 
 #[test]
