@@ -4,6 +4,7 @@
 //! decides what of them is printed in which order, [`lines`] and [`json`] write them.
 
 mod arguments;
+mod checked;
 mod json;
 mod lines;
 mod links;

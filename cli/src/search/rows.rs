@@ -53,16 +53,18 @@ impl<'a> Row<'a> {
     pub(super) fn split(&self) -> impl Iterator<Item = (u32, &'a [u8], Vec<Range<usize>>)> {
         let (ranges, mut start) = (self.ranges, 0);
         let lines = self.text.split(|&byte| byte == b'\n');
-        (self.number..).zip(lines).map(move |(number, line)| {
-            let (from, to) = (start, start + line.len());
-            start = to + 1;
-            let inside = ranges
-                .iter()
-                .filter(|range| range.start <= to && range.end >= from);
-            let clipped =
-                |range: &Range<usize>| range.start.max(from) - from..range.end.min(to) - from;
-            (number, line, inside.map(clipped).collect())
-        })
+        (self.number..=u32::MAX)
+            .zip(lines)
+            .map(move |(number, line)| {
+                let (from, to) = (start, start + line.len());
+                start = to + 1;
+                let inside = ranges
+                    .iter()
+                    .filter(|range| range.start <= to && range.end >= from);
+                let clipped =
+                    |range: &Range<usize>| range.start.max(from) - from..range.end.min(to) - from;
+                (number, line, inside.map(clipped).collect())
+            })
     }
 }
 

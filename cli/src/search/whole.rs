@@ -1,6 +1,7 @@
 //! Makes matches whole: what came in part of a long line is fetched, and of a line with more ranges
 //! than are sent, all are found.
 
+use super::checked::check;
 use anyhow::{Result, bail};
 use frontend::Query;
 use frontend::render::{ContextLine, Document, Match};
@@ -36,7 +37,9 @@ impl<'a> Whole<'a> {
     }
 
     /// The same match with all of its line, its context, and its ranges, as far as they are wanted.
+    /// What contradicts itself is an error.
     pub(super) fn make(&self, mut found: Match, read: Read<'_>) -> Result<Match> {
+        check(&found)?;
         let is_cut = found.window.is_some();
         let has_more = is_cut || found.ranges.len() >= RANGES_SENT_MAX;
         let wants_ranges = self.wants_all_ranges && has_more && found.line > 0;

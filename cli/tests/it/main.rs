@@ -19,6 +19,7 @@ mod filters;
 mod fuzz;
 mod garbage;
 mod home;
+mod hostile;
 mod http;
 mod inspect;
 mod killed;
