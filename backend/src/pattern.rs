@@ -106,6 +106,16 @@ pub(crate) fn matcher_across(pattern: &Pattern, room: Room) -> Result<RegexMatch
     build(&[pattern], builder.crlf(true).line_terminator(None), room)
 }
 
+/// The judge that tells what matches of one of so many patterns: in a line, or in a text when it may go
+/// over lines ([`crosses_lines`]).
+pub fn judge(pattern: &Pattern, patterns: usize) -> Result<RegexMatcher, BadPattern> {
+    let room = Room::of_one_of(patterns);
+    match crosses_lines(pattern) {
+        true => matcher_across(pattern, room),
+        false => matcher(&[pattern], room),
+    }
+}
+
 fn build(
     patterns: &[&Pattern],
     builder: &mut RegexMatcherBuilder,
@@ -183,7 +193,7 @@ fn by_itself(pattern: &Pattern) -> String {
 
 /// Whether a pattern may match over several lines: it has a line's end in it, by itself or in a class
 /// that is not negated, or the flag `s`.
-pub(crate) fn crosses_lines(pattern: &Pattern) -> bool {
+pub fn crosses_lines(pattern: &Pattern) -> bool {
     if pattern.syntax == Syntax::Literal {
         return pattern.text.contains('\n');
     }

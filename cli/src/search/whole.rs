@@ -2,17 +2,21 @@
 //! than are sent, all are found.
 
 use super::checked::check;
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use frontend::Query;
 use frontend::render::{ContextLine, Document, Match};
 use grep_matcher::Matcher;
-use grep_regex::{RegexMatcher, RegexMatcherBuilder};
-use schema::message::{Pattern, Syntax};
+use grep_regex::RegexMatcher;
+use schema::message::Pattern;
 use std::cell::OnceCell;
 use std::ops::Range;
 
 /// Ranges that a backend reports of a line, at most (`backend::scan::RANGES_MAX`).
 const RANGES_SENT_MAX: usize = backend::scan::RANGES_MAX;
+
+/// Bytes behind a match over lines that a pattern may look at: the line's end, and a letter or two for
+/// what asserts that there is one, or none.
+const BEHIND_BYTES: u64 = 16;
 
 /// Reads a part of a document: from an offset so many bytes, or fewer.
 pub(super) type Read<'a> = &'a dyn Fn(&Document, u64, u64) -> Result<Vec<u8>>;
@@ -20,7 +24,7 @@ pub(super) type Read<'a> = &'a dyn Fn(&Document, u64, u64) -> Result<Vec<u8>>;
 /// Makes the matches of one query whole.
 pub(super) struct Whole<'a> {
     patterns: Vec<&'a Pattern>,
-    matchers: OnceCell<Vec<RegexMatcher>>,
+    judges: OnceCell<Vec<Judge>>,
     wants_text: bool,
     wants_all_ranges: bool,
 }
@@ -30,7 +34,7 @@ impl<'a> Whole<'a> {
         let patterns = query.expr().patterns().into_iter();
         Whole {
             patterns: patterns.filter(|pattern| !pattern.in_path).collect(),
-            matchers: OnceCell::new(),
+            judges: OnceCell::new(),
             wants_text: look.wants_text(),
             wants_all_ranges: look.wants_all_ranges(),
         }
@@ -54,24 +58,23 @@ impl<'a> Whole<'a> {
             found.window = None;
         }
         if wants_ranges {
-            found.ranges = self.ranges(&found.text, found.ranges);
+            found.ranges = self.ranges(&found, read)?;
         }
         Ok(found)
     }
 
-    /// What matches in a line: of several patterns the union, without what lies in another.
-    fn ranges(&self, text: &[u8], sent: Vec<Range<usize>>) -> Vec<Range<usize>> {
-        let matchers = self.matchers.get_or_init(|| {
-            let compiled = self.patterns.iter().map(|pattern| compile(pattern));
-            compiled.collect::<Result<_, _>>().unwrap_or_default()
-        });
+    /// What matches in a line or run: of several patterns the union, without what lies in another.
+    fn ranges(&self, found: &Match, read: Read<'_>) -> Result<Vec<Range<usize>>> {
+        let judges = self.judges()?;
         let mut ranges = Vec::new();
-        for matcher in matchers {
-            // It has no errors.
-            let _ = matcher.find_iter(text, |found| {
-                ranges.push(found.start()..found.end());
-                true
-            });
+        for judge in judges.iter().filter(|judge| !judge.across) {
+            judge.find(&found.text, 0, found.text.len(), &mut ranges);
+        }
+        if judges.iter().any(|judge| judge.across) {
+            let (text, start) = with_surroundings(found, read)?;
+            for judge in judges.iter().filter(|judge| judge.across) {
+                judge.find(&text, start, found.text.len(), &mut ranges);
+            }
         }
         ranges.sort_unstable_by_key(|range| (range.start, usize::MAX - range.end));
         let mut end = 0;
@@ -81,23 +84,67 @@ impl<'a> Whole<'a> {
             is_next
         });
         // What only some other alternative matches is no worse than what was sent.
-        if ranges.len() >= sent.len() {
-            ranges
-        } else {
-            sent
+        Ok(match ranges.len() >= found.ranges.len() {
+            true => ranges,
+            false => found.ranges.clone(),
+        })
+    }
+
+    /// The patterns, set as a backend sets them. What it has searched for can be compiled here too.
+    fn judges(&self) -> Result<&[Judge]> {
+        if let Some(judges) = self.judges.get() {
+            return Ok(judges);
         }
+        let judges = self.patterns.iter();
+        let judges = judges.map(|pattern| Judge::new(pattern, self.patterns.len()));
+        let judges = judges.collect::<Result<_>>()?;
+        Ok(self.judges.get_or_init(|| judges))
     }
 }
 
-/// A pattern, set as a backend sets it.
-fn compile(pattern: &Pattern) -> Result<RegexMatcher, grep_regex::Error> {
-    RegexMatcherBuilder::new()
-        .multi_line(true)
-        .crlf(true)
-        .fixed_strings(pattern.syntax == Syntax::Literal)
-        .case_insensitive(pattern.ignore_case)
-        .word(pattern.word)
-        .build(&pattern.text)
+/// Tells what of a text a pattern matches.
+struct Judge {
+    matcher: RegexMatcher,
+    across: bool,
+}
+
+impl Judge {
+    fn new(pattern: &Pattern, patterns: usize) -> Result<Judge> {
+        let matcher = backend::pattern::judge(pattern, patterns)
+            .map_err(|bad| anyhow!("{}: {}", pattern.text, bad.reason))?;
+        Ok(Judge {
+            matcher,
+            across: backend::pattern::crosses_lines(pattern),
+        })
+    }
+
+    /// Appends what matches in `length` bytes of `text` from `start`, counted from there.
+    fn find(&self, text: &[u8], start: usize, length: usize, out: &mut Vec<Range<usize>>) {
+        let within = |at: usize| (at - start).min(length);
+        let found = self.matcher.find_iter_at(text, start, |found| {
+            // The last line's end is in the match's lines, what stands behind it is not.
+            let end = text.len().min(start + length + 1);
+            let is_within = !self.across || found.start() < end;
+            if is_within {
+                out.push(within(found.start())..within(found.end()));
+            }
+            is_within
+        });
+        // It has no errors.
+        let _ = found;
+    }
+}
+
+/// A match's lines between what stands in front of them and behind, and where they start: so that `\A`
+/// and `\z` match at the document's ends alone, and the last line's end is there.
+fn with_surroundings(found: &Match, read: Read<'_>) -> Result<(Vec<u8>, usize)> {
+    // In front of a line stands a line's end, if anything.
+    let mut text = vec![b'\n'; usize::from(found.offset > 0)];
+    let start = text.len();
+    text.extend_from_slice(&found.text);
+    let behind = found.offset + found.text.len() as u64;
+    text.extend(read(&found.document, behind, BEHIND_BYTES)?);
+    Ok((text, start))
 }
 
 /// Fetches the context lines of which only the length is there.

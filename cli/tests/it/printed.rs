@@ -99,6 +99,35 @@ fn names_and_runs() {
 }
 
 #[test]
+fn a_long_match_over_lines_is_whole() {
+    let home = home();
+    // Longer than what is sent of a match, with more ranges, and no end behind its last line.
+    let text = vec!["long line"; 1000].join("\n");
+    home.write("q_1/long.txt", &text);
+    home.write("q_1/many.txt", format!("x\n{}", "ab\n".repeat(500)));
+    home.ok("index --out J q_1");
+    let server = home.start("serve --index J");
+    for place in [
+        "--index J".to_owned(),
+        format!("--server {}", server.address),
+    ] {
+        let lines = |line: &str| {
+            let out = home.ok(&format!("search {place} {line}"));
+            out.split_inclusive(|&byte| byte == b'\n').count()
+        };
+        assert_eq!(lines("-o -e (?s)\\Along.*\\z"), 1000, "{place}");
+        assert_eq!(lines("-o -e b\\na"), 2 * 499, "{place}");
+        assert_eq!(lines("-o -e b\\n"), 500, "{place}");
+        let out = home.ok(&format!("search {place} --json -e (?s)\\Along.*\\z"));
+        let found = out.split(|&byte| byte == b'\n').nth(1).unwrap();
+        let found: Value = serde_json::from_slice(found).unwrap();
+        let submatch = &found["data"]["submatches"][0];
+        assert_eq!(submatch["match"], json!({ "text": text }), "{place}");
+        assert_eq!(submatch["end"], text.len(), "{place}");
+    }
+}
+
+#[test]
 fn counts_and_quiet() {
     let home = home();
     let server = home.start("serve --index I");
