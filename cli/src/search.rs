@@ -25,9 +25,11 @@ pub(crate) use query::{Question, Refused, report_bad_query, report_notices};
 pub(crate) use summary::plan_in_words;
 
 use anyhow::{Result, bail};
+use backend::pattern;
 use frontend::BadQuery;
 use look::{Look, What};
 use output::Output;
+use schema::message::Expr;
 use std::process::ExitCode;
 use summary::Summary;
 
@@ -45,13 +47,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
 
 fn search(arguments: &Arguments, look: &Look) -> Result<Result<Summary, Refused>> {
     let asked = Question::new(&arguments.asked, &arguments.filters).and_then(|question| {
+        let question = question.context(look.before.max(look.after));
+        let over_lines = is_over_lines(question.parse()?.query.expr(), false);
+        let look = look.clone().over_lines(over_lines);
         let (want, limit) = look.what.wish(arguments.limit);
-        let context = look.before.max(look.after);
-        let question = question.context(context).wanting(want, limit);
+        let question = question.wanting(want, limit);
         let parsed = question.parse()?;
-        Ok((question, parsed))
+        Ok((question, parsed, look))
     });
-    let (question, parsed) = match asked {
+    let (question, parsed, look) = match asked {
         Ok(asked) => asked,
         Err(refused) => return Ok(Err(refused)),
     };
@@ -62,7 +66,7 @@ fn search(arguments: &Arguments, look: &Look) -> Result<Result<Summary, Refused>
         );
     }
     report_notices(&parsed.notices);
-    let mut output = Output::new(look.clone().limited(parsed.query.limit()));
+    let mut output = Output::new(look.limited(parsed.query.limit()));
     let found = match &arguments.place.index {
         Some(index) => local::search(index, &parsed, &mut output),
         None => remote::search(
@@ -81,6 +85,18 @@ fn search(arguments: &Arguments, look: &Look) -> Result<Result<Summary, Refused>
     Ok(Ok(summary))
 }
 
+/// Whether what is found may go over lines.
+fn is_over_lines(expr: &Expr, negated: bool) -> bool {
+    match expr {
+        Expr::Pattern(it) => !negated && !it.in_path && pattern::crosses_lines(it),
+        Expr::All(parts) | Expr::Any(parts) => {
+            parts.iter().any(|part| is_over_lines(part, negated))
+        }
+        Expr::Not(inner) => is_over_lines(inner, !negated),
+        Expr::Line(_) | Expr::Filter(_) => false,
+    }
+}
+
 impl What {
     /// What of the matches is to be sent, and how many.
     fn wish(self, limit: Option<u64>) -> (Option<&'static str>, Option<u64>) {
@@ -88,6 +104,7 @@ impl What {
             What::Nothing => (Some("documents"), Some(1)),
             What::Files => (Some("documents"), limit),
             What::Total => (Some("count"), None),
+            What::CountedTotal => (None, None),
             What::Lines | What::Json | What::Counts | What::MatchCounts => (None, limit),
         }
     }

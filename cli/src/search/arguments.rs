@@ -40,13 +40,13 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with_all = ["limit", "sort"])]
     pub(super) stream: bool,
 
-    /// Print how many lines match in each file
+    /// Print how many lines match in each file; of a pattern over lines, how many matches
     #[arg(short, long, help_heading = OUTPUT)]
     pub(super) count: bool,
     /// Print how many matches there are in each file
     #[arg(long, help_heading = OUTPUT)]
     pub(super) count_matches: bool,
-    /// Print how many lines match in all, and nothing else
+    /// Print how many lines match in all, and nothing else: what -c prints, added
     #[arg(long, help_heading = OUTPUT)]
     pub(super) total: bool,
     /// Print the names of the files with matches
@@ -70,7 +70,7 @@ pub(crate) struct Arguments {
     /// Print N lines before and after each match
     #[arg(short = 'C', long, value_name = "N", help_heading = OUTPUT)]
     context: Option<u32>,
-    /// Print at most N lines of each file: the first
+    /// Print at most N lines of each file: the first; of a pattern over lines, the first N matches
     #[arg(short, long, value_name = "N", help_heading = OUTPUT)]
     pub(super) max_count: Option<u64>,
     /// Print line numbers (as is the default)

@@ -96,6 +96,10 @@ impl Lines {
     }
 
     fn row(&self, document: &Document, row: &Row<'_>, out: &mut Vec<u8>) {
+        let look = &self.look;
+        if look.each_match && !look.only_matching && row.found.is_some() {
+            return self.each_match(document, row, out);
+        }
         for (number, line, ranges) in row.split() {
             if row.found.is_none() {
                 self.head(document, number, None, b'-', out);
@@ -103,6 +107,15 @@ impl Lines {
             } else {
                 self.matched(document, number, line, &ranges, out);
             }
+        }
+    }
+
+    /// A line for each match: that which it starts in.
+    fn each_match(&self, document: &Document, row: &Row<'_>, out: &mut Vec<u8>) {
+        for (number, line, range) in row.starts() {
+            let column = self.look.columns.then_some(range.start + 1);
+            self.head(document, number, column, b':', out);
+            self.text(line, std::slice::from_ref(&range), out);
         }
     }
 
@@ -122,11 +135,6 @@ impl Lines {
                 let text = &line[range.clone()];
                 let all = 0..text.len();
                 self.text(text, std::slice::from_ref(&all), out);
-            }
-        } else if look.each_match {
-            for range in ranges {
-                self.head(document, number, column(range), b':', out);
-                self.text(line, std::slice::from_ref(range), out);
             }
         } else {
             self.head(document, number, ranges.first().and_then(column), b':', out);

@@ -21,6 +21,8 @@ pub(super) enum What {
     MatchCounts,
     /// How many lines match, in all.
     Total,
+    /// The same where only we can count it: [`Counts`](What::Counts) of all files, added.
+    CountedTotal,
     /// Nothing: whether there is any is in the exit status.
     Nothing,
 }
@@ -45,8 +47,10 @@ pub(super) struct Look {
     pub(super) each_match: bool,
     pub(super) before: u32,
     pub(super) after: u32,
-    /// Lines of a file, at most.
+    /// Lines of a file, at most; matches, when they are over lines.
     pub(super) lines_max: u64,
+    /// Matches may be over lines: they are counted then, and their lines are not.
+    pub(super) over_lines: bool,
     pub(super) links: Option<Links>,
     pub(super) stats: bool,
 }
@@ -82,9 +86,26 @@ impl Look {
             before,
             after,
             lines_max: arguments.max_count.unwrap_or(u64::MAX),
+            over_lines: false,
             links: arguments.links(is_terminal),
             stats: arguments.stats,
         }
+    }
+
+    /// The look of matches that may be over lines, or not.
+    pub(super) fn over_lines(mut self, over_lines: bool) -> Look {
+        self.over_lines = over_lines;
+        self.what = match self.what {
+            What::Counts if over_lines => What::MatchCounts,
+            What::Total if over_lines || self.lines_max < u64::MAX => What::CountedTotal,
+            what => what,
+        };
+        self
+    }
+
+    /// Whether some of the matches of a run of lines may be more than are wanted.
+    pub(super) fn cuts_runs(&self) -> bool {
+        self.over_lines && self.lines_max < u64::MAX
     }
 
     /// Whether the lines of a file are printed together.
@@ -130,8 +151,9 @@ impl Look {
     pub(super) fn wants_all_ranges(&self) -> bool {
         let lines = self.only_matching || self.each_match || self.colour;
         match self.what {
-            What::Lines => lines || self.stats,
+            What::Lines => lines || self.stats || self.cuts_runs(),
             What::Json | What::MatchCounts => true,
+            What::CountedTotal => self.over_lines,
             _ => self.stats,
         }
     }

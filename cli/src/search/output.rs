@@ -7,6 +7,7 @@ use super::arguments::Sort;
 use super::json;
 use super::lines::Lines;
 use super::look::{Look, What};
+use super::rows;
 use super::shelf::{By, Shelf};
 use super::summary::Summary;
 use super::tally::{Counted, Tally};
@@ -71,8 +72,11 @@ impl Output {
                 self.take_in_order(found)?
             }
             What::Lines | What::Json => self.shelf.put(&found)?,
-            What::Files | What::Counts | What::MatchCounts => {
-                self.tally.add(&found, self.look.lines_max);
+            What::Files | What::Counts | What::MatchCounts | What::CountedTotal => {
+                match self.look.over_lines {
+                    true => self.tally.add_matches(&found, self.look.lines_max),
+                    false => self.tally.add(&found, self.look.lines_max),
+                };
             }
             What::Total | What::Nothing => {}
         }
@@ -141,6 +145,14 @@ impl Writer {
         if matches.is_empty() || most == 0 {
             return Ok(());
         }
+        let first;
+        let matches = match self.look.cuts_runs() {
+            true => {
+                first = rows::first(matches, self.look.lines_max);
+                &first[..]
+            }
+            false => matches,
+        };
         matches
             .iter()
             .take(most)
@@ -166,6 +178,7 @@ impl Writer {
                 _ => file.matches,
             };
             match self.look.what {
+                What::CountedTotal => {}
                 What::Files => self.lines.name(&file.document, &mut self.buffer),
                 _ if count == 0 => {}
                 _ => self.lines.count(&file.document, count, &mut self.buffer),
@@ -179,6 +192,10 @@ impl Writer {
         match self.look.what {
             What::Json => json::summary(summary, &self.counted, self.printed, &mut self.buffer),
             What::Total => writeln!(self.buffer, "{}", summary.found)?,
+            What::CountedTotal if self.look.over_lines => {
+                writeln!(self.buffer, "{}", self.counted.matches)?;
+            }
+            What::CountedTotal => writeln!(self.buffer, "{}", self.counted.lines)?,
             _ if self.look.stats => self.stats(summary)?,
             _ => {}
         }

@@ -3,6 +3,7 @@
 //! **Invariant:** rows ascend, and no line is in two of them.
 
 use frontend::render::{ContextLine, Match};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -51,21 +52,94 @@ impl<'a> Row<'a> {
 
     /// Its lines one by one, each with what matches in it.
     pub(super) fn split(&self) -> impl Iterator<Item = (u32, &'a [u8], Vec<Range<usize>>)> {
-        let (ranges, mut start) = (self.ranges, 0);
-        let lines = self.text.split(|&byte| byte == b'\n');
+        let mut rest = self.ranges;
+        self.lines().map(move |(number, from, line)| {
+            let to = from + line.len();
+            while let [first, others @ ..] = rest
+                && first.end < from
+            {
+                rest = others;
+            }
+            let inside = rest
+                .iter()
+                .take_while(|range| range.start <= to)
+                .filter(|range| range.end >= from);
+            let clipped =
+                |range: &Range<usize>| range.start.max(from) - from..range.end.min(to) - from;
+            (number, line, inside.map(clipped).collect())
+        })
+    }
+
+    /// What matches in it one by one, each with the line that it starts in, as far as it is there.
+    pub(super) fn starts(&self) -> impl Iterator<Item = (u32, &'a [u8], Range<usize>)> {
+        let mut lines = self.lines().peekable();
+        self.ranges.iter().filter_map(move |range| {
+            while lines
+                .next_if(|(_, from, line)| from + line.len() < range.start)
+                .is_some()
+            {}
+            let &(number, from, line) = lines.peek()?;
+            let within = |at: usize| at.saturating_sub(from).min(line.len());
+            Some((number, line, within(range.start)..within(range.end)))
+        })
+    }
+
+    /// Number and text of each line, and where in the row it starts.
+    fn lines(&self) -> impl Iterator<Item = (u32, usize, &'a [u8])> + use<'a> {
+        let (mut next, lines) = (0, self.text.split(|&byte| byte == b'\n'));
         (self.number..=u32::MAX)
             .zip(lines)
             .map(move |(number, line)| {
-                let (from, to) = (start, start + line.len());
-                start = to + 1;
-                let inside = ranges
-                    .iter()
-                    .filter(|range| range.start <= to && range.end >= from);
-                let clipped =
-                    |range: &Range<usize>| range.start.max(from) - from..range.end.min(to) - from;
-                (number, line, inside.map(clipped).collect())
+                let from = next;
+                next += line.len() + 1;
+                (number, from, line)
             })
     }
+}
+
+/// The first `most` of what matches in runs of lines that ascend, with the lines that they are in.
+pub(super) fn first(matches: &[Match], most: u64) -> Vec<Match> {
+    let mut rest = most;
+    let mut first = Vec::new();
+    for found in matches {
+        let Some(found) = first_of(found, rest) else {
+            break;
+        };
+        rest -= found.ranges.len().max(1) as u64;
+        first.push(found.into_owned());
+    }
+    first
+}
+
+/// The first `most` of what matches in one, with the lines that they are in, and the lines behind beside
+/// it; `None` of none.
+pub(super) fn first_of(found: &Match, most: u64) -> Option<Cow<'_, Match>> {
+    let most = usize::try_from(most).unwrap_or(usize::MAX);
+    if most == 0 || found.ranges.len() <= most {
+        return (most > 0).then_some(Cow::Borrowed(found));
+    }
+    let mut first = found.clone();
+    first.ranges.truncate(most);
+    let last = first.ranges.last()?;
+    let last = last.end.max(last.start + 1) - 1;
+    let line_end = found.text.iter().skip(last).position(|&byte| byte == b'\n');
+    let Some(length) = line_end.map(|end| last + end) else {
+        return Some(Cow::Owned(first));
+    };
+    let clip = |range: &mut Range<usize>| range.end = range.end.min(length);
+    first.ranges.iter_mut().for_each(clip);
+    let (rows, behind) = (&found.text[..length], &found.text[length + 1..]);
+    first.text = rows.to_vec();
+    first.lines = 1 + rows.iter().filter(|&&byte| byte == b'\n').count() as u32;
+    let beside = (found.line.saturating_add(first.lines)..=u32::MAX)
+        .zip(behind.split(|&byte| byte == b'\n'))
+        .map(|(line, text)| ContextLine {
+            line,
+            text: text.to_vec(),
+            window: None,
+        });
+    first.after = beside.chain(found.after.iter().cloned()).collect();
+    Some(Cow::Owned(first))
 }
 
 /// The rows of a document's matches, which ascend: of the first `most`, with as many lines around

@@ -1,5 +1,6 @@
 //! Counts, in all and file by file.
 
+use super::rows::first_of;
 use super::shelf::path_key;
 use frontend::render::{Document, Match};
 use std::collections::HashMap;
@@ -55,9 +56,34 @@ pub(super) struct File {
     pub(super) matches: u64,
 }
 
+impl File {
+    fn add(&mut self, found: &Match) {
+        self.lines += u64::from(found.lines.max(1));
+        self.matches += found.ranges.len().max(1) as u64;
+    }
+}
+
 impl Tally {
     /// Counts a match, unless its file has `lines_max` already. Whether it is its file's first.
     pub(super) fn add(&mut self, found: &Match, lines_max: u64) -> bool {
+        let (file, is_first) = self.file(found);
+        if file.lines < lines_max {
+            file.add(found);
+        }
+        is_first
+    }
+
+    /// Counts what matches in a run of lines, up to `matches_max` of its file. Whether it is its file's
+    /// first.
+    pub(super) fn add_matches(&mut self, found: &Match, matches_max: u64) -> bool {
+        let (file, is_first) = self.file(found);
+        if let Some(found) = first_of(found, matches_max - file.matches) {
+            file.add(&found);
+        }
+        is_first
+    }
+
+    fn file(&mut self, found: &Match) -> (&mut File, bool) {
         let next = self.files.len();
         let number = *self
             .numbers
@@ -70,12 +96,7 @@ impl Tally {
                 matches: 0,
             });
         }
-        let file = &mut self.files[number];
-        if file.lines < lines_max {
-            file.lines += u64::from(found.lines.max(1));
-            file.matches += found.ranges.len().max(1) as u64;
-        }
-        number == next
+        (&mut self.files[number], number == next)
     }
 
     pub(super) fn is_empty(&self) -> bool {

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 const GOLDEN: &str = "tests/it/as_ripgrep.txt";
 
-/// Flags that both have, and a query; `%20` is a blank.
+/// Flags that both have, and a query; `-U` is for ripgrep alone, of a pattern over lines.
 const LINES: &[&str] = &[
     "-F errno",
     "-F -n errno",
@@ -62,6 +62,19 @@ const LINES: &[&str] = &[
     "-F --color=always -c EINTR",
     "-F --color=always -l EINTR",
     "-F nowhere",
+    "-U -e a\\nb",
+    "-U -N -e a\\nb",
+    "-U -c -e a\\nb",
+    "-U --count-matches -e a\\nb",
+    "-U -l -e a\\nb",
+    "-U -o -e a\\nb",
+    "-U -C 1 -e a\\nb",
+    "-U -m 1 -e a\\nb",
+    "-U -m 2 -C 1 -e a\\nb",
+    "-U --vimgrep -e a\\nb",
+    "-U --vimgrep -e (?s)a.b",
+    "-U --heading -C 1 -e a\\nb",
+    "-U --color=always -e a\\nb",
 ];
 
 fn home() -> Home {
@@ -80,6 +93,10 @@ fn home() -> Home {
         b"na\xefve errno \xff\n\tErrno\terrno\n",
     );
     home.write("all/two-2/errno.txt", "nothing of the kind\n\nEINTR\n");
+    home.write(
+        "all/two-2/runs.txt",
+        "x a\nbc a\nb a\nb\nq\na\nb\nlast a\nb\n",
+    );
     home.ok("index --out I --each all");
     home
 }
@@ -95,7 +112,8 @@ fn section(line: &str, out: &[u8], text: &mut String) {
 fn of_trawl(home: &Home, place: &str) -> String {
     let mut text = String::new();
     for line in LINES {
-        let run = home.run(&format!("search {place} --sort path {line}"));
+        let flags = line.trim_start_matches("-U ");
+        let run = home.run(&format!("search {place} --sort path {flags}"));
         run.check(line, i32::from(run.stdout.is_empty()), &[]);
         section(line, &run.stdout, &mut text);
     }

@@ -128,6 +128,45 @@ fn a_long_match_over_lines_is_whole() {
 }
 
 #[test]
+fn counts_of_matches_over_lines_agree() {
+    let home = home();
+    // A run with three matches, and two with one.
+    home.write("q_1/runs.txt", "x a\nbc a\nb a\nb\nq\na\nb\nlast a\nb\n");
+    home.write("q_1/one.txt", "a\nb\n");
+    home.ok("index --out J q_1");
+    let server = home.start("serve --index J");
+    for place in [
+        "--index J".to_owned(),
+        format!("--server {}", server.address),
+    ] {
+        let print = |flags: &str| {
+            let out = home.ok(&format!("search {place} {flags} --sort path -e a\\nb"));
+            String::from_utf8(out).unwrap()
+        };
+        let counts = |one, runs| format!("q_1/one.txt:{one}\nq_1/runs.txt:{runs}\n");
+        for (most, one, runs) in [("", 1, 5), ("-m 9", 1, 5), ("-m 2", 1, 2), ("-m 4", 1, 4)] {
+            assert_eq!(print(&format!("-c {most}")), counts(one, runs), "{most}");
+            let matches = print(&format!("--count-matches {most}"));
+            assert_eq!(matches, counts(one, runs), "{most}");
+            let total = print(&format!("--total {most}"));
+            assert_eq!(total, format!("{}\n", one + runs), "{most}");
+            let rows = print(&format!("--vimgrep {most}"));
+            assert_eq!(rows.lines().count(), one + runs, "{most}");
+            let json = print(&format!("--json {most}"));
+            let summary: Value = serde_json::from_str(json.lines().last().unwrap()).unwrap();
+            assert_eq!(summary["data"]["stats"]["matches"], one + runs, "{most}");
+        }
+        assert_eq!(
+            print("-m 2 -C 1"),
+            "q_1/one.txt:1:a\nq_1/one.txt:2:b\n--\nq_1/runs.txt:1:x a\nq_1/runs.txt:2:bc a\n\
+             q_1/runs.txt:3:b a\nq_1/runs.txt-4-b\n"
+        );
+        let lines = home.ok(&format!("search {place} --total -m 1 -e a"));
+        assert_eq!(lines, b"2\n", "one line of each file");
+    }
+}
+
+#[test]
 fn counts_and_quiet() {
     let home = home();
     let server = home.start("serve --index I");
