@@ -105,15 +105,16 @@ impl Match {
     ) -> Option<Match> {
         let line = lines.get(index).filter(|line| line.is_match())?;
         let range = |range: schema::message::Range| range.start as usize..range.end as usize;
-        let mut before: Vec<_> = neighbours(line.number, lines[..index].iter().rev(), |n, by| {
-            n.checked_sub(by)
-        })
-        .take(context_lines)
-        .collect();
+        let above = lines[..index].iter().rev();
+        let above = above.flat_map(|line| ContextLine::all(line).rev());
+        let mut before: Vec<_> = neighbours(line.number, above, |n, by| n.checked_sub(by))
+            .take(context_lines)
+            .collect();
         before.reverse();
         // Behind a match over several lines context begins behind the last of them.
         let last = line.number.saturating_add(line.lines.saturating_sub(1));
-        let after = neighbours(last, lines[index + 1..].iter(), |n, by| n.checked_add(by));
+        let below = lines[index + 1..].iter().flat_map(ContextLine::all);
+        let after = neighbours(last, below, |n, by| n.checked_add(by));
         Some(Match {
             document: Arc::clone(document),
             line: line.number,
@@ -151,18 +152,37 @@ impl Match {
 }
 
 /// The lines that follow each other without a gap, away from line `number`.
-fn neighbours<'a>(
+fn neighbours(
     number: u32,
-    lines: impl Iterator<Item = &'a LineView<'a>>,
+    lines: impl Iterator<Item = ContextLine>,
     step: impl Fn(u32, u32) -> Option<u32>,
 ) -> impl Iterator<Item = ContextLine> {
     (1..)
         .zip(lines)
-        .take_while(move |(distance, line)| Some(line.number) == step(number, *distance))
-        .map(|(_, line)| ContextLine::of(line))
+        .take_while(move |(distance, line)| Some(line.line) == step(number, *distance))
+        .map(|(_, line)| line)
 }
 
 impl ContextLine {
+    /// The lines of one that may be a match over several; none when not all of those were sent.
+    fn all(line: &LineView<'_>) -> impl DoubleEndedIterator<Item = ContextLine> + use<> {
+        let all = match (line.lines, Window::of(line)) {
+            (1, _) => vec![ContextLine::of(line)],
+            (_, Some(_)) => Vec::new(),
+            (_, None) => {
+                let texts = line.text.split(|&byte| byte == b'\n');
+                let numbered = (line.number..).zip(texts);
+                let one = |(line, text): (u32, &[u8])| ContextLine {
+                    line,
+                    text: text.to_vec(),
+                    window: None,
+                };
+                numbered.map(one).collect()
+            }
+        };
+        all.into_iter()
+    }
+
     /// Of a line that was sent in part nothing is shown: which part that is depends on whether the
     /// line is a match itself in this batch, and so on where its document was cut.
     fn of(line: &LineView<'_>) -> ContextLine {
@@ -241,6 +261,53 @@ pub(crate) mod tests {
         let found = Match::all(&view, &[index], context)?.remove(0);
         let numbers = |lines: &[ContextLine]| lines.iter().map(|line| line.line).collect();
         Some((numbers(&found.before), numbers(&found.after)))
+    }
+
+    #[test]
+    fn the_lines_of_a_match_over_several_are_context_one_by_one() {
+        let line = |number, text_bytes| Line {
+            number,
+            rank: 1.0,
+            offset: 0,
+            text_bytes,
+            ranges: 1,
+        };
+        let batch = Batch {
+            shard: 0,
+            document: 0,
+            package: b"p",
+            path: b"d",
+            language: "",
+            hash: &[],
+            text: b"a\nb\ncdx\ny",
+            lines: &[line(3, 5), line(6, 1), line(7, 3)],
+            ranges: &[schema::message::Range { start: 0, end: 1 }; 3],
+            windows: &[],
+            runs: &[
+                schema::message::Run { line: 0, lines: 3 },
+                schema::message::Run { line: 2, lines: 2 },
+            ],
+        };
+        let mut bytes = Vec::new();
+        batch.encode(&mut bytes).unwrap();
+        let mut words = vec![0_u64; (bytes.len() - HEADER_BYTES) / 8];
+        words.as_mut_bytes().copy_from_slice(&bytes[HEADER_BYTES..]);
+        let reader = BatchReader::new(words.as_bytes()).unwrap();
+        let found = Match::all(&reader.view().unwrap(), &[1], 2)
+            .unwrap()
+            .remove(0);
+        let shown = |lines: &[ContextLine]| {
+            let shown = lines.iter().map(|line| (line.line, line.text.clone()));
+            shown.collect::<Vec<_>>()
+        };
+        assert_eq!(
+            shown(&found.before),
+            [(4, b"b".to_vec()), (5, b"c".to_vec())]
+        );
+        assert_eq!(
+            shown(&found.after),
+            [(7, b"x".to_vec()), (8, b"y".to_vec())]
+        );
     }
 
     #[test]
