@@ -6,8 +6,8 @@
 //! it has [`BATCH_TEXT_BYTES`] of text or 256 lines, and of a line longer than [`LINE_BYTES_MAX`] a window
 //! around its first range is sent, with its place and the line's length.
 
-use index::shard::{DocId, Document, Error, Shard};
-use schema::message::{Batch, Line, Range, Run, Window};
+use index::shard::{DocId, Document, Shard, ShardError};
+use schema::message::{Batch, Line, Range, Span, Window};
 use std::ops;
 
 /// Text after which a batch is sent. A page reads a batch for each match it shows, so they are
@@ -79,7 +79,7 @@ pub struct Collected {
     lines: Vec<Line>,
     ranges: Vec<Range>,
     windows: Vec<Window>,
-    runs: Vec<Run>,
+    spans: Vec<Span>,
 }
 
 impl Collected {
@@ -88,7 +88,7 @@ impl Collected {
         self.lines.clear();
         self.ranges.clear();
         self.windows.clear();
-        self.runs.clear();
+        self.spans.clear();
     }
 }
 
@@ -109,7 +109,7 @@ impl<'a> Packer<'a> {
         package: &'a [u8],
         context_lines: u32,
         collected: Collected,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, ShardError> {
         let document_text = shard.text_range(document.blocks.clone())?;
         let language = index::document::language(document.path).unwrap_or_default();
         Ok(Packer {
@@ -135,7 +135,7 @@ impl<'a> Packer<'a> {
         rank: f32,
         ranges: &[(usize, usize)],
         out: &mut Packed,
-    ) -> Result<(), Error> {
+    ) -> Result<(), ShardError> {
         if place.start < self.document_text.start || place.end > self.document_text.end {
             return Err(self.shard.inconsistent("blocks of a document"));
         }
@@ -165,7 +165,7 @@ impl<'a> Packer<'a> {
     }
 
     /// Encodes what is left, and gives back what it collected in, empty.
-    pub fn finish(mut self, out: &mut Packed) -> Result<Collected, Error> {
+    pub fn finish(mut self, out: &mut Packed) -> Result<Collected, ShardError> {
         self.push_context_after(u32::MAX)?;
         self.encode(&mut out.frames);
         Ok(self.collected)
@@ -187,7 +187,7 @@ impl<'a> Packer<'a> {
             lines: &collected.lines,
             ranges: &collected.ranges,
             windows: &collected.windows,
-            runs: &collected.runs,
+            spans: &collected.spans,
         };
         batch
             .encode(out)
@@ -197,7 +197,7 @@ impl<'a> Packer<'a> {
     }
 
     /// Packs the context that is due behind the last match, up to the line `before`.
-    fn push_context_after(&mut self, before: u32) -> Result<(), Error> {
+    fn push_context_after(&mut self, before: u32) -> Result<(), ShardError> {
         while self.due > 0
             && let Some(last) = self.last
             && let Some(place) = self.line_after(last)?
@@ -210,7 +210,7 @@ impl<'a> Packer<'a> {
         Ok(())
     }
 
-    fn push_context_before(&mut self, of: Place) -> Result<(), Error> {
+    fn push_context_before(&mut self, of: Place) -> Result<(), ShardError> {
         let packed = self.last.map_or(0, |last| last.number + last.lines - 1);
         let mut places = Vec::new();
         let mut place = of;
@@ -227,13 +227,13 @@ impl<'a> Packer<'a> {
             .try_for_each(|place| self.push_context(place))
     }
 
-    fn push_context(&mut self, place: Place) -> Result<(), Error> {
+    fn push_context(&mut self, place: Place) -> Result<(), ShardError> {
         let line = self.shard.text(place.start..place.end)?;
         self.push_line(place, line, 0.0, &[]);
         Ok(())
     }
 
-    fn line_before(&self, place: Place) -> Result<Option<Place>, Error> {
+    fn line_before(&self, place: Place) -> Result<Option<Place>, ShardError> {
         if place.start <= self.document_text.start {
             return Ok(None);
         }
@@ -255,7 +255,7 @@ impl<'a> Packer<'a> {
         }))
     }
 
-    fn line_after(&self, place: Place) -> Result<Option<Place>, Error> {
+    fn line_after(&self, place: Place) -> Result<Option<Place>, ShardError> {
         if place.end >= self.document_text.end {
             return Ok(None);
         }
@@ -300,7 +300,7 @@ impl<'a> Packer<'a> {
             });
         }
         if place.lines > 1 {
-            collected.runs.push(Run {
+            collected.spans.push(Span {
                 line: collected.lines.len() as u32,
                 lines: place.lines,
             });

@@ -8,8 +8,8 @@ use crate::bad_expr::BadExpr;
 use crate::document::DocumentMatcher;
 use crate::line::{self, LineMatcher};
 use crate::pattern::{self, Room};
-use index::filter::{Filters, Test, Tree, Value};
-use index::plan::{Documents, Query};
+use index::filter::{FilterExpr, Filters, Predicate, Value};
+use index::plan::{DocumentQuery, TrigramQuery};
 use schema::message::{Expr, Field, Filter, Reading};
 
 /// An expression, compiled.
@@ -23,7 +23,7 @@ pub struct Compiled {
     /// What is found of a document is its name.
     pub names: bool,
     /// Of each pattern, what a document must hold for it to match there.
-    pub plans: Vec<Documents>,
+    pub plans: Vec<DocumentQuery>,
 }
 
 /// How it is decided what is found.
@@ -33,7 +33,7 @@ pub enum Kind {
         /// The judge of a line.
         matcher: Box<LineMatcher>,
         /// Which blocks to look at.
-        query: Query,
+        query: TrigramQuery,
     },
     /// Document by document.
     Documents(Box<DocumentMatcher>),
@@ -102,14 +102,14 @@ impl Kind {
 }
 
 /// Of each pattern, what a document must hold for it to match there.
-fn plans(expr: &Expr) -> Result<Vec<Documents>, BadExpr> {
+fn plans(expr: &Expr) -> Result<Vec<DocumentQuery>, BadExpr> {
     let mut plans = Vec::new();
     for (number, atom) in expr.atoms().into_iter().enumerate() {
         if let Expr::Pattern(it) = atom {
             let planned = match (it.in_path, pattern::crosses_lines(it)) {
-                (true, _) => pattern::plan(it).map(|_| Documents::ALL),
-                (_, true) => pattern::plan_across(it),
-                (_, false) => pattern::plan(it).map(Documents::Block),
+                (true, _) => pattern::plan(it).map(|_| DocumentQuery::ALL),
+                (_, true) => pattern::plan_multiline(it),
+                (_, false) => pattern::plan(it).map(DocumentQuery::Block),
             };
             plans.push(planned.map_err(|bad| BadExpr::new(number, bad))?);
         }
@@ -143,27 +143,27 @@ fn literals(expr: &Expr, negated: bool) -> Vec<&str> {
 }
 
 /// An expression of filters as the index takes it; `atom` counts them.
-pub(crate) fn tree(expr: &Expr, atom: &mut usize) -> Result<Tree, BadExpr> {
+pub(crate) fn tree(expr: &Expr, atom: &mut usize) -> Result<FilterExpr, BadExpr> {
     let mut each = |parts: &[Expr]| {
         let parts = parts.iter().map(|part| tree(part, atom));
         parts.collect::<Result<Vec<_>, _>>()
     };
     Ok(match expr {
-        Expr::All(parts) => Tree::All(each(parts)?),
-        Expr::Any(parts) => Tree::Any(each(parts)?),
-        Expr::Not(inner) => Tree::Not(Box::new(tree(inner, atom)?)),
+        Expr::All(parts) => FilterExpr::All(each(parts)?),
+        Expr::Any(parts) => FilterExpr::Any(each(parts)?),
+        Expr::Not(inner) => FilterExpr::Not(Box::new(tree(inner, atom)?)),
         Expr::Line(inner) => tree(inner, atom)?,
         // Nobody asks for the tree of a pattern.
-        Expr::Pattern(_) => Tree::All(Vec::new()),
+        Expr::Pattern(_) => FilterExpr::All(Vec::new()),
         Expr::Filter(filter) => {
             let number = *atom;
             *atom += 1;
-            Tree::Test(test(filter, number)?)
+            FilterExpr::Predicate(test(filter, number)?)
         }
     })
 }
 
-fn test(filter: &Filter, atom: usize) -> Result<Test, BadExpr> {
+fn test(filter: &Filter, atom: usize) -> Result<Predicate, BadExpr> {
     let text = &filter.text[..];
     let value = match filter.reading {
         Reading::Regexp => Value::Regexp(text),
@@ -172,12 +172,12 @@ fn test(filter: &Filter, atom: usize) -> Result<Test, BadExpr> {
     };
     let bad = |field| move |bad| BadExpr::filter(atom, field, bad);
     match (filter.field, filter.reading) {
-        (Field::Package, _) => Test::package(value).map_err(bad("package")),
-        (Field::Path, _) => Test::path(value).map_err(bad("path")),
-        (Field::Name, _) => Test::name(value).map_err(bad("name")),
-        (Field::Extension, Reading::Exact) => Ok(Test::extension(text)),
+        (Field::Package, _) => Predicate::package(value).map_err(bad("package")),
+        (Field::Path, _) => Predicate::path(value).map_err(bad("path")),
+        (Field::Name, _) => Predicate::name(value).map_err(bad("name")),
+        (Field::Extension, Reading::Exact) => Ok(Predicate::extension(text)),
         (Field::Language, Reading::Exact) => {
-            Test::language(text).map_err(|unknown| BadExpr::language(atom, &unknown))
+            Predicate::language(text).map_err(|unknown| BadExpr::language(atom, &unknown))
         }
         (Field::Extension | Field::Language, _) => Err(BadExpr {
             atom,

@@ -10,8 +10,8 @@ use crate::pattern::{self, Room};
 use crate::scan::RANGES_MAX;
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
-use index::filter::Tree;
-use index::plan::{Documents, Query};
+use index::filter::FilterExpr;
+use index::plan::{DocumentQuery, TrigramQuery};
 use schema::message::{Expr, Pattern};
 
 /// Judges documents.
@@ -21,7 +21,7 @@ pub struct DocumentMatcher {
     pub(crate) texts: Vec<Text>,
     paths: Vec<RegexMatcher>,
     /// Which documents to look at.
-    pub(crate) query: Documents,
+    pub(crate) query: DocumentQuery,
     /// What is found of a document is its name.
     names: bool,
 }
@@ -33,7 +33,7 @@ pub(crate) struct Text {
     pub(crate) expr: Expr,
     pub(crate) judge: Judge,
     /// Which blocks to look at.
-    pub(crate) look: Query,
+    pub(crate) look: TrigramQuery,
 }
 
 /// The judge of a text.
@@ -46,7 +46,7 @@ pub(crate) enum Judge {
 
 #[derive(Debug)]
 enum Node {
-    Filter(Tree),
+    Filter(FilterExpr),
     /// Index in `paths`.
     Path(usize),
     /// Index in `texts`.
@@ -174,7 +174,7 @@ impl DocumentMatcher {
     }
 
     /// Which blocks to look at, of documents that are.
-    pub(crate) fn looks(&self) -> Vec<&Query> {
+    pub(crate) fn looks(&self) -> Vec<&TrigramQuery> {
         self.texts.iter().map(|text| &text.look).collect()
     }
 
@@ -258,7 +258,7 @@ impl Building {
             Expr::Pattern(it) if pattern::crosses_lines(it) => {
                 let matcher = pattern::matcher_across(it, self.room);
                 let matcher = matcher.map_err(|bad| BadExpr::new(first, bad))?;
-                (Judge::Across(matcher), Query::All)
+                (Judge::Across(matcher), TrigramQuery::All)
             }
             _ => (
                 Judge::Line(LineMatcher::new(expr, self.room).map_err(at)?),
@@ -274,20 +274,20 @@ impl Building {
     }
 
     /// What must be in a document for the expression to hold.
-    fn query(&self, expr: &Expr) -> Result<Documents, BadExpr> {
+    fn query(&self, expr: &Expr) -> Result<DocumentQuery, BadExpr> {
         let each = |parts: &[Expr]| {
             let parts = parts.iter().map(|part| self.query(part));
             parts.collect::<Result<Vec<_>, _>>()
         };
         Ok(match expr {
-            Expr::Filter(_) | Expr::Not(_) => Documents::ALL,
-            Expr::Pattern(it) if it.in_path => Documents::ALL,
+            Expr::Filter(_) | Expr::Not(_) => DocumentQuery::ALL,
+            Expr::Pattern(it) if it.in_path => DocumentQuery::ALL,
             Expr::Pattern(it) if pattern::crosses_lines(it) => {
-                pattern::plan_across(it).map_err(|bad| BadExpr::new(0, bad))?
+                pattern::plan_multiline(it).map_err(|bad| BadExpr::new(0, bad))?
             }
-            Expr::Pattern(_) | Expr::Line(_) => Documents::Block(line::plan(expr)?),
-            Expr::All(parts) => Documents::And(each(parts)?),
-            Expr::Any(parts) => Documents::Or(each(parts)?),
+            Expr::Pattern(_) | Expr::Line(_) => DocumentQuery::Block(line::plan(expr)?),
+            Expr::All(parts) => DocumentQuery::And(each(parts)?),
+            Expr::Any(parts) => DocumentQuery::Or(each(parts)?),
         })
     }
 }

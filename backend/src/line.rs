@@ -6,7 +6,7 @@ use crate::bad_expr::BadExpr;
 use crate::pattern::{self, Room};
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
-use index::plan::Query;
+use index::plan::TrigramQuery;
 use schema::message::{Expr, Pattern};
 
 /// Says whether a line matches. Clones have caches of their own: shared ones are taken and put back
@@ -142,27 +142,27 @@ fn first_bad(expr: &Expr) -> usize {
 }
 
 /// What a block must hold for an expression to hold of a line of it.
-pub(crate) fn plan(expr: &Expr) -> Result<Query, BadExpr> {
+pub(crate) fn plan(expr: &Expr) -> Result<TrigramQuery, BadExpr> {
     plan_from(expr, &mut 0)
 }
 
-fn plan_from(expr: &Expr, next: &mut usize) -> Result<Query, BadExpr> {
+fn plan_from(expr: &Expr, next: &mut usize) -> Result<TrigramQuery, BadExpr> {
     match expr {
         Expr::Pattern(pattern) => {
             let number = *next;
             *next += 1;
             pattern::plan(pattern).map_err(|bad| BadExpr::new(number, bad))
         }
-        Expr::Filter(_) => Ok(Query::All),
+        Expr::Filter(_) => Ok(TrigramQuery::All),
         Expr::All(parts) => {
             let parts = parts.iter().map(|part| plan_from(part, next));
-            Ok(Query::and(parts.collect::<Result<Vec<_>, _>>()?))
+            Ok(TrigramQuery::and(parts.collect::<Result<Vec<_>, _>>()?))
         }
         Expr::Any(parts) => {
             let parts = parts.iter().map(|part| plan_from(part, next));
-            Ok(Query::or(parts.collect::<Result<Vec<_>, _>>()?))
+            Ok(TrigramQuery::or(parts.collect::<Result<Vec<_>, _>>()?))
         }
-        Expr::Not(inner) => plan_from(inner, next).map(|_| Query::All),
+        Expr::Not(inner) => plan_from(inner, next).map(|_| TrigramQuery::All),
         Expr::Line(inner) => plan_from(inner, next),
     }
 }

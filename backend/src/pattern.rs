@@ -5,7 +5,7 @@
 //! asks for one ([`crosses_lines`]).
 
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
-use index::plan::{self, BadPattern, Documents, Query};
+use index::plan::{self, BadPattern, DocumentQuery, TrigramQuery};
 use regex_syntax::ast::{self, Ast, Visitor};
 use regex_syntax::hir::{Hir, HirKind, Repetition};
 use schema::message::{Pattern, Syntax};
@@ -74,15 +74,15 @@ pub(crate) fn literal(pattern: &Pattern) -> Option<&str> {
 }
 
 /// What blocks must hold for the pattern to match in a line of them.
-pub(crate) fn plan(pattern: &Pattern) -> Result<Query, BadPattern> {
+pub(crate) fn plan(pattern: &Pattern) -> Result<TrigramQuery, BadPattern> {
     not_empty(pattern)?;
     plan::plan(&expression(pattern), pattern.ignore_case)
 }
 
 /// What documents must hold for the pattern to match in them, over lines or not.
-pub(crate) fn plan_across(pattern: &Pattern) -> Result<Documents, BadPattern> {
+pub(crate) fn plan_multiline(pattern: &Pattern) -> Result<DocumentQuery, BadPattern> {
     not_empty(pattern)?;
-    plan::plan_across(&expression(pattern), pattern.ignore_case)
+    plan::plan_multiline(&expression(pattern), pattern.ignore_case)
 }
 
 fn not_empty(pattern: &Pattern) -> Result<(), BadPattern> {

@@ -24,7 +24,7 @@ use crate::compiled::Compiled;
 use best::{Best, Threshold};
 use documents::Resolved;
 use emitter::{Course, Emitter};
-use index::shard::{Error, Shard};
+use index::shard::{Shard, ShardError};
 use schema::message::{Progress, ShardEnd, Want};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -130,7 +130,7 @@ struct Task<'a> {
 impl<'a> Task<'a> {
     fn search(
         self,
-        candidates: Result<Found, Error>,
+        candidates: Result<Found, ShardError>,
         course: &mut Course<'a>,
     ) -> Result<ShardEnd, Stopped> {
         let mut end = ShardEnd {
@@ -158,11 +158,11 @@ impl<'a> Task<'a> {
 /// Why a search ended early.
 enum Interrupted {
     Stopped,
-    Failed(Error),
+    Failed(ShardError),
 }
 
-impl From<Error> for Interrupted {
-    fn from(error: Error) -> Self {
+impl From<ShardError> for Interrupted {
+    fn from(error: ShardError) -> Self {
         Interrupted::Failed(error)
     }
 }

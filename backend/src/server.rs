@@ -185,7 +185,7 @@ impl Backend {
     fn hello(&self) -> Hello {
         let describe = |shard: &Arc<Shard>| {
             let live = shard.live_counts();
-            message::Shard {
+            message::ShardInfo {
                 id: shard.id(),
                 packages: live.packages,
                 documents: live.documents,
@@ -206,8 +206,8 @@ impl Backend {
     async fn answer_read<S, T: Send + 'static>(
         &self,
         connection: &mut Connection<S>,
-        read: impl FnOnce(&Snapshot) -> Result<T, index::shard::Error> + Send + 'static,
-        encode: impl FnOnce(&T, &mut Vec<u8>) -> Result<(), message::Error>,
+        read: impl FnOnce(&Snapshot) -> Result<T, index::shard::ShardError> + Send + 'static,
+        encode: impl FnOnce(&T, &mut Vec<u8>) -> Result<(), message::MessageError>,
     ) -> Result<(), connection::Error>
     where
         S: AsyncRead + AsyncWrite + Unpin + Send,
@@ -236,7 +236,7 @@ impl Backend {
     async fn answer<S>(
         &self,
         connection: &mut Connection<S>,
-        encode: impl FnOnce(&mut Vec<u8>) -> Result<(), message::Error>,
+        encode: impl FnOnce(&mut Vec<u8>) -> Result<(), message::MessageError>,
     ) -> Result<(), connection::Error>
     where
         S: AsyncRead + AsyncWrite + Unpin + Send,
@@ -263,6 +263,6 @@ where
     Err(error)
 }
 
-fn bad_request(error: &message::Error) -> connection::Error {
+fn bad_request(error: &message::MessageError) -> connection::Error {
     connection::Error::Request(error.to_string())
 }

@@ -28,12 +28,12 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    fn open(directory: &Path, open: &[Arc<Shard>]) -> Result<Snapshot, directory::Error> {
+    fn open(directory: &Path, open: &[Arc<Shard>]) -> Result<Snapshot, directory::IndexError> {
         // Before the manifest is read: one that is replaced meanwhile makes the age too old, not too
         // young, until it is taken up.
         let stamp = directory::manifest_stamp(directory);
         Ok(Snapshot {
-            shards: Index::open_again(directory, open)?.shards,
+            shards: Index::reopen(directory, open)?.shards,
             updated: stamp.map_or(0, |(_, seconds, _)| u64::try_from(seconds).unwrap_or(0)),
         })
     }
@@ -54,7 +54,7 @@ pub struct Live {
 
 impl Live {
     /// Opens the index in `directory`.
-    pub fn open(directory: &Path) -> Result<Live, directory::Error> {
+    pub fn open(directory: &Path) -> Result<Live, directory::IndexError> {
         Ok(Live {
             directory: directory.to_owned(),
             current: ArcSwap::from_pointee(Snapshot::open(directory, &[])?),
@@ -114,7 +114,7 @@ impl Live {
     }
 
     /// Opens the index again and makes it the current generation.
-    pub fn reload(&self) -> Result<(), directory::Error> {
+    pub fn reload(&self) -> Result<(), directory::IndexError> {
         let old = self.current();
         let new = Snapshot::open(&self.directory, &old.shards)?;
         let mut previous = self

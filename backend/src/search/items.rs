@@ -6,7 +6,7 @@
 //! (`ACROSS_BYTES_MAX`).
 
 use super::units::{Runs, UNIT_BLOCKS};
-use index::shard::{DocId, DocumentCandidates, Error, Shard};
+use index::shard::{DocId, DocumentCandidates, Shard, ShardError};
 use std::ops::Range;
 
 /// Documents of a unit, at most: judging one by its name takes well below a microsecond.
@@ -34,7 +34,7 @@ pub(super) struct Items<'a> {
 }
 
 impl<'a> Items<'a> {
-    pub(super) fn new(found: &'a DocumentCandidates, shard: &Shard) -> Result<Self, Error> {
+    pub(super) fn new(found: &'a DocumentCandidates, shard: &Shard) -> Result<Self, ShardError> {
         let mut items = Items {
             blocks: found.blocks.as_deref(),
             items: Vec::new(),

@@ -1,7 +1,7 @@
 //! Where the matching lines of a run of blocks are: in which block, and which number they have.
 
 use crate::batch::Place;
-use index::shard::{BlockId, Error, Shard};
+use index::shard::{BlockId, Shard, ShardError};
 use std::ops::Range;
 
 /// Says where the matching lines of a run are, which ascend.
@@ -22,7 +22,7 @@ pub(super) struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    pub(super) fn new(shard: &'a Shard, run: Range<u32>) -> Result<Self, Error> {
+    pub(super) fn new(shard: &'a Shard, run: Range<u32>) -> Result<Self, ShardError> {
         let base = shard.text_range(run.start..run.start + 1)?;
         Ok(Lines {
             shard,
@@ -38,7 +38,7 @@ impl<'a> Lines<'a> {
     }
 
     /// Goes on to the block of a line.
-    pub(super) fn enter(&mut self, line: &Range<usize>) -> Result<(), Error> {
+    pub(super) fn enter(&mut self, line: &Range<usize>) -> Result<(), ShardError> {
         let start = self.base + line.start as u64;
         while start >= self.block_end && self.block + 1 < self.run.end {
             self.block += 1;
@@ -54,7 +54,7 @@ impl<'a> Lines<'a> {
         Ok(())
     }
 
-    pub(super) fn place(&mut self, text: &[u8], line: &Range<usize>) -> Result<Place, Error> {
+    pub(super) fn place(&mut self, text: &[u8], line: &Range<usize>) -> Result<Place, ShardError> {
         self.enter(line)?;
         let between = text.get(self.counted..line.start);
         let between = between.ok_or_else(|| self.shard.inconsistent("where a block begins"))?;
@@ -72,7 +72,11 @@ impl<'a> Lines<'a> {
     }
 
     /// The place of a run of lines.
-    pub(super) fn place_run(&mut self, text: &[u8], run: &Range<usize>) -> Result<Place, Error> {
+    pub(super) fn place_run(
+        &mut self,
+        text: &[u8],
+        run: &Range<usize>,
+    ) -> Result<Place, ShardError> {
         let place = self.place(text, run)?;
         let body = &text[run.clone()];
         let ends = memchr::memchr_iter(b'\n', body).count() as u32;

@@ -8,8 +8,8 @@ use super::units::Found;
 use super::{Request, Stopped};
 use crate::compiled::Kind;
 use crate::rank;
-use index::plan::{Documents, Query};
-use index::shard::{Error, PackageId, Shard};
+use index::plan::{DocumentQuery, TrigramQuery};
+use index::shard::{PackageId, Shard, ShardError};
 use schema::message::{Estimate, Progress, ShardEnd};
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ pub(super) enum Part {
     Held(Found),
     /// Too many to be held: they are evaluated again. So many are blocks.
     Counted(u64),
-    Failed(Error),
+    Failed(ShardError),
 }
 
 /// Why there is no plan.
@@ -96,7 +96,7 @@ impl Request<'_> {
     }
 
     /// The candidates of a shard; `None`: it was stopped.
-    fn candidates(&self, shard: &Shard) -> Result<Option<Found>, Error> {
+    fn candidates(&self, shard: &Shard) -> Result<Option<Found>, ShardError> {
         // Of a shard that is damaged already nothing is believed, though these pages may be whole.
         shard.intact()?;
         let stop = || self.cancel.is_cancelled();
@@ -141,17 +141,17 @@ impl Request<'_> {
     }
 
     /// What a pattern alone would cost. A shard that cannot be read is told of where it is searched.
-    fn estimate_of(&self, plan: &Documents) -> Result<Estimate, Stopped> {
+    fn estimate_of(&self, plan: &DocumentQuery) -> Result<Estimate, Stopped> {
         let stop = || self.cancel.is_cancelled();
         let mut candidates = 0;
         for shard in self.shards {
             let filters = &self.compiled.filters;
             let found = match plan {
-                Documents::Block(query) => shard
+                DocumentQuery::Block(query) => shard
                     .filtered_candidates(query, filters, &stop)
                     .map(|found| found.map(|found| Found::Blocks(found).blocks())),
                 over_lines => shard
-                    .document_candidates(over_lines, &[&Query::All], filters, &stop)
+                    .document_candidates(over_lines, &[&TrigramQuery::All], filters, &stop)
                     .map(|found| found.map(|found| found.block_count)),
             };
             match found {
@@ -162,7 +162,7 @@ impl Request<'_> {
         }
         Ok(Estimate {
             plan: match plan {
-                Documents::Block(query) => query.to_string(),
+                DocumentQuery::Block(query) => query.to_string(),
                 over_lines => over_lines.to_string(),
             },
             candidates,
@@ -170,7 +170,11 @@ impl Request<'_> {
     }
 
     /// What a part of a plan stands for.
-    pub(super) fn take(&self, part: Part, shard: &Shard) -> Result<Result<Found, Error>, Stopped> {
+    pub(super) fn take(
+        &self,
+        part: Part,
+        shard: &Shard,
+    ) -> Result<Result<Found, ShardError>, Stopped> {
         let candidates = match part {
             Part::Held(candidates) => Ok(Some(candidates)),
             Part::Counted(_) => self.candidates(shard),

@@ -10,7 +10,7 @@ use crate::compiled::Kind;
 use crate::document::Marks;
 use crate::line::LineMatcher;
 use crate::{rank, scan};
-use index::shard::{BlockId, DocId, Document, Error, Package};
+use index::shard::{BlockId, DocId, Document, Package, ShardError};
 use schema::message::Want;
 use std::mem;
 use std::ops::{ControlFlow, Range};
@@ -192,7 +192,7 @@ impl<'a> Searcher<'a> {
         })
     }
 
-    pub(super) fn end(&mut self, found: Found<'a>, out: &mut Packed) -> Result<(), Error> {
+    pub(super) fn end(&mut self, found: Found<'a>, out: &mut Packed) -> Result<(), ShardError> {
         self.collected = match found.packer {
             Some(packer) => packer.finish(out)?,
             None => found.collected,
@@ -309,7 +309,7 @@ impl<'a> Found<'a> {
         line: &[u8],
         ranges: &[(usize, usize)],
         (packed, keeping): (&mut Packed, &mut Keeping),
-    ) -> Result<(), Error> {
+    ) -> Result<(), ShardError> {
         let rank = self.line_rank(line, ranges);
         match self.task.request.best_limit() {
             Some(limit) => {
@@ -327,7 +327,7 @@ impl<'a> Found<'a> {
         &mut self,
         ranges: &[(usize, usize)],
         (packed, keeping): (&mut Packed, &mut Keeping),
-    ) -> Result<(), Error> {
+    ) -> Result<(), ShardError> {
         let rank = self.name_rank(ranges);
         match self.task.request.best_limit() {
             Some(limit) => {
@@ -355,7 +355,7 @@ impl<'a> Found<'a> {
         &mut self,
         ranges: &[(usize, usize)],
         out: &mut Packed,
-    ) -> Result<(), Error> {
+    ) -> Result<(), ShardError> {
         let rank = self.name_rank(ranges);
         self.packer()?.push_name(rank, ranges, out);
         Ok(())
@@ -379,11 +379,11 @@ impl<'a> Found<'a> {
         rank: f32,
         ranges: &[(usize, usize)],
         out: &mut Packed,
-    ) -> Result<(), Error> {
+    ) -> Result<(), ShardError> {
         self.packer()?.push(place, line, rank, ranges, out)
     }
 
-    fn packer(&mut self) -> Result<&mut Packer<'a>, Error> {
+    fn packer(&mut self) -> Result<&mut Packer<'a>, ShardError> {
         Ok(match &mut self.packer {
             Some(packer) => packer,
             none => none.insert(Packer::new(

@@ -1,7 +1,7 @@
 //! Candidates, cut into units.
 
 use super::items::{Item, Items};
-use index::shard::{Candidates, DocumentCandidates, Error, Shard};
+use index::shard::{Candidates, DocumentCandidates, Shard, ShardError};
 use std::ops::Range;
 
 /// Candidate blocks of a unit: a quarter of a megabyte of text, some tenths of a millisecond.
@@ -57,7 +57,7 @@ pub(super) enum Unit<'a> {
 }
 
 impl<'a> Units<'a> {
-    pub(super) fn new(found: &'a Found, shard: &Shard) -> Result<Self, Error> {
+    pub(super) fn new(found: &'a Found, shard: &Shard) -> Result<Self, ShardError> {
         Ok(match found {
             Found::Blocks(Candidates::Blocks(blocks)) => Units::List(blocks),
             Found::Blocks(Candidates::Ranges(ranges)) => Units::of_ranges(ranges),

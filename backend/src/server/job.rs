@@ -32,7 +32,7 @@ pub(super) struct Finished {
 
 impl Finished {
     /// All that is left to be said of a search: of a small one, all there is.
-    pub(super) fn encode(&self, out: &mut Vec<u8>) -> Result<(), message::Error> {
+    pub(super) fn encode(&self, out: &mut Vec<u8>) -> Result<(), message::MessageError> {
         out.extend_from_slice(&self.rest.frames);
         self.rest.after.encode(out)?;
         self.end.encode(out)

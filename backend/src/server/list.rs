@@ -12,8 +12,8 @@ use crate::snapshot::Snapshot;
 use first::First;
 use index::corpus::SkipReason;
 use index::document::{language, split_version};
-use index::shard::{DocId, Document, Error, Package, PackageId, Shard};
-use schema::message::{Entry, ListReply, ListRequest, What};
+use index::shard::{DocId, Document, Package, PackageId, Shard, ShardError};
+use schema::message::{ListEntry, ListKind, ListReply, ListRequest};
 use std::collections::BTreeMap;
 use std::time::UNIX_EPOCH;
 
@@ -21,15 +21,15 @@ use std::time::UNIX_EPOCH;
 const DETAIL_BYTES_MAX: usize = 4 << 10;
 
 /// What is asked for.
-pub(super) fn read(snapshot: &Snapshot, request: &ListRequest) -> Result<ListReply, Error> {
-    match request.what {
-        What::Packages => packages(snapshot, request),
-        What::Children => children(snapshot, request),
-        What::Skipped => skipped(snapshot, request),
+pub(super) fn read(snapshot: &Snapshot, request: &ListRequest) -> Result<ListReply, ShardError> {
+    match request.kind {
+        ListKind::Packages => packages(snapshot, request),
+        ListKind::Children => children(snapshot, request),
+        ListKind::Skipped => skipped(snapshot, request),
     }
 }
 
-fn packages(snapshot: &Snapshot, request: &ListRequest) -> Result<ListReply, Error> {
+fn packages(snapshot: &Snapshot, request: &ListRequest) -> Result<ListReply, ShardError> {
     let mut first = First::new(request);
     for shard in &snapshot.shards {
         for id in shard.live_packages() {
@@ -47,13 +47,13 @@ fn packages(snapshot: &Snapshot, request: &ListRequest) -> Result<ListReply, Err
     })
 }
 
-fn describe_package(shard: &Shard, id: PackageId) -> Result<Entry, Error> {
+fn describe_package(shard: &Shard, id: PackageId) -> Result<ListEntry, ShardError> {
     let package = shard.package(id)?;
-    let mut entry = Entry {
+    let mut entry = ListEntry {
         package: package.directory.to_vec(),
         documents: package.documents.end - package.documents.start,
         indexed: indexed(shard),
-        ..Entry::default()
+        ..ListEntry::default()
     };
     for document in package.documents {
         let document = shard.document(DocId(document))?;
@@ -63,7 +63,7 @@ fn describe_package(shard: &Shard, id: PackageId) -> Result<Entry, Error> {
     Ok(entry)
 }
 
-fn text_bytes(shard: &Shard, document: &Document<'_>) -> Result<u64, Error> {
+fn text_bytes(shard: &Shard, document: &Document<'_>) -> Result<u64, ShardError> {
     let text = shard.text_range(document.blocks.clone())?;
     Ok(text.end - text.start)
 }
@@ -79,7 +79,7 @@ fn indexed(shard: &Shard) -> u64 {
 
 /// Of the package that goes by the name: the one with that directory, else the last of its versions.
 /// A shard that cannot be read matters only when no other one has such a package.
-fn children(snapshot: &Snapshot, request: &ListRequest) -> Result<ListReply, Error> {
+fn children(snapshot: &Snapshot, request: &ListRequest) -> Result<ListReply, ShardError> {
     let mut result = Ok(ListReply::default());
     let mut best: Option<Named<'_>> = None;
     for shard in &snapshot.shards {
@@ -109,7 +109,7 @@ impl Named<'_> {
     }
 }
 
-fn named<'a>(shard: &'a Shard, name: &[u8]) -> Result<Option<Named<'a>>, Error> {
+fn named<'a>(shard: &'a Shard, name: &[u8]) -> Result<Option<Named<'a>>, ShardError> {
     let mut found = Vec::new();
     for id in shard.live_packages() {
         let directory = shard.package(id)?.directory;
@@ -139,7 +139,7 @@ fn children_of(
     shard: &Shard,
     package: PackageId,
     request: &ListRequest,
-) -> Result<ListReply, Error> {
+) -> Result<ListReply, ShardError> {
     let Package {
         directory,
         documents,
@@ -152,17 +152,17 @@ fn children_of(
             continue;
         };
         let bytes = directory.len() + name.len();
-        let new = || Entry {
+        let new = || ListEntry {
             package: directory.to_vec(),
             path: name.to_vec(),
-            ..Entry::default()
+            ..ListEntry::default()
         };
         if let Some(entry) = first.entry(name, bytes, new) {
             add(entry, shard, &document)?;
         }
     }
     let indexed = indexed(shard);
-    let reply = first.finish(|entry| Ok(Entry { indexed, ..entry }));
+    let reply = first.finish(|entry| Ok(ListEntry { indexed, ..entry }));
     shard.intact()?;
     reply
 }
@@ -175,7 +175,7 @@ fn child<'a>(path: &'a [u8], directory: &[u8]) -> Option<&'a [u8]> {
 }
 
 /// Adds a document to the entry that is it, or that it is in.
-fn add(entry: &mut Entry, shard: &Shard, document: &Document<'_>) -> Result<(), Error> {
+fn add(entry: &mut ListEntry, shard: &Shard, document: &Document<'_>) -> Result<(), ShardError> {
     entry.documents += 1;
     entry.lines += u64::from(document.lines);
     entry.text_bytes += text_bytes(shard, document)?;
@@ -188,7 +188,7 @@ fn add(entry: &mut Entry, shard: &Shard, document: &Document<'_>) -> Result<(), 
     Ok(())
 }
 
-fn skipped(snapshot: &Snapshot, request: &ListRequest) -> Result<ListReply, Error> {
+fn skipped(snapshot: &Snapshot, request: &ListRequest) -> Result<ListReply, ShardError> {
     let mut first = First::new(request);
     for shard in &snapshot.shards {
         skipped_in(shard, request, &mut first)?;
@@ -196,7 +196,11 @@ fn skipped(snapshot: &Snapshot, request: &ListRequest) -> Result<ListReply, Erro
     first.finish(Ok)
 }
 
-fn skipped_in(shard: &Shard, request: &ListRequest, first: &mut First<Entry>) -> Result<(), Error> {
+fn skipped_in(
+    shard: &Shard,
+    request: &ListRequest,
+    first: &mut First<ListEntry>,
+) -> Result<(), ShardError> {
     let mut directories = BTreeMap::new();
     for id in shard.live_packages() {
         let directory = shard.package(id)?.directory;
@@ -213,13 +217,13 @@ fn skipped_in(shard: &Shard, request: &ListRequest, first: &mut First<Entry>) ->
         let name = [directory, &file.path].join(&b'/');
         let (reason, detail) = reason(file.reason);
         let bytes = name.len() + detail.len();
-        first.entry(&name, bytes, || Entry {
+        first.entry(&name, bytes, || ListEntry {
             package: directory.to_vec(),
             path: file.path,
             indexed,
             reason,
             detail,
-            ..Entry::default()
+            ..ListEntry::default()
         });
     }
     shard.intact()

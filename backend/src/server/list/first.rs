@@ -4,7 +4,7 @@
 //! **Invariant:** when something is left out it lies behind all that is kept, and
 //! [`ListReply::more`] says so.
 
-use schema::message::{Entry, ListReply, ListRequest};
+use schema::message::{ListEntry, ListReply, ListRequest};
 use std::collections::BTreeMap;
 
 /// Bytes of a reply's entries, at most: half of what a frame may have, which leaves room for a single
@@ -73,7 +73,7 @@ impl<T> First<T> {
     /// The reply, of entries that `describe` makes.
     pub(super) fn finish<E>(
         self,
-        describe: impl FnMut(T) -> Result<Entry, E>,
+        describe: impl FnMut(T) -> Result<ListEntry, E>,
     ) -> Result<ListReply, E> {
         let kept = self.kept.into_values().map(|(_, kept)| kept);
         Ok(ListReply {
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use schema::frame::FRAME_BYTES_MAX;
-    use schema::message::What;
+    use schema::message::ListKind;
     use std::collections::BTreeSet;
 
     fn first<'a>(
@@ -97,7 +97,7 @@ mod tests {
         count: u32,
     ) -> ListReply {
         let mut first = First::new(&ListRequest {
-            what: What::Packages,
+            kind: ListKind::Packages,
             package: Vec::new(),
             prefix: Vec::new(),
             after: after.to_vec(),
@@ -107,9 +107,9 @@ mod tests {
             first.entry(name, name.len(), || name.clone());
         }
         let describe = |package| {
-            Ok::<_, ()>(Entry {
+            Ok::<_, ()>(ListEntry {
                 package,
-                ..Entry::default()
+                ..ListEntry::default()
             })
         };
         first.finish(describe).unwrap()
