@@ -1,6 +1,6 @@
 //! Answers FILE: a part of a document.
 
-use crate::snapshot::Snapshot;
+use crate::live_shards::Generation;
 use index::document::language;
 use index::shard::{BlockId, Document, Shard, ShardError};
 use schema::message::{FileRange, FileReply, FileRequest};
@@ -11,7 +11,7 @@ const REPLY_BYTES_MAX: u64 = 512 << 10;
 
 /// The part of the document that is asked for; `found` is false when there is no such document.
 /// A shard that cannot be read matters only when no other one has it.
-pub(super) fn read(snapshot: &Snapshot, request: &FileRequest) -> Result<FileReply, ShardError> {
+pub(super) fn read(snapshot: &Generation, request: &FileRequest) -> Result<FileReply, ShardError> {
     let mut result = Ok(FileReply::default());
     for shard in &snapshot.shards {
         match read_shard(shard, request) {

@@ -2,17 +2,17 @@
 //!
 //! Nothing here is sorted in a shard: packages and documents stand in the order of their rank. So all
 //! names are looked at, and the first of those that were asked for are kept, at most as many as fit
-//! into a reply ([`First`]); what costs more than a name is read of those alone.
+//! into a reply ([`ReplyBuilder`]); what costs more than a name is read of those alone.
 //! **Invariant:** only live packages are listed, and a reply never leaves out what lies between two of
 //! its entries.
 
-mod first;
+mod reply_builder;
 
-use crate::snapshot::Snapshot;
-use first::First;
+use crate::live_shards::Generation;
 use index::corpus::SkipReason;
 use index::document::{language, split_version};
 use index::shard::{DocId, Document, Package, PackageId, Shard, ShardError};
+use reply_builder::ReplyBuilder;
 use schema::message::{ListEntry, ListKind, ListReply, ListRequest};
 use std::collections::BTreeMap;
 use std::time::UNIX_EPOCH;
@@ -21,7 +21,7 @@ use std::time::UNIX_EPOCH;
 const DETAIL_BYTES_MAX: usize = 4 << 10;
 
 /// What is asked for.
-pub(super) fn read(snapshot: &Snapshot, request: &ListRequest) -> Result<ListReply, ShardError> {
+pub(super) fn read(snapshot: &Generation, request: &ListRequest) -> Result<ListReply, ShardError> {
     match request.kind {
         ListKind::Packages => packages(snapshot, request),
         ListKind::Children => children(snapshot, request),
@@ -29,8 +29,8 @@ pub(super) fn read(snapshot: &Snapshot, request: &ListRequest) -> Result<ListRep
     }
 }
 
-fn packages(snapshot: &Snapshot, request: &ListRequest) -> Result<ListReply, ShardError> {
-    let mut first = First::new(request);
+fn packages(snapshot: &Generation, request: &ListRequest) -> Result<ListReply, ShardError> {
+    let mut first = ReplyBuilder::new(request);
     for shard in &snapshot.shards {
         for id in shard.live_packages() {
             let directory = shard.package(id)?.directory;
@@ -79,12 +79,12 @@ fn indexed(shard: &Shard) -> u64 {
 
 /// Of the package that goes by the name: the one with that directory, else the last of its versions.
 /// A shard that cannot be read matters only when no other one has such a package.
-fn children(snapshot: &Snapshot, request: &ListRequest) -> Result<ListReply, ShardError> {
+fn children(snapshot: &Generation, request: &ListRequest) -> Result<ListReply, ShardError> {
     let mut result = Ok(ListReply::default());
-    let mut best: Option<Named<'_>> = None;
+    let mut best: Option<NamedPackage<'_>> = None;
     for shard in &snapshot.shards {
         match named(shard, &request.package) {
-            Ok(found) => best = best.into_iter().chain(found).max_by_key(Named::key),
+            Ok(found) => best = best.into_iter().chain(found).max_by_key(NamedPackage::key),
             Err(error) => result = Err(error),
         }
     }
@@ -95,26 +95,26 @@ fn children(snapshot: &Snapshot, request: &ListRequest) -> Result<ListReply, Sha
 }
 
 /// A package that goes by a name.
-struct Named<'a> {
+struct NamedPackage<'a> {
     shard: &'a Shard,
     id: PackageId,
     directory: Vec<u8>,
     is_exact: bool,
 }
 
-impl Named<'_> {
+impl NamedPackage<'_> {
     /// The greatest is meant.
     fn key(&self) -> (bool, Vec<u8>) {
         (self.is_exact, self.directory.clone())
     }
 }
 
-fn named<'a>(shard: &'a Shard, name: &[u8]) -> Result<Option<Named<'a>>, ShardError> {
+fn named<'a>(shard: &'a Shard, name: &[u8]) -> Result<Option<NamedPackage<'a>>, ShardError> {
     let mut found = Vec::new();
     for id in shard.live_packages() {
         let directory = shard.package(id)?.directory;
         if goes_by(directory, name) {
-            found.push(Named {
+            found.push(NamedPackage {
                 shard,
                 id,
                 directory: directory.to_vec(),
@@ -123,7 +123,7 @@ fn named<'a>(shard: &'a Shard, name: &[u8]) -> Result<Option<Named<'a>>, ShardEr
         }
     }
     shard.intact()?;
-    Ok(found.into_iter().max_by_key(Named::key))
+    Ok(found.into_iter().max_by_key(NamedPackage::key))
 }
 
 fn is_asked_for(directory: &[u8], request: &ListRequest) -> bool {
@@ -145,7 +145,7 @@ fn children_of(
         documents,
         ..
     } = shard.package(package)?;
-    let mut first = First::new(request);
+    let mut first = ReplyBuilder::new(request);
     for document in documents {
         let document = shard.document(DocId(document))?;
         let Some(name) = child(document.path, &request.prefix) else {
@@ -188,8 +188,8 @@ fn add(entry: &mut ListEntry, shard: &Shard, document: &Document<'_>) -> Result<
     Ok(())
 }
 
-fn skipped(snapshot: &Snapshot, request: &ListRequest) -> Result<ListReply, ShardError> {
-    let mut first = First::new(request);
+fn skipped(snapshot: &Generation, request: &ListRequest) -> Result<ListReply, ShardError> {
+    let mut first = ReplyBuilder::new(request);
     for shard in &snapshot.shards {
         skipped_in(shard, request, &mut first)?;
     }
@@ -199,7 +199,7 @@ fn skipped(snapshot: &Snapshot, request: &ListRequest) -> Result<ListReply, Shar
 fn skipped_in(
     shard: &Shard,
     request: &ListRequest,
-    first: &mut First<ListEntry>,
+    first: &mut ReplyBuilder<ListEntry>,
 ) -> Result<(), ShardError> {
     let mut directories = BTreeMap::new();
     for id in shard.live_packages() {

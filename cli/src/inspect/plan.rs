@@ -5,7 +5,7 @@ use super::{Arguments, Mode, say_rest};
 use crate::search;
 use crate::{size, terminal};
 use anyhow::Result;
-use backend::compiled::{Compiled, Kind};
+use backend::compiled_query::{CompiledQuery, Strategy};
 use frontend::{BadQuery, Query};
 use index::directory::Index;
 use index::plan;
@@ -59,10 +59,13 @@ fn compile(text: &str, arguments: &Arguments) -> Result<plan::TrigramQuery, BadQ
         bad
     };
     let query = Query::new(pattern, 0)?;
-    let compiled = Compiled::new(query.expr(), false);
-    match compiled.map_err(|bad| refused(&bad.reason, bad.at))?.kind {
-        Kind::Lines { query, .. } => Ok(query),
-        Kind::Documents(_) => Err(refused("a pattern over lines has no plan of blocks", None)),
+    let compiled = CompiledQuery::new(query.expr(), false);
+    match compiled
+        .map_err(|bad| refused(&bad.reason, bad.at))?
+        .strategy
+    {
+        Strategy::Lines { query, .. } => Ok(query),
+        Strategy::Documents(_) => Err(refused("a pattern over lines has no plan of blocks", None)),
     }
 }
 

@@ -1,7 +1,7 @@
 //! What people search for.
 
-use backend::compiled::{Compiled, Kind};
-use backend::line::LineMatcher;
+use backend::compiled_query::{CompiledQuery, Strategy};
+use backend::line_matcher::LineMatcher;
 use backend::scan;
 use frontend::Query;
 use index::filter::{FilterExpr, Predicate, Value};
@@ -42,12 +42,12 @@ pub(super) fn pattern(data: &[u8]) {
     }
     let expr = Expr::Pattern(pattern.clone());
     let query = Query::new(expr.clone(), 0);
-    let Ok(compiled) = Compiled::new(&expr, false) else {
+    let Ok(compiled) = CompiledQuery::new(&expr, false) else {
         return;
     };
     let query = query.unwrap_or_else(|bad| panic!("{pattern:?}: {bad:?}"));
     assert!(!query.interpreted_as().is_empty());
-    if let Kind::Lines { matcher, query } = &compiled.kind {
+    if let Strategy::Lines { matcher, query } = &compiled.strategy {
         let _ = scan::matching_lines(matcher, text, |line| {
             check_line(matcher, query, &text[line]);
             ControlFlow::Continue(())

@@ -16,7 +16,7 @@ pub(super) const REPLY_BYTES_MAX: usize = 512 << 10;
 const ENTRY_BYTES: usize = 208;
 
 /// What is kept so far.
-pub(super) struct First<T> {
+pub(super) struct ReplyBuilder<T> {
     after: Vec<u8>,
     count: usize,
     /// With the bytes that each takes.
@@ -26,10 +26,10 @@ pub(super) struct First<T> {
     end: Option<Vec<u8>>,
 }
 
-impl<T> First<T> {
+impl<T> ReplyBuilder<T> {
     /// As many as the request asks for, and one at least: whoever asks again gets on.
     pub(super) fn new(request: &ListRequest) -> Self {
-        First {
+        ReplyBuilder {
             after: request.after.clone(),
             count: request.count.max(1) as usize,
             kept: BTreeMap::new(),
@@ -96,7 +96,7 @@ mod tests {
         after: &[u8],
         count: u32,
     ) -> ListReply {
-        let mut first = First::new(&ListRequest {
+        let mut first = ReplyBuilder::new(&ListRequest {
             kind: ListKind::Packages,
             package: Vec::new(),
             prefix: Vec::new(),

@@ -1,23 +1,23 @@
 //! An expression, compiled: what is looked for in which documents.
 //!
 //! Filters that must all hold are the index's business, and are asked first. What is left is, for
-//! nearly all queries, decided line by line ([`Kind::Lines`]); else documents are judged as wholes
-//! ([`Kind::Documents`]).
+//! nearly all queries, decided line by line ([`Strategy::Lines`]); else documents are judged as wholes
+//! ([`Strategy::Documents`]).
 
 use crate::bad_expr::BadExpr;
-use crate::document::DocumentMatcher;
-use crate::line::{self, LineMatcher};
-use crate::pattern::{self, Room};
+use crate::document_matcher::DocumentMatcher;
+use crate::line_matcher::{self, LineMatcher};
+use crate::pattern::{self, SizeLimits};
 use index::filter::{FilterExpr, Filters, Predicate, Value};
 use index::plan::{DocumentQuery, TrigramQuery};
 use schema::message::{Expr, Field, Filter, Reading};
 
 /// An expression, compiled.
-pub struct Compiled {
+pub struct CompiledQuery {
     /// Which documents are searched.
     pub filters: Filters,
     /// What is looked for in them.
-    pub kind: Kind,
+    pub strategy: Strategy,
     /// What ranking looks for in paths: the literals that are not below a `Not`.
     pub literals: Vec<String>,
     /// What is found of a document is its name.
@@ -27,7 +27,7 @@ pub struct Compiled {
 }
 
 /// How it is decided what is found.
-pub enum Kind {
+pub enum Strategy {
     /// Line by line.
     Lines {
         /// The judge of a line.
@@ -39,9 +39,9 @@ pub enum Kind {
     Documents(Box<DocumentMatcher>),
 }
 
-impl Compiled {
+impl CompiledQuery {
     /// Compiles an expression, of which lines are found, or names of documents.
-    pub fn new(expr: &Expr, names: bool) -> Result<Compiled, BadExpr> {
+    pub fn new(expr: &Expr, names: bool) -> Result<CompiledQuery, BadExpr> {
         let (mut filters, mut rest) = (Filters::default(), Vec::new());
         // Of each pattern and filter of the rest, which one it is in the whole.
         let (mut atom, mut whole) = (0, Vec::new());
@@ -63,10 +63,10 @@ impl Compiled {
         let plans = plans(&rest).map_err(of_whole)?;
         let all = pattern::check_all(&rest.patterns());
         all.map_err(|bad| of_whole(BadExpr::new(0, bad)))?;
-        let kind = Kind::new(&rest, names).map_err(of_whole)?;
-        Ok(Compiled {
+        let strategy = Strategy::new(&rest, names).map_err(of_whole)?;
+        Ok(CompiledQuery {
             filters,
-            kind,
+            strategy,
             literals: literals(&rest, false)
                 .into_iter()
                 .map(str::to_owned)
@@ -78,25 +78,25 @@ impl Compiled {
 
     /// What blocks or documents must hold, for people.
     pub fn plan_text(&self) -> String {
-        match &self.kind {
-            Kind::Lines { query, .. } => query.to_string(),
-            Kind::Documents(matcher) => matcher.plan_text(),
+        match &self.strategy {
+            Strategy::Lines { query, .. } => query.to_string(),
+            Strategy::Documents(matcher) => matcher.plan_text(),
         }
     }
 }
 
-impl Kind {
-    fn new(expr: &Expr, names: bool) -> Result<Kind, BadExpr> {
+impl Strategy {
+    fn new(expr: &Expr, names: bool) -> Result<Strategy, BadExpr> {
         if names || !is_of_lines(expr) {
             let matcher = DocumentMatcher::new(expr, names)?;
-            return Ok(Kind::Documents(Box::new(matcher)));
+            return Ok(Strategy::Documents(Box::new(matcher)));
         }
-        Ok(Kind::Lines {
+        Ok(Strategy::Lines {
             matcher: Box::new(LineMatcher::new(
                 expr,
-                Room::of_one_of(expr.patterns().len()),
+                SizeLimits::of_one_of(expr.patterns().len()),
             )?),
-            query: line::plan(expr)?,
+            query: line_matcher::plan(expr)?,
         })
     }
 }
