@@ -4,11 +4,11 @@ mod popularity;
 mod progress;
 
 use crate::units;
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use index::block::BLOCK_BYTES_RANGE;
 use index::corpus::{self, Source};
 use index::indexing::{
-    self, BuildOptions, Changes, MEMORY_BYTES_MIN, Outcome, Progress, Read, Report,
+    self, BuildOptions, Changes, MEMORY_BYTES_MIN, Outcome, Progress, ReadStats, Report,
 };
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
@@ -108,7 +108,10 @@ impl BuildFlags {
             options.memory_bytes = usize::try_from(memory).unwrap_or(usize::MAX);
         }
         if let Some(file) = &self.package_ranks {
-            options.popularity = popularity::read(file)?;
+            let text = std::fs::read(file)
+                .with_context(|| format!("cannot read the package ranks in {}", file.display()))?;
+            let parsed = popularity::parse(&text);
+            options.popularity = parsed.with_context(|| file.display().to_string())?;
         }
         options.shard_bytes = self.shard_size.unwrap_or(options.shard_bytes);
         options.jobs = self.jobs.map_or(options.jobs, usize::from);
@@ -160,7 +163,7 @@ fn summary(report: &Report, out: &Path, elapsed: Duration) -> String {
     }
     let read = &report.read;
     let mut line = String::new();
-    if report.outcome == Outcome::BuiltAnew {
+    if report.outcome == Outcome::Rebuilt {
         line.push_str(
             "the index had been built with other options, so everything was read again\n",
         );
@@ -178,7 +181,7 @@ fn summary(report: &Report, out: &Path, elapsed: Duration) -> String {
     format!("{line}; {index}; {}", what_was_left_out(read, out))
 }
 
-fn what_was_read(read: &Read, elapsed: Duration) -> String {
+fn what_was_read(read: &ReadStats, elapsed: Duration) -> String {
     let seconds = elapsed.as_secs_f64().max(0.001);
     let rate = units::size((read.text_bytes as f64 / seconds) as u64);
     format!(
@@ -189,7 +192,7 @@ fn what_was_read(read: &Read, elapsed: Duration) -> String {
     )
 }
 
-fn what_was_left_out(read: &Read, out: &Path) -> String {
+fn what_was_left_out(read: &ReadStats, out: &Path) -> String {
     let left_out: u64 = read.skipped.values().sum();
     if left_out == 0 {
         return "nothing was left out".to_owned();

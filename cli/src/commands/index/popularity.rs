@@ -3,7 +3,6 @@
 use anyhow::{Context, Result, ensure};
 use index::document::Popularity;
 use std::collections::HashMap;
-use std::path::Path;
 
 /// The value of a package in the file.
 #[derive(serde::Deserialize)]
@@ -15,13 +14,7 @@ struct Ranks {
     rdep: f32,
 }
 
-/// Reads popularity by package name, without version, from a JSON object of objects.
-pub(super) fn read(file: &Path) -> Result<HashMap<Vec<u8>, Popularity>> {
-    let text = std::fs::read(file)
-        .with_context(|| format!("cannot read the package ranks in {}", file.display()))?;
-    parse(&text).with_context(|| file.display().to_string())
-}
-
+/// Parses popularity by package name, without version, from a JSON object of objects.
 pub(crate) fn parse(text: &[u8]) -> Result<HashMap<Vec<u8>, Popularity>> {
     let ranks: HashMap<String, Ranks> = serde_json::from_slice(text)
         .context("not package ranks; expected JSON such as {\"bash\": {\"inst\": 0.9}}")?;

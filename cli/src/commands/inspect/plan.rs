@@ -5,7 +5,7 @@ use super::limited::print_rest;
 use crate::print::plan_in_words;
 use crate::{query, units};
 use anyhow::Result;
-use backend::compiled::{Compiled, Kind};
+use backend::compiled_query::{CompiledQuery, Strategy};
 use frontend::{BadQuery, Query};
 use index::directory::Index;
 use index::plan;
@@ -31,7 +31,7 @@ pub(super) fn show(
     for shard in &index.shards {
         let candidates = candidates(shard, &plan)?;
         writeln!(out, "{}: {candidates}", shard.path().display())?;
-        if plan != plan::Query::All {
+        if plan != plan::TrigramQuery::All {
             writeln!(out, "  {:>12}  in this order", "blocks")?;
             show_steps(shard, &plan, 0, limit, out)?;
         }
@@ -39,23 +39,23 @@ pub(super) fn show(
     Ok(ExitCode::SUCCESS)
 }
 
-fn compile(pattern: Pattern) -> Result<plan::Query, BadQuery> {
+fn compile(pattern: Pattern) -> Result<plan::TrigramQuery, BadQuery> {
     let query = Query::new(Expr::Pattern(pattern), 0)?;
-    let compiled = Compiled::new(query.expr(), false).map_err(|refused| {
+    let compiled = CompiledQuery::new(query.expr(), false).map_err(|refused| {
         let mut bad = BadQuery::new(refused.reason);
         bad.at = refused.at;
         bad
     })?;
-    match compiled.kind {
-        Kind::Lines { query, .. } => Ok(query),
-        Kind::Documents(_) => Err(BadQuery::new(
+    match compiled.strategy {
+        Strategy::Lines { query, .. } => Ok(query),
+        Strategy::Documents(_) => Err(BadQuery::new(
             "a pattern that crosses lines is planned by document; --plan shows plans by block",
         )),
     }
 }
 
 /// How many blocks are candidates, and how much text that is.
-fn candidates(shard: &Shard, query: &plan::Query) -> Result<String> {
+fn candidates(shard: &Shard, query: &plan::TrigramQuery) -> Result<String> {
     let live = shard.live_counts();
     let (blocks, bytes) = match shard.candidates(query)? {
         Candidates::Ranges(_) => (u64::from(live.blocks), live.text_bytes),
@@ -83,15 +83,15 @@ fn candidates(shard: &Shard, query: &plan::Query) -> Result<String> {
 /// first.
 fn show_steps(
     shard: &Shard,
-    query: &plan::Query,
+    query: &plan::TrigramQuery,
     depth: usize,
     limit: usize,
     out: &mut impl Write,
 ) -> Result<()> {
     let (ids, indent) = (units::count(shard.cost(query)?), 2 * depth);
     let (name, parts, longest_first) = match query {
-        plan::Query::And(parts) => ("all of", parts, false),
-        plan::Query::Or(parts) => ("one of", parts, true),
+        plan::TrigramQuery::And(parts) => ("all of", parts, false),
+        plan::TrigramQuery::Or(parts) => ("one of", parts, true),
         leaf => return Ok(writeln!(out, "  {ids:>12}  {:indent$}{leaf}", "")?),
     };
     writeln!(out, "  {ids:>12}  {:indent$}{name}", "")?;
