@@ -32,7 +32,7 @@ impl Listing {
 }
 
 /// What an entry is ordered by, and what [`ListRequest::after`] is compared with.
-pub(crate) fn name(what: What, entry: &Entry) -> Vec<u8> {
+pub fn name(what: What, entry: &Entry) -> Vec<u8> {
     match what {
         What::Packages => entry.package.clone(),
         What::Children => entry.path.clone(),

@@ -8,6 +8,7 @@
 //! below it then is below it when its turn comes.
 
 use index::shard::DocId;
+use schema::order;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
@@ -24,7 +25,7 @@ pub const LIMIT_MAX: u64 = 10_000;
 /// What a match's place in the total order depends on. The best is the least.
 #[derive(Clone, Debug)]
 pub(super) struct Key {
-    /// As [`descending`] has it.
+    /// As [`order::descending`] has it.
     rank: u32,
     name: Arc<Name>,
     line: u32,
@@ -41,7 +42,7 @@ pub(super) struct Name {
 impl Name {
     pub(super) fn new(package: &[u8], path: &[u8]) -> Arc<Name> {
         Arc::new(Name {
-            hash: path_hash(package, path),
+            hash: order::path_hash(package, path),
             package: package.to_vec(),
             path: path.to_vec(),
         })
@@ -50,16 +51,13 @@ impl Name {
 
 impl Key {
     pub(super) fn new(rank: f32, name: Arc<Name>, line: u32) -> Self {
-        let rank = descending(rank);
+        let rank = order::descending(rank);
         Key { rank, name, line }
     }
 
     /// The rank that it was made with.
     pub(super) fn rank(&self) -> f32 {
-        f32::from_bits(match self.rank >> 31 {
-            1 => self.rank,
-            _ => !self.rank & !(1 << 31),
-        })
+        order::rank(self.rank)
     }
 }
 
@@ -88,25 +86,6 @@ impl PartialEq for Key {
 }
 
 impl Eq for Key {}
-
-/// FNV-1a 64 of a document's name, as a frontend takes it.
-fn path_hash(package: &[u8], path: &[u8]) -> u64 {
-    const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
-    const PRIME: u64 = 0x0100_0000_01b3;
-    let bytes = package.iter().chain(b"/").chain(path);
-    bytes.fold(BASIS, |hash, &byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(PRIME)
-    })
-}
-
-/// Turns the order of `f32::total_cmp` into the reverse order of numbers.
-fn descending(rank: f32) -> u32 {
-    let bits = rank.to_bits();
-    match bits >> 31 {
-        1 => bits,
-        _ => !(bits | 1 << 31),
-    }
-}
 
 /// The keys of the best matches so far.
 pub(super) struct Best {
@@ -164,7 +143,7 @@ impl Threshold {
 
     /// Whether a match of this rank is certainly not among the best.
     pub(super) fn leaves_out(&self, rank: f32) -> bool {
-        descending(rank) > self.0.load(atomic::Ordering::Relaxed)
+        order::descending(rank) > self.0.load(atomic::Ordering::Relaxed)
     }
 }
 
@@ -214,12 +193,6 @@ mod tests {
     }
 
     #[test]
-    fn the_hash_is_fnv_1a_of_the_joined_name() {
-        assert_eq!(path_hash(b"foo", b"bar"), 0x571d_17d6_ef2d_ef0d);
-        assert_eq!(path_hash(b"a", b"b/c"), path_hash(b"a/b", b"c"));
-    }
-
-    #[test]
     fn where_hashes_are_equal_names_decide() {
         let named = |package: &[u8], path: &[u8], line| {
             let name = Name {
@@ -242,18 +215,13 @@ mod tests {
     }
 
     #[test]
-    fn ranks_are_compared_as_a_frontend_does() {
-        let ranks = [f32::INFINITY, 2.0, 1.0, 0.0, -0.0, -1.0];
-        assert!(ranks.is_sorted_by(|a, b| descending(*a) < descending(*b)));
+    fn a_threshold_leaves_out_lower_ranks() {
         let threshold = Threshold::default();
         assert!(!threshold.leaves_out(f32::NEG_INFINITY));
         let mut best = Best::new(1);
         best.offer(&key(1.5, "a", 1));
         threshold.raise_to(&best);
         assert!(threshold.leaves_out(1.25) && !threshold.leaves_out(1.5));
-        for rank in ranks {
-            assert_eq!(key(rank, "a", 1).rank().to_bits(), rank.to_bits());
-        }
     }
 
     proptest! {

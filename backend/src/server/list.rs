@@ -11,9 +11,10 @@ mod first;
 use crate::snapshot::Snapshot;
 use first::First;
 use index::corpus::SkipReason;
-use index::document::{language, split_version};
+use index::document::language;
 use index::shard::{DocId, Document, Error, Package, PackageId, Shard};
 use schema::message::{Entry, ListReply, ListRequest, What};
+use schema::name::package_name;
 use std::collections::BTreeMap;
 use std::time::UNIX_EPOCH;
 
@@ -132,7 +133,7 @@ fn is_asked_for(directory: &[u8], request: &ListRequest) -> bool {
 
 /// Whether a name is that of the directory, or what stands before the version there.
 fn goes_by(directory: &[u8], name: &[u8]) -> bool {
-    directory == name || split_version(directory).0 == name
+    directory == name || package_name(directory) == name
 }
 
 fn children_of(
