@@ -6,8 +6,8 @@
 //! it has [`BATCH_TEXT_BYTES`] of text or 256 lines, and of a line longer than [`LINE_BYTES_MAX`] a window
 //! around its first range is sent, with its place and the line's length.
 
-use index::shard::{DocId, Document, Error, Shard};
-use schema::message::{Batch, Line, Range, Run, Window};
+use index::shard::{DocId, Document, Shard, ShardError};
+use schema::message::{Batch, Line, Range, Span, Window};
 use std::ops;
 
 /// Text after which a batch is sent. A page reads a batch for each match it shows, so they are
@@ -26,7 +26,7 @@ const LEAD_BYTES: usize = 512;
 
 /// A place in a shard's text: a line, or a run of them, and the block that it begins in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct LinePosition {
     /// The line's number, from 1; 0: it is the document's name.
     pub number: u32,
     /// How many lines.
@@ -41,10 +41,10 @@ pub struct Place {
     pub last_block: u32,
 }
 
-impl Place {
+impl LinePosition {
     /// That of a document's name, of which the text begins at `start`.
-    pub fn of_name(document: &Document<'_>, start: u64) -> Place {
-        Place {
+    pub fn of_name(document: &Document<'_>, start: u64) -> LinePosition {
+        LinePosition {
             number: 0,
             lines: 1,
             start,
@@ -56,7 +56,7 @@ impl Place {
 }
 
 /// Collects lines of one document and encodes them as batches.
-pub struct Packer<'a> {
+pub struct BatchPacker<'a> {
     shard: &'a Shard,
     shard_index: u32,
     context_lines: u32,
@@ -65,30 +65,30 @@ pub struct Packer<'a> {
     language: &'static str,
     /// The document's place in the text of all documents.
     document_text: ops::Range<u64>,
-    collected: Collected,
+    collected: BatchBuffers,
     /// The last line that was packed, of this batch.
-    last: Option<Place>,
+    last: Option<LinePosition>,
     /// How many lines of context are still due after the last match.
     due: u32,
 }
 
 /// What a packer collects for the next batch. Empty between documents; kept for its memory.
 #[derive(Default)]
-pub struct Collected {
+pub struct BatchBuffers {
     text: Vec<u8>,
     lines: Vec<Line>,
     ranges: Vec<Range>,
     windows: Vec<Window>,
-    runs: Vec<Run>,
+    spans: Vec<Span>,
 }
 
-impl Collected {
+impl BatchBuffers {
     fn clear(&mut self) {
         self.text.clear();
         self.lines.clear();
         self.ranges.clear();
         self.windows.clear();
-        self.runs.clear();
+        self.spans.clear();
     }
 }
 
@@ -101,18 +101,18 @@ pub struct Packed {
     pub keys: Vec<(DocId, u32)>,
 }
 
-impl<'a> Packer<'a> {
+impl<'a> BatchPacker<'a> {
     /// A packer for the matches of `document`, of the package `package`. `collected` is empty.
     pub fn new(
         (shard, shard_index): (&'a Shard, u32),
         document: Document<'a>,
         package: &'a [u8],
         context_lines: u32,
-        collected: Collected,
-    ) -> Result<Self, Error> {
+        collected: BatchBuffers,
+    ) -> Result<Self, ShardError> {
         let document_text = shard.text_range(document.blocks.clone())?;
         let language = index::document::language(document.path).unwrap_or_default();
-        Ok(Packer {
+        Ok(BatchPacker {
             shard,
             shard_index,
             context_lines,
@@ -130,12 +130,12 @@ impl<'a> Packer<'a> {
     /// line without its end; at least one.
     pub fn push(
         &mut self,
-        place: Place,
+        place: LinePosition,
         line: &[u8],
         rank: f32,
         ranges: &[(usize, usize)],
         out: &mut Packed,
-    ) -> Result<(), Error> {
+    ) -> Result<(), ShardError> {
         if place.start < self.document_text.start || place.end > self.document_text.end {
             return Err(self.shard.inconsistent("blocks of a document"));
         }
@@ -157,7 +157,7 @@ impl<'a> Packer<'a> {
 
     /// Adds the document's name as its only match; `ranges` are in its path.
     pub fn push_name(&mut self, rank: f32, ranges: &[(usize, usize)], out: &mut Packed) {
-        let place = Place::of_name(&self.document, self.document_text.start);
+        let place = LinePosition::of_name(&self.document, self.document_text.start);
         // Whole, however long: it is the document's path, and no line.
         let whole = 0..self.document.path.len();
         self.push_window(place, self.document.path, whole, rank, ranges);
@@ -165,7 +165,7 @@ impl<'a> Packer<'a> {
     }
 
     /// Encodes what is left, and gives back what it collected in, empty.
-    pub fn finish(mut self, out: &mut Packed) -> Result<Collected, Error> {
+    pub fn finish(mut self, out: &mut Packed) -> Result<BatchBuffers, ShardError> {
         self.push_context_after(u32::MAX)?;
         self.encode(&mut out.frames);
         Ok(self.collected)
@@ -187,7 +187,7 @@ impl<'a> Packer<'a> {
             lines: &collected.lines,
             ranges: &collected.ranges,
             windows: &collected.windows,
-            runs: &collected.runs,
+            spans: &collected.spans,
         };
         batch
             .encode(out)
@@ -197,7 +197,7 @@ impl<'a> Packer<'a> {
     }
 
     /// Packs the context that is due behind the last match, up to the line `before`.
-    fn push_context_after(&mut self, before: u32) -> Result<(), Error> {
+    fn push_context_after(&mut self, before: u32) -> Result<(), ShardError> {
         while self.due > 0
             && let Some(last) = self.last
             && let Some(place) = self.line_after(last)?
@@ -210,7 +210,7 @@ impl<'a> Packer<'a> {
         Ok(())
     }
 
-    fn push_context_before(&mut self, of: Place) -> Result<(), Error> {
+    fn push_context_before(&mut self, of: LinePosition) -> Result<(), ShardError> {
         let packed = self.last.map_or(0, |last| last.number + last.lines - 1);
         let mut places = Vec::new();
         let mut place = of;
@@ -227,13 +227,13 @@ impl<'a> Packer<'a> {
             .try_for_each(|place| self.push_context(place))
     }
 
-    fn push_context(&mut self, place: Place) -> Result<(), Error> {
+    fn push_context(&mut self, place: LinePosition) -> Result<(), ShardError> {
         let line = self.shard.text(place.start..place.end)?;
         self.push_line(place, line, 0.0, &[]);
         Ok(())
     }
 
-    fn line_before(&self, place: Place) -> Result<Option<Place>, Error> {
+    fn line_before(&self, place: LinePosition) -> Result<Option<LinePosition>, ShardError> {
         if place.start <= self.document_text.start {
             return Ok(None);
         }
@@ -245,7 +245,7 @@ impl<'a> Packer<'a> {
         }
         let text = self.shard.text(range.start..place.start - 1)?;
         let start = memchr::memrchr(b'\n', text).map_or(0, |end| end + 1);
-        Ok(Some(Place {
+        Ok(Some(LinePosition {
             number: place.number.saturating_sub(1),
             lines: 1,
             start: range.start + start as u64,
@@ -255,7 +255,7 @@ impl<'a> Packer<'a> {
         }))
     }
 
-    fn line_after(&self, place: Place) -> Result<Option<Place>, Error> {
+    fn line_after(&self, place: LinePosition) -> Result<Option<LinePosition>, ShardError> {
         if place.end >= self.document_text.end {
             return Ok(None);
         }
@@ -267,7 +267,7 @@ impl<'a> Packer<'a> {
         }
         let text = self.shard.text(place.end..range.end)?;
         let length = memchr::memchr(b'\n', text).map_or(text.len(), |end| end + 1);
-        Ok(Some(Place {
+        Ok(Some(LinePosition {
             number: place.number.saturating_add(place.lines),
             lines: 1,
             start: place.end,
@@ -277,7 +277,13 @@ impl<'a> Packer<'a> {
         }))
     }
 
-    fn push_line(&mut self, place: Place, line: &[u8], rank: f32, ranges: &[(usize, usize)]) {
+    fn push_line(
+        &mut self,
+        place: LinePosition,
+        line: &[u8],
+        rank: f32,
+        ranges: &[(usize, usize)],
+    ) {
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         let window = window(line.len(), ranges.first().copied());
         self.push_window(place, line, window, rank, ranges);
@@ -285,7 +291,7 @@ impl<'a> Packer<'a> {
 
     fn push_window(
         &mut self,
-        place: Place,
+        place: LinePosition,
         line: &[u8],
         window: ops::Range<usize>,
         rank: f32,
@@ -300,7 +306,7 @@ impl<'a> Packer<'a> {
             });
         }
         if place.lines > 1 {
-            collected.runs.push(Run {
+            collected.spans.push(Span {
                 line: collected.lines.len() as u32,
                 lines: place.lines,
             });

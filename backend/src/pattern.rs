@@ -5,7 +5,7 @@
 //! asks for one ([`crosses_lines`]).
 
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
-use index::plan::{self, BadPattern, Documents, Query};
+use index::plan::{self, BadPattern, DocumentQuery, TrigramQuery};
 use regex_syntax::ast::{self, Ast, Visitor};
 use regex_syntax::hir::{Hir, HirKind, Repetition};
 use schema::message::{Pattern, Syntax};
@@ -23,22 +23,22 @@ const DFA_BYTES_MIN: usize = 1 << 20;
 
 /// How much a matcher may take.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Room {
+pub(crate) struct SizeLimits {
     bytes: usize,
     dfa_bytes: usize,
 }
 
-impl Room {
+impl SizeLimits {
     /// Of one of so many patterns.
-    pub(crate) fn of_one_of(patterns: usize) -> Room {
-        Room {
+    pub(crate) fn of_one_of(patterns: usize) -> SizeLimits {
+        SizeLimits {
             bytes: PATTERN_BYTES_MAX,
             dfa_bytes: (DFA_BYTES_MAX / patterns.max(1)).max(DFA_BYTES_MIN),
         }
     }
 
     /// Of several of those that fit together.
-    pub(crate) const OF_ALL: Room = Room {
+    pub(crate) const OF_ALL: SizeLimits = SizeLimits {
         bytes: 2 * PATTERNS_BYTES_MAX,
         dfa_bytes: DFA_BYTES_MAX,
     };
@@ -49,7 +49,7 @@ pub(crate) fn check_all(patterns: &[&Pattern]) -> Result<(), BadPattern> {
     if patterns.len() < 2 {
         return Ok(());
     }
-    let room = Room {
+    let room = SizeLimits {
         bytes: PATTERNS_BYTES_MAX,
         dfa_bytes: DFA_BYTES_MIN,
     };
@@ -74,15 +74,15 @@ pub(crate) fn literal(pattern: &Pattern) -> Option<&str> {
 }
 
 /// What blocks must hold for the pattern to match in a line of them.
-pub(crate) fn plan(pattern: &Pattern) -> Result<Query, BadPattern> {
+pub(crate) fn plan(pattern: &Pattern) -> Result<TrigramQuery, BadPattern> {
     not_empty(pattern)?;
     plan::plan(&expression(pattern), pattern.ignore_case)
 }
 
 /// What documents must hold for the pattern to match in them, over lines or not.
-pub(crate) fn plan_across(pattern: &Pattern) -> Result<Documents, BadPattern> {
+pub(crate) fn plan_multiline(pattern: &Pattern) -> Result<DocumentQuery, BadPattern> {
     not_empty(pattern)?;
-    plan::plan_across(&expression(pattern), pattern.ignore_case)
+    plan::plan_multiline(&expression(pattern), pattern.ignore_case)
 }
 
 fn not_empty(pattern: &Pattern) -> Result<(), BadPattern> {
@@ -96,12 +96,15 @@ fn not_empty(pattern: &Pattern) -> Result<(), BadPattern> {
 }
 
 /// The judge of a line: that one of `patterns` matches in it. Without any, every line matches.
-pub(crate) fn matcher(patterns: &[&Pattern], room: Room) -> Result<RegexMatcher, BadPattern> {
+pub(crate) fn matcher(patterns: &[&Pattern], room: SizeLimits) -> Result<RegexMatcher, BadPattern> {
     build(patterns, RegexMatcherBuilder::new().crlf(true), room)
 }
 
 /// The judge of a text, in which a match may go over lines.
-pub(crate) fn matcher_across(pattern: &Pattern, room: Room) -> Result<RegexMatcher, BadPattern> {
+pub(crate) fn matcher_across(
+    pattern: &Pattern,
+    room: SizeLimits,
+) -> Result<RegexMatcher, BadPattern> {
     let mut builder = RegexMatcherBuilder::new();
     build(&[pattern], builder.crlf(true).line_terminator(None), room)
 }
@@ -109,7 +112,7 @@ pub(crate) fn matcher_across(pattern: &Pattern, room: Room) -> Result<RegexMatch
 /// The judge that tells what matches of one of so many patterns: in a line, or in a text when it may go
 /// over lines ([`crosses_lines`]).
 pub fn judge(pattern: &Pattern, patterns: usize) -> Result<RegexMatcher, BadPattern> {
-    let room = Room::of_one_of(patterns);
+    let room = SizeLimits::of_one_of(patterns);
     match crosses_lines(pattern) {
         true => matcher_across(pattern, room),
         false => matcher(&[pattern], room),
@@ -119,7 +122,7 @@ pub fn judge(pattern: &Pattern, patterns: usize) -> Result<RegexMatcher, BadPatt
 fn build(
     patterns: &[&Pattern],
     builder: &mut RegexMatcherBuilder,
-    room: Room,
+    room: SizeLimits,
 ) -> Result<RegexMatcher, BadPattern> {
     let all = |is: fn(&Pattern) -> bool| patterns.iter().all(|pattern| is(pattern));
     let (ignore_case, word) = (all(|it| it.ignore_case), all(|it| it.word));
@@ -273,7 +276,7 @@ impl Visitor for LineEnds {
 
 /// Says what the matcher does not accept in words that fit a search. What is no regular expression
 /// at all has been refused by the planner, with its position.
-fn explain(patterns: &[&Pattern], room: Room, error: &grep_regex::Error) -> BadPattern {
+fn explain(patterns: &[&Pattern], room: SizeLimits, error: &grep_regex::Error) -> BadPattern {
     use grep_regex::ErrorKind;
     match error.kind() {
         ErrorKind::NotAllowed(what) if what == "\r" => BadPattern {
@@ -333,8 +336,9 @@ mod tests {
 
     #[test]
     fn what_cannot_be_searched_says_where_and_why() {
-        let error =
-            |text| matcher(&[&pattern(text, Syntax::Regexp)], Room::of_one_of(1)).unwrap_err();
+        let error = |text| {
+            matcher(&[&pattern(text, Syntax::Regexp)], SizeLimits::of_one_of(1)).unwrap_err()
+        };
         assert_eq!(error("foo\\rbar").at, Some(3));
         assert!(error("foo\\nbar").reason.contains("on one line"));
         assert!(error("(?i)\\w{500}").reason.contains("PATTERN_BYTES_MAX"));
@@ -381,7 +385,7 @@ mod tests {
             with("(?P<x>a)1", false, false),
             with("(?P<x>b)2", true, true),
         ];
-        let judge = matcher(&all.each_ref(), Room::of_one_of(1)).unwrap();
+        let judge = matcher(&all.each_ref(), SizeLimits::of_one_of(1)).unwrap();
         let matches = |line: &str| judge.is_match(line.as_bytes()).unwrap();
         for line in ["a foo.", "xBARx", "xa1x", "B2"] {
             assert!(matches(line), "{line}");
@@ -390,7 +394,7 @@ mod tests {
             assert!(!matches(line), "{line}");
         }
         assert!(
-            matcher(&[], Room::of_one_of(1))
+            matcher(&[], SizeLimits::of_one_of(1))
                 .unwrap()
                 .is_match(b"")
                 .unwrap()

@@ -5,7 +5,7 @@
 //! **Invariant:** a line is judged by itself: what is found does not depend on which lines stand
 //! around it in the text.
 
-use crate::line::LineMatcher;
+use crate::line_matcher::LineMatcher;
 use grep_matcher::{LineMatchKind, Matcher, NoError};
 use grep_regex::RegexMatcher;
 use std::ops::{ControlFlow, Range};

@@ -6,29 +6,29 @@
 //! against the `best` so far.
 //! **Invariant:** the frames do not depend on the number of workers.
 
-mod best;
-mod documents;
-mod emitter;
-mod items;
-mod lines;
+mod document_slices;
+mod emit;
+mod evaluate;
+mod line_locator;
 mod plan;
-mod runs;
-mod unit;
-mod units;
-mod workers;
+mod pool;
+mod spans;
+mod top_k;
+mod work;
+mod worker;
 
-pub use best::LIMIT_MAX;
-pub use plan::{HEAVY_BLOCKS, Plan, Unplanned};
+pub use plan::{HEAVY_BLOCKS, Plan, PlanError};
+pub use top_k::LIMIT_MAX;
 
-use crate::compiled::Compiled;
-use best::{Best, Threshold};
-use documents::Resolved;
-use emitter::{Course, Emitter};
-use index::shard::{Error, Shard};
+use crate::compiled_query::CompiledQuery;
+use emit::{Emitter, Output};
+use evaluate::SharedEvaluations;
+use index::shard::{Shard, ShardError};
 use schema::message::{Progress, ShardEnd, Want};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use units::{Found, Units};
+use top_k::{Threshold, TopMatches};
+use work::{ShardCandidates, WorkList};
 
 /// Tells a search to stop.
 #[derive(Debug, Default)]
@@ -65,7 +65,7 @@ pub struct Request<'a> {
     /// The shards. Frames name them by their index here.
     pub shards: &'a [Arc<Shard>],
     /// What is searched for, and in which documents.
-    pub compiled: &'a Compiled,
+    pub compiled: &'a CompiledQuery,
     /// What of it is passed on: all matching lines; of every document with one the first; none.
     pub want: Want,
     /// How many of the best of those need be passed on; 0, and more than [`LIMIT_MAX`]: all.
@@ -82,17 +82,17 @@ impl Request<'_> {
     /// Searches all shards: what there is to say of each at the end. What was passed on before an
     /// error stays valid; the error is in the shard's `failure`. `Err`: it was stopped.
     pub fn run(&self, plan: Plan, sink: &mut dyn Sink) -> Result<Vec<ShardEnd>, Stopped> {
-        let (threshold, resolved) = (Threshold::default(), Resolved::default());
-        let mut course = Course {
+        let (threshold, resolved) = (Threshold::default(), SharedEvaluations::default());
+        let mut course = Output {
             sink,
             progress: plan.progress,
-            best: self.best_limit().map(Best::new),
+            best: self.best_limit().map(TopMatches::new),
         };
         let parts = self.shards.iter().zip(plan.parts);
         let tasks = (0..).zip(parts.zip(plan.later_static_ranks));
         let ends = tasks.map(|(index, ((shard, part), later_static_rank))| {
             let candidates = self.take(part, shard)?;
-            let task = Task {
+            let task = ShardTask {
                 resolved: &resolved,
                 request: self,
                 shard,
@@ -116,7 +116,7 @@ impl Request<'_> {
 
 /// One shard of a request.
 #[derive(Clone, Copy)]
-struct Task<'a> {
+struct ShardTask<'a> {
     request: &'a Request<'a>,
     shard: &'a Shard,
     index: u32,
@@ -124,14 +124,14 @@ struct Task<'a> {
     later_static_rank: f32,
     threshold: &'a Threshold,
     /// What is known of documents that several units have a part of.
-    resolved: &'a Resolved,
+    resolved: &'a SharedEvaluations,
 }
 
-impl<'a> Task<'a> {
+impl<'a> ShardTask<'a> {
     fn search(
         self,
-        candidates: Result<Found, Error>,
-        course: &mut Course<'a>,
+        candidates: Result<ShardCandidates, ShardError>,
+        course: &mut Output<'a>,
     ) -> Result<ShardEnd, Stopped> {
         let mut end = ShardEnd {
             shard: self.index,
@@ -140,9 +140,9 @@ impl<'a> Task<'a> {
         };
         let searched = candidates.map_err(Interrupted::Failed).and_then(|found| {
             end.candidates = found.blocks();
-            let units = Units::new(&found, self.shard)?;
+            let units = WorkList::new(&found, self.shard)?;
             let mut emitter = Emitter::new(self, course, &mut end);
-            workers::search_units(self, &units, &mut emitter)
+            pool::search_units(self, &units, &mut emitter)
         });
         match searched {
             Ok(()) => Ok(end),
@@ -158,11 +158,11 @@ impl<'a> Task<'a> {
 /// Why a search ended early.
 enum Interrupted {
     Stopped,
-    Failed(Error),
+    Failed(ShardError),
 }
 
-impl From<Error> for Interrupted {
-    fn from(error: Error) -> Self {
+impl From<ShardError> for Interrupted {
+    fn from(error: ShardError) -> Self {
         Interrupted::Failed(error)
     }
 }

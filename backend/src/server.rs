@@ -6,19 +6,19 @@
 //! **Invariant:** a search ends with END or ERROR, or with the connection; when the connection
 //! closes, CANCEL comes or its time is over, its workers stop at their next look.
 
+mod admission;
 mod chunks;
 mod connection;
-mod ended;
+mod error_log;
 mod file;
 mod job;
 mod list;
 mod search;
-mod turns;
 
-use crate::measures;
-use crate::snapshot::{Live, Snapshot};
+use crate::live_shards::{Generation, LiveShards};
+use admission::Admission;
 use connection::Connection;
-use ended::Ended;
+use error_log::ErrorLog;
 use index::shard::Shard;
 use schema::frame::Kind;
 use schema::message::{
@@ -31,7 +31,6 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
-use turns::Turns;
 
 /// A search says how far it is at least this often; the other end gives up after 3 s of silence.
 const PROGRESS_EVERY: Duration = Duration::from_millis(200);
@@ -68,33 +67,33 @@ impl Default for Options {
 
 /// A source backend: live shards, and the right to search them.
 pub struct Backend {
-    live: Arc<Live>,
+    live: Arc<LiveShards>,
     options: Options,
-    turns: Arc<Turns>,
+    turns: Arc<Admission>,
 }
 
 impl Backend {
     /// A backend that serves `live`, and keeps it up to date. Needs a tokio runtime.
-    pub fn start(live: Live, options: Options) -> Arc<Backend> {
-        measures::describe();
+    pub fn start(live: LiveShards, options: Options) -> Arc<Backend> {
+        crate::metrics::describe();
         let live = Arc::new(live);
         tokio::spawn(live.clone().watch());
         Arc::new(Backend {
             live,
             options,
-            turns: Arc::new(Turns::new(options)),
+            turns: Arc::new(Admission::new(options)),
         })
     }
 
     /// The shards that are served.
-    pub fn live(&self) -> &Live {
+    pub fn live(&self) -> &LiveShards {
         &self.live
     }
 
     /// Accepts connections, for ever.
     pub async fn listen(self: Arc<Self>, listener: TcpListener) -> io::Result<()> {
         let permits = Arc::new(Semaphore::new(CONNECTIONS_MAX));
-        let ended = Arc::new(Ended::default());
+        let ended = Arc::new(ErrorLog::default());
         loop {
             let permit = permits.clone().acquire_owned().await.expect("never closed");
             let (stream, peer) = match listener.accept().await {
@@ -159,7 +158,7 @@ impl Backend {
                 },
                 Kind::File => match FileRequest::decode(&payload) {
                     Ok(request) => {
-                        let read = move |snapshot: &Snapshot| file::read(snapshot, &request);
+                        let read = move |snapshot: &Generation| file::read(snapshot, &request);
                         self.answer_read(&mut connection, read, FileReply::encode)
                             .await?;
                     }
@@ -167,7 +166,7 @@ impl Backend {
                 },
                 Kind::List => match ListRequest::decode(&payload) {
                     Ok(request) => {
-                        let read = move |snapshot: &Snapshot| list::read(snapshot, &request);
+                        let read = move |snapshot: &Generation| list::read(snapshot, &request);
                         self.answer_read(&mut connection, read, ListReply::encode)
                             .await?;
                     }
@@ -185,7 +184,7 @@ impl Backend {
     fn hello(&self) -> Hello {
         let describe = |shard: &Arc<Shard>| {
             let live = shard.live_counts();
-            message::Shard {
+            message::ShardInfo {
                 id: shard.id(),
                 packages: live.packages,
                 documents: live.documents,
@@ -206,8 +205,8 @@ impl Backend {
     async fn answer_read<S, T: Send + 'static>(
         &self,
         connection: &mut Connection<S>,
-        read: impl FnOnce(&Snapshot) -> Result<T, index::shard::Error> + Send + 'static,
-        encode: impl FnOnce(&T, &mut Vec<u8>) -> Result<(), message::Error>,
+        read: impl FnOnce(&Generation) -> Result<T, index::shard::ShardError> + Send + 'static,
+        encode: impl FnOnce(&T, &mut Vec<u8>) -> Result<(), message::MessageError>,
     ) -> Result<(), connection::Error>
     where
         S: AsyncRead + AsyncWrite + Unpin + Send,
@@ -236,7 +235,7 @@ impl Backend {
     async fn answer<S>(
         &self,
         connection: &mut Connection<S>,
-        encode: impl FnOnce(&mut Vec<u8>) -> Result<(), message::Error>,
+        encode: impl FnOnce(&mut Vec<u8>) -> Result<(), message::MessageError>,
     ) -> Result<(), connection::Error>
     where
         S: AsyncRead + AsyncWrite + Unpin + Send,
@@ -263,6 +262,6 @@ where
     Err(error)
 }
 
-fn bad_request(error: &message::Error) -> connection::Error {
+fn bad_request(error: &message::MessageError) -> connection::Error {
     connection::Error::Request(error.to_string())
 }

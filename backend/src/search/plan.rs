@@ -4,12 +4,12 @@
 //! that it is known from the start how far it is. What was counted is kept while there is little of
 //! it, and evaluated once more, shard by shard, where there is much.
 
-use super::units::Found;
+use super::work::ShardCandidates;
 use super::{Request, Stopped};
-use crate::compiled::Kind;
+use crate::compiled_query::Strategy;
 use crate::rank;
-use index::plan::{Documents, Query};
-use index::shard::{Error, PackageId, Shard};
+use index::plan::{DocumentQuery, TrigramQuery};
+use index::shard::{PackageId, Shard, ShardError};
 use schema::message::{Estimate, Progress, ShardEnd};
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -27,23 +27,23 @@ const PARALLEL_SHARDS_MIN: usize = 4;
 
 /// The candidates of a search.
 pub struct Plan {
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<ShardPlan>,
     /// Of each shard, the highest static rank in those behind it.
     pub(super) later_static_ranks: Vec<f32>,
     pub(super) progress: Progress,
 }
 
 /// Those of a shard.
-pub(super) enum Part {
-    Held(Found),
+pub(super) enum ShardPlan {
+    Held(ShardCandidates),
     /// Too many to be held: they are evaluated again. So many are blocks.
     Counted(u64),
-    Failed(Error),
+    Failed(ShardError),
 }
 
 /// Why there is no plan.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Unplanned {
+pub enum PlanError {
     /// Nobody wants it any more.
     Stopped,
     /// There are more candidate blocks than it may have: at least so many.
@@ -62,16 +62,16 @@ impl Plan {
     }
 }
 
-impl From<Stopped> for Unplanned {
+impl From<Stopped> for PlanError {
     fn from(Stopped: Stopped) -> Self {
-        Unplanned::Stopped
+        PlanError::Stopped
     }
 }
 
 impl Request<'_> {
     /// Counts the candidates of all shards, or of so many that there are more than `blocks_max`.
-    pub fn plan(&self, blocks_max: u64) -> Result<Plan, Unplanned> {
-        let count = Count {
+    pub fn plan(&self, blocks_max: u64) -> Result<Plan, PlanError> {
+        let count = CandidateCounter {
             request: self,
             blocks_max,
             next: AtomicUsize::new(0),
@@ -80,7 +80,7 @@ impl Request<'_> {
         let parts = count.parts()?;
         let blocks = count.blocks.into_inner();
         if blocks > blocks_max {
-            return Err(Unplanned::TooMany(blocks));
+            return Err(PlanError::TooMany(blocks));
         }
         let (later_static_ranks, static_rank) = static_ranks(self.shards);
         let progress = Progress {
@@ -96,20 +96,20 @@ impl Request<'_> {
     }
 
     /// The candidates of a shard; `None`: it was stopped.
-    fn candidates(&self, shard: &Shard) -> Result<Option<Found>, Error> {
+    fn candidates(&self, shard: &Shard) -> Result<Option<ShardCandidates>, ShardError> {
         // Of a shard that is damaged already nothing is believed, though these pages may be whole.
         shard.intact()?;
         let stop = || self.cancel.is_cancelled();
         let filters = &self.compiled.filters;
-        match &self.compiled.kind {
-            Kind::Lines { query, .. } => {
+        match &self.compiled.strategy {
+            Strategy::Lines { query, .. } => {
                 let found = shard.filtered_candidates(query, filters, &stop)?;
-                Ok(found.map(Found::Blocks))
+                Ok(found.map(ShardCandidates::Blocks))
             }
-            Kind::Documents(matcher) => {
+            Strategy::Documents(matcher) => {
                 let (query, looks) = (&matcher.query, matcher.looks());
                 let found = shard.document_candidates(query, &looks, filters, &stop)?;
-                Ok(found.map(Found::Documents))
+                Ok(found.map(ShardCandidates::Documents))
             }
         }
     }
@@ -124,12 +124,12 @@ impl Request<'_> {
                 ..ShardEnd::default()
             };
             match part {
-                Part::Held(found) => ShardEnd {
+                ShardPlan::Held(found) => ShardEnd {
                     candidates: found.blocks(),
                     ..end
                 },
-                Part::Counted(candidates) => ShardEnd { candidates, ..end },
-                Part::Failed(error) => ShardEnd {
+                ShardPlan::Counted(candidates) => ShardEnd { candidates, ..end },
+                ShardPlan::Failed(error) => ShardEnd {
                     failure: error.to_string(),
                     ..end
                 },
@@ -141,17 +141,17 @@ impl Request<'_> {
     }
 
     /// What a pattern alone would cost. A shard that cannot be read is told of where it is searched.
-    fn estimate_of(&self, plan: &Documents) -> Result<Estimate, Stopped> {
+    fn estimate_of(&self, plan: &DocumentQuery) -> Result<Estimate, Stopped> {
         let stop = || self.cancel.is_cancelled();
         let mut candidates = 0;
         for shard in self.shards {
             let filters = &self.compiled.filters;
             let found = match plan {
-                Documents::Block(query) => shard
+                DocumentQuery::Block(query) => shard
                     .filtered_candidates(query, filters, &stop)
-                    .map(|found| found.map(|found| Found::Blocks(found).blocks())),
+                    .map(|found| found.map(|found| ShardCandidates::Blocks(found).blocks())),
                 over_lines => shard
-                    .document_candidates(over_lines, &[&Query::All], filters, &stop)
+                    .document_candidates(over_lines, &[&TrigramQuery::All], filters, &stop)
                     .map(|found| found.map(|found| found.block_count)),
             };
             match found {
@@ -162,7 +162,7 @@ impl Request<'_> {
         }
         Ok(Estimate {
             plan: match plan {
-                Documents::Block(query) => query.to_string(),
+                DocumentQuery::Block(query) => query.to_string(),
                 over_lines => over_lines.to_string(),
             },
             candidates,
@@ -170,18 +170,22 @@ impl Request<'_> {
     }
 
     /// What a part of a plan stands for.
-    pub(super) fn take(&self, part: Part, shard: &Shard) -> Result<Result<Found, Error>, Stopped> {
+    pub(super) fn take(
+        &self,
+        part: ShardPlan,
+        shard: &Shard,
+    ) -> Result<Result<ShardCandidates, ShardError>, Stopped> {
         let candidates = match part {
-            Part::Held(candidates) => Ok(Some(candidates)),
-            Part::Counted(_) => self.candidates(shard),
-            Part::Failed(error) => Err(error),
+            ShardPlan::Held(candidates) => Ok(Some(candidates)),
+            ShardPlan::Counted(_) => self.candidates(shard),
+            ShardPlan::Failed(error) => Err(error),
         };
         candidates.transpose().ok_or(Stopped)
     }
 }
 
 /// The candidates of shards being counted, by several threads when there are several shards.
-struct Count<'a> {
+struct CandidateCounter<'a> {
     request: &'a Request<'a>,
     blocks_max: u64,
     /// The next shard that nobody has taken.
@@ -190,9 +194,9 @@ struct Count<'a> {
     blocks: AtomicU64,
 }
 
-impl Count<'_> {
+impl CandidateCounter<'_> {
     /// The parts of all shards, in order; fewer when there are too many candidates.
-    fn parts(&self) -> Result<Vec<Part>, Stopped> {
+    fn parts(&self) -> Result<Vec<ShardPlan>, Stopped> {
         let workers = self.request.workers.min(self.request.shards.len());
         if workers < 2 || self.request.shards.len() < PARALLEL_SHARDS_MIN {
             return Ok(self.work()?.into_iter().map(|(_, part)| part).collect());
@@ -210,7 +214,7 @@ impl Count<'_> {
         Ok(parts.into_iter().map(|(_, part)| part).collect())
     }
 
-    fn work(&self) -> Result<Vec<(usize, Part)>, Stopped> {
+    fn work(&self) -> Result<Vec<(usize, ShardPlan)>, Stopped> {
         let mut parts = Vec::new();
         while self.blocks.load(Relaxed) <= self.blocks_max {
             let index = self.next.fetch_add(1, Relaxed);
@@ -222,15 +226,15 @@ impl Count<'_> {
         Ok(parts)
     }
 
-    fn part(&self, shard: &Shard) -> Result<Part, Stopped> {
+    fn part(&self, shard: &Shard) -> Result<ShardPlan, Stopped> {
         Ok(match self.request.candidates(shard).transpose() {
             None => return Err(Stopped),
-            Some(Err(error)) => Part::Failed(error),
+            Some(Err(error)) => ShardPlan::Failed(error),
             Some(Ok(candidates)) => {
                 let (own, blocks) = (candidates.count(), candidates.blocks());
                 match self.blocks.fetch_add(own, Relaxed) + own > HELD_BLOCKS_MAX {
-                    true => Part::Counted(blocks),
-                    false => Part::Held(candidates),
+                    true => ShardPlan::Counted(blocks),
+                    false => ShardPlan::Held(candidates),
                 }
             }
         })

@@ -12,7 +12,7 @@ use std::mem;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
-/// Chunks between a search and its connection.
+/// ChunkWriter between a search and its connection.
 const CHUNKS_MAX: usize = 4;
 
 /// Bytes of frames that are sent at once: fewer, larger writes.
@@ -33,17 +33,17 @@ pub(super) struct Chunk {
 
 /// Where chunks are queued.
 #[derive(Clone)]
-pub(super) struct Queue(mpsc::Sender<Chunk>);
+pub(super) struct ChunkSender(mpsc::Sender<Chunk>);
 
 /// A queue, and the end that is taken from.
-pub(super) fn queue() -> (Queue, mpsc::Receiver<Chunk>) {
+pub(super) fn queue() -> (ChunkSender, mpsc::Receiver<Chunk>) {
     let (sender, receiver) = mpsc::channel(CHUNKS_MAX);
-    (Queue(sender), receiver)
+    (ChunkSender(sender), receiver)
 }
 
 /// Collects frames to chunks and queues those; among them, in its place, how far the search is.
-pub(super) struct Chunks {
-    queue: Queue,
+pub(super) struct ChunkWriter {
+    queue: ChunkSender,
     pending: Vec<u8>,
     after: Progress,
     /// When a chunk was last queued.
@@ -56,11 +56,11 @@ pub(super) struct Chunks {
     waited: Duration,
 }
 
-impl Chunks {
+impl ChunkWriter {
     /// Begins with how far a search is that has been planned. It is sent with the first frames, or
     /// at once when those may be long in coming.
-    pub(super) fn begin(queue: Queue, progress: Progress) -> Result<Self, Stopped> {
-        let mut chunks = Chunks {
+    pub(super) fn begin(queue: ChunkSender, progress: Progress) -> Result<Self, Stopped> {
+        let mut chunks = ChunkWriter {
             queue,
             pending: Vec::new(),
             after: progress,
@@ -107,7 +107,7 @@ impl Chunks {
     }
 }
 
-impl Sink for Chunks {
+impl Sink for ChunkWriter {
     fn frames(&mut self, frames: Vec<u8>, after: &Progress) -> Result<(), Stopped> {
         let first = self.hurry && !frames.is_empty();
         self.hurry &= !first;

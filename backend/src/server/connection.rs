@@ -31,10 +31,10 @@ pub enum Error {
     Io(#[from] io::Error),
     /// What came is no stream of frames.
     #[error("what came is not Trawl's protocol: {0}")]
-    Frame(#[from] frame::Error),
+    Frame(#[from] frame::FrameError),
     /// A message could not be made.
     #[error(transparent)]
-    Message(#[from] message::Error),
+    Message(#[from] message::MessageError),
     /// A request that makes no sense here.
     #[error("a bad request: {0}")]
     Request(String),
@@ -57,11 +57,11 @@ impl Error {
     pub fn label(&self) -> Option<&'static str> {
         Some(match self {
             Error::Io(_) => "io",
-            Error::Frame(frame::Error::TooLong { .. }) => "too_long",
-            Error::Frame(frame::Error::Malformed) => "malformed",
-            Error::Frame(frame::Error::UnknownKind(_)) => "unknown_kind",
-            Error::Frame(frame::Error::Checksum) => "checksum",
-            Error::Frame(frame::Error::Truncated) => "truncated",
+            Error::Frame(frame::FrameError::TooLong { .. }) => "too_long",
+            Error::Frame(frame::FrameError::Malformed) => "malformed",
+            Error::Frame(frame::FrameError::UnknownKind(_)) => "unknown_kind",
+            Error::Frame(frame::FrameError::Checksum) => "checksum",
+            Error::Frame(frame::FrameError::Truncated) => "truncated",
             Error::Message(_) => "message",
             Error::Request(_) => "bad_request",
             Error::OutOfPlace(_) => "out_of_place",
@@ -118,7 +118,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     /// Sends what `encode` makes.
     pub(super) async fn send(
         &mut self,
-        encode: impl FnOnce(&mut Vec<u8>) -> Result<(), message::Error>,
+        encode: impl FnOnce(&mut Vec<u8>) -> Result<(), message::MessageError>,
     ) -> Result<(), Error> {
         let mut out = std::mem::take(&mut self.out);
         out.clear();

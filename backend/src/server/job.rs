@@ -1,9 +1,9 @@
 //! One search on its thread: compiled, planned, and run when it is its turn.
 
-use super::chunks::{Chunk, Chunks, Queue};
-use super::turns::{Turn, Turns};
-use crate::compiled::Compiled;
-use crate::search::{Cancel, HEAVY_BLOCKS, Plan, Request, Stopped, Unplanned};
+use super::admission::{Admission, Permit};
+use super::chunks::{Chunk, ChunkSender, ChunkWriter};
+use crate::compiled_query::CompiledQuery;
+use crate::search::{Cancel, HEAVY_BLOCKS, Plan, PlanError, Request, Stopped};
 use index::shard::Shard;
 use schema::message::{self, End, Failure, FailureKind, Phases, Search, ShardEnd, Want};
 use std::sync::Arc;
@@ -16,11 +16,11 @@ const PLAN_BYTES_MAX: usize = 16 << 10;
 const CONTEXT_LINES_MAX: u32 = 20;
 
 /// One search.
-pub(super) struct Job {
+pub(super) struct SearchJob {
     pub(super) shards: Vec<Arc<Shard>>,
     pub(super) search: Search,
     pub(super) workers: usize,
-    pub(super) turns: Arc<Turns>,
+    pub(super) turns: Arc<Admission>,
     pub(super) cancel: Cancel,
 }
 
@@ -32,7 +32,7 @@ pub(super) struct Finished {
 
 impl Finished {
     /// All that is left to be said of a search: of a small one, all there is.
-    pub(super) fn encode(&self, out: &mut Vec<u8>) -> Result<(), message::Error> {
+    pub(super) fn encode(&self, out: &mut Vec<u8>) -> Result<(), message::MessageError> {
         out.extend_from_slice(&self.rest.frames);
         self.rest.after.encode(out)?;
         self.end.encode(out)
@@ -40,7 +40,7 @@ impl Finished {
 }
 
 /// Why a search is not done.
-pub(super) enum Unfinished {
+pub(super) enum Incomplete {
     /// Nobody waits for it.
     Stopped,
     /// It is heavy, and others are before it. Nothing of it is kept meanwhile.
@@ -49,24 +49,24 @@ pub(super) enum Unfinished {
     Failed(Failure),
 }
 
-impl From<Stopped> for Unfinished {
+impl From<Stopped> for Incomplete {
     fn from(Stopped: Stopped) -> Self {
-        Unfinished::Stopped
+        Incomplete::Stopped
     }
 }
 
-impl Job {
+impl SearchJob {
     /// Searches, in this turn or, if it turns out to be a heavy search, in one that it takes for
     /// this; sends frames of batches and progress.
-    pub(super) fn run(&self, turn: Turn, queue: Queue) -> Result<Finished, Unfinished> {
+    pub(super) fn run(&self, turn: Permit, queue: ChunkSender) -> Result<Finished, Incomplete> {
         let started = Instant::now();
-        let compiled = Compiled::new(&self.search.expr, self.search.names)
-            .map_err(|bad| Unfinished::Failed(bad.into()))?;
+        let compiled = CompiledQuery::new(&self.search.expr, self.search.names)
+            .map_err(|bad| Incomplete::Failed(bad.into()))?;
         let request = self.request(&compiled);
         let planned = Instant::now();
         let plan = self.plan(&request)?;
         let counted = Instant::now();
-        let mut chunks = Chunks::begin(queue, plan.progress())?;
+        let mut chunks = ChunkWriter::begin(queue, plan.progress())?;
         if self.search.want == Want::Estimate {
             let (shards, estimates) = request.estimate(plan)?;
             let (rest, _) = chunks.finish();
@@ -86,7 +86,7 @@ impl Job {
         Ok(Finished { rest, end })
     }
 
-    fn request<'a>(&'a self, compiled: &'a Compiled) -> Request<'a> {
+    fn request<'a>(&'a self, compiled: &'a CompiledQuery) -> Request<'a> {
         Request {
             shards: &self.shards,
             compiled,
@@ -101,7 +101,7 @@ impl Job {
         }
     }
 
-    fn plan(&self, request: &Request<'_>) -> Result<Plan, Unfinished> {
+    fn plan(&self, request: &Request<'_>) -> Result<Plan, Incomplete> {
         let blocks_max = match self.search.heavy || self.search.want == Want::Estimate {
             true => u64::MAX,
             false => HEAVY_BLOCKS,
@@ -109,21 +109,21 @@ impl Job {
         request
             .plan(blocks_max)
             .map_err(|unplanned| match unplanned {
-                Unplanned::Stopped => Unfinished::Stopped,
-                Unplanned::TooMany(cost) => Unfinished::Failed(too_heavy(cost)),
+                PlanError::Stopped => Incomplete::Stopped,
+                PlanError::TooMany(cost) => Incomplete::Failed(too_heavy(cost)),
             })
     }
 
     /// A turn of the class that the search is of.
-    fn turn_for(&self, is_heavy: bool, turn: Turn) -> Result<Turn, Unfinished> {
+    fn turn_for(&self, is_heavy: bool, turn: Permit) -> Result<Permit, Incomplete> {
         match is_heavy && !turn.is_heavy() {
-            true => self.turns.heavy_now().ok_or(Unfinished::Waits),
+            true => self.turns.heavy_now().ok_or(Incomplete::Waits),
             false => Ok(turn),
         }
     }
 }
 
-fn end(compiled: &Compiled, phases: [Duration; 3], shards: Vec<ShardEnd>) -> End {
+fn end(compiled: &CompiledQuery, phases: [Duration; 3], shards: Vec<ShardEnd>) -> End {
     let [plan_us, candidates_us, verify_us] = phases.map(|phase| phase.as_micros() as u64);
     End {
         shards,
@@ -165,7 +165,7 @@ fn record([plan, candidates, verify]: [Duration; 3], waited: Duration, shards: &
     metrics::counter!("trawl_backend_matches_total").increment(sum(|shard| shard.matches));
 }
 
-fn plan_text(compiled: &Compiled) -> String {
+fn plan_text(compiled: &CompiledQuery) -> String {
     let mut text = compiled.plan_text();
     if text.len() > PLAN_BYTES_MAX {
         let end = text.floor_char_boundary(PLAN_BYTES_MAX);
@@ -176,7 +176,7 @@ fn plan_text(compiled: &Compiled) -> String {
 }
 
 /// Stops a search when nobody waits for it any more.
-pub(super) struct CancelOnDrop(pub(super) Arc<Job>);
+pub(super) struct CancelOnDrop(pub(super) Arc<SearchJob>);
 
 impl Drop for CancelOnDrop {
     fn drop(&mut self) {

@@ -2,18 +2,18 @@
 //!
 //! Nothing here is sorted in a shard: packages and documents stand in the order of their rank. So all
 //! names are looked at, and the first of those that were asked for are kept, at most as many as fit
-//! into a reply ([`First`]); what costs more than a name is read of those alone.
+//! into a reply ([`ReplyBuilder`]); what costs more than a name is read of those alone.
 //! **Invariant:** only live packages are listed, and a reply never leaves out what lies between two of
 //! its entries.
 
-mod first;
+mod reply_builder;
 
-use crate::snapshot::Snapshot;
-use first::First;
+use crate::live_shards::Generation;
 use index::corpus::SkipReason;
 use index::document::language;
-use index::shard::{DocId, Document, Error, Package, PackageId, Shard};
-use schema::message::{Entry, ListReply, ListRequest, What};
+use index::shard::{DocId, Document, Package, PackageId, Shard, ShardError};
+use reply_builder::ReplyBuilder;
+use schema::message::{ListEntry, ListKind, ListReply, ListRequest};
 use schema::name::package_name;
 use std::collections::BTreeMap;
 use std::time::UNIX_EPOCH;
@@ -22,16 +22,16 @@ use std::time::UNIX_EPOCH;
 const DETAIL_BYTES_MAX: usize = 4 << 10;
 
 /// What is asked for.
-pub(super) fn read(snapshot: &Snapshot, request: &ListRequest) -> Result<ListReply, Error> {
-    match request.what {
-        What::Packages => packages(snapshot, request),
-        What::Children => children(snapshot, request),
-        What::Skipped => skipped(snapshot, request),
+pub(super) fn read(snapshot: &Generation, request: &ListRequest) -> Result<ListReply, ShardError> {
+    match request.kind {
+        ListKind::Packages => packages(snapshot, request),
+        ListKind::Children => children(snapshot, request),
+        ListKind::Skipped => skipped(snapshot, request),
     }
 }
 
-fn packages(snapshot: &Snapshot, request: &ListRequest) -> Result<ListReply, Error> {
-    let mut first = First::new(request);
+fn packages(snapshot: &Generation, request: &ListRequest) -> Result<ListReply, ShardError> {
+    let mut first = ReplyBuilder::new(request);
     for shard in &snapshot.shards {
         for id in shard.live_packages() {
             let directory = shard.package(id)?.directory;
@@ -48,13 +48,13 @@ fn packages(snapshot: &Snapshot, request: &ListRequest) -> Result<ListReply, Err
     })
 }
 
-fn describe_package(shard: &Shard, id: PackageId) -> Result<Entry, Error> {
+fn describe_package(shard: &Shard, id: PackageId) -> Result<ListEntry, ShardError> {
     let package = shard.package(id)?;
-    let mut entry = Entry {
+    let mut entry = ListEntry {
         package: package.directory.to_vec(),
         documents: package.documents.end - package.documents.start,
         indexed: indexed(shard),
-        ..Entry::default()
+        ..ListEntry::default()
     };
     for document in package.documents {
         let document = shard.document(DocId(document))?;
@@ -64,7 +64,7 @@ fn describe_package(shard: &Shard, id: PackageId) -> Result<Entry, Error> {
     Ok(entry)
 }
 
-fn text_bytes(shard: &Shard, document: &Document<'_>) -> Result<u64, Error> {
+fn text_bytes(shard: &Shard, document: &Document<'_>) -> Result<u64, ShardError> {
     let text = shard.text_range(document.blocks.clone())?;
     Ok(text.end - text.start)
 }
@@ -80,12 +80,12 @@ fn indexed(shard: &Shard) -> u64 {
 
 /// Of the package that goes by the name: the one with that directory, else the last of its versions.
 /// A shard that cannot be read matters only when no other one has such a package.
-fn children(snapshot: &Snapshot, request: &ListRequest) -> Result<ListReply, Error> {
+fn children(snapshot: &Generation, request: &ListRequest) -> Result<ListReply, ShardError> {
     let mut result = Ok(ListReply::default());
-    let mut best: Option<Named<'_>> = None;
+    let mut best: Option<NamedPackage<'_>> = None;
     for shard in &snapshot.shards {
         match named(shard, &request.package) {
-            Ok(found) => best = best.into_iter().chain(found).max_by_key(Named::key),
+            Ok(found) => best = best.into_iter().chain(found).max_by_key(NamedPackage::key),
             Err(error) => result = Err(error),
         }
     }
@@ -96,26 +96,26 @@ fn children(snapshot: &Snapshot, request: &ListRequest) -> Result<ListReply, Err
 }
 
 /// A package that goes by a name.
-struct Named<'a> {
+struct NamedPackage<'a> {
     shard: &'a Shard,
     id: PackageId,
     directory: Vec<u8>,
     is_exact: bool,
 }
 
-impl Named<'_> {
+impl NamedPackage<'_> {
     /// The greatest is meant.
     fn key(&self) -> (bool, Vec<u8>) {
         (self.is_exact, self.directory.clone())
     }
 }
 
-fn named<'a>(shard: &'a Shard, name: &[u8]) -> Result<Option<Named<'a>>, Error> {
+fn named<'a>(shard: &'a Shard, name: &[u8]) -> Result<Option<NamedPackage<'a>>, ShardError> {
     let mut found = Vec::new();
     for id in shard.live_packages() {
         let directory = shard.package(id)?.directory;
         if goes_by(directory, name) {
-            found.push(Named {
+            found.push(NamedPackage {
                 shard,
                 id,
                 directory: directory.to_vec(),
@@ -124,7 +124,7 @@ fn named<'a>(shard: &'a Shard, name: &[u8]) -> Result<Option<Named<'a>>, Error> 
         }
     }
     shard.intact()?;
-    Ok(found.into_iter().max_by_key(Named::key))
+    Ok(found.into_iter().max_by_key(NamedPackage::key))
 }
 
 fn is_asked_for(directory: &[u8], request: &ListRequest) -> bool {
@@ -140,30 +140,30 @@ fn children_of(
     shard: &Shard,
     package: PackageId,
     request: &ListRequest,
-) -> Result<ListReply, Error> {
+) -> Result<ListReply, ShardError> {
     let Package {
         directory,
         documents,
         ..
     } = shard.package(package)?;
-    let mut first = First::new(request);
+    let mut first = ReplyBuilder::new(request);
     for document in documents {
         let document = shard.document(DocId(document))?;
         let Some(name) = child(document.path, &request.prefix) else {
             continue;
         };
         let bytes = directory.len() + name.len();
-        let new = || Entry {
+        let new = || ListEntry {
             package: directory.to_vec(),
             path: name.to_vec(),
-            ..Entry::default()
+            ..ListEntry::default()
         };
         if let Some(entry) = first.entry(name, bytes, new) {
             add(entry, shard, &document)?;
         }
     }
     let indexed = indexed(shard);
-    let reply = first.finish(|entry| Ok(Entry { indexed, ..entry }));
+    let reply = first.finish(|entry| Ok(ListEntry { indexed, ..entry }));
     shard.intact()?;
     reply
 }
@@ -176,7 +176,7 @@ fn child<'a>(path: &'a [u8], directory: &[u8]) -> Option<&'a [u8]> {
 }
 
 /// Adds a document to the entry that is it, or that it is in.
-fn add(entry: &mut Entry, shard: &Shard, document: &Document<'_>) -> Result<(), Error> {
+fn add(entry: &mut ListEntry, shard: &Shard, document: &Document<'_>) -> Result<(), ShardError> {
     entry.documents += 1;
     entry.lines += u64::from(document.lines);
     entry.text_bytes += text_bytes(shard, document)?;
@@ -189,15 +189,19 @@ fn add(entry: &mut Entry, shard: &Shard, document: &Document<'_>) -> Result<(), 
     Ok(())
 }
 
-fn skipped(snapshot: &Snapshot, request: &ListRequest) -> Result<ListReply, Error> {
-    let mut first = First::new(request);
+fn skipped(snapshot: &Generation, request: &ListRequest) -> Result<ListReply, ShardError> {
+    let mut first = ReplyBuilder::new(request);
     for shard in &snapshot.shards {
         skipped_in(shard, request, &mut first)?;
     }
     first.finish(Ok)
 }
 
-fn skipped_in(shard: &Shard, request: &ListRequest, first: &mut First<Entry>) -> Result<(), Error> {
+fn skipped_in(
+    shard: &Shard,
+    request: &ListRequest,
+    first: &mut ReplyBuilder<ListEntry>,
+) -> Result<(), ShardError> {
     let mut directories = BTreeMap::new();
     for id in shard.live_packages() {
         let directory = shard.package(id)?.directory;
@@ -214,13 +218,13 @@ fn skipped_in(shard: &Shard, request: &ListRequest, first: &mut First<Entry>) ->
         let name = [directory, &file.path].join(&b'/');
         let (reason, detail) = reason(file.reason);
         let bytes = name.len() + detail.len();
-        first.entry(&name, bytes, || Entry {
+        first.entry(&name, bytes, || ListEntry {
             package: directory.to_vec(),
             path: file.path,
             indexed,
             reason,
             detail,
-            ..Entry::default()
+            ..ListEntry::default()
         });
     }
     shard.intact()

@@ -1,8 +1,8 @@
 //! A search on its connection: its frames moved there, its time looked at, its end told.
 
-use super::chunks::{self, Chunk, Queue};
+use super::chunks::{self, Chunk, ChunkSender};
 use super::connection::{self, Connection};
-use super::job::{CancelOnDrop, Finished, Job, Unfinished};
+use super::job::{CancelOnDrop, Finished, Incomplete, SearchJob};
 use super::{Backend, PROGRESS_EVERY};
 use crate::search::Cancel;
 use schema::message::{Failure, FailureKind, Progress, Search};
@@ -75,14 +75,14 @@ impl Backend {
     }
 
     /// Finds the shards of a search.
-    fn job(&self, search: Search) -> Result<Job, Failure> {
+    fn job(&self, search: Search) -> Result<SearchJob, Failure> {
         let find = |id| {
             self.live.shard(id).ok_or_else(|| {
                 let message = "a shard of the search is not served here any more";
                 Failure::new(FailureKind::StaleShards, message)
             })
         };
-        Ok(Job {
+        Ok(SearchJob {
             shards: search.shards.iter().map(find).collect::<Result<_, _>>()?,
             search,
             workers: self.options.workers,
@@ -99,16 +99,16 @@ fn too_late(deadline_ms: u32) -> Failure {
 }
 
 /// Runs a search on a thread of its own, when it is its turn.
-async fn run(job: Arc<Job>, queue: Queue) -> Result<Finished, Failure> {
+async fn run(job: Arc<SearchJob>, queue: ChunkSender) -> Result<Finished, Failure> {
     let turns = job.turns.clone();
     let mut turn = turns.light().await;
     loop {
         let (job, queue) = (job.clone(), queue.clone());
         match tokio::task::spawn_blocking(move || job.run(turn, queue)).await {
             Ok(Ok(finished)) => return Ok(finished),
-            Ok(Err(Unfinished::Failed(failure))) => return Err(failure),
-            Ok(Err(Unfinished::Waits)) => turn = turns.heavy().await,
-            Ok(Err(Unfinished::Stopped)) => return Err(unavailable("the search was cancelled")),
+            Ok(Err(Incomplete::Failed(failure))) => return Err(failure),
+            Ok(Err(Incomplete::Waits)) => turn = turns.heavy().await,
+            Ok(Err(Incomplete::Stopped)) => return Err(unavailable("the search was cancelled")),
             Err(error) => {
                 tracing::error!(%error, "a search failed");
                 return Err(unavailable("the backend failed: its log says how"));

@@ -13,7 +13,7 @@ use crate::found::{How, find};
 use crate::naive::{self, Document};
 use crate::query::{Query, recipes};
 use backend::batch::LINE_BYTES_MAX;
-use backend::compiled::Compiled;
+use backend::compiled_query::CompiledQuery;
 use proptest::prelude::*;
 use schema::message::{Expr, Syntax};
 use std::collections::{BTreeMap, BTreeSet};
@@ -76,7 +76,8 @@ fn without<'a>(a: &'a Lines, b: &Lines) -> Vec<(&'a (PathBuf, u32), &'a Vec<u8>)
 
 fn ours(built: &Built, query: &Query) -> Lines {
     let expr = Expr::Pattern(query.pattern.clone());
-    let compiled = Compiled::new(&expr, false).unwrap_or_else(|bad| panic!("{query:?}: {bad}"));
+    let compiled =
+        CompiledQuery::new(&expr, false).unwrap_or_else(|bad| panic!("{query:?}: {bad}"));
     let found = find(&built.index.shards, &compiled, How::all(0));
     let mut lines = Lines::new();
     for batch in found.batches() {

@@ -6,8 +6,8 @@
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::Request;
+use backend::live_shards::LiveShards;
 use backend::server::Options;
-use backend::snapshot::Live;
 use frontend::{Backend, Config, Coordinator, Stream};
 use index::corpus::sources;
 use index::indexing::{BuildOptions, Progress, build};
@@ -225,7 +225,7 @@ fn start(packages: &[PathBuf], out: &Path, how: How, seed: u64) -> Backend {
         workers: how.workers,
         ..Options::default()
     };
-    let backend = backend::Backend::start(Live::open(out).unwrap(), options);
+    let backend = backend::Backend::start(LiveShards::open(out).unwrap(), options);
     let runtime = Handle::current();
     let name = out.file_name().unwrap().to_string_lossy();
     Backend::new(name, move || {

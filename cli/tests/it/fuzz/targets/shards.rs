@@ -1,13 +1,13 @@
 //! What is in an index directory: shards and manifests.
 
-use backend::compiled::Compiled;
+use backend::compiled_query::CompiledQuery;
 use backend::search::{Cancel, Request, Sink, Stopped};
 use index::corpus;
 use index::file::Bytes;
 use index::format::Section;
 use index::indexing::{BuildOptions, Progress, build};
 use index::manifest::{Manifest, Options};
-use index::shard::{BlockId, DocId, Error, PackageId, Shard};
+use index::shard::{BlockId, DocId, PackageId, Shard, ShardError};
 use index::trigram::Trigram;
 use schema::message::{self, Expr, Field, Filter, Pattern, Reading, Syntax, Want};
 use std::fs;
@@ -57,7 +57,7 @@ pub(super) fn shard(data: &[u8]) {
     }
 }
 
-fn packages(shard: &Shard) -> Result<(), Error> {
+fn packages(shard: &Shard) -> Result<(), ShardError> {
     for id in 0..shard.package_count() {
         let documents = shard.package(PackageId(id))?.documents;
         assert!(documents.end <= shard.document_count());
@@ -72,7 +72,7 @@ fn packages(shard: &Shard) -> Result<(), Error> {
     Ok(())
 }
 
-fn blocks(shard: &Shard) -> Result<(), Error> {
+fn blocks(shard: &Shard) -> Result<(), ShardError> {
     for block in 0..shard.block_count() {
         let document = shard.document_of(BlockId(block))?;
         assert!(document.0 < shard.document_count());
@@ -89,8 +89,8 @@ fn blocks(shard: &Shard) -> Result<(), Error> {
 }
 
 /// What is searched for: in lines, with filters and without, in documents, and their names.
-fn compiled() -> &'static [Compiled] {
-    static COMPILED: OnceLock<Vec<Compiled>> = OnceLock::new();
+fn compiled() -> &'static [CompiledQuery] {
+    static COMPILED: OnceLock<Vec<CompiledQuery>> = OnceLock::new();
     COMPILED.get_or_init(|| {
         let mut exprs = Vec::new();
         for pattern in PATTERNS.map(pattern) {
@@ -104,7 +104,7 @@ fn compiled() -> &'static [Compiled] {
         exprs.push((Expr::all([either, third]), false));
         exprs.push((Expr::all([across, first.negated()]), false));
         exprs.push((second, true));
-        let compile = |(expr, names): &(Expr, bool)| Compiled::new(expr, *names);
+        let compile = |(expr, names): &(Expr, bool)| CompiledQuery::new(expr, *names);
         let compiled = exprs.iter().map(compile).collect::<Result<_, _>>();
         compiled.expect("they can be searched for")
     })
@@ -149,7 +149,7 @@ impl Sink for Frames {
     }
 }
 
-fn search_all(shard: &Arc<Shard>, compiled: &Compiled) {
+fn search_all(shard: &Arc<Shard>, compiled: &CompiledQuery) {
     for (workers, want, limit) in [
         (1, Want::Matches, 0),
         (2, Want::Matches, 3),

@@ -1,16 +1,16 @@
 //! One unit: verifies some candidate blocks, and packs, keeps or counts what matches in them.
 
-use super::best::{Keeping, Kept, Key, Name};
-use super::documents::Judges;
-use super::lines::Lines;
-use super::units::{self, Runs};
-use super::{Interrupted, Task};
-use crate::batch::{Collected, Packed, Packer, Place};
-use crate::compiled::Kind;
-use crate::document::Marks;
-use crate::line::LineMatcher;
+use super::evaluate::WorkerMatchers;
+use super::line_locator::LineLocator;
+use super::top_k::{DocumentName, PendingMatch, PendingMatches, SortKey};
+use super::work::{BlockRanges, WorkUnit};
+use super::{Interrupted, ShardTask};
+use crate::batch::{BatchBuffers, BatchPacker, LinePosition, Packed};
+use crate::compiled_query::Strategy;
+use crate::document_matcher::PatternSet;
+use crate::line_matcher::LineMatcher;
 use crate::{rank, scan};
-use index::shard::{BlockId, DocId, Document, Error, Package};
+use index::shard::{BlockId, DocId, Document, Package, ShardError};
 use schema::message::Want;
 use std::mem;
 use std::ops::{ControlFlow, Range};
@@ -18,11 +18,11 @@ use std::sync::Arc;
 
 /// What a unit gave.
 #[derive(Default)]
-pub(super) struct Unit {
+pub(super) struct WorkResult {
     /// Unless only the best are wanted.
     pub(super) packed: Packed,
     /// When only the best are wanted: what may be among them, in order.
-    pub(super) kept: Vec<Kept>,
+    pub(super) kept: Vec<PendingMatch>,
     /// Bytes of the frames of its first document.
     first_bytes: usize,
     /// Lines that were seen to match: all, or one a document when documents are wanted.
@@ -44,7 +44,7 @@ pub(super) struct Unit {
     pub(super) static_rank_after: f32,
 }
 
-impl Unit {
+impl WorkResult {
     /// Takes back the one match of its first document, if it was not left out already.
     pub(super) fn forget_first(&mut self) {
         let is_first = |document: DocId| Some(document) == self.first;
@@ -74,48 +74,50 @@ impl Unit {
 }
 
 /// A worker's state: what it keeps from unit to unit.
-pub(super) struct Searcher<'a> {
-    pub(super) task: Task<'a>,
+pub(super) struct Worker<'a> {
+    pub(super) task: ShardTask<'a>,
     /// The request's own, when lines are judged, with caches that are this worker's.
     matcher: Option<Arc<LineMatcher>>,
     /// When documents are.
-    pub(super) judges: Option<Judges<'a>>,
+    pub(super) judges: Option<WorkerMatchers<'a>>,
     package: Option<Package<'a>>,
     /// Of the line in hand.
     pub(super) ranges: Vec<(usize, usize)>,
     /// For the next packer.
-    collected: Collected,
+    collected: BatchBuffers,
     /// For the text of the next run.
     pub(super) text: Vec<u8>,
     /// Of the unit in hand.
-    pub(super) keeping: Keeping,
+    pub(super) keeping: PendingMatches,
 }
 
-impl<'a> Searcher<'a> {
-    pub(super) fn new(task: Task<'a>) -> Self {
-        Searcher {
+impl<'a> Worker<'a> {
+    pub(super) fn new(task: ShardTask<'a>) -> Self {
+        Worker {
             task,
-            matcher: match &task.request.compiled.kind {
-                Kind::Lines { matcher, .. } => Some(Arc::new(LineMatcher::clone(matcher))),
-                Kind::Documents(_) => None,
+            matcher: match &task.request.compiled.strategy {
+                Strategy::Lines { matcher, .. } => Some(Arc::new(LineMatcher::clone(matcher))),
+                Strategy::Documents(_) => None,
             },
-            judges: Judges::new(task),
+            judges: WorkerMatchers::new(task),
             package: None,
             ranges: Vec::new(),
-            collected: Collected::default(),
+            collected: BatchBuffers::default(),
             text: Vec::new(),
-            keeping: Keeping::default(),
+            keeping: PendingMatches::default(),
         }
     }
 
     /// Verifies some candidates. What was read of the shard is true when there is no error.
-    pub(super) fn search(&mut self, of: units::Unit<'_>) -> Result<Unit, Interrupted> {
-        let mut unit = Unit::default();
+    pub(super) fn search(&mut self, of: WorkUnit<'_>) -> Result<WorkResult, Interrupted> {
+        let mut unit = WorkResult::default();
         let shard = self.task.shard;
         match of {
-            units::Unit::Range(range) => self.search_blocks(Runs::of_range(range), &mut unit)?,
-            units::Unit::List(list) => self.search_blocks(Runs::of_list(list), &mut unit)?,
-            units::Unit::Items(items, all) => self.search_items(items, all, &mut unit)?,
+            WorkUnit::Range(range) => {
+                self.search_blocks(BlockRanges::from_range(range), &mut unit)?
+            }
+            WorkUnit::List(list) => self.search_blocks(BlockRanges::from_list(list), &mut unit)?,
+            WorkUnit::DocumentSlices(items, all) => self.search_items(items, all, &mut unit)?,
         }
         unit.kept = mem::take(&mut self.keeping).finish();
         unit.static_rank_after = self.static_rank_after(&unit)?;
@@ -123,7 +125,11 @@ impl<'a> Searcher<'a> {
         Ok(unit)
     }
 
-    fn search_blocks(&mut self, mut blocks: Runs<'_>, unit: &mut Unit) -> Result<(), Interrupted> {
+    fn search_blocks(
+        &mut self,
+        mut blocks: BlockRanges<'_>,
+        unit: &mut WorkResult,
+    ) -> Result<(), Interrupted> {
         let shard = self.task.shard;
         let matcher = self.matcher.clone().expect("lines are judged");
         while let Some(block) = blocks.peek() {
@@ -144,7 +150,7 @@ impl<'a> Searcher<'a> {
         }
     }
 
-    fn static_rank_after(&self, unit: &Unit) -> Result<f32, Interrupted> {
+    fn static_rank_after(&self, unit: &WorkResult) -> Result<f32, Interrupted> {
         let Some((last, _)) = unit.last else {
             return Ok(0.0);
         };
@@ -155,12 +161,12 @@ impl<'a> Searcher<'a> {
         &mut self,
         matcher: &LineMatcher,
         document: Document<'a>,
-        blocks: &mut Runs<'_>,
-        unit: &mut Unit,
+        blocks: &mut BlockRanges<'_>,
+        unit: &mut WorkResult,
     ) -> Result<(), Interrupted> {
         let id = document.id;
         let mut found = self.begin(document)?;
-        while let Some(run) = blocks.next_run(found.document.blocks.end) {
+        while let Some(run) = blocks.next_range(found.document.blocks.end) {
             unit.blocks += u64::from(run.end - run.start);
             if !found.is_done() {
                 self.search_run(matcher, run, &mut found, unit)?;
@@ -173,26 +179,33 @@ impl<'a> Searcher<'a> {
         Ok(())
     }
 
-    pub(super) fn begin(&mut self, document: Document<'a>) -> Result<Found<'a>, Interrupted> {
+    pub(super) fn begin(
+        &mut self,
+        document: Document<'a>,
+    ) -> Result<DocumentMatches<'a>, Interrupted> {
         let request = self.task.request;
         let literals = &request.compiled.literals;
         let rank = rank::document_rank(document.static_rank, document.path, literals);
         let reach = rank::document_bound(rank, request.compiled.names);
-        Ok(Found {
+        Ok(DocumentMatches {
             task: self.task,
             package: self.package_of(document.id)?.directory,
             rank,
             counts_only: request.want == Want::Count || self.task.threshold.leaves_out(reach),
             document,
             matched: false,
-            marks: Marks::default(),
+            marks: PatternSet::default(),
             name: None,
             collected: mem::take(&mut self.collected),
             packer: None,
         })
     }
 
-    pub(super) fn end(&mut self, found: Found<'a>, out: &mut Packed) -> Result<(), Error> {
+    pub(super) fn end(
+        &mut self,
+        found: DocumentMatches<'a>,
+        out: &mut Packed,
+    ) -> Result<(), ShardError> {
         self.collected = match found.packer {
             Some(packer) => packer.finish(out)?,
             None => found.collected,
@@ -205,14 +218,14 @@ impl<'a> Searcher<'a> {
         &mut self,
         matcher: &LineMatcher,
         run: Range<u32>,
-        found: &mut Found<'a>,
-        unit: &mut Unit,
+        found: &mut DocumentMatches<'a>,
+        unit: &mut WorkResult,
     ) -> Result<(), Interrupted> {
-        let Task { shard, request, .. } = self.task;
+        let ShardTask { shard, request, .. } = self.task;
         let mut buffer = mem::take(&mut self.text);
         let text = shard.read_text(shard.text_range(run.clone())?, &mut buffer)?;
         unit.verified_bytes += text.len() as u64;
-        let mut lines = Lines::new(shard, run)?;
+        let mut lines = LineLocator::new(shard, run)?;
         let mut result = Ok(());
         let _ = scan::matching_lines(matcher, text, |line| {
             found.matched = true;
@@ -249,7 +262,7 @@ impl<'a> Searcher<'a> {
     }
 
     /// Packs matches that were kept, in the order of the shard.
-    pub(super) fn pack(&mut self, kept: &[Kept]) -> Result<Packed, Interrupted> {
+    pub(super) fn pack(&mut self, kept: &[PendingMatch]) -> Result<Packed, Interrupted> {
         let mut packed = Packed::default();
         let shard = self.task.shard;
         for matches in kept.chunk_by(|a, b| a.document == b.document) {
@@ -274,8 +287,8 @@ impl<'a> Searcher<'a> {
 }
 
 /// The document in hand, and the packer that its first match makes.
-pub(super) struct Found<'a> {
-    task: Task<'a>,
+pub(super) struct DocumentMatches<'a> {
+    task: ShardTask<'a>,
     pub(super) document: Document<'a>,
     pub(super) package: &'a [u8],
     /// What all its matches share of their rank.
@@ -284,15 +297,15 @@ pub(super) struct Found<'a> {
     pub(super) counts_only: bool,
     pub(super) matched: bool,
     /// Which patterns contribute, when it was judged.
-    pub(super) marks: Marks,
+    pub(super) marks: PatternSet,
     /// Once one of its matches has been kept.
-    name: Option<Arc<Name>>,
+    name: Option<Arc<DocumentName>>,
     /// What the packer will collect in.
-    collected: Collected,
-    packer: Option<Packer<'a>>,
+    collected: BatchBuffers,
+    packer: Option<BatchPacker<'a>>,
 }
 
-impl<'a> Found<'a> {
+impl<'a> DocumentMatches<'a> {
     /// Whether its other matches are not wanted.
     pub(super) fn is_done(&self) -> bool {
         self.matched && self.task.request.want == Want::Documents
@@ -305,11 +318,11 @@ impl<'a> Found<'a> {
     /// Adds a match; `line` has its end, and `ranges` are in what is before it.
     pub(super) fn push(
         &mut self,
-        place: Place,
+        place: LinePosition,
         line: &[u8],
         ranges: &[(usize, usize)],
-        (packed, keeping): (&mut Packed, &mut Keeping),
-    ) -> Result<(), Error> {
+        (packed, keeping): (&mut Packed, &mut PendingMatches),
+    ) -> Result<(), ShardError> {
         let rank = self.line_rank(line, ranges);
         match self.task.request.best_limit() {
             Some(limit) => {
@@ -326,13 +339,13 @@ impl<'a> Found<'a> {
     pub(super) fn push_name(
         &mut self,
         ranges: &[(usize, usize)],
-        (packed, keeping): (&mut Packed, &mut Keeping),
-    ) -> Result<(), Error> {
+        (packed, keeping): (&mut Packed, &mut PendingMatches),
+    ) -> Result<(), ShardError> {
         let rank = self.name_rank(ranges);
         match self.task.request.best_limit() {
             Some(limit) => {
                 if !self.task.threshold.leaves_out(rank) {
-                    let place = Place::of_name(&self.document, 0);
+                    let place = LinePosition::of_name(&self.document, 0);
                     keeping.push(self.keep(place, rank), limit);
                 }
                 Ok(())
@@ -355,17 +368,19 @@ impl<'a> Found<'a> {
         &mut self,
         ranges: &[(usize, usize)],
         out: &mut Packed,
-    ) -> Result<(), Error> {
+    ) -> Result<(), ShardError> {
         let rank = self.name_rank(ranges);
         self.packer()?.push_name(rank, ranges, out);
         Ok(())
     }
 
-    fn keep(&mut self, place: Place, rank: f32) -> Kept {
+    fn keep(&mut self, place: LinePosition, rank: f32) -> PendingMatch {
         let (package, path) = (self.package, self.document.path);
-        let name = self.name.get_or_insert_with(|| Name::new(package, path));
-        Kept {
-            key: Key::new(rank, Arc::clone(name), place.number),
+        let name = self
+            .name
+            .get_or_insert_with(|| DocumentName::new(package, path));
+        PendingMatch {
+            key: SortKey::new(rank, Arc::clone(name), place.number),
             document: self.document.id,
             place,
             marks: self.marks,
@@ -374,19 +389,19 @@ impl<'a> Found<'a> {
 
     pub(super) fn pack(
         &mut self,
-        place: Place,
+        place: LinePosition,
         line: &[u8],
         rank: f32,
         ranges: &[(usize, usize)],
         out: &mut Packed,
-    ) -> Result<(), Error> {
+    ) -> Result<(), ShardError> {
         self.packer()?.push(place, line, rank, ranges, out)
     }
 
-    fn packer(&mut self) -> Result<&mut Packer<'a>, Error> {
+    fn packer(&mut self) -> Result<&mut BatchPacker<'a>, ShardError> {
         Ok(match &mut self.packer {
             Some(packer) => packer,
-            none => none.insert(Packer::new(
+            none => none.insert(BatchPacker::new(
                 (self.task.shard, self.task.index),
                 self.document.clone(),
                 self.package,

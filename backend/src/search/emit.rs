@@ -3,9 +3,9 @@
 //! **Invariant:** nothing here depends on the number of workers or on time: units come in the order
 //! of the shard, and shards in that of the request.
 
-use super::best::{Best, Kept};
-use super::unit::{Searcher, Unit};
-use super::{Interrupted, Sink, Task};
+use super::top_k::{PendingMatch, TopMatches};
+use super::worker::{WorkResult, Worker};
+use super::{Interrupted, ShardTask, Sink};
 use crate::batch::Packed;
 use crate::rank;
 use index::shard::DocId;
@@ -13,27 +13,31 @@ use schema::message::{Progress, ShardEnd, Want};
 use std::mem;
 
 /// What goes on from shard to shard.
-pub(super) struct Course<'a> {
+pub(super) struct Output<'a> {
     pub(super) sink: &'a mut dyn Sink,
     /// What has been passed on.
     pub(super) progress: Progress,
     /// When only the best are wanted.
-    pub(super) best: Option<Best>,
+    pub(super) best: Option<TopMatches>,
 }
 
 /// Emits the units of a shard.
 pub(super) struct Emitter<'e, 'a> {
-    task: Task<'a>,
-    course: &'e mut Course<'a>,
+    task: ShardTask<'a>,
+    course: &'e mut Output<'a>,
     end: &'e mut ShardEnd,
     /// The last document of the units so far, and whether it had a match.
     last_document: Option<(DocId, bool)>,
     /// Packs the matches that are left.
-    packer: Option<Searcher<'a>>,
+    packer: Option<Worker<'a>>,
 }
 
 impl<'e, 'a> Emitter<'e, 'a> {
-    pub(super) fn new(task: Task<'a>, course: &'e mut Course<'a>, end: &'e mut ShardEnd) -> Self {
+    pub(super) fn new(
+        task: ShardTask<'a>,
+        course: &'e mut Output<'a>,
+        end: &'e mut ShardEnd,
+    ) -> Self {
         Emitter {
             task,
             course,
@@ -43,7 +47,7 @@ impl<'e, 'a> Emitter<'e, 'a> {
         }
     }
 
-    pub(super) fn emit(&mut self, mut unit: Unit) -> Result<(), Interrupted> {
+    pub(super) fn emit(&mut self, mut unit: WorkResult) -> Result<(), Interrupted> {
         // A document that began in an earlier unit has been counted there.
         let continued = self
             .last_document
@@ -82,12 +86,12 @@ impl<'e, 'a> Emitter<'e, 'a> {
     }
 
     /// No match still to come has a higher rank.
-    fn bound_after(&self, unit: &Unit) -> f32 {
+    fn bound_after(&self, unit: &WorkResult) -> f32 {
         let static_rank = unit.static_rank_after.max(self.task.later_static_rank);
         rank::bound(static_rank, self.task.request.compiled.names)
     }
 
-    fn sum_up(&mut self, unit: &Unit, documents: u64, matched_documents: u64) {
+    fn sum_up(&mut self, unit: &WorkResult, documents: u64, matched_documents: u64) {
         let end = &mut *self.end;
         end.documents += documents;
         end.matched_documents += matched_documents;
@@ -101,7 +105,7 @@ impl<'e, 'a> Emitter<'e, 'a> {
     }
 
     /// Packs what of a unit is among the best so far, those of the unit included.
-    fn pack_best(&mut self, mut kept: Vec<Kept>) -> Result<Packed, Interrupted> {
+    fn pack_best(&mut self, mut kept: Vec<PendingMatch>) -> Result<Packed, Interrupted> {
         let Some(best) = &mut self.course.best else {
             return Ok(Packed::default());
         };
@@ -111,7 +115,7 @@ impl<'e, 'a> Emitter<'e, 'a> {
         if kept.is_empty() {
             return Ok(Packed::default());
         }
-        let packer = self.packer.get_or_insert_with(|| Searcher::new(self.task));
+        let packer = self.packer.get_or_insert_with(|| Worker::new(self.task));
         packer.pack(&kept)
     }
 }

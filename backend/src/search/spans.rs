@@ -1,11 +1,11 @@
-//! Runs of lines in a whole document: what judges find of which one at least may match over lines.
+//! BlockRanges of lines in a whole document: what judges find of which one at least may match over lines.
 //!
 //! Each judge goes through the text once; lines that two matches share are one run, so that no line is
 //! found twice. Nothing is kept but each judge's next lines, and the ranges of the run in hand.
 //! How long one look of a matcher takes is bounded by the text's length; between any two it is asked
 //! whether anybody still waits.
 
-use crate::document::{Judge, apart};
+use crate::document_matcher::{TextMatcher, apart};
 use crate::scan::{self, RANGES_MAX};
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
@@ -18,14 +18,14 @@ pub(super) type Ranges = Vec<(usize, usize)>;
 /// Calls `found` with every run of the lines of `text`, from the one that begins at `at` on, line ends
 /// included, ascending, and with what matches in it. Ends early when it breaks, or `stop` says so.
 pub(super) fn for_each(
-    judges: &[&Judge],
+    judges: &[&TextMatcher],
     text: &[u8],
     at: usize,
     stop: &dyn Fn() -> bool,
     mut found: impl FnMut(Range<usize>, &Ranges) -> ControlFlow<()>,
 ) {
-    let walks = judges.iter().map(|judge| Walk::new(judge, text, at));
-    let mut walks: Vec<Walk<'_>> = walks.collect();
+    let walks = judges.iter().map(|judge| MatchCursor::new(judge, text, at));
+    let mut walks: Vec<MatchCursor<'_>> = walks.collect();
     let mut ranges = Ranges::new();
     while !stop() {
         let starts = walks.iter().filter_map(|walk| walk.next.as_ref());
@@ -64,8 +64,8 @@ fn within(ranges: &mut Ranges, last: usize) {
 }
 
 /// A judge's way through a text.
-struct Walk<'a> {
-    judge: &'a Judge,
+struct MatchCursor<'a> {
+    judge: &'a TextMatcher,
     /// What it found last, when a match may go over lines.
     found: Range<usize>,
     /// The lines of that.
@@ -74,9 +74,9 @@ struct Walk<'a> {
     line: Ranges,
 }
 
-impl<'a> Walk<'a> {
-    fn new(judge: &'a Judge, text: &[u8], at: usize) -> Self {
-        let mut walk = Walk {
+impl<'a> MatchCursor<'a> {
+    fn new(judge: &'a TextMatcher, text: &[u8], at: usize) -> Self {
+        let mut walk = MatchCursor {
             judge,
             found: 0..0,
             next: None,
@@ -98,7 +98,7 @@ impl<'a> Walk<'a> {
         };
         let has_room = ranges.len() < RANGES_MAX;
         let at = match self.judge {
-            Judge::Line(matcher) => {
+            TextMatcher::Line(matcher) => {
                 if has_room {
                     let line = scan::without_end(&text[lines.clone()]);
                     scan::ranges(&matcher.finder, line, &mut self.line);
@@ -111,7 +111,7 @@ impl<'a> Walk<'a> {
                 }
                 lines.end
             }
-            Judge::Across(_) => {
+            TextMatcher::MultiLine(_) => {
                 if has_room {
                     ranges.push((self.found.start - start, self.found.end - start));
                 }
@@ -125,8 +125,8 @@ impl<'a> Walk<'a> {
     /// Finds the next lines from `at` on.
     fn advance(&mut self, text: &[u8], at: usize) {
         self.next = match self.judge {
-            Judge::Line(matcher) => scan::next_line(matcher, text, at),
-            Judge::Across(matcher) => find(matcher, text, at).and_then(|found| {
+            TextMatcher::Line(matcher) => scan::next_line(matcher, text, at),
+            TextMatcher::MultiLine(matcher) => find(matcher, text, at).and_then(|found| {
                 let lines = lines_of(text, &found);
                 self.found = found;
                 lines
@@ -160,26 +160,28 @@ fn lines_of(text: &[u8], found: &Range<usize>) -> Option<Range<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::line::LineMatcher;
-    use crate::pattern::{self, Room};
+    use crate::line_matcher::LineMatcher;
+    use crate::pattern::{self, SizeLimits};
     use schema::message::{Expr, Pattern, Syntax};
 
-    fn judge(text: &str) -> Judge {
+    fn judge(text: &str) -> TextMatcher {
         let pattern = Pattern {
             text: text.to_owned(),
             syntax: Syntax::Regexp,
             ..Pattern::default()
         };
         match pattern::crosses_lines(&pattern) {
-            true => Judge::Across(pattern::matcher_across(&pattern, Room::of_one_of(1)).unwrap()),
-            false => Judge::Line(LineMatcher::joined(&Expr::Pattern(pattern)).unwrap()),
+            true => TextMatcher::MultiLine(
+                pattern::matcher_across(&pattern, SizeLimits::of_one_of(1)).unwrap(),
+            ),
+            false => TextMatcher::Line(LineMatcher::joined(&Expr::Pattern(pattern)).unwrap()),
         }
     }
 
-    /// Runs with their ranges, as text.
+    /// BlockRanges with their ranges, as text.
     fn check(patterns: &[&str], text: &str, expected: &[&str]) {
-        let judges: Vec<Judge> = patterns.iter().map(|text| judge(text)).collect();
-        let judges: Vec<&Judge> = judges.iter().collect();
+        let judges: Vec<TextMatcher> = patterns.iter().map(|text| judge(text)).collect();
+        let judges: Vec<&TextMatcher> = judges.iter().collect();
         let mut found = Vec::new();
         for_each(&judges, text.as_bytes(), 0, &|| false, |run, ranges| {
             let mut shown = text[run].to_owned();

@@ -4,7 +4,7 @@
 //! **Invariant:** when something is left out it lies behind all that is kept, and
 //! [`ListReply::more`] says so.
 
-use schema::message::{Entry, ListReply, ListRequest};
+use schema::message::{ListEntry, ListReply, ListRequest};
 use std::collections::BTreeMap;
 
 /// Bytes of a reply's entries, at most: half of what a frame may have, which leaves room for a single
@@ -16,7 +16,7 @@ pub(super) const REPLY_BYTES_MAX: usize = 512 << 10;
 const ENTRY_BYTES: usize = 208;
 
 /// What is kept so far.
-pub(super) struct First<T> {
+pub(super) struct ReplyBuilder<T> {
     after: Vec<u8>,
     count: usize,
     /// With the bytes that each takes.
@@ -26,10 +26,10 @@ pub(super) struct First<T> {
     end: Option<Vec<u8>>,
 }
 
-impl<T> First<T> {
+impl<T> ReplyBuilder<T> {
     /// As many as the request asks for, and one at least: whoever asks again gets on.
     pub(super) fn new(request: &ListRequest) -> Self {
-        First {
+        ReplyBuilder {
             after: request.after.clone(),
             count: request.count.max(1) as usize,
             kept: BTreeMap::new(),
@@ -73,7 +73,7 @@ impl<T> First<T> {
     /// The reply, of entries that `describe` makes.
     pub(super) fn finish<E>(
         self,
-        describe: impl FnMut(T) -> Result<Entry, E>,
+        describe: impl FnMut(T) -> Result<ListEntry, E>,
     ) -> Result<ListReply, E> {
         let kept = self.kept.into_values().map(|(_, kept)| kept);
         Ok(ListReply {
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use schema::frame::FRAME_BYTES_MAX;
-    use schema::message::What;
+    use schema::message::ListKind;
     use std::collections::BTreeSet;
 
     fn first<'a>(
@@ -96,8 +96,8 @@ mod tests {
         after: &[u8],
         count: u32,
     ) -> ListReply {
-        let mut first = First::new(&ListRequest {
-            what: What::Packages,
+        let mut first = ReplyBuilder::new(&ListRequest {
+            kind: ListKind::Packages,
             package: Vec::new(),
             prefix: Vec::new(),
             after: after.to_vec(),
@@ -107,9 +107,9 @@ mod tests {
             first.entry(name, name.len(), || name.clone());
         }
         let describe = |package| {
-            Ok::<_, ()>(Entry {
+            Ok::<_, ()>(ListEntry {
                 package,
-                ..Entry::default()
+                ..ListEntry::default()
             })
         };
         first.finish(describe).unwrap()

@@ -3,13 +3,13 @@
 //! A document of which several units have a part is judged by whoever comes to it first; the others
 //! wait for that.
 
-use super::items::{Item, Items};
-use super::runs;
-use super::unit::{Found, Searcher, Unit};
-use super::{Interrupted, Task};
-use crate::compiled::Kind;
-use crate::document::{DocumentMatcher, Judge, Look, Marks};
-use crate::line::LineMatcher;
+use super::document_slices::{DocumentSlice, DocumentSlices};
+use super::spans;
+use super::worker::{DocumentMatches, WorkResult, Worker};
+use super::{Interrupted, ShardTask};
+use crate::compiled_query::Strategy;
+use crate::document_matcher::{DocumentMatcher, DocumentSource, PatternSet, TextMatcher};
+use crate::line_matcher::LineMatcher;
 use crate::scan;
 use index::shard::{DocId, Document};
 use schema::message::{Expr, Skip};
@@ -29,12 +29,12 @@ const MATCHERS_MAX: usize = 4;
 /// By shard and number, what is known of the documents of which several units have a part: one in
 /// 64 blocks at most, and what was known of a shard is forgotten with its last unit.
 #[derive(Default)]
-pub(super) struct Resolved(Mutex<HashMap<(u32, u32), Entry>>);
+pub(super) struct SharedEvaluations(Mutex<HashMap<(u32, u32), Entry>>);
 
 /// Is held by whoever judges the document.
-type Entry = Arc<Mutex<Option<Resolution>>>;
+type Entry = Arc<Mutex<Option<Evaluation>>>;
 
-impl Resolved {
+impl SharedEvaluations {
     /// Forgets what a shard's documents were judged to be.
     pub(super) fn forget(&self) {
         self.0
@@ -46,26 +46,26 @@ impl Resolved {
 
 /// What has come of judging a document.
 #[derive(Clone, Copy, Debug)]
-enum Resolution {
-    Holds(Marks),
+enum Evaluation {
+    Holds(PatternSet),
     DoesNot,
     /// It is too large to be judged.
     TooLarge,
 }
 
 /// A worker's own judges.
-pub(super) struct Judges<'a> {
+pub(super) struct WorkerMatchers<'a> {
     matcher: &'a DocumentMatcher,
-    texts: Vec<Judge>,
+    texts: Vec<TextMatcher>,
     /// By the texts that they are of.
     lines: HashMap<u64, Arc<LineMatcher>>,
 }
 
-impl<'a> Judges<'a> {
-    pub(super) fn new(task: Task<'a>) -> Option<Self> {
-        match &task.request.compiled.kind {
-            Kind::Lines { .. } => None,
-            Kind::Documents(matcher) => Some(Judges {
+impl<'a> WorkerMatchers<'a> {
+    pub(super) fn new(task: ShardTask<'a>) -> Option<Self> {
+        match &task.request.compiled.strategy {
+            Strategy::Lines { .. } => None,
+            Strategy::Documents(matcher) => Some(WorkerMatchers {
                 matcher,
                 texts: matcher
                     .texts
@@ -78,7 +78,7 @@ impl<'a> Judges<'a> {
     }
 
     /// The judge of a line that one of the marked texts matches.
-    fn lines(&mut self, marks: Marks) -> Arc<LineMatcher> {
+    fn lines(&mut self, marks: PatternSet) -> Arc<LineMatcher> {
         if let Some(matcher) = self.lines.get(&marks.texts) {
             return Arc::clone(matcher);
         }
@@ -94,19 +94,19 @@ impl<'a> Judges<'a> {
         matcher
     }
 
-    fn marked(&self, marks: Marks) -> Vec<&Judge> {
+    fn marked(&self, marks: PatternSet) -> Vec<&TextMatcher> {
         let texts = self.texts.iter().enumerate();
         let marked = texts.filter(|(index, _)| marks.texts >> index & 1 == 1);
         marked.map(|(_, judge)| judge).collect()
     }
 }
 
-impl<'a> Searcher<'a> {
+impl<'a> Worker<'a> {
     pub(super) fn search_items(
         &mut self,
-        items: &[Item],
-        all: &Items<'_>,
-        unit: &mut Unit,
+        items: &[DocumentSlice],
+        all: &DocumentSlices<'_>,
+        unit: &mut WorkResult,
     ) -> Result<(), Interrupted> {
         for item in items {
             self.go_on()?;
@@ -118,33 +118,33 @@ impl<'a> Searcher<'a> {
 
     fn search_item(
         &mut self,
-        item: &Item,
-        all: &Items<'_>,
+        item: &DocumentSlice,
+        all: &DocumentSlices<'_>,
         document: Document<'a>,
-        unit: &mut Unit,
+        unit: &mut WorkResult,
     ) -> Result<(), Interrupted> {
         let id = document.id;
         unit.blocks += item.weight();
         let resolution = self.resolve(item, all, &document, unit)?;
         let mut found = self.begin(document)?;
         match resolution {
-            Resolution::DoesNot => {}
-            Resolution::TooLarge if item.is_first => self.skip(&found, unit)?,
-            Resolution::TooLarge => {}
-            Resolution::Holds(marks) if marks.texts == 0 => {
+            Evaluation::DoesNot => {}
+            Evaluation::TooLarge if item.is_first => self.skip(&found, unit)?,
+            Evaluation::TooLarge => {}
+            Evaluation::Holds(marks) if marks.texts == 0 => {
                 // Its parts behind the first one have nothing of it.
                 if item.is_first {
                     self.find_name(marks, &mut found, unit)?;
                 }
                 found.matched = true;
             }
-            Resolution::Holds(marks) if self.crosses_lines() => {
+            Evaluation::Holds(marks) if self.crosses_lines() => {
                 if item.is_first {
                     self.search_whole(marks, &mut found, unit)?;
                 }
                 found.matched = true;
             }
-            Resolution::Holds(marks) => self.search_lines(item, all, marks, &mut found, unit)?,
+            Evaluation::Holds(marks) => self.search_lines(item, all, marks, &mut found, unit)?,
         }
         let matched = found.matched;
         self.end(found, &mut unit.packed)?;
@@ -160,16 +160,16 @@ impl<'a> Searcher<'a> {
     /// The lines of an item's blocks that the marked texts match.
     fn search_lines(
         &mut self,
-        item: &Item,
-        all: &Items<'_>,
-        marks: Marks,
-        found: &mut Found<'a>,
-        unit: &mut Unit,
+        item: &DocumentSlice,
+        all: &DocumentSlices<'_>,
+        marks: PatternSet,
+        found: &mut DocumentMatches<'a>,
+        unit: &mut WorkResult,
     ) -> Result<(), Interrupted> {
         let matcher = self.judges().lines(marks);
         found.marks = marks;
         let mut blocks = all.runs(item);
-        while let Some(run) = blocks.next_run(u32::MAX) {
+        while let Some(run) = blocks.next_range(u32::MAX) {
             if !found.is_done() {
                 self.search_run(&matcher, run, found, unit)?;
             }
@@ -181,9 +181,9 @@ impl<'a> Searcher<'a> {
     /// The runs of lines of a whole document that the marked texts match.
     fn search_whole(
         &mut self,
-        marks: Marks,
-        found: &mut Found<'a>,
-        unit: &mut Unit,
+        marks: PatternSet,
+        found: &mut DocumentMatches<'a>,
+        unit: &mut WorkResult,
     ) -> Result<(), Interrupted> {
         found.marks = marks;
         let judges = self.judges.take().expect("documents are judged");
@@ -194,21 +194,21 @@ impl<'a> Searcher<'a> {
 
     fn search_whole_with(
         &mut self,
-        judges: &[&Judge],
-        found: &mut Found<'a>,
-        unit: &mut Unit,
+        judges: &[&TextMatcher],
+        found: &mut DocumentMatches<'a>,
+        unit: &mut WorkResult,
     ) -> Result<(), Interrupted> {
-        let Task { shard, request, .. } = self.task;
+        let ShardTask { shard, request, .. } = self.task;
         let blocks = found.document.blocks.clone();
         if blocks.is_empty() {
             return Ok(());
         }
         let text = shard.text(shard.text_range(blocks.clone())?)?;
         unit.verified_bytes += text.len() as u64;
-        let mut lines = super::lines::Lines::new(shard, blocks)?;
+        let mut lines = super::line_locator::LineLocator::new(shard, blocks)?;
         let mut result = Ok(());
         let stop = || request.cancel.is_cancelled();
-        runs::for_each(judges, text, 0, &stop, |run, ranges| {
+        spans::for_each(judges, text, 0, &stop, |run, ranges| {
             found.matched = true;
             unit.lines += 1;
             result = match found.counts_only {
@@ -230,9 +230,9 @@ impl<'a> Searcher<'a> {
 
     fn find_name(
         &mut self,
-        marks: Marks,
-        found: &mut Found<'a>,
-        unit: &mut Unit,
+        marks: PatternSet,
+        found: &mut DocumentMatches<'a>,
+        unit: &mut WorkResult,
     ) -> Result<(), Interrupted> {
         found.marks = marks;
         unit.lines += 1;
@@ -247,8 +247,8 @@ impl<'a> Searcher<'a> {
     /// Packs a match of a document that was judged before.
     pub(super) fn pack_marked(
         &mut self,
-        kept: &super::best::Kept,
-        found: &mut Found<'a>,
+        kept: &super::top_k::PendingMatch,
+        found: &mut DocumentMatches<'a>,
         out: &mut crate::batch::Packed,
     ) -> Result<(), Interrupted> {
         let (shard, place) = (self.task.shard, kept.place);
@@ -265,7 +265,7 @@ impl<'a> Searcher<'a> {
             let text = shard.text(whole.start..place.end)?;
             let at = place.start.saturating_sub(whole.start) as usize;
             let judges = self.judges().marked(kept.marks);
-            runs::for_each(&judges, text, at, &|| false, |_, all| {
+            spans::for_each(&judges, text, at, &|| false, |_, all| {
                 ranges.clone_from(all);
                 ControlFlow::Break(())
             });
@@ -278,18 +278,18 @@ impl<'a> Searcher<'a> {
         Ok(packed?)
     }
 
-    fn judges(&mut self) -> &mut Judges<'a> {
+    fn judges(&mut self) -> &mut WorkerMatchers<'a> {
         self.judges.as_mut().expect("documents are judged")
     }
 
     /// What has come of judging an item's document; it is judged if nobody has.
     fn resolve(
         &mut self,
-        item: &Item,
-        all: &Items<'_>,
+        item: &DocumentSlice,
+        all: &DocumentSlices<'_>,
         document: &Document<'a>,
-        unit: &mut Unit,
-    ) -> Result<Resolution, Interrupted> {
+        unit: &mut WorkResult,
+    ) -> Result<Evaluation, Interrupted> {
         if item.is_whole {
             return self.judge(item, all, document, unit);
         }
@@ -312,19 +312,19 @@ impl<'a> Searcher<'a> {
 
     fn judge(
         &mut self,
-        item: &Item,
-        all: &Items<'_>,
+        item: &DocumentSlice,
+        all: &DocumentSlices<'_>,
         document: &Document<'a>,
-        unit: &mut Unit,
-    ) -> Result<Resolution, Interrupted> {
+        unit: &mut WorkResult,
+    ) -> Result<Evaluation, Interrupted> {
         let shard = self.task.shard;
         let bytes = shard.text_range(document.blocks.clone())?;
         if self.crosses_lines() && bytes.end - bytes.start > ACROSS_BYTES_MAX {
-            return Ok(Resolution::TooLarge);
+            return Ok(Evaluation::TooLarge);
         }
         let directory = self.package_of(document.id)?.directory;
         let judges = self.judges.take().expect("documents are judged");
-        let mut look = InShard {
+        let mut look = ShardDocument {
             searcher: self,
             judges: &judges,
             directory,
@@ -337,12 +337,16 @@ impl<'a> Searcher<'a> {
         let marks = judges.matcher.judge(&mut look);
         self.judges = Some(judges);
         Ok(match marks? {
-            Some(marks) => Resolution::Holds(marks),
-            None => Resolution::DoesNot,
+            Some(marks) => Evaluation::Holds(marks),
+            None => Evaluation::DoesNot,
         })
     }
 
-    fn skip(&mut self, found: &Found<'a>, unit: &mut Unit) -> Result<(), Interrupted> {
+    fn skip(
+        &mut self,
+        found: &DocumentMatches<'a>,
+        unit: &mut WorkResult,
+    ) -> Result<(), Interrupted> {
         let skip = Skip {
             shard: self.task.index,
             document: found.document.id.0,
@@ -361,19 +365,19 @@ impl<'a> Searcher<'a> {
 }
 
 /// A document in its shard.
-struct InShard<'s, 'a, 'i> {
-    searcher: &'s mut Searcher<'a>,
-    judges: &'s Judges<'a>,
+struct ShardDocument<'s, 'a, 'i> {
+    searcher: &'s mut Worker<'a>,
+    judges: &'s WorkerMatchers<'a>,
     directory: &'a [u8],
     document: &'s Document<'a>,
     /// Where its text is.
     bytes: Range<u64>,
-    item: &'s Item,
-    all: &'s Items<'i>,
-    unit: &'s mut Unit,
+    item: &'s DocumentSlice,
+    all: &'s DocumentSlices<'i>,
+    unit: &'s mut WorkResult,
 }
 
-impl Look for InShard<'_, '_, '_> {
+impl DocumentSource for ShardDocument<'_, '_, '_> {
     type Error = Interrupted;
 
     fn directory(&self) -> &[u8] {
@@ -386,23 +390,23 @@ impl Look for InShard<'_, '_, '_> {
 
     fn matches(&mut self, text: usize) -> Result<bool, Interrupted> {
         match &self.judges.texts[text] {
-            Judge::Line(matcher) => self.matches_in_line(matcher),
-            Judge::Across(matcher) => {
+            TextMatcher::Line(matcher) => self.matches_in_line(matcher),
+            TextMatcher::MultiLine(matcher) => {
                 let text = self.searcher.task.shard.text(self.bytes.clone())?;
                 self.unit.verified_bytes += text.len() as u64;
-                Ok(runs::is_any(matcher, text))
+                Ok(spans::is_any(matcher, text))
             }
         }
     }
 }
 
-impl InShard<'_, '_, '_> {
+impl ShardDocument<'_, '_, '_> {
     fn matches_in_line(&mut self, matcher: &LineMatcher) -> Result<bool, Interrupted> {
         let shard = self.searcher.task.shard;
         let mut runs = self.all.document_runs(self.item);
         let mut buffer = std::mem::take(&mut self.searcher.text);
         let mut found = Ok(false);
-        while let Some(run) = runs.next_run(u32::MAX) {
+        while let Some(run) = runs.next_range(u32::MAX) {
             self.searcher.go_on()?;
             if !self.document.blocks.contains(&run.start) {
                 found = Err(shard.inconsistent("a block of another document"));

@@ -20,20 +20,20 @@ pub const GRACE: Duration = Duration::from_secs(60);
 const POLL: Duration = Duration::from_millis(250);
 
 /// The shards of one generation, in the manifest's order.
-pub struct Snapshot {
+pub struct Generation {
     /// The shards.
     pub shards: Vec<Arc<Shard>>,
     /// When the manifest was written, in seconds since 1970; 0 when that cannot be told.
     pub updated: u64,
 }
 
-impl Snapshot {
-    fn open(directory: &Path, open: &[Arc<Shard>]) -> Result<Snapshot, directory::Error> {
+impl Generation {
+    fn open(directory: &Path, open: &[Arc<Shard>]) -> Result<Generation, directory::IndexError> {
         // Before the manifest is read: one that is replaced meanwhile makes the age too old, not too
         // young, until it is taken up.
         let stamp = directory::manifest_stamp(directory);
-        Ok(Snapshot {
-            shards: Index::open_again(directory, open)?.shards,
+        Ok(Generation {
+            shards: Index::reopen(directory, open)?.shards,
             updated: stamp.map_or(0, |(_, seconds, _)| u64::try_from(seconds).unwrap_or(0)),
         })
     }
@@ -43,28 +43,28 @@ impl Snapshot {
     }
 }
 
-/// The shards of an index directory, kept up to date by [`watch`](Live::watch).
-pub struct Live {
+/// The shards of an index directory, kept up to date by [`watch`](LiveShards::watch).
+pub struct LiveShards {
     directory: PathBuf,
-    current: ArcSwap<Snapshot>,
+    current: ArcSwap<Generation>,
     /// Generations before the current one, with the time until which they are served.
-    previous: Mutex<Vec<(Instant, Arc<Snapshot>)>>,
+    previous: Mutex<Vec<(Instant, Arc<Generation>)>>,
     changed: watch::Sender<()>,
 }
 
-impl Live {
+impl LiveShards {
     /// Opens the index in `directory`.
-    pub fn open(directory: &Path) -> Result<Live, directory::Error> {
-        Ok(Live {
+    pub fn open(directory: &Path) -> Result<LiveShards, directory::IndexError> {
+        Ok(LiveShards {
             directory: directory.to_owned(),
-            current: ArcSwap::from_pointee(Snapshot::open(directory, &[])?),
+            current: ArcSwap::from_pointee(Generation::open(directory, &[])?),
             previous: Mutex::default(),
             changed: watch::Sender::new(()),
         })
     }
 
     /// The newest generation.
-    pub fn current(&self) -> Arc<Snapshot> {
+    pub fn current(&self) -> Arc<Generation> {
         self.current.load_full()
     }
 
@@ -75,7 +75,7 @@ impl Live {
 
     /// The shard with this id, of the newest generation or one that is still served.
     pub fn shard(&self, id: &[u8; 32]) -> Option<Arc<Shard>> {
-        let find = |snapshot: &Snapshot| {
+        let find = |snapshot: &Generation| {
             snapshot
                 .shards
                 .iter()
@@ -114,9 +114,9 @@ impl Live {
     }
 
     /// Opens the index again and makes it the current generation.
-    pub fn reload(&self) -> Result<(), directory::Error> {
+    pub fn reload(&self) -> Result<(), directory::IndexError> {
         let old = self.current();
-        let new = Snapshot::open(&self.directory, &old.shards)?;
+        let new = Generation::open(&self.directory, &old.shards)?;
         let mut previous = self
             .previous
             .lock()

@@ -3,15 +3,15 @@
 //! **Invariant:** at most [`WINDOW_UNITS`] units a worker are done and not yet emitted; while the
 //! emitter waits, for its sink and that for the network, workers do too.
 
-use super::emitter::Emitter;
-use super::unit::{Searcher, Unit};
-use super::units::Units;
-use super::{Interrupted, Task};
+use super::emit::Emitter;
+use super::work::WorkList;
+use super::worker::{WorkResult, Worker};
+use super::{Interrupted, ShardTask};
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex};
 use std::thread;
 
-/// Units, for each worker, that may be done and not yet emitted.
+/// WorkList, for each worker, that may be done and not yet emitted.
 const WINDOW_UNITS: usize = 4;
 
 /// Fewer units are searched by the calling thread alone: starting workers takes longer.
@@ -19,13 +19,13 @@ const PARALLEL_UNITS_MIN: usize = 4;
 
 /// Verifies all units and emits what they give, in their order.
 pub(super) fn search_units(
-    task: Task<'_>,
-    units: &Units<'_>,
+    task: ShardTask<'_>,
+    units: &WorkList<'_>,
     emitter: &mut Emitter<'_, '_>,
 ) -> Result<(), Interrupted> {
     let workers = task.request.workers;
     if workers < 2 || units.len() < PARALLEL_UNITS_MIN {
-        let mut searcher = Searcher::new(task);
+        let mut searcher = Worker::new(task);
         return (0..units.len()).try_for_each(|index| {
             let unit = searcher.search(units.get(index))?;
             emitter.emit(unit)
@@ -47,13 +47,13 @@ struct State {
     next: usize,
     /// The next unit to be emitted.
     turn: usize,
-    done: BTreeMap<usize, Result<Unit, Interrupted>>,
+    done: BTreeMap<usize, Result<WorkResult, Interrupted>>,
     over: bool,
 }
 
 fn search_parallel(
-    task: Task<'_>,
-    units: &Units<'_>,
+    task: ShardTask<'_>,
+    units: &WorkList<'_>,
     emitter: &mut Emitter<'_, '_>,
 ) -> Result<(), Interrupted> {
     let shared = Shared {
@@ -71,9 +71,9 @@ fn search_parallel(
     })
 }
 
-fn work(task: Task<'_>, units: &Units<'_>, shared: &Shared) {
+fn work(task: ShardTask<'_>, units: &WorkList<'_>, shared: &Shared) {
     let _over = OverOnPanic(shared);
-    let mut searcher = Searcher::new(task);
+    let mut searcher = Worker::new(task);
     while let Some(index) = shared.take(units.len(), task.request.workers * WINDOW_UNITS) {
         let result = searcher.search(units.get(index));
         shared.lock().done.insert(index, result);
@@ -119,7 +119,7 @@ impl Shared {
 
     /// Waits until the unit `index` is done, and passes the turn on. When a worker has panicked it
     /// is stopped; the panic goes on where the workers are joined.
-    fn wait_for(&self, index: usize) -> Result<Unit, Interrupted> {
+    fn wait_for(&self, index: usize) -> Result<WorkResult, Interrupted> {
         let mut state = self.lock();
         loop {
             if state.over {

@@ -19,17 +19,17 @@ const WINDOW: Duration = Duration::from_secs(60);
 
 /// How many ends have been logged lately.
 #[derive(Debug, Default)]
-pub(super) struct Ended(Mutex<Window>);
+pub(super) struct ErrorLog(Mutex<RateWindow>);
 
 #[derive(Debug, Default)]
-struct Window {
+struct RateWindow {
     since: Option<Instant>,
     lines: u32,
     /// Ends that nobody has read of yet.
     unsaid: u64,
 }
 
-impl Ended {
+impl ErrorLog {
     /// Logs why the connection of `peer` ended, if it is its turn.
     pub(super) fn log(&self, peer: SocketAddr, error: &Error) {
         if error.label().is_none() {
@@ -45,7 +45,7 @@ impl Ended {
     }
 }
 
-impl Window {
+impl RateWindow {
     /// Whether there is to be a line at `now`, and if so, how many there were not before it.
     fn line(&mut self, now: Instant) -> Option<u64> {
         let is_over = |since: Instant| now.duration_since(since) >= WINDOW;
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn a_line_each_while_they_are_few_and_a_sum_afterwards() {
-        let (start, mut window) = (Instant::now(), Window::default());
+        let (start, mut window) = (Instant::now(), RateWindow::default());
         let at = |second| start + Duration::from_secs(second);
         let few = (0..10).all(|second| window.line(at(second)) == Some(0));
         assert!(few && (0..1000).all(|_| window.line(at(30)).is_none()));

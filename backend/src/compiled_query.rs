@@ -1,47 +1,47 @@
 //! An expression, compiled: what is looked for in which documents.
 //!
 //! Filters that must all hold are the index's business, and are asked first. What is left is, for
-//! nearly all queries, decided line by line ([`Kind::Lines`]); else documents are judged as wholes
-//! ([`Kind::Documents`]).
+//! nearly all queries, decided line by line ([`Strategy::Lines`]); else documents are judged as wholes
+//! ([`Strategy::Documents`]).
 
 use crate::bad_expr::BadExpr;
-use crate::document::DocumentMatcher;
-use crate::line::{self, LineMatcher};
-use crate::pattern::{self, Room};
-use index::filter::{Filters, Test, Tree, Value};
-use index::plan::{Documents, Query};
+use crate::document_matcher::DocumentMatcher;
+use crate::line_matcher::{self, LineMatcher};
+use crate::pattern::{self, SizeLimits};
+use index::filter::{FilterExpr, Filters, Predicate, Value};
+use index::plan::{DocumentQuery, TrigramQuery};
 use schema::message::{Expr, Field, Filter, Reading};
 
 /// An expression, compiled.
-pub struct Compiled {
+pub struct CompiledQuery {
     /// Which documents are searched.
     pub filters: Filters,
     /// What is looked for in them.
-    pub kind: Kind,
+    pub strategy: Strategy,
     /// What ranking looks for in paths: the literals that are not below a `Not`.
     pub literals: Vec<String>,
     /// What is found of a document is its name.
     pub names: bool,
     /// Of each pattern, what a document must hold for it to match there.
-    pub plans: Vec<Documents>,
+    pub plans: Vec<DocumentQuery>,
 }
 
 /// How it is decided what is found.
-pub enum Kind {
+pub enum Strategy {
     /// Line by line.
     Lines {
         /// The judge of a line.
         matcher: Box<LineMatcher>,
         /// Which blocks to look at.
-        query: Query,
+        query: TrigramQuery,
     },
     /// Document by document.
     Documents(Box<DocumentMatcher>),
 }
 
-impl Compiled {
+impl CompiledQuery {
     /// Compiles an expression, of which lines are found, or names of documents.
-    pub fn new(expr: &Expr, names: bool) -> Result<Compiled, BadExpr> {
+    pub fn new(expr: &Expr, names: bool) -> Result<CompiledQuery, BadExpr> {
         let (mut filters, mut rest) = (Filters::default(), Vec::new());
         // Of each pattern and filter of the rest, which one it is in the whole.
         let (mut atom, mut whole) = (0, Vec::new());
@@ -63,10 +63,10 @@ impl Compiled {
         let plans = plans(&rest).map_err(of_whole)?;
         let all = pattern::check_all(&rest.patterns());
         all.map_err(|bad| of_whole(BadExpr::new(0, bad)))?;
-        let kind = Kind::new(&rest, names).map_err(of_whole)?;
-        Ok(Compiled {
+        let strategy = Strategy::new(&rest, names).map_err(of_whole)?;
+        Ok(CompiledQuery {
             filters,
-            kind,
+            strategy,
             literals: literals(&rest, false)
                 .into_iter()
                 .map(str::to_owned)
@@ -78,38 +78,38 @@ impl Compiled {
 
     /// What blocks or documents must hold, for people.
     pub fn plan_text(&self) -> String {
-        match &self.kind {
-            Kind::Lines { query, .. } => query.to_string(),
-            Kind::Documents(matcher) => matcher.plan_text(),
+        match &self.strategy {
+            Strategy::Lines { query, .. } => query.to_string(),
+            Strategy::Documents(matcher) => matcher.plan_text(),
         }
     }
 }
 
-impl Kind {
-    fn new(expr: &Expr, names: bool) -> Result<Kind, BadExpr> {
+impl Strategy {
+    fn new(expr: &Expr, names: bool) -> Result<Strategy, BadExpr> {
         if names || !is_of_lines(expr) {
             let matcher = DocumentMatcher::new(expr, names)?;
-            return Ok(Kind::Documents(Box::new(matcher)));
+            return Ok(Strategy::Documents(Box::new(matcher)));
         }
-        Ok(Kind::Lines {
+        Ok(Strategy::Lines {
             matcher: Box::new(LineMatcher::new(
                 expr,
-                Room::of_one_of(expr.patterns().len()),
+                SizeLimits::of_one_of(expr.patterns().len()),
             )?),
-            query: line::plan(expr)?,
+            query: line_matcher::plan(expr)?,
         })
     }
 }
 
 /// Of each pattern, what a document must hold for it to match there.
-fn plans(expr: &Expr) -> Result<Vec<Documents>, BadExpr> {
+fn plans(expr: &Expr) -> Result<Vec<DocumentQuery>, BadExpr> {
     let mut plans = Vec::new();
     for (number, atom) in expr.atoms().into_iter().enumerate() {
         if let Expr::Pattern(it) = atom {
             let planned = match (it.in_path, pattern::crosses_lines(it)) {
-                (true, _) => pattern::plan(it).map(|_| Documents::ALL),
-                (_, true) => pattern::plan_across(it),
-                (_, false) => pattern::plan(it).map(Documents::Block),
+                (true, _) => pattern::plan(it).map(|_| DocumentQuery::ALL),
+                (_, true) => pattern::plan_multiline(it),
+                (_, false) => pattern::plan(it).map(DocumentQuery::Block),
             };
             plans.push(planned.map_err(|bad| BadExpr::new(number, bad))?);
         }
@@ -143,27 +143,27 @@ fn literals(expr: &Expr, negated: bool) -> Vec<&str> {
 }
 
 /// An expression of filters as the index takes it; `atom` counts them.
-pub(crate) fn tree(expr: &Expr, atom: &mut usize) -> Result<Tree, BadExpr> {
+pub(crate) fn tree(expr: &Expr, atom: &mut usize) -> Result<FilterExpr, BadExpr> {
     let mut each = |parts: &[Expr]| {
         let parts = parts.iter().map(|part| tree(part, atom));
         parts.collect::<Result<Vec<_>, _>>()
     };
     Ok(match expr {
-        Expr::All(parts) => Tree::All(each(parts)?),
-        Expr::Any(parts) => Tree::Any(each(parts)?),
-        Expr::Not(inner) => Tree::Not(Box::new(tree(inner, atom)?)),
+        Expr::All(parts) => FilterExpr::All(each(parts)?),
+        Expr::Any(parts) => FilterExpr::Any(each(parts)?),
+        Expr::Not(inner) => FilterExpr::Not(Box::new(tree(inner, atom)?)),
         Expr::Line(inner) => tree(inner, atom)?,
         // Nobody asks for the tree of a pattern.
-        Expr::Pattern(_) => Tree::All(Vec::new()),
+        Expr::Pattern(_) => FilterExpr::All(Vec::new()),
         Expr::Filter(filter) => {
             let number = *atom;
             *atom += 1;
-            Tree::Test(test(filter, number)?)
+            FilterExpr::Predicate(test(filter, number)?)
         }
     })
 }
 
-fn test(filter: &Filter, atom: usize) -> Result<Test, BadExpr> {
+fn test(filter: &Filter, atom: usize) -> Result<Predicate, BadExpr> {
     let text = &filter.text[..];
     let value = match filter.reading {
         Reading::Regexp => Value::Regexp(text),
@@ -172,12 +172,12 @@ fn test(filter: &Filter, atom: usize) -> Result<Test, BadExpr> {
     };
     let bad = |field| move |bad| BadExpr::filter(atom, field, bad);
     match (filter.field, filter.reading) {
-        (Field::Package, _) => Test::package(value).map_err(bad("package")),
-        (Field::Path, _) => Test::path(value).map_err(bad("path")),
-        (Field::Name, _) => Test::name(value).map_err(bad("name")),
-        (Field::Extension, Reading::Exact) => Ok(Test::extension(text)),
+        (Field::Package, _) => Predicate::package(value).map_err(bad("package")),
+        (Field::Path, _) => Predicate::path(value).map_err(bad("path")),
+        (Field::Name, _) => Predicate::name(value).map_err(bad("name")),
+        (Field::Extension, Reading::Exact) => Ok(Predicate::extension(text)),
         (Field::Language, Reading::Exact) => {
-            Test::language(text).map_err(|unknown| BadExpr::language(atom, &unknown))
+            Predicate::language(text).map_err(|unknown| BadExpr::language(atom, &unknown))
         }
         (Field::Extension | Field::Language, _) => Err(BadExpr {
             atom,

@@ -1,52 +1,52 @@
 //! The judge of a document: whether an expression holds of it, and which of its patterns contribute.
 //!
-//! It is pure: what patterns match in a document's text is asked of whoever has that ([`Look`]), and
+//! It is pure: what patterns match in a document's text is asked of whoever has that ([`DocumentSource`]), and
 //! only when it matters: filters and paths first.
 
 use crate::bad_expr::BadExpr;
-use crate::compiled;
-use crate::line::{self, LineMatcher};
-use crate::pattern::{self, Room};
+use crate::compiled_query;
+use crate::line_matcher::{self, LineMatcher};
+use crate::pattern::{self, SizeLimits};
 use crate::scan::RANGES_MAX;
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
-use index::filter::Tree;
-use index::plan::{Documents, Query};
+use index::filter::FilterExpr;
+use index::plan::{DocumentQuery, TrigramQuery};
 use schema::message::{Expr, Pattern};
 
 /// Judges documents.
 #[derive(Debug)]
 pub struct DocumentMatcher {
     root: Node,
-    pub(crate) texts: Vec<Text>,
+    pub(crate) texts: Vec<TextTerm>,
     paths: Vec<RegexMatcher>,
     /// Which documents to look at.
-    pub(crate) query: Documents,
+    pub(crate) query: DocumentQuery,
     /// What is found of a document is its name.
     names: bool,
 }
 
 /// A pattern that is looked for in a document's text, or what is said of one of its lines.
 #[derive(Debug)]
-pub(crate) struct Text {
+pub(crate) struct TextTerm {
     /// What it is.
     pub(crate) expr: Expr,
-    pub(crate) judge: Judge,
+    pub(crate) judge: TextMatcher,
     /// Which blocks to look at.
-    pub(crate) look: Query,
+    pub(crate) look: TrigramQuery,
 }
 
 /// The judge of a text.
 #[derive(Clone, Debug)]
-pub(crate) enum Judge {
+pub(crate) enum TextMatcher {
     Line(LineMatcher),
     /// A match may go over lines.
-    Across(RegexMatcher),
+    MultiLine(RegexMatcher),
 }
 
 #[derive(Debug)]
 enum Node {
-    Filter(Tree),
+    Filter(FilterExpr),
     /// Index in `paths`.
     Path(usize),
     /// Index in `texts`.
@@ -59,13 +59,13 @@ enum Node {
 
 /// Which patterns contribute to that an expression holds, a bit each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Marks {
+pub(crate) struct PatternSet {
     pub(crate) texts: u64,
     pub(crate) paths: u64,
 }
 
 /// What a document is called, and what is in it.
-pub(crate) trait Look {
+pub(crate) trait DocumentSource {
     type Error;
 
     fn directory(&self) -> &[u8];
@@ -77,8 +77,8 @@ pub(crate) trait Look {
 impl DocumentMatcher {
     /// Compiles an expression without the filters that must all hold.
     pub(crate) fn new(expr: &Expr, names: bool) -> Result<DocumentMatcher, BadExpr> {
-        let mut building = Building {
-            room: Room::of_one_of(expr.patterns().len()),
+        let mut building = MatcherBuilder {
+            room: SizeLimits::of_one_of(expr.patterns().len()),
             texts: Vec::new(),
             paths: Vec::new(),
             next: 0,
@@ -94,29 +94,32 @@ impl DocumentMatcher {
     }
 
     /// What contributes to that the expression holds of a document; `None`: it does not.
-    pub(crate) fn judge<L: Look>(&self, look: &mut L) -> Result<Option<Marks>, L::Error> {
+    pub(crate) fn judge<L: DocumentSource>(
+        &self,
+        look: &mut L,
+    ) -> Result<Option<PatternSet>, L::Error> {
         let marks = self.holds(&self.root, look, true)?;
         Ok(marks.map(|marks| match self.names {
-            true => Marks { texts: 0, ..marks },
+            true => PatternSet { texts: 0, ..marks },
             false => marks,
         }))
     }
 
     /// `all`: what contributes is to be known, not only whether the node holds.
-    fn holds<L: Look>(
+    fn holds<L: DocumentSource>(
         &self,
         node: &Node,
         look: &mut L,
         all: bool,
-    ) -> Result<Option<Marks>, L::Error> {
-        let none = Marks::default();
+    ) -> Result<Option<PatternSet>, L::Error> {
+        let none = PatternSet::default();
         Ok(match node {
             Node::Filter(tree) => tree.holds(look.directory(), look.path()).then_some(none),
-            &Node::Path(index) => is_match(&self.paths[index], look.path()).then_some(Marks {
+            &Node::Path(index) => is_match(&self.paths[index], look.path()).then_some(PatternSet {
                 paths: 1 << index,
                 ..none
             }),
-            &Node::Text(index) => look.matches(index)?.then_some(Marks {
+            &Node::Text(index) => look.matches(index)?.then_some(PatternSet {
                 texts: 1 << index,
                 ..none
             }),
@@ -135,7 +138,7 @@ impl DocumentMatcher {
                 Some(marks)
             }
             Node::Any(parts) => {
-                let mut found: Option<Marks> = None;
+                let mut found: Option<PatternSet> = None;
                 for part in parts {
                     if let Some(more) = self.holds(part, look, all)? {
                         found = Some(found.unwrap_or_default().with(more));
@@ -150,7 +153,7 @@ impl DocumentMatcher {
     }
 
     /// What in a path matches one of the marked patterns: ascending, none in another.
-    pub(crate) fn path_ranges(&self, marks: Marks, path: &[u8]) -> Vec<(usize, usize)> {
+    pub(crate) fn path_ranges(&self, marks: PatternSet, path: &[u8]) -> Vec<(usize, usize)> {
         let mut ranges = Vec::new();
         let marked = self.paths.iter().enumerate();
         for (_, matcher) in marked.filter(|(index, _)| marks.paths >> index & 1 == 1) {
@@ -170,11 +173,11 @@ impl DocumentMatcher {
     /// Whether a match may go over lines.
     pub(crate) fn crosses_lines(&self) -> bool {
         let mut texts = self.texts.iter();
-        texts.any(|text| matches!(text.judge, Judge::Across(_)))
+        texts.any(|text| matches!(text.judge, TextMatcher::MultiLine(_)))
     }
 
     /// Which blocks to look at, of documents that are.
-    pub(crate) fn looks(&self) -> Vec<&Query> {
+    pub(crate) fn looks(&self) -> Vec<&TrigramQuery> {
         self.texts.iter().map(|text| &text.look).collect()
     }
 
@@ -183,9 +186,9 @@ impl DocumentMatcher {
     }
 }
 
-impl Marks {
-    fn with(self, other: Marks) -> Marks {
-        Marks {
+impl PatternSet {
+    fn with(self, other: PatternSet) -> PatternSet {
+        PatternSet {
             texts: self.texts | other.texts,
             paths: self.paths | other.paths,
         }
@@ -213,19 +216,19 @@ fn is_match(matcher: &RegexMatcher, text: &[u8]) -> bool {
 }
 
 /// A matcher that is being compiled.
-struct Building {
+struct MatcherBuilder {
     /// Of each pattern.
-    room: Room,
-    texts: Vec<Text>,
+    room: SizeLimits,
+    texts: Vec<TextTerm>,
     paths: Vec<RegexMatcher>,
     /// The number of the next pattern or filter.
     next: usize,
 }
 
-impl Building {
+impl MatcherBuilder {
     fn node(&mut self, expr: &Expr) -> Result<Node, BadExpr> {
         Ok(match expr {
-            Expr::Filter(_) => Node::Filter(compiled::tree(expr, &mut self.next)?),
+            Expr::Filter(_) => Node::Filter(compiled_query::tree(expr, &mut self.next)?),
             Expr::Pattern(it) if it.in_path => self.path(it)?,
             Expr::Pattern(_) | Expr::Line(_) => self.text(expr)?,
             Expr::All(parts) => Node::All(self.nodes(parts)?),
@@ -258,14 +261,14 @@ impl Building {
             Expr::Pattern(it) if pattern::crosses_lines(it) => {
                 let matcher = pattern::matcher_across(it, self.room);
                 let matcher = matcher.map_err(|bad| BadExpr::new(first, bad))?;
-                (Judge::Across(matcher), Query::All)
+                (TextMatcher::MultiLine(matcher), TrigramQuery::All)
             }
             _ => (
-                Judge::Line(LineMatcher::new(expr, self.room).map_err(at)?),
-                line::plan(expr).map_err(at)?,
+                TextMatcher::Line(LineMatcher::new(expr, self.room).map_err(at)?),
+                line_matcher::plan(expr).map_err(at)?,
             ),
         };
-        self.texts.push(Text {
+        self.texts.push(TextTerm {
             expr: expr.clone(),
             judge,
             look,
@@ -274,20 +277,20 @@ impl Building {
     }
 
     /// What must be in a document for the expression to hold.
-    fn query(&self, expr: &Expr) -> Result<Documents, BadExpr> {
+    fn query(&self, expr: &Expr) -> Result<DocumentQuery, BadExpr> {
         let each = |parts: &[Expr]| {
             let parts = parts.iter().map(|part| self.query(part));
             parts.collect::<Result<Vec<_>, _>>()
         };
         Ok(match expr {
-            Expr::Filter(_) | Expr::Not(_) => Documents::ALL,
-            Expr::Pattern(it) if it.in_path => Documents::ALL,
+            Expr::Filter(_) | Expr::Not(_) => DocumentQuery::ALL,
+            Expr::Pattern(it) if it.in_path => DocumentQuery::ALL,
             Expr::Pattern(it) if pattern::crosses_lines(it) => {
-                pattern::plan_across(it).map_err(|bad| BadExpr::new(0, bad))?
+                pattern::plan_multiline(it).map_err(|bad| BadExpr::new(0, bad))?
             }
-            Expr::Pattern(_) | Expr::Line(_) => Documents::Block(line::plan(expr)?),
-            Expr::All(parts) => Documents::And(each(parts)?),
-            Expr::Any(parts) => Documents::Or(each(parts)?),
+            Expr::Pattern(_) | Expr::Line(_) => DocumentQuery::Block(line_matcher::plan(expr)?),
+            Expr::All(parts) => DocumentQuery::And(each(parts)?),
+            Expr::Any(parts) => DocumentQuery::Or(each(parts)?),
         })
     }
 }

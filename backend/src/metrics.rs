@@ -1,4 +1,4 @@
-//! What a backend measures: names, and what they mean.
+//! What a backend metrics: names, and what they mean.
 //!
 //! Counters and gauges are moved where things happen; what is recorded of a search when it is done
 //! is in `server::job`.

@@ -18,8 +18,8 @@ fn filter(field: Field, reading: Reading, text: &str) -> Expr {
 }
 
 fn is_of_lines(expr: &Expr, names: bool) -> bool {
-    let compiled = Compiled::new(expr, names).unwrap();
-    matches!(compiled.kind, Kind::Lines { .. })
+    let compiled = CompiledQuery::new(expr, names).unwrap();
+    matches!(compiled.strategy, Strategy::Lines { .. })
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn who_is_to_blame_is_counted_in_the_whole_expression() {
     let blame = |bad: Expr| {
         let [filter, pattern] = good();
         let expr = Expr::all([filter, pattern, bad]);
-        Compiled::new(&expr, false).err().unwrap()
+        CompiledQuery::new(&expr, false).err().unwrap()
     };
     for (bad, atom, at, says) in [
         (pattern("b("), 2, Some(1), "unclosed"),
@@ -114,12 +114,12 @@ fn who_is_to_blame_is_counted_in_the_whole_expression() {
 fn patterns_that_are_too_large_together_are_refused() {
     // Each with another class: what alternatives have in common in front is compiled once.
     let large = |with: char| pattern(&format!(r"[\w{with}]{{180}}|x"));
-    assert!(Compiled::new(&large('+'), false).is_ok());
+    assert!(CompiledQuery::new(&large('+'), false).is_ok());
     for joined in [
         Expr::all(['+', '=', '/', '%'].map(large)),
         Expr::any(['+', '=', '/', '%'].map(large)),
     ] {
-        let refused = Compiled::new(&joined, false).err().unwrap();
+        let refused = CompiledQuery::new(&joined, false).err().unwrap();
         assert!(refused.reason.contains("PATTERNS_BYTES_MAX"), "{refused}");
     }
 }

@@ -14,9 +14,9 @@ use std::collections::BinaryHeap;
 use std::sync::Arc;
 use std::sync::atomic::{self, AtomicU32};
 
-use super::units::UNIT_BLOCKS;
-use crate::batch::Place;
-use crate::document::Marks;
+use super::work::UNIT_BLOCKS;
+use crate::batch::LinePosition;
+use crate::document_matcher::PatternSet;
 
 /// A larger limit is none: the best so many are held in memory, at 16 bytes each and the names of
 /// their documents, and no page is that long.
@@ -24,24 +24,24 @@ pub const LIMIT_MAX: u64 = 10_000;
 
 /// What a match's place in the total order depends on. The best is the least.
 #[derive(Clone, Debug)]
-pub(super) struct Key {
+pub(super) struct SortKey {
     /// As [`order::descending`] has it.
     rank: u32,
-    name: Arc<Name>,
+    name: Arc<DocumentName>,
     line: u32,
 }
 
 /// A document's name, and the hash that orders it.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Name {
+pub(super) struct DocumentName {
     hash: u64,
     package: Vec<u8>,
     path: Vec<u8>,
 }
 
-impl Name {
-    pub(super) fn new(package: &[u8], path: &[u8]) -> Arc<Name> {
-        Arc::new(Name {
+impl DocumentName {
+    pub(super) fn new(package: &[u8], path: &[u8]) -> Arc<DocumentName> {
+        Arc::new(DocumentName {
             hash: order::path_hash(package, path),
             package: package.to_vec(),
             path: path.to_vec(),
@@ -49,10 +49,10 @@ impl Name {
     }
 }
 
-impl Key {
-    pub(super) fn new(rank: f32, name: Arc<Name>, line: u32) -> Self {
+impl SortKey {
+    pub(super) fn new(rank: f32, name: Arc<DocumentName>, line: u32) -> Self {
         let rank = order::descending(rank);
-        Key { rank, name, line }
+        SortKey { rank, name, line }
     }
 
     /// The rank that it was made with.
@@ -61,7 +61,7 @@ impl Key {
     }
 }
 
-impl Ord for Key {
+impl Ord for SortKey {
     fn cmp(&self, other: &Self) -> Ordering {
         let names = || match Arc::ptr_eq(&self.name, &other.name) {
             true => Ordering::Equal,
@@ -73,36 +73,36 @@ impl Ord for Key {
     }
 }
 
-impl PartialOrd for Key {
+impl PartialOrd for SortKey {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Key {
+impl PartialEq for SortKey {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other) == Ordering::Equal
     }
 }
 
-impl Eq for Key {}
+impl Eq for SortKey {}
 
 /// The keys of the best matches so far.
-pub(super) struct Best {
+pub(super) struct TopMatches {
     limit: usize,
     /// At most `limit`, the worst on top.
-    keys: BinaryHeap<Key>,
+    keys: BinaryHeap<SortKey>,
 }
 
-impl Best {
+impl TopMatches {
     pub(super) fn new(limit: usize) -> Self {
-        Best {
+        TopMatches {
             limit,
             keys: BinaryHeap::new(),
         }
     }
 
-    pub(super) fn offer(&mut self, key: &Key) {
+    pub(super) fn offer(&mut self, key: &SortKey) {
         if self.keys.len() < self.limit {
             self.keys.push(key.clone());
         } else if let Some(mut worst) = self.keys.peek_mut()
@@ -113,12 +113,12 @@ impl Best {
     }
 
     /// Whether a match is certainly not among the best.
-    pub(super) fn leaves_out(&self, key: &Key) -> bool {
+    pub(super) fn leaves_out(&self, key: &SortKey) -> bool {
         self.worst().is_some_and(|worst| key > worst)
     }
 
     /// The worst of the best, once there are as many as are wanted.
-    fn worst(&self) -> Option<&Key> {
+    fn worst(&self) -> Option<&SortKey> {
         self.keys.peek().filter(|_| self.keys.len() == self.limit)
     }
 }
@@ -135,7 +135,7 @@ impl Default for Threshold {
 }
 
 impl Threshold {
-    pub(super) fn raise_to(&self, best: &Best) {
+    pub(super) fn raise_to(&self, best: &TopMatches) {
         if let Some(worst) = best.worst() {
             self.0.store(worst.rank, atomic::Ordering::Relaxed);
         }
@@ -149,21 +149,21 @@ impl Threshold {
 
 /// A match that has not been packed, since it may be left out.
 #[derive(Clone, Debug)]
-pub(super) struct Kept {
-    pub(super) key: Key,
+pub(super) struct PendingMatch {
+    pub(super) key: SortKey,
     pub(super) document: DocId,
-    pub(super) place: Place,
+    pub(super) place: LinePosition,
     /// Which patterns contributed, when its document was judged.
-    pub(super) marks: Marks,
+    pub(super) marks: PatternSet,
 }
 
 /// The matches of a unit that may be among the best: no more than twice as many as are wanted, or
 /// two for each block.
 #[derive(Debug, Default)]
-pub(super) struct Keeping(Vec<Kept>);
+pub(super) struct PendingMatches(Vec<PendingMatch>);
 
-impl Keeping {
-    pub(super) fn push(&mut self, kept: Kept, limit: usize) {
+impl PendingMatches {
+    pub(super) fn push(&mut self, kept: PendingMatch, limit: usize) {
         // A unit in which one match a document counts never has as many as blocks. So of those no
         // document's match, which an earlier unit may already have, takes another one's place.
         let most = limit.max(UNIT_BLOCKS);
@@ -176,7 +176,7 @@ impl Keeping {
     }
 
     /// What was kept, in the order of the shard.
-    pub(super) fn finish(mut self) -> Vec<Kept> {
+    pub(super) fn finish(mut self) -> Vec<PendingMatch> {
         self.0
             .sort_unstable_by_key(|kept| (kept.document, kept.place.number));
         self.0
@@ -188,19 +188,19 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn key(rank: f32, path: &str, line: u32) -> Key {
-        Key::new(rank, Name::new(b"p", path.as_bytes()), line)
+    fn key(rank: f32, path: &str, line: u32) -> SortKey {
+        SortKey::new(rank, DocumentName::new(b"p", path.as_bytes()), line)
     }
 
     #[test]
     fn where_hashes_are_equal_names_decide() {
         let named = |package: &[u8], path: &[u8], line| {
-            let name = Name {
+            let name = DocumentName {
                 hash: 7,
                 package: package.to_vec(),
                 path: path.to_vec(),
             };
-            Key::new(1.0, Arc::new(name), line)
+            SortKey::new(1.0, Arc::new(name), line)
         };
         let ordered = [
             named(b"a", b"x", 9),
@@ -209,7 +209,7 @@ mod tests {
             named(b"b", b"a", 1),
         ];
         assert!(ordered.is_sorted_by(|a, b| a < b));
-        let mut best = Best::new(1);
+        let mut best = TopMatches::new(1);
         best.offer(&ordered[2]);
         assert!(best.leaves_out(&ordered[3]) && !best.leaves_out(&ordered[0]));
     }
@@ -218,7 +218,7 @@ mod tests {
     fn a_threshold_leaves_out_lower_ranks() {
         let threshold = Threshold::default();
         assert!(!threshold.leaves_out(f32::NEG_INFINITY));
-        let mut best = Best::new(1);
+        let mut best = TopMatches::new(1);
         best.offer(&key(1.5, "a", 1));
         threshold.raise_to(&best);
         assert!(threshold.leaves_out(1.25) && !threshold.leaves_out(1.5));
@@ -230,7 +230,7 @@ mod tests {
             matches in prop::collection::vec((0..4_u8, "[ab]", 1..9_u32), 0..300),
             limit in 1..20_usize,
         ) {
-            let mut best = Best::new(limit);
+            let mut best = TopMatches::new(limit);
             let mut all = Vec::new();
             for (rank, path, line) in matches {
                 let key = key(f32::from(rank), &path, line);
@@ -246,21 +246,21 @@ mod tests {
 
         #[test]
         fn a_unit_keeps_its_best_in_order(lines in 0..2000_u32, limit in 1..100_usize) {
-            let name = Name::new(b"p", b"x");
-            let mut keeping = Keeping::default();
+            let name = DocumentName::new(b"p", b"x");
+            let mut keeping = PendingMatches::default();
             let mut all = Vec::new();
             for number in 1..=lines {
                 let rank = (number * 7919 % 13) as f32;
-                let key = Key::new(rank, Arc::clone(&name), number);
-                let place = Place { number, lines: 1, start: 0, end: 0, block: 0, last_block: 0 };
+                let key = SortKey::new(rank, Arc::clone(&name), number);
+                let place = LinePosition { number, lines: 1, start: 0, end: 0, block: 0, last_block: 0 };
                 all.push(key.clone());
-                keeping.push(Kept { key, document: DocId(0), place, marks: Marks::default() }, limit);
+                keeping.push(PendingMatch { key, document: DocId(0), place, marks: PatternSet::default() }, limit);
             }
             all.sort();
             let kept = keeping.finish();
             prop_assert!(kept.len() <= 2 * limit.max(UNIT_BLOCKS));
             prop_assert!(kept.is_sorted_by_key(|kept| kept.place.number));
-            let kept: Vec<Key> = kept.into_iter().map(|kept| kept.key).collect();
+            let kept: Vec<SortKey> = kept.into_iter().map(|kept| kept.key).collect();
             prop_assert!(all.iter().take(limit).all(|key| kept.contains(key)));
         }
     }

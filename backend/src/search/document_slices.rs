@@ -5,8 +5,8 @@
 //! in it may go over lines, is searched with its first part: its size is bounded for that
 //! (`ACROSS_BYTES_MAX`).
 
-use super::units::{Runs, UNIT_BLOCKS};
-use index::shard::{DocId, DocumentCandidates, Error, Shard};
+use super::work::{BlockRanges, UNIT_BLOCKS};
+use index::shard::{DocId, DocumentCandidates, Shard, ShardError};
 use std::ops::Range;
 
 /// Documents of a unit, at most: judging one by its name takes well below a microsecond.
@@ -14,7 +14,7 @@ const UNIT_DOCUMENTS: usize = 256;
 
 /// A part of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Item {
+pub(super) struct DocumentSlice {
     pub(super) document: u32,
     /// Which blocks: their numbers, or where they are in the list of those to look at.
     start: u32,
@@ -25,17 +25,17 @@ pub(super) struct Item {
 }
 
 /// The documents of a shard, cut.
-pub(super) struct Items<'a> {
+pub(super) struct DocumentSlices<'a> {
     /// The blocks to look at; `None`: all.
     blocks: Option<&'a [u32]>,
-    items: Vec<Item>,
+    items: Vec<DocumentSlice>,
     /// Where each unit ends in `items`.
     ends: Vec<usize>,
 }
 
-impl<'a> Items<'a> {
-    pub(super) fn new(found: &'a DocumentCandidates, shard: &Shard) -> Result<Self, Error> {
-        let mut items = Items {
+impl<'a> DocumentSlices<'a> {
+    pub(super) fn new(found: &'a DocumentCandidates, shard: &Shard) -> Result<Self, ShardError> {
+        let mut items = DocumentSlices {
             blocks: found.blocks.as_deref(),
             items: Vec::new(),
             ends: Vec::new(),
@@ -62,7 +62,7 @@ impl<'a> Items<'a> {
         let mut start = range.start;
         loop {
             let end = range.end.min(start.saturating_add(UNIT_BLOCKS as u32));
-            self.items.push(Item {
+            self.items.push(DocumentSlice {
                 document,
                 start,
                 end,
@@ -95,34 +95,34 @@ impl<'a> Items<'a> {
         self.ends.len()
     }
 
-    pub(super) fn unit(&self, index: usize) -> &[Item] {
+    pub(super) fn unit(&self, index: usize) -> &[DocumentSlice] {
         let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.items[start..self.ends[index]]
     }
 
     /// The blocks of an item.
-    pub(super) fn runs(&self, item: &Item) -> Runs<'_> {
+    pub(super) fn runs(&self, item: &DocumentSlice) -> BlockRanges<'_> {
         self.of(item.blocks())
     }
 
     /// The blocks to look at of an item's document.
-    pub(super) fn document_runs(&self, item: &Item) -> Runs<'_> {
-        let same = |other: &Item| other.document < item.document;
+    pub(super) fn document_runs(&self, item: &DocumentSlice) -> BlockRanges<'_> {
+        let same = |other: &DocumentSlice| other.document < item.document;
         let first = self.items.partition_point(same);
         let own = self.items[first..].partition_point(|other| other.document == item.document);
         let last = &self.items[first + own.max(1) - 1];
         self.of(self.items[first].start..last.end)
     }
 
-    fn of(&self, range: Range<u32>) -> Runs<'_> {
+    fn of(&self, range: Range<u32>) -> BlockRanges<'_> {
         match self.blocks {
-            None => Runs::of_range(range),
-            Some(list) => Runs::of_list(&list[range.start as usize..range.end as usize]),
+            None => BlockRanges::from_range(range),
+            Some(list) => BlockRanges::from_list(&list[range.start as usize..range.end as usize]),
         }
     }
 }
 
-impl Item {
+impl DocumentSlice {
     fn blocks(&self) -> Range<u32> {
         self.start..self.end
     }

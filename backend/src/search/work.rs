@@ -1,35 +1,35 @@
 //! Candidates, cut into units.
 
-use super::items::{Item, Items};
-use index::shard::{Candidates, DocumentCandidates, Error, Shard};
+use super::document_slices::{DocumentSlice, DocumentSlices};
+use index::shard::{Candidates, DocumentCandidates, Shard, ShardError};
 use std::ops::Range;
 
 /// Candidate blocks of a unit: a quarter of a megabyte of text, some tenths of a millisecond.
 pub(super) const UNIT_BLOCKS: usize = 64;
 
 /// What is to be looked at in a shard.
-pub(super) enum Found {
+pub(super) enum ShardCandidates {
     /// Blocks, for what is decided line by line.
     Blocks(Candidates),
     /// Documents.
     Documents(DocumentCandidates),
 }
 
-impl Found {
+impl ShardCandidates {
     /// How many blocks there are.
     pub(super) fn blocks(&self) -> u64 {
         match self {
-            Found::Blocks(_) => self.count(),
-            Found::Documents(found) => found.block_count,
+            ShardCandidates::Blocks(_) => self.count(),
+            ShardCandidates::Documents(found) => found.block_count,
         }
     }
 
     /// How much there is to do: blocks, and documents that are judged.
     pub(super) fn count(&self) -> u64 {
         match self {
-            Found::Blocks(Candidates::Blocks(blocks)) => blocks.len() as u64,
-            Found::Blocks(Candidates::Ranges(ranges)) => sum(ranges),
-            Found::Documents(found) => sum(&found.documents) + found.block_count,
+            ShardCandidates::Blocks(Candidates::Blocks(blocks)) => blocks.len() as u64,
+            ShardCandidates::Blocks(Candidates::Ranges(ranges)) => sum(ranges),
+            ShardCandidates::Documents(found) => sum(&found.documents) + found.block_count,
         }
     }
 }
@@ -39,29 +39,31 @@ fn sum(ranges: &[Range<u32>]) -> u64 {
 }
 
 /// The candidates, cut.
-pub(super) enum Units<'a> {
+pub(super) enum WorkList<'a> {
     Ranges {
         ranges: &'a [Range<u32>],
         /// Of each range, how many units there are up to its end.
         ends: Vec<usize>,
     },
     List(&'a [u32]),
-    Items(Items<'a>),
+    DocumentSlices(DocumentSlices<'a>),
 }
 
 /// A unit: blocks, ascending, or parts of documents.
-pub(super) enum Unit<'a> {
+pub(super) enum WorkUnit<'a> {
     Range(Range<u32>),
     List(&'a [u32]),
-    Items(&'a [Item], &'a Items<'a>),
+    DocumentSlices(&'a [DocumentSlice], &'a DocumentSlices<'a>),
 }
 
-impl<'a> Units<'a> {
-    pub(super) fn new(found: &'a Found, shard: &Shard) -> Result<Self, Error> {
+impl<'a> WorkList<'a> {
+    pub(super) fn new(found: &'a ShardCandidates, shard: &Shard) -> Result<Self, ShardError> {
         Ok(match found {
-            Found::Blocks(Candidates::Blocks(blocks)) => Units::List(blocks),
-            Found::Blocks(Candidates::Ranges(ranges)) => Units::of_ranges(ranges),
-            Found::Documents(found) => Units::Items(Items::new(found, shard)?),
+            ShardCandidates::Blocks(Candidates::Blocks(blocks)) => WorkList::List(blocks),
+            ShardCandidates::Blocks(Candidates::Ranges(ranges)) => WorkList::of_ranges(ranges),
+            ShardCandidates::Documents(found) => {
+                WorkList::DocumentSlices(DocumentSlices::new(found, shard)?)
+            }
         })
     }
 
@@ -70,7 +72,7 @@ impl<'a> Units<'a> {
             *end += range.len().div_ceil(UNIT_BLOCKS);
             Some(*end)
         });
-        Units::Ranges {
+        WorkList::Ranges {
             ranges,
             ends: ends.collect(),
         }
@@ -78,25 +80,25 @@ impl<'a> Units<'a> {
 
     pub(super) fn len(&self) -> usize {
         match self {
-            Units::Ranges { ends, .. } => ends.last().copied().unwrap_or(0),
-            Units::List(blocks) => blocks.len().div_ceil(UNIT_BLOCKS),
-            Units::Items(items) => items.units(),
+            WorkList::Ranges { ends, .. } => ends.last().copied().unwrap_or(0),
+            WorkList::List(blocks) => blocks.len().div_ceil(UNIT_BLOCKS),
+            WorkList::DocumentSlices(items) => items.units(),
         }
     }
 
-    pub(super) fn get(&self, index: usize) -> Unit<'_> {
+    pub(super) fn get(&self, index: usize) -> WorkUnit<'_> {
         match self {
-            Units::Ranges { ranges, ends } => Unit::Range(range(ranges, ends, index)),
-            Units::List(blocks) => {
+            WorkList::Ranges { ranges, ends } => WorkUnit::Range(range(ranges, ends, index)),
+            WorkList::List(blocks) => {
                 let start = index * UNIT_BLOCKS;
-                Unit::List(&blocks[start..blocks.len().min(start + UNIT_BLOCKS)])
+                WorkUnit::List(&blocks[start..blocks.len().min(start + UNIT_BLOCKS)])
             }
-            Units::Items(items) => Unit::Items(items.unit(index), items),
+            WorkList::DocumentSlices(items) => WorkUnit::DocumentSlices(items.unit(index), items),
         }
     }
 }
 
-/// Unit number `index` of `ranges`; none is in two of them.
+/// WorkUnit number `index` of `ranges`; none is in two of them.
 fn range(ranges: &[Range<u32>], ends: &[usize], index: usize) -> Range<u32> {
     let number = ends.partition_point(|&end| end <= index);
     let before = number.checked_sub(1).map_or(0, |before| ends[before]);
@@ -106,18 +108,18 @@ fn range(ranges: &[Range<u32>], ends: &[usize], index: usize) -> Range<u32> {
 }
 
 /// Takes runs of consecutive blocks off the front of a unit.
-pub(super) struct Runs<'a> {
+pub(super) struct BlockRanges<'a> {
     range: Range<u32>,
     list: &'a [u32],
 }
 
-impl<'a> Runs<'a> {
-    pub(super) fn of_range(range: Range<u32>) -> Self {
-        Runs { range, list: &[] }
+impl<'a> BlockRanges<'a> {
+    pub(super) fn from_range(range: Range<u32>) -> Self {
+        BlockRanges { range, list: &[] }
     }
 
-    pub(super) fn of_list(list: &'a [u32]) -> Self {
-        Runs { range: 0..0, list }
+    pub(super) fn from_list(list: &'a [u32]) -> Self {
+        BlockRanges { range: 0..0, list }
     }
 
     pub(super) fn peek(&self) -> Option<u32> {
@@ -128,7 +130,7 @@ impl<'a> Runs<'a> {
     }
 
     /// The next consecutive blocks that are below `end`.
-    pub(super) fn next_run(&mut self, end: u32) -> Option<Range<u32>> {
+    pub(super) fn next_range(&mut self, end: u32) -> Option<Range<u32>> {
         let start = self.peek().filter(|&start| start < end)?;
         if !self.range.is_empty() {
             let run = start..end.min(self.range.end);
@@ -149,19 +151,19 @@ mod tests {
     use super::*;
 
     fn blocks(candidates: Candidates) -> Vec<u32> {
-        let found = Found::Blocks(candidates);
+        let found = ShardCandidates::Blocks(candidates);
         let units = match &found {
-            Found::Blocks(Candidates::Blocks(blocks)) => Units::List(blocks),
-            Found::Blocks(Candidates::Ranges(ranges)) => Units::of_ranges(ranges),
-            Found::Documents(_) => panic!("not here"),
+            ShardCandidates::Blocks(Candidates::Blocks(blocks)) => WorkList::List(blocks),
+            ShardCandidates::Blocks(Candidates::Ranges(ranges)) => WorkList::of_ranges(ranges),
+            ShardCandidates::Documents(_) => panic!("not here"),
         };
         let mut blocks = Vec::new();
         for index in 0..units.len() {
             let before = blocks.len();
             match units.get(index) {
-                Unit::Range(range) => blocks.extend(range),
-                Unit::List(list) => blocks.extend(list),
-                Unit::Items(..) => panic!("not here"),
+                WorkUnit::Range(range) => blocks.extend(range),
+                WorkUnit::List(list) => blocks.extend(list),
+                WorkUnit::DocumentSlices(..) => panic!("not here"),
             }
             assert!((1..=UNIT_BLOCKS).contains(&(blocks.len() - before)));
         }

@@ -3,10 +3,10 @@
 //! **Invariant:** what it says of a line depends on that line alone.
 
 use crate::bad_expr::BadExpr;
-use crate::pattern::{self, Room};
+use crate::pattern::{self, SizeLimits};
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
-use index::plan::Query;
+use index::plan::TrigramQuery;
 use schema::message::{Expr, Pattern};
 
 /// Says whether a line matches. Clones have caches of their own: shared ones are taken and put back
@@ -16,27 +16,27 @@ pub struct LineMatcher {
     /// Finds lines that may match, and in those that do what matches.
     pub finder: RegexMatcher,
     /// What else must hold of a line, when that is not enough.
-    check: Option<Check>,
+    check: Option<LineCondition>,
 }
 
 /// What is said of a line.
 #[derive(Clone, Debug)]
-enum Check {
+enum LineCondition {
     Matches(RegexMatcher),
-    All(Vec<Check>),
-    Any(Vec<Check>),
-    Not(Box<Check>),
+    All(Vec<LineCondition>),
+    Any(Vec<LineCondition>),
+    Not(Box<LineCondition>),
 }
 
 impl LineMatcher {
     /// The judge of an expression of patterns, as it is said of one line: `Any` of patterns and of
     /// `Line`s, or one of these.
-    pub(crate) fn new(expr: &Expr, room: Room) -> Result<LineMatcher, BadExpr> {
+    pub(crate) fn new(expr: &Expr, room: SizeLimits) -> Result<LineMatcher, BadExpr> {
         let shown = shown(expr, false);
         let finder = pattern::matcher(&shown, room);
         let finder = finder.map_err(|bad| BadExpr::new(first_bad(expr), bad))?;
         let check = match has_line(expr) {
-            true => Some(Check::new(expr, room, &mut 0)?),
+            true => Some(LineCondition::new(expr, room, &mut 0)?),
             false => None,
         };
         Ok(LineMatcher { finder, check })
@@ -44,7 +44,7 @@ impl LineMatcher {
 
     /// The judge of an expression of which all patterns have been compiled, and fit together.
     pub(crate) fn joined(expr: &Expr) -> Result<LineMatcher, BadExpr> {
-        LineMatcher::new(expr, Room::OF_ALL)
+        LineMatcher::new(expr, SizeLimits::OF_ALL)
     }
 
     /// Whether a line in which the finder has found something matches; `line` is without its end.
@@ -58,35 +58,39 @@ impl LineMatcher {
     }
 }
 
-impl Check {
-    fn new(expr: &Expr, room: Room, next: &mut usize) -> Result<Check, BadExpr> {
+impl LineCondition {
+    fn new(expr: &Expr, room: SizeLimits, next: &mut usize) -> Result<LineCondition, BadExpr> {
         let mut each = |parts: &[Expr]| {
-            let parts = parts.iter().map(|part| Check::new(part, room, next));
+            let parts = parts
+                .iter()
+                .map(|part| LineCondition::new(part, room, next));
             parts.collect::<Result<Vec<_>, _>>()
         };
         Ok(match expr {
-            Expr::All(parts) => Check::All(each(parts)?),
-            Expr::Any(parts) => Check::Any(each(parts)?),
-            Expr::Not(inner) => Check::Not(Box::new(Check::new(inner, room, next)?)),
-            Expr::Line(inner) => Check::new(inner, room, next)?,
-            Expr::Filter(_) => Check::All(Vec::new()),
+            Expr::All(parts) => LineCondition::All(each(parts)?),
+            Expr::Any(parts) => LineCondition::Any(each(parts)?),
+            Expr::Not(inner) => {
+                LineCondition::Not(Box::new(LineCondition::new(inner, room, next)?))
+            }
+            Expr::Line(inner) => LineCondition::new(inner, room, next)?,
+            Expr::Filter(_) => LineCondition::All(Vec::new()),
             Expr::Pattern(pattern) => {
                 let number = *next;
                 *next += 1;
                 let matcher = pattern::matcher(&[pattern], room);
-                Check::Matches(matcher.map_err(|bad| BadExpr::new(number, bad))?)
+                LineCondition::Matches(matcher.map_err(|bad| BadExpr::new(number, bad))?)
             }
         })
     }
 
     fn holds(&self, line: &[u8]) -> bool {
         match self {
-            Check::Matches(matcher) => matcher
+            LineCondition::Matches(matcher) => matcher
                 .is_match(line)
                 .unwrap_or_else(|error| unreachable!("{error}")),
-            Check::All(parts) => parts.iter().all(|part| part.holds(line)),
-            Check::Any(parts) => parts.iter().any(|part| part.holds(line)),
-            Check::Not(inner) => !inner.holds(line),
+            LineCondition::All(parts) => parts.iter().all(|part| part.holds(line)),
+            LineCondition::Any(parts) => parts.iter().any(|part| part.holds(line)),
+            LineCondition::Not(inner) => !inner.holds(line),
         }
     }
 }
@@ -137,32 +141,33 @@ fn has_line(expr: &Expr) -> bool {
 /// itself, or the first of all.
 fn first_bad(expr: &Expr) -> usize {
     let patterns = expr.patterns();
-    let is_bad = |pattern: &&Pattern| pattern::matcher(&[pattern], Room::of_one_of(1)).is_err();
+    let is_bad =
+        |pattern: &&Pattern| pattern::matcher(&[pattern], SizeLimits::of_one_of(1)).is_err();
     patterns.iter().position(is_bad).unwrap_or(0)
 }
 
 /// What a block must hold for an expression to hold of a line of it.
-pub(crate) fn plan(expr: &Expr) -> Result<Query, BadExpr> {
+pub(crate) fn plan(expr: &Expr) -> Result<TrigramQuery, BadExpr> {
     plan_from(expr, &mut 0)
 }
 
-fn plan_from(expr: &Expr, next: &mut usize) -> Result<Query, BadExpr> {
+fn plan_from(expr: &Expr, next: &mut usize) -> Result<TrigramQuery, BadExpr> {
     match expr {
         Expr::Pattern(pattern) => {
             let number = *next;
             *next += 1;
             pattern::plan(pattern).map_err(|bad| BadExpr::new(number, bad))
         }
-        Expr::Filter(_) => Ok(Query::All),
+        Expr::Filter(_) => Ok(TrigramQuery::All),
         Expr::All(parts) => {
             let parts = parts.iter().map(|part| plan_from(part, next));
-            Ok(Query::and(parts.collect::<Result<Vec<_>, _>>()?))
+            Ok(TrigramQuery::and(parts.collect::<Result<Vec<_>, _>>()?))
         }
         Expr::Any(parts) => {
             let parts = parts.iter().map(|part| plan_from(part, next));
-            Ok(Query::or(parts.collect::<Result<Vec<_>, _>>()?))
+            Ok(TrigramQuery::or(parts.collect::<Result<Vec<_>, _>>()?))
         }
-        Expr::Not(inner) => plan_from(inner, next).map(|_| Query::All),
+        Expr::Not(inner) => plan_from(inner, next).map(|_| TrigramQuery::All),
         Expr::Line(inner) => plan_from(inner, next),
     }
 }

@@ -1,11 +1,11 @@
 //! Where the matching lines of a run of blocks are: in which block, and which number they have.
 
-use crate::batch::Place;
-use index::shard::{BlockId, Error, Shard};
+use crate::batch::LinePosition;
+use index::shard::{BlockId, Shard, ShardError};
 use std::ops::Range;
 
 /// Says where the matching lines of a run are, which ascend.
-pub(super) struct Lines<'a> {
+pub(super) struct LineLocator<'a> {
     shard: &'a Shard,
     run: Range<u32>,
     /// Where the run begins in the text of all documents.
@@ -21,10 +21,10 @@ pub(super) struct Lines<'a> {
     last_matched: Option<u32>,
 }
 
-impl<'a> Lines<'a> {
-    pub(super) fn new(shard: &'a Shard, run: Range<u32>) -> Result<Self, Error> {
+impl<'a> LineLocator<'a> {
+    pub(super) fn new(shard: &'a Shard, run: Range<u32>) -> Result<Self, ShardError> {
         let base = shard.text_range(run.start..run.start + 1)?;
-        Ok(Lines {
+        Ok(LineLocator {
             shard,
             block: run.start,
             base: base.start,
@@ -38,7 +38,7 @@ impl<'a> Lines<'a> {
     }
 
     /// Goes on to the block of a line.
-    pub(super) fn enter(&mut self, line: &Range<usize>) -> Result<(), Error> {
+    pub(super) fn enter(&mut self, line: &Range<usize>) -> Result<(), ShardError> {
         let start = self.base + line.start as u64;
         while start >= self.block_end && self.block + 1 < self.run.end {
             self.block += 1;
@@ -54,14 +54,18 @@ impl<'a> Lines<'a> {
         Ok(())
     }
 
-    pub(super) fn place(&mut self, text: &[u8], line: &Range<usize>) -> Result<Place, Error> {
+    pub(super) fn place(
+        &mut self,
+        text: &[u8],
+        line: &Range<usize>,
+    ) -> Result<LinePosition, ShardError> {
         self.enter(line)?;
         let between = text.get(self.counted..line.start);
         let between = between.ok_or_else(|| self.shard.inconsistent("where a block begins"))?;
         let lines = memchr::memchr_iter(b'\n', between).count() as u32;
         self.number = self.number.saturating_add(lines);
         self.counted = line.start;
-        Ok(Place {
+        Ok(LinePosition {
             number: self.number,
             lines: 1,
             start: self.base + line.start as u64,
@@ -72,7 +76,11 @@ impl<'a> Lines<'a> {
     }
 
     /// The place of a run of lines.
-    pub(super) fn place_run(&mut self, text: &[u8], run: &Range<usize>) -> Result<Place, Error> {
+    pub(super) fn place_run(
+        &mut self,
+        text: &[u8],
+        run: &Range<usize>,
+    ) -> Result<LinePosition, ShardError> {
         let place = self.place(text, run)?;
         let body = &text[run.clone()];
         let ends = memchr::memchr_iter(b'\n', body).count() as u32;
@@ -82,7 +90,7 @@ impl<'a> Lines<'a> {
         {
             last_block += 1;
         }
-        Ok(Place {
+        Ok(LinePosition {
             lines: ends + u32::from(!body.ends_with(b"\n")),
             last_block,
             ..place
