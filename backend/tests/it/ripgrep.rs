@@ -13,7 +13,7 @@ use crate::found::{How, find};
 use crate::naive::{self, Document};
 use crate::query::{Query, recipes};
 use backend::batch::LINE_BYTES_MAX;
-use backend::compiled_query::CompiledQuery;
+use backend::CompiledQuery;
 use proptest::prelude::*;
 use schema::message::{Expr, Syntax};
 use std::collections::{BTreeMap, BTreeSet};
