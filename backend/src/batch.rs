@@ -7,8 +7,8 @@
 //! [`BATCH_TEXT_BYTES`] of text or 256 lines. Of a line longer than [`LINE_BYTES_MAX`] only a window
 //! around its first range is sent, with the window's offset and the length of the line.
 
-use index::shard::{DocId, Document, Error, Shard};
-use schema::message::{Batch, Line, Range, Run, Window};
+use index::shard::{DocId, Document, Shard, ShardError};
+use schema::message::{Batch, Line, Range, Span, Window};
 use std::ops;
 
 /// A batch with more text is sent. A page reads a batch for each match it shows, so batches are small.
@@ -79,7 +79,7 @@ pub struct BatchBuffers {
     lines: Vec<Line>,
     ranges: Vec<Range>,
     windows: Vec<Window>,
-    runs: Vec<Run>,
+    spans: Vec<Span>,
 }
 
 impl BatchBuffers {
@@ -88,7 +88,7 @@ impl BatchBuffers {
         self.lines.clear();
         self.ranges.clear();
         self.windows.clear();
-        self.runs.clear();
+        self.spans.clear();
     }
 }
 
@@ -109,7 +109,7 @@ impl<'a> BatchPacker<'a> {
         package: &'a [u8],
         context_lines: u32,
         buffers: BatchBuffers,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, ShardError> {
         let document_text = shard.text_range(document.blocks.clone())?;
         let language = index::document::language(document.path).unwrap_or_default();
         Ok(BatchPacker {
@@ -135,7 +135,7 @@ impl<'a> BatchPacker<'a> {
         rank: f32,
         ranges: &[(usize, usize)],
         out: &mut Packed,
-    ) -> Result<(), Error> {
+    ) -> Result<(), ShardError> {
         if position.start < self.document_text.start || position.end > self.document_text.end {
             return Err(self.shard.inconsistent("blocks of a document"));
         }
@@ -164,7 +164,7 @@ impl<'a> BatchPacker<'a> {
     }
 
     /// Encodes what is left, and returns the empty buffers.
-    pub fn finish(mut self, out: &mut Packed) -> Result<BatchBuffers, Error> {
+    pub fn finish(mut self, out: &mut Packed) -> Result<BatchBuffers, ShardError> {
         self.push_context_after(u32::MAX)?;
         self.encode(&mut out.frames);
         Ok(self.buffers)
@@ -186,7 +186,7 @@ impl<'a> BatchPacker<'a> {
             lines: &buffers.lines,
             ranges: &buffers.ranges,
             windows: &buffers.windows,
-            runs: &buffers.runs,
+            spans: &buffers.spans,
         };
         batch.encode(out).expect("a batch is smaller than a frame");
         buffers.clear();
@@ -194,7 +194,7 @@ impl<'a> BatchPacker<'a> {
     }
 
     /// Packs the missing context after the last match, up to the line number `before`.
-    fn push_context_after(&mut self, before: u32) -> Result<(), Error> {
+    fn push_context_after(&mut self, before: u32) -> Result<(), ShardError> {
         while self.due > 0
             && let Some(last) = self.last
             && let Some(position) = self.line_after(last)?
@@ -207,7 +207,7 @@ impl<'a> BatchPacker<'a> {
         Ok(())
     }
 
-    fn push_context_before(&mut self, of: LinePosition) -> Result<(), Error> {
+    fn push_context_before(&mut self, of: LinePosition) -> Result<(), ShardError> {
         let packed = self.last.map_or(0, |last| last.number + last.lines - 1);
         let mut positions = Vec::new();
         let mut position = of;
@@ -224,13 +224,13 @@ impl<'a> BatchPacker<'a> {
             .try_for_each(|position| self.push_context(position))
     }
 
-    fn push_context(&mut self, position: LinePosition) -> Result<(), Error> {
+    fn push_context(&mut self, position: LinePosition) -> Result<(), ShardError> {
         let line = self.shard.text(position.start..position.end)?;
         self.push_line(position, line, 0.0, &[]);
         Ok(())
     }
 
-    fn line_before(&self, position: LinePosition) -> Result<Option<LinePosition>, Error> {
+    fn line_before(&self, position: LinePosition) -> Result<Option<LinePosition>, ShardError> {
         if position.start <= self.document_text.start {
             return Ok(None);
         }
@@ -252,7 +252,7 @@ impl<'a> BatchPacker<'a> {
         }))
     }
 
-    fn line_after(&self, position: LinePosition) -> Result<Option<LinePosition>, Error> {
+    fn line_after(&self, position: LinePosition) -> Result<Option<LinePosition>, ShardError> {
         if position.end >= self.document_text.end {
             return Ok(None);
         }
@@ -303,7 +303,7 @@ impl<'a> BatchPacker<'a> {
             });
         }
         if position.lines > 1 {
-            buffers.runs.push(Run {
+            buffers.spans.push(Span {
                 line: buffers.lines.len() as u32,
                 lines: position.lines,
             });

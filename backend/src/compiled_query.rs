@@ -10,7 +10,7 @@ use crate::filters;
 use crate::line_matcher::{self, LineMatcher};
 use crate::pattern::{self, SizeLimits};
 use index::filter::Filters;
-use index::plan::{Documents, Query};
+use index::plan::{DocumentQuery, TrigramQuery};
 use schema::message::Expr;
 
 /// A compiled expression.
@@ -24,7 +24,7 @@ pub struct CompiledQuery {
     /// Whether matching documents are reported by their names instead of their lines.
     pub finds_names: bool,
     /// For each pattern, a query for the documents in which it may match.
-    pub pattern_plans: Vec<Documents>,
+    pub pattern_plans: Vec<DocumentQuery>,
 }
 
 /// How an expression is matched.
@@ -34,7 +34,7 @@ pub enum Strategy {
         /// Matches a line.
         matcher: Box<LineMatcher>,
         /// Finds candidate blocks.
-        query: Query,
+        query: TrigramQuery,
     },
     /// Document by document.
     Documents(Box<DocumentMatcher>),
@@ -98,16 +98,16 @@ impl Strategy {
 }
 
 /// Returns, for each pattern, a query for the documents in which it may match.
-fn pattern_plans(expr: &Expr) -> Result<Vec<Documents>, BadExpr> {
+fn pattern_plans(expr: &Expr) -> Result<Vec<DocumentQuery>, BadExpr> {
     let mut plans = Vec::new();
     for (number, atom) in expr.atoms().into_iter().enumerate() {
         if let Expr::Pattern(it) = atom {
             let plan = if it.in_path {
-                pattern::plan(it).map(|_| Documents::ALL)
+                pattern::plan(it).map(|_| DocumentQuery::ALL)
             } else if pattern::is_multiline(it) {
                 pattern::plan_multiline(it)
             } else {
-                pattern::plan(it).map(Documents::Block)
+                pattern::plan(it).map(DocumentQuery::Block)
             };
             plans.push(plan.map_err(|bad| BadExpr::new(number, bad))?);
         }

@@ -11,8 +11,8 @@ use crate::pattern::{self, SizeLimits, infallible};
 use crate::scan::RANGES_MAX;
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
-use index::filter::Tree;
-use index::plan::{Documents, Query};
+use index::filter::FilterExpr;
+use index::plan::{DocumentQuery, TrigramQuery};
 use schema::message::{Expr, Pattern};
 
 /// A compiled expression that is evaluated document by document.
@@ -22,7 +22,7 @@ pub struct DocumentMatcher {
     pub(crate) texts: Vec<TextTerm>,
     paths: Vec<RegexMatcher>,
     /// Finds candidate documents.
-    pub(crate) query: Documents,
+    pub(crate) query: DocumentQuery,
     /// Whether a matching document is reported by its name.
     finds_names: bool,
 }
@@ -33,7 +33,7 @@ pub(crate) struct TextTerm {
     pub(crate) expr: Expr,
     pub(crate) matcher: TextMatcher,
     /// Finds candidate blocks.
-    blocks: Query,
+    blocks: TrigramQuery,
 }
 
 /// Matches a text term.
@@ -46,7 +46,7 @@ pub(crate) enum TextMatcher {
 
 #[derive(Debug)]
 enum Node {
-    Filter(Tree),
+    Filter(FilterExpr),
     /// Index in `paths`.
     Path(usize),
     /// Index in `texts`.
@@ -180,7 +180,7 @@ impl DocumentMatcher {
     }
 
     /// Returns the queries that find candidate blocks in candidate documents.
-    pub(crate) fn block_queries(&self) -> Vec<&Query> {
+    pub(crate) fn block_queries(&self) -> Vec<&TrigramQuery> {
         self.texts.iter().map(|text| &text.blocks).collect()
     }
 }
@@ -262,7 +262,7 @@ impl MatcherBuilder {
             Expr::Pattern(it) if pattern::is_multiline(it) => {
                 let matcher = pattern::compile_multiline(it, self.limits);
                 let matcher = matcher.map_err(|bad| BadExpr::new(first, bad))?;
-                (TextMatcher::MultiLine(matcher), Query::All)
+                (TextMatcher::MultiLine(matcher), TrigramQuery::All)
             }
             _ => (
                 TextMatcher::Line(LineMatcher::new(expr, self.limits).map_err(at)?),
@@ -279,17 +279,17 @@ impl MatcherBuilder {
 }
 
 /// Returns a query for the documents that may match.
-fn plan(expr: &Expr) -> Result<Documents, BadExpr> {
+fn plan(expr: &Expr) -> Result<DocumentQuery, BadExpr> {
     let each = |parts: &[Expr]| parts.iter().map(plan).collect::<Result<Vec<_>, _>>();
     Ok(match expr {
-        Expr::Filter(_) | Expr::Not(_) => Documents::ALL,
-        Expr::Pattern(it) if it.in_path => Documents::ALL,
+        Expr::Filter(_) | Expr::Not(_) => DocumentQuery::ALL,
+        Expr::Pattern(it) if it.in_path => DocumentQuery::ALL,
         Expr::Pattern(it) if pattern::is_multiline(it) => {
             pattern::plan_multiline(it).map_err(|bad| BadExpr::new(0, bad))?
         }
-        Expr::Pattern(_) | Expr::Line(_) => Documents::Block(line_matcher::plan(expr)?),
-        Expr::All(parts) => Documents::And(each(parts)?),
-        Expr::Any(parts) => Documents::Or(each(parts)?),
+        Expr::Pattern(_) | Expr::Line(_) => DocumentQuery::Block(line_matcher::plan(expr)?),
+        Expr::All(parts) => DocumentQuery::And(each(parts)?),
+        Expr::Any(parts) => DocumentQuery::Or(each(parts)?),
     })
 }
 

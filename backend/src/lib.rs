@@ -29,7 +29,7 @@
 //!     }
 //! }
 //!
-//! # fn main() -> Result<(), Box<dyn Error>> {
+//! # fn main() -> Result<(), Box<dyn ShardError>> {
 //! let directory = tempfile::tempdir()?;
 //! let (source, index) = (directory.path().join("hello_1"), directory.path().join("index"));
 //! std::fs::create_dir(&source)?;

@@ -6,7 +6,7 @@ use crate::bad_expr::BadExpr;
 use crate::pattern::{self, SizeLimits, infallible};
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
-use index::plan::Query;
+use index::plan::TrigramQuery;
 use schema::message::{Expr, Pattern};
 
 /// Matches a line. Each worker needs a clone, which has caches of its own: shared ones are taken and put
@@ -145,11 +145,11 @@ fn first_bad(expr: &Expr) -> usize {
 }
 
 /// Returns a query for the blocks in which a line may match.
-pub(crate) fn plan(expr: &Expr) -> Result<Query, BadExpr> {
+pub(crate) fn plan(expr: &Expr) -> Result<TrigramQuery, BadExpr> {
     plan_from(expr, &mut 0)
 }
 
-fn plan_from(expr: &Expr, next: &mut usize) -> Result<Query, BadExpr> {
+fn plan_from(expr: &Expr, next: &mut usize) -> Result<TrigramQuery, BadExpr> {
     let mut each = |parts: &[Expr]| {
         let parts = parts.iter().map(|part| plan_from(part, next));
         parts.collect::<Result<Vec<_>, _>>()
@@ -160,10 +160,10 @@ fn plan_from(expr: &Expr, next: &mut usize) -> Result<Query, BadExpr> {
             *next += 1;
             pattern::plan(pattern).map_err(|bad| BadExpr::new(number, bad))
         }
-        Expr::Filter(_) => Ok(Query::All),
-        Expr::All(parts) => Ok(Query::and(each(parts)?)),
-        Expr::Any(parts) => Ok(Query::or(each(parts)?)),
-        Expr::Not(inner) => plan_from(inner, next).map(|_| Query::All),
+        Expr::Filter(_) => Ok(TrigramQuery::All),
+        Expr::All(parts) => Ok(TrigramQuery::and(each(parts)?)),
+        Expr::Any(parts) => Ok(TrigramQuery::or(each(parts)?)),
+        Expr::Not(inner) => plan_from(inner, next).map(|_| TrigramQuery::All),
         Expr::Line(inner) => plan_from(inner, next),
     }
 }

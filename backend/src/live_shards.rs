@@ -38,7 +38,7 @@ pub struct Generation {
 
 impl LiveShards {
     /// Opens the index in `directory`.
-    pub fn open(directory: &Path) -> Result<LiveShards, directory::Error> {
+    pub fn open(directory: &Path) -> Result<LiveShards, directory::IndexError> {
         Ok(LiveShards {
             directory: directory.to_owned(),
             current: ArcSwap::from_pointee(Generation::open(directory, &[])?),
@@ -92,7 +92,7 @@ impl LiveShards {
     }
 
     /// Opens the index again and makes it the current generation.
-    pub fn reload(&self) -> Result<(), directory::Error> {
+    pub fn reload(&self) -> Result<(), directory::IndexError> {
         let old = self.current();
         let new = Generation::open(&self.directory, &old.shards)?;
         self.previous().push((Instant::now() + GRACE, old));
@@ -113,12 +113,12 @@ impl LiveShards {
 }
 
 impl Generation {
-    fn open(directory: &Path, open: &[Arc<Shard>]) -> Result<Generation, directory::Error> {
+    fn open(directory: &Path, open: &[Arc<Shard>]) -> Result<Generation, directory::IndexError> {
         // Read before the manifest. If the manifest is replaced in between, the index looks too old, not
         // too new, until the new manifest is opened.
         let stamp = directory::manifest_stamp(directory);
         Ok(Generation {
-            shards: Index::open_again(directory, open)?.shards,
+            shards: Index::reopen(directory, open)?.shards,
             updated: stamp.map_or(0, |(_, seconds, _)| u64::try_from(seconds).unwrap_or(0)),
         })
     }

@@ -8,7 +8,7 @@ pub use crate::multiline::is_multiline;
 
 use grep_matcher::NoError;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
-use index::plan::{self, BadPattern, Documents, Query};
+use index::plan::{self, BadPattern, DocumentQuery, TrigramQuery};
 use regex_syntax::hir::{Hir, HirKind, Repetition};
 use schema::message::{Pattern, Syntax};
 
@@ -75,15 +75,15 @@ pub(crate) fn literal(pattern: &Pattern) -> Option<&str> {
 }
 
 /// Returns a query for the blocks that may have a matching line.
-pub(crate) fn plan(pattern: &Pattern) -> Result<Query, BadPattern> {
+pub(crate) fn plan(pattern: &Pattern) -> Result<TrigramQuery, BadPattern> {
     check_not_empty(pattern)?;
     plan::plan(&expression(pattern), pattern.ignore_case)
 }
 
 /// Returns a query for the documents in which the pattern may match, also over several lines.
-pub(crate) fn plan_multiline(pattern: &Pattern) -> Result<Documents, BadPattern> {
+pub(crate) fn plan_multiline(pattern: &Pattern) -> Result<DocumentQuery, BadPattern> {
     check_not_empty(pattern)?;
-    plan::plan_across(&expression(pattern), pattern.ignore_case)
+    plan::plan_multiline(&expression(pattern), pattern.ignore_case)
 }
 
 fn check_not_empty(pattern: &Pattern) -> Result<(), BadPattern> {

@@ -29,7 +29,7 @@ pub use plan::{HEAVY_BLOCKS, Plan, PlanError};
 pub use request::{Cancel, LIMIT_MAX, Request, Sink, Stopped};
 
 use emit::{Emitter, Output};
-use index::shard::Error;
+use index::shard::ShardError;
 use request::Interrupted;
 use schema::message::ShardEnd;
 use shard_task::{ShardTask, SharedEvaluations};
@@ -66,7 +66,7 @@ impl Request<'_> {
 
 fn search_shard(
     task: ShardTask<'_>,
-    candidates: Result<ShardCandidates, Error>,
+    candidates: Result<ShardCandidates, ShardError>,
     output: &mut Output<'_>,
 ) -> Result<ShardEnd, Stopped> {
     let mut end = ShardEnd {

@@ -16,7 +16,7 @@ mod job;
 mod list;
 mod search;
 
-pub use connection::{Duplex, Error};
+pub use connection::{ConnectionError, Duplex};
 
 use crate::live_shards::{Generation, LiveShards};
 use admission::Admission;
@@ -114,16 +114,16 @@ impl Backend {
     }
 
     /// Serves one connection until it ends, and counts the error with which it does.
-    pub async fn serve<S: Duplex>(&self, stream: S) -> Result<(), Error> {
+    pub async fn serve<S: Duplex>(&self, stream: S) -> Result<(), ConnectionError> {
         let served = self.serve_requests(stream).await;
-        if let Some(reason) = served.as_ref().err().and_then(Error::label) {
+        if let Some(reason) = served.as_ref().err().and_then(ConnectionError::label) {
             metrics::counter!("trawl_backend_connection_errors_total", "reason" => reason)
                 .increment(1);
         }
         served
     }
 
-    async fn serve_requests<S: Duplex>(&self, stream: S) -> Result<(), Error> {
+    async fn serve_requests<S: Duplex>(&self, stream: S) -> Result<(), ConnectionError> {
         let mut connection = Connection::new(stream, self.live.clone());
         let mut changes = self.live.changes();
         connection.greet().await?;
@@ -168,9 +168,9 @@ impl Backend {
     async fn answer_read<S: Duplex, T: Send + 'static>(
         &self,
         connection: &mut Connection<S>,
-        read: impl FnOnce(&Generation) -> Result<T, index::shard::Error> + Send + 'static,
-        encode: impl FnOnce(&T, &mut Vec<u8>) -> Result<(), message::Error>,
-    ) -> Result<(), Error> {
+        read: impl FnOnce(&Generation) -> Result<T, index::shard::ShardError> + Send + 'static,
+        encode: impl FnOnce(&T, &mut Vec<u8>) -> Result<(), message::MessageError>,
+    ) -> Result<(), ConnectionError> {
         let shards = self.live.current();
         let error = match tokio::task::spawn_blocking(move || read(&shards)).await {
             Ok(Ok(reply)) => return connection.answer(|out| encode(&reply, out)).await,
@@ -191,14 +191,14 @@ enum ClientRequest {
 }
 
 impl ClientRequest {
-    fn decode(kind: Kind, payload: &[u8]) -> Result<ClientRequest, Error> {
+    fn decode(kind: Kind, payload: &[u8]) -> Result<ClientRequest, ConnectionError> {
         let request = match kind {
             Kind::Search => Search::decode(payload).map(ClientRequest::Search),
             Kind::File => FileRequest::decode(payload).map(ClientRequest::File),
             Kind::List => ListRequest::decode(payload).map(ClientRequest::List),
             Kind::Cancel => Ok(ClientRequest::Cancel),
-            other => return Err(Error::UnexpectedFrame(other)),
+            other => return Err(ConnectionError::UnexpectedFrame(other)),
         };
-        request.map_err(|error| Error::BadRequest(error.to_string()))
+        request.map_err(|error| ConnectionError::BadRequest(error.to_string()))
     }
 }

@@ -55,7 +55,7 @@ pub enum FileError {
     Unreachable(Vec<(String, String)>),
     /// The name is longer than a request may be.
     #[error("the request cannot be sent")]
-    Request(#[from] message::Error),
+    Request(#[from] message::MessageError),
 }
 
 fn names(backends: &[(String, String)]) -> String {

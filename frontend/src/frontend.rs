@@ -19,7 +19,7 @@ use crate::runs::{Forgotten, Runs};
 use crate::search::Search;
 use crate::spool::{Limits, Spool};
 use crate::turns::Turns;
-use schema::message::{self, FileRange, FileReply, FileRequest, ListReply, ListRequest, What};
+use schema::message::{self, FileRange, FileReply, FileRequest, ListKind, ListReply, ListRequest};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -254,7 +254,7 @@ impl Frontend {
     /// names them, and [`listing`](Self::listing) gives what there is of it.
     pub async fn list(&self, request: ListRequest) -> Result<ListReply, FileError> {
         let is_found =
-            |listing: &Listing| request.what == What::Children && !listing.entries.is_empty();
+            |listing: &Listing| request.kind == ListKind::Children && !listing.entries.is_empty();
         let mut listing = self.listing(&request).await?;
         if is_found(&listing) {
             listing.unreachable.clear();
@@ -307,7 +307,8 @@ impl Frontend {
             .iter()
             .filter_map(|status| status.shards.as_deref());
         let distinct: HashMap<_, _> = shards.flatten().map(|shard| (shard.id, shard)).collect();
-        let sum = |of: fn(&message::Shard) -> u64| distinct.values().map(|shard| of(shard)).sum();
+        let sum =
+            |of: fn(&message::ShardInfo) -> u64| distinct.values().map(|shard| of(shard)).sum();
         Served {
             generation: self.plan().generation.clone(),
             shards: distinct.len() as u64,
@@ -354,7 +355,7 @@ impl Frontend {
                     Link::Lost { reason, since } => Some((reason, since)),
                 },
                 shards: shards.map(|shards| {
-                    let each = |shard: &message::Shard| (shard.id, shard.documents);
+                    let each = |shard: &message::ShardInfo| (shard.id, shard.documents);
                     shards.iter().map(each).collect()
                 }),
             }

@@ -213,7 +213,7 @@ impl Window {
 pub(crate) mod tests {
     use super::*;
     use schema::frame::{HEADER_BYTES, decode};
-    use schema::message::{Batch, BatchReader, Line, Run};
+    use schema::message::{Batch, BatchReader, Line, Span};
     use zerocopy::IntoBytes;
 
     /// The context of line `index` of a batch with lines at `numbers`, all of which are matches.
@@ -222,7 +222,7 @@ pub(crate) mod tests {
     }
 
     fn check_with(
-        runs: &[Run],
+        runs: &[Span],
         numbers: &[u32],
         index: u32,
         context: u32,
@@ -249,7 +249,7 @@ pub(crate) mod tests {
             lines: &lines,
             ranges: &ranges,
             windows: &[],
-            runs,
+            spans: runs,
         };
         let mut bytes = Vec::new();
         batch.encode(&mut bytes).unwrap();
@@ -283,9 +283,9 @@ pub(crate) mod tests {
             lines: &[line(3, 5), line(6, 1), line(7, 3)],
             ranges: &[schema::message::Range { start: 0, end: 1 }; 3],
             windows: &[],
-            runs: &[
-                schema::message::Run { line: 0, lines: 3 },
-                schema::message::Run { line: 2, lines: 2 },
+            spans: &[
+                schema::message::Span { line: 0, lines: 3 },
+                schema::message::Span { line: 2, lines: 2 },
             ],
         };
         let mut bytes = Vec::new();
@@ -325,7 +325,7 @@ pub(crate) mod tests {
 
     #[test]
     fn behind_several_lines_context_begins_at_the_next() {
-        let run = [Run { line: 1, lines: 3 }];
+        let run = [Span { line: 1, lines: 3 }];
         let numbers = [3, 4, 7, 8];
         assert_eq!(check_with(&run, &numbers, 1, 1), Some((vec![3], vec![7])));
         let far = [3, 4, 8];

@@ -5,7 +5,7 @@
 //! match in it may span lines, is searched with its first slice; `MULTILINE_BYTES_MAX` bounds its size.
 
 use super::blocks::{BlockRanges, UNIT_BLOCKS};
-use index::shard::{DocId, DocumentCandidates, Error, Shard};
+use index::shard::{DocId, DocumentCandidates, Shard, ShardError};
 use std::ops::Range;
 
 /// Documents of a unit, at most. Evaluating one by its name takes well below a microsecond.
@@ -34,7 +34,10 @@ pub(super) struct DocumentSlice {
 }
 
 impl<'a> DocumentSlices<'a> {
-    pub(super) fn new(candidates: &'a DocumentCandidates, shard: &Shard) -> Result<Self, Error> {
+    pub(super) fn new(
+        candidates: &'a DocumentCandidates,
+        shard: &Shard,
+    ) -> Result<Self, ShardError> {
         let mut slices = DocumentSlices {
             blocks: candidates.blocks.as_deref(),
             slices: Vec::new(),

@@ -1,7 +1,7 @@
 //! Locates the matching lines of consecutive blocks: the block that each is in, and its number.
 
 use crate::batch::LinePosition;
-use index::shard::{BlockId, Error, Shard};
+use index::shard::{BlockId, Shard, ShardError};
 use std::ops::Range;
 
 /// Locates lines in ascending order.
@@ -22,7 +22,7 @@ pub(super) struct LineLocator<'a> {
 }
 
 impl<'a> LineLocator<'a> {
-    pub(super) fn new(shard: &'a Shard, blocks: Range<u32>) -> Result<Self, Error> {
+    pub(super) fn new(shard: &'a Shard, blocks: Range<u32>) -> Result<Self, ShardError> {
         let base = shard.text_range(blocks.start..blocks.start + 1)?;
         Ok(LineLocator {
             shard,
@@ -38,7 +38,7 @@ impl<'a> LineLocator<'a> {
     }
 
     /// Moves on to the block of a line, and counts it as matched.
-    pub(super) fn enter(&mut self, line: &Range<usize>) -> Result<(), Error> {
+    pub(super) fn enter(&mut self, line: &Range<usize>) -> Result<(), ShardError> {
         let start = self.base + line.start as u64;
         while start >= self.block_end && self.block + 1 < self.blocks.end {
             self.block += 1;
@@ -58,7 +58,7 @@ impl<'a> LineLocator<'a> {
         &mut self,
         text: &[u8],
         line: &Range<usize>,
-    ) -> Result<LinePosition, Error> {
+    ) -> Result<LinePosition, ShardError> {
         self.enter(line)?;
         let between = text.get(self.counted..line.start);
         let between = between.ok_or_else(|| self.shard.inconsistent("where a block begins"))?;
@@ -79,7 +79,7 @@ impl<'a> LineLocator<'a> {
         &mut self,
         text: &[u8],
         span: &Range<usize>,
-    ) -> Result<LinePosition, Error> {
+    ) -> Result<LinePosition, ShardError> {
         let position = self.locate(text, span)?;
         let body = &text[span.clone()];
         let ends = memchr::memchr_iter(b'\n', body).count() as u32;

@@ -7,8 +7,8 @@ use super::request::{Request, Stopped};
 use super::work::ShardCandidates;
 use crate::compiled_query::Strategy;
 use crate::rank;
-use index::plan::{Documents, Query};
-use index::shard::{Error, PackageId, Shard};
+use index::plan::{DocumentQuery, TrigramQuery};
+use index::shard::{PackageId, Shard, ShardError};
 use schema::message::{Estimate, Progress, ShardEnd};
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ pub(super) enum ShardPlan {
     Held(ShardCandidates),
     /// Too many to hold, so they are computed again. This is the number of blocks.
     Counted(u64),
-    Failed(Error),
+    Failed(ShardError),
 }
 
 /// Why there is no plan.
@@ -119,17 +119,17 @@ impl Request<'_> {
 
     /// Returns the cost of one pattern alone. Shards that cannot be read are left out; searching them
     /// reports the error.
-    fn estimate_pattern(&self, plan: &Documents) -> Result<Estimate, Stopped> {
+    fn estimate_pattern(&self, plan: &DocumentQuery) -> Result<Estimate, Stopped> {
         let stop = || self.cancel.is_cancelled();
         let filters = &self.query.filters;
         let mut candidates = 0;
         for shard in self.shards {
             let found = match plan {
-                Documents::Block(query) => shard
+                DocumentQuery::Block(query) => shard
                     .filtered_candidates(query, filters, &stop)
                     .map(|found| found.map(|found| ShardCandidates::Blocks(found).blocks())),
                 multiline => shard
-                    .document_candidates(multiline, &[&Query::All], filters, &stop)
+                    .document_candidates(multiline, &[&TrigramQuery::All], filters, &stop)
                     .map(|found| found.map(|found| found.block_count)),
             };
             if let Ok(blocks) = found {
@@ -138,7 +138,7 @@ impl Request<'_> {
         }
         Ok(Estimate {
             plan: match plan {
-                Documents::Block(query) => query.to_string(),
+                DocumentQuery::Block(query) => query.to_string(),
                 multiline => multiline.to_string(),
             },
             candidates,
@@ -150,7 +150,7 @@ impl Request<'_> {
         &self,
         plan: ShardPlan,
         shard: &Shard,
-    ) -> Result<Result<ShardCandidates, Error>, Stopped> {
+    ) -> Result<Result<ShardCandidates, ShardError>, Stopped> {
         match plan {
             ShardPlan::Held(candidates) => Ok(Ok(candidates)),
             ShardPlan::Counted(_) => self.candidates(shard).transpose().ok_or(Stopped),
@@ -159,7 +159,7 @@ impl Request<'_> {
     }
 
     /// Computes the candidates of a shard; `None` when the search was cancelled.
-    fn candidates(&self, shard: &Shard) -> Result<Option<ShardCandidates>, Error> {
+    fn candidates(&self, shard: &Shard) -> Result<Option<ShardCandidates>, ShardError> {
         // Nothing in a damaged shard is trusted, even if the pages read here are whole.
         shard.intact()?;
         let stop = || self.cancel.is_cancelled();

@@ -4,7 +4,7 @@
 //! searches them.
 
 use crate::compiled_query::CompiledQuery;
-use index::shard::{Error, Shard};
+use index::shard::{Shard, ShardError};
 use schema::message::{Progress, Want};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -80,11 +80,11 @@ pub struct Stopped;
 /// Why the search of a shard ended early.
 pub(super) enum Interrupted {
     Stopped,
-    Failed(Error),
+    Failed(ShardError),
 }
 
-impl From<Error> for Interrupted {
-    fn from(error: Error) -> Self {
+impl From<ShardError> for Interrupted {
+    fn from(error: ShardError) -> Self {
         Interrupted::Failed(error)
     }
 }

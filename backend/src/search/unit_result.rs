@@ -6,7 +6,7 @@ use super::top_k::{DocumentName, PendingMatch, PendingMatches, SortKey};
 use crate::batch::{BatchBuffers, BatchPacker, LinePosition, Packed};
 use crate::document_matcher::PatternSet;
 use crate::{rank, scan};
-use index::shard::{DocId, Document, Error};
+use index::shard::{DocId, Document, ShardError};
 use schema::message::Want;
 use std::mem;
 use std::sync::Arc;
@@ -118,7 +118,7 @@ impl<'a> DocumentMatches<'a> {
         line: &[u8],
         ranges: &[(usize, usize)],
         out: &mut UnitResult,
-    ) -> Result<(), Error> {
+    ) -> Result<(), ShardError> {
         let line_rank = rank::line_rank(scan::without_end(line), ranges.iter().copied());
         let rank = self.document_rank + line_rank;
         if let Some(limit) = self.task.request.top_k() {
@@ -133,7 +133,7 @@ impl<'a> DocumentMatches<'a> {
         &mut self,
         ranges: &[(usize, usize)],
         out: &mut UnitResult,
-    ) -> Result<(), Error> {
+    ) -> Result<(), ShardError> {
         if let Some(limit) = self.task.request.top_k() {
             let position = LinePosition::of_name(&self.document, 0);
             self.defer(position, self.name_rank(ranges), limit, &mut out.pending);
@@ -185,7 +185,7 @@ impl<'a> DocumentMatches<'a> {
         rank: f32,
         ranges: &[(usize, usize)],
         out: &mut Packed,
-    ) -> Result<(), Error> {
+    ) -> Result<(), ShardError> {
         self.packer()?.push(position, line, rank, ranges, out)
     }
 
@@ -193,13 +193,13 @@ impl<'a> DocumentMatches<'a> {
         &mut self,
         ranges: &[(usize, usize)],
         out: &mut Packed,
-    ) -> Result<(), Error> {
+    ) -> Result<(), ShardError> {
         let rank = self.name_rank(ranges);
         self.packer()?.push_name(rank, ranges, out);
         Ok(())
     }
 
-    fn packer(&mut self) -> Result<&mut BatchPacker<'a>, Error> {
+    fn packer(&mut self) -> Result<&mut BatchPacker<'a>, ShardError> {
         Ok(match &mut self.packer {
             Some(packer) => packer,
             none => none.insert(BatchPacker::new(
@@ -213,7 +213,7 @@ impl<'a> DocumentMatches<'a> {
     }
 
     /// Packs what is left, and returns the empty buffers.
-    pub(super) fn finish(self, out: &mut Packed) -> Result<BatchBuffers, Error> {
+    pub(super) fn finish(self, out: &mut Packed) -> Result<BatchBuffers, ShardError> {
         match self.packer {
             Some(packer) => packer.finish(out),
             None => Ok(self.buffers),

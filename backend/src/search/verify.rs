@@ -7,7 +7,7 @@ use super::unit_result::{DocumentMatches, UnitResult};
 use crate::batch::{BatchBuffers, Packed};
 use crate::line_matcher::LineMatcher;
 use crate::scan;
-use index::shard::{DocId, Document, Error, Package};
+use index::shard::{DocId, Document, Package, ShardError};
 use std::mem;
 use std::ops::{ControlFlow, Range};
 
@@ -48,7 +48,7 @@ impl<'a> Verifier<'a> {
         &mut self,
         matches: DocumentMatches<'a>,
         out: &mut Packed,
-    ) -> Result<(), Error> {
+    ) -> Result<(), ShardError> {
         self.buffers = matches.finish(out)?;
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use super::blocks::UNIT_BLOCKS;
 use super::document_slices::{DocumentSlice, DocumentSlices};
-use index::shard::{Candidates, DocumentCandidates, Error, Shard};
+use index::shard::{Candidates, DocumentCandidates, Shard, ShardError};
 use std::ops::Range;
 
 /// What has to be verified in a shard.
@@ -57,7 +57,7 @@ pub(super) enum WorkUnit<'a> {
 }
 
 impl<'a> WorkList<'a> {
-    pub(super) fn new(candidates: &'a ShardCandidates, shard: &Shard) -> Result<Self, Error> {
+    pub(super) fn new(candidates: &'a ShardCandidates, shard: &Shard) -> Result<Self, ShardError> {
         Ok(match candidates {
             ShardCandidates::Blocks(Candidates::Blocks(blocks)) => WorkList::Blocks(blocks),
             ShardCandidates::Blocks(Candidates::Ranges(ranges)) => WorkList::from_ranges(ranges),

@@ -33,16 +33,16 @@ impl<T: AsyncRead + AsyncWrite + Unpin + Send> Duplex for T {}
 
 /// Why a connection ended, unless the other side closed it between two requests.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub enum ConnectionError {
     /// The network failed.
     #[error("connection failed: {0}")]
     Io(#[from] io::Error),
     /// Received bytes are not a frame.
     #[error("invalid frame: {0}")]
-    Frame(#[from] frame::Error),
+    Frame(#[from] frame::FrameError),
     /// A message could not be encoded.
     #[error(transparent)]
-    Message(#[from] message::Error),
+    Message(#[from] message::MessageError),
     /// The message of a request is malformed.
     #[error("bad request: {0}")]
     BadRequest(String),
@@ -60,22 +60,22 @@ pub enum Error {
     Cancelled,
 }
 
-impl Error {
+impl ConnectionError {
     /// Returns the error as a metric's label, of which there are few; `None` when it is not a fault.
     pub fn label(&self) -> Option<&'static str> {
         Some(match self {
-            Error::Io(_) => "io",
-            Error::Frame(frame::Error::TooLong { .. }) => "too_long",
-            Error::Frame(frame::Error::Malformed) => "malformed",
-            Error::Frame(frame::Error::UnknownKind(_)) => "unknown_kind",
-            Error::Frame(frame::Error::Checksum) => "checksum",
-            Error::Frame(frame::Error::Truncated) => "truncated",
-            Error::Message(_) => "message",
-            Error::BadRequest(_) => "bad_request",
-            Error::UnexpectedFrame(_) => "out_of_place",
-            Error::Stalled => "stalled",
-            Error::Unread => "unread",
-            Error::Cancelled => return None,
+            ConnectionError::Io(_) => "io",
+            ConnectionError::Frame(frame::FrameError::TooLong { .. }) => "too_long",
+            ConnectionError::Frame(frame::FrameError::Malformed) => "malformed",
+            ConnectionError::Frame(frame::FrameError::UnknownKind(_)) => "unknown_kind",
+            ConnectionError::Frame(frame::FrameError::Checksum) => "checksum",
+            ConnectionError::Frame(frame::FrameError::Truncated) => "truncated",
+            ConnectionError::Message(_) => "message",
+            ConnectionError::BadRequest(_) => "bad_request",
+            ConnectionError::UnexpectedFrame(_) => "out_of_place",
+            ConnectionError::Stalled => "stalled",
+            ConnectionError::Unread => "unread",
+            ConnectionError::Cancelled => return None,
         })
     }
 }
@@ -113,24 +113,24 @@ impl<S: Duplex> Connection<S> {
     }
 
     /// Receives the next frame; `None` when the other side has closed.
-    pub(super) async fn next(&mut self) -> Result<Option<(Kind, Vec<u8>)>, Error> {
+    pub(super) async fn next(&mut self) -> Result<Option<(Kind, Vec<u8>)>, ConnectionError> {
         self.reader.next().await
     }
 
     /// Sends HELLO. The other side may send a request without waiting for it, so nothing is received
     /// meanwhile.
-    pub(super) async fn greet(&mut self) -> Result<(), Error> {
+    pub(super) async fn greet(&mut self) -> Result<(), ConnectionError> {
         self.out.clear();
         hello(&self.live).encode(&mut self.out)?;
         let sent = timeout(HELLO_WAIT_MAX, self.writer.write_all(&self.out));
-        Ok(sent.await.map_err(|_| Error::Unread)??)
+        Ok(sent.await.map_err(|_| ConnectionError::Unread)??)
     }
 
     /// Sends the end of an answer, and HELLO, in one write.
     pub(super) async fn answer(
         &mut self,
-        encode: impl FnOnce(&mut Vec<u8>) -> Result<(), message::Error>,
-    ) -> Result<(), Error> {
+        encode: impl FnOnce(&mut Vec<u8>) -> Result<(), message::MessageError>,
+    ) -> Result<(), ConnectionError> {
         let live = self.live.clone();
         self.send(|out| {
             encode(out)?;
@@ -142,8 +142,8 @@ impl<S: Duplex> Connection<S> {
     /// Sends what `encode` appends.
     pub(super) async fn send(
         &mut self,
-        encode: impl FnOnce(&mut Vec<u8>) -> Result<(), message::Error>,
-    ) -> Result<(), Error> {
+        encode: impl FnOnce(&mut Vec<u8>) -> Result<(), message::MessageError>,
+    ) -> Result<(), ConnectionError> {
         let mut out = std::mem::take(&mut self.out);
         out.clear();
         encode(&mut out)?;
@@ -153,7 +153,7 @@ impl<S: Duplex> Connection<S> {
     }
 
     /// Sends frames, however slowly they are read, unless the other side closes or cancels.
-    pub(super) async fn send_while_wanted(&mut self, frames: &[u8]) -> Result<(), Error> {
+    pub(super) async fn send_while_wanted(&mut self, frames: &[u8]) -> Result<(), ConnectionError> {
         tokio::select! {
             biased;
             written = self.writer.write_all(frames) => Ok(written?),
@@ -162,13 +162,13 @@ impl<S: Duplex> Connection<S> {
     }
 
     /// Waits until the other side closes, cancels, or sends a frame that it may not send now.
-    pub(super) async fn interrupted(&mut self) -> Error {
+    pub(super) async fn interrupted(&mut self) -> ConnectionError {
         self.reader.interrupted().await
     }
 }
 
 impl<S: AsyncRead> Reader<S> {
-    async fn next(&mut self) -> Result<Option<(Kind, Vec<u8>)>, Error> {
+    async fn next(&mut self) -> Result<Option<(Kind, Vec<u8>)>, ConnectionError> {
         loop {
             if let Some(frame) = self.decoder.decode()? {
                 let frame = (frame.kind, frame.payload.to_vec());
@@ -186,19 +186,19 @@ impl<S: AsyncRead> Reader<S> {
     }
 
     /// Reads once. Waits for ever between frames, and until the frame is due within one.
-    async fn read(&mut self) -> Result<usize, Error> {
+    async fn read(&mut self) -> Result<usize, ConnectionError> {
         if !self.decoder.is_inside_a_frame() {
             return Ok(self.half.read(self.decoder.space()).await?);
         }
         let due = *self.due.get_or_insert(Instant::now() + FRAME_WAIT_MAX);
         let read = timeout_at(due, self.half.read(self.decoder.space()));
-        Ok(read.await.map_err(|_| Error::Stalled)??)
+        Ok(read.await.map_err(|_| ConnectionError::Stalled)??)
     }
 
-    async fn interrupted(&mut self) -> Error {
+    async fn interrupted(&mut self) -> ConnectionError {
         match self.next().await {
-            Ok(None | Some((Kind::Cancel, _))) => Error::Cancelled,
-            Ok(Some((kind, _))) => Error::UnexpectedFrame(kind),
+            Ok(None | Some((Kind::Cancel, _))) => ConnectionError::Cancelled,
+            Ok(Some((kind, _))) => ConnectionError::UnexpectedFrame(kind),
             Err(error) => error,
         }
     }
@@ -207,7 +207,7 @@ impl<S: AsyncRead> Reader<S> {
 fn hello(live: &LiveShards) -> Hello {
     let describe = |shard: &Arc<Shard>| {
         let live = shard.live_counts();
-        message::Shard {
+        message::ShardInfo {
             id: shard.id(),
             packages: live.packages,
             documents: live.documents,

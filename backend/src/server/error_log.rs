@@ -5,7 +5,7 @@
 //!
 //! [`Backend::serve`]: super::Backend::serve
 
-use super::connection::Error;
+use super::connection::ConnectionError;
 use std::net::SocketAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -30,7 +30,7 @@ struct RateLimit {
 
 impl ErrorLog {
     /// Logs why the connection of `peer` ended, unless there have been too many lines.
-    pub(super) fn log(&self, peer: SocketAddr, error: &Error) {
+    pub(super) fn log(&self, peer: SocketAddr, error: &ConnectionError) {
         if error.label().is_none() {
             tracing::debug!(%peer, %error, "connection ended");
             return;

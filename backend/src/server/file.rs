@@ -2,7 +2,7 @@
 
 use crate::live_shards::Generation;
 use index::document::language;
-use index::shard::{BlockId, Document, Error, Shard};
+use index::shard::{BlockId, Document, Shard, ShardError};
 use schema::message::{FileRange, FileReply, FileRequest};
 use std::ops::Range;
 
@@ -11,7 +11,10 @@ const REPLY_BYTES_MAX: u64 = 512 << 10;
 
 /// Reads the requested range; `found` is false when there is no such document. The error of a shard counts
 /// only when no other shard has the document.
-pub(super) fn read(generation: &Generation, request: &FileRequest) -> Result<FileReply, Error> {
+pub(super) fn read(
+    generation: &Generation,
+    request: &FileRequest,
+) -> Result<FileReply, ShardError> {
     let mut result = Ok(FileReply::default());
     for shard in &generation.shards {
         match read_shard(shard, request) {
@@ -23,7 +26,7 @@ pub(super) fn read(generation: &Generation, request: &FileRequest) -> Result<Fil
     result
 }
 
-fn read_shard(shard: &Shard, request: &FileRequest) -> Result<Option<FileReply>, Error> {
+fn read_shard(shard: &Shard, request: &FileRequest) -> Result<Option<FileReply>, ShardError> {
     let found = shard.find(&request.package, &request.path)?;
     let reply = found
         .map(|id| read_document(shard, &shard.document(id)?, request.range))
@@ -36,7 +39,7 @@ fn read_document(
     shard: &Shard,
     document: &Document<'_>,
     range: FileRange,
-) -> Result<FileReply, Error> {
+) -> Result<FileReply, ShardError> {
     let whole = shard.text_range(document.blocks.clone())?;
     let (text_range, first_line) = match range {
         FileRange::Lines { first, count } => lines(shard, document, &whole, first, count)?,
@@ -68,7 +71,7 @@ fn lines(
     whole: &Range<u64>,
     first: u32,
     count: u32,
-) -> Result<(Range<u64>, u32), Error> {
+) -> Result<(Range<u64>, u32), ShardError> {
     let first = first.max(1);
     if first > document.lines {
         return Ok((whole.end..whole.end, document.lines + 1));
@@ -87,7 +90,7 @@ fn lines(
 }
 
 /// Returns the number of the line of the byte at `offset`.
-fn line_at(shard: &Shard, document: &Document<'_>, offset: u64) -> Result<u32, Error> {
+fn line_at(shard: &Shard, document: &Document<'_>, offset: u64) -> Result<u32, ShardError> {
     if document.blocks.is_empty() {
         return Ok(1);
     }
@@ -103,8 +106,8 @@ fn line_at(shard: &Shard, document: &Document<'_>, offset: u64) -> Result<u32, E
 /// Returns the last of a document's blocks for which `is_before` is true; it is true for the first.
 fn last_block(
     document: &Document<'_>,
-    is_before: impl Fn(BlockId) -> Result<bool, Error>,
-) -> Result<u32, Error> {
+    is_before: impl Fn(BlockId) -> Result<bool, ShardError>,
+) -> Result<u32, ShardError> {
     let Range {
         start: mut low,
         end: mut high,

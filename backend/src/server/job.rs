@@ -33,7 +33,7 @@ pub(super) struct Finished {
 
 impl Finished {
     /// Encodes what is left to send. For a small search this is the whole answer.
-    pub(super) fn encode(&self, out: &mut Vec<u8>) -> Result<(), message::Error> {
+    pub(super) fn encode(&self, out: &mut Vec<u8>) -> Result<(), message::MessageError> {
         out.extend_from_slice(&self.rest.frames);
         self.rest.after.encode(out)?;
         self.end.encode(out)

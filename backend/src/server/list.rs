@@ -11,9 +11,9 @@ mod reply_builder;
 use crate::live_shards::Generation;
 use index::corpus::SkipReason;
 use index::document::{language, split_version};
-use index::shard::{DocId, Document, Error, Package, PackageId, Shard};
+use index::shard::{DocId, Document, Package, PackageId, Shard, ShardError};
 use reply_builder::ReplyBuilder;
-use schema::message::{Entry, ListReply, ListRequest, What};
+use schema::message::{ListEntry, ListKind, ListReply, ListRequest};
 use std::collections::BTreeMap;
 use std::time::UNIX_EPOCH;
 
@@ -21,15 +21,18 @@ use std::time::UNIX_EPOCH;
 const DETAIL_BYTES_MAX: usize = 4 << 10;
 
 /// Reads what a request asks for.
-pub(super) fn read(generation: &Generation, request: &ListRequest) -> Result<ListReply, Error> {
-    match request.what {
-        What::Packages => packages(generation, request),
-        What::Children => children(generation, request),
-        What::Skipped => skipped(generation, request),
+pub(super) fn read(
+    generation: &Generation,
+    request: &ListRequest,
+) -> Result<ListReply, ShardError> {
+    match request.kind {
+        ListKind::Packages => packages(generation, request),
+        ListKind::Children => children(generation, request),
+        ListKind::Skipped => skipped(generation, request),
     }
 }
 
-fn packages(generation: &Generation, request: &ListRequest) -> Result<ListReply, Error> {
+fn packages(generation: &Generation, request: &ListRequest) -> Result<ListReply, ShardError> {
     let mut reply = ReplyBuilder::new(request);
     for shard in &generation.shards {
         for id in shard.live_packages() {
@@ -47,13 +50,13 @@ fn packages(generation: &Generation, request: &ListRequest) -> Result<ListReply,
     })
 }
 
-fn describe_package(shard: &Shard, id: PackageId) -> Result<Entry, Error> {
+fn describe_package(shard: &Shard, id: PackageId) -> Result<ListEntry, ShardError> {
     let package = shard.package(id)?;
-    let mut entry = Entry {
+    let mut entry = ListEntry {
         package: package.directory.to_vec(),
         documents: package.documents.end - package.documents.start,
         indexed: indexed(shard),
-        ..Entry::default()
+        ..ListEntry::default()
     };
     for document in package.documents {
         let document = shard.document(DocId(document))?;
@@ -63,7 +66,7 @@ fn describe_package(shard: &Shard, id: PackageId) -> Result<Entry, Error> {
     Ok(entry)
 }
 
-fn text_bytes(shard: &Shard, document: &Document<'_>) -> Result<u64, Error> {
+fn text_bytes(shard: &Shard, document: &Document<'_>) -> Result<u64, ShardError> {
     let text = shard.text_range(document.blocks.clone())?;
     Ok(text.end - text.start)
 }
@@ -80,7 +83,7 @@ fn indexed(shard: &Shard) -> u64 {
 /// Lists a directory of the package with the requested name: the package with exactly that directory name,
 /// else the greatest of its versions. The error of a shard counts only when no other shard has such a
 /// package.
-fn children(generation: &Generation, request: &ListRequest) -> Result<ListReply, Error> {
+fn children(generation: &Generation, request: &ListRequest) -> Result<ListReply, ShardError> {
     let mut result = Ok(ListReply::default());
     let mut found: Option<NamedPackage<'_>> = None;
     for shard in &generation.shards {
@@ -110,7 +113,7 @@ impl NamedPackage<'_> {
     }
 }
 
-fn find_package<'a>(shard: &'a Shard, name: &[u8]) -> Result<Option<NamedPackage<'a>>, Error> {
+fn find_package<'a>(shard: &'a Shard, name: &[u8]) -> Result<Option<NamedPackage<'a>>, ShardError> {
     let mut found = Vec::new();
     for id in shard.live_packages() {
         let directory = shard.package(id)?.directory;
@@ -140,7 +143,7 @@ fn children_of(
     shard: &Shard,
     package: PackageId,
     request: &ListRequest,
-) -> Result<ListReply, Error> {
+) -> Result<ListReply, ShardError> {
     let Package {
         directory,
         documents,
@@ -153,17 +156,17 @@ fn children_of(
             continue;
         };
         let bytes = directory.len() + name.len();
-        let new = || Entry {
+        let new = || ListEntry {
             package: directory.to_vec(),
             path: name.to_vec(),
-            ..Entry::default()
+            ..ListEntry::default()
         };
         if let Some(entry) = reply.entry(name, bytes, new) {
             add(entry, shard, &document)?;
         }
     }
     let indexed = indexed(shard);
-    let reply = reply.finish(|entry| Ok(Entry { indexed, ..entry }));
+    let reply = reply.finish(|entry| Ok(ListEntry { indexed, ..entry }));
     shard.intact()?;
     reply
 }
@@ -176,7 +179,7 @@ fn child<'a>(path: &'a [u8], directory: &[u8]) -> Option<&'a [u8]> {
 }
 
 /// Adds a document to its own entry, or to that of its directory.
-fn add(entry: &mut Entry, shard: &Shard, document: &Document<'_>) -> Result<(), Error> {
+fn add(entry: &mut ListEntry, shard: &Shard, document: &Document<'_>) -> Result<(), ShardError> {
     entry.documents += 1;
     entry.lines += u64::from(document.lines);
     entry.text_bytes += text_bytes(shard, document)?;
@@ -189,7 +192,7 @@ fn add(entry: &mut Entry, shard: &Shard, document: &Document<'_>) -> Result<(), 
     Ok(())
 }
 
-fn skipped(generation: &Generation, request: &ListRequest) -> Result<ListReply, Error> {
+fn skipped(generation: &Generation, request: &ListRequest) -> Result<ListReply, ShardError> {
     let mut reply = ReplyBuilder::new(request);
     for shard in &generation.shards {
         skipped_in(shard, request, &mut reply)?;
@@ -200,8 +203,8 @@ fn skipped(generation: &Generation, request: &ListRequest) -> Result<ListReply, 
 fn skipped_in(
     shard: &Shard,
     request: &ListRequest,
-    reply: &mut ReplyBuilder<Entry>,
-) -> Result<(), Error> {
+    reply: &mut ReplyBuilder<ListEntry>,
+) -> Result<(), ShardError> {
     let mut directories = BTreeMap::new();
     for id in shard.live_packages() {
         let directory = shard.package(id)?.directory;
@@ -218,13 +221,13 @@ fn skipped_in(
         let name = [directory, &file.path].join(&b'/');
         let (reason, detail) = reason(file.reason);
         let bytes = name.len() + detail.len();
-        reply.entry(&name, bytes, || Entry {
+        reply.entry(&name, bytes, || ListEntry {
             package: directory.to_vec(),
             path: file.path,
             indexed,
             reason,
             detail,
-            ..Entry::default()
+            ..ListEntry::default()
         });
     }
     shard.intact()

@@ -2,7 +2,7 @@
 
 use super::admission::Admission;
 use super::chunks::{self, Chunk, PROGRESS_EVERY};
-use super::connection::{Connection, Duplex, Error};
+use super::connection::{Connection, ConnectionError, Duplex};
 use super::job::{CancelOnDrop, Finished, Incomplete, SearchJob};
 use crate::live_shards::LiveShards;
 use crate::search::Cancel;
@@ -27,7 +27,7 @@ impl SearchService {
         &self,
         connection: &mut Connection<S>,
         search: Search,
-    ) -> Result<(), Error> {
+    ) -> Result<(), ConnectionError> {
         metrics::counter!("trawl_backend_searches_total").increment(1);
         let deadline_ms = search.deadline_ms;
         let after = Duration::from_millis(deadline_ms.into());
@@ -120,7 +120,10 @@ struct Transfer<'a, S> {
 impl<S: Duplex> Transfer<'_, S> {
     /// Returns the result of `running` once all frames have been sent; `None` if the deadline has passed
     /// before.
-    async fn run<T>(mut self, running: impl Future<Output = T>) -> Result<Option<T>, Error> {
+    async fn run<T>(
+        mut self,
+        running: impl Future<Output = T>,
+    ) -> Result<Option<T>, ConnectionError> {
         let deadline = self.deadline;
         let mut running = pin!(running);
         let mut deadline_passed = pin!(async {
@@ -170,7 +173,7 @@ impl<S: Duplex> Transfer<'_, S> {
         &mut self,
         chunk: Chunk,
         deadline_passed: impl Future<Output = ()>,
-    ) -> Result<bool, Error> {
+    ) -> Result<bool, ConnectionError> {
         let mut sending = pin!(self.connection.send_while_wanted(&chunk.frames));
         let in_time = tokio::select! {
             biased;

@@ -98,7 +98,7 @@ impl<'a> Walk<'a> {
     pub(crate) fn take(&mut self, decoder: &mut Decoder, now: Now) -> Result<Walked, Lost> {
         // What the decoder still holds of an earlier request's time is HELLO frames.
         let end = self.frames(decoder, now);
-        let is_written = self.keep(decoder.walked(), now)?;
+        let is_written = self.keep(decoder.consumed(), now)?;
         Ok(match end? {
             Some(end) => Walked::End(end),
             None if is_written => Walked::Written,

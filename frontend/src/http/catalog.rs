@@ -15,7 +15,7 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
-use schema::message::{Entry, ListRequest, What};
+use schema::message::{ListEntry, ListKind, ListRequest};
 use std::time::UNIX_EPOCH;
 
 /// Entries of a list, when nobody says how many. A backend may send less.
@@ -36,7 +36,7 @@ pub(super) const PART: &[&str] = &["after", "count"];
 pub(super) async fn packages(State(app): State<App>, params: Params) -> Result<Response, Problem> {
     params.expect(&[&["prefix"], PART])?;
     let prefix = params.bytes("prefix").unwrap_or_default().to_vec();
-    let request = part(&params, What::Packages, Vec::new(), prefix)?;
+    let request = part(&params, ListKind::Packages, Vec::new(), prefix)?;
     let list = app.frontend.listing(&request).await?;
     Ok(api::json(&PackagesJson {
         complete: list.unreachable.is_empty(),
@@ -60,7 +60,7 @@ pub(super) async fn tree(State(app): State<App>, params: Params) -> Result<Respo
         return Err(no_package(&app, name).await);
     };
     let directory = package.package.clone();
-    let request = part(&params, What::Children, directory, path)?;
+    let request = part(&params, ListKind::Children, directory, path)?;
     let list = app.frontend.list(request.clone()).await?;
     if list.entries.is_empty() && !request.prefix.is_empty() && request.after.is_empty() {
         return Err(no_directory(&package.package, &request.prefix));
@@ -92,7 +92,7 @@ pub(super) async fn status(State(app): State<App>, params: Params) -> Result<Res
 /// A part of a list.
 pub(super) fn part(
     params: &Params,
-    what: What,
+    kind: ListKind,
     package: Vec<u8>,
     prefix: Vec<u8>,
 ) -> Result<ListRequest, Problem> {
@@ -102,7 +102,7 @@ pub(super) fn part(
         Problem::bad_request(detail).hint("leave it out for the beginning of the list")
     })?;
     Ok(ListRequest {
-        what,
+        kind,
         package,
         prefix,
         after,
@@ -111,9 +111,9 @@ pub(super) fn part(
 }
 
 /// What to give as `after` for what comes behind these entries.
-pub(super) fn next(request: &ListRequest, entries: &[Entry], more: bool) -> Option<String> {
+pub(super) fn next(request: &ListRequest, entries: &[ListEntry], more: bool) -> Option<String> {
     let last = entries.last().filter(|_| more)?;
-    Some(BASE64.encode(listing::name(request.what, last)))
+    Some(BASE64.encode(listing::name(request.kind, last)))
 }
 
 /// A value that must be there.
@@ -132,9 +132,9 @@ pub(super) fn directory(path: &[u8]) -> Vec<u8> {
 }
 
 /// The packages that go by a name: the directory itself, or all versions in the order of their names.
-pub(super) async fn versions(app: &App, name: &[u8]) -> Result<Vec<Entry>, Problem> {
+pub(super) async fn versions(app: &App, name: &[u8]) -> Result<Vec<ListEntry>, Problem> {
     let request = ListRequest {
-        what: What::Packages,
+        kind: ListKind::Packages,
         package: name.to_vec(),
         prefix: Vec::new(),
         after: Vec::new(),

@@ -4,7 +4,7 @@ use super::App;
 use super::problem::Problem;
 use crate::name::package_name;
 use crate::similar::similar;
-use schema::message::{ListRequest, What};
+use schema::message::{ListKind, ListRequest};
 
 /// How many are proposed.
 pub(super) const SIMILAR_MAX: usize = 3;
@@ -16,7 +16,7 @@ const LISTS_MAX: usize = 4;
 /// Indexed packages that have a name like this one; it begins with the same letter.
 pub(super) async fn similar_packages(app: &App, name: &[u8]) -> Result<Vec<Vec<u8>>, Problem> {
     let mut request = ListRequest {
-        what: What::Packages,
+        kind: ListKind::Packages,
         package: Vec::new(),
         prefix: name.iter().take(1).copied().collect(),
         after: Vec::new(),

@@ -13,7 +13,7 @@ use crate::render::shapes::WhySchema;
 use crate::similar::similar;
 use axum::extract::State;
 use axum::response::Response;
-use schema::message::{Entry, ListRequest, What};
+use schema::message::{ListEntry, ListKind, ListRequest};
 
 /// Names of a directory among which a similar one is looked for.
 const SIBLINGS_MAX: u32 = 1000;
@@ -41,7 +41,7 @@ pub(super) async fn skipped(State(app): State<App>, params: Params) -> Result<Re
 }
 
 async fn everything(app: &App, params: &Params) -> Result<WhyJson, Problem> {
-    let request = part(params, What::Skipped, Vec::new(), Vec::new())?;
+    let request = part(params, ListKind::Skipped, Vec::new(), Vec::new())?;
     left_out(app, request).await
 }
 
@@ -57,7 +57,7 @@ async fn left_out(app: &App, request: ListRequest) -> Result<WhyJson, Problem> {
 }
 
 async fn of_package(app: &App, params: &Params, name: &[u8]) -> Result<WhyJson, Problem> {
-    let request = part(params, What::Skipped, name.to_vec(), Vec::new())?;
+    let request = part(params, ListKind::Skipped, name.to_vec(), Vec::new())?;
     let versions = versions(app, name).await?;
     if versions.is_empty() {
         return unknown_package(app, name, None).await;
@@ -90,7 +90,7 @@ async fn of_path(app: &App, params: &Params, name: &[u8], path: &[u8]) -> Result
         package.package.clone(),
         path.strip_suffix(b"/").unwrap_or(path),
     );
-    let request = part(params, What::Skipped, directory.clone(), path.to_vec())?;
+    let request = part(params, ListKind::Skipped, directory.clone(), path.to_vec())?;
     let mut why = left_out(app, request).await?;
     why.skipped
         .retain(|entry| is_at_or_around(&entry.path, path));
@@ -143,8 +143,11 @@ async fn siblings(app: &App, package: &[u8], path: &[u8]) -> Result<Vec<Vec<u8>>
 }
 
 /// The names of entries in a directory. What a backend has sent that is not in it has none.
-fn names_in<'a>(directory: &'a [u8], entries: &'a [Entry]) -> impl Iterator<Item = Vec<u8>> + 'a {
-    let name = |entry: &Entry| entry.path.strip_prefix(directory).map(<[u8]>::to_vec);
+fn names_in<'a>(
+    directory: &'a [u8],
+    entries: &'a [ListEntry],
+) -> impl Iterator<Item = Vec<u8>> + 'a {
+    let name = |entry: &ListEntry| entry.path.strip_prefix(directory).map(<[u8]>::to_vec);
     entries.iter().filter_map(name)
 }
 
@@ -153,9 +156,9 @@ async fn children(
     package: &[u8],
     prefix: Vec<u8>,
     count: u32,
-) -> Result<Vec<Entry>, Problem> {
+) -> Result<Vec<ListEntry>, Problem> {
     let request = ListRequest {
-        what: What::Children,
+        kind: ListKind::Children,
         package: package.to_vec(),
         prefix,
         after: Vec::new(),

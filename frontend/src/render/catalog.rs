@@ -4,7 +4,7 @@ use super::json::{bytes, hex};
 use super::shapes::IndexPackageSchema;
 use crate::frontend::{BackendStatus, Served};
 use crate::name::package_name;
-use schema::message::Entry;
+use schema::message::ListEntry;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use utoipa::ToSchema;
 
@@ -37,7 +37,7 @@ impl From<(String, String)> for UnreachableJson {
 
 /// A package of the index.
 #[derive(Debug)]
-pub(crate) struct PackageJson(pub(crate) Entry);
+pub(crate) struct PackageJson(pub(crate) ListEntry);
 
 impl Serialize for PackageJson {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -53,7 +53,7 @@ impl Serialize for PackageJson {
 }
 
 /// Documents, bytes and lines of what has more than one document.
-fn sums<M: SerializeMap>(map: &mut M, entry: &Entry) -> Result<(), M::Error> {
+fn sums<M: SerializeMap>(map: &mut M, entry: &ListEntry) -> Result<(), M::Error> {
     map.serialize_entry("documents", &entry.documents)?;
     map.serialize_entry("bytes", &entry.text_bytes)?;
     map.serialize_entry("lines", &entry.lines)
@@ -65,7 +65,7 @@ pub(crate) struct TreeJson {
     pub(crate) package: Vec<u8>,
     pub(crate) path: Vec<u8>,
     pub(crate) indexed: u64,
-    pub(crate) entries: Vec<Entry>,
+    pub(crate) entries: Vec<ListEntry>,
     pub(crate) next: Option<String>,
 }
 
@@ -83,7 +83,7 @@ impl Serialize for TreeJson {
 }
 
 /// A file or a directory, with what is in it.
-struct ChildJson<'a>(&'a Entry);
+struct ChildJson<'a>(&'a ListEntry);
 
 impl Serialize for ChildJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -107,7 +107,7 @@ impl Serialize for ChildJson<'_> {
 }
 
 /// What is known of a document.
-fn document<M: SerializeMap>(map: &mut M, entry: &Entry) -> Result<(), M::Error> {
+fn document<M: SerializeMap>(map: &mut M, entry: &ListEntry) -> Result<(), M::Error> {
     map.serialize_entry("bytes", &entry.text_bytes)?;
     map.serialize_entry("lines", &entry.lines)?;
     map.serialize_entry("language", &entry.language)?;
@@ -122,9 +122,9 @@ pub(crate) struct WhyJson {
     pub(crate) path: Option<Vec<u8>>,
     pub(crate) state: Option<State>,
     /// The versions of the package that are indexed.
-    pub(crate) versions: Vec<Entry>,
+    pub(crate) versions: Vec<ListEntry>,
     /// What is not searchable of what was asked for; of a path, it or the directory that it is in.
-    pub(crate) skipped: Vec<Entry>,
+    pub(crate) skipped: Vec<ListEntry>,
     /// What may have been meant.
     pub(crate) similar: Vec<Vec<u8>>,
     /// Backends that could not be asked, and might have more.
@@ -138,7 +138,7 @@ pub(crate) enum State {
     /// The package is searchable, or a directory in it.
     Indexed,
     /// The document is searchable.
-    Document(Entry),
+    Document(ListEntry),
     /// It was left out.
     Skipped,
     /// There is no such thing.
@@ -189,7 +189,7 @@ fn lossy(bytes: &[u8]) -> String {
 }
 
 /// Something that was left out.
-struct SkippedJson<'a>(&'a Entry);
+struct SkippedJson<'a>(&'a ListEntry);
 
 impl Serialize for SkippedJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -192,7 +192,7 @@ impl Document {
             lines: &lines,
             ranges: &ranges,
             windows: &[],
-            runs: &[],
+            spans: &[],
         };
         let mut frame = Vec::new();
         batch.encode(&mut frame).unwrap();

@@ -2,7 +2,7 @@
 
 use crate::fake::{Document, Fake, Fault};
 use crate::site::{Site, eventually};
-use schema::message::{Entry, ListReply, ListRequest, What};
+use schema::message::{ListEntry, ListKind, ListReply, ListRequest};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -30,26 +30,26 @@ pub(crate) fn reply<'a>(
     ListReply { entries, more }
 }
 
-fn entry(document: &Document, request: &ListRequest) -> Option<(Vec<u8>, Entry)> {
+fn entry(document: &Document, request: &ListRequest) -> Option<(Vec<u8>, ListEntry)> {
     let Document { package, path, .. } = document;
     let name = package.split(|&byte| byte == b'_').next().unwrap();
     let (asked, prefix) = (&request.package, &request.prefix[..]);
     let goes_by = asked.is_empty() || package == asked || name == asked;
     let is_left_out = path.ends_with(b".bin") || path == b".git";
-    let entry = Entry {
+    let entry = ListEntry {
         package: package.clone(),
         indexed: 1_700_000_000,
-        ..Entry::default()
+        ..ListEntry::default()
     };
-    match request.what {
+    match request.kind {
         _ if !goes_by => None,
-        What::Packages if package.starts_with(prefix) => Some((package.clone(), entry)),
-        What::Children if path.starts_with(prefix) && !is_left_out => {
+        ListKind::Packages if package.starts_with(prefix) => Some((package.clone(), entry)),
+        ListKind::Children if path.starts_with(prefix) && !is_left_out => {
             let slash = path[prefix.len()..].iter().position(|&byte| byte == b'/');
             let end = slash.map_or(path.len(), |at| prefix.len() + at + 1);
             let path = path[..end].to_vec();
             let (language, hash) = ("C".to_owned(), vec![0xab; 32]);
-            let of_file = Entry {
+            let of_file = ListEntry {
                 path: path.clone(),
                 language,
                 hash,
@@ -57,10 +57,10 @@ fn entry(document: &Document, request: &ListRequest) -> Option<(Vec<u8>, Entry)>
             };
             Some((path, of_file))
         }
-        What::Skipped if is_left_out => {
+        ListKind::Skipped if is_left_out => {
             let is_above = prefix.starts_with(path) && prefix[path.len()..].starts_with(b"/");
             let reason = if path == b".git" { "git" } else { "ignored" };
-            let left_out = Entry {
+            let left_out = ListEntry {
                 path: path.clone(),
                 reason: reason.to_owned(),
                 detail: ".gitignore:1:*.bin".to_owned(),
@@ -74,11 +74,11 @@ fn entry(document: &Document, request: &ListRequest) -> Option<(Vec<u8>, Entry)>
 }
 
 /// Names that are in no directory of a package, or in another one.
-pub(crate) fn astray(package: &[u8]) -> [Entry; 3] {
-    [&b""[..], b"x", b"other/b.c"].map(|path| Entry {
+pub(crate) fn astray(package: &[u8]) -> [ListEntry; 3] {
+    [&b""[..], b"x", b"other/b.c"].map(|path| ListEntry {
         package: package.to_vec(),
         path: path.to_vec(),
-        ..Entry::default()
+        ..ListEntry::default()
     })
 }
 

@@ -5,8 +5,8 @@ use frontend::{Backend, Stream};
 use schema::frame::{Decoder, Kind};
 use schema::message::{
     Batch, End, Estimate, Expr, Failure, FailureKind, Field, FileRange, FileReply, FileRequest,
-    Hello, Line, ListRequest, PROTOCOL, Progress, Range, Reading, Search, Shard, ShardEnd, Skip,
-    Want, What,
+    Hello, Line, ListKind, ListRequest, PROTOCOL, Progress, Range, Reading, Search, ShardEnd,
+    ShardInfo, Skip, Want,
 };
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -154,7 +154,7 @@ impl Fake {
         loop {
             while let Some(frame) = decoder.decode().unwrap() {
                 let kind = frame.kind;
-                let bytes = decoder.walked().to_vec();
+                let bytes = decoder.consumed().to_vec();
                 if kind != Kind::Hello {
                     frames.push(bytes);
                 }
@@ -204,7 +204,7 @@ impl Fake {
 
     fn greeting(&self) -> Vec<u8> {
         let shards = self.shards.lock().unwrap();
-        let shard = |(id, documents): &(u8, Vec<Document>)| Shard {
+        let shard = |(id, documents): &(u8, Vec<Document>)| ShardInfo {
             id: [*id; 32],
             packages: 1,
             documents: documents.len() as u32,
@@ -382,7 +382,7 @@ impl Fake {
         let documents = shards.iter().flat_map(|(_, documents)| documents);
         let mut reply = catalog::reply(documents, request);
         drop(shards);
-        if *self.fault.lock().unwrap() == Fault::Astray && request.what == What::Children {
+        if *self.fault.lock().unwrap() == Fault::Astray && request.kind == ListKind::Children {
             reply.entries.splice(.., catalog::astray(&request.package));
         }
         reply.encode(&mut out).unwrap();
@@ -551,7 +551,7 @@ fn batches(
                 lines: &lines,
                 ranges: &ranges,
                 windows: &[],
-                runs: &[],
+                spans: &[],
             };
             let mut frame = Vec::new();
             batch.encode(&mut frame).unwrap();

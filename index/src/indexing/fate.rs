@@ -1,7 +1,7 @@
 //! What becomes of the packages that are in an index: by names alone, before anything is read.
 
 use super::present::Present;
-use super::{Changes, Error, Outcome};
+use super::{BuildError, Changes, Outcome};
 use crate::corpus::Source;
 use crate::document::split_version;
 use crate::manifest::Options;
@@ -34,7 +34,7 @@ impl Fate {
         sources: &[Source],
         changes: &Changes,
         options: Options,
-    ) -> Result<Fate, Error> {
+    ) -> Result<Fate, BuildError> {
         let given: HashSet<_> = sources.iter().map(|source| source.name.clone()).collect();
         let name = |directory: &Vec<u8>| split_version(directory).0.to_vec();
         let fate = Fate {
@@ -45,13 +45,13 @@ impl Fate {
             is_anew: present.options().is_some_and(|before| before != options),
         };
         if let Some(both) = fate.removed.intersection(&fate.given).min() {
-            return Err(Error::RemovedAndGiven { name: words(both) });
+            return Err(BuildError::RemovedAndGiven { name: words(both) });
         }
         fate.check_given(present)?;
         Ok(fate)
     }
 
-    fn check_given(&self, present: &Present<'_>) -> Result<(), Error> {
+    fn check_given(&self, present: &Present<'_>) -> Result<(), BuildError> {
         let (why, needed) = match self.is_anew {
             true => (OTHER_OPTIONS, present.before()),
             false => (DAMAGED, present.lost()),
@@ -64,7 +64,7 @@ impl Fate {
         packages.sort_unstable();
         match packages.is_empty() {
             true => Ok(()),
-            false => Err(Error::NotGiven {
+            false => Err(BuildError::NotGiven {
                 path: present.directory.to_owned(),
                 why,
                 packages: packages.into_iter().map(|name| words(name)).collect(),
@@ -95,14 +95,14 @@ impl Fate {
 
     pub(super) fn outcome(&self) -> Outcome {
         match self.is_anew {
-            true => Outcome::BuiltAnew,
+            true => Outcome::Rebuilt,
             false => Outcome::Updated,
         }
     }
 }
 
 /// The packages that `names` mean: of a directory, or of all that have a name.
-fn removed(present: &Present<'_>, names: &[Vec<u8>]) -> Result<HashSet<Vec<u8>>, Error> {
+fn removed(present: &Present<'_>, names: &[Vec<u8>]) -> Result<HashSet<Vec<u8>>, BuildError> {
     let mut removed = HashSet::new();
     for name in names {
         let is_meant = |directory: &&Vec<u8>| {
@@ -110,7 +110,7 @@ fn removed(present: &Present<'_>, names: &[Vec<u8>]) -> Result<HashSet<Vec<u8>>,
         };
         let mut meant = present.before().iter().filter(is_meant).peekable();
         if meant.peek().is_none() {
-            return Err(Error::UnknownPackage {
+            return Err(BuildError::UnknownPackage {
                 name: words(name),
                 nearest: nearest(present, name),
             });

@@ -4,7 +4,7 @@
 //!
 //! **Invariant:** what is left out comes after all entries of the reply, and [`ListReply::more`] is set.
 
-use schema::message::{Entry, ListReply, ListRequest};
+use schema::message::{ListEntry, ListReply, ListRequest};
 use std::collections::BTreeMap;
 
 /// Bytes of a reply's entries, at most. It is half of a frame, so a single entry with the longest names
@@ -73,7 +73,7 @@ impl<T> ReplyBuilder<T> {
     /// Returns the reply, with entries that `describe` creates.
     pub(super) fn finish<E>(
         self,
-        describe: impl FnMut(T) -> Result<Entry, E>,
+        describe: impl FnMut(T) -> Result<ListEntry, E>,
     ) -> Result<ListReply, E> {
         let kept = self.kept.into_values().map(|(_, kept)| kept);
         Ok(ListReply {
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use schema::frame::FRAME_BYTES_MAX;
-    use schema::message::What;
+    use schema::message::ListKind;
     use std::collections::BTreeSet;
 
     fn reply<'a>(
@@ -97,7 +97,7 @@ mod tests {
         count: u32,
     ) -> ListReply {
         let mut builder = ReplyBuilder::new(&ListRequest {
-            what: What::Packages,
+            kind: ListKind::Packages,
             package: Vec::new(),
             prefix: Vec::new(),
             after: after.to_vec(),
@@ -107,9 +107,9 @@ mod tests {
             builder.entry(name, name.len(), || name.clone());
         }
         let describe = |package| {
-            Ok::<_, ()>(Entry {
+            Ok::<_, ()>(ListEntry {
                 package,
-                ..Entry::default()
+                ..ListEntry::default()
             })
         };
         builder.finish(describe).unwrap()

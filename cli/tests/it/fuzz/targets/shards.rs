@@ -7,7 +7,7 @@ use index::file::Bytes;
 use index::format::Section;
 use index::indexing::{BuildOptions, Progress, build};
 use index::manifest::{Manifest, Options};
-use index::shard::{BlockId, DocId, Error, PackageId, Shard};
+use index::shard::{BlockId, DocId, PackageId, Shard, ShardError};
 use index::trigram::Trigram;
 use schema::message::{self, Expr, Field, Filter, Pattern, Reading, Syntax, Want};
 use std::fs;
@@ -57,7 +57,7 @@ pub(super) fn shard(data: &[u8]) {
     }
 }
 
-fn packages(shard: &Shard) -> Result<(), Error> {
+fn packages(shard: &Shard) -> Result<(), ShardError> {
     for id in 0..shard.package_count() {
         let documents = shard.package(PackageId(id))?.documents;
         assert!(documents.end <= shard.document_count());
@@ -72,7 +72,7 @@ fn packages(shard: &Shard) -> Result<(), Error> {
     Ok(())
 }
 
-fn blocks(shard: &Shard) -> Result<(), Error> {
+fn blocks(shard: &Shard) -> Result<(), ShardError> {
     for block in 0..shard.block_count() {
         let document = shard.document_of(BlockId(block))?;
         assert!(document.0 < shard.document_count());

@@ -2,10 +2,10 @@
 
 use schema::frame::{self, Decoder, HEADER_BYTES, Kind};
 use schema::message::{
-    Batch, BatchReader, End, Entry, Error, Expr, Failure, FailureKind, Field, FileRange, FileReply,
-    FileRequest, Filter, Hello, Line, LineView, ListReply, ListRequest, PROTOCOL, Pattern,
-    Progress, Range, Reading, Search, Shard, ShardEnd, Skip, SpoolManifest, Syntax, Want, What,
-    Window,
+    Batch, BatchReader, End, Expr, Failure, FailureKind, Field, FileRange, FileReply, FileRequest,
+    Filter, Hello, Line, LineView, ListEntry, ListKind, ListReply, ListRequest, MessageError,
+    PROTOCOL, Pattern, Progress, Range, Reading, Search, ShardEnd, ShardInfo, Skip, SpoolManifest,
+    Syntax, Want, Window,
 };
 use zerocopy::IntoBytes;
 
@@ -34,7 +34,7 @@ pub(super) fn frames(data: &[u8]) {
 struct Drained {
     frames: Vec<(Kind, Vec<u8>)>,
     walked: Vec<u8>,
-    end: Result<(), frame::Error>,
+    end: Result<(), frame::FrameError>,
 }
 
 /// Feeds a stream to a decoder in pieces, as far as there is space for them.
@@ -55,7 +55,7 @@ fn drain(stream: &[u8], piece: usize) -> Drained {
                 Err(error) => break Some(error),
             }
         };
-        walked.extend_from_slice(decoder.walked());
+        walked.extend_from_slice(decoder.consumed());
         match error {
             Some(error) => break Err(error),
             None if rest.is_empty() => break decoder.finish(),
@@ -115,8 +115,8 @@ pub(super) fn messages(data: &[u8]) {
 
 fn check<T>(
     payload: &[u8],
-    decode: impl Fn(&[u8]) -> Result<T, Error>,
-    encode: impl Fn(&T, &mut Vec<u8>) -> Result<(), Error>,
+    decode: impl Fn(&[u8]) -> Result<T, MessageError>,
+    encode: impl Fn(&T, &mut Vec<u8>) -> Result<(), MessageError>,
 ) {
     let again = |payload: &[u8]| {
         let message = decode(aligned(payload).as_bytes())?;
@@ -151,7 +151,7 @@ struct OwnedBatch {
 }
 
 impl OwnedBatch {
-    fn decode(payload: &[u8]) -> Result<OwnedBatch, Error> {
+    fn decode(payload: &[u8]) -> Result<OwnedBatch, MessageError> {
         let reader = BatchReader::new(payload)?;
         let view = reader.view()?;
         let mut batch = OwnedBatch {
@@ -194,7 +194,7 @@ impl OwnedBatch {
         });
     }
 
-    fn encode(&self, out: &mut Vec<u8>) -> Result<(), Error> {
+    fn encode(&self, out: &mut Vec<u8>) -> Result<(), MessageError> {
         let [package, path, hash] = &self.names;
         let batch = Batch {
             shard: self.document.0,
@@ -207,7 +207,7 @@ impl OwnedBatch {
             lines: &self.lines,
             ranges: &self.ranges,
             windows: &self.windows,
-            runs: &[],
+            spans: &[],
         };
         batch.encode(out)
     }
@@ -239,7 +239,7 @@ fn expr() -> Expr {
 
 /// A frame of every message, in the order of [`messages`].
 pub(super) fn samples() -> Vec<Vec<u8>> {
-    let frame = |encode: &dyn Fn(&mut Vec<u8>) -> Result<(), Error>| {
+    let frame = |encode: &dyn Fn(&mut Vec<u8>) -> Result<(), MessageError>| {
         let mut frame = Vec::new();
         encode(&mut frame).expect("it is short");
         frame
@@ -287,20 +287,20 @@ pub(super) fn samples() -> Vec<Vec<u8>> {
         hash: vec![5; 32],
     };
     let list = ListRequest {
-        what: What::Children,
+        kind: ListKind::Children,
         package: package.clone(),
         prefix: b"src/".to_vec(),
         after: path.clone(),
         count: 100,
     };
-    let entry = Entry {
+    let entry = ListEntry {
         package: package.clone(),
         path: path.clone(),
         documents: 1,
         language: "C".to_owned(),
         hash: vec![5; 32],
         reason: "ignored".to_owned(),
-        ..Entry::default()
+        ..ListEntry::default()
     };
     let listed = ListReply {
         entries: vec![entry],
@@ -336,7 +336,7 @@ pub(super) fn samples() -> Vec<Vec<u8>> {
 
 /// What a backend of one shard says first.
 pub(super) fn hello() -> Hello {
-    let shard = Shard {
+    let shard = ShardInfo {
         id: [1; 32],
         packages: 1,
         documents: 10,
@@ -351,7 +351,7 @@ pub(super) fn hello() -> Hello {
 }
 
 /// Two matches, one of them in a line of which a part is sent, and a line of context.
-pub(super) fn batch(out: &mut Vec<u8>) -> Result<(), Error> {
+pub(super) fn batch(out: &mut Vec<u8>) -> Result<(), MessageError> {
     let line = |number, rank, text_bytes, ranges| Line {
         number,
         rank,
@@ -382,7 +382,7 @@ pub(super) fn batch(out: &mut Vec<u8>) -> Result<(), Error> {
             start: 500,
             line_bytes: 9000,
         }],
-        runs: &[],
+        spans: &[],
     };
     batch.encode(out)
 }

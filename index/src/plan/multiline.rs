@@ -6,55 +6,59 @@
 //! **Invariant:** never a false negative: a document in which the patterns are as the query says is
 //! among its documents.
 
-use super::{BadPattern, Info, Query, parse};
+use super::{BadPattern, Info, TrigramQuery, parse};
 use regex_syntax::hir::{Class, Dot, Hir, HirKind, Repetition};
 use std::fmt;
 
 /// What must hold of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Documents {
-    /// One of its blocks satisfies this; [`Query::All`]: nothing need hold.
-    Block(Query),
+pub enum DocumentQuery {
+    /// One of its blocks satisfies this; [`TrigramQuery::All`]: nothing need hold.
+    Block(TrigramQuery),
     /// All of these hold.
-    And(Vec<Documents>),
+    And(Vec<DocumentQuery>),
     /// One of these holds.
-    Or(Vec<Documents>),
+    Or(Vec<DocumentQuery>),
 }
 
-impl Documents {
+impl DocumentQuery {
     /// Every document.
-    pub const ALL: Documents = Documents::Block(Query::All);
+    pub const ALL: DocumentQuery = DocumentQuery::Block(TrigramQuery::All);
 
     /// Whether nothing need hold.
     pub fn is_all(&self) -> bool {
         match self {
-            Documents::Block(query) => *query == Query::All,
-            Documents::And(parts) => parts.iter().all(Documents::is_all),
-            Documents::Or(parts) => parts.iter().any(Documents::is_all),
+            DocumentQuery::Block(query) => *query == TrigramQuery::All,
+            DocumentQuery::And(parts) => parts.iter().all(DocumentQuery::is_all),
+            DocumentQuery::Or(parts) => parts.iter().any(DocumentQuery::is_all),
         }
     }
 
     /// A query of which each trigram may be in another block.
-    fn spread(query: Query) -> Documents {
+    fn spread(query: TrigramQuery) -> DocumentQuery {
         match query {
-            Query::And(parts) => Documents::And(parts.into_iter().map(Self::spread).collect()),
-            Query::Or(parts) => Documents::Or(parts.into_iter().map(Self::spread).collect()),
-            leaf => Documents::Block(leaf),
+            TrigramQuery::And(parts) => {
+                DocumentQuery::And(parts.into_iter().map(Self::spread).collect())
+            }
+            TrigramQuery::Or(parts) => {
+                DocumentQuery::Or(parts.into_iter().map(Self::spread).collect())
+            }
+            leaf => DocumentQuery::Block(leaf),
         }
     }
 }
 
 /// `all`; `["abc"]`, which holds of one block of it; a space is AND, `(a | b)` is OR.
-impl fmt::Display for Documents {
+impl fmt::Display for DocumentQuery {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             all if all.is_all() => out.write_str("all"),
-            Documents::Block(query) => write!(out, "[{query}]"),
-            Documents::And(parts) => {
+            DocumentQuery::Block(query) => write!(out, "[{query}]"),
+            DocumentQuery::And(parts) => {
                 let left: Vec<_> = parts.iter().filter(|part| !part.is_all()).collect();
                 write_joined(out, &left, " ")
             }
-            Documents::Or(parts) => {
+            DocumentQuery::Or(parts) => {
                 out.write_str("(")?;
                 write_joined(out, &parts.iter().collect::<Vec<_>>(), " | ")?;
                 out.write_str(")")
@@ -63,7 +67,7 @@ impl fmt::Display for Documents {
     }
 }
 
-fn write_joined(out: &mut fmt::Formatter<'_>, parts: &[&Documents], with: &str) -> fmt::Result {
+fn write_joined(out: &mut fmt::Formatter<'_>, parts: &[&DocumentQuery], with: &str) -> fmt::Result {
     for (index, part) in parts.iter().enumerate() {
         if index > 0 {
             out.write_str(with)?;
@@ -74,9 +78,9 @@ fn write_joined(out: &mut fmt::Formatter<'_>, parts: &[&Documents], with: &str) 
 }
 
 /// What a document must hold for the regular expression `pattern` to match in it, over lines or not.
-pub fn plan_across(pattern: &str, ignore_case: bool) -> Result<Documents, BadPattern> {
+pub fn plan_multiline(pattern: &str, ignore_case: bool) -> Result<DocumentQuery, BadPattern> {
     let hir = without_line_ends(&parse(pattern, ignore_case)?);
-    Ok(Documents::spread(Info::of(&hir).into_query()))
+    Ok(DocumentQuery::spread(Info::of(&hir).into_query()))
 }
 
 /// An expression that matches more, and in which nothing is a line's end: anything may stand there.
@@ -137,7 +141,7 @@ mod tests {
     use super::*;
 
     fn check(pattern: &str, expected: &str) {
-        let planned = plan_across(pattern, false).unwrap();
+        let planned = plan_multiline(pattern, false).unwrap();
         assert_eq!(planned.to_string(), expected, "{pattern}");
     }
 
@@ -154,7 +158,7 @@ mod tests {
         check(r"(abc\n){2}def", r#"["abc"] ["def"]"#);
         check(r"[^a]bcd", r#"["bcd"]"#);
         check(r"\n", "all");
-        assert!(plan_across(r"\n", false).unwrap().is_all());
-        assert!(plan_across("a(", false).is_err());
+        assert!(plan_multiline(r"\n", false).unwrap().is_all());
+        assert!(plan_multiline("a(", false).is_err());
     }
 }
