@@ -6,7 +6,7 @@
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::Request;
-use backend::live_shards::LiveShards;
+use backend::LiveShards;
 use backend::server::Options;
 use frontend::{Backend, Config, Coordinator, Stream};
 use index::corpus::sources;
