@@ -6,7 +6,7 @@ pub(crate) use backend::backend;
 
 use crate::cache_dir;
 use anyhow::Result;
-use frontend::{Config, Frontend};
+use frontend::{Config, Coordinator};
 use std::path::Path;
 use std::sync::Arc;
 use tokio::runtime::Runtime;
@@ -15,7 +15,7 @@ use tokio::runtime::Runtime;
 const MEMORY_BYTES: u64 = 64 << 20;
 
 /// Starts a frontend over the index in `directory`, whose spool is not kept. Needs a tokio runtime.
-pub(crate) fn frontend(directory: &Path) -> Result<Arc<Frontend>> {
+pub(crate) fn frontend(directory: &Path) -> Result<Arc<Coordinator>> {
     let backend = backend(directory)?;
     cache_dir::with_free_spool("search", |spool| {
         let config = Config {
@@ -24,7 +24,7 @@ pub(crate) fn frontend(directory: &Path) -> Result<Arc<Frontend>> {
             query_memory_bytes: MEMORY_BYTES,
             ..Config::new(spool)
         };
-        Frontend::start(config, vec![backend.clone()])
+        Coordinator::start(config, vec![backend.clone()])
     })
 }
 

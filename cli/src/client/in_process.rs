@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{Request, StatusCode};
-use frontend::Frontend;
+use frontend::Coordinator;
 use metrics_exporter_prometheus::PrometheusBuilder;
 use std::io::{Cursor, Read};
 use std::path::Path;
@@ -34,7 +34,7 @@ impl InProcess {
         let frontend = in_process::frontend(directory)?;
         wait_for_backends(&frontend);
         let metrics = PrometheusBuilder::new().build_recorder().handle();
-        let router = frontend::app(frontend, metrics);
+        let router = web::app(frontend, web::Options::default(), metrics);
         drop(guard);
         Ok(InProcess {
             runtime: Some(runtime),
@@ -44,7 +44,7 @@ impl InProcess {
 }
 
 /// Waits until the backends are connected: `trawl status` reports those that are not.
-fn wait_for_backends(frontend: &Frontend) {
+fn wait_for_backends(frontend: &Coordinator) {
     let started = Instant::now();
     let connected = || frontend.backends().iter().all(|backend| backend.connected);
     while !connected() && started.elapsed() < CONNECT_MAX {

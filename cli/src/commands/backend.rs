@@ -55,7 +55,7 @@ pub(super) fn run(arguments: &BackendArguments) -> Result<ExitCode> {
 }
 
 async fn serve(arguments: &BackendArguments) -> Result<ExitCode> {
-    let live = backend::live_shards::LiveShards::open(&arguments.index)?;
+    let live = backend::LiveShards::open(&arguments.index)?;
     let listener = listener::bind(&arguments.listen, "--listen").await?;
     let health = match &arguments.metrics {
         Some(address) => Some((

@@ -4,7 +4,7 @@ use super::frontend_flags::FrontendFlags;
 use super::listener;
 use crate::{cache_dir, units};
 use anyhow::Result;
-use frontend::{Backend, Config, Frontend};
+use frontend::{Backend, Coordinator};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -37,14 +37,12 @@ pub(super) fn run(arguments: &FrontendArguments) -> Result<ExitCode> {
 }
 
 async fn serve(arguments: &FrontendArguments) -> Result<ExitCode> {
-    let config = Config {
-        spool: arguments.spool.clone(),
-        ..arguments.flags.config(arguments.memory)?
-    };
+    let options = arguments.flags.web_options()?;
     let listener = listener::bind(&arguments.listen, "--listen").await?;
     let metrics = listener::record_metrics()?;
     cache_dir::create(&arguments.spool)?;
+    let config = arguments.flags.config(&arguments.spool, arguments.memory);
     let backends = arguments.backends.iter().cloned().map(Backend::tcp);
-    let frontend = Frontend::start(config, backends.collect())?;
-    listener::serve(listener, frontend::app(frontend, metrics)).await
+    let frontend = Coordinator::start(config, backends.collect())?;
+    listener::serve(listener, web::app(frontend, options, metrics)).await
 }

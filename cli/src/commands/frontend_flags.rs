@@ -52,10 +52,9 @@ fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 impl FrontendFlags {
-    /// Returns the configuration of a frontend with this much memory for all running queries. Its
-    /// spool is set later. Reads the key file.
-    pub(super) fn config(&self, memory_bytes: u64) -> Result<Config> {
-        Ok(Config {
+    /// Returns the configuration of a frontend, with memory for all running queries.
+    pub(super) fn config(&self, spool: &Path, memory_bytes: u64) -> Config {
+        Config {
             spool_bytes_max: self.spool_bytes,
             memory_bytes,
             query_memory_bytes: self.query_memory,
@@ -63,13 +62,17 @@ impl FrontendFlags {
             queued_max: self.queued.into(),
             timeout_max: self.timeout_max,
             slow_query: self.slow_query,
-            cors_origins: self.cors_origins.clone(),
-            api_keys: match &self.dcs_api_keys {
-                Some(path) => read_keys(path)?,
-                None => Vec::new(),
-            },
-            ..Config::new("")
-        })
+            ..Config::new(spool)
+        }
+    }
+
+    /// Checks the origins and reads the key file.
+    pub(super) fn web_options(&self) -> Result<web::Options> {
+        let keys = match &self.dcs_api_keys {
+            Some(path) => read_keys(path)?,
+            None => Vec::new(),
+        };
+        Ok(web::Options::new(self.cors_origins.clone(), keys)?)
     }
 }
 

@@ -92,7 +92,7 @@ pub(super) fn run(arguments: &SearchArguments) -> Result<ExitCode> {
 /// Whether a match can have several lines.
 fn is_multi_line(expr: &Expr, negated: bool) -> bool {
     match expr {
-        Expr::Pattern(it) => !negated && !it.in_path && pattern::crosses_lines(it),
+        Expr::Pattern(it) => !negated && !it.in_path && pattern::is_multiline(it),
         Expr::All(parts) | Expr::Any(parts) => {
             parts.iter().any(|part| is_multi_line(part, negated))
         }

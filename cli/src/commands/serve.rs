@@ -5,7 +5,7 @@ use super::index::{self as index_command, BuildFlags};
 use super::listener;
 use crate::{cache_dir, in_process, units};
 use anyhow::{Result, bail};
-use frontend::{Config, Frontend};
+use frontend::Coordinator;
 use index::corpus::{self, Source};
 use index::indexing::{self, Changes};
 use std::collections::HashSet;
@@ -51,16 +51,13 @@ pub(super) fn run(arguments: &ServeArguments) -> Result<ExitCode> {
 
 async fn serve(arguments: &ServeArguments) -> Result<ExitCode> {
     // Keys and address come first, so that a mistake there does not cost the time of an index.
-    let config = arguments.flags.config(arguments.search_memory)?;
+    let options = arguments.flags.web_options()?;
     let listener = listener::bind(&arguments.listen, "--listen").await?;
     let metrics = listener::record_metrics()?;
     let backend = in_process::backend(&updated_index(arguments)?)?;
     let start = |spool: &Path| {
-        let config = Config {
-            spool: spool.to_owned(),
-            ..config.clone()
-        };
-        Frontend::start(config, vec![backend.clone()])
+        let config = arguments.flags.config(spool, arguments.search_memory);
+        Coordinator::start(config, vec![backend.clone()])
     };
     let frontend = match &arguments.spool {
         Some(spool) => {
@@ -69,7 +66,7 @@ async fn serve(arguments: &ServeArguments) -> Result<ExitCode> {
         }
         None => cache_dir::with_free_spool("spool", start)?,
     };
-    listener::serve(listener, frontend::app(frontend, metrics)).await
+    listener::serve(listener, web::app(frontend, options, metrics)).await
 }
 
 /// Updates the index if necessary, and returns its directory.

@@ -12,7 +12,7 @@ const NAME: &str = "local";
 
 /// Opens the index in `directory` and serves it to this process. Needs a tokio runtime.
 pub(crate) fn backend(directory: &Path) -> Result<Backend> {
-    let live = backend::live_shards::LiveShards::open(directory)?;
+    let live = backend::LiveShards::open(directory)?;
     let server = backend::Backend::start(live, backend::server::Options::default());
     let runtime = Handle::current();
     Ok(Backend::new(NAME, move || {

@@ -2,7 +2,7 @@
 
 use super::group_buffer::path_key;
 use super::rows::first_of;
-use frontend::render::{Document, Match};
+use frontend::{Document, Match};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -7,7 +7,7 @@ use crate::terminal::escaped;
 use anyhow::{Result, anyhow, bail};
 use backend::scan::RANGES_MAX;
 use frontend::Query;
-use frontend::render::{ContextLine, Document, Match};
+use frontend::{ContextLine, Document, Match};
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
 use schema::message::Pattern;
@@ -110,11 +110,11 @@ struct PatternMatcher {
 
 impl PatternMatcher {
     fn new(pattern: &Pattern, patterns: usize) -> Result<PatternMatcher> {
-        let regex = backend::pattern::judge(pattern, patterns)
+        let regex = backend::pattern::compile(pattern, patterns)
             .map_err(|bad| anyhow!("{}: {}", pattern.text, bad.reason))?;
         Ok(PatternMatcher {
             regex,
-            multi_line: backend::pattern::crosses_lines(pattern),
+            multi_line: backend::pattern::is_multiline(pattern),
         })
     }
 

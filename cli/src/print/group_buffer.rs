@@ -5,7 +5,7 @@
 //! up to [`MEMORY_BYTES_MAX`], and beyond that in an unlinked temporary file.
 //! **Invariant:** a match is returned exactly as it was added.
 
-use frontend::render::{ContextLine, Document, Match};
+use frontend::{ContextLine, Document, Match};
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Write};

@@ -11,7 +11,7 @@ use super::rows::{Row, rows};
 use super::summary::SearchSummary;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use frontend::render::{Document, Match};
+use frontend::{Document, Match};
 use serde::Serialize;
 use std::time::Duration;
 

@@ -5,7 +5,7 @@
 use super::print_options::PrintOptions;
 use super::rows::{Row, rows};
 use crate::terminal::escaped;
-use frontend::render::{Document, Match};
+use frontend::{Document, Match};
 use std::io::Write;
 use std::ops::Range;
 

@@ -2,7 +2,7 @@
 //!
 //! **Invariant:** a URL is printable ASCII, whatever the names in it.
 
-use frontend::render::Document;
+use frontend::Document;
 use percent_encoding::{AsciiSet, CONTROLS, percent_encode};
 
 /// Characters that are escaped in a URL. A path keeps its slashes.

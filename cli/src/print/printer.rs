@@ -14,7 +14,7 @@ use super::rows;
 use super::summary::SearchSummary;
 use crate::units;
 use anyhow::Result;
-use frontend::render::Match;
+use frontend::Match;
 use std::io::{self, BufWriter, StdoutLock, Write};
 
 /// Bytes written at once.

@@ -4,7 +4,7 @@
 //! line number overflows.
 
 use anyhow::{Result, ensure};
-use frontend::render::{ContextLine, Match, Window};
+use frontend::{ContextLine, Match, Window};
 
 /// Rejects a match that contradicts itself.
 pub(super) fn validate(found: &Match) -> Result<()> {
@@ -46,7 +46,7 @@ fn length(text: &[u8], window: Option<Window>) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use frontend::render::Document;
+    use frontend::Document;
     use std::sync::Arc;
 
     fn found() -> Match {

@@ -4,8 +4,7 @@ use super::progress::SearchProgress;
 use crate::in_process;
 use crate::print::{IndexUsage, LineFetcher, Printer, SearchSummary};
 use anyhow::{Context, Result, bail};
-use frontend::render::Document;
-use frontend::{Answer, Followed, Frontend, Parsed, Search, SearchError};
+use frontend::{Answer, Coordinator, Document, Followed, Parsed, Search, SearchError};
 use schema::message::FileRange;
 use std::ops::Range;
 use std::path::Path;
@@ -26,7 +25,7 @@ pub(super) fn search(
 }
 
 async fn search_with(
-    frontend: &Arc<Frontend>,
+    frontend: &Arc<Coordinator>,
     parsed: &Parsed,
     printer: &mut Printer,
 ) -> Result<SearchSummary> {
@@ -59,7 +58,7 @@ async fn search_with(
 }
 
 /// Prints matches as they are found.
-fn stream(frontend: &Arc<Frontend>, search: &Search, printer: &mut Printer) -> Result<()> {
+fn stream(frontend: &Arc<Coordinator>, search: &Search, printer: &mut Printer) -> Result<()> {
     let fetcher = LineFetcher::new(search.query(), printer.options());
     let read = |document: &Document, offset, count| read(frontend, document, offset, count);
     search.follow(|followed| {
@@ -94,7 +93,7 @@ fn summary(answer: &Answer) -> SearchSummary {
 }
 
 /// Prints the text of the answer, which has all matches except those that were sent only in part.
-fn print_plain(frontend: &Arc<Frontend>, answer: &Answer, printer: &mut Printer) -> Result<()> {
+fn print_plain(frontend: &Arc<Coordinator>, answer: &Answer, printer: &mut Printer) -> Result<()> {
     answer.for_each_text(|texts| {
         texts.iter().try_for_each(|text| {
             if text.whole {
@@ -108,7 +107,7 @@ fn print_plain(frontend: &Arc<Frontend>, answer: &Answer, printer: &mut Printer)
 
 /// Prints a range of the matches.
 fn print(
-    frontend: &Arc<Frontend>,
+    frontend: &Arc<Coordinator>,
     answer: &Answer,
     range: Range<usize>,
     printer: &mut Printer,
@@ -124,7 +123,12 @@ fn print(
     Ok(())
 }
 
-fn read(frontend: &Arc<Frontend>, document: &Document, offset: u64, count: u64) -> Result<Vec<u8>> {
+fn read(
+    frontend: &Arc<Coordinator>,
+    document: &Document,
+    offset: u64,
+    count: u64,
+) -> Result<Vec<u8>> {
     let range = FileRange::Bytes { offset, count };
     let reply = frontend.file(&document.package, &document.path, range);
     let reply = tokio::runtime::Handle::current().block_on(reply)?;
