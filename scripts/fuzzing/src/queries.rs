@@ -1,15 +1,18 @@
-//! What people type: this program's language, whole strings, filters, and that of Debian Code Search.
+//! What users type: queries of the native language, literals, regular expressions, filters, and queries
+//! in the language of Debian Code Search.
 
 use frontend::query::dcs;
 use frontend::{BadQuery, Parsed, Query, Typed, filter};
 use schema::message::{Field, Syntax};
 
-/// Longer queries take longer, and say nothing new.
+/// Longer queries are slower and reach no other code.
 const QUERY_BYTES_MAX: usize = 400;
 
-/// A byte that says in which language, and a query, which is followed, behind a NUL, by a filter:
-/// it is refused with a place in it, or understood, and what it is shown as is understood the same.
-pub(super) fn query(data: &[u8]) {
+/// Parses a query. An error must point into the query; a parsed query, rendered and parsed again, must
+/// be the same query.
+///
+/// An input is a byte that selects language and field, a query, a NUL and a filter.
+pub(crate) fn query(data: &[u8]) {
     let Some((&language, data)) = data.split_first() else {
         return;
     };
@@ -57,7 +60,7 @@ fn check_place(typed: &str, bad: &BadQuery) {
     assert!(bad.atom.is_none(), "{bad:?}");
 }
 
-/// What a backend may say of any pattern has a place as well.
+/// Checks that errors which a backend may return for any pattern, and notices, point into the query.
 fn check_places(q: &str, parsed: &Parsed) {
     for atom in 0..parsed.query.expr().atoms().len() {
         let mut bad = BadQuery::new("refused");
@@ -81,7 +84,7 @@ fn check_again(query: &Query) {
     assert_eq!(of(&again.query), of(query), "{text:?}");
 }
 
-pub(super) fn seeds() -> Vec<Vec<u8>> {
+pub(crate) fn seeds() -> Vec<Vec<u8>> {
     let queries = [
         (0, "foo bar or \"a \\\" b\"iw -(x 'y''z')"),
         (

@@ -1,27 +1,27 @@
-//! What is in directories of source: texts, git's rules; and the ranks of packages.
+//! What an indexer reads: files of a corpus, git's ignore rules, and the ranks of packages.
 
 use index::corpus::{self, BINARY_HEAD_BYTES, Outcome, SkipReason, Source, WalkOptions};
 use std::fs;
 use std::path::Path;
 
-#[path = "../../../../src/index/ranks.rs"]
+#[path = "../../../cli/src/index/ranks.rs"]
 mod popularity;
 
-/// A directory that is a package, for as long as this thread lives: its files are replaced.
+/// A directory that is a package. Each thread keeps one and replaces its files.
 struct Package {
-    there: tempfile::TempDir,
+    directory: tempfile::TempDir,
     source: Source,
 }
 
 impl Package {
-    /// A package with these files, which are empty.
+    /// Creates a package of empty files with these names.
     fn with(files: &[&str]) -> Package {
-        let there = tempfile::tempdir().expect("a temporary directory");
-        let directory = there.path().join("p_1");
-        fs::create_dir(&directory).expect("it is not there");
-        let mut sources = corpus::sources(&[directory], false).expect("a package");
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let root = directory.path().join("p_1");
+        fs::create_dir(&root).expect("the directory is empty");
+        let mut sources = corpus::sources(&[root], false).expect("a package");
         let package = Package {
-            there,
+            directory,
             source: sources.remove(0),
         };
         files.iter().for_each(|file| package.write(file, b""));
@@ -29,25 +29,26 @@ impl Package {
     }
 
     fn write(&self, file: &str, bytes: &[u8]) {
-        let path = self.there.path().join("p_1").join(file);
-        fs::create_dir_all(path.parent().expect("the package")).expect("it can be made");
-        fs::write(path, bytes).expect("it can be written");
+        let path = self.directory.path().join("p_1").join(file);
+        fs::create_dir_all(path.parent().expect("the package")).expect("it is writable");
+        fs::write(path, bytes).expect("it is writable");
     }
 }
 
-/// A file: text as it is, or decoded from UTF-16, or binary, by rules that are simple to say.
-pub(super) fn text(data: &[u8]) {
+/// Reads a file. Its text must be its bytes, its bytes decoded from UTF-16, or nothing if it is binary.
+pub(crate) fn text(data: &[u8]) {
     thread_local!(static PACKAGE: Package = Package::with(&["file"]));
     let (outcome, text) = PACKAGE.with(|package| {
         package.write("file", data);
-        let walk = corpus::walk(&package.source, &WalkOptions::default()).expect("it is there");
+        let walk =
+            corpus::walk(&package.source, &WalkOptions::default()).expect("the package exists");
         assert_eq!(
             (walk.files.len(), walk.files[0].bytes),
             (1, data.len() as u64)
         );
         let mut text = Vec::new();
         let outcome = corpus::read(&package.source, &walk.files[0], &mut text);
-        (outcome.expect("a sink that takes all"), text)
+        (outcome.expect("a Vec takes all bytes"), text)
     });
     let is_utf16 = data.starts_with(b"\xff\xfe") || data.starts_with(b"\xfe\xff");
     let head = &data[..data.len().min(BINARY_HEAD_BYTES)];
@@ -58,21 +59,24 @@ pub(super) fn text(data: &[u8]) {
     }
     let bytes_read = data.len() as u64;
     assert_eq!(outcome, Outcome::Text { bytes_read });
-    match is_utf16 {
-        true => assert_eq!(String::from_utf8(text).expect("UTF-8"), decoded(data)),
-        false => assert_eq!(text, data.strip_prefix(b"\xef\xbb\xbf").unwrap_or(data)),
+    if is_utf16 {
+        assert_eq!(String::from_utf8(text).expect("UTF-8"), decoded(data));
+    } else {
+        assert_eq!(text, data.strip_prefix(b"\xef\xbb\xbf").unwrap_or(data));
     }
 }
 
-/// UTF-16 behind its mark, decoded as ripgrep does it: a second mark is dropped too; half a unit at
-/// the end is malformed like half a pair, and with half a pair in front both are one fault.
+/// Decodes UTF-16 with a byte-order mark as ripgrep does: a second mark is dropped too, and an odd byte
+/// at the end gives one replacement character, together with a lone surrogate before it.
 fn decoded(data: &[u8]) -> String {
     let is_little = data.starts_with(b"\xff");
     let (units, rest) = data[2..].as_chunks::<2>();
-    let units = units.iter().map(|&unit| match is_little {
-        true => u16::from_le_bytes(unit),
-        false => u16::from_be_bytes(unit),
-    });
+    let decode = if is_little {
+        u16::from_le_bytes
+    } else {
+        u16::from_be_bytes
+    };
+    let units = units.iter().copied().map(decode);
     let is_half_pair = |unit| (0xd800..0xdc00).contains(&unit);
     let ends_in_half = units.clone().next_back().is_some_and(is_half_pair);
     let mut text: String = char::decode_utf16(units)
@@ -81,13 +85,10 @@ fn decoded(data: &[u8]) -> String {
     if !rest.is_empty() && !ends_in_half {
         text.push(char::REPLACEMENT_CHARACTER);
     }
-    match text.strip_prefix('\u{feff}') {
-        Some(text) => text.to_owned(),
-        None => text,
-    }
+    text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned()
 }
 
-pub(super) fn text_seeds() -> Vec<Vec<u8>> {
+pub(crate) fn text_seeds() -> Vec<Vec<u8>> {
     let text = "int a;\r\nna\u{ef}ve \u{6f22}\u{1f50d}\n\n";
     let units = || text.encode_utf16();
     vec![
@@ -109,7 +110,7 @@ pub(super) fn text_seeds() -> Vec<Vec<u8>> {
     ]
 }
 
-/// What the rules are tried on.
+/// The files that the ignore rules apply to.
 const FILES: [&str; 12] = [
     "a.c",
     "a.o",
@@ -125,15 +126,17 @@ const FILES: [&str; 12] = [
     "doc/x\\y",
 ];
 
-/// Three files of git's rules, with NUL between: every file is searchable, or accounted for.
-pub(super) fn rules(data: &[u8]) {
+/// Walks a package with ignore rules. Every file must be either found or listed as skipped.
+///
+/// An input is three files of rules with NULs between them.
+pub(crate) fn ignore_rules(data: &[u8]) {
     thread_local!(static PACKAGE: Package = Package::with(&FILES));
     let walk = PACKAGE.with(|package| {
         let mut rules = data.splitn(3, |&byte| byte == 0);
         for file in [".gitignore", "b/.gitignore", ".git/info/exclude"] {
             package.write(file, rules.next().unwrap_or_default());
         }
-        corpus::walk(&package.source, &WalkOptions::default()).expect("it is there")
+        corpus::walk(&package.source, &WalkOptions::default()).expect("the package exists")
     });
     for file in FILES {
         let found = walk
@@ -141,7 +144,7 @@ pub(super) fn rules(data: &[u8]) {
             .iter()
             .filter(|found| found.path == file.as_bytes());
         let holds = |skipped: &&corpus::Skipped| {
-            let path = Path::new(std::str::from_utf8(&skipped.path).expect("our names"));
+            let path = Path::new(std::str::from_utf8(&skipped.path).expect("FILES are UTF-8"));
             Path::new(file).starts_with(path)
         };
         let skipped = walk.skipped.iter().filter(holds);
@@ -149,7 +152,7 @@ pub(super) fn rules(data: &[u8]) {
     }
 }
 
-pub(super) fn rule_seeds() -> Vec<Vec<u8>> {
+pub(crate) fn ignore_rule_seeds() -> Vec<Vec<u8>> {
     let files = [
         "*.o\n!b/a.o\n/build/\n**/c\n\0!a.o\nc/d/\n\0# comment\n\\#x\n\\!x\ndoc/\\ \n",
         "b/**/a.c\n[a-b].c\r\n[!x]/a?c\ndoc/*\\\\y\nbuild/**\n\0/[[]x]\n\0/*\n!/b\n",
@@ -157,8 +160,8 @@ pub(super) fn rule_seeds() -> Vec<Vec<u8>> {
     files.map(|files| files.into()).into()
 }
 
-/// The file that `--package-ranks` names: what is in it are shares.
-pub(super) fn ranks(data: &[u8]) {
+/// Parses a file for `--package-ranks`. Every rank must lie between 0 and 1.
+pub(crate) fn package_ranks(data: &[u8]) {
     if let Ok(ranks) = popularity::parse(data) {
         for rank in ranks.values() {
             assert!((0.0..=1.0).contains(&rank.inst) && (0.0..=1.0).contains(&rank.rdep));
@@ -166,7 +169,7 @@ pub(super) fn ranks(data: &[u8]) {
     }
 }
 
-pub(super) fn rank_seeds() -> Vec<Vec<u8>> {
+pub(crate) fn package_rank_seeds() -> Vec<Vec<u8>> {
     let files = [
         r#"{"i3-wm": {"inst": 0.012, "rdep": 1e-3}, "libc6": {"inst": 1}}"#,
         r#"{"a": {"Inst": 0.5, "Rdep": 0}, "\u00e9": {}}"#,

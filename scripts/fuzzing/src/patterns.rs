@@ -1,4 +1,4 @@
-//! What people search for.
+//! Patterns: compiled by a backend and run on a text.
 
 use backend::compiled::{Compiled, Kind};
 use backend::line::LineMatcher;
@@ -11,12 +11,14 @@ use schema::message::{Expr, Pattern, Syntax};
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-/// Longer patterns take longer, and say nothing new.
+/// Longer patterns are slower and reach no other code.
 const PATTERN_BYTES_MAX: usize = 200;
 
-/// A byte of options, a pattern (a filter too), NUL, and text: what matches is not ruled out by the plan, ranges
-/// are within their lines, and what a backend compiles, a frontend accepts.
-pub(super) fn pattern(data: &[u8]) {
+/// Compiles a pattern and searches a text. The plan must not rule out a line that matches, ranges must
+/// lie within their lines, and a frontend must accept every pattern that a backend compiles.
+///
+/// An input is a byte of options, a pattern (which is tried as a filter too), a NUL and the text.
+pub(crate) fn pattern(data: &[u8]) {
     let Some((&options, data)) = data.split_first() else {
         return;
     };
@@ -28,9 +30,10 @@ pub(super) fn pattern(data: &[u8]) {
     }
     let pattern = Pattern {
         text: expression.into_owned(),
-        syntax: match options & 1 {
-            0 => Syntax::Literal,
-            _ => Syntax::Regexp,
+        syntax: if options & 1 == 0 {
+            Syntax::Literal
+        } else {
+            Syntax::Regexp
         },
         ignore_case: options & 2 != 0,
         ..Pattern::default()
@@ -55,7 +58,7 @@ pub(super) fn pattern(data: &[u8]) {
     }
 }
 
-/// Checks a line that matches.
+/// Checks a line that matches against the plan and the ranges.
 fn check_line(matcher: &LineMatcher, query: &plan::Query, line: &[u8]) {
     let trigrams = line
         .windows(3)
@@ -76,7 +79,7 @@ fn check_line(matcher: &LineMatcher, query: &plan::Query, line: &[u8]) {
     }
 }
 
-/// Whether a block with these trigrams is a candidate.
+/// Returns whether a block with these trigrams is a candidate.
 fn holds(query: &plan::Query, trigrams: &HashSet<Trigram>) -> bool {
     match query {
         plan::Query::All => true,
@@ -87,7 +90,7 @@ fn holds(query: &plan::Query, trigrams: &HashSet<Trigram>) -> bool {
     }
 }
 
-pub(super) fn seeds() -> Vec<Vec<u8>> {
+pub(crate) fn seeds() -> Vec<Vec<u8>> {
     let text = "int task_init (void)\r\ntask TASK ta\u{17f}k \u{212a}\n\nna\u{ef}ve 123-4567;\n";
     let patterns = [
         (0, "task"),

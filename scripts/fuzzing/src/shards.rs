@@ -1,4 +1,4 @@
-//! What is in an index directory: shards and manifests.
+//! The files of an index directory: shards and manifests.
 
 use backend::compiled::Compiled;
 use backend::search::{Cancel, Request, Sink, Stopped};
@@ -15,14 +15,13 @@ use std::path::Path;
 use std::slice;
 use std::sync::{Arc, OnceLock};
 
-/// The shard of the index of format 1 that the index crate keeps.
-const FORMAT_1: &[u8] =
-    include_bytes!("../../../../../index/testdata/format-1/64c55d5884a87e97.shard");
+/// The shard of an index of format 1, from the test data of the index crate.
+const FORMAT_1: &[u8] = include_bytes!("../../../index/testdata/format-1/64c55d5884a87e97.shard");
 
-/// Its manifest.
-const MANIFEST_1: &[u8] = include_bytes!("../../../../../index/testdata/format-1/manifest");
+/// The manifest of that index.
+const MANIFEST_1: &[u8] = include_bytes!("../../../index/testdata/format-1/manifest");
 
-/// Patterns with plans of every form.
+/// Patterns whose plans have every form.
 const PATTERNS: [&str; 4] = [
     "needle",
     "(main|int)[^x]*(a|b;|n.*y)|puts",
@@ -30,11 +29,10 @@ const PATTERNS: [&str; 4] = [
     "(?i)ass?ert",
 ];
 
-/// A shard, whose checksums are made good: whatever its tables say, all of it is asked for, and it
-/// is searched.
-pub(super) fn shard(data: &[u8]) {
+/// Opens a shard with correct checksums, reads all of its tables and texts, and searches it.
+pub(crate) fn shard(data: &[u8]) {
     let mut bytes = data.to_vec();
-    make_good(&mut bytes);
+    correct_checksums(&mut bytes);
     let Ok(shard) = Shard::from_bytes(Path::new("fuzzed.shard"), Bytes::Owned(bytes)) else {
         return;
     };
@@ -88,7 +86,7 @@ fn blocks(shard: &Shard) -> Result<(), Error> {
     Ok(())
 }
 
-/// What is searched for: in lines, with filters and without, in documents, and their names.
+/// Returns expressions of every kind: on lines, with and without filters, on documents, and on names.
 fn compiled() -> &'static [Compiled] {
     static COMPILED: OnceLock<Vec<Compiled>> = OnceLock::new();
     COMPILED.get_or_init(|| {
@@ -106,7 +104,7 @@ fn compiled() -> &'static [Compiled] {
         exprs.push((second, true));
         let compile = |(expr, names): &(Expr, bool)| Compiled::new(expr, *names);
         let compiled = exprs.iter().map(compile).collect::<Result<_, _>>();
-        compiled.expect("they can be searched for")
+        compiled.expect("the expressions are valid")
     })
 }
 
@@ -118,7 +116,7 @@ fn pattern(text: &str) -> Expr {
     })
 }
 
-/// Some of each kind.
+/// A package filter and a negated path filter.
 fn filters() -> [Expr; 2] {
     let filter = |field, reading, text: &str| {
         Expr::Filter(Filter {
@@ -133,7 +131,7 @@ fn filters() -> [Expr; 2] {
     ]
 }
 
-/// Takes frames and looks at no more than that they are frames.
+/// A sink that counts frames and decodes nothing but their envelope.
 #[derive(Default)]
 struct Frames(usize);
 
@@ -165,15 +163,17 @@ fn search_all(shard: &Arc<Shard>, compiled: &Compiled) {
             workers,
             cancel: &Cancel::default(),
         };
-        let plan = request.plan(u64::MAX).expect("nobody stops it");
+        let plan = request.plan(u64::MAX).expect("nothing cancels the search");
         let mut frames = Frames::default();
-        let ends = request.run(plan, &mut frames).expect("nobody stops it");
+        let ends = request
+            .run(plan, &mut frames)
+            .expect("nothing cancels the search");
         assert!(frames.0 as u64 <= ends[0].matches + ends[0].skipped);
     }
 }
 
-/// Gives the header the file's length, and every page its checksum.
-fn make_good(bytes: &mut [u8]) {
+/// Sets the file length in the header, and the checksum of every page.
+fn correct_checksums(bytes: &mut [u8]) {
     const PAGE_BYTES: usize = 4096;
     const FILE_BYTES_AT: usize = 72;
     const CHECKSUMS_AT: usize = 80 + 16 * Section::Checksums as usize;
@@ -201,14 +201,14 @@ fn make_good(bytes: &mut [u8]) {
     checksum.copy_from_slice(&crc32c::crc32c(header).to_le_bytes());
 }
 
-pub(super) fn shard_seeds() -> Vec<Vec<u8>> {
+pub(crate) fn shard_seeds() -> Vec<Vec<u8>> {
     vec![small_shard(), FORMAT_1.to_vec()]
 }
 
-/// A shard of five kilobytes with more blocks and lists than one of format 1's.
+/// Builds a shard of five kilobytes with more blocks and posting lists than [`FORMAT_1`].
 fn small_shard() -> Vec<u8> {
-    let there = tempfile::tempdir().expect("a temporary directory");
-    let source = there.path().join("source");
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let source = directory.path().join("source");
     let files = [
         (
             "alpha_1.0/src/main.c",
@@ -220,8 +220,8 @@ fn small_shard() -> Vec<u8> {
     ];
     for (path, text) in files {
         let path = source.join(path);
-        fs::create_dir_all(path.parent().expect("a package")).expect("it can be made");
-        fs::write(path, text).expect("it can be written");
+        fs::create_dir_all(path.parent().expect("a package")).expect("it is writable");
+        fs::write(path, text).expect("it is writable");
     }
     let options = BuildOptions {
         options: Options {
@@ -231,16 +231,17 @@ fn small_shard() -> Vec<u8> {
         jobs: 1,
         ..BuildOptions::default()
     };
-    let out = there.path().join("out");
+    let out = directory.path().join("out");
     let sources = corpus::sources(&[source], true).expect("packages");
-    build(sources, &out, &options, &Progress::default()).expect("it can be built");
-    let manifest = index::directory::read_manifest(&out).expect("it was written");
-    fs::read(out.join(&manifest.shards[0].file)).expect("it was written")
+    build(sources, &out, &options, &Progress::default()).expect("the sources are valid");
+    let manifest = index::directory::read_manifest(&out).expect("the build wrote it");
+    fs::read(out.join(&manifest.shards[0].file)).expect("the build wrote it")
 }
 
-/// A manifest, whose checksum is made good when it ends in one: what is parsed, renders to what
-/// parses to the same.
-pub(super) fn manifest(data: &[u8]) {
+/// Parses a manifest. A parsed manifest, rendered and parsed again, must be the same manifest.
+///
+/// The first byte of an input selects whether the checksum in the last line is corrected.
+pub(crate) fn manifest(data: &[u8]) {
     let Some((&how, text)) = data.split_first() else {
         return;
     };
@@ -257,6 +258,6 @@ pub(super) fn manifest(data: &[u8]) {
     }
 }
 
-pub(super) fn manifest_seeds() -> Vec<Vec<u8>> {
+pub(crate) fn manifest_seeds() -> Vec<Vec<u8>> {
     [0, 1].map(|how| [&[how], MANIFEST_1].concat()).into()
 }

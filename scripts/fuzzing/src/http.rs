@@ -1,9 +1,8 @@
-//! The whole frontend over a backend that is well: whatever is asked, the answer is one that is
-//! described.
+//! HTTP requests to a frontend with a healthy backend: every response must be one that the API documents.
 //!
-//! Requests go to the router and what it asks to a backend in this process over a small index; there is
-//! no listener. What a backend may say wrong is `answers`'; here a fault is ours, and so is an answer
-//! that lacks something without having been stopped.
+//! Requests go to the router, without a socket, and from there to a backend in this process over a small
+//! index. Here an incomplete answer that nothing stopped is a fault; for backends that send wrong
+//! answers see `untrusted_backend`.
 
 mod names;
 mod requests;
@@ -25,27 +24,27 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 use tower_service::Service;
 
-pub(super) use seeds::seeds;
+pub(crate) use seeds::seeds;
 
-#[path = "../../../../src/local.rs"]
+#[path = "../../../cli/src/local.rs"]
 mod local;
 
-/// What a query may take here. The index has a few kilobytes, so that only a pattern can take long.
+/// The time limit of a query. The index has a few kilobytes, so only a pattern can make it slow.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What an answer may take, on a busy machine. Below what `scripts/fuzz` lets an input take.
+/// The time limit of a response on a busy machine, below the time limit of `scripts/fuzz` for an input.
 const ANSWER_MAX: Duration = Duration::from_secs(15);
 
-/// Bytes of matches in memory: answers of a few dozen matches are on the disk.
+/// Bytes of matches in memory, so few that a few dozen matches spill to disk.
 const RUN_MEMORY_BYTES: u64 = 2 << 10;
 
-/// Bytes of the spool: old answers make way, as they do elsewhere after days.
+/// Bytes of the spool, so few that old results are evicted.
 const SPOOL_BYTES_MAX: u64 = 32 << 20;
 
-/// What no page has as it is, wherever it comes from.
+/// Text that every page must escape, wherever it comes from.
 const SCRIPT: &str = "<script>alert";
 
-/// Files with what must not reach a page, paths and lines.
+/// Files whose paths and lines contain [`SCRIPT`] and other text that needs escaping.
 const FILES: [(&str, &[u8]); 7] = [
     (
         "alpha_1.0-1/src/main.c",
@@ -65,24 +64,24 @@ const FILES: [(&str, &[u8]); 7] = [
     ("<b>gamma/a b.py", b"import needle\nif needle: pass\r\n"),
 ];
 
-/// A frontend and its backend, one for all inputs.
+/// A frontend and its backend, shared by all inputs.
 struct Site {
     runtime: Runtime,
     app: Router,
-    _there: tempfile::TempDir,
+    _directory: tempfile::TempDir,
 }
 
 fn site() -> &'static Site {
     static SITE: OnceLock<Site> = OnceLock::new();
     SITE.get_or_init(|| {
-        let there = tempfile::tempdir().expect("a temporary directory");
-        write_index(there.path());
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        write_index(directory.path());
         let mut threads = Builder::new_multi_thread();
         let runtime = threads.worker_threads(2).enable_all().build();
         let runtime = runtime.expect("threads");
         let app = runtime.block_on(async {
-            let backend = local::backend(&there.path().join("index")).expect("an index");
-            let frontend = Frontend::start(config(there.path()), vec![backend]);
+            let backend = local::backend(&directory.path().join("index")).expect("an index");
+            let frontend = Frontend::start(config(directory.path()), vec![backend]);
             let frontend = frontend.expect("a free directory");
             connected(&frontend).await;
             frontend::app(frontend, PrometheusBuilder::new().build_recorder().handle())
@@ -90,33 +89,33 @@ fn site() -> &'static Site {
         Site {
             runtime,
             app,
-            _there: there,
+            _directory: directory,
         }
     })
 }
 
-/// One package has many matches, so that there are pages, and answers on the disk.
-fn write_index(there: &Path) {
-    let source = there.join("source");
+/// Builds the index. One package has many matches, for several pages and for results on disk.
+fn write_index(directory: &Path) {
+    let source = directory.join("source");
     let many = (0..200).map(|line| format!("needle {line} <script>alert({line})\n"));
     let many = ("delta_4/many.c", many.collect::<String>().into_bytes());
     let files = FILES.map(|(path, text)| (path, text.to_vec()));
     for (path, text) in files.into_iter().chain([many]) {
         let path = source.join(path);
-        fs::create_dir_all(path.parent().expect("a package")).expect("it can be made");
-        fs::write(path, text).expect("it can be written");
+        fs::create_dir_all(path.parent().expect("a package")).expect("it is writable");
+        fs::write(path, text).expect("it is writable");
     }
     let options = BuildOptions {
         jobs: 1,
         ..BuildOptions::default()
     };
     let sources = corpus::sources(&[source], true).expect("packages");
-    let out = there.join("index");
-    build(sources, &out, &options, &Progress::default()).expect("it can be built");
+    let out = directory.join("index");
+    build(sources, &out, &options, &Progress::default()).expect("the sources are valid");
 }
 
-fn config(there: &Path) -> Config {
-    let mut config = Config::new(there.join("spool"));
+fn config(directory: &Path) -> Config {
+    let mut config = Config::new(directory.join("spool"));
     config.silence_max = ANSWER_MAX;
     config.timeout = TIMEOUT;
     config.timeout_max = TIMEOUT;
@@ -132,7 +131,7 @@ async fn connected(frontend: &Arc<Frontend>) {
     }
 }
 
-/// An answer, and what of it is to be looked at.
+/// A response to check.
 struct Answer {
     status: StatusCode,
     headers: HeaderMap,
@@ -147,9 +146,11 @@ impl Site {
                 let (head, body) = app
                     .call(request)
                     .await
-                    .expect("it cannot fail")
+                    .expect("the router returns no error")
                     .into_parts();
-                let body = to_bytes(body, usize::MAX).await.expect("a whole answer");
+                let body = to_bytes(body, usize::MAX)
+                    .await
+                    .expect("the body is complete");
                 Answer {
                     status: head.status,
                     headers: head.headers,
@@ -157,7 +158,7 @@ impl Site {
                 }
             };
             let answer = tokio::time::timeout(ANSWER_MAX, asking).await;
-            answer.expect("it is answered in time")
+            answer.expect("the response arrives in time")
         })
     }
 }
@@ -165,14 +166,16 @@ impl Site {
 impl Answer {
     fn kind(&self) -> &str {
         let kind = self.headers.get(header::CONTENT_TYPE);
-        kind.map_or("", |kind| kind.to_str().expect("ours are of ASCII"))
+        kind.map_or("", |kind| {
+            kind.to_str().expect("our content types are ASCII")
+        })
     }
 
     fn json(&self) -> Value {
-        serde_json::from_slice(&self.body).expect("it says that it is JSON")
+        serde_json::from_slice(&self.body).expect("the body is JSON, as its content type says")
     }
 
-    /// Whether there is a body, and as it is.
+    /// Returns whether there is a body and it is not compressed.
     fn is_plain(&self) -> bool {
         !self.body.is_empty() && !self.headers.contains_key(header::CONTENT_ENCODING)
     }
@@ -185,13 +188,13 @@ impl Answer {
         } else if is_error && path.starts_with("/api/") {
             self.check_problem();
         } else if self.kind() == "application/json" && self.is_plain() {
-            self.check_whole(known);
+            self.check_complete(known);
         } else if self.kind().starts_with("text/html") && self.is_plain() {
             self.check_page();
         }
     }
 
-    /// Nothing fails, and what is not available is so for a while.
+    /// The only server error is 503 with a time to retry.
     fn check_status(&self) {
         let is_busy = self.status == StatusCode::SERVICE_UNAVAILABLE
             && self.headers.contains_key(header::RETRY_AFTER);
@@ -204,15 +207,15 @@ impl Answer {
         if self.is_plain() {
             let problem = self.json();
             assert_eq!(problem["status"], self.status.as_u16(), "{problem}");
-            let kind = problem["type"].as_str().expect("it has one");
+            let kind = problem["type"].as_str().expect("a problem has a type");
             assert!(kind.starts_with("/problems/"), "{problem}");
-            let detail = problem["detail"].as_str().expect("it is said");
+            let detail = problem["detail"].as_str().expect("a problem has a detail");
             assert!(!detail.is_empty(), "{problem}");
         }
     }
 
-    /// What lacks nothing says so; what lacks something was stopped by whoever asked.
-    fn check_whole(&self, known: &Known) {
+    /// A finished search says whether it is complete, and is incomplete only if a client stopped it.
+    fn check_complete(&self, known: &Known) {
         let page = self.json();
         let Some(missing) = page["missing"]
             .as_array()
@@ -231,16 +234,16 @@ impl Answer {
     }
 }
 
-/// A few requests, of which a later one may use what an earlier one was answered.
-pub(super) fn http(data: &[u8]) {
+/// Makes a few requests; a later one may use values from the answer to an earlier one.
+pub(crate) fn http(data: &[u8]) {
     statuses(data);
 }
 
 fn statuses(data: &[u8]) -> Vec<StatusCode> {
     let mut known = Known::default();
     let requests = requests::requests(data);
-    let answered = requests.filter_map(|asked| {
-        let request = asked.request(&mut known)?;
+    let answered = requests.filter_map(|template| {
+        let request = template.request(&mut known)?;
         let path = request.uri().path().to_owned();
         let answer = site().ask(request);
         answer.check(&path, &known);
@@ -252,9 +255,9 @@ fn statuses(data: &[u8]) -> Vec<StatusCode> {
     answered.collect()
 }
 
-/// What the mutations are made of reaches what is behind the addresses.
+/// The seeds reach the code behind every route.
 #[test]
-fn the_last_request_of_a_seed_is_answered() {
+fn last_request_of_every_seed_succeeds() {
     for seed in seeds() {
         let statuses = statuses(&seed);
         let last = statuses.last().expect("a request");
@@ -266,12 +269,16 @@ fn the_last_request_of_a_seed_is_answered() {
     }
 }
 
-/// What is described is asked for, and a page shows what was typed.
+/// The table of routes has every route of the API description, and a page escapes the query.
 #[test]
-fn nothing_is_left_out() {
+fn every_documented_route_is_requested() {
     let get = |path: &str| site().ask(Request::get(path).body(Body::empty()).expect("a path"));
     let description = get("/api/openapi.json").json();
-    for path in description["paths"].as_object().expect("there are").keys() {
+    for path in description["paths"]
+        .as_object()
+        .expect("the description has paths")
+        .keys()
+    {
         let route = path.replace("{id}", "{}");
         assert!(names::ROUTES.contains(&&route[..]), "{path}");
     }

@@ -1,57 +1,60 @@
-//! Bytes as requests: requests have [`REQUEST_END`] between them, and parts of one [`PART_END`].
+//! Decodes an input to HTTP requests.
 //!
-//! The first part of a request is a byte for the address and one for the method; the others are a byte
-//! that says what the part is, and what it holds. Neither end occurs in UTF-8, so that texts are as they
-//! are. A value that is one of [`KNOWN`] stands for what an earlier answer had.
+//! Requests are separated by [`REQUEST_END`], and parts of a request by [`PART_END`]. The first part is a
+//! byte for the route and one for the method. Each other part is a byte for its kind, and its value. A
+//! value of [`PLACEHOLDERS`] is replaced by a value from an earlier answer.
 
-use super::super::answers::in_address;
 use super::names::{HEADERS, METHODS, OTHERS, PARAMETERS, PART_END, REQUEST_END, ROUTES};
+use crate::untrusted_backend::in_url;
 use axum::body::Body;
 use axum::http::{HeaderValue, Method, Request, header, request};
 use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
-/// Requests of an input; what follows is left out.
+/// The most requests of an input that are made.
 const REQUESTS_MAX: usize = 4;
 
-/// Longer inputs take longer, and say nothing new.
+/// Longer inputs are slower and reach no other code.
 const INPUT_BYTES_MAX: usize = 2048;
 
-/// Values that are replaced.
-const KNOWN: [&str; 3] = ["ID", "NEXT", "GENERATION"];
+/// Values that are replaced by what an earlier answer had in its fields `id`, `next` and `generation`.
+const PLACEHOLDERS: [&str; 3] = ["ID", "NEXT", "GENERATION"];
 
-/// What earlier answers have said, in the order of [`KNOWN`]; and whether a search may not have come to
-/// its end since.
+/// What is known from the requests of an input so far.
 #[derive(Default)]
-pub(super) struct Known {
-    values: [Option<String>; KNOWN.len()],
+pub(crate) struct Known {
+    /// Values for [`PLACEHOLDERS`].
+    values: [Option<String>; PLACEHOLDERS.len()],
+    /// A request may have cancelled a search, or set a timeout.
     is_stopped: bool,
 }
 
 impl Known {
-    pub(super) fn learn(&mut self, page: &Value) {
+    pub(crate) fn learn(&mut self, page: &Value) {
         for (value, name) in self.values.iter_mut().zip(["id", "next", "generation"]) {
             *value = page[name].as_str().map(str::to_owned).or(value.take());
         }
     }
 
-    /// Whether an answer may lack something.
-    pub(super) fn is_stopped(&self) -> bool {
+    /// Returns whether an answer may be incomplete.
+    pub(crate) fn is_stopped(&self) -> bool {
         self.is_stopped
     }
 
     fn value<'a>(&'a self, typed: &'a [u8]) -> &'a [u8] {
-        let at = KNOWN.iter().position(|name| name.as_bytes() == typed);
+        let at = PLACEHOLDERS
+            .iter()
+            .position(|name| name.as_bytes() == typed);
         let known = at.and_then(|at| self.values[at].as_deref());
         known.map_or(typed, str::as_bytes)
     }
 }
 
-/// A part of a request, and what it holds.
+/// A part of a request.
 #[derive(Clone, Copy)]
 enum Part<'a> {
     Raw(&'a [u8]),
-    OfPath(&'a [u8]),
+    Path(&'a [u8]),
     Body(&'a [u8]),
     Header(&'static str, &'a [u8]),
     Parameter(&'static str, &'a [u8]),
@@ -63,7 +66,7 @@ impl<'a> Part<'a> {
         let kinds = OTHERS.len() + HEADERS.len() + PARAMETERS.len();
         Some(match usize::from(kind) % kinds {
             0 => Part::Raw(held),
-            1 => Part::OfPath(held),
+            1 => Part::Path(held),
             2 => Part::Body(held),
             kind => match HEADERS.get(kind - OTHERS.len()) {
                 Some(name) => Part::Header(name, held),
@@ -73,52 +76,48 @@ impl<'a> Part<'a> {
     }
 }
 
-/// A request, before what earlier ones were answered is filled in.
-pub(super) struct Asked<'a> {
+/// A decoded request whose placeholders are not replaced yet.
+pub(crate) struct Template<'a> {
     route: &'static str,
     method: Method,
     parts: Vec<Part<'a>>,
 }
 
-/// The requests of an input.
-pub(super) fn requests(data: &[u8]) -> impl Iterator<Item = Asked<'_>> {
+/// Returns the requests of an input.
+pub(crate) fn requests(data: &[u8]) -> impl Iterator<Item = Template<'_>> {
     let data = &data[..data.len().min(INPUT_BYTES_MAX)];
     let requests = data.split(|&byte| byte == REQUEST_END).take(REQUESTS_MAX);
-    requests.filter_map(Asked::new)
+    requests.filter_map(Template::new)
 }
 
-impl<'a> Asked<'a> {
-    fn new(bytes: &'a [u8]) -> Option<Asked<'a>> {
+impl<'a> Template<'a> {
+    fn new(bytes: &'a [u8]) -> Option<Template<'a>> {
         let mut parts = bytes.split(|&byte| byte == PART_END);
         let &[route, method, ..] = parts.next()? else {
             return None;
         };
         let method = METHODS[usize::from(method) % METHODS.len()];
-        Some(Asked {
+        Some(Template {
             route: ROUTES[usize::from(route) % ROUTES.len()],
-            method: method.parse().expect("a method is a word"),
+            method: method.parse().expect("METHODS are valid"),
             parts: parts.filter_map(Part::new).collect(),
         })
     }
 
-    /// The request; none when its address is one that the HTTP library lets nobody ask for.
-    pub(super) fn request(&self, known: &mut Known) -> Option<Request<Body>> {
+    /// Returns the request, or `None` if the HTTP library rejects its URL.
+    pub(crate) fn request(&self, known: &mut Known) -> Option<Request<Body>> {
         let is_posted = self.method == Method::POST;
-        let query = match is_posted {
-            true => self.raw(),
-            false => self.query(known),
+        let (query, body) = if is_posted {
+            (self.raw(), self.body(known))
+        } else {
+            (self.query(known), Vec::new())
         };
-        let mut address = self.path(known);
+        let mut url = self.path(known);
         if !query.is_empty() {
-            address = format!("{address}?{query}");
+            url = format!("{url}?{query}");
         }
-        let body = match is_posted {
-            true => self.body(known),
-            false => Vec::new(),
-        };
-        known.is_stopped |=
-            self.method == Method::DELETE || may_stop(&address) || may_stop_in(&body);
-        let mut request = Request::builder().method(&self.method).uri(address);
+        known.is_stopped |= self.method == Method::DELETE || may_stop(&url) || body_may_stop(&body);
+        let mut request = Request::builder().method(&self.method).uri(url);
         if is_posted {
             request = request.header(header::CONTENT_TYPE, "application/json");
         }
@@ -139,21 +138,21 @@ impl<'a> Asked<'a> {
 
     fn path(&self, known: &Known) -> String {
         let mut pieces = self.parts.iter().filter_map(|part| match part {
-            Part::OfPath(piece) => Some(*piece),
+            Part::Path(piece) => Some(*piece),
             _ => None,
         });
         let mut path = String::new();
         for (number, between) in self.route.split("{}").enumerate() {
             if number > 0 {
                 let piece = known.value(pieces.next().unwrap_or(b"ID"));
-                path.extend(piece.iter().map(|&byte| in_address(byte)));
+                path.extend(piece.iter().map(|&byte| in_url(byte)));
             }
             path.push_str(between);
         }
         path
     }
 
-    /// What is in the address as it was given.
+    /// Returns the raw pieces of the query string.
     fn raw(&self) -> String {
         let raw = self.parts.iter().filter_map(|part| match part {
             Part::Raw(text) => Some(String::from_utf8_lossy(text)),
@@ -171,7 +170,7 @@ impl<'a> Asked<'a> {
         parameters.chain(raw).collect::<Vec<_>>().join("&")
     }
 
-    /// What was given as one, or the parameters.
+    /// Returns the part that is a body, or a JSON object of the parameters.
     fn body(&self, known: &Known) -> Vec<u8> {
         let given = self.parts.iter().find_map(|part| match part {
             Part::Body(body) => Some(body.to_vec()),
@@ -183,10 +182,10 @@ impl<'a> Asked<'a> {
                 let value = Value::from(String::from_utf8_lossy(value));
                 match fields.entry(name).or_insert(Value::Array(Vec::new())) {
                     Value::Array(values) => values.push(value),
-                    _ => unreachable!("all are lists"),
+                    _ => unreachable!("every field is a list"),
                 }
             }
-            serde_json::to_vec(&fields).expect("plain data")
+            serde_json::to_vec(&fields).expect("JSON values serialize")
         })
     }
 
@@ -202,19 +201,20 @@ impl<'a> Asked<'a> {
 }
 
 fn escaped(byte: u8) -> String {
-    match byte.is_ascii_alphanumeric() {
-        true => char::from(byte).into(),
-        false => format!("%{byte:02x}"),
+    if byte.is_ascii_alphanumeric() {
+        char::from(byte).into()
+    } else {
+        format!("%{byte:02x}")
     }
 }
 
-/// Whether a query says how long it may take, however that is written.
+/// Returns whether a URL may set a timeout, in whatever encoding.
 fn may_stop(text: &str) -> bool {
     let text = percent_decode_str(text).decode_utf8_lossy();
     let letters: String = text.chars().filter(char::is_ascii_alphabetic).collect();
     letters.to_ascii_lowercase().contains("timeout")
 }
 
-fn may_stop_in(body: &[u8]) -> bool {
+fn body_may_stop(body: &[u8]) -> bool {
     body.contains(&b'\\') || may_stop(&String::from_utf8_lossy(body))
 }

@@ -1,11 +1,9 @@
-//! Inputs made of seeds, by a few changes each, without looking at what they do.
+//! Inputs made from seeds by a few random changes each, without feedback from the code under test.
 
-use std::iter;
-
-/// Changes to a seed, at most.
+/// The most changes that are made to one seed.
 const CHANGES_MAX: u64 = 4;
 
-/// Bytes and numbers at which things end.
+/// Numbers at the edges of their types, which readers are most likely to get wrong.
 const EDGES: [u64; 10] = [
     0,
     1,
@@ -19,22 +17,23 @@ const EDGES: [u64; 10] = [
     u64::MAX,
 ];
 
-/// Mutations of seeds, without end.
-pub(super) struct Mutations {
+/// An endless sequence of mutations of seeds.
+pub(crate) struct Mutations {
     random: Random,
     seeds: Vec<Vec<u8>>,
 }
 
 impl Mutations {
-    /// The same seeds and number give the same mutations.
-    pub(super) fn new(seed: u64, seeds: Vec<Vec<u8>>) -> Mutations {
+    /// Returns the mutations that `seed` determines: the same seeds and number give the same ones.
+    pub(crate) fn new(seed: u64, seeds: Vec<Vec<u8>>) -> Mutations {
         Mutations {
             random: Random(seed),
             seeds,
         }
     }
 
-    /// One change: a bit, a number, or a piece that goes, comes twice, or comes from another seed.
+    /// Makes one change: flips a bit, sets a number, or removes, repeats or inserts a piece, which may
+    /// come from another seed.
     fn change(&mut self, input: &mut Vec<u8>) {
         let random = &mut self.random;
         let at = random.below(input.len());
@@ -69,7 +68,9 @@ impl Iterator for Mutations {
     fn next(&mut self) -> Option<Vec<u8>> {
         let mut input = self.seeds[self.random.below(self.seeds.len())].clone();
         let changes = 1 + self.random.next() % CHANGES_MAX;
-        iter::repeat_n((), changes as usize).for_each(|()| self.change(&mut input));
+        for _ in 0..changes {
+            self.change(&mut input);
+        }
         Some(input)
     }
 }
@@ -86,7 +87,7 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `bound`; 0 when there is none.
+    /// Returns a number below `bound`, or 0 if `bound` is 0.
     fn below(&mut self, bound: usize) -> usize {
         (self.next() % bound.max(1) as u64) as usize
     }

@@ -1,29 +1,27 @@
-//! Fuzzing in small: what reads foreign bytes is given mutations of what it should be given.
+//! The smoke run: every fuzz target with its seeds and a few thousand mutations of them.
 //!
-//! The inputs are the same in every run: they follow from [`SEED`] alone. `scripts/fuzz` makes
-//! others, for as long as it is let, of the same targets.
+//! [`SEED`] alone determines the inputs, so every run has the same ones. `scripts/fuzz` runs the same
+//! targets with other inputs, for longer.
 
 mod mutation;
-mod targets;
 
+use fuzzing::TARGETS;
 use mutation::Mutations;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use targets::TARGETS;
 
-/// Another number is another set of inputs.
+/// Another number gives another set of inputs.
 const SEED: u64 = 20_260_101;
 
-/// Runs a target with its seeds and mutations of them; a failure shows the input.
+/// Runs a target on its seeds and on mutations of them. A failure prints the input.
 fn smoke(name: &str) {
     let target = TARGETS.iter().find(|target| target.name == name);
-    let target = target.expect("there is a target of that name");
+    let target = target.expect("TARGETS has the name");
     let seeds = (target.seeds)();
     assert!(!seeds.is_empty());
-    let inputs = u64::from(target.smoke_inputs);
-    let mutations = Mutations::new(SEED, seeds.clone()).take(inputs as usize);
+    let mutations = Mutations::new(SEED, seeds.clone()).take(target.smoke_inputs as usize);
     for (number, input) in seeds.clone().into_iter().chain(mutations).enumerate() {
-        let run = catch_unwind(AssertUnwindSafe(|| (target.run)(&input)));
-        if run.is_err() {
+        let outcome = catch_unwind(AssertUnwindSafe(|| (target.run)(&input)));
+        if outcome.is_err() {
             let shown = &input[..input.len().min(4096)];
             panic!(
                 "{name}: input {number} of seed {SEED}, {} bytes: {}",
@@ -34,7 +32,7 @@ fn smoke(name: &str) {
     }
 }
 
-/// A test for each target: they run side by side, and a failure has the target's name.
+/// Makes one test for each target: they run in parallel, and a failure names the target.
 macro_rules! smoke_tests {
     ($($name:ident)*) => {
         $(
@@ -52,4 +50,7 @@ macro_rules! smoke_tests {
     };
 }
 
-smoke_tests!(frames messages shard manifest pattern query text rules ranks answer request http);
+smoke_tests!(
+    frames messages shard manifest pattern query text ignore_rules package_ranks backend_reply
+    query_string http
+);

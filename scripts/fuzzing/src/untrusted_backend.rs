@@ -1,6 +1,6 @@
-//! The frontend between two strangers: what a backend answers, and what a browser asks for.
+//! A frontend whose backend sends arbitrary bytes, and whose clients send arbitrary query strings.
 
-use super::wire;
+use crate::{samples, wire};
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::Request;
@@ -16,21 +16,21 @@ use std::time::Duration;
 use tokio::runtime::Runtime;
 use tower_service::Service;
 
-/// Far longer than a target runs: who says nothing here has nothing to say.
+/// Longer than any fuzz run, because the backend of this module never sends a heartbeat.
 const SILENCE_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// A frontend with one backend, which answers everything with [`ANSWER`].
+/// A frontend with one backend, which answers every request with [`REPLY`].
 struct Site {
     runtime: Runtime,
     app: Router,
     _spool: tempfile::TempDir,
 }
 
-/// What the backend says, whatever it is asked for.
-static ANSWER: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+/// The bytes with which the backend answers every request.
+static REPLY: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
-/// Held while a target runs: both use the one site.
-static TURN: Mutex<()> = Mutex::new(());
+/// Held while a target runs, because both targets set [`REPLY`] of the one site.
+static RUNNING: Mutex<()> = Mutex::new(());
 
 fn site() -> &'static Site {
     static SITE: OnceLock<Site> = OnceLock::new();
@@ -53,27 +53,24 @@ fn site() -> &'static Site {
 }
 
 fn backend() -> Backend {
-    Backend::new("stranger", || {
+    Backend::new("untrusted", || {
         let (ours, theirs) = UnixStream::pair()?;
         thread::spawn(move || serve(ours));
         Ok(Stream::Unix(theirs))
     })
 }
 
-/// Greets, waits for a request, answers it, and hangs up.
+/// Sends a greeting, waits for a request, answers it, and closes the connection.
 fn serve(mut stream: UnixStream) -> Option<()> {
     let mut hello = Vec::new();
-    wire::hello().encode(&mut hello).ok()?;
+    samples::hello().encode(&mut hello).ok()?;
     stream.write_all(&hello).ok()?;
     let mut decoder = Decoder::new();
     loop {
         match decoder.decode().ok()?.map(|frame| frame.kind) {
             Some(Kind::Search | Kind::File) => {
-                let answer = ANSWER
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .clone();
-                return stream.write_all(&answer).ok();
+                let reply = REPLY.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                return stream.write_all(&reply).ok();
             }
             Some(_) => {}
             None => match stream.read(decoder.space()).ok()? {
@@ -85,35 +82,38 @@ fn serve(mut stream: UnixStream) -> Option<()> {
 }
 
 impl Site {
-    /// Asks for a path, and gives back the status and the body.
+    /// Requests a path, and returns the status and the body.
     fn get(&self, path: &str) -> (u16, Vec<u8>) {
         let request = Request::get(path).body(Body::empty());
-        let request = request.expect("a path is what it is given");
+        let request = request.expect("the target escapes the path");
         let mut app = self.app.clone();
         self.runtime.block_on(async {
-            let response = app.call(request).await.expect("it cannot fail");
+            let response = app
+                .call(request)
+                .await
+                .expect("the router returns no error");
             let status = response.status().as_u16();
             let body = to_bytes(response.into_body(), usize::MAX).await;
-            // An export that finds its spool damaged breaks off.
+            // An export ends early when its spool is damaged.
             (status, body.unwrap_or_default().to_vec())
         })
     }
 }
 
-fn answer_with(bytes: Vec<u8>) {
-    *ANSWER.lock().unwrap_or_else(PoisonError::into_inner) = bytes;
+fn reply_with(bytes: Vec<u8>) {
+    *REPLY.lock().unwrap_or_else(PoisonError::into_inner) = bytes;
 }
 
-/// What a backend sends after it was asked, its frames' checksums made good: pages, exports and
-/// files are had, whatever it is.
-pub(super) fn answer(data: &[u8]) {
+/// Sends the input as the backend's answer, with correct checksums, and requests pages, exports and
+/// files from it.
+pub(crate) fn reply(data: &[u8]) {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let _running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
     let mut stream = data.to_vec();
-    wire::make_good(&mut stream);
-    answer_with(stream);
+    wire::correct_checksums(&mut stream);
+    reply_with(stream);
     let site = site();
-    // Each time another query: the same one would be had from the spool.
+    // A new query each time: an old one would be answered from the spool.
     let q = format!("needle{}", NUMBER.fetch_add(1, Ordering::Relaxed));
     let (status, body) = site.get(&format!("/api/v2/search?q={q}&explain=true"));
     assert!(matches!(status, 200 | 400 | 503), "{status}");
@@ -121,10 +121,10 @@ pub(super) fn answer(data: &[u8]) {
         return;
     }
     let page: serde_json::Value = serde_json::from_slice(&body).expect("JSON");
-    let complete = page["complete"].as_bool().expect("it is said");
-    let missing = page["missing"].as_array().expect("it is said");
+    let complete = page["complete"].as_bool().expect("every page has it");
+    let missing = page["missing"].as_array().expect("every page has it");
     assert_eq!(complete, missing.is_empty());
-    let id = page["id"].as_str().expect("it has one");
+    let id = page["id"].as_str().expect("every page has one");
     for path in [
         format!("/api/v2/search/{id}?group=package&per_package=2"),
         format!("/api/v2/search/{id}/export?format=text"),
@@ -138,21 +138,21 @@ pub(super) fn answer(data: &[u8]) {
     }
 }
 
-pub(super) fn answer_seeds() -> Vec<Vec<u8>> {
+pub(crate) fn reply_seeds() -> Vec<Vec<u8>> {
     let mut whole = Vec::new();
-    let _ = wire::batch(&mut whole);
+    let _ = samples::batch(&mut whole);
     let mut seeds = vec![whole.clone()];
-    let _ = wire::skip().encode(&mut whole);
-    let _ = wire::end().encode(&mut whole);
+    let _ = samples::skip().encode(&mut whole);
+    let _ = samples::end().encode(&mut whole);
     seeds.push(whole);
-    seeds.extend(wire::samples());
+    seeds.extend(samples::samples());
     seeds
 }
 
-/// The part of an address behind `?`, for every page that has one.
-pub(super) fn request(data: &[u8]) {
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-    answer_with(answer_seeds().remove(1));
+/// Requests a page with an arbitrary query string. The first byte of an input selects the page.
+pub(crate) fn query_string(data: &[u8]) {
+    let _running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+    reply_with(reply_seeds().remove(1));
     let Some((&page, query)) = data.split_first() else {
         return;
     };
@@ -164,15 +164,15 @@ pub(super) fn request(data: &[u8]) {
         "/api/v2/search/0123456789abcdef",
         "/",
     ];
-    let query: String = query.iter().map(|&byte| in_address(byte)).collect();
+    let query: String = query.iter().map(|&byte| in_url(byte)).collect();
     let path = format!("{}?{query}", pages[usize::from(page) % pages.len()]);
     let (status, body) = site().get(&path);
     assert_ne!(status, 500, "{path}");
     assert!(!body.is_empty(), "{path}");
 }
 
-/// A byte as an address may hold it.
-pub(super) fn in_address(byte: u8) -> String {
+/// Returns a byte as a URL may contain it: as it is, or percent-encoded.
+pub(crate) fn in_url(byte: u8) -> String {
     match byte {
         b'%' | b'&' | b'=' | b'+' | b'-' | b'.' | b'_' | b'~' | b'/' => char::from(byte).into(),
         _ if byte.is_ascii_alphanumeric() => char::from(byte).into(),
@@ -180,7 +180,7 @@ pub(super) fn in_address(byte: u8) -> String {
     }
 }
 
-pub(super) fn request_seeds() -> Vec<Vec<u8>> {
+pub(crate) fn query_string_seeds() -> Vec<Vec<u8>> {
     let queries = [
         (
             0,
@@ -199,11 +199,11 @@ pub(super) fn request_seeds() -> Vec<Vec<u8>> {
         .into()
 }
 
-/// What the mutations are made of reaches all that follows a right answer.
+/// The seeds reach the code behind a valid answer.
 #[test]
-fn an_answer_that_is_right_is_complete() {
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-    answer_with(answer_seeds().remove(1));
+fn valid_reply_gives_a_complete_page() {
+    let _running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+    reply_with(reply_seeds().remove(1));
     let (status, body) = site().get("/api/v2/search?q=right");
     let page: serde_json::Value = serde_json::from_slice(&body).expect("JSON");
     assert_eq!(
@@ -211,7 +211,7 @@ fn an_answer_that_is_right_is_complete() {
         (200, &true.into(), &2.into()),
         "{page}"
     );
-    answer_with(wire::samples().remove(7));
+    reply_with(samples::samples().remove(7));
     let (status, text) = site().get("/api/v2/file?package=p_1&path=a/b.c");
     assert_eq!((status, &text[..]), (200, &b"int needle;\n"[..]));
 }

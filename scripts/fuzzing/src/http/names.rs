@@ -1,10 +1,13 @@
-//! What requests are made of, each in a table: a byte of an input is a place in one.
+//! Methods, routes, headers and parameters. A byte of an input is an index into one of these tables.
 
-pub(super) const REQUEST_END: u8 = 0xff;
-pub(super) const PART_END: u8 = 0xfe;
+/// Separates two requests of an input. It does not occur in UTF-8.
+pub(crate) const REQUEST_END: u8 = 0xff;
 
-/// All addresses, and some that are none. What stands for a part of one is `{}`.
-pub(super) const ROUTES: &[&str] = &[
+/// Separates two parts of a request. It does not occur in UTF-8.
+pub(crate) const PART_END: u8 = 0xfe;
+
+/// All routes, and some that do not exist. `{}` stands for a variable part.
+pub(crate) const ROUTES: &[&str] = &[
     "/api/v2/search",
     "/search",
     "/api/v2/search/{}",
@@ -43,12 +46,13 @@ pub(super) const ROUTES: &[&str] = &[
     "//{}/../search",
 ];
 
-/// Most requests are of the first kind.
-pub(super) const METHODS: [&str; 10] = [
+/// Methods. Most requests use the first.
+pub(crate) const METHODS: [&str; 10] = [
     "GET", "GET", "GET", "GET", "POST", "DELETE", "HEAD", "OPTIONS", "PUT", "BREW",
 ];
 
-pub(super) const HEADERS: [&str; 9] = [
+/// Request headers that some route reads.
+pub(crate) const HEADERS: [&str; 9] = [
     "if-none-match",
     "accept-encoding",
     "content-type",
@@ -60,8 +64,8 @@ pub(super) const HEADERS: [&str; 9] = [
     "range",
 ];
 
-/// What the addresses have, and one that none has.
-pub(super) const PARAMETERS: &[&str] = &[
+/// Parameters of the routes, and one that no route has.
+pub(crate) const PARAMETERS: &[&str] = &[
     "q",
     "mode",
     "case",
@@ -100,26 +104,30 @@ pub(super) const PARAMETERS: &[&str] = &[
     "qq",
 ];
 
-/// Parts that are neither headers nor parameters: of the address behind `?`, as they are; of a path;
-/// and a body.
-pub(super) const OTHERS: [&str; 3] = ["?", "{}", "body"];
+/// Parts that are neither headers nor parameters: a raw piece of the query string, a variable part of
+/// the path, and a body.
+pub(crate) const OTHERS: [&str; 3] = ["?", "{}", "body"];
 
-/// A request as bytes, from the names of what is in it.
-pub(super) fn ask(method: &str, route: &str, parts: &[(&str, &str)]) -> Vec<u8> {
-    let of = |name: &str, names: &[&str]| {
-        let at = names.iter().position(|&known| known == name);
-        at.unwrap_or_else(|| panic!("there is no {name}")) as u8
+/// Encodes a request, given the names and values of its parts.
+pub(crate) fn encode<'a>(
+    method: &str,
+    route: &str,
+    parts: impl Iterator<Item = (&'a str, &'a str)>,
+) -> Vec<u8> {
+    let index = |name: &str, names: &[&str]| {
+        let index = names.iter().position(|&known| known == name);
+        index.unwrap_or_else(|| panic!("no table has `{name}`")) as u8
     };
     let kinds = [&OTHERS[..], &HEADERS, PARAMETERS].concat();
-    let mut out = vec![of(route, ROUTES), of(method, &METHODS)];
-    for (name, held) in parts {
-        out.extend_from_slice(&[PART_END, of(name, &kinds)]);
-        out.extend_from_slice(held.as_bytes());
+    let mut out = vec![index(route, ROUTES), index(method, &METHODS)];
+    for (name, value) in parts {
+        out.extend_from_slice(&[PART_END, index(name, &kinds)]);
+        out.extend_from_slice(value.as_bytes());
     }
     out
 }
 
-/// Requests as an input.
-pub(super) fn input(requests: &[Vec<u8>]) -> Vec<u8> {
+/// Joins requests to an input.
+pub(crate) fn join(requests: &[Vec<u8>]) -> Vec<u8> {
     requests.join(&REQUEST_END)
 }
