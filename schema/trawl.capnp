@@ -10,11 +10,11 @@ struct Hello {
   # Backend -> frontend, first on every connection, and again on an idle one when the backend has
   # taken up a new manifest, or after a second without a change (the heartbeat of an idle one).
   protocol @0 :UInt32;
-  shards @1 :List(Shard);
+  shards @1 :List(ShardInfo);
   updated @2 :UInt64;        # when the manifest was written, seconds since 1970
 }
 
-struct Shard {
+struct ShardInfo {
   id @0 :Data;               # 32 bytes; equal ids, equal shards, wherever they are served
   packages @1 :UInt32;
   documents @2 :UInt32;
@@ -101,7 +101,7 @@ struct Batch {
   lines @7 :List(Line);      # matches and their context, ascending, each line once
   ranges @8 :List(Range);    # the ranges of all lines, in order
   windows @9 :List(Window);  # the lines of which only a part is sent, ascending by line
-  runs @10 :List(Run);       # the matches over several lines, ascending by line
+  spans @10 :List(Span);     # the matches over several lines, ascending by line
 }
 
 struct Line {
@@ -124,7 +124,7 @@ struct Window {
   lineBytes @2 :UInt64;      # the whole line, without its end
 }
 
-struct Run {
+struct Span {
   line @0 :UInt32;           # index in Batch.lines, which has all its lines, joined by \n
   lines @1 :UInt32;          # how many there are, two at least
 }
@@ -227,7 +227,7 @@ struct FileReply {
 
 struct ListRequest {
   # Frontend -> backend: what there is, in the order of names. Answered by one LIST or ERROR.
-  enum What {
+  enum Kind {
     packages @0;             # whose directory begins with `prefix`, and that go by the name `package`
                              # when there is one
     children @1;             # of `package`: what is in the directory `prefix`, empty or with a / at its
@@ -235,7 +235,7 @@ struct ListRequest {
     skipped @2;              # of `package`, or of all when that is empty: what is not searchable and has
                              # a path that begins with `prefix`, or lies on the way to it
   }
-  what @0 :What;
+  kind @0 :Kind;
   package @1 :Data;          # by its directory, or by its name
   prefix @2 :Data;
   after @3 :Data;            # only names behind this one: of packages directories, of children paths,
@@ -244,11 +244,11 @@ struct ListRequest {
 }
 
 struct ListReply {
-  entries @0 :List(Entry);
+  entries @0 :List(ListEntry);
   more @1 :Bool;             # there are others behind the last
 }
 
-struct Entry {
+struct ListEntry {
   package @0 :Data;          # as its directory was named
   path @1 :Data;             # empty: it is a package
   documents @2 :UInt32;

@@ -8,8 +8,8 @@
 //! Without INDEX, as `cargo test` runs it, the index is of one small package.
 
 use backend::Backend;
+use backend::LiveShards;
 use backend::server::Options;
-use backend::snapshot::Live;
 use index::corpus::sources;
 use index::indexing::{self, BuildOptions};
 use schema::frame::{Decoder, Kind};
@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let runtime = tokio::runtime::Runtime::new()?;
     let _guard = runtime.enter();
-    let backend = Backend::start(Live::open(&index)?, Options::default());
+    let backend = Backend::start(LiveShards::open(&index)?, Options::default());
     let (ours, theirs) = UnixStream::pair()?;
     theirs.set_nonblocking(true)?;
     let theirs = tokio::net::UnixStream::from_std(theirs)?;

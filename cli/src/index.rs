@@ -9,7 +9,7 @@ use index::block::BLOCK_BYTES_RANGE;
 use index::corpus::{self, Source};
 use index::document::Popularity;
 use index::indexing::{
-    self, BuildOptions, Changes, MEMORY_BYTES_MIN, Outcome, Progress, Read, Report,
+    self, BuildOptions, Changes, MEMORY_BYTES_MIN, Outcome, Progress, ReadStats, Report,
 };
 use progress::Watch;
 use std::collections::HashMap;
@@ -180,7 +180,7 @@ fn closing_line(report: &Report, out: &Path, elapsed: Duration) -> String {
     }
     let read = &report.read;
     let mut line = String::new();
-    if report.outcome == Outcome::BuiltAnew {
+    if report.outcome == Outcome::Rebuilt {
         line.push_str("the index was built with other options, so all of it was read again\n");
     }
     line.push_str(&what_was_read(read, elapsed));
@@ -196,7 +196,7 @@ fn closing_line(report: &Report, out: &Path, elapsed: Duration) -> String {
     format!("{line}; {index}; {}", what_was_left_out(read, out))
 }
 
-fn what_was_read(read: &Read, elapsed: Duration) -> String {
+fn what_was_read(read: &ReadStats, elapsed: Duration) -> String {
     let seconds = elapsed.as_secs_f64().max(0.001);
     let rate = size::show((read.text_bytes as f64 / seconds) as u64);
     format!(
@@ -207,7 +207,7 @@ fn what_was_read(read: &Read, elapsed: Duration) -> String {
     )
 }
 
-fn what_was_left_out(read: &Read, out: &Path) -> String {
+fn what_was_left_out(read: &ReadStats, out: &Path) -> String {
     let left_out: u64 = read.skipped.values().sum();
     if left_out == 0 {
         return "nothing was left out".to_owned();

@@ -5,13 +5,13 @@
 //! name, the list ends there.
 
 use crate::error::FileError;
-use schema::message::{Entry, ListReply, ListRequest, What};
+use schema::message::{ListEntry, ListKind, ListReply, ListRequest};
 
 /// A list, of the backends that could be reached.
 #[derive(Clone, Debug, Default)]
 pub struct Listing {
     /// In the order of their names.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<ListEntry>,
     /// Whether there are others behind the last.
     pub more: bool,
     /// The backends whose entries are missing, and why.
@@ -32,11 +32,11 @@ impl Listing {
 }
 
 /// What an entry is ordered by, and what [`ListRequest::after`] is compared with.
-pub(crate) fn name(what: What, entry: &Entry) -> Vec<u8> {
-    match what {
-        What::Packages => entry.package.clone(),
-        What::Children => entry.path.clone(),
-        What::Skipped => [&entry.package[..], &entry.path].join(&b'/'),
+pub fn name(kind: ListKind, entry: &ListEntry) -> Vec<u8> {
+    match kind {
+        ListKind::Packages => entry.package.clone(),
+        ListKind::Children => entry.path.clone(),
+        ListKind::Skipped => [&entry.package[..], &entry.path].join(&b'/'),
     }
 }
 
@@ -48,11 +48,11 @@ pub(crate) fn merge(request: &ListRequest, replies: Vec<ListReply>) -> ListReply
         .iter()
         .filter(|reply| reply.more)
         .map(|reply| reply.entries.last())
-        .map(|last| last.map_or(Vec::new(), |last| name(request.what, last)))
+        .map(|last| last.map_or(Vec::new(), |last| name(request.kind, last)))
         .min();
     let entries = replies.into_iter().flat_map(|reply| reply.entries);
     let mut named: Vec<_> = entries
-        .map(|entry| (name(request.what, &entry), entry))
+        .map(|entry| (name(request.kind, &entry), entry))
         .filter(|(name, _)| end.as_ref().is_none_or(|end| name <= end))
         .collect();
     named.sort_by(|(a, _), (b, _)| a.cmp(b));
@@ -74,7 +74,7 @@ mod tests {
 
     fn request(after: Vec<u8>, count: u32) -> ListRequest {
         ListRequest {
-            what: What::Packages,
+            kind: ListKind::Packages,
             package: Vec::new(),
             prefix: Vec::new(),
             after,
@@ -86,9 +86,9 @@ mod tests {
     fn reply(names: &BTreeSet<u8>, request: &ListRequest, most: usize) -> ListReply {
         let behind = names.iter().filter(|&&name| vec![name] > request.after);
         let count = most.min(request.count as usize);
-        let entry = |&name: &u8| Entry {
+        let entry = |&name: &u8| ListEntry {
             package: vec![name],
-            ..Entry::default()
+            ..ListEntry::default()
         };
         ListReply {
             entries: behind.clone().take(count).map(entry).collect(),

@@ -22,7 +22,7 @@ mod skip;
 mod sources;
 mod walk;
 
-pub use read::{BINARY_HEAD_BYTES, CHUNK_BYTES, Outcome, TextSink, read};
+pub use read::{BINARY_HEAD_BYTES, CHUNK_BYTES, ReadOutcome, TextSink, read};
 pub use skip::{SkipReason, Skipped};
 pub use sources::{Source, sources};
 pub use walk::{File, Walk, WalkOptions, signature, walk};
@@ -30,7 +30,7 @@ pub use walk::{File, Walk, WalkOptions, signature, walk};
 /// Why a corpus cannot be had. What only concerns one file is a [`SkipReason`] instead.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Error {
+pub enum CorpusError {
     /// A source is not there.
     #[error("{}: no such directory", path.display())]
     Missing {

@@ -25,7 +25,7 @@ const ATTEMPTS_MAX: usize = 5;
 
 /// Why an index cannot be opened.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub enum IndexError {
     /// There is no such directory, or none that holds an index.
     #[error("{}: no Trawl index here; build one with `trawl index --out {} SOURCE...`",
             path.display(), path.display())]
@@ -53,11 +53,11 @@ pub enum Error {
         /// The manifest.
         path: PathBuf,
         /// Why.
-        reason: manifest::Error,
+        reason: manifest::ManifestError,
     },
     /// A shard cannot be used.
     #[error(transparent)]
-    Shard(#[from] shard::Error),
+    Shard(#[from] shard::ShardError),
     /// A shard is not the one that the manifest names.
     #[error("{}: not the shard that the manifest names: remove it and build the index again with \
              `trawl index`", path.display())]
@@ -77,18 +77,18 @@ pub struct Index {
 
 impl Index {
     /// Opens the index in `directory`.
-    pub fn open(directory: &Path) -> Result<Index, Error> {
-        Index::open_again(directory, &[])
+    pub fn open(directory: &Path) -> Result<Index, IndexError> {
+        Index::reopen(directory, &[])
     }
 
     /// As [`open`](Self::open); a shard that is among `open` and not damaged stays open, with the
     /// pages that have been checked, and only what of it counts is new.
-    pub fn open_again(directory: &Path, open: &[Arc<Shard>]) -> Result<Index, Error> {
+    pub fn reopen(directory: &Path, open: &[Arc<Shard>]) -> Result<Index, IndexError> {
         let mut attempts = 1;
         loop {
             match Self::open_once(directory, open) {
                 // The manifest was replaced between its reading and the shards'.
-                Err(Error::Shard(shard::Error::Io { source, .. }))
+                Err(IndexError::Shard(shard::ShardError::Io { source, .. }))
                     if source.kind() == io::ErrorKind::NotFound && attempts < ATTEMPTS_MAX =>
                 {
                     attempts += 1;
@@ -98,7 +98,7 @@ impl Index {
         }
     }
 
-    fn open_once(directory: &Path, open: &[Arc<Shard>]) -> Result<Index, Error> {
+    fn open_once(directory: &Path, open: &[Arc<Shard>]) -> Result<Index, IndexError> {
         let manifest = read_manifest(directory)?;
         let shards = manifest.shards.iter();
         let shards = shards.map(|entry| open_shard(directory, entry, open));
@@ -114,7 +114,7 @@ pub(crate) fn open_shard(
     directory: &Path,
     entry: &ShardEntry,
     open: &[Arc<Shard>],
-) -> Result<Arc<Shard>, Error> {
+) -> Result<Arc<Shard>, IndexError> {
     let path = directory.join(&entry.file);
     let mut open = open.iter();
     let shard = match open.find(|shard| shard.file_id() == entry.id && !shard.is_damaged()) {
@@ -122,7 +122,7 @@ pub(crate) fn open_shard(
         None => Arc::new(Shard::open(&path)?),
     };
     if shard.file_id() != entry.id || shard.package_count() as usize != entry.packages.len() {
-        return Err(Error::Swapped { path });
+        return Err(IndexError::Swapped { path });
     }
     match entry.dead() {
         dead if dead == shard.dead() => Ok(shard),
@@ -131,18 +131,18 @@ pub(crate) fn open_shard(
 }
 
 /// Reads the manifest of the index in `directory`.
-pub fn read_manifest(directory: &Path) -> Result<Manifest, Error> {
+pub fn read_manifest(directory: &Path) -> Result<Manifest, IndexError> {
     let path = directory.join(MANIFEST);
     let text = fs::read(&path).map_err(|source| match source.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Error::NotAnIndex {
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => IndexError::NotAnIndex {
             path: directory.to_owned(),
         },
-        _ => Error::Io {
+        _ => IndexError::Io {
             path: path.clone(),
             source,
         },
     })?;
-    Manifest::parse(&text).map_err(|reason| Error::Manifest { path, reason })
+    Manifest::parse(&text).map_err(|reason| IndexError::Manifest { path, reason })
 }
 
 /// Changes when, and only when, the manifest in `directory` is replaced: what to look at to see a
@@ -164,27 +164,27 @@ pub struct Lock(File);
 
 impl Lock {
     /// Takes the lock of `directory`, which must exist.
-    pub fn take(directory: &Path) -> Result<Lock, Error> {
+    pub fn take(directory: &Path) -> Result<Lock, IndexError> {
         let path = directory.join(LOCK);
         let open = File::options()
             .create(true)
             .truncate(false)
             .write(true)
             .open(&path);
-        let file = open.map_err(|source| Error::Io {
+        let file = open.map_err(|source| IndexError::Io {
             path: path.clone(),
             source,
         })?;
         match file.try_lock() {
             Ok(()) => {
                 let marked = file.set_len(0).and_then(|()| (&file).write_all(MARK));
-                marked.map_err(|source| Error::Io { path, source })?;
+                marked.map_err(|source| IndexError::Io { path, source })?;
                 Ok(Lock(file))
             }
-            Err(TryLockError::WouldBlock) => Err(Error::Locked {
+            Err(TryLockError::WouldBlock) => Err(IndexError::Locked {
                 path: directory.to_owned(),
             }),
-            Err(TryLockError::Error(source)) => Err(Error::Io { path, source }),
+            Err(TryLockError::Error(source)) => Err(IndexError::Io { path, source }),
         }
     }
 }

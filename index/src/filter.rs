@@ -6,23 +6,24 @@
 //! Nothing here knows a shard: [`Shard::filtered_candidates`](crate::shard::Shard::filtered_candidates) asks.
 //!
 //! ```
-//! use index::filter::{Filters, Test, Tree, Value};
+//! use index::filter::{Filters, Predicate, FilterExpr, Value};
 //!
-//! let package = Tree::Test(Test::package(Value::Exact("i3-wm")).unwrap());
-//! let vendor = Tree::Test(Test::path(Value::Regexp("^vendor/")).unwrap());
+//! let package = FilterExpr::Predicate(Predicate::package(Value::Exact("i3-wm")).unwrap());
+//! let vendor = FilterExpr::Predicate(Predicate::path(Value::Regexp("^vendor/")).unwrap());
 //! let mut filters = Filters::default();
 //! filters.add(package);
-//! filters.add(Tree::Not(Box::new(vendor)));
-//! filters.add(Tree::Test(Test::language("c++").unwrap()));
-//! assert!(filters.leave_package(b"i3-wm_4.22"));
-//! assert!(filters.leave_document(b"i3-wm_4.22", b"src/a.cc"));
-//! assert!(!filters.leave_document(b"i3-wm_4.22", b"vendor/a.cc"));
+//! filters.add(FilterExpr::Not(Box::new(vendor)));
+//! filters.add(FilterExpr::Predicate(Predicate::language("c++").unwrap()));
+//! assert!(filters.accepts_package(b"i3-wm_4.22"));
+//! assert!(filters.accepts_document(b"i3-wm_4.22", b"src/a.cc"));
+//! assert!(!filters.accepts_document(b"i3-wm_4.22", b"vendor/a.cc"));
 //! ```
 
-use crate::document::{extension, language, language_named, language_similar_to, split_version};
+use crate::document::{extension, language, language_named, language_similar_to};
 use crate::plan::{self, BadPattern};
 use globset::{GlobBuilder, GlobMatcher};
 use regex::bytes::{Regex, RegexBuilder};
+use schema::name::package_name;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -56,27 +57,27 @@ pub struct UnknownLanguage {
 #[derive(Debug, Default)]
 pub struct Filters {
     /// Of packages alone: asked before anything else is looked at.
-    packages: Vec<Tree>,
+    packages: Vec<FilterExpr>,
     /// All others.
-    documents: Vec<Tree>,
+    documents: Vec<FilterExpr>,
 }
 
 /// Tests, and how they are joined.
 #[derive(Debug)]
-pub enum Tree {
+pub enum FilterExpr {
     /// One.
-    Test(Test),
+    Predicate(Predicate),
     /// All of them hold.
-    All(Vec<Tree>),
+    All(Vec<FilterExpr>),
     /// One of them holds.
-    Any(Vec<Tree>),
+    Any(Vec<FilterExpr>),
     /// It does not hold.
-    Not(Box<Tree>),
+    Not(Box<FilterExpr>),
 }
 
 /// Something that is so of a document or not.
 #[derive(Debug)]
-pub struct Test(Kind);
+pub struct Predicate(Kind);
 
 #[derive(Debug)]
 enum Kind {
@@ -100,7 +101,7 @@ enum Text {
 
 impl Filters {
     /// Leaves only what `tree` holds of.
-    pub fn add(&mut self, tree: Tree) {
+    pub fn add(&mut self, tree: FilterExpr) {
         match tree.is_of_packages() {
             true => self.packages.push(tree),
             false => self.documents.push(tree),
@@ -108,83 +109,85 @@ impl Filters {
     }
 
     /// Whether packages must be asked.
-    pub fn ask_packages(&self) -> bool {
+    pub fn has_package_filters(&self) -> bool {
         !self.packages.is_empty()
     }
 
     /// Whether documents must be asked.
-    pub fn ask_documents(&self) -> bool {
+    pub fn has_document_filters(&self) -> bool {
         !self.documents.is_empty()
     }
 
     /// Whether the package in `directory` is searched.
-    pub fn leave_package(&self, directory: &[u8]) -> bool {
+    pub fn accepts_package(&self, directory: &[u8]) -> bool {
         self.packages.iter().all(|tree| tree.holds(directory, b""))
     }
 
     /// Whether, of a package that is searched, the document at `path` is.
-    pub fn leave_document(&self, directory: &[u8], path: &[u8]) -> bool {
+    pub fn accepts_document(&self, directory: &[u8], path: &[u8]) -> bool {
         self.documents
             .iter()
             .all(|tree| tree.holds(directory, path))
     }
 }
 
-impl Tree {
+impl FilterExpr {
     /// Whether it holds of the document at `path` in the package in `directory`.
     pub fn holds(&self, directory: &[u8], path: &[u8]) -> bool {
         match self {
-            Tree::Test(test) => test.holds(directory, path),
-            Tree::All(parts) => parts.iter().all(|part| part.holds(directory, path)),
-            Tree::Any(parts) => parts.iter().any(|part| part.holds(directory, path)),
-            Tree::Not(inner) => !inner.holds(directory, path),
+            FilterExpr::Predicate(test) => test.holds(directory, path),
+            FilterExpr::All(parts) => parts.iter().all(|part| part.holds(directory, path)),
+            FilterExpr::Any(parts) => parts.iter().any(|part| part.holds(directory, path)),
+            FilterExpr::Not(inner) => !inner.holds(directory, path),
         }
     }
 
     fn is_of_packages(&self) -> bool {
         match self {
-            Tree::Test(test) => matches!(test.0, Kind::Package(_)),
-            Tree::All(parts) | Tree::Any(parts) => parts.iter().all(Tree::is_of_packages),
-            Tree::Not(inner) => inner.is_of_packages(),
+            FilterExpr::Predicate(test) => matches!(test.0, Kind::Package(_)),
+            FilterExpr::All(parts) | FilterExpr::Any(parts) => {
+                parts.iter().all(FilterExpr::is_of_packages)
+            }
+            FilterExpr::Not(inner) => inner.is_of_packages(),
         }
     }
 }
 
-impl Test {
+impl Predicate {
     /// The package's name is as `value` says.
-    pub fn package(value: Value<'_>) -> Result<Test, BadPattern> {
-        Ok(Test(Kind::Package(Text::compile(value)?)))
+    pub fn package(value: Value<'_>) -> Result<Predicate, BadPattern> {
+        Ok(Predicate(Kind::Package(Text::compile(value)?)))
     }
 
     /// The path is.
-    pub fn path(value: Value<'_>) -> Result<Test, BadPattern> {
-        Ok(Test(Kind::Path(Text::compile(value)?)))
+    pub fn path(value: Value<'_>) -> Result<Predicate, BadPattern> {
+        Ok(Predicate(Kind::Path(Text::compile(value)?)))
     }
 
     /// The package's directory, `/` and the path are.
-    pub fn name(value: Value<'_>) -> Result<Test, BadPattern> {
-        Ok(Test(Kind::Name(Text::compile(value)?)))
+    pub fn name(value: Value<'_>) -> Result<Predicate, BadPattern> {
+        Ok(Predicate(Kind::Name(Text::compile(value)?)))
     }
 
     /// The document is in the language `name`, whatever its case.
-    pub fn language(name: &str) -> Result<Test, UnknownLanguage> {
+    pub fn language(name: &str) -> Result<Predicate, UnknownLanguage> {
         let named = language_named(name).ok_or_else(|| UnknownLanguage {
             name: name.to_owned(),
             similar: language_similar_to(name),
         })?;
-        Ok(Test(Kind::Language(named)))
+        Ok(Predicate(Kind::Language(named)))
     }
 
     /// The file's name ends with a dot and `extension`, whatever its case.
-    pub fn extension(extension: &str) -> Test {
+    pub fn extension(extension: &str) -> Predicate {
         let extension = extension.strip_prefix('.').unwrap_or(extension);
-        Test(Kind::Extension(extension.to_ascii_lowercase().into()))
+        Predicate(Kind::Extension(extension.to_ascii_lowercase().into()))
     }
 
     fn holds(&self, directory: &[u8], path: &[u8]) -> bool {
         match &self.0 {
             Kind::Package(text) => {
-                text.is(split_version(directory).0) || (!text.is_regexp() && text.is(directory))
+                text.is(package_name(directory)) || (!text.is_regexp() && text.is(directory))
             }
             Kind::Path(text) => text.is(path),
             Kind::Name(text) => text.is(&[directory, b"/", path].concat()),
@@ -264,7 +267,7 @@ mod tests {
     use super::*;
 
     /// A column of filters, as `-=text`: `-` negates, `=` is exact, `:` is a glob.
-    fn filters(test: fn(Value<'_>) -> Result<Test, BadPattern>, typed: &str) -> Filters {
+    fn filters(test: fn(Value<'_>) -> Result<Predicate, BadPattern>, typed: &str) -> Filters {
         let mut filters = Filters::default();
         for typed in typed.split_whitespace() {
             let (text, negated) = match typed.strip_prefix('-') {
@@ -276,9 +279,9 @@ mod tests {
                 (":", text) => Value::Glob(text),
                 _ => Value::Regexp(text),
             };
-            let tree = Tree::Test(test(value).unwrap());
+            let tree = FilterExpr::Predicate(test(value).unwrap());
             filters.add(match negated {
-                true => Tree::Not(Box::new(tree)),
+                true => FilterExpr::Not(Box::new(tree)),
                 false => tree,
             });
         }
@@ -306,12 +309,12 @@ mod tests {
             ("-:*_6*", &[0, 1, 3]),
         ];
         for (typed, expected) in table {
-            let filters = filters(Test::package, typed);
-            let left = |&number: &usize| filters.leave_package(directories[number].as_bytes());
+            let filters = filters(Predicate::package, typed);
+            let left = |&number: &usize| filters.accepts_package(directories[number].as_bytes());
             let left: Vec<usize> = (0..directories.len()).filter(left).collect();
             assert_eq!(left, expected, "{typed}");
-            assert_eq!(filters.ask_packages(), !typed.is_empty());
-            assert!(!filters.ask_documents() && filters.leave_document(b"", b"x"));
+            assert_eq!(filters.has_package_filters(), !typed.is_empty());
+            assert!(!filters.has_document_filters() && filters.accepts_document(b"", b"x"));
         }
     }
 
@@ -334,25 +337,25 @@ mod tests {
             ("-:vendor/**", &[0, 2, 3]),
         ];
         for (typed, expected) in table {
-            let filters = filters(Test::path, typed);
+            let filters = filters(Predicate::path, typed);
             let left: Vec<usize> = (0..paths.len())
-                .filter(|&number| filters.leave_document(b"p", paths[number]))
+                .filter(|&number| filters.accepts_document(b"p", paths[number]))
                 .collect();
             assert_eq!(left, expected, "{typed}");
-            assert!(filters.ask_documents() && !filters.ask_packages());
+            assert!(filters.has_document_filters() && !filters.has_package_filters());
         }
     }
 
     #[test]
     fn languages_are_exact_whatever_their_case() {
-        let c = Tree::Test(Test::language("c").unwrap());
+        let c = FilterExpr::Predicate(Predicate::language("c").unwrap());
         assert!(c.holds(b"p", b"a.c") && !c.holds(b"p", b"a.cc"));
         assert!(!c.holds(b"p", b"no-language"));
-        let makefile = Test::language("MAKEFILE").unwrap();
+        let makefile = Predicate::language("MAKEFILE").unwrap();
         assert!(makefile.holds(b"p", b"Makefile") && !makefile.holds(b"p", b"no-language"));
-        let unknown = Test::language("Pyton").unwrap_err();
+        let unknown = Predicate::language("Pyton").unwrap_err();
         assert_eq!(unknown.similar, Some("Python"));
-        assert!(Test::language("cpp").unwrap().holds(b"p", b"a.cc"));
+        assert!(Predicate::language("cpp").unwrap().holds(b"p", b"a.cc"));
     }
 
     #[test]
@@ -366,39 +369,39 @@ mod tests {
             ("tar.gz", "a.tar.gz", false),
             ("c", ".c", false),
         ] {
-            let test = Test::extension(typed);
+            let test = Predicate::extension(typed);
             assert_eq!(test.holds(b"p", path.as_bytes()), holds, "{typed} {path}");
         }
     }
 
     #[test]
     fn tests_are_joined() {
-        let test = |test: Result<Test, BadPattern>| Tree::Test(test.unwrap());
-        let of_package = || test(Test::package(Value::Exact("p")));
-        let of_name = test(Test::name(Value::Regexp("^p_1/src/")));
+        let test = |test: Result<Predicate, BadPattern>| FilterExpr::Predicate(test.unwrap());
+        let of_package = || test(Predicate::package(Value::Exact("p")));
+        let of_name = test(Predicate::name(Value::Regexp("^p_1/src/")));
         let mut filters = Filters::default();
-        filters.add(Tree::Any(vec![of_package(), of_package()]));
-        assert!(filters.ask_packages() && !filters.ask_documents());
-        filters.add(Tree::Any(vec![
+        filters.add(FilterExpr::Any(vec![of_package(), of_package()]));
+        assert!(filters.has_package_filters() && !filters.has_document_filters());
+        filters.add(FilterExpr::Any(vec![
             of_name,
-            Tree::All(vec![
-                Tree::Not(Box::new(of_package())),
-                Tree::Test(Test::extension("h")),
+            FilterExpr::All(vec![
+                FilterExpr::Not(Box::new(of_package())),
+                FilterExpr::Predicate(Predicate::extension("h")),
             ]),
         ]));
-        assert!(filters.ask_documents());
-        assert!(filters.leave_document(b"p_1", b"src/a.c"));
-        assert!(!filters.leave_document(b"p_1", b"a.h"));
-        assert!(filters.leave_document(b"q_1", b"a.h"));
+        assert!(filters.has_document_filters());
+        assert!(filters.accepts_document(b"p_1", b"src/a.c"));
+        assert!(!filters.accepts_document(b"p_1", b"a.h"));
+        assert!(filters.accepts_document(b"q_1", b"a.h"));
     }
 
     #[test]
     fn what_is_wrong_says_where_and_why() {
-        let error = |text| Test::path(Value::Regexp(text)).unwrap_err();
+        let error = |text| Predicate::path(Value::Regexp(text)).unwrap_err();
         assert_eq!(error("ü(b").at, Some(2));
         assert!(error(r"\w{1000}").reason.contains("FILTER_BYTES_MAX"));
-        assert!(Test::path(Value::Exact("(b")).is_ok());
-        let glob = |text| Test::path(Value::Glob(text)).unwrap_err().reason;
+        assert!(Predicate::path(Value::Exact("(b")).is_ok());
+        let glob = |text| Predicate::path(Value::Glob(text)).unwrap_err().reason;
         assert!(glob("a[").contains("not a glob"));
         assert!(glob(&"{a,b}{c,d}".repeat(9999)).contains("FILTER_BYTES_MAX"));
     }

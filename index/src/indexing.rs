@@ -21,13 +21,14 @@ mod task;
 use crate::block::BLOCK_BYTES;
 use crate::corpus::{self, Source, Walk, WalkOptions};
 use crate::directory::{self, Lock};
-use crate::document::{Popularity, split_version};
+use crate::document::Popularity;
 use crate::manifest::Options;
 use crate::shard::{self, PackageId, Shard};
 use fate::Fate;
 use fnv::FnvHasher;
 use joined::{Joined, Written};
 use present::Present;
+use schema::name::package_name;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hasher;
 use std::io;
@@ -126,7 +127,7 @@ pub struct Report {
     /// Shards.
     pub shards: u64,
     /// What was read from the sources.
-    pub read: Read,
+    pub read: ReadStats,
     /// Packages that were in the index, were not read again, and still are in it.
     pub kept: u64,
     /// Packages that were in the index and are not any more: superseded, removed or pruned.
@@ -139,7 +140,7 @@ pub struct Report {
 
 /// What was read from the sources.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Read {
+pub struct ReadStats {
     /// Packages.
     pub packages: u64,
     /// Documents.
@@ -157,7 +158,7 @@ pub enum Outcome {
     #[default]
     Built,
     /// It was built with other options: all of it was read again.
-    BuiltAnew,
+    Rebuilt,
     /// It has a new manifest.
     Updated,
     /// There was nothing to do, and it is as it was.
@@ -166,13 +167,13 @@ pub enum Outcome {
 
 /// Why an index could not be built.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub enum BuildError {
     /// A source's fault.
     #[error(transparent)]
-    Corpus(#[from] corpus::Error),
+    Corpus(#[from] corpus::CorpusError),
     /// The index directory's.
     #[error(transparent)]
-    Directory(#[from] directory::Error),
+    Directory(#[from] directory::IndexError),
     /// It cannot be written.
     #[error("{}: cannot be written", path.display())]
     Write {
@@ -185,7 +186,7 @@ pub enum Error {
     #[error("{reason}; with --prune it is built anew from the given sources alone")]
     Unusable {
         /// Why it is of no use.
-        reason: directory::Error,
+        reason: directory::IndexError,
     },
     /// A package that is to be removed is not there.
     #[error("no package `{name}` in the index{}", did_you_mean(nearest.as_deref()))]
@@ -216,9 +217,9 @@ pub enum Error {
     },
 }
 
-impl From<shard::Error> for Error {
-    fn from(error: shard::Error) -> Self {
-        Error::Directory(error.into())
+impl From<shard::ShardError> for BuildError {
+    fn from(error: shard::ShardError) -> Self {
+        BuildError::Directory(error.into())
     }
 }
 
@@ -246,7 +247,7 @@ pub fn build(
     out: &Path,
     options: &BuildOptions,
     progress: &Progress,
-) -> Result<Report, Error> {
+) -> Result<Report, BuildError> {
     let _lock = begin(out)?;
     let mut present = Present::none(out, options.options);
     present.remove_others(&directory::read_manifest(out).ok())?;
@@ -264,7 +265,7 @@ pub fn update(
     out: &Path,
     options: &BuildOptions,
     progress: &Progress,
-) -> Result<Report, Error> {
+) -> Result<Report, BuildError> {
     let mut options = options.clone();
     if sources.is_empty() {
         // There must be something to drop from, and what is kept stays as it is.
@@ -305,13 +306,13 @@ pub fn is_current(
 }
 
 /// Creates the directory and takes its lock.
-fn begin(out: &Path) -> Result<Lock, Error> {
+fn begin(out: &Path) -> Result<Lock, BuildError> {
     fs::create_dir_all(out).map_err(write_error(out))?;
     Ok(Lock::take(out)?)
 }
 
-fn write_error(out: &Path) -> impl Fn(io::Error) -> Error + Copy {
-    |source| Error::Write {
+fn write_error(out: &Path) -> impl Fn(io::Error) -> BuildError + Copy {
+    |source| BuildError::Write {
         path: out.to_owned(),
         source,
     }
@@ -352,7 +353,7 @@ fn best_first(
 ) -> Vec<Package> {
     let package = |source: Source| Package {
         popularity: known
-            .get(split_version(&source.name).0)
+            .get(package_name(&source.name))
             .copied()
             .unwrap_or_default(),
         name: source.name.clone(),
@@ -389,7 +390,7 @@ fn write(
     directory: &Path,
     options: &BuildOptions,
     progress: &Progress,
-) -> Result<Written, Error> {
+) -> Result<Written, BuildError> {
     let count = packages.len() as u64;
     progress.packages.fetch_add(count, Ordering::Relaxed);
     let mut joined = Joined::new(directory, options);
@@ -402,11 +403,11 @@ fn run_pipeline(
     options: &BuildOptions,
     progress: &Progress,
     joined: &mut Joined<'_>,
-) -> Result<(), Error> {
+) -> Result<(), BuildError> {
     let sizes = Sizes::of(options);
     let jobs = options.jobs.max(1);
     let (task_sender, tasks) = mpsc::sync_channel::<Task>(1);
-    let (done_sender, done) = mpsc::sync_channel::<Result<Done, Error>>(jobs);
+    let (done_sender, done) = mpsc::sync_channel::<Result<Done, BuildError>>(jobs);
     // Only the workers own the receiver: when they have ended, early or not, so does the walker.
     let tasks = Arc::new(Mutex::new(tasks));
     let directory = joined.directory;
@@ -430,10 +431,10 @@ fn run_pipeline(
 /// Takes segments as they come and joins them in the order of their tasks. What waits for its
 /// turn is bounded by the number of workers: each has one task at a time.
 fn join_in_order(
-    done: mpsc::Receiver<Result<Done, Error>>,
+    done: mpsc::Receiver<Result<Done, BuildError>>,
     packages: &[Package],
     joined: &mut Joined<'_>,
-) -> Result<(), Error> {
+) -> Result<(), BuildError> {
     let mut waiting = BTreeMap::new();
     let mut next = 0;
     for result in done {

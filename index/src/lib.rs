@@ -10,7 +10,7 @@
 //!
 //! ```
 //! use index::indexing::{BuildOptions, Progress, build};
-//! use index::{corpus, directory::Index, filter::{Filters, Test, Tree}, plan, shard::Candidates};
+//! use index::{corpus, directory::Index, filter::{Filters, Predicate, FilterExpr}, plan, shard::Candidates};
 //!
 //! let there = tempfile::tempdir().unwrap();
 //! let source = there.path().join("hello_1.0");
@@ -29,7 +29,7 @@
 //! assert_eq!(shard.candidates(&query).unwrap(), Candidates::Blocks(vec![0]));
 //!
 //! let mut filters = Filters::default();
-//! filters.add(Tree::Test(Test::language("Python").unwrap()));
+//! filters.add(FilterExpr::Predicate(Predicate::language("Python").unwrap()));
 //! let left = shard.filtered_candidates(&query, &filters, &|| false).unwrap();
 //! assert_eq!(left, Some(Candidates::Blocks(vec![])));
 //! ```

@@ -87,7 +87,7 @@ impl ShardEntry {
 
 /// Why text is not a manifest.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Error {
+pub enum ManifestError {
     /// It does not begin as one.
     #[error("not the manifest of a Trawl index")]
     NotAManifest,
@@ -132,19 +132,19 @@ impl Manifest {
     }
 
     /// Reads a manifest.
-    pub fn parse(text: &[u8]) -> Result<Manifest, Error> {
-        let text = str::from_utf8(text).map_err(|_| Error::NotAManifest)?;
+    pub fn parse(text: &[u8]) -> Result<Manifest, ManifestError> {
+        let text = str::from_utf8(text).map_err(|_| ManifestError::NotAManifest)?;
         let title = text.lines().next().unwrap_or_default();
         let version = title
             .strip_prefix(TITLE)
             .and_then(|version| version.parse().ok());
         match version {
-            None => return Err(Error::NotAManifest),
-            Some(version) if version > VERSION => return Err(Error::Newer(version)),
+            None => return Err(ManifestError::NotAManifest),
+            Some(version) if version > VERSION => return Err(ManifestError::Newer(version)),
             Some(_) => {}
         }
         let lines = text.lines().count();
-        let body = checked_body(text).ok_or(Error::Corrupt { line: lines })?;
+        let body = checked_body(text).ok_or(ManifestError::Corrupt { line: lines })?;
         let mut manifest = Manifest {
             options: Options {
                 block_bytes: 0,
@@ -155,11 +155,11 @@ impl Manifest {
         for (index, line) in body.lines().enumerate().skip(1) {
             manifest
                 .parse_record(line)
-                .ok_or(Error::Corrupt { line: index + 1 })?;
+                .ok_or(ManifestError::Corrupt { line: index + 1 })?;
         }
         match manifest.is_consistent() {
             true => Ok(manifest),
-            false => Err(Error::Corrupt { line: lines }),
+            false => Err(ManifestError::Corrupt { line: lines }),
         }
     }
 
@@ -323,11 +323,14 @@ mod tests {
 
     #[test]
     fn what_is_no_manifest_says_so() {
-        assert_eq!(Manifest::parse(b""), Err(Error::NotAManifest));
-        assert_eq!(Manifest::parse(b"hello\n"), Err(Error::NotAManifest));
+        assert_eq!(Manifest::parse(b""), Err(ManifestError::NotAManifest));
+        assert_eq!(
+            Manifest::parse(b"hello\n"),
+            Err(ManifestError::NotAManifest)
+        );
         assert_eq!(
             Manifest::parse(b"trawl-index 2\nwhatever\n"),
-            Err(Error::Newer(2))
+            Err(ManifestError::Newer(2))
         );
     }
 
@@ -349,7 +352,10 @@ mod tests {
     fn check_corrupt(manifest: &Manifest) {
         let text = manifest.render();
         let parsed = Manifest::parse(text.as_bytes());
-        assert!(matches!(parsed, Err(Error::Corrupt { .. })), "{text}");
+        assert!(
+            matches!(parsed, Err(ManifestError::Corrupt { .. })),
+            "{text}"
+        );
     }
 
     #[test]
@@ -388,7 +394,10 @@ mod tests {
             let body = format!("{TITLE}{VERSION}\n{records}");
             let text = format!("{body}end {:08x}\n", crc32c::crc32c(body.as_bytes()));
             let parsed = Manifest::parse(text.as_bytes());
-            assert!(matches!(parsed, Err(Error::Corrupt { .. })), "{text}");
+            assert!(
+                matches!(parsed, Err(ManifestError::Corrupt { .. })),
+                "{text}"
+            );
         }
     }
 }

@@ -17,9 +17,9 @@ use regex_syntax::hir::{Class, Hir, HirKind, Repetition};
 use std::collections::BTreeSet;
 use std::fmt;
 
-mod across;
+mod multiline;
 
-pub use across::{Documents, plan_across};
+pub use multiline::{DocumentQuery, plan_multiline};
 
 /// Strings in an exact set. A pattern with more alternatives is planned by their begins and ends.
 const EXACT_MAX: usize = 128;
@@ -39,7 +39,7 @@ pub(crate) const NESTING_MAX: u32 = 250;
 
 /// What must hold for a block to be a candidate.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Query {
+pub enum TrigramQuery {
     /// Nothing: every block is a candidate.
     All,
     /// What no block can satisfy.
@@ -47,9 +47,9 @@ pub enum Query {
     /// The block holds the trigram.
     Trigram(Trigram),
     /// All of them; at least two.
-    And(Vec<Query>),
+    And(Vec<TrigramQuery>),
     /// One of them; at least two.
-    Or(Vec<Query>),
+    Or(Vec<TrigramQuery>),
 }
 
 /// Why a pattern cannot be planned or searched.
@@ -70,7 +70,7 @@ pub struct BadPattern {
 /// assert_eq!(query.to_string(), r#""\"r\"" "en(" "fop" "ope" "pen""#);
 /// assert_eq!(index::plan::plan("a|bc", false).unwrap().to_string(), "all");
 /// ```
-pub fn plan(pattern: &str, ignore_case: bool) -> Result<Query, BadPattern> {
+pub fn plan(pattern: &str, ignore_case: bool) -> Result<TrigramQuery, BadPattern> {
     let hir = parse(pattern, ignore_case)?;
     Ok(Info::of(&hir).into_query())
 }
@@ -101,64 +101,64 @@ pub(crate) fn parse(pattern: &str, ignore_case: bool) -> Result<Hir, BadPattern>
         })
 }
 
-impl Query {
+impl TrigramQuery {
     /// All of `queries`, simplified.
-    pub fn and(queries: impl IntoIterator<Item = Query>) -> Query {
+    pub fn and(queries: impl IntoIterator<Item = TrigramQuery>) -> TrigramQuery {
         let mut parts = BTreeSet::new();
         for query in queries {
             match query {
-                Query::All => {}
-                Query::None => return Query::None,
-                Query::And(inner) => parts.extend(inner),
+                TrigramQuery::All => {}
+                TrigramQuery::None => return TrigramQuery::None,
+                TrigramQuery::And(inner) => parts.extend(inner),
                 other => drop(parts.insert(other)),
             }
         }
-        Query::from_parts(parts, Query::All, Query::And)
+        TrigramQuery::from_parts(parts, TrigramQuery::All, TrigramQuery::And)
     }
 
     /// One of `queries`, simplified.
-    pub fn or(queries: impl IntoIterator<Item = Query>) -> Query {
+    pub fn or(queries: impl IntoIterator<Item = TrigramQuery>) -> TrigramQuery {
         let mut parts = BTreeSet::new();
         for query in queries {
             match query {
-                Query::None => {}
-                Query::All => return Query::All,
-                Query::Or(inner) => parts.extend(inner),
+                TrigramQuery::None => {}
+                TrigramQuery::All => return TrigramQuery::All,
+                TrigramQuery::Or(inner) => parts.extend(inner),
                 other => drop(parts.insert(other)),
             }
         }
-        if parts.iter().map(Query::nodes).sum::<usize>() > NODES_MAX {
-            return Query::All;
+        if parts.iter().map(TrigramQuery::nodes).sum::<usize>() > NODES_MAX {
+            return TrigramQuery::All;
         }
         let common = common_factors(&parts);
         if common.is_empty() || parts.len() < 2 {
-            return Query::from_parts(parts, Query::None, Query::Or);
+            return TrigramQuery::from_parts(parts, TrigramQuery::None, TrigramQuery::Or);
         }
         let rest = parts.iter().map(|part| {
-            Query::and(
+            TrigramQuery::and(
                 part.factors()
                     .iter()
                     .filter(|factor| !common.contains(factor))
                     .cloned(),
             )
         });
-        let rest = Query::or(rest.collect::<Vec<_>>());
-        Query::and(common.iter().cloned().chain([rest]))
+        let rest = TrigramQuery::or(rest.collect::<Vec<_>>());
+        TrigramQuery::and(common.iter().cloned().chain([rest]))
     }
 
     /// What the query is the AND of.
-    fn factors(&self) -> &[Query] {
+    fn factors(&self) -> &[TrigramQuery] {
         match self {
-            Query::And(parts) => parts,
+            TrigramQuery::And(parts) => parts,
             other => std::slice::from_ref(other),
         }
     }
 
     fn from_parts(
-        mut parts: BTreeSet<Query>,
-        neutral: Query,
-        join: fn(Vec<Query>) -> Query,
-    ) -> Query {
+        mut parts: BTreeSet<TrigramQuery>,
+        neutral: TrigramQuery,
+        join: fn(Vec<TrigramQuery>) -> TrigramQuery,
+    ) -> TrigramQuery {
         match parts.len() {
             0 => neutral,
             1 => parts.pop_first().expect("one part"),
@@ -168,8 +168,8 @@ impl Query {
 
     fn nodes(&self) -> usize {
         match self {
-            Query::And(parts) | Query::Or(parts) => {
-                1 + parts.iter().map(Query::nodes).sum::<usize>()
+            TrigramQuery::And(parts) | TrigramQuery::Or(parts) => {
+                1 + parts.iter().map(TrigramQuery::nodes).sum::<usize>()
             }
             _ => 1,
         }
@@ -177,7 +177,7 @@ impl Query {
 }
 
 /// What every one of `parts` requires: `ab | abc` is `ab`, and `xa | xb` is `x` and one of a, b.
-fn common_factors(parts: &BTreeSet<Query>) -> BTreeSet<Query> {
+fn common_factors(parts: &BTreeSet<TrigramQuery>) -> BTreeSet<TrigramQuery> {
     let factors = parts
         .iter()
         .map(|part| BTreeSet::from_iter(part.factors().iter().cloned()));
@@ -185,14 +185,14 @@ fn common_factors(parts: &BTreeSet<Query>) -> BTreeSet<Query> {
 }
 
 /// `all`, `none`, `"abc"`; a space is AND, `(a | b)` is OR.
-impl fmt::Display for Query {
+impl fmt::Display for TrigramQuery {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Query::All => out.write_str("all"),
-            Query::None => out.write_str("none"),
-            Query::Trigram(trigram) => write!(out, "{trigram:?}"),
-            Query::And(parts) => write_joined(out, parts, " "),
-            Query::Or(parts) => {
+            TrigramQuery::All => out.write_str("all"),
+            TrigramQuery::None => out.write_str("none"),
+            TrigramQuery::Trigram(trigram) => write!(out, "{trigram:?}"),
+            TrigramQuery::And(parts) => write_joined(out, parts, " "),
+            TrigramQuery::Or(parts) => {
                 out.write_str("(")?;
                 write_joined(out, parts, " | ")?;
                 out.write_str(")")
@@ -201,13 +201,13 @@ impl fmt::Display for Query {
     }
 }
 
-impl fmt::Debug for Query {
+impl fmt::Debug for TrigramQuery {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, out)
     }
 }
 
-fn write_joined(out: &mut fmt::Formatter<'_>, parts: &[Query], with: &str) -> fmt::Result {
+fn write_joined(out: &mut fmt::Formatter<'_>, parts: &[TrigramQuery], with: &str) -> fmt::Result {
     for (index, part) in parts.iter().enumerate() {
         if index > 0 {
             out.write_str(with)?;
@@ -230,7 +230,7 @@ struct Info {
     /// Every match ends with one of these, of at most two bytes; used when not exact.
     ends: Strings,
     /// Holds for every match.
-    query: Query,
+    query: TrigramQuery,
 }
 
 impl Info {
@@ -279,7 +279,7 @@ impl Info {
             exact: Some(strings),
             begins: Strings::new(),
             ends: Strings::new(),
-            query: Query::All,
+            query: TrigramQuery::All,
         };
         if info.exact.as_ref().is_some_and(fits) {
             info
@@ -295,7 +295,7 @@ impl Info {
             exact: None,
             begins: empty.clone(),
             ends: empty,
-            query: Query::All,
+            query: TrigramQuery::All,
         }
     }
 
@@ -305,7 +305,7 @@ impl Info {
             return self;
         };
         Info {
-            query: Query::and([self.query, trigrams_of(&strings)]),
+            query: TrigramQuery::and([self.query, trigrams_of(&strings)]),
             begins: cut(&strings, begin),
             ends: cut(&strings, end),
             exact: None,
@@ -317,7 +317,7 @@ impl Info {
             && let Some(both) = product(a, b, EXACT_MAX)
             && fits(&both)
         {
-            let query = Query::and([self.query, next.query]);
+            let query = TrigramQuery::and([self.query, next.query]);
             return Info {
                 query,
                 ..Info::exact(both)
@@ -333,18 +333,18 @@ impl Info {
             widest(|bytes| product(&shorten(&before, end, bytes), strings, BORDER_MAX))
         });
         let (first, second) = (self.inexact(), next.inexact());
-        let across = [(2, 1), (1, 2)].map(|(before, behind)| {
+        let multiline = [(2, 1), (1, 2)].map(|(before, behind)| {
             let before = shorten(&first.ends, end, before);
             product(&before, &shorten(&second.begins, begin, behind), BORDER_MAX)
         });
-        let joined = across
+        let joined = multiline
             .iter()
             .chain([&begins, &ends])
             .flatten()
             .map(trigrams_of);
         Info {
             exact: None,
-            query: Query::and(joined.chain([first.query, second.query])),
+            query: TrigramQuery::and(joined.chain([first.query, second.query])),
             begins: begins.map_or(first.begins, |strings| cut(&strings, begin)),
             ends: ends.map_or(second.ends, |strings| cut(&strings, end)),
         }
@@ -355,7 +355,7 @@ impl Info {
             let both: Strings = a.union(b).cloned().collect();
             if fits(&both) {
                 return Info {
-                    query: Query::or([self.query, other.query]),
+                    query: TrigramQuery::or([self.query, other.query]),
                     ..Info::exact(both)
                 };
             }
@@ -365,11 +365,11 @@ impl Info {
             exact: None,
             begins: cut(&a.begins.union(&b.begins).cloned().collect(), begin),
             ends: cut(&a.ends.union(&b.ends).cloned().collect(), end),
-            query: Query::or([a.query, b.query]),
+            query: TrigramQuery::or([a.query, b.query]),
         }
     }
 
-    fn into_query(self) -> Query {
+    fn into_query(self) -> TrigramQuery {
         self.inexact().query
     }
 }
@@ -422,12 +422,15 @@ fn product(a: &Strings, b: &Strings, max: usize) -> Option<Strings> {
 
 /// What holds for a text that contains one of `strings`. One that holds a line's end cannot be
 /// contained in a line.
-fn trigrams_of(strings: &Strings) -> Query {
-    Query::or(strings.iter().map(|string| {
+fn trigrams_of(strings: &Strings) -> TrigramQuery {
+    TrigramQuery::or(strings.iter().map(|string| {
         let windows = string
             .windows(3)
             .map(|window| [window[0], window[1], window[2]]);
-        Query::and(windows.map(|bytes| Trigram::of(bytes).map_or(Query::None, Query::Trigram)))
+        TrigramQuery::and(
+            windows
+                .map(|bytes| Trigram::of(bytes).map_or(TrigramQuery::None, TrigramQuery::Trigram)),
+        )
     }))
 }
 

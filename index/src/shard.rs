@@ -54,7 +54,7 @@ pub struct BlockId(pub u32);
 
 /// Why a shard cannot be read.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub enum ShardError {
     /// The file system's reason.
     #[error("{}: cannot be read", path.display())]
     Io {
@@ -156,8 +156,8 @@ pub struct Shard {
 
 impl Shard {
     /// Opens the file at `path`.
-    pub fn open(path: &Path) -> Result<Shard, Error> {
-        let bytes = file::map(path).map_err(|source| Error::Io {
+    pub fn open(path: &Path) -> Result<Shard, ShardError> {
+        let bytes = file::map(path).map_err(|source| ShardError::Io {
             path: path.to_owned(),
             source,
         })?;
@@ -165,7 +165,7 @@ impl Shard {
     }
 
     /// A shard of `bytes`; `path` is for messages.
-    pub fn from_bytes(path: &Path, bytes: Bytes) -> Result<Shard, Error> {
+    pub fn from_bytes(path: &Path, bytes: Bytes) -> Result<Shard, ShardError> {
         let header = read_header(path, &bytes)?;
         let checksums = extent(&header, Section::Checksums);
         let table = &bytes[checksums.start as usize..checksums.end as usize];
@@ -188,7 +188,7 @@ impl Shard {
     /// Whether the file still is what was opened: if so, all that has been read of it so far is
     /// true. Once it is not, it never is again, and the shard must be opened anew. It costs a system
     /// call, some tenths of a microsecond.
-    pub fn intact(&self) -> Result<(), Error> {
+    pub fn intact(&self) -> Result<(), ShardError> {
         match self.bytes.damage() {
             None => Ok(()),
             Some(Damage::Lost { offset }) => Err(corrupt(
@@ -196,7 +196,7 @@ impl Shard {
                 offset,
                 "the file was cut or its disk failed while it was in use",
             )),
-            Some(Damage::Written) => Err(Error::Changed {
+            Some(Damage::Written) => Err(ShardError::Changed {
                 path: self.path.clone(),
             }),
         }
@@ -256,7 +256,7 @@ impl Shard {
 
     /// The trigram number `index`, ascending; `index` must be below
     /// [`trigram_count`](Self::trigram_count).
-    pub fn trigram(&self, index: u32) -> Result<Trigram, Error> {
+    pub fn trigram(&self, index: u32) -> Result<Trigram, ShardError> {
         let value = self.dictionary_entry(index)? >> 40;
         Ok(Trigram::from_value(value as u32))
     }
@@ -268,7 +268,7 @@ impl Shard {
     }
 
     /// A document; `id` must be below [`document_count`](Self::document_count).
-    pub fn document(&self, id: DocId) -> Result<Document<'_>, Error> {
+    pub fn document(&self, id: DocId) -> Result<Document<'_>, ShardError> {
         let entry: &DocumentEntry = self.entry(Section::Documents, id.0)?;
         let first = entry.first_block.get();
         let end = match id.0 + 1 < self.document_count() {
@@ -293,7 +293,7 @@ impl Shard {
 
     /// The document that a block belongs to; `block` must be below
     /// [`block_count`](Self::block_count).
-    pub fn document_of(&self, block: BlockId) -> Result<DocId, Error> {
+    pub fn document_of(&self, block: BlockId) -> Result<DocId, ShardError> {
         let behind = self.partition_point(Section::Documents, |entry: &DocumentEntry| {
             entry.first_block.get() <= block.0
         })?;
@@ -304,7 +304,7 @@ impl Shard {
     }
 
     /// A package; `id` must be below [`package_count`](Self::package_count).
-    pub fn package(&self, id: PackageId) -> Result<Package<'_>, Error> {
+    pub fn package(&self, id: PackageId) -> Result<Package<'_>, ShardError> {
         let entry: &PackageEntry = self.entry(Section::Packages, id.0)?;
         let first = entry.first_document.get();
         let end = match id.0 + 1 < self.package_count() {
@@ -327,7 +327,7 @@ impl Shard {
     }
 
     /// The package that a document belongs to.
-    pub fn package_of(&self, document: DocId) -> Result<PackageId, Error> {
+    pub fn package_of(&self, document: DocId) -> Result<PackageId, ShardError> {
         let behind = self.partition_point(Section::Packages, |entry: &PackageEntry| {
             entry.first_document.get() <= document.0
         })?;
@@ -340,14 +340,14 @@ impl Shard {
     /// No document behind `document` has a higher static rank. Packages are in the order of their
     /// popularity and documents in that of their class, so it is the higher one of the document's
     /// own and of what the next package could have at best.
-    pub fn static_rank_bound(&self, document: DocId) -> Result<f32, Error> {
+    pub fn static_rank_bound(&self, document: DocId) -> Result<f32, ShardError> {
         let own = self.document(document)?.static_rank;
         let next = PackageId(self.package_of(document)?.0 + 1);
         Ok(own.max(self.static_rank_from(next)?))
     }
 
     /// No document of `package` or of one behind it has a higher static rank.
-    pub fn static_rank_from(&self, package: PackageId) -> Result<f32, Error> {
+    pub fn static_rank_from(&self, package: PackageId) -> Result<f32, ShardError> {
         if package.0 >= self.package_count() {
             return Ok(0.0);
         }
@@ -356,7 +356,7 @@ impl Shard {
     }
 
     /// The document at `path` in the live package whose directory is `directory`.
-    pub fn find(&self, directory: &[u8], path: &[u8]) -> Result<Option<DocId>, Error> {
+    pub fn find(&self, directory: &[u8], path: &[u8]) -> Result<Option<DocId>, ShardError> {
         for package in self.live_packages() {
             let package = self.package(package)?;
             if package.directory != directory {
@@ -372,7 +372,7 @@ impl Shard {
     }
 
     /// The number of the first line of a block, from 1.
-    pub fn first_line(&self, block: BlockId) -> Result<u32, Error> {
+    pub fn first_line(&self, block: BlockId) -> Result<u32, ShardError> {
         Ok(self
             .entry::<BlockEntry>(Section::Blocks, block.0)?
             .first_line
@@ -380,7 +380,7 @@ impl Shard {
     }
 
     /// Where blocks lie in the text of all documents, in bytes.
-    pub fn text_range(&self, blocks: Range<u32>) -> Result<Range<u64>, Error> {
+    pub fn text_range(&self, blocks: Range<u32>) -> Result<Range<u64>, ShardError> {
         let start = self
             .entry::<BlockEntry>(Section::Blocks, blocks.start)?
             .offset
@@ -396,7 +396,7 @@ impl Shard {
     }
 
     /// What was left out of live packages, in their order.
-    pub fn skipped(&self) -> Result<Vec<SkippedFile>, Error> {
+    pub fn skipped(&self) -> Result<Vec<SkippedFile>, ShardError> {
         self.skipped_where(|_, _| true)
     }
 
@@ -406,7 +406,7 @@ impl Shard {
     pub fn skipped_where(
         &self,
         mut keep: impl FnMut(PackageId, &[u8]) -> bool,
-    ) -> Result<Vec<SkippedFile>, Error> {
+    ) -> Result<Vec<SkippedFile>, ShardError> {
         let mut rest = self.slice(Section::Skipped, 0..self.section_bytes(Section::Skipped))?;
         let mut files = Vec::new();
         while !rest.is_empty() {
@@ -428,19 +428,19 @@ impl Shard {
     }
 
     /// Checks every page that has not been checked yet.
-    pub fn verify(&self) -> Result<(), Error> {
+    pub fn verify(&self) -> Result<(), ShardError> {
         let end = extent(&self.header, Section::Checksums).start;
         self.check_pages(PAGE_BYTES as u64..end)?;
         self.intact()
     }
 
     /// The error for tables that contradict each other, though their checksums are right.
-    pub fn inconsistent(&self, what: &'static str) -> Error {
+    pub fn inconsistent(&self, what: &'static str) -> ShardError {
         self.corrupt(Section::Documents, what)
     }
 
     /// Sections must hold what the header counts.
-    fn check_tables(&self) -> Result<(), Error> {
+    fn check_tables(&self) -> Result<(), ShardError> {
         let expected = [
             (Section::Content, self.text_bytes()),
             (Section::Packages, u64::from(self.package_count()) * 24),
@@ -461,7 +461,7 @@ impl Shard {
         Ok(())
     }
 
-    fn name(&self, offset: u64, bytes: u32) -> Result<&[u8], Error> {
+    fn name(&self, offset: u64, bytes: u32) -> Result<&[u8], ShardError> {
         if bytes > NAME_BYTES_MAX {
             return Err(self.corrupt(Section::Names, "length of a name"));
         }
@@ -469,13 +469,13 @@ impl Shard {
         self.slice(Section::Names, offset..end)
     }
 
-    fn corrupt(&self, section: Section, what: &'static str) -> Error {
+    fn corrupt(&self, section: Section, what: &'static str) -> ShardError {
         self.corrupt_at(extent(&self.header, section).start, what)
     }
 
     /// The error for what does not fit together: because the file is not what it was, if so.
     #[cold]
-    fn corrupt_at(&self, offset: u64, what: &'static str) -> Error {
+    fn corrupt_at(&self, offset: u64, what: &'static str) -> ShardError {
         let intact = self.intact();
         intact
             .err()
@@ -483,7 +483,7 @@ impl Shard {
     }
 
     /// The dictionary's entry number `index`.
-    fn dictionary_entry(&self, index: u32) -> Result<u64, Error> {
+    fn dictionary_entry(&self, index: u32) -> Result<u64, ShardError> {
         Ok(self.entry::<U64>(Section::Dictionary, index)?.get())
     }
 }
@@ -498,8 +498,8 @@ fn counts(header: &Header) -> Counts {
     }
 }
 
-fn corrupt(path: &Path, offset: u64, what: &'static str) -> Error {
-    Error::Corrupt {
+fn corrupt(path: &Path, offset: u64, what: &'static str) -> ShardError {
+    ShardError::Corrupt {
         path: path.to_owned(),
         offset,
         what,
@@ -511,9 +511,9 @@ fn extent(header: &Header, section: Section) -> Range<u64> {
     extent.offset.get()..extent.offset.get() + extent.bytes.get()
 }
 
-fn read_header(path: &Path, bytes: &[u8]) -> Result<Header, Error> {
+fn read_header(path: &Path, bytes: &[u8]) -> Result<Header, ShardError> {
     if !bytes.starts_with(&MAGIC) {
-        return Err(Error::NotAShard {
+        return Err(ShardError::NotAShard {
             path: path.to_owned(),
         });
     }
@@ -526,7 +526,7 @@ fn read_header(path: &Path, bytes: &[u8]) -> Result<Header, Error> {
     };
     // A later version may lay out everything behind its number in another way.
     if header.version.get() > VERSION {
-        return Err(Error::Newer {
+        return Err(ShardError::Newer {
             path: path.to_owned(),
             version: header.version.get(),
         });

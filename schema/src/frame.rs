@@ -85,7 +85,7 @@ impl Kind {
 
 /// Why bytes are not a stream of frames. None of these can be recovered from on the same stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Error {
+pub enum FrameError {
     /// The header claims more than a frame may have.
     #[error("a frame of {bytes} bytes, the most is {bytes_max}")]
     TooLong {
@@ -120,7 +120,7 @@ pub struct Frame<'a> {
 }
 
 /// Appends a frame of `kind` around `payload`, a multiple of 8 bytes long, to `out`.
-pub fn encode(kind: Kind, payload: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
+pub fn encode(kind: Kind, payload: &[u8], out: &mut Vec<u8>) -> Result<(), FrameError> {
     encode_with(kind, out, |out| out.extend_from_slice(payload))
 }
 
@@ -130,7 +130,7 @@ pub(crate) fn encode_with(
     kind: Kind,
     out: &mut Vec<u8>,
     payload: impl FnOnce(&mut Vec<u8>),
-) -> Result<(), Error> {
+) -> Result<(), FrameError> {
     let start = out.len();
     out.extend_from_slice(&[0; HEADER_BYTES]);
     payload(out);
@@ -139,7 +139,7 @@ pub(crate) fn encode_with(
     if bytes > FRAME_BYTES_MAX {
         out.truncate(start);
         let bytes_max = FRAME_BYTES_MAX;
-        return Err(Error::TooLong { bytes, bytes_max });
+        return Err(FrameError::TooLong { bytes, bytes_max });
     }
     let (header, payload) = frame.split_at_mut(HEADER_BYTES);
     assert_eq!(payload.len() % 8, 0, "a payload is whole words");
@@ -151,11 +151,11 @@ pub(crate) fn encode_with(
 }
 
 /// The frame that `bytes` begin with; `None` while it is incomplete.
-pub fn decode(bytes: &[u8]) -> Result<Option<Frame<'_>>, Error> {
+pub fn decode(bytes: &[u8]) -> Result<Option<Frame<'_>>, FrameError> {
     decode_within(bytes, FRAME_BYTES_MAX)
 }
 
-fn decode_within(bytes: &[u8], bytes_max: usize) -> Result<Option<Frame<'_>>, Error> {
+fn decode_within(bytes: &[u8], bytes_max: usize) -> Result<Option<Frame<'_>>, FrameError> {
     let Some(header) = bytes.get(..HEADER_BYTES) else {
         return Ok(None);
     };
@@ -165,7 +165,7 @@ fn decode_within(bytes: &[u8], bytes_max: usize) -> Result<Option<Frame<'_>>, Er
     };
     let expected = u32::from_le_bytes([header[8], header[9], header[10], header[11]]);
     if checksum(&header[..8], payload) != expected {
-        return Err(Error::Checksum);
+        return Err(FrameError::Checksum);
     }
     Ok(Some(Frame {
         kind,
@@ -174,16 +174,16 @@ fn decode_within(bytes: &[u8], bytes_max: usize) -> Result<Option<Frame<'_>>, Er
     }))
 }
 
-fn decode_header(header: &[u8], bytes_max: usize) -> Result<(Kind, usize), Error> {
+fn decode_header(header: &[u8], bytes_max: usize) -> Result<(Kind, usize), FrameError> {
     let length = u32::from_le_bytes([header[0], header[1], header[2], header[3]]) as usize;
     if length > bytes_max - HEADER_BYTES {
         let bytes = length.saturating_add(HEADER_BYTES);
-        return Err(Error::TooLong { bytes, bytes_max });
+        return Err(FrameError::TooLong { bytes, bytes_max });
     }
     if !length.is_multiple_of(8) || header[5..8] != [0; 3] || header[12..16] != [0; 4] {
-        return Err(Error::Malformed);
+        return Err(FrameError::Malformed);
     }
-    let kind = Kind::from_byte(header[4]).ok_or(Error::UnknownKind(header[4]))?;
+    let kind = Kind::from_byte(header[4]).ok_or(FrameError::UnknownKind(header[4]))?;
     Ok((kind, length))
 }
 
@@ -195,7 +195,7 @@ fn checksum(head: &[u8], payload: &[u8]) -> u32 {
 ///
 /// Read into [`space`](Self::space), say how much with [`filled`](Self::filled), take frames with
 /// [`decode`](Self::decode) until there is none, and, to keep the bytes as they were received,
-/// [`walked`](Self::walked) before the next read.
+/// [`walked`](Self::consumed) before the next read.
 pub struct Decoder {
     /// Words, so that the first frame is aligned, and with it all that follow. As large as what comes
     /// asks for.
@@ -239,7 +239,7 @@ impl Decoder {
     }
 
     /// Where to read to: never empty. Moves what is still incomplete to the buffer's start, so it
-    /// forgets what [`walked`](Self::walked) has not been asked for. It is larger the next time when all
+    /// forgets what [`walked`](Self::consumed) has not been asked for. It is larger the next time when all
     /// of it has been filled.
     pub fn space(&mut self) -> &mut [u8] {
         let was_filled = self.end == self.buffer.len() * 8;
@@ -256,7 +256,7 @@ impl Decoder {
     }
 
     /// Gives the memory back that a large answer has needed, until the next one.
-    pub fn rest(&mut self) {
+    pub fn shrink(&mut self) {
         let held = self.start..self.end;
         if self.buffer.len() * 8 > FIRST_BYTES && held.len() < FIRST_BYTES {
             let mut buffer = vec![0; FIRST_BYTES / 8];
@@ -276,7 +276,7 @@ impl Decoder {
     }
 
     /// The next frame, or `None` when more bytes are needed.
-    pub fn decode(&mut self) -> Result<Option<Frame<'_>>, Error> {
+    pub fn decode(&mut self) -> Result<Option<Frame<'_>>, FrameError> {
         let bytes = &self.buffer.as_bytes()[self.start..self.end];
         let frame = decode_within(bytes, self.frame_bytes_max)?;
         if let Some(frame) = &frame {
@@ -286,7 +286,7 @@ impl Decoder {
     }
 
     /// The bytes of all frames decoded since the last call or [`space`](Self::space), as received.
-    pub fn walked(&mut self) -> &[u8] {
+    pub fn consumed(&mut self) -> &[u8] {
         let from = std::mem::replace(&mut self.mark, self.start);
         &self.buffer.as_bytes()[from..self.start]
     }
@@ -298,9 +298,9 @@ impl Decoder {
     }
 
     /// Says that the stream has ended: an error when it did so inside a frame.
-    pub fn finish(&self) -> Result<(), Error> {
+    pub fn finish(&self) -> Result<(), FrameError> {
         match self.is_inside_a_frame() {
-            true => Err(Error::Truncated),
+            true => Err(FrameError::Truncated),
             false => Ok(()),
         }
     }
@@ -328,7 +328,7 @@ mod tests {
     }
 
     /// Feeds `stream` in pieces of `piece` bytes and returns the frames and the bytes walked.
-    fn drain(stream: &[u8], piece: usize) -> Result<(Frames, Vec<u8>), Error> {
+    fn drain(stream: &[u8], piece: usize) -> Result<(Frames, Vec<u8>), FrameError> {
         let mut decoder = Decoder::new();
         let (mut frames, mut walked) = (Vec::new(), Vec::new());
         let mut rest = stream;
@@ -342,7 +342,7 @@ mod tests {
                 assert_eq!(frame.payload.as_ptr() as usize % 8, 0, "aligned");
                 frames.push((frame.kind, frame.payload.to_vec()));
             }
-            walked.extend_from_slice(decoder.walked());
+            walked.extend_from_slice(decoder.consumed());
         }
         decoder.finish()?;
         Ok((frames, walked))
@@ -392,7 +392,7 @@ mod tests {
         };
         assert_eq!(lengths, [HEADER_BYTES, 4096]);
         let (bytes, bytes_max) = (4104, 4096);
-        assert_eq!(error, Error::TooLong { bytes, bytes_max });
+        assert_eq!(error, FrameError::TooLong { bytes, bytes_max });
     }
 
     #[test]
@@ -408,11 +408,11 @@ mod tests {
         let mut header = [0; HEADER_BYTES];
         header[..4].copy_from_slice(&u32::MAX.to_le_bytes());
         header[4] = Kind::Batch as u8;
-        assert!(matches!(decode(&header), Err(Error::TooLong { .. })));
+        assert!(matches!(decode(&header), Err(FrameError::TooLong { .. })));
         let payload = vec![0; FRAME_BYTES_MAX];
         assert!(matches!(
             encode(Kind::Batch, &payload, &mut Vec::new()),
-            Err(Error::TooLong { .. })
+            Err(FrameError::TooLong { .. })
         ));
     }
 

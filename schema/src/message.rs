@@ -12,14 +12,14 @@ mod manifest;
 mod reply;
 mod request;
 
-pub use batch::{Batch, BatchReader, BatchView, Line, LineView, Lines, Range, Run, Window};
+pub use batch::{Batch, BatchReader, BatchView, Line, LineView, Lines, Range, Span, Window};
 pub use expr::{ATOMS_MAX, DEPTH_MAX, Expr, Field, Filter, Pattern, Reading, Syntax};
 pub use manifest::{Facet, SPOOL_VERSION, SpoolFacets, SpoolManifest};
 pub use reply::{
-    End, Entry, Estimate, Failure, FailureKind, FileReply, Hello, ListReply, Phases, Progress,
-    Shard, ShardEnd, Skip,
+    End, Estimate, Failure, FailureKind, FileReply, Hello, ListEntry, ListReply, Phases, Progress,
+    ShardEnd, ShardInfo, Skip,
 };
-pub use request::{FileRange, FileRequest, ListRequest, Search, Want, What};
+pub use request::{FileRange, FileRequest, ListKind, ListRequest, Search, Want};
 
 use crate::frame::{self, Kind};
 use capnp::message::{Allocator, Builder, HeapAllocator, Reader, ReaderOptions};
@@ -37,7 +37,7 @@ const NESTING_MAX: i32 = 2 * DEPTH_MAX as i32 + 16;
 
 /// Why a payload is not the message it should be.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub enum MessageError {
     /// Cap'n Proto's own reason.
     #[error("a malformed message: {0}")]
     Malformed(#[from] capnp::Error),
@@ -49,24 +49,24 @@ pub enum Error {
     NotUtf8,
     /// A frame that is too long to be sent.
     #[error(transparent)]
-    Frame(#[from] frame::Error),
+    Frame(#[from] frame::FrameError),
 }
 
-impl From<std::str::Utf8Error> for Error {
+impl From<std::str::Utf8Error> for MessageError {
     fn from(_: std::str::Utf8Error) -> Self {
-        Error::NotUtf8
+        MessageError::NotUtf8
     }
 }
 
-impl From<capnp::NotInSchema> for Error {
+impl From<capnp::NotInSchema> for MessageError {
     fn from(_: capnp::NotInSchema) -> Self {
-        Error::Impossible("enumeration value")
+        MessageError::Impossible("enumeration value")
     }
 }
 
 type Segments<'a> = BufferSegments<&'a [u8]>;
 
-fn reader(payload: &[u8]) -> Result<Reader<Segments<'_>>, Error> {
+fn reader(payload: &[u8]) -> Result<Reader<Segments<'_>>, MessageError> {
     let mut options = ReaderOptions::new();
     options.traversal_limit_in_words(Some(payload.len() / 8 * TRAVERSALS_MAX + 64));
     options.nesting_limit(NESTING_MAX);
@@ -74,7 +74,11 @@ fn reader(payload: &[u8]) -> Result<Reader<Segments<'_>>, Error> {
 }
 
 /// Appends the message as a frame of `kind` to `out`.
-fn finish<A: Allocator>(kind: Kind, message: &Builder<A>, out: &mut Vec<u8>) -> Result<(), Error> {
+fn finish<A: Allocator>(
+    kind: Kind,
+    message: &Builder<A>,
+    out: &mut Vec<u8>,
+) -> Result<(), MessageError> {
     Ok(frame::encode_with(kind, out, |out| {
         capnp::serialize::write_message(out, message).expect("writing to memory does not fail");
     })?)
@@ -89,7 +93,7 @@ fn builder_of(words: usize) -> Builder<HeapAllocator> {
     Builder::new(HeapAllocator::new().first_segment_words(length(words)))
 }
 
-fn text(reader: capnp::text::Reader<'_>) -> Result<String, Error> {
+fn text(reader: capnp::text::Reader<'_>) -> Result<String, MessageError> {
     Ok(reader.to_str()?.to_owned())
 }
 

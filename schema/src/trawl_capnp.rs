@@ -114,7 +114,7 @@ pub mod hello {
         #[inline]
         pub fn get_shards(
             self,
-        ) -> ::capnp::Result<::capnp::struct_list::Reader<'a, crate::trawl_capnp::shard::Owned>>
+        ) -> ::capnp::Result<::capnp::struct_list::Reader<'a, crate::trawl_capnp::shard_info::Owned>>
         {
             ::capnp::traits::FromPointerReader::get_from_pointer(
                 &self.reader.get_pointer_field(0),
@@ -231,7 +231,7 @@ pub mod hello {
         #[inline]
         pub fn get_shards(
             self,
-        ) -> ::capnp::Result<::capnp::struct_list::Builder<'a, crate::trawl_capnp::shard::Owned>>
+        ) -> ::capnp::Result<::capnp::struct_list::Builder<'a, crate::trawl_capnp::shard_info::Owned>>
         {
             ::capnp::traits::FromPointerBuilder::get_from_pointer(
                 self.builder.get_pointer_field(0),
@@ -241,7 +241,7 @@ pub mod hello {
         #[inline]
         pub fn set_shards(
             &mut self,
-            value: ::capnp::struct_list::Reader<'_, crate::trawl_capnp::shard::Owned>,
+            value: ::capnp::struct_list::Reader<'_, crate::trawl_capnp::shard_info::Owned>,
         ) -> ::capnp::Result<()> {
             ::capnp::traits::SetterInput::set_pointer_builder(
                 self.builder.reborrow().get_pointer_field(0),
@@ -253,7 +253,7 @@ pub mod hello {
         pub fn init_shards(
             self,
             size: u32,
-        ) -> ::capnp::struct_list::Builder<'a, crate::trawl_capnp::shard::Owned> {
+        ) -> ::capnp::struct_list::Builder<'a, crate::trawl_capnp::shard_info::Owned> {
             ::capnp::traits::FromPointerBuilder::init_pointer(
                 self.builder.get_pointer_field(0),
                 size,
@@ -292,7 +292,7 @@ pub mod hello {
             ::capnp::word(46, 125, 31, 31, 169, 160, 197, 179),
             ::capnp::word(1, 0, 7, 0, 0, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-            ::capnp::word(187, 1, 0, 0, 15, 3, 0, 0),
+            ::capnp::word(187, 1, 0, 0, 19, 3, 0, 0),
             ::capnp::word(21, 0, 0, 0, 146, 0, 0, 0),
             ::capnp::word(29, 0, 0, 0, 7, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
@@ -340,7 +340,7 @@ pub mod hello {
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 3, 0, 1, 0),
             ::capnp::word(16, 0, 0, 0, 0, 0, 0, 0),
-            ::capnp::word(237, 207, 159, 183, 11, 237, 176, 152),
+            ::capnp::word(19, 230, 178, 86, 201, 211, 158, 246),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
             ::capnp::word(14, 0, 0, 0, 0, 0, 0, 0),
@@ -358,7 +358,7 @@ pub mod hello {
         pub(crate) fn get_field_types(index: u16) -> ::capnp::introspect::Type {
             match index {
                 0 => <u32 as ::capnp::introspect::Introspect>::introspect(),
-                1 => <::capnp::struct_list::Owned<crate::trawl_capnp::shard::Owned> as ::capnp::introspect::Introspect>::introspect(),
+                1 => <::capnp::struct_list::Owned<crate::trawl_capnp::shard_info::Owned> as ::capnp::introspect::Introspect>::introspect(),
                 2 => <u64 as ::capnp::introspect::Introspect>::introspect(),
                 _ => ::capnp::introspect::panic_invalid_field_index(index),
             }
@@ -385,7 +385,7 @@ pub mod hello {
     }
 }
 
-pub mod shard {
+pub mod shard_info {
     #[derive(Copy, Clone)]
     pub struct Owned(());
     impl ::capnp::introspect::Introspect for Owned {
@@ -673,13 +673,13 @@ pub mod shard {
     mod _private {
         pub(crate) static ENCODED_NODE: [::capnp::Word; 96] = [
             ::capnp::word(0, 0, 0, 0, 6, 0, 6, 0),
-            ::capnp::word(237, 207, 159, 183, 11, 237, 176, 152),
+            ::capnp::word(19, 230, 178, 86, 201, 211, 158, 246),
             ::capnp::word(12, 0, 0, 0, 1, 0, 3, 0),
             ::capnp::word(46, 125, 31, 31, 169, 160, 197, 179),
             ::capnp::word(1, 0, 7, 0, 0, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-            ::capnp::word(17, 3, 0, 0, 216, 3, 0, 0),
-            ::capnp::word(21, 0, 0, 0, 146, 0, 0, 0),
+            ::capnp::word(21, 3, 0, 0, 224, 3, 0, 0),
+            ::capnp::word(21, 0, 0, 0, 178, 0, 0, 0),
             ::capnp::word(29, 0, 0, 0, 7, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
             ::capnp::word(25, 0, 0, 0, 31, 1, 0, 0),
@@ -687,7 +687,7 @@ pub mod shard {
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
             ::capnp::word(116, 114, 97, 119, 108, 46, 99, 97),
             ::capnp::word(112, 110, 112, 58, 83, 104, 97, 114),
-            ::capnp::word(100, 0, 0, 0, 0, 0, 0, 0),
+            ::capnp::word(100, 73, 110, 102, 111, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 1, 0, 1, 0),
             ::capnp::word(20, 0, 0, 0, 3, 0, 4, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
@@ -797,7 +797,7 @@ pub mod shard {
         pub(crate) static NONUNION_MEMBERS: &[u16] = &[0, 1, 2, 3, 4];
         pub(crate) static MEMBERS_BY_DISCRIMINANT: &[u16] = &[];
         pub(crate) static MEMBERS_BY_NAME: &[u16] = &[3, 2, 0, 1, 4];
-        pub(crate) const TYPE_ID: u64 = 0x98b0_ed0b_b79f_cfed;
+        pub(crate) const TYPE_ID: u64 = 0xf69e_d3c9_56b2_e613;
     }
 }
 
@@ -1105,7 +1105,7 @@ pub mod pattern {
             ::capnp::word(46, 125, 31, 31, 169, 160, 197, 179),
             ::capnp::word(1, 0, 7, 0, 0, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-            ::capnp::word(218, 3, 0, 0, 229, 5, 0, 0),
+            ::capnp::word(226, 3, 0, 0, 237, 5, 0, 0),
             ::capnp::word(21, 0, 0, 0, 162, 0, 0, 0),
             ::capnp::word(29, 0, 0, 0, 23, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
@@ -1287,7 +1287,7 @@ pub mod pattern {
             ::capnp::word(12, 193, 164, 219, 249, 93, 32, 148),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-            ::capnp::word(237, 3, 0, 0, 4, 5, 0, 0),
+            ::capnp::word(245, 3, 0, 0, 12, 5, 0, 0),
             ::capnp::word(21, 0, 0, 0, 218, 0, 0, 0),
             ::capnp::word(33, 0, 0, 0, 7, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
@@ -1819,7 +1819,7 @@ pub mod expr {
             ::capnp::word(46, 125, 31, 31, 169, 160, 197, 179),
             ::capnp::word(1, 0, 7, 0, 0, 0, 6, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-            ::capnp::word(231, 5, 0, 0, 43, 8, 0, 0),
+            ::capnp::word(239, 5, 0, 0, 51, 8, 0, 0),
             ::capnp::word(21, 0, 0, 0, 138, 0, 0, 0),
             ::capnp::word(29, 0, 0, 0, 7, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
@@ -2273,7 +2273,7 @@ pub mod filter {
             ::capnp::word(46, 125, 31, 31, 169, 160, 197, 179),
             ::capnp::word(1, 0, 7, 0, 0, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-            ::capnp::word(45, 8, 0, 0, 110, 11, 0, 0),
+            ::capnp::word(53, 8, 0, 0, 118, 11, 0, 0),
             ::capnp::word(21, 0, 0, 0, 154, 0, 0, 0),
             ::capnp::word(29, 0, 0, 0, 39, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
@@ -2427,7 +2427,7 @@ pub mod filter {
             ::capnp::word(109, 87, 157, 102, 174, 11, 229, 199),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-            ::capnp::word(122, 8, 0, 0, 12, 10, 0, 0),
+            ::capnp::word(130, 8, 0, 0, 20, 10, 0, 0),
             ::capnp::word(21, 0, 0, 0, 202, 0, 0, 0),
             ::capnp::word(33, 0, 0, 0, 7, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
@@ -2534,7 +2534,7 @@ pub mod filter {
             ::capnp::word(109, 87, 157, 102, 174, 11, 229, 199),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-            ::capnp::word(15, 10, 0, 0, 49, 11, 0, 0),
+            ::capnp::word(23, 10, 0, 0, 57, 11, 0, 0),
             ::capnp::word(21, 0, 0, 0, 218, 0, 0, 0),
             ::capnp::word(33, 0, 0, 0, 7, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
@@ -2940,7 +2940,7 @@ pub mod search {
             ::capnp::word(46, 125, 31, 31, 169, 160, 197, 179),
             ::capnp::word(2, 0, 7, 0, 0, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-            ::capnp::word(112, 11, 0, 0, 159, 14, 0, 0),
+            ::capnp::word(120, 11, 0, 0, 167, 14, 0, 0),
             ::capnp::word(21, 0, 0, 0, 154, 0, 0, 0),
             ::capnp::word(29, 0, 0, 0, 7, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
@@ -3176,7 +3176,7 @@ mod want {
         ::capnp::word(46, 125, 31, 31, 169, 160, 197, 179),
         ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
         ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-        ::capnp::word(161, 14, 0, 0, 189, 15, 0, 0),
+        ::capnp::word(169, 14, 0, 0, 197, 15, 0, 0),
         ::capnp::word(21, 0, 0, 0, 138, 0, 0, 0),
         ::capnp::word(29, 0, 0, 0, 7, 0, 0, 0),
         ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
@@ -3426,9 +3426,9 @@ pub mod batch {
             !self.reader.get_pointer_field(7).is_null()
         }
         #[inline]
-        pub fn get_runs(
+        pub fn get_spans(
             self,
-        ) -> ::capnp::Result<::capnp::struct_list::Reader<'a, crate::trawl_capnp::run::Owned>>
+        ) -> ::capnp::Result<::capnp::struct_list::Reader<'a, crate::trawl_capnp::span::Owned>>
         {
             ::capnp::traits::FromPointerReader::get_from_pointer(
                 &self.reader.get_pointer_field(8),
@@ -3436,7 +3436,7 @@ pub mod batch {
             )
         }
         #[inline]
-        pub fn has_runs(&self) -> bool {
+        pub fn has_spans(&self) -> bool {
             !self.reader.get_pointer_field(8).is_null()
         }
     }
@@ -3755,9 +3755,9 @@ pub mod batch {
             !self.builder.is_pointer_field_null(7)
         }
         #[inline]
-        pub fn get_runs(
+        pub fn get_spans(
             self,
-        ) -> ::capnp::Result<::capnp::struct_list::Builder<'a, crate::trawl_capnp::run::Owned>>
+        ) -> ::capnp::Result<::capnp::struct_list::Builder<'a, crate::trawl_capnp::span::Owned>>
         {
             ::capnp::traits::FromPointerBuilder::get_from_pointer(
                 self.builder.get_pointer_field(8),
@@ -3765,9 +3765,9 @@ pub mod batch {
             )
         }
         #[inline]
-        pub fn set_runs(
+        pub fn set_spans(
             &mut self,
-            value: ::capnp::struct_list::Reader<'_, crate::trawl_capnp::run::Owned>,
+            value: ::capnp::struct_list::Reader<'_, crate::trawl_capnp::span::Owned>,
         ) -> ::capnp::Result<()> {
             ::capnp::traits::SetterInput::set_pointer_builder(
                 self.builder.reborrow().get_pointer_field(8),
@@ -3776,17 +3776,17 @@ pub mod batch {
             )
         }
         #[inline]
-        pub fn init_runs(
+        pub fn init_spans(
             self,
             size: u32,
-        ) -> ::capnp::struct_list::Builder<'a, crate::trawl_capnp::run::Owned> {
+        ) -> ::capnp::struct_list::Builder<'a, crate::trawl_capnp::span::Owned> {
             ::capnp::traits::FromPointerBuilder::init_pointer(
                 self.builder.get_pointer_field(8),
                 size,
             )
         }
         #[inline]
-        pub fn has_runs(&self) -> bool {
+        pub fn has_spans(&self) -> bool {
             !self.builder.is_pointer_field_null(8)
         }
     }
@@ -3810,7 +3810,7 @@ pub mod batch {
             ::capnp::word(46, 125, 31, 31, 169, 160, 197, 179),
             ::capnp::word(9, 0, 7, 0, 0, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-            ::capnp::word(191, 15, 0, 0, 54, 19, 0, 0),
+            ::capnp::word(199, 15, 0, 0, 62, 19, 0, 0),
             ::capnp::word(21, 0, 0, 0, 146, 0, 0, 0),
             ::capnp::word(29, 0, 0, 0, 7, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
@@ -3895,7 +3895,7 @@ pub mod batch {
             ::capnp::word(10, 0, 0, 0, 8, 0, 0, 0),
             ::capnp::word(0, 0, 1, 0, 10, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-            ::capnp::word(133, 1, 0, 0, 42, 0, 0, 0),
+            ::capnp::word(133, 1, 0, 0, 50, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
             ::capnp::word(128, 1, 0, 0, 3, 0, 1, 0),
             ::capnp::word(156, 1, 0, 0, 2, 0, 1, 0),
@@ -3993,13 +3993,13 @@ pub mod batch {
             ::capnp::word(14, 0, 0, 0, 0, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-            ::capnp::word(114, 117, 110, 115, 0, 0, 0, 0),
+            ::capnp::word(115, 112, 97, 110, 115, 0, 0, 0),
             ::capnp::word(14, 0, 0, 0, 0, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 3, 0, 1, 0),
             ::capnp::word(16, 0, 0, 0, 0, 0, 0, 0),
-            ::capnp::word(26, 47, 202, 190, 151, 190, 71, 219),
+            ::capnp::word(235, 100, 91, 132, 215, 56, 189, 248),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
             ::capnp::word(14, 0, 0, 0, 0, 0, 0, 0),
@@ -4018,7 +4018,7 @@ pub mod batch {
                 7 => <::capnp::struct_list::Owned<crate::trawl_capnp::line::Owned> as ::capnp::introspect::Introspect>::introspect(),
                 8 => <::capnp::struct_list::Owned<crate::trawl_capnp::range::Owned> as ::capnp::introspect::Introspect>::introspect(),
                 9 => <::capnp::struct_list::Owned<crate::trawl_capnp::window::Owned> as ::capnp::introspect::Introspect>::introspect(),
-                10 => <::capnp::struct_list::Owned<crate::trawl_capnp::run::Owned> as ::capnp::introspect::Introspect>::introspect(),
+                10 => <::capnp::struct_list::Owned<crate::trawl_capnp::span::Owned> as ::capnp::introspect::Introspect>::introspect(),
                 _ => ::capnp::introspect::panic_invalid_field_index(index),
             }
         }
@@ -4039,7 +4039,7 @@ pub mod batch {
             );
         pub(crate) static NONUNION_MEMBERS: &[u16] = &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
         pub(crate) static MEMBERS_BY_DISCRIMINANT: &[u16] = &[];
-        pub(crate) static MEMBERS_BY_NAME: &[u16] = &[1, 5, 4, 7, 2, 3, 8, 10, 0, 6, 9];
+        pub(crate) static MEMBERS_BY_NAME: &[u16] = &[1, 5, 4, 7, 2, 3, 8, 0, 10, 6, 9];
         pub(crate) const TYPE_ID: u64 = 0xa5f8_a16d_ed6e_cb15;
     }
 }
@@ -4319,7 +4319,7 @@ pub mod line {
             ::capnp::word(46, 125, 31, 31, 169, 160, 197, 179),
             ::capnp::word(0, 0, 7, 0, 0, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-            ::capnp::word(56, 19, 0, 0, 141, 20, 0, 0),
+            ::capnp::word(64, 19, 0, 0, 149, 20, 0, 0),
             ::capnp::word(21, 0, 0, 0, 138, 0, 0, 0),
             ::capnp::word(29, 0, 0, 0, 7, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
@@ -4679,7 +4679,7 @@ pub mod range {
             ::capnp::word(46, 125, 31, 31, 169, 160, 197, 179),
             ::capnp::word(0, 0, 7, 0, 0, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-            ::capnp::word(143, 20, 0, 0, 19, 21, 0, 0),
+            ::capnp::word(151, 20, 0, 0, 27, 21, 0, 0),
             ::capnp::word(21, 0, 0, 0, 146, 0, 0, 0),
             ::capnp::word(29, 0, 0, 0, 7, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
@@ -5002,7 +5002,7 @@ pub mod window {
             ::capnp::word(46, 125, 31, 31, 169, 160, 197, 179),
             ::capnp::word(0, 0, 7, 0, 0, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-            ::capnp::word(21, 21, 0, 0, 223, 21, 0, 0),
+            ::capnp::word(29, 21, 0, 0, 231, 21, 0, 0),
             ::capnp::word(21, 0, 0, 0, 154, 0, 0, 0),
             ::capnp::word(29, 0, 0, 0, 7, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
@@ -5091,7 +5091,7 @@ pub mod window {
     }
 }
 
-pub mod run {
+pub mod span {
     #[derive(Copy, Clone)]
     pub struct Owned(());
     impl ::capnp::introspect::Introspect for Owned {
@@ -5323,22 +5323,23 @@ pub mod run {
     }
     impl Pipeline {}
     mod _private {
-        pub(crate) static ENCODED_NODE: [::capnp::Word; 47] = [
+        pub(crate) static ENCODED_NODE: [::capnp::Word; 48] = [
             ::capnp::word(0, 0, 0, 0, 6, 0, 6, 0),
-            ::capnp::word(26, 47, 202, 190, 151, 190, 71, 219),
+            ::capnp::word(235, 100, 91, 132, 215, 56, 189, 248),
             ::capnp::word(12, 0, 0, 0, 1, 0, 1, 0),
             ::capnp::word(46, 125, 31, 31, 169, 160, 197, 179),
             ::capnp::word(0, 0, 7, 0, 0, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-            ::capnp::word(225, 21, 0, 0, 138, 22, 0, 0),
-            ::capnp::word(21, 0, 0, 0, 130, 0, 0, 0),
-            ::capnp::word(25, 0, 0, 0, 7, 0, 0, 0),
+            ::capnp::word(233, 21, 0, 0, 147, 22, 0, 0),
+            ::capnp::word(21, 0, 0, 0, 138, 0, 0, 0),
+            ::capnp::word(29, 0, 0, 0, 7, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-            ::capnp::word(21, 0, 0, 0, 119, 0, 0, 0),
+            ::capnp::word(25, 0, 0, 0, 119, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
             ::capnp::word(116, 114, 97, 119, 108, 46, 99, 97),
-            ::capnp::word(112, 110, 112, 58, 82, 117, 110, 0),
+            ::capnp::word(112, 110, 112, 58, 83, 112, 97, 110),
+            ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 1, 0, 1, 0),
             ::capnp::word(8, 0, 0, 0, 3, 0, 4, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
@@ -5397,7 +5398,7 @@ pub mod run {
         pub(crate) static NONUNION_MEMBERS: &[u16] = &[0, 1];
         pub(crate) static MEMBERS_BY_DISCRIMINANT: &[u16] = &[];
         pub(crate) static MEMBERS_BY_NAME: &[u16] = &[0, 1];
-        pub(crate) const TYPE_ID: u64 = 0xdb47_be97_beca_2f1a;
+        pub(crate) const TYPE_ID: u64 = 0xf8bd_38d7_845b_64eb;
     }
 }
 
@@ -5676,7 +5677,7 @@ pub mod progress {
             ::capnp::word(46, 125, 31, 31, 169, 160, 197, 179),
             ::capnp::word(0, 0, 7, 0, 0, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-            ::capnp::word(140, 22, 0, 0, 215, 23, 0, 0),
+            ::capnp::word(149, 22, 0, 0, 224, 23, 0, 0),
             ::capnp::word(21, 0, 0, 0, 170, 0, 0, 0),
             ::capnp::word(29, 0, 0, 0, 7, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
@@ -6136,7 +6137,7 @@ pub mod skip {
             ::capnp::word(46, 125, 31, 31, 169, 160, 197, 179),
             ::capnp::word(3, 0, 7, 0, 0, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-            ::capnp::word(217, 23, 0, 0, 152, 24, 0, 0),
+            ::capnp::word(226, 23, 0, 0, 161, 24, 0, 0),
             ::capnp::word(21, 0, 0, 0, 138, 0, 0, 0),
             ::capnp::word(29, 0, 0, 0, 7, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
@@ -6641,7 +6642,7 @@ pub mod end {
             ::capnp::word(46, 125, 31, 31, 169, 160, 197, 179),
             ::capnp::word(3, 0, 7, 0, 0, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-            ::capnp::word(154, 24, 0, 0, 103, 26, 0, 0),
+            ::capnp::word(163, 24, 0, 0, 112, 26, 0, 0),
             ::capnp::word(21, 0, 0, 0, 130, 0, 0, 0),
             ::capnp::word(25, 0, 0, 0, 7, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
@@ -7049,7 +7050,7 @@ pub mod estimate {
             ::capnp::word(46, 125, 31, 31, 169, 160, 197, 179),
             ::capnp::word(1, 0, 7, 0, 0, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-            ::capnp::word(105, 26, 0, 0, 23, 27, 0, 0),
+            ::capnp::word(114, 26, 0, 0, 32, 27, 0, 0),
             ::capnp::word(21, 0, 0, 0, 170, 0, 0, 0),
             ::capnp::word(29, 0, 0, 0, 7, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
@@ -7507,7 +7508,7 @@ pub mod shard_end {
             ::capnp::word(46, 125, 31, 31, 169, 160, 197, 179),
             ::capnp::word(1, 0, 7, 0, 0, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-            ::capnp::word(25, 27, 0, 0, 200, 29, 0, 0),
+            ::capnp::word(34, 27, 0, 0, 209, 29, 0, 0),
             ::capnp::word(21, 0, 0, 0, 170, 0, 0, 0),
             ::capnp::word(29, 0, 0, 0, 7, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
@@ -8088,7 +8089,7 @@ pub mod failure {
             ::capnp::word(46, 125, 31, 31, 169, 160, 197, 179),
             ::capnp::word(2, 0, 7, 0, 0, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-            ::capnp::word(202, 29, 0, 0, 222, 33, 0, 0),
+            ::capnp::word(211, 29, 0, 0, 231, 33, 0, 0),
             ::capnp::word(21, 0, 0, 0, 162, 0, 0, 0),
             ::capnp::word(29, 0, 0, 0, 23, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
@@ -8289,7 +8290,7 @@ pub mod failure {
             ::capnp::word(85, 120, 219, 218, 156, 23, 69, 231),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-            ::capnp::word(31, 30, 0, 0, 226, 31, 0, 0),
+            ::capnp::word(40, 30, 0, 0, 235, 31, 0, 0),
             ::capnp::word(21, 0, 0, 0, 202, 0, 0, 0),
             ::capnp::word(33, 0, 0, 0, 7, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
@@ -8650,7 +8651,7 @@ pub mod file_request {
             ::capnp::word(46, 125, 31, 31, 169, 160, 197, 179),
             ::capnp::word(2, 0, 7, 0, 0, 0, 2, 0),
             ::capnp::word(4, 0, 0, 0, 0, 0, 0, 0),
-            ::capnp::word(224, 33, 0, 0, 66, 35, 0, 0),
+            ::capnp::word(233, 33, 0, 0, 75, 35, 0, 0),
             ::capnp::word(21, 0, 0, 0, 194, 0, 0, 0),
             ::capnp::word(29, 0, 0, 0, 7, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
@@ -9765,7 +9766,7 @@ pub mod file_reply {
             ::capnp::word(46, 125, 31, 31, 169, 160, 197, 179),
             ::capnp::word(3, 0, 7, 0, 0, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-            ::capnp::word(68, 35, 0, 0, 213, 36, 0, 0),
+            ::capnp::word(77, 35, 0, 0, 222, 36, 0, 0),
             ::capnp::word(21, 0, 0, 0, 178, 0, 0, 0),
             ::capnp::word(29, 0, 0, 0, 7, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
@@ -10041,9 +10042,9 @@ pub mod list_request {
             self.reader.total_size()
         }
         #[inline]
-        pub fn get_what(
+        pub fn get_kind(
             self,
-        ) -> ::core::result::Result<crate::trawl_capnp::list_request::What, ::capnp::NotInSchema>
+        ) -> ::core::result::Result<crate::trawl_capnp::list_request::Kind, ::capnp::NotInSchema>
         {
             ::core::convert::TryFrom::try_from(self.reader.get_data_field::<u16>(0))
         }
@@ -10176,14 +10177,14 @@ pub mod list_request {
             self.builder.as_reader().total_size()
         }
         #[inline]
-        pub fn get_what(
+        pub fn get_kind(
             self,
-        ) -> ::core::result::Result<crate::trawl_capnp::list_request::What, ::capnp::NotInSchema>
+        ) -> ::core::result::Result<crate::trawl_capnp::list_request::Kind, ::capnp::NotInSchema>
         {
             ::core::convert::TryFrom::try_from(self.builder.get_data_field::<u16>(0))
         }
         #[inline]
-        pub fn set_what(&mut self, value: crate::trawl_capnp::list_request::What) {
+        pub fn set_kind(&mut self, value: crate::trawl_capnp::list_request::Kind) {
             self.builder.set_data_field::<u16>(0, value as u16);
         }
         #[inline]
@@ -10272,7 +10273,7 @@ pub mod list_request {
             ::capnp::word(46, 125, 31, 31, 169, 160, 197, 179),
             ::capnp::word(3, 0, 7, 0, 0, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-            ::capnp::word(215, 36, 0, 0, 239, 40, 0, 0),
+            ::capnp::word(224, 36, 0, 0, 248, 40, 0, 0),
             ::capnp::word(21, 0, 0, 0, 194, 0, 0, 0),
             ::capnp::word(29, 0, 0, 0, 23, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
@@ -10283,9 +10284,9 @@ pub mod list_request {
             ::capnp::word(112, 110, 112, 58, 76, 105, 115, 116),
             ::capnp::word(82, 101, 113, 117, 101, 115, 116, 0),
             ::capnp::word(4, 0, 0, 0, 1, 0, 1, 0),
-            ::capnp::word(69, 140, 181, 132, 78, 126, 252, 208),
+            ::capnp::word(224, 194, 55, 106, 170, 218, 128, 180),
             ::capnp::word(1, 0, 0, 0, 42, 0, 0, 0),
-            ::capnp::word(87, 104, 97, 116, 0, 0, 0, 0),
+            ::capnp::word(75, 105, 110, 100, 0, 0, 0, 0),
             ::capnp::word(20, 0, 0, 0, 3, 0, 4, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
             ::capnp::word(0, 0, 1, 0, 0, 0, 0, 0),
@@ -10322,9 +10323,9 @@ pub mod list_request {
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
             ::capnp::word(136, 0, 0, 0, 3, 0, 1, 0),
             ::capnp::word(148, 0, 0, 0, 2, 0, 1, 0),
-            ::capnp::word(119, 104, 97, 116, 0, 0, 0, 0),
+            ::capnp::word(107, 105, 110, 100, 0, 0, 0, 0),
             ::capnp::word(15, 0, 0, 0, 0, 0, 0, 0),
-            ::capnp::word(69, 140, 181, 132, 78, 126, 252, 208),
+            ::capnp::word(224, 194, 55, 106, 170, 218, 128, 180),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
             ::capnp::word(15, 0, 0, 0, 0, 0, 0, 0),
@@ -10365,7 +10366,7 @@ pub mod list_request {
         ];
         pub(crate) fn get_field_types(index: u16) -> ::capnp::introspect::Type {
             match index {
-                0 => <crate::trawl_capnp::list_request::What as ::capnp::introspect::Introspect>::introspect(),
+                0 => <crate::trawl_capnp::list_request::Kind as ::capnp::introspect::Introspect>::introspect(),
                 1 => <::capnp::data::Owned as ::capnp::introspect::Introspect>::introspect(),
                 2 => <::capnp::data::Owned as ::capnp::introspect::Introspect>::introspect(),
                 3 => <::capnp::data::Owned as ::capnp::introspect::Introspect>::introspect(),
@@ -10390,42 +10391,42 @@ pub mod list_request {
             );
         pub(crate) static NONUNION_MEMBERS: &[u16] = &[0, 1, 2, 3, 4];
         pub(crate) static MEMBERS_BY_DISCRIMINANT: &[u16] = &[];
-        pub(crate) static MEMBERS_BY_NAME: &[u16] = &[3, 4, 1, 2, 0];
+        pub(crate) static MEMBERS_BY_NAME: &[u16] = &[3, 4, 0, 1, 2];
         pub(crate) const TYPE_ID: u64 = 0xab01_4b3f_fbe3_2a8e;
     }
 
     #[repr(u16)]
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub enum What {
+    pub enum Kind {
         Packages = 0,
         Children = 1,
         Skipped = 2,
     }
 
-    impl ::capnp::introspect::Introspect for What {
+    impl ::capnp::introspect::Introspect for Kind {
         fn introspect() -> ::capnp::introspect::Type {
             ::capnp::introspect::TypeVariant::Enum(::capnp::introspect::RawEnumSchema::new(
-                &what::ARENA,
-                what::get_annotation_types,
+                &kind::ARENA,
+                kind::get_annotation_types,
             ))
             .into()
         }
     }
-    impl ::core::convert::From<What> for ::capnp::dynamic_value::Reader<'_> {
-        fn from(e: What) -> Self {
+    impl ::core::convert::From<Kind> for ::capnp::dynamic_value::Reader<'_> {
+        fn from(e: Kind) -> Self {
             ::capnp::dynamic_value::Enum::new(
                 e.into(),
-                ::capnp::introspect::RawEnumSchema::new(&what::ARENA, what::get_annotation_types)
+                ::capnp::introspect::RawEnumSchema::new(&kind::ARENA, kind::get_annotation_types)
                     .into(),
             )
             .into()
         }
     }
-    impl ::core::convert::TryFrom<u16> for What {
+    impl ::core::convert::TryFrom<u16> for Kind {
         type Error = ::capnp::NotInSchema;
         fn try_from(
             value: u16,
-        ) -> ::core::result::Result<Self, <What as ::core::convert::TryFrom<u16>>::Error> {
+        ) -> ::core::result::Result<Self, <Kind as ::core::convert::TryFrom<u16>>::Error> {
             match value {
                 0 => ::core::result::Result::Ok(Self::Packages),
                 1 => ::core::result::Result::Ok(Self::Children),
@@ -10434,24 +10435,24 @@ pub mod list_request {
             }
         }
     }
-    impl From<What> for u16 {
+    impl From<Kind> for u16 {
         #[inline]
-        fn from(x: What) -> u16 {
+        fn from(x: Kind) -> u16 {
             x as u16
         }
     }
-    impl ::capnp::traits::HasTypeId for What {
-        const TYPE_ID: u64 = 0xd0fc_7e4e_84b5_8c45u64;
+    impl ::capnp::traits::HasTypeId for Kind {
+        const TYPE_ID: u64 = 0xb480_daaa_6a37_c2e0u64;
     }
-    mod what {
+    mod kind {
         pub(crate) static ENCODED_NODE: [::capnp::Word; 33] = [
             ::capnp::word(0, 0, 0, 0, 6, 0, 6, 0),
-            ::capnp::word(69, 140, 181, 132, 78, 126, 252, 208),
+            ::capnp::word(224, 194, 55, 106, 170, 218, 128, 180),
             ::capnp::word(24, 0, 0, 0, 2, 0, 0, 0),
             ::capnp::word(142, 42, 227, 251, 63, 75, 1, 171),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-            ::capnp::word(76, 37, 0, 0, 137, 39, 0, 0),
+            ::capnp::word(85, 37, 0, 0, 146, 39, 0, 0),
             ::capnp::word(21, 0, 0, 0, 234, 0, 0, 0),
             ::capnp::word(33, 0, 0, 0, 7, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
@@ -10461,7 +10462,7 @@ pub mod list_request {
             ::capnp::word(116, 114, 97, 119, 108, 46, 99, 97),
             ::capnp::word(112, 110, 112, 58, 76, 105, 115, 116),
             ::capnp::word(82, 101, 113, 117, 101, 115, 116, 46),
-            ::capnp::word(87, 104, 97, 116, 0, 0, 0, 0),
+            ::capnp::word(75, 105, 110, 100, 0, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 1, 0, 1, 0),
             ::capnp::word(12, 0, 0, 0, 1, 0, 2, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
@@ -10596,7 +10597,7 @@ pub mod list_reply {
         #[inline]
         pub fn get_entries(
             self,
-        ) -> ::capnp::Result<::capnp::struct_list::Reader<'a, crate::trawl_capnp::entry::Owned>>
+        ) -> ::capnp::Result<::capnp::struct_list::Reader<'a, crate::trawl_capnp::list_entry::Owned>>
         {
             ::capnp::traits::FromPointerReader::get_from_pointer(
                 &self.reader.get_pointer_field(0),
@@ -10705,7 +10706,7 @@ pub mod list_reply {
         #[inline]
         pub fn get_entries(
             self,
-        ) -> ::capnp::Result<::capnp::struct_list::Builder<'a, crate::trawl_capnp::entry::Owned>>
+        ) -> ::capnp::Result<::capnp::struct_list::Builder<'a, crate::trawl_capnp::list_entry::Owned>>
         {
             ::capnp::traits::FromPointerBuilder::get_from_pointer(
                 self.builder.get_pointer_field(0),
@@ -10715,7 +10716,7 @@ pub mod list_reply {
         #[inline]
         pub fn set_entries(
             &mut self,
-            value: ::capnp::struct_list::Reader<'_, crate::trawl_capnp::entry::Owned>,
+            value: ::capnp::struct_list::Reader<'_, crate::trawl_capnp::list_entry::Owned>,
         ) -> ::capnp::Result<()> {
             ::capnp::traits::SetterInput::set_pointer_builder(
                 self.builder.reborrow().get_pointer_field(0),
@@ -10727,7 +10728,7 @@ pub mod list_reply {
         pub fn init_entries(
             self,
             size: u32,
-        ) -> ::capnp::struct_list::Builder<'a, crate::trawl_capnp::entry::Owned> {
+        ) -> ::capnp::struct_list::Builder<'a, crate::trawl_capnp::list_entry::Owned> {
             ::capnp::traits::FromPointerBuilder::init_pointer(
                 self.builder.get_pointer_field(0),
                 size,
@@ -10766,7 +10767,7 @@ pub mod list_reply {
             ::capnp::word(46, 125, 31, 31, 169, 160, 197, 179),
             ::capnp::word(1, 0, 7, 0, 0, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-            ::capnp::word(241, 40, 0, 0, 96, 41, 0, 0),
+            ::capnp::word(250, 40, 0, 0, 109, 41, 0, 0),
             ::capnp::word(21, 0, 0, 0, 178, 0, 0, 0),
             ::capnp::word(29, 0, 0, 0, 7, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
@@ -10798,7 +10799,7 @@ pub mod list_reply {
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 3, 0, 1, 0),
             ::capnp::word(16, 0, 0, 0, 0, 0, 0, 0),
-            ::capnp::word(253, 82, 176, 127, 217, 57, 83, 166),
+            ::capnp::word(78, 84, 110, 188, 67, 199, 29, 207),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
             ::capnp::word(14, 0, 0, 0, 0, 0, 0, 0),
@@ -10815,7 +10816,7 @@ pub mod list_reply {
         ];
         pub(crate) fn get_field_types(index: u16) -> ::capnp::introspect::Type {
             match index {
-                0 => <::capnp::struct_list::Owned<crate::trawl_capnp::entry::Owned> as ::capnp::introspect::Introspect>::introspect(),
+                0 => <::capnp::struct_list::Owned<crate::trawl_capnp::list_entry::Owned> as ::capnp::introspect::Introspect>::introspect(),
                 1 => <bool as ::capnp::introspect::Introspect>::introspect(),
                 _ => ::capnp::introspect::panic_invalid_field_index(index),
             }
@@ -10842,7 +10843,7 @@ pub mod list_reply {
     }
 }
 
-pub mod entry {
+pub mod list_entry {
     #[derive(Copy, Clone)]
     pub struct Owned(());
     impl ::capnp::introspect::Introspect for Owned {
@@ -11304,21 +11305,21 @@ pub mod entry {
     mod _private {
         pub(crate) static ENCODED_NODE: [::capnp::Word; 171] = [
             ::capnp::word(0, 0, 0, 0, 6, 0, 6, 0),
-            ::capnp::word(253, 82, 176, 127, 217, 57, 83, 166),
+            ::capnp::word(78, 84, 110, 188, 67, 199, 29, 207),
             ::capnp::word(12, 0, 0, 0, 1, 0, 4, 0),
             ::capnp::word(46, 125, 31, 31, 169, 160, 197, 179),
             ::capnp::word(6, 0, 7, 0, 0, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-            ::capnp::word(98, 41, 0, 0, 49, 43, 0, 0),
-            ::capnp::word(21, 0, 0, 0, 146, 0, 0, 0),
+            ::capnp::word(111, 41, 0, 0, 66, 43, 0, 0),
+            ::capnp::word(21, 0, 0, 0, 178, 0, 0, 0),
             ::capnp::word(29, 0, 0, 0, 7, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
             ::capnp::word(25, 0, 0, 0, 55, 2, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
             ::capnp::word(116, 114, 97, 119, 108, 46, 99, 97),
-            ::capnp::word(112, 110, 112, 58, 69, 110, 116, 114),
-            ::capnp::word(121, 0, 0, 0, 0, 0, 0, 0),
+            ::capnp::word(112, 110, 112, 58, 76, 105, 115, 116),
+            ::capnp::word(69, 110, 116, 114, 121, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 1, 0, 1, 0),
             ::capnp::word(40, 0, 0, 0, 3, 0, 4, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
@@ -11508,7 +11509,7 @@ pub mod entry {
         pub(crate) static NONUNION_MEMBERS: &[u16] = &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
         pub(crate) static MEMBERS_BY_DISCRIMINANT: &[u16] = &[];
         pub(crate) static MEMBERS_BY_NAME: &[u16] = &[9, 2, 6, 7, 5, 4, 0, 1, 8, 3];
-        pub(crate) const TYPE_ID: u64 = 0xa653_39d9_7fb0_52fd;
+        pub(crate) const TYPE_ID: u64 = 0xcf1d_c743_bc6e_544e;
     }
 }
 
@@ -12202,7 +12203,7 @@ pub mod spool_manifest {
             ::capnp::word(46, 125, 31, 31, 169, 160, 197, 179),
             ::capnp::word(7, 0, 7, 0, 0, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-            ::capnp::word(51, 43, 0, 0, 229, 47, 0, 0),
+            ::capnp::word(68, 43, 0, 0, 246, 47, 0, 0),
             ::capnp::word(21, 0, 0, 0, 210, 0, 0, 0),
             ::capnp::word(33, 0, 0, 0, 7, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
@@ -12966,7 +12967,7 @@ pub mod spool_facets {
             ::capnp::word(46, 125, 31, 31, 169, 160, 197, 179),
             ::capnp::word(2, 0, 7, 0, 0, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-            ::capnp::word(231, 47, 0, 0, 55, 49, 0, 0),
+            ::capnp::word(248, 47, 0, 0, 72, 49, 0, 0),
             ::capnp::word(21, 0, 0, 0, 194, 0, 0, 0),
             ::capnp::word(29, 0, 0, 0, 7, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
@@ -13323,7 +13324,7 @@ pub mod facet {
             ::capnp::word(46, 125, 31, 31, 169, 160, 197, 179),
             ::capnp::word(1, 0, 7, 0, 0, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-            ::capnp::word(57, 49, 0, 0, 110, 49, 0, 0),
+            ::capnp::word(74, 49, 0, 0, 127, 49, 0, 0),
             ::capnp::word(21, 0, 0, 0, 146, 0, 0, 0),
             ::capnp::word(29, 0, 0, 0, 7, 0, 0, 0),
             ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),

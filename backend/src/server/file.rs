@@ -1,19 +1,22 @@
-//! Answers FILE: a part of a document.
+//! Answers FILE: reads a range of a document.
 
-use crate::snapshot::Snapshot;
+use crate::live_shards::Generation;
 use index::document::language;
-use index::shard::{BlockId, Document, Error, Shard};
+use index::shard::{BlockId, Document, Shard, ShardError};
 use schema::message::{FileRange, FileReply, FileRequest};
 use std::ops::Range;
 
-/// Bytes of text in a reply; more is asked for again.
+/// Bytes of text in a reply. For more, the client sends another request.
 const REPLY_BYTES_MAX: u64 = 512 << 10;
 
-/// The part of the document that is asked for; `found` is false when there is no such document.
-/// A shard that cannot be read matters only when no other one has it.
-pub(super) fn read(snapshot: &Snapshot, request: &FileRequest) -> Result<FileReply, Error> {
+/// Reads the requested range; `found` is false when there is no such document. The error of a shard counts
+/// only when no other shard has the document.
+pub(super) fn read(
+    generation: &Generation,
+    request: &FileRequest,
+) -> Result<FileReply, ShardError> {
     let mut result = Ok(FileReply::default());
-    for shard in &snapshot.shards {
+    for shard in &generation.shards {
         match read_shard(shard, request) {
             Ok(Some(reply)) => return Ok(reply),
             Ok(None) => {}
@@ -23,7 +26,7 @@ pub(super) fn read(snapshot: &Snapshot, request: &FileRequest) -> Result<FileRep
     result
 }
 
-fn read_shard(shard: &Shard, request: &FileRequest) -> Result<Option<FileReply>, Error> {
+fn read_shard(shard: &Shard, request: &FileRequest) -> Result<Option<FileReply>, ShardError> {
     let found = shard.find(&request.package, &request.path)?;
     let reply = found
         .map(|id| read_document(shard, &shard.document(id)?, request.range))
@@ -36,7 +39,7 @@ fn read_document(
     shard: &Shard,
     document: &Document<'_>,
     range: FileRange,
-) -> Result<FileReply, Error> {
+) -> Result<FileReply, ShardError> {
     let whole = shard.text_range(document.blocks.clone())?;
     let (text_range, first_line) = match range {
         FileRange::Lines { first, count } => lines(shard, document, &whole, first, count)?,
@@ -60,14 +63,15 @@ fn read_document(
     })
 }
 
-/// Where `count` lines from line `first` on are, as far as a reply goes, and the first's number.
+/// Returns the range of `count` lines from line `first`, limited to the size of a reply, and the number of its
+/// first line.
 fn lines(
     shard: &Shard,
     document: &Document<'_>,
     whole: &Range<u64>,
     first: u32,
     count: u32,
-) -> Result<(Range<u64>, u32), Error> {
+) -> Result<(Range<u64>, u32), ShardError> {
     let first = first.max(1);
     if first > document.lines {
         return Ok((whole.end..whole.end, document.lines + 1));
@@ -85,40 +89,41 @@ fn lines(
     Ok((start..end, first))
 }
 
-/// The number of the line that the byte at `place` is in.
-fn line_at(shard: &Shard, document: &Document<'_>, place: u64) -> Result<u32, Error> {
+/// Returns the number of the line of the byte at `offset`.
+fn line_at(shard: &Shard, document: &Document<'_>, offset: u64) -> Result<u32, ShardError> {
     if document.blocks.is_empty() {
         return Ok(1);
     }
     let block = last_block(document, |block| {
-        Ok(shard.text_range(block.0..block.0 + 1)?.start <= place)
+        Ok(shard.text_range(block.0..block.0 + 1)?.start <= offset)
     })?;
     let start = shard.text_range(block..block + 1)?.start;
-    let before = shard.text(start..place.max(start))?;
+    let before = shard.text(start..offset.max(start))?;
     let lines = memchr::memchr_iter(b'\n', before).count() as u32;
     Ok(shard.first_line(BlockId(block))?.saturating_add(lines))
 }
 
-/// The last of a document's blocks for which `is_before` holds; it holds for the first.
+/// Returns the last of a document's blocks for which `is_before` is true; it is true for the first.
 fn last_block(
     document: &Document<'_>,
-    is_before: impl Fn(BlockId) -> Result<bool, Error>,
-) -> Result<u32, Error> {
+    is_before: impl Fn(BlockId) -> Result<bool, ShardError>,
+) -> Result<u32, ShardError> {
     let Range {
         start: mut low,
         end: mut high,
     } = document.blocks.clone();
     while high - low > 1 {
         let middle = low + (high - low) / 2;
-        match is_before(BlockId(middle))? {
-            true => low = middle,
-            false => high = middle,
+        if is_before(BlockId(middle))? {
+            low = middle;
+        } else {
+            high = middle;
         }
     }
     Ok(low)
 }
 
-/// How many bytes the first `count` lines of `text` have.
+/// Returns the number of bytes of the first `count` lines of `text`.
 fn skip_lines(text: &[u8], count: u32) -> usize {
     let Some(last) = (count as usize).checked_sub(1) else {
         return 0;

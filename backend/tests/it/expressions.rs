@@ -10,7 +10,7 @@ use crate::naive::{self, Document, judge};
 use crate::oracle::find_alike;
 use crate::query::{Query, Recipe, recipes};
 use crate::wants;
-use backend::compiled::Compiled;
+use backend::CompiledQuery;
 use proptest::prelude::*;
 use regex::bytes::{Regex, RegexBuilder};
 use schema::message::{Expr, Pattern, Syntax};
@@ -256,7 +256,7 @@ fn expected(judged: &Judged, names: bool, document: &Document) -> Vec<(u32, u32)
 }
 
 fn check(built: &Built, documents: &[Document], expr: &Expr, judged: &Judged, names: bool) {
-    let compiled = Compiled::new(expr, names).unwrap_or_else(|bad| panic!("{expr:?}: {bad}"));
+    let compiled = CompiledQuery::new(expr, names).unwrap_or_else(|bad| panic!("{expr:?}: {bad}"));
     let how = How::all(1);
     let all = find_alike(built, &compiled, how);
     let mut found: BTreeMap<_, Vec<(u32, u32)>> = BTreeMap::new();

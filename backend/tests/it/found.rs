@@ -1,6 +1,6 @@
 //! What the backend's frames say: a shard is searched, its frames are decoded and made plain.
 
-use backend::compiled::Compiled;
+use backend::CompiledQuery;
 use backend::search::{Cancel, Request, Sink, Stopped};
 use index::shard::Shard;
 use schema::frame::{self, Decoder, Kind};
@@ -132,10 +132,10 @@ impl How {
 }
 
 /// Searches shards to their end.
-pub(crate) fn find(shards: &[Arc<Shard>], compiled: &Compiled, how: How) -> Found {
+pub(crate) fn find(shards: &[Arc<Shard>], compiled: &CompiledQuery, how: How) -> Found {
     let request = Request {
         shards,
-        compiled,
+        query: compiled,
         want: how.want,
         limit: how.limit,
         context_lines: how.context_lines,

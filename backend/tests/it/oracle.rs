@@ -11,7 +11,7 @@ use crate::naive::{self, Document, judge};
 use crate::query::{Query, Recipe, recipes};
 use crate::wants;
 use backend::batch::LINE_BYTES_MAX;
-use backend::compiled::{Compiled, Kind};
+use backend::compiled_query::{CompiledQuery, Strategy};
 use backend::scan::RANGES_MAX;
 use index::shard::{BlockId, Candidates, DocId, Shard};
 use proptest::prelude::*;
@@ -145,7 +145,7 @@ fn a_filter_that_leaves_one_package_costs_what_that_package_costs() {
             ..Pattern::default()
         };
         let expr = Expr::all([Expr::Pattern(pattern), p1.clone()]);
-        let compiled = Compiled::new(&expr, false).unwrap();
+        let compiled = CompiledQuery::new(&expr, false).unwrap();
         let found = find(slice::from_ref(shard), &compiled, How::all(0));
         let end = &found.ends[0];
         assert_eq!(end.matches, matches, "{text}");
@@ -166,7 +166,8 @@ fn check(built: &Built, documents: &[Document], query: &Query, filters: &[Filter
             .into_iter()
             .chain(filters.iter().map(filter::sent)),
     );
-    let compiled = Compiled::new(&expr, false).unwrap_or_else(|bad| panic!("{query:?}: {bad}"));
+    let compiled =
+        CompiledQuery::new(&expr, false).unwrap_or_else(|bad| panic!("{query:?}: {bad}"));
     let left: Vec<&Document> = documents
         .iter()
         .filter(|document| filter::leave(filters, document))
@@ -221,7 +222,7 @@ const PARALLEL_BLOCKS_MIN: u32 = 128;
 const PARALLEL_SHARDS_MIN: usize = 4;
 
 /// Searches with one worker, with two and with four, which must give the same.
-pub(crate) fn find_alike(built: &Built, compiled: &Compiled, how: How) -> Found {
+pub(crate) fn find_alike(built: &Built, compiled: &CompiledQuery, how: How) -> Found {
     let shards = &built.index.shards;
     let [one, more @ ..] = [1, 2, 4].map(|workers| How { workers, ..how });
     let one = find(shards, compiled, one);
@@ -235,7 +236,7 @@ pub(crate) fn find_alike(built: &Built, compiled: &Compiled, how: How) -> Found 
 }
 
 /// Matches ascend, and END says of them what is so.
-fn check_order_and_ends(built: &Built, compiled: &Compiled, found: &Found) {
+fn check_order_and_ends(built: &Built, compiled: &CompiledQuery, found: &Found) {
     let batches = found.batches();
     assert!(batches.is_sorted_by_key(|batch| batch.shard));
     for (index, shard) in (0..).zip(&built.index.shards) {
@@ -250,7 +251,7 @@ fn check_order_and_ends(built: &Built, compiled: &Compiled, found: &Found) {
 fn expected_end<'b>(
     shard: &Shard,
     index: u32,
-    compiled: &Compiled,
+    compiled: &CompiledQuery,
     batches: impl Iterator<Item = &'b Batch>,
 ) -> ShardEnd {
     let mut keys = Vec::new();
@@ -261,7 +262,7 @@ fn expected_end<'b>(
         keys.extend(batch.matches().map(|line| (batch.document, line.number)));
     }
     assert!(keys.is_sorted_by(|a, b| a < b), "{keys:?}");
-    let Kind::Lines { query, .. } = &compiled.kind else {
+    let Strategy::Lines { query, .. } = &compiled.strategy else {
         panic!("lines are judged")
     };
     let candidates = shard.filtered_candidates(query, &compiled.filters, &|| false);

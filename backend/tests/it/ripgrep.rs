@@ -12,8 +12,8 @@ use crate::corpus::{Built, LONG_LINE_BYTES, builds, corpora};
 use crate::found::{How, find};
 use crate::naive::{self, Document};
 use crate::query::{Query, recipes};
+use backend::CompiledQuery;
 use backend::batch::LINE_BYTES_MAX;
-use backend::compiled::Compiled;
 use proptest::prelude::*;
 use schema::message::{Expr, Syntax};
 use std::collections::{BTreeMap, BTreeSet};
@@ -76,7 +76,8 @@ fn without<'a>(a: &'a Lines, b: &Lines) -> Vec<(&'a (PathBuf, u32), &'a Vec<u8>)
 
 fn ours(built: &Built, query: &Query) -> Lines {
     let expr = Expr::Pattern(query.pattern.clone());
-    let compiled = Compiled::new(&expr, false).unwrap_or_else(|bad| panic!("{query:?}: {bad}"));
+    let compiled =
+        CompiledQuery::new(&expr, false).unwrap_or_else(|bad| panic!("{query:?}: {bad}"));
     let found = find(&built.index.shards, &compiled, How::all(0));
     let mut lines = Lines::new();
     for batch in found.batches() {

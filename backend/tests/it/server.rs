@@ -3,10 +3,10 @@
 //! Time is real here, since the workers are threads. Limits are those that the other side relies
 //! on, with no more allowance than a busy machine needs.
 
+mod admission;
 mod client;
 mod hostile;
 mod list;
-mod turns;
 
 use crate::found::Batch;
 use client::{Client, Served, build, check_end};

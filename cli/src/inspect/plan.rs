@@ -5,7 +5,7 @@ use super::{Arguments, Mode, say_rest};
 use crate::search;
 use crate::{size, terminal};
 use anyhow::Result;
-use backend::compiled::{Compiled, Kind};
+use backend::compiled_query::{CompiledQuery, Strategy};
 use frontend::{BadQuery, Query};
 use index::directory::Index;
 use index::plan;
@@ -35,7 +35,7 @@ pub(super) fn show(
     )?;
     for shard in &index.shards {
         writeln!(out, "{}: {}", shard.path().display(), left(shard, &query)?)?;
-        if query != plan::Query::All {
+        if query != plan::TrigramQuery::All {
             writeln!(out, "  {:>12}  in this order", "blocks")?;
             show_steps(shard, &query, 0, arguments.limit, out)?;
         }
@@ -43,7 +43,7 @@ pub(super) fn show(
     Ok(ExitCode::SUCCESS)
 }
 
-fn compile(text: &str, arguments: &Arguments) -> Result<plan::Query, BadQuery> {
+fn compile(text: &str, arguments: &Arguments) -> Result<plan::TrigramQuery, BadQuery> {
     let pattern = Expr::Pattern(Pattern {
         text: text.to_owned(),
         syntax: match arguments.mode {
@@ -59,15 +59,18 @@ fn compile(text: &str, arguments: &Arguments) -> Result<plan::Query, BadQuery> {
         bad
     };
     let query = Query::new(pattern, 0)?;
-    let compiled = Compiled::new(query.expr(), false);
-    match compiled.map_err(|bad| refused(&bad.reason, bad.at))?.kind {
-        Kind::Lines { query, .. } => Ok(query),
-        Kind::Documents(_) => Err(refused("a pattern over lines has no plan of blocks", None)),
+    let compiled = CompiledQuery::new(query.expr(), false);
+    match compiled
+        .map_err(|bad| refused(&bad.reason, bad.at))?
+        .strategy
+    {
+        Strategy::Lines { query, .. } => Ok(query),
+        Strategy::Documents(_) => Err(refused("a pattern over lines has no plan of blocks", None)),
     }
 }
 
 /// How much there is to verify.
-fn left(shard: &Shard, query: &plan::Query) -> Result<String> {
+fn left(shard: &Shard, query: &plan::TrigramQuery) -> Result<String> {
     let live = shard.live_counts();
     let (blocks, bytes) = match shard.candidates(query)? {
         Candidates::Ranges(_) => (u64::from(live.blocks), live.text_bytes),
@@ -92,15 +95,15 @@ fn left(shard: &Shard, query: &plan::Query) -> Result<String> {
 /// what the others have left are not read; an OR's are all read, and the longest are shown first.
 fn show_steps(
     shard: &Shard,
-    query: &plan::Query,
+    query: &plan::TrigramQuery,
     depth: usize,
     limit: usize,
     out: &mut impl Write,
 ) -> Result<()> {
     let (ids, indent) = (size::count(shard.cost(query)?), 2 * depth);
     let (name, parts, longest_first) = match query {
-        plan::Query::And(parts) => ("all of", parts, false),
-        plan::Query::Or(parts) => ("one of", parts, true),
+        plan::TrigramQuery::And(parts) => ("all of", parts, false),
+        plan::TrigramQuery::Or(parts) => ("one of", parts, true),
         leaf => return Ok(writeln!(out, "  {ids:>12}  {:indent$}{leaf}", "")?),
     };
     writeln!(out, "  {ids:>12}  {:indent$}{name}", "")?;

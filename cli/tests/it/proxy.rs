@@ -126,7 +126,7 @@ fn forward(
     loop {
         while let Some(kind) = next(&mut decoder) {
             let go_on = go_on(kind);
-            to.write_all(decoder.walked()).ok()?;
+            to.write_all(decoder.consumed()).ok()?;
             if !go_on {
                 return Some(decoder);
             }

@@ -18,7 +18,8 @@ mod ring;
 use ring::{RING_DOCUMENTS, Ring, number};
 use schema::frame::{self, Decoder, Kind};
 use schema::message::{
-    End, Failure, FailureKind, FileReply, Hello, PROTOCOL, Progress, Search, Shard, ShardEnd, Want,
+    End, Failure, FailureKind, FileReply, Hello, PROTOCOL, Progress, Search, ShardEnd, ShardInfo,
+    Want,
 };
 use std::error::Error;
 use std::io::{ErrorKind, Read, Write};
@@ -132,7 +133,7 @@ impl Session {
 
     fn send(
         &mut self,
-        encode: impl FnOnce(&mut Vec<u8>) -> Result<(), schema::message::Error>,
+        encode: impl FnOnce(&mut Vec<u8>) -> Result<(), schema::message::MessageError>,
     ) -> Result<(), Box<dyn Error>> {
         let mut out = Vec::new();
         encode(&mut out)?;
@@ -140,7 +141,7 @@ impl Session {
     }
 
     fn hello(&mut self) -> Result<(), Box<dyn Error>> {
-        let shard = Shard {
+        let shard = ShardInfo {
             id: [self.options.shard; 32],
             packages: RING_DOCUMENTS,
             documents: u32::MAX,

@@ -86,7 +86,7 @@ impl Document {
             lines: &lines,
             ranges: &ranges,
             windows: &[],
-            runs: &[],
+            spans: &[],
         };
         let mut frame = Vec::new();
         batch.encode(&mut frame).expect("a document fits a frame");

@@ -96,7 +96,7 @@ fn colliding(run: &RunSpool) -> Vec<Harvest> {
             lines: &[],
             ranges: &[],
             windows: &[],
-            runs: &[],
+            spans: &[],
         };
         let mut frame = Vec::new();
         batch.encode(&mut frame).unwrap();

@@ -23,9 +23,9 @@ pub(crate) enum Lost {
     #[error("nothing was heard from it for {:.1} s", .0.as_secs_f32())]
     Silent(Duration),
     #[error("it sent garbage: {0}")]
-    Garbage(#[from] frame::Error),
+    Garbage(#[from] frame::FrameError),
     #[error("it sent garbage: {0}")]
-    Message(#[from] message::Error),
+    Message(#[from] message::MessageError),
     #[error("it sent a frame that has no place here ({0:?})")]
     Unexpected(Kind),
     #[error("it speaks protocol {0}, this frontend speaks {PROTOCOL}")]
@@ -64,9 +64,9 @@ impl Lost {
         match self {
             Lost::Unreachable(_) => "unreachable",
             Lost::Broken(_) => "broken",
-            Lost::Closed | Lost::Garbage(frame::Error::Truncated) => "closed",
+            Lost::Closed | Lost::Garbage(frame::FrameError::Truncated) => "closed",
             Lost::Silent(_) => "silent",
-            Lost::Garbage(frame::Error::Checksum) => "checksum",
+            Lost::Garbage(frame::FrameError::Checksum) => "checksum",
             Lost::Garbage(_) => "frame",
             Lost::Message(_) => "message",
             Lost::Unexpected(_) => "out_of_place",

@@ -12,20 +12,20 @@ pub(crate) trait Request {
     /// The kind of the frame that it is in.
     const KIND: Kind;
     /// The request's frame.
-    fn encode(&self, out: &mut Vec<u8>) -> Result<(), message::Error>;
+    fn encode(&self, out: &mut Vec<u8>) -> Result<(), message::MessageError>;
     /// Reads the answer's.
-    fn decode(payload: &[u8]) -> Result<Self::Reply, message::Error>;
+    fn decode(payload: &[u8]) -> Result<Self::Reply, message::MessageError>;
 }
 
 impl Request for FileRequest {
     type Reply = FileReply;
     const KIND: Kind = Kind::File;
 
-    fn encode(&self, out: &mut Vec<u8>) -> Result<(), message::Error> {
+    fn encode(&self, out: &mut Vec<u8>) -> Result<(), message::MessageError> {
         FileRequest::encode(self, out)
     }
 
-    fn decode(payload: &[u8]) -> Result<FileReply, message::Error> {
+    fn decode(payload: &[u8]) -> Result<FileReply, message::MessageError> {
         FileReply::decode(payload)
     }
 }
@@ -34,11 +34,11 @@ impl Request for ListRequest {
     type Reply = ListReply;
     const KIND: Kind = Kind::List;
 
-    fn encode(&self, out: &mut Vec<u8>) -> Result<(), message::Error> {
+    fn encode(&self, out: &mut Vec<u8>) -> Result<(), message::MessageError> {
         ListRequest::encode(self, out)
     }
 
-    fn decode(payload: &[u8]) -> Result<ListReply, message::Error> {
+    fn decode(payload: &[u8]) -> Result<ListReply, message::MessageError> {
         ListReply::decode(payload)
     }
 }

@@ -54,7 +54,7 @@ fn ask(
         skipped: Box::new(|document| live.on(stream, Event::Skip(document))),
     };
     // What a request for a file has left is no part of this answer.
-    connection.decoder.walked();
+    connection.decoder.consumed();
     let mut walk = Walk::new(place, harvest, Now::read());
     let sent = connection.send(&request);
     let result = sent.and_then(|()| read(&mut connection, &mut walk));

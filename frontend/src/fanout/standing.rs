@@ -7,7 +7,7 @@
 use super::connection::{Connection, Lost, hello};
 use super::{Backend, Stream};
 use schema::frame::Kind;
-use schema::message::{Hello, Shard};
+use schema::message::{Hello, ShardInfo};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, Thread};
@@ -40,7 +40,7 @@ pub(crate) enum Link {
 pub(crate) struct Status {
     pub(crate) link: Link,
     /// The shards it announced last; none before it did for the first time.
-    pub(crate) shards: Option<Arc<[Shard]>>,
+    pub(crate) shards: Option<Arc<[ShardInfo]>>,
     /// When the manifest that it serves was written, in seconds since 1970, as it said last.
     pub(crate) updated: Option<u64>,
     /// Attempts to connect that have come to an end, either way.
@@ -152,7 +152,7 @@ impl Peer {
     /// Keeps a connection whose request has been answered to its end.
     pub(crate) fn put_idle(&self, mut connection: Connection) {
         connection.touch();
-        connection.decoder.rest();
+        connection.decoder.shrink();
         let mut idle = lock(&self.idle);
         if idle.len() < IDLE_MAX && !self.closed.load(Ordering::Relaxed) {
             idle.push(connection);

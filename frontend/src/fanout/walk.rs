@@ -12,11 +12,12 @@ use super::connection::{Lost, hello};
 use crate::facets::Facets;
 use crate::harvest::Harvest;
 use crate::live::Meter;
-use crate::rank::{Best, Origin, path_hash};
+use crate::rank::{Best, Origin};
 use crate::run::{Part, SkippedDocument, StreamEnd};
 use crate::spool::RunSpool;
 use schema::frame::{self, Decoder, Frame, Kind};
 use schema::message::{self, BatchReader, End, Failure, LineView, Progress, Skip};
+use schema::order::path_hash;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -98,7 +99,7 @@ impl<'a> Walk<'a> {
     pub(crate) fn take(&mut self, decoder: &mut Decoder, now: Now) -> Result<Walked, Lost> {
         // What the decoder still holds of an earlier request's time is HELLO frames.
         let end = self.frames(decoder, now);
-        let is_written = self.keep(decoder.walked(), now)?;
+        let is_written = self.keep(decoder.consumed(), now)?;
         Ok(match end? {
             Some(end) => Walked::End(end),
             None if is_written => Walked::Written,

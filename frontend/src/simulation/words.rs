@@ -154,7 +154,9 @@ pub(super) fn failure(kind: FailureKind) -> Vec<u8> {
     framed(|out| Failure::new(kind, "no").encode(out))
 }
 
-fn framed(encode: impl FnOnce(&mut Vec<u8>) -> Result<(), schema::message::Error>) -> Vec<u8> {
+fn framed(
+    encode: impl FnOnce(&mut Vec<u8>) -> Result<(), schema::message::MessageError>,
+) -> Vec<u8> {
     let mut frame = Vec::new();
     encode(&mut frame).unwrap();
     frame

@@ -16,7 +16,7 @@ mod codec;
 
 use codec::Codec;
 use index::indexing::{BuildOptions, Progress, build};
-use index::plan::{self, Query};
+use index::plan::{self, TrigramQuery};
 use index::shard::{Candidates, Shard};
 use index::trigram::Trigram;
 use index::{corpus, directory::Index};
@@ -72,7 +72,7 @@ fn measure(index: &Path, runs: usize, queries: &[&str]) {
     let [shard] = &shards[..] else {
         panic!("one shard is measured, not {}", shards.len());
     };
-    let queries: Vec<Query> = queries.chunks_exact(2).map(planned).collect();
+    let queries: Vec<TrigramQuery> = queries.chunks_exact(2).map(planned).collect();
     let layouts = encode(shard, &queries);
     let mut times = vec![vec![Vec::with_capacity(runs); queries.len()]; layouts.len()];
     // One run more, to warm up.
@@ -102,7 +102,7 @@ fn measure(index: &Path, runs: usize, queries: &[&str]) {
     }
 }
 
-fn planned(query: &[&str]) -> Query {
+fn planned(query: &[&str]) -> TrigramQuery {
     let pattern = match query {
         ["literal", text] => regex_syntax::escape(text),
         ["regexp", pattern] => (*pattern).to_owned(),
@@ -117,7 +117,7 @@ fn median(mut times: Vec<f64>) -> f64 {
 }
 
 /// The lists of an index in each layout.
-fn encode(shard: &Shard, queries: &[Query]) -> Vec<Box<dyn Layout>> {
+fn encode(shard: &Shard, queries: &[TrigramQuery]) -> Vec<Box<dyn Layout>> {
     let universe = shard.block_count();
     let mut layouts: Vec<Box<dyn Layout>> = vec![
         Box::new(Lists::<codec::Varint>::new(universe)),
@@ -144,11 +144,11 @@ fn encode(shard: &Shard, queries: &[Query]) -> Vec<Box<dyn Layout>> {
     layouts
 }
 
-fn trigrams(query: &Query, found: &mut HashSet<Trigram>) {
+fn trigrams(query: &TrigramQuery, found: &mut HashSet<Trigram>) {
     match query {
-        Query::All | Query::None => {}
-        Query::Trigram(trigram) => drop(found.insert(*trigram)),
-        Query::And(parts) | Query::Or(parts) => {
+        TrigramQuery::All | TrigramQuery::None => {}
+        TrigramQuery::Trigram(trigram) => drop(found.insert(*trigram)),
+        TrigramQuery::And(parts) | TrigramQuery::Or(parts) => {
             parts.iter().for_each(|part| trigrams(part, found));
         }
     }
@@ -164,7 +164,7 @@ trait Layout {
     /// Ends the lists: bytes behind the last one may be read.
     fn pad(&mut self);
     /// `None`: all blocks.
-    fn candidates(&self, query: &Query) -> Option<Vec<u32>>;
+    fn candidates(&self, query: &TrigramQuery) -> Option<Vec<u32>>;
 }
 
 struct Lists<C> {
@@ -199,18 +199,18 @@ impl<C: Codec> Lists<C> {
         }
     }
 
-    fn cost(&self, query: &Query) -> u64 {
+    fn cost(&self, query: &TrigramQuery) -> u64 {
         match query {
-            Query::All => u64::MAX,
-            Query::None => 0,
-            Query::Trigram(trigram) => self.lists.get(trigram).map_or(0, |&(n, _)| n.into()),
-            Query::And(parts) => parts.iter().map(|part| self.cost(part)).min().unwrap_or(0),
-            Query::Or(parts) => parts.iter().map(|part| self.cost(part)).sum(),
+            TrigramQuery::All => u64::MAX,
+            TrigramQuery::None => 0,
+            TrigramQuery::Trigram(trigram) => self.lists.get(trigram).map_or(0, |&(n, _)| n.into()),
+            TrigramQuery::And(parts) => parts.iter().map(|part| self.cost(part)).min().unwrap_or(0),
+            TrigramQuery::Or(parts) => parts.iter().map(|part| self.cost(part)).sum(),
         }
     }
 
-    fn all_of(&self, parts: &[Query]) -> Option<Vec<u32>> {
-        let mut parts: Vec<(u64, &Query)> =
+    fn all_of(&self, parts: &[TrigramQuery]) -> Option<Vec<u32>> {
+        let mut parts: Vec<(u64, &TrigramQuery)> =
             parts.iter().map(|part| (self.cost(part), part)).collect();
         parts.sort_by_key(|&(cost, _)| cost);
         let mut parts = parts.into_iter();
@@ -225,8 +225,8 @@ impl<C: Codec> Lists<C> {
         Some(blocks)
     }
 
-    fn restrict(&self, blocks: &mut Vec<u32>, part: &Query) {
-        if let Query::Trigram(trigram) = part
+    fn restrict(&self, blocks: &mut Vec<u32>, part: &TrigramQuery) {
+        if let TrigramQuery::Trigram(trigram) = part
             && let Some(&(2.., at)) = self.lists.get(trigram)
         {
             C::intersect(blocks, &self.kept[at..], self.universe);
@@ -235,12 +235,12 @@ impl<C: Codec> Lists<C> {
         }
     }
 
-    fn one_of(&self, parts: &[Query]) -> Option<Vec<u32>> {
+    fn one_of(&self, parts: &[TrigramQuery]) -> Option<Vec<u32>> {
         let mut bits = vec![0_u64; self.universe.div_ceil(64) as usize];
         let mut set = |id: u32| bits[id as usize / 64] |= 1 << (id % 64);
         for part in parts {
             match part {
-                Query::Trigram(trigram) => self.for_each(*trigram, &mut set),
+                TrigramQuery::Trigram(trigram) => self.for_each(*trigram, &mut set),
                 part => self.candidates(part)?.into_iter().for_each(&mut set),
             }
         }
@@ -282,17 +282,17 @@ impl<C: Codec> Layout for Lists<C> {
         self.kept.extend([0; index::posting::PADDING_BYTES]);
     }
 
-    fn candidates(&self, query: &Query) -> Option<Vec<u32>> {
+    fn candidates(&self, query: &TrigramQuery) -> Option<Vec<u32>> {
         match query {
-            Query::All => None,
-            Query::None => Some(Vec::new()),
-            Query::Trigram(trigram) => {
+            TrigramQuery::All => None,
+            TrigramQuery::None => Some(Vec::new()),
+            TrigramQuery::Trigram(trigram) => {
                 let mut blocks = Vec::new();
                 self.for_each(*trigram, |id| blocks.push(id));
                 Some(blocks)
             }
-            Query::And(parts) => self.all_of(parts),
-            Query::Or(parts) => self.one_of(parts),
+            TrigramQuery::And(parts) => self.all_of(parts),
+            TrigramQuery::Or(parts) => self.one_of(parts),
         }
     }
 }

@@ -17,7 +17,7 @@ use std::path::Path;
 use encoding_rs::{CoderResult, Decoder, UTF_16BE, UTF_16LE};
 
 use super::walk::unreadable;
-use super::{Error, File, SkipReason, Source};
+use super::{CorpusError, File, SkipReason, Source};
 
 /// How much of a file is read at a time: enough to make system calls rare.
 pub const CHUNK_BYTES: usize = 256 << 10;
@@ -44,7 +44,7 @@ impl TextSink for Vec<u8> {
 
 /// What became of a file.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Outcome {
+pub enum ReadOutcome {
     /// The sink was given all of its text.
     Text {
         /// The size of the file, before anything was dropped or decoded.
@@ -62,14 +62,18 @@ pub enum Outcome {
 /// [`SkipReason::Changed`]. A link that has taken the file's place is not followed.
 ///
 /// # Errors
-/// Only those of the sink. What is wrong with the file is an [`Outcome`].
-pub fn read(source: &Source, file: &File, sink: &mut dyn TextSink) -> Result<Outcome, Error> {
+/// Only those of the sink. What is wrong with the file is an [`ReadOutcome`].
+pub fn read(
+    source: &Source,
+    file: &File,
+    sink: &mut dyn TextSink,
+) -> Result<ReadOutcome, CorpusError> {
     let path = source.absolute(&file.path);
     let text = open(&path).and_then(|(opened, bytes)| text(opened, bytes, sink));
     match text {
-        Ok(bytes_read) => Ok(Outcome::Text { bytes_read }),
-        Err(Stop::Skip(reason)) => Ok(Outcome::Skipped(reason)),
-        Err(Stop::Sink(source)) => Err(Error::Sink { path, source }),
+        Ok(bytes_read) => Ok(ReadOutcome::Text { bytes_read }),
+        Err(Stop::Skip(reason)) => Ok(ReadOutcome::Skipped(reason)),
+        Err(Stop::Sink(source)) => Err(CorpusError::Sink { path, source }),
     }
 }
 

@@ -10,8 +10,8 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::Error;
-use crate::document::PackageName;
+use super::CorpusError;
+use schema::name::split_version;
 
 /// A package to be: a directory and its name.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -31,7 +31,7 @@ pub struct Source {
 /// # Errors
 /// A path that is missing, not a directory, not readable or without a name; with `each`, one
 /// without a directory inside; two packages of one name and version.
-pub fn sources(paths: &[PathBuf], each: bool) -> Result<Vec<Source>, Error> {
+pub fn sources(paths: &[PathBuf], each: bool) -> Result<Vec<Source>, CorpusError> {
     let mut found = Vec::new();
     for path in paths {
         let directory = open(path)?;
@@ -45,10 +45,10 @@ pub fn sources(paths: &[PathBuf], each: bool) -> Result<Vec<Source>, Error> {
 }
 
 impl Source {
-    fn new(directory: PathBuf, given: &Path) -> Result<Source, Error> {
+    fn new(directory: PathBuf, given: &Path) -> Result<Source, CorpusError> {
         match directory.file_name().map(|name| name.as_bytes().to_vec()) {
             Some(name) => Ok(Source { directory, name }),
-            None => Err(Error::NoName {
+            None => Err(CorpusError::NoName {
                 path: given.to_owned(),
             }),
         }
@@ -65,7 +65,7 @@ impl Source {
 }
 
 /// The canonical path of a directory that can be listed.
-fn open(path: &Path) -> Result<PathBuf, Error> {
+fn open(path: &Path) -> Result<PathBuf, CorpusError> {
     let opened = fs::canonicalize(path).and_then(|directory| {
         fs::read_dir(&directory)?;
         Ok(directory)
@@ -74,17 +74,17 @@ fn open(path: &Path) -> Result<PathBuf, Error> {
 }
 
 /// The error that says best why `path` cannot be listed.
-pub(super) fn explain(path: &Path, source: io::Error) -> Error {
+pub(super) fn explain(path: &Path, source: io::Error) -> CorpusError {
     let path = path.to_owned();
     match source.kind() {
-        io::ErrorKind::NotFound => Error::Missing { path },
-        io::ErrorKind::NotADirectory => Error::NotADirectory { path },
-        _ => Error::Unreadable { path, source },
+        io::ErrorKind::NotFound => CorpusError::Missing { path },
+        io::ErrorKind::NotADirectory => CorpusError::NotADirectory { path },
+        _ => CorpusError::Unreadable { path, source },
     }
 }
 
 /// The packages directly inside `directory`, which was given as `given`.
-fn inside(given: &Path, directory: &Path) -> Result<Vec<Source>, Error> {
+fn inside(given: &Path, directory: &Path) -> Result<Vec<Source>, CorpusError> {
     let mut found = Vec::new();
     for entry in fs::read_dir(directory).map_err(|error| explain(given, error))? {
         let entry = entry.map_err(|error| explain(given, error))?;
@@ -94,7 +94,7 @@ fn inside(given: &Path, directory: &Path) -> Result<Vec<Source>, Error> {
         }
     }
     if found.is_empty() {
-        return Err(Error::NoPackages {
+        return Err(CorpusError::NoPackages {
             path: given.to_owned(),
         });
     }
@@ -103,11 +103,11 @@ fn inside(given: &Path, directory: &Path) -> Result<Vec<Source>, Error> {
 }
 
 /// `foo_1.0` and `foo-1.0` are as much one package as two directories called `foo_1.0` are.
-fn check_unique(sources: &[Source]) -> Result<(), Error> {
+fn check_unique(sources: &[Source]) -> Result<(), CorpusError> {
     let mut seen = HashMap::new();
     for source in sources {
-        if let Some(first) = seen.insert(PackageName::parse(&source.name), source) {
-            return Err(Error::Duplicate {
+        if let Some(first) = seen.insert(split_version(&source.name), source) {
+            return Err(CorpusError::Duplicate {
                 package: String::from_utf8_lossy(&first.name).into_owned(),
                 first: first.directory.clone(),
                 second: source.directory.clone(),

@@ -17,7 +17,7 @@ use fnv::FnvHasher;
 
 use super::rules::Rules;
 use super::sources::{Source, explain};
-use super::{Error, SkipReason, Skipped};
+use super::{CorpusError, SkipReason, Skipped};
 use crate::directory::is_index;
 use crate::document::classify;
 
@@ -54,11 +54,11 @@ pub struct File {
 /// # Errors
 /// Only when the package's own directory is gone or is no directory any more. Whatever else
 /// cannot be listed, the package's directory included, is in [`Walk::skipped`].
-pub fn walk(source: &Source, options: &WalkOptions) -> Result<Walk, Error> {
+pub fn walk(source: &Source, options: &WalkOptions) -> Result<Walk, CorpusError> {
     let metadata = fs::symlink_metadata(&source.directory)
         .map_err(|error| explain(&source.directory, error))?;
     if !metadata.is_dir() {
-        return Err(Error::NotADirectory {
+        return Err(CorpusError::NotADirectory {
             path: source.directory.clone(),
         });
     }

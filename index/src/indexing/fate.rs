@@ -1,10 +1,10 @@
 //! What becomes of the packages that are in an index: by names alone, before anything is read.
 
 use super::present::Present;
-use super::{Changes, Error, Outcome};
+use super::{BuildError, Changes, Outcome};
 use crate::corpus::Source;
-use crate::document::split_version;
 use crate::manifest::Options;
+use schema::name::package_name;
 use std::collections::{HashMap, HashSet};
 
 /// What is given, and what is to go.
@@ -34,9 +34,9 @@ impl Fate {
         sources: &[Source],
         changes: &Changes,
         options: Options,
-    ) -> Result<Fate, Error> {
+    ) -> Result<Fate, BuildError> {
         let given: HashSet<_> = sources.iter().map(|source| source.name.clone()).collect();
-        let name = |directory: &Vec<u8>| split_version(directory).0.to_vec();
+        let name = |directory: &Vec<u8>| package_name(directory).to_vec();
         let fate = Fate {
             given_names: given.iter().map(name).collect(),
             given,
@@ -45,13 +45,13 @@ impl Fate {
             is_anew: present.options().is_some_and(|before| before != options),
         };
         if let Some(both) = fate.removed.intersection(&fate.given).min() {
-            return Err(Error::RemovedAndGiven { name: words(both) });
+            return Err(BuildError::RemovedAndGiven { name: words(both) });
         }
         fate.check_given(present)?;
         Ok(fate)
     }
 
-    fn check_given(&self, present: &Present<'_>) -> Result<(), Error> {
+    fn check_given(&self, present: &Present<'_>) -> Result<(), BuildError> {
         let (why, needed) = match self.is_anew {
             true => (OTHER_OPTIONS, present.before()),
             false => (DAMAGED, present.lost()),
@@ -64,7 +64,7 @@ impl Fate {
         packages.sort_unstable();
         match packages.is_empty() {
             true => Ok(()),
-            false => Err(Error::NotGiven {
+            false => Err(BuildError::NotGiven {
                 path: present.directory.to_owned(),
                 why,
                 packages: packages.into_iter().map(|name| words(name)).collect(),
@@ -74,7 +74,7 @@ impl Fate {
 
     /// Whether a package of the index is to be in it no more.
     fn is_dropped(&self, directory: &[u8]) -> bool {
-        let is_superseded = || self.given_names.contains(split_version(directory).0);
+        let is_superseded = || self.given_names.contains(package_name(directory));
         !self.given.contains(directory)
             && (self.prune || self.removed.contains(directory) || is_superseded())
     }
@@ -95,22 +95,21 @@ impl Fate {
 
     pub(super) fn outcome(&self) -> Outcome {
         match self.is_anew {
-            true => Outcome::BuiltAnew,
+            true => Outcome::Rebuilt,
             false => Outcome::Updated,
         }
     }
 }
 
 /// The packages that `names` mean: of a directory, or of all that have a name.
-fn removed(present: &Present<'_>, names: &[Vec<u8>]) -> Result<HashSet<Vec<u8>>, Error> {
+fn removed(present: &Present<'_>, names: &[Vec<u8>]) -> Result<HashSet<Vec<u8>>, BuildError> {
     let mut removed = HashSet::new();
     for name in names {
-        let is_meant = |directory: &&Vec<u8>| {
-            *directory == name || split_version(directory).0 == name.as_slice()
-        };
+        let is_meant =
+            |directory: &&Vec<u8>| *directory == name || package_name(directory) == name.as_slice();
         let mut meant = present.before().iter().filter(is_meant).peekable();
         if meant.peek().is_none() {
-            return Err(Error::UnknownPackage {
+            return Err(BuildError::UnknownPackage {
                 name: words(name),
                 nearest: nearest(present, name),
             });
@@ -125,8 +124,7 @@ fn nearest(present: &Present<'_>, name: &[u8]) -> Option<String> {
     let limit = (name.len() / 3).max(1);
     let name = words(name);
     let directories = present.before().iter().map(Vec::as_slice);
-    let names =
-        directories.flat_map(|directory| [directory, split_version(directory).0].map(words));
+    let names = directories.flat_map(|directory| [directory, package_name(directory)].map(words));
     let distances = names.map(|other| (strsim::levenshtein(&name, &other), other));
     let (distance, nearest) = distances.min()?;
     (distance <= limit).then_some(nearest)

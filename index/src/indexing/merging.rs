@@ -5,7 +5,7 @@
 //! one, byte for byte, that would have been built of the directories.
 
 use super::present::{Held, Present};
-use super::{BuildOptions, Error, Older, Origin, Package, Progress, sort, write};
+use super::{BuildError, BuildOptions, Older, Origin, Package, Progress, sort, write};
 use crate::document::Popularity;
 use crate::shard::PackageId;
 
@@ -28,7 +28,7 @@ pub(super) fn merge(
     present: &mut Present<'_>,
     options: &BuildOptions,
     progress: &Progress,
-) -> Result<(), Error> {
+) -> Result<(), BuildError> {
     let sizes: Vec<Size> = present.shards.iter().map(Size::of).collect();
     let chosen = choose(&sizes, options.shard_bytes);
     if chosen.is_empty() {
@@ -93,7 +93,7 @@ fn choose_small(sizes: &[Size], shard_bytes: u64) -> Vec<usize> {
     small[..count].iter().map(|&(_, index)| index).collect()
 }
 
-fn packages_of(held: &Held) -> Result<Vec<Package>, Error> {
+fn packages_of(held: &Held) -> Result<Vec<Package>, BuildError> {
     let shard = &held.shard;
     let mut skipped = shard.skipped()?.into_iter().peekable();
     let mut packages = Vec::new();

@@ -5,7 +5,7 @@
 
 use super::fate::Fate;
 use super::joined::Written;
-use super::{Error, Outcome, Read, Report, write_error};
+use super::{BuildError, Outcome, ReadStats, Report, write_error};
 use crate::directory::{self, MANIFEST, open_shard};
 use crate::file::{self, AtomicFile};
 use crate::manifest::{Manifest, Options, PackageEntry, ShardEntry};
@@ -53,14 +53,18 @@ impl<'a> Present<'a> {
 
     /// The index in `directory`, if there is one. With `prune`, one whose manifest is of no use is
     /// as good as none.
-    pub(super) fn open(directory: &'a Path, options: Options, prune: bool) -> Result<Self, Error> {
+    pub(super) fn open(
+        directory: &'a Path,
+        options: Options,
+        prune: bool,
+    ) -> Result<Self, BuildError> {
         let mut present = Present::none(directory, options);
         present.manifest = match directory::read_manifest(directory) {
             Ok(manifest) => Some(manifest),
-            Err(directory::Error::NotAnIndex { .. }) => None,
-            Err(directory::Error::Manifest { .. }) if prune => None,
-            Err(reason @ directory::Error::Manifest { .. }) => {
-                return Err(Error::Unusable { reason });
+            Err(directory::IndexError::NotAnIndex { .. }) => None,
+            Err(directory::IndexError::Manifest { .. }) if prune => None,
+            Err(reason @ directory::IndexError::Manifest { .. }) => {
+                return Err(BuildError::Unusable { reason });
             }
             Err(error) => return Err(error.into()),
         };
@@ -75,7 +79,7 @@ impl<'a> Present<'a> {
         Ok(present)
     }
 
-    fn hold(&mut self, entry: ShardEntry) -> Result<(), Error> {
+    fn hold(&mut self, entry: ShardEntry) -> Result<(), BuildError> {
         let directories: Vec<_> = entry
             .live()
             .map(|package| package.directory.clone())
@@ -90,7 +94,7 @@ impl<'a> Present<'a> {
     }
 
     /// Removes what an interrupted build has left.
-    pub(super) fn remove_leftovers(&self) -> Result<(), Error> {
+    pub(super) fn remove_leftovers(&self) -> Result<(), BuildError> {
         self.remove_others(&self.manifest)
     }
 
@@ -116,7 +120,7 @@ impl<'a> Present<'a> {
 
     /// Makes dead what is to go and what has been read again, and drops shards without anything
     /// else.
-    pub(super) fn bury(&mut self, fate: &Fate, written: &Written) -> Result<(), Error> {
+    pub(super) fn bury(&mut self, fate: &Fate, written: &Written) -> Result<(), BuildError> {
         if self.manifest.is_some() {
             self.report.outcome = fate.outcome();
         }
@@ -139,10 +143,10 @@ impl<'a> Present<'a> {
     }
 
     /// Adds shards of what has been read.
-    pub(super) fn add_read(&mut self, written: Written) -> Result<(), Error> {
+    pub(super) fn add_read(&mut self, written: Written) -> Result<(), BuildError> {
         let before = self.live().count() as u64;
         self.report.kept = before;
-        self.report.read = Read {
+        self.report.read = ReadStats {
             packages: written.packages,
             documents: written.documents,
             text_bytes: written.text_bytes,
@@ -152,7 +156,11 @@ impl<'a> Present<'a> {
     }
 
     /// Adds new shards.
-    pub(super) fn add(&mut self, shards: Vec<ShardEntry>, file_bytes: u64) -> Result<(), Error> {
+    pub(super) fn add(
+        &mut self,
+        shards: Vec<ShardEntry>,
+        file_bytes: u64,
+    ) -> Result<(), BuildError> {
         self.report.written_bytes += file_bytes;
         for entry in shards {
             let shard = open_shard(self.directory, &entry, &[])?;
@@ -162,7 +170,7 @@ impl<'a> Present<'a> {
     }
 
     /// Puts the next manifest in place, if it is another one, and removes what it does not name.
-    pub(super) fn publish(mut self) -> Result<Report, Error> {
+    pub(super) fn publish(mut self) -> Result<Report, BuildError> {
         let manifest = Some(Manifest {
             options: self.options,
             shards: self.shards.iter().map(|held| held.entry.clone()).collect(),
@@ -199,7 +207,7 @@ impl<'a> Present<'a> {
     }
 
     /// Removes shards that `manifest` does not name, and what an interrupted build has left.
-    pub(super) fn remove_others(&self, manifest: &Option<Manifest>) -> Result<(), Error> {
+    pub(super) fn remove_others(&self, manifest: &Option<Manifest>) -> Result<(), BuildError> {
         remove_others(self.directory, manifest).map_err(write_error(self.directory))
     }
 }
@@ -212,13 +220,13 @@ impl Written {
 }
 
 /// Whether only reading the packages again can help.
-fn is_damage(error: &directory::Error) -> bool {
+fn is_damage(error: &directory::IndexError) -> bool {
     match error {
-        directory::Error::Swapped { .. } => true,
-        directory::Error::Shard(shard::Error::Io { source, .. }) => {
+        directory::IndexError::Swapped { .. } => true,
+        directory::IndexError::Shard(shard::ShardError::Io { source, .. }) => {
             source.kind() == io::ErrorKind::NotFound
         }
-        directory::Error::Shard(error) => !matches!(error, shard::Error::Newer { .. }),
+        directory::IndexError::Shard(error) => !matches!(error, shard::ShardError::Newer { .. }),
         _ => false,
     }
 }

@@ -4,9 +4,11 @@
 //! **Invariant:** a document of an older shard is written as its file would be: the same text, cut
 //! by the same rule, under the same name and rank.
 
-use super::{BuildOptions, Error, MEMORY_BYTES_MIN, Older, Origin, Package, Progress, signature};
+use super::{
+    BuildError, BuildOptions, MEMORY_BYTES_MIN, Older, Origin, Package, Progress, signature,
+};
 use crate::builder::{Limits, Segment, SegmentBuilder};
-use crate::corpus::{self, File, Outcome, Skipped, Source, TextSink, Walk};
+use crate::corpus::{self, File, ReadOutcome, Skipped, Source, TextSink, Walk};
 use crate::document::classify;
 use crate::shard::{self, DocId, Shard};
 use crate::writer::DocumentName;
@@ -132,7 +134,7 @@ pub(super) fn hand_out(
     sizes: &Sizes,
     progress: &Progress,
     tasks: &mpsc::SyncSender<Task>,
-) -> Result<(), Error> {
+) -> Result<(), BuildError> {
     let mut out = Outbox {
         task: Task::default(),
         bytes: 0,
@@ -172,7 +174,7 @@ pub(super) fn is_as_recorded(package: &Package, options: &BuildOptions) -> bool 
 }
 
 /// What is in a package, unless it is as the index has it.
-fn contents(package: &Package, options: &BuildOptions) -> Result<Option<Contents>, Error> {
+fn contents(package: &Package, options: &BuildOptions) -> Result<Option<Contents>, BuildError> {
     match &package.origin {
         Origin::Directory { source, recorded } => {
             let walk = corpus::walk(source, &options.walk_options())?;
@@ -195,7 +197,7 @@ fn of_directory(walk: Walk, signature: u64) -> Contents {
     }
 }
 
-fn of_shard(older: &Older) -> Result<Contents, Error> {
+fn of_shard(older: &Older) -> Result<Contents, BuildError> {
     let left_out = |(path, reason): &(Vec<u8>, String)| {
         Item::Skipped(LeftOut {
             path: path.clone(),
@@ -263,7 +265,7 @@ impl Outbox<'_> {
 pub(super) fn work(
     packages: &[Package],
     tasks: &Mutex<mpsc::Receiver<Task>>,
-    done: &mpsc::SyncSender<Result<Done, Error>>,
+    done: &mpsc::SyncSender<Result<Done, BuildError>>,
     sizes: &Sizes,
     directory: &Path,
     progress: &Progress,
@@ -285,7 +287,7 @@ fn make(
     task: Task,
     builder: &mut SegmentBuilder,
     progress: &Progress,
-) -> Result<Done, Error> {
+) -> Result<Done, BuildError> {
     let mut package = task.package;
     let mut older = OlderTexts::default();
     let mut entries = Vec::with_capacity(task.items.len());
@@ -314,18 +316,18 @@ fn make(
     })
 }
 
-fn sink_error(package: &Package) -> impl Fn(io::Error) -> Error + Copy {
+fn sink_error(package: &Package) -> impl Fn(io::Error) -> BuildError + Copy {
     |source| {
         let path = package.place().to_owned();
-        Error::Corpus(corpus::Error::Sink { path, source })
+        BuildError::Corpus(corpus::CorpusError::Sink { path, source })
     }
 }
 
 /// Reads a file to the builder.
-fn read(package: &Package, file: &File, builder: &mut SegmentBuilder) -> Result<Entry, Error> {
+fn read(package: &Package, file: &File, builder: &mut SegmentBuilder) -> Result<Entry, BuildError> {
     let sink_error = sink_error(package);
     match corpus::read(package.source(), file, &mut Sink(builder))? {
-        Outcome::Text { .. } => {
+        ReadOutcome::Text { .. } => {
             builder.finish_document().map_err(sink_error)?;
             let static_rank = package.popularity.rank() + classify(&file.path).share();
             Ok(Entry::Document(DocumentName {
@@ -333,7 +335,7 @@ fn read(package: &Package, file: &File, builder: &mut SegmentBuilder) -> Result<
                 static_rank,
             }))
         }
-        Outcome::Skipped(reason) => {
+        ReadOutcome::Skipped(reason) => {
             builder.discard_document().map_err(sink_error)?;
             let path = file.path.clone();
             Ok(Entry::Skipped(Skipped { path, reason }.into()))
@@ -363,7 +365,7 @@ impl OlderTexts {
         package: &Package,
         document: DocId,
         builder: &mut SegmentBuilder,
-    ) -> Result<Entry, Error> {
+    ) -> Result<Entry, BuildError> {
         let Origin::Shard(Older { shard, .. }) = &package.origin else {
             unreachable!("documents are of packages of shards")
         };
@@ -387,7 +389,7 @@ impl OlderTexts {
     }
 
     /// The shard at `path`, of which `bytes` are going to be read.
-    fn shard(&mut self, path: &Path, bytes: u64) -> Result<&Shard, shard::Error> {
+    fn shard(&mut self, path: &Path, bytes: u64) -> Result<&Shard, shard::ShardError> {
         if self.read_bytes > MAPPED_BYTES_MAX {
             *self = OlderTexts::default();
         }

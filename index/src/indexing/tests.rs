@@ -180,7 +180,7 @@ fn what_an_interrupted_build_leaves_is_removed_and_the_old_index_stays() {
         name: b"gone".to_vec(),
     };
     let failed = build(vec![gone], &out, &options(), &Progress::default());
-    assert!(matches!(failed, Err(Error::Corpus(_))), "{failed:?}");
+    assert!(matches!(failed, Err(BuildError::Corpus(_))), "{failed:?}");
     assert_eq!(
         contents(&Index::open(&out).unwrap()).len(),
         7,
@@ -198,7 +198,7 @@ fn two_builds_in_one_directory_exclude_each_other() {
     let failed = build(sources, &out, &options(), &Progress::default());
     assert!(matches!(
         failed,
-        Err(Error::Directory(directory::Error::Locked { .. }))
+        Err(BuildError::Directory(directory::IndexError::Locked { .. }))
     ));
 }
 

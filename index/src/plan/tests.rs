@@ -68,13 +68,13 @@ fn what_says_nothing_is_all() {
 
 #[test]
 fn digits_are_enumerated() {
-    let Query::And(parts) = plan("[0-9]{3}-[0-9]{4}", false).unwrap() else {
+    let TrigramQuery::And(parts) = plan("[0-9]{3}-[0-9]{4}", false).unwrap() else {
         panic!("an AND")
     };
     let sizes: Vec<usize> = parts
         .iter()
         .map(|part| {
-            if let Query::Or(list) = part {
+            if let TrigramQuery::Or(list) = part {
                 list.len()
             } else {
                 1
@@ -173,13 +173,13 @@ const CODESEARCH: &[(&str, &str)] = &[
 ];
 
 /// The sets of trigrams that each satisfy a query.
-fn ways(query: &Query) -> Vec<BTreeSet<[u8; 3]>> {
+fn ways(query: &TrigramQuery) -> Vec<BTreeSet<[u8; 3]>> {
     match query {
-        Query::All => vec![BTreeSet::new()],
-        Query::None => vec![],
-        Query::Trigram(trigram) => vec![[trigram.bytes()].into()],
-        Query::Or(parts) => parts.iter().flat_map(ways).collect(),
-        Query::And(parts) => parts.iter().fold(vec![BTreeSet::new()], |all, part| {
+        TrigramQuery::All => vec![BTreeSet::new()],
+        TrigramQuery::None => vec![],
+        TrigramQuery::Trigram(trigram) => vec![[trigram.bytes()].into()],
+        TrigramQuery::Or(parts) => parts.iter().flat_map(ways).collect(),
+        TrigramQuery::And(parts) => parts.iter().fold(vec![BTreeSet::new()], |all, part| {
             let part = ways(part);
             all.iter()
                 .flat_map(|a| part.iter().map(move |b| a | b))
@@ -200,19 +200,19 @@ fn no_answer_is_weaker_than_codesearchs() {
             assert!(required, "{pattern}: {way:?}");
         }
     }
-    assert_eq!(plan(r"[^\s\S]", false).unwrap(), Query::None);
+    assert_eq!(plan(r"[^\s\S]", false).unwrap(), TrigramQuery::None);
 }
 
 /// Whether a line satisfies a query, by looking for the trigrams themselves.
-fn satisfies(line: &[u8], query: &Query) -> bool {
+fn satisfies(line: &[u8], query: &TrigramQuery) -> bool {
     match query {
-        Query::All => true,
-        Query::None => false,
-        Query::Trigram(trigram) => line
+        TrigramQuery::All => true,
+        TrigramQuery::None => false,
+        TrigramQuery::Trigram(trigram) => line
             .windows(3)
             .any(|window| window.to_ascii_lowercase() == trigram.bytes()),
-        Query::And(parts) => parts.iter().all(|part| satisfies(line, part)),
-        Query::Or(parts) => parts.iter().any(|part| satisfies(line, part)),
+        TrigramQuery::And(parts) => parts.iter().all(|part| satisfies(line, part)),
+        TrigramQuery::Or(parts) => parts.iter().any(|part| satisfies(line, part)),
     }
 }
 

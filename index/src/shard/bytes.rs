@@ -1,6 +1,6 @@
 //! Bytes of a shard, by section: nothing is believed before its pages' checksums have been compared.
 
-use super::{Error, Shard, extent};
+use super::{Shard, ShardError, extent};
 use crate::format::{PAGE_BYTES, Section};
 use std::ops::Range;
 use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
@@ -11,7 +11,7 @@ const READ_BYTES_MAX: usize = 1 << 20;
 
 impl Shard {
     /// A part of the text of all documents, by bytes.
-    pub fn text(&self, range: Range<u64>) -> Result<&[u8], Error> {
+    pub fn text(&self, range: Range<u64>) -> Result<&[u8], ShardError> {
         self.slice(Section::Content, range)
     }
 
@@ -22,7 +22,7 @@ impl Shard {
         &'a self,
         range: Range<u64>,
         buffer: &'a mut Vec<u8>,
-    ) -> Result<&'a [u8], Error> {
+    ) -> Result<&'a [u8], ShardError> {
         let checksums = extent(&self.header, Section::Checksums);
         let file = self.place(Section::Content, range.clone())?;
         let pages = file.start / PAGE_BYTES as u64 * PAGE_BYTES as u64
@@ -45,7 +45,7 @@ impl Shard {
     }
 
     /// Entry number `index` of a table.
-    pub(super) fn entry<T>(&self, section: Section, index: u32) -> Result<&T, Error>
+    pub(super) fn entry<T>(&self, section: Section, index: u32) -> Result<&T, ShardError>
     where
         T: FromBytes + KnownLayout + Immutable + Unaligned,
     {
@@ -59,7 +59,7 @@ impl Shard {
         &self,
         section: Section,
         below: impl Fn(&T) -> bool,
-    ) -> Result<u32, Error>
+    ) -> Result<u32, ShardError>
     where
         T: FromBytes + KnownLayout + Immutable + Unaligned,
     {
@@ -78,7 +78,7 @@ impl Shard {
     }
 
     /// Where bytes of a section lie in the file.
-    fn place(&self, section: Section, range: Range<u64>) -> Result<Range<u64>, Error> {
+    fn place(&self, section: Section, range: Range<u64>) -> Result<Range<u64>, ShardError> {
         let extent = extent(&self.header, section);
         if range.start > range.end || range.end > extent.end - extent.start {
             return Err(self.corrupt(section, "a reference beyond the section's end"));
@@ -87,14 +87,14 @@ impl Shard {
     }
 
     /// Bytes of a section, checked.
-    pub(super) fn slice(&self, section: Section, range: Range<u64>) -> Result<&[u8], Error> {
+    pub(super) fn slice(&self, section: Section, range: Range<u64>) -> Result<&[u8], ShardError> {
         let range = self.place(section, range)?;
         self.checked(range)
     }
 
     /// Bytes of the file, checked.
     #[inline]
-    fn checked(&self, range: Range<u64>) -> Result<&[u8], Error> {
+    fn checked(&self, range: Range<u64>) -> Result<&[u8], ShardError> {
         if !self.pages.are_checked(range.clone()) {
             self.check_pages(range.clone())?;
         }
@@ -102,7 +102,7 @@ impl Shard {
     }
 
     #[cold]
-    pub(super) fn check_pages(&self, range: Range<u64>) -> Result<(), Error> {
+    pub(super) fn check_pages(&self, range: Range<u64>) -> Result<(), ShardError> {
         let checksums = extent(&self.header, Section::Checksums);
         let (file, checksums) = self.bytes.split_at(checksums.start as usize);
         self.pages

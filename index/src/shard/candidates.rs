@@ -9,10 +9,10 @@
 //! document that they leave is ruled out by them.
 
 use super::inside::Inside;
-use super::{BlockId, Document, Error, Shard, ranges};
+use super::{BlockId, Document, Shard, ShardError, ranges};
 use crate::filter::Filters;
 use crate::format::Section;
-use crate::plan::Query;
+use crate::plan::TrigramQuery;
 use crate::trigram::Trigram;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -28,7 +28,7 @@ pub enum Candidates {
 
 impl Shard {
     /// The live blocks that `query` does not rule out.
-    pub fn candidates(&self, query: &Query) -> Result<Candidates, Error> {
+    pub fn candidates(&self, query: &TrigramQuery) -> Result<Candidates, ShardError> {
         let candidates = self.filtered_candidates(query, &Filters::default(), &|| false)?;
         Ok(candidates.expect("nothing is filtered and nobody stops it"))
     }
@@ -38,13 +38,13 @@ impl Shard {
     /// then on.
     pub fn filtered_candidates(
         &self,
-        query: &Query,
+        query: &TrigramQuery,
         filters: &Filters,
         stop: &dyn Fn() -> bool,
-    ) -> Result<Option<Candidates>, Error> {
+    ) -> Result<Option<Candidates>, ShardError> {
         let ranges = self.packages_left(filters, stop)?;
         let blocks = Inside::new(self, &ranges, stop).blocks(query)?;
-        let candidates = match (blocks, filters.ask_documents()) {
+        let candidates = match (blocks, filters.has_document_filters()) {
             (Some(blocks), false) => Some(Candidates::Blocks(blocks)),
             (None, false) => Some(Candidates::Ranges(ranges.into_owned())),
             (Some(blocks), true) => self
@@ -63,8 +63,8 @@ impl Shard {
         &self,
         filters: &Filters,
         stop: &dyn Fn() -> bool,
-    ) -> Result<Cow<'_, [Range<u32>]>, Error> {
-        if !filters.ask_packages() {
+    ) -> Result<Cow<'_, [Range<u32>]>, ShardError> {
+        if !filters.has_package_filters() {
             return Ok(Cow::Borrowed(self.live_blocks()));
         }
         let mut left = Vec::new();
@@ -73,7 +73,7 @@ impl Shard {
                 break;
             }
             let package = self.package(package)?;
-            if !filters.leave_package(package.directory) {
+            if !filters.accepts_package(package.directory) {
                 continue;
             }
             if let Some(blocks) = self.blocks_of(&package)? {
@@ -90,7 +90,7 @@ impl Shard {
         filters: &Filters,
         within: &[Range<u32>],
         stop: &dyn Fn() -> bool,
-    ) -> Result<Option<Vec<Range<u32>>>, Error> {
+    ) -> Result<Option<Vec<Range<u32>>>, ShardError> {
         let mut left = Vec::new();
         for range in within {
             let mut id = self.document_of(BlockId(range.start))?;
@@ -117,7 +117,7 @@ impl Shard {
         filters: &Filters,
         blocks: &[u32],
         stop: &dyn Fn() -> bool,
-    ) -> Result<Option<Vec<u32>>, Error> {
+    ) -> Result<Option<Vec<u32>>, ShardError> {
         let (mut left, mut rest) = (Vec::new(), blocks);
         while let Some(&block) = rest.first() {
             if stop() {
@@ -137,13 +137,17 @@ impl Shard {
     }
 
     /// Whether filters leave a document of a package that they leave.
-    pub(super) fn leaves(&self, filters: &Filters, document: &Document<'_>) -> Result<bool, Error> {
+    pub(super) fn leaves(
+        &self,
+        filters: &Filters,
+        document: &Document<'_>,
+    ) -> Result<bool, ShardError> {
         let package = self.package(self.package_of(document.id)?)?;
-        Ok(filters.leave_document(package.directory, document.path))
+        Ok(filters.accepts_document(package.directory, document.path))
     }
 
     /// The live blocks that hold a trigram, ascending.
-    pub fn blocks_with(&self, trigram: Trigram) -> Result<Vec<BlockId>, Error> {
+    pub fn blocks_with(&self, trigram: Trigram) -> Result<Vec<BlockId>, ShardError> {
         let list = self.postings(trigram)?;
         let blocks = list.map_or(Vec::new(), |list| list.within(self.live_blocks()));
         self.intact()?;

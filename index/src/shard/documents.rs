@@ -7,10 +7,10 @@
 //! of one in which a pattern can match.
 
 use super::inside::Inside;
-use super::{BlockId, DocId, Error, Shard, ranges};
+use super::{BlockId, DocId, Shard, ShardError, ranges};
 use crate::filter::Filters;
 use crate::format::Section;
-use crate::plan::{Documents, Query};
+use crate::plan::{DocumentQuery, TrigramQuery};
 use crate::posting;
 use std::ops::Range;
 
@@ -31,11 +31,11 @@ impl Shard {
     /// [`filtered_candidates`](Self::filtered_candidates).
     pub fn document_candidates(
         &self,
-        query: &Documents,
-        looks: &[&Query],
+        query: &DocumentQuery,
+        looks: &[&TrigramQuery],
         filters: &Filters,
         stop: &dyn Fn() -> bool,
-    ) -> Result<Option<DocumentCandidates>, Error> {
+    ) -> Result<Option<DocumentCandidates>, ShardError> {
         let packages = self.documents_of_packages(filters, stop)?;
         let blocks = self.blocks_of_documents(&packages)?;
         let inside = Inside::new(self, &blocks, stop);
@@ -68,14 +68,14 @@ impl Shard {
         &self,
         filters: &Filters,
         stop: &dyn Fn() -> bool,
-    ) -> Result<Vec<Range<u32>>, Error> {
+    ) -> Result<Vec<Range<u32>>, ShardError> {
         let mut left = Vec::new();
         for package in self.live_packages() {
             if stop() {
                 break;
             }
             let package = self.package(package)?;
-            if filters.leave_package(package.directory) {
+            if filters.accepts_package(package.directory) {
                 ranges::push(&mut left, package.documents)
                     .ok_or_else(|| self.corrupt(Section::Packages, "order of packages"))?;
             }
@@ -84,7 +84,7 @@ impl Shard {
     }
 
     /// The blocks of ranges of documents.
-    fn blocks_of_documents(&self, documents: &[Range<u32>]) -> Result<Vec<Range<u32>>, Error> {
+    fn blocks_of_documents(&self, documents: &[Range<u32>]) -> Result<Vec<Range<u32>>, ShardError> {
         let mut blocks = Vec::new();
         for range in documents {
             let start = self.document(DocId(range.start))?.blocks.start;
@@ -98,15 +98,15 @@ impl Shard {
     /// The documents with blocks that satisfy a query, ascending; `None`: all.
     fn documents_with(
         &self,
-        query: &Documents,
+        query: &DocumentQuery,
         inside: &Inside<'_>,
-    ) -> Result<Option<Vec<u32>>, Error> {
+    ) -> Result<Option<Vec<u32>>, ShardError> {
         match query {
-            Documents::Block(query) => {
+            DocumentQuery::Block(query) => {
                 let blocks = inside.blocks(query)?;
                 blocks.map(|blocks| self.documents_of(&blocks)).transpose()
             }
-            Documents::And(parts) => {
+            DocumentQuery::And(parts) => {
                 let mut left: Option<Vec<u32>> = None;
                 for part in parts {
                     match (&mut left, self.documents_with(part, inside)?) {
@@ -120,7 +120,7 @@ impl Shard {
                 }
                 Ok(left)
             }
-            Documents::Or(parts) => {
+            DocumentQuery::Or(parts) => {
                 let mut all = Vec::new();
                 for part in parts {
                     match self.documents_with(part, inside)? {
@@ -136,7 +136,7 @@ impl Shard {
     }
 
     /// The documents that blocks, which ascend, belong to.
-    fn documents_of(&self, blocks: &[u32]) -> Result<Vec<u32>, Error> {
+    fn documents_of(&self, blocks: &[u32]) -> Result<Vec<u32>, ShardError> {
         let (mut documents, mut rest) = (Vec::new(), blocks);
         while let Some(&block) = rest.first() {
             let document = self.document(self.document_of(BlockId(block))?)?;
@@ -155,8 +155,8 @@ impl Shard {
         documents: Vec<Range<u32>>,
         filters: &Filters,
         stop: &dyn Fn() -> bool,
-    ) -> Result<Option<Vec<Range<u32>>>, Error> {
-        if !filters.ask_documents() {
+    ) -> Result<Option<Vec<Range<u32>>>, ShardError> {
+        if !filters.has_document_filters() {
             return Ok(Some(documents));
         }
         let mut left = Vec::new();
@@ -176,9 +176,9 @@ impl Shard {
     fn blocks_to_look_at(
         &self,
         documents: &[Range<u32>],
-        looks: &[&Query],
+        looks: &[&TrigramQuery],
         inside: &Inside<'_>,
-    ) -> Result<Option<Vec<u32>>, Error> {
+    ) -> Result<Option<Vec<u32>>, ShardError> {
         let mut all = Vec::new();
         for look in looks {
             match inside.blocks(look)? {

@@ -5,9 +5,9 @@
 //! **Invariant:** who asks looks whether it was stopped once more at the end: what is answered after
 //! that means nothing.
 
-use super::{Error, Shard};
+use super::{Shard, ShardError};
 use crate::format::{PAYLOAD, SINGLE, Section};
-use crate::plan::Query;
+use crate::plan::TrigramQuery;
 use crate::posting::{self, PADDING_BYTES, PostingList};
 use crate::trigram::Trigram;
 use std::ops::Range;
@@ -45,24 +45,24 @@ impl<'s> Inside<'s> {
     }
 
     /// The blocks that satisfy a query, ascending.
-    pub(super) fn blocks(&self, query: &Query) -> Result<Option<Vec<u32>>, Error> {
+    pub(super) fn blocks(&self, query: &TrigramQuery) -> Result<Option<Vec<u32>>, ShardError> {
         match query {
-            Query::All => Ok(None),
-            Query::None => Ok(Some(Vec::new())),
+            TrigramQuery::All => Ok(None),
+            TrigramQuery::None => Ok(Some(Vec::new())),
             _ if self.block_count == 0 || (self.stop)() => Ok(Some(Vec::new())),
-            Query::Trigram(trigram) => {
+            TrigramQuery::Trigram(trigram) => {
                 let list = self.shard.postings(*trigram)?;
                 Ok(Some(
                     list.map_or(Vec::new(), |list| list.within(self.ranges)),
                 ))
             }
-            Query::And(parts) => self.all_of(parts),
-            Query::Or(parts) => self.one_of(parts),
+            TrigramQuery::And(parts) => self.all_of(parts),
+            TrigramQuery::Or(parts) => self.one_of(parts),
         }
     }
 
     /// Rarest part first, and no further than it pays.
-    fn all_of(&self, queries: &[Query]) -> Result<Option<Vec<u32>>, Error> {
+    fn all_of(&self, queries: &[TrigramQuery]) -> Result<Option<Vec<u32>>, ShardError> {
         let mut parts = Vec::with_capacity(queries.len());
         for query in queries {
             match self.part(query)? {
@@ -93,22 +93,22 @@ impl<'s> Inside<'s> {
     }
 
     /// A part of an AND; `None`: nothing can satisfy it.
-    fn part<'q>(&self, query: &'q Query) -> Result<Option<Part<'q, 's>>, Error> {
+    fn part<'q>(&self, query: &'q TrigramQuery) -> Result<Option<Part<'q, 's>>, ShardError> {
         match query {
-            Query::None => Ok(None),
-            Query::Trigram(trigram) => Ok(self.shard.postings(*trigram)?.map(Part::List)),
+            TrigramQuery::None => Ok(None),
+            TrigramQuery::Trigram(trigram) => Ok(self.shard.postings(*trigram)?.map(Part::List)),
             other => Ok(Some(Part::Query(other, self.shard.cost(other)?))),
         }
     }
 
-    fn read(&self, part: &Part<'_, '_>) -> Result<Option<Vec<u32>>, Error> {
+    fn read(&self, part: &Part<'_, '_>) -> Result<Option<Vec<u32>>, ShardError> {
         match part {
             Part::List(list) => Ok(Some(list.within(self.ranges))),
             Part::Query(query, _) => self.blocks(query),
         }
     }
 
-    fn restrict(&self, blocks: &mut Vec<u32>, part: &Part<'_, '_>) -> Result<(), Error> {
+    fn restrict(&self, blocks: &mut Vec<u32>, part: &Part<'_, '_>) -> Result<(), ShardError> {
         match part {
             Part::List(list) => posting::intersect(blocks, list),
             Part::Query(query, _) => {
@@ -120,11 +120,11 @@ impl<'s> Inside<'s> {
         Ok(())
     }
 
-    fn one_of(&self, queries: &[Query]) -> Result<Option<Vec<u32>>, Error> {
+    fn one_of(&self, queries: &[TrigramQuery]) -> Result<Option<Vec<u32>>, ShardError> {
         let mut lists = Vec::new();
         let mut blocks = Vec::new();
         for query in queries {
-            if let Query::Trigram(trigram) = query {
+            if let TrigramQuery::Trigram(trigram) = query {
                 lists.extend(self.shard.postings(*trigram)?);
                 continue;
             }
@@ -150,7 +150,7 @@ impl<'s> Inside<'s> {
 /// A part of an AND, and how many ids there are to read it from.
 enum Part<'q, 's> {
     List(PostingList<'s>),
-    Query(&'q Query, u64),
+    Query(&'q TrigramQuery, u64),
 }
 
 impl Part<'_, '_> {
@@ -165,26 +165,26 @@ impl Part<'_, '_> {
 impl Shard {
     /// About how many ids are read to evaluate a query: the length of a trigram's list, of an AND
     /// that of its shortest part, of an OR the sum. An AND is evaluated in this order of its parts.
-    pub fn cost(&self, query: &Query) -> Result<u64, Error> {
+    pub fn cost(&self, query: &TrigramQuery) -> Result<u64, ShardError> {
         Ok(match query {
-            Query::All => u64::MAX,
-            Query::None => 0,
-            Query::Trigram(trigram) => self
+            TrigramQuery::All => u64::MAX,
+            TrigramQuery::None => 0,
+            TrigramQuery::Trigram(trigram) => self
                 .postings(*trigram)?
                 .map_or(0, |list| u64::from(list.len())),
-            Query::And(parts) => {
-                let costs: Result<Vec<u64>, Error> =
+            TrigramQuery::And(parts) => {
+                let costs: Result<Vec<u64>, ShardError> =
                     parts.iter().map(|part| self.cost(part)).collect();
                 costs?.into_iter().min().unwrap_or(0)
             }
-            Query::Or(parts) => parts
+            TrigramQuery::Or(parts) => parts
                 .iter()
                 .try_fold(0, |sum: u64, part| Ok(sum.saturating_add(self.cost(part)?)))?,
         })
     }
 
     /// A trigram's posting list, if any block holds it. Dead blocks are in it too.
-    pub fn postings(&self, trigram: Trigram) -> Result<Option<PostingList<'_>>, Error> {
+    pub fn postings(&self, trigram: Trigram) -> Result<Option<PostingList<'_>>, ShardError> {
         let key = u64::from(trigram.value()) << 40;
         let index = self.partition_point(
             Section::Dictionary,
@@ -200,7 +200,7 @@ impl Shard {
         self.list(entry & PAYLOAD).map(Some)
     }
 
-    fn list(&self, payload: u64) -> Result<PostingList<'_>, Error> {
+    fn list(&self, payload: u64) -> Result<PostingList<'_>, ShardError> {
         let bad = || self.corrupt(Section::Dictionary, "a posting list");
         if payload & SINGLE != 0 {
             let block = (payload & !SINGLE) as u32;

@@ -1,7 +1,7 @@
 //! What of a shard counts: all of it, or all but the packages that are *dead*, because a later
 //! shard has them anew or they were removed. The file never changes for it.
 
-use super::{DocId, Error, Package, PackageId, Shard, ranges};
+use super::{DocId, Package, PackageId, Shard, ShardError, ranges};
 use crate::format::Section;
 use std::ops::Range;
 
@@ -56,7 +56,7 @@ impl Live {
 
 impl Shard {
     /// The same shard without the packages `dead`, which must ascend; the file is open once.
-    pub fn with_dead(&self, dead: Vec<u32>) -> Result<Shard, Error> {
+    pub fn with_dead(&self, dead: Vec<u32>) -> Result<Shard, ShardError> {
         let ascends = dead.windows(2).all(|pair| pair[0] < pair[1]);
         if !ascends
             || dead
@@ -78,7 +78,7 @@ impl Shard {
         })
     }
 
-    fn live_without(&self, dead: Vec<u32>) -> Result<Live, Error> {
+    fn live_without(&self, dead: Vec<u32>) -> Result<Live, ShardError> {
         let mut id = blake3::Hasher::new();
         id.update(&self.file_id());
         dead.iter().for_each(|package| {
@@ -107,7 +107,10 @@ impl Shard {
     }
 
     /// The blocks of a package that has documents.
-    pub(super) fn blocks_of(&self, package: &Package<'_>) -> Result<Option<Range<u32>>, Error> {
+    pub(super) fn blocks_of(
+        &self,
+        package: &Package<'_>,
+    ) -> Result<Option<Range<u32>>, ShardError> {
         let Some(last) = package.documents.clone().next_back() else {
             return Ok(None);
         };

@@ -7,7 +7,7 @@
 use super::*;
 use crate::corpus;
 use crate::directory::{self, Index, MANIFEST};
-use crate::filter::{Filters, Test, Tree, Value};
+use crate::filter::{FilterExpr, Filters, Predicate, Value};
 use crate::indexing::{BuildOptions, Progress, build};
 use crate::manifest::{Options, hex};
 use crate::plan::plan;
@@ -72,12 +72,12 @@ fn shard_bytes(files: &[File<'_>], block_bytes: usize) -> Vec<u8> {
 /// Where the damaged shards of these tests are said to be.
 const NAME: &str = "some.shard";
 
-fn open(bytes: &[u8]) -> Result<Shard, Error> {
+fn open(bytes: &[u8]) -> Result<Shard, ShardError> {
     Shard::from_bytes(Path::new(NAME), Bytes::Owned(bytes.to_vec()))
 }
 
 /// All that a shard has to say, in words.
-fn dump(shard: &Shard) -> Result<String, Error> {
+fn dump(shard: &Shard) -> Result<String, ShardError> {
     let header = &shard.header;
     let mut out = format!(
         "version {}, blocks of {}, codec {}, id {}\n",
@@ -102,7 +102,7 @@ fn dump(shard: &Shard) -> Result<String, Error> {
     Ok(out)
 }
 
-fn dump_packages(shard: &Shard, out: &mut String) -> Result<(), Error> {
+fn dump_packages(shard: &Shard, out: &mut String) -> Result<(), ShardError> {
     for id in 0..shard.package_count() {
         let package = shard.package(PackageId(id))?;
         let (name, inst, rdep) = (package.directory.escape_ascii(), package.inst, package.rdep);
@@ -115,7 +115,11 @@ fn dump_packages(shard: &Shard, out: &mut String) -> Result<(), Error> {
     Ok(())
 }
 
-fn dump_document(shard: &Shard, document: Document<'_>, out: &mut String) -> Result<(), Error> {
+fn dump_document(
+    shard: &Shard,
+    document: Document<'_>,
+    out: &mut String,
+) -> Result<(), ShardError> {
     let Document {
         id,
         path,
@@ -139,7 +143,7 @@ fn dump_document(shard: &Shard, document: Document<'_>, out: &mut String) -> Res
     Ok(())
 }
 
-fn dump_dictionary(shard: &Shard, out: &mut String) -> Result<(), Error> {
+fn dump_dictionary(shard: &Shard, out: &mut String) -> Result<(), ShardError> {
     for entry in 0..shard.trigram_count() as u32 {
         let trigram = shard.trigram(entry)?;
         let blocks: Vec<u32> = shard.blocks_with(trigram)?.iter().map(|id| id.0).collect();
@@ -330,10 +334,10 @@ fn the_worked_example_is_true() {
 }
 
 /// Asserts that an error says which file is damaged, and where: in the page that `at` is in.
-fn assert_names_the_place(error: &Error, at: usize) {
+fn assert_names_the_place(error: &ShardError, at: usize) {
     let page = (at / PAGE_BYTES * PAGE_BYTES) as u64;
     match error {
-        Error::Corrupt { path, offset, .. } => {
+        ShardError::Corrupt { path, offset, .. } => {
             assert_eq!(
                 (path.as_path(), *offset),
                 (Path::new(NAME), page),
@@ -341,14 +345,14 @@ fn assert_names_the_place(error: &Error, at: usize) {
             );
         }
         // The magic, and a version that is now a later one.
-        Error::NotAShard { path } => assert!(at < 8 && path == Path::new(NAME), "byte {at}"),
-        Error::Newer { path, .. } => {
+        ShardError::NotAShard { path } => assert!(at < 8 && path == Path::new(NAME), "byte {at}"),
+        ShardError::Newer { path, .. } => {
             assert!(
                 (8..12).contains(&at) && path == Path::new(NAME),
                 "byte {at}"
             );
         }
-        Error::Io { .. } | Error::Changed { .. } => panic!("byte {at}: nothing was read"),
+        ShardError::Io { .. } | ShardError::Changed { .. } => panic!("byte {at}: nothing was read"),
     }
 }
 
@@ -358,14 +362,14 @@ fn every_truncation_is_noticed_at_open() {
     for length in 0..bytes.len() {
         let error = open(&bytes[..length]).err();
         let told = match error {
-            Some(Error::NotAShard { .. }) => length < 8,
-            Some(Error::Corrupt { offset, .. }) => offset == length as u64,
+            Some(ShardError::NotAShard { .. }) => length < 8,
+            Some(ShardError::Corrupt { offset, .. }) => offset == length as u64,
             _ => false,
         };
         assert!(told, "cut at {length}: {error:?}");
     }
     let longer = [&bytes[..], b"\0"].concat();
-    assert!(matches!(open(&longer), Err(Error::Corrupt { .. })));
+    assert!(matches!(open(&longer), Err(ShardError::Corrupt { .. })));
 }
 
 /// Every byte of a shard is known by a checksum, those without a meaning too.
@@ -384,7 +388,7 @@ fn every_flipped_byte_is_noticed_at_open_or_by_verify() {
                     assert_names_the_place(&shard.verify().unwrap_err(), at);
                     assert_names_the_place(&dump(&shard).unwrap_err(), at);
                 }
-                Err(Error::Corrupt { offset, .. }) if at as u64 >= checksums.start => {
+                Err(ShardError::Corrupt { offset, .. }) if at as u64 >= checksums.start => {
                     assert_eq!(offset, checksums.start);
                 }
                 Err(error) => assert_names_the_place(&error, at),
@@ -402,27 +406,27 @@ fn several_pages() -> Vec<u8> {
     shard_bytes(&[("p_1", "a.c", &text), ("p_1", "b.c", b"line\n")], 256)
 }
 
-fn add(filters: &mut Filters, test: Test, negated: bool) {
-    let tree = Tree::Test(test);
+fn add(filters: &mut Filters, test: Predicate, negated: bool) {
+    let tree = FilterExpr::Predicate(test);
     filters.add(match negated {
-        true => Tree::Not(Box::new(tree)),
+        true => FilterExpr::Not(Box::new(tree)),
         false => tree,
     });
 }
 
 /// The candidates of a pattern in any case, whatever the document.
-fn candidates(shard: &Shard, pattern: &str) -> Result<Candidates, Error> {
+fn candidates(shard: &Shard, pattern: &str) -> Result<Candidates, ShardError> {
     shard.candidates(&plan(pattern, true).unwrap())
 }
 
-fn filtered(shard: &Shard, pattern: &str, filters: &Filters) -> Result<Candidates, Error> {
+fn filtered(shard: &Shard, pattern: &str, filters: &Filters) -> Result<Candidates, ShardError> {
     let query = plan(pattern, true).unwrap();
     let candidates = shard.filtered_candidates(&query, filters, &|| false)?;
     Ok(candidates.expect("nobody stops it"))
 }
 
 /// The answers to some queries and the text of their candidates.
-fn answers(shard: &Shard) -> Result<Vec<(Candidates, Vec<u8>)>, Error> {
+fn answers(shard: &Shard) -> Result<Vec<(Candidates, Vec<u8>)>, ShardError> {
     let mut answers = Vec::new();
     for pattern in ["line 8", "of 9[0-6]", "(13|17) of", "nowhere", "line"] {
         let candidates = candidates(shard, pattern)?;
@@ -512,15 +516,19 @@ fn a_forged_shard_does_not_panic() {
 }
 
 /// As [`dump`] and [`answers`], without what only holds in a shard that is true.
-fn read_all(shard: &Shard) -> Result<(), Error> {
+fn read_all(shard: &Shard) -> Result<(), ShardError> {
     let everything = "(main|int)[^x]*(a|b;|inly)";
     let mut filters = Filters::default();
     add(
         &mut filters,
-        Test::package(Value::Regexp("a")).unwrap(),
+        Predicate::package(Value::Regexp("a")).unwrap(),
         false,
     );
-    add(&mut filters, Test::path(Value::Regexp("x")).unwrap(), true);
+    add(
+        &mut filters,
+        Predicate::path(Value::Regexp("x")).unwrap(),
+        true,
+    );
     let _ = candidates(shard, everything);
     let _ = filtered(shard, everything, &filters);
     let _ = filtered(shard, ".", &filters);
@@ -585,7 +593,7 @@ fn a_shard_that_is_cut_while_it_is_open_says_where() {
             shard.skipped().unwrap_err(),
             answers(&shard).unwrap_err(),
         ] {
-            assert!(matches!(error, Error::Corrupt { .. }), "{error}");
+            assert!(matches!(error, ShardError::Corrupt { .. }), "{error}");
         }
         assert!(shard.is_damaged());
     }
@@ -598,12 +606,12 @@ fn a_shard_that_is_written_to_while_it_is_open_says_so() {
     let before = std::time::SystemTime::UNIX_EPOCH;
     let file = fs::File::options().write(true).open(&path).unwrap();
     file.set_modified(before).unwrap();
-    assert!(matches!(shard.verify(), Err(Error::Changed { .. })));
+    assert!(matches!(shard.verify(), Err(ShardError::Changed { .. })));
     drop(shard);
     let shard = Shard::open(&path).unwrap();
     shard.verify().unwrap();
     fs::write(&path, several_pages()).unwrap();
-    assert!(matches!(answers(&shard), Err(Error::Changed { .. })));
+    assert!(matches!(answers(&shard), Err(ShardError::Changed { .. })));
     Shard::open(&path).unwrap().verify().unwrap();
 }
 
@@ -620,9 +628,9 @@ fn a_shard_that_is_cut_is_opened_again_with_the_next_manifest() {
     let everything = plan("main|ve", true).unwrap();
     assert!(before[0].candidates(&everything).is_err());
     assert!(before[1].candidates(&everything).is_ok());
-    assert!(Index::open_again(&out, &before).is_err());
+    assert!(Index::reopen(&out, &before).is_err());
     fs::write(&path, bytes).unwrap();
-    let after = Index::open_again(&out, &before).unwrap().shards;
+    let after = Index::reopen(&out, &before).unwrap().shards;
     assert!(before[0].candidates(&everything).is_err());
     assert!(after[0].candidates(&everything).is_ok());
     assert!(Arc::ptr_eq(&before[1], &after[1]), "it was whole");
@@ -713,18 +721,22 @@ fn all_filters(packages: &[&str], paths: &[&str], languages: &[&str]) -> Vec<Fil
                 let value = Value::Regexp(package);
                 add(
                     &mut filters,
-                    Test::package(value).unwrap(),
+                    Predicate::package(value).unwrap(),
                     negated & 1 != 0,
                 );
             }
             if !path.is_empty() {
                 let value = Value::Regexp(path);
-                add(&mut filters, Test::path(value).unwrap(), negated & 2 != 0);
+                add(
+                    &mut filters,
+                    Predicate::path(value).unwrap(),
+                    negated & 2 != 0,
+                );
             }
             if !language.is_empty() {
                 add(
                     &mut filters,
-                    Test::language(language).unwrap(),
+                    Predicate::language(language).unwrap(),
                     negated & 4 != 0,
                 );
             }
@@ -753,8 +765,8 @@ fn check_filtered(shard: &Shard, filters: &Filters) {
     let is_left = |block: &u32| {
         let id = shard.document_of(BlockId(*block)).unwrap();
         let package = shard.package(shard.package_of(id).unwrap()).unwrap();
-        filters.leave_package(package.directory)
-            && filters.leave_document(package.directory, shard.document(id).unwrap().path)
+        filters.accepts_package(package.directory)
+            && filters.accepts_document(package.directory, shard.document(id).unwrap().path)
     };
     for pattern in [
         ".",
@@ -779,10 +791,14 @@ fn check_filtered(shard: &Shard, filters: &Filters) {
 fn filtering_stops_when_it_is_told_to() {
     let shard = open(&shard_bytes(&FILTERED, 16)).unwrap();
     let mut filters = Filters::default();
-    add(&mut filters, Test::path(Value::Regexp("a")).unwrap(), false);
     add(
         &mut filters,
-        Test::package(Value::Regexp(".")).unwrap(),
+        Predicate::path(Value::Regexp("a")).unwrap(),
+        false,
+    );
+    add(
+        &mut filters,
+        Predicate::package(Value::Regexp(".")).unwrap(),
         false,
     );
     for pattern in [".", "main", "main|int", "main.*int"] {
@@ -811,7 +827,10 @@ fn the_dead_must_be_there_and_in_order() {
     let shard = open(&bytes).unwrap();
     for dead in [&[2][..], &[0, 2], &[1, 0], &[0, 0], &[u32::MAX]] {
         let error = shard.with_dead(dead.to_vec()).err();
-        assert!(matches!(error, Some(Error::Corrupt { .. })), "{dead:?}");
+        assert!(
+            matches!(error, Some(ShardError::Corrupt { .. })),
+            "{dead:?}"
+        );
     }
 }
 
@@ -820,7 +839,7 @@ fn a_later_version_says_what_to_do() {
     let mut bytes = shard_bytes(&FIXTURE, 16);
     bytes[8] = 2;
     let error = open(&bytes).err().unwrap();
-    assert!(matches!(error, Error::Newer { version: 2, .. }));
+    assert!(matches!(error, ShardError::Newer { version: 2, .. }));
     assert_eq!(
         error.to_string(),
         "some.shard: a shard of format 2; this version of Trawl reads format 1: update it, or \
@@ -835,7 +854,7 @@ fn what_is_no_shard_says_so() {
     for bytes in [&b""[..], b"TRAWL", b"#!/bin/sh\n", &[0; 8192]] {
         fs::write(&path, bytes).unwrap();
         let error = Shard::open(&path).err().unwrap();
-        assert!(matches!(error, Error::NotAShard { .. }));
+        assert!(matches!(error, ShardError::NotAShard { .. }));
         let expected = format!(
             "{}: not a shard of a Trawl index: remove it and build the index again with `trawl \
              index`",
@@ -845,7 +864,7 @@ fn what_is_no_shard_says_so() {
     }
     let error = Shard::open(&there.path().join("none.shard")).err().unwrap();
     assert!(
-        matches!(error, Error::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound)
+        matches!(error, ShardError::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound)
     );
 }
 
@@ -860,12 +879,12 @@ fn shards_that_have_changed_places_are_noticed() {
     fs::rename(&second, &first).unwrap();
     fs::rename(&other, &second).unwrap();
     match Index::open(&out).err() {
-        Some(directory::Error::Swapped { path }) => assert_eq!(path, first),
+        Some(directory::IndexError::Swapped { path }) => assert_eq!(path, first),
         other => panic!("{other:?}"),
     }
     fs::remove_file(out.join(MANIFEST)).unwrap();
     assert!(matches!(
         Index::open(&out).err(),
-        Some(directory::Error::NotAnIndex { .. })
+        Some(directory::IndexError::NotAnIndex { .. })
     ));
 }

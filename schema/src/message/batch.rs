@@ -7,9 +7,9 @@
 //! **Invariant:** [`BatchReader::view`] has compared every length in the message with what is
 //! there: iterating afterwards cannot run out of bytes.
 
-use super::{Error, Segments, builder_of, finish, length, reader};
+use super::{MessageError, Segments, builder_of, finish, length, reader};
 use crate::frame::Kind;
-use crate::trawl_capnp::{batch, line, range, run, window};
+use crate::trawl_capnp::{batch, line, range, span, window};
 use capnp::message::Reader;
 use capnp::private::layout::StructSize;
 use capnp::struct_list;
@@ -52,7 +52,7 @@ pub struct Window {
 
 /// Of a match over several lines: how many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Run {
+pub struct Span {
     /// Index in [`Batch::lines`]. Its text is that of all lines, joined by `\n`.
     pub line: u32,
     /// How many lines there are; two at least.
@@ -83,12 +83,12 @@ pub struct Batch<'a> {
     /// The lines that are sent in part, ascending.
     pub windows: &'a [Window],
     /// The matches over several lines, ascending.
-    pub runs: &'a [Run],
+    pub spans: &'a [Span],
 }
 
 impl Batch<'_> {
     /// Appends the message as a frame.
-    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), Error> {
+    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), MessageError> {
         let mut message = builder_of(self.words());
         let mut root = message.init_root::<batch::Builder<'_>>();
         root.set_shard(self.shard);
@@ -122,10 +122,10 @@ impl Batch<'_> {
                 entry.set_line_bytes(window.line_bytes);
             }
         }
-        if !self.runs.is_empty() {
-            let mut runs = root.init_runs(length(self.runs.len()));
-            for (index, run) in (0..).zip(self.runs) {
-                let mut entry = runs.reborrow().get(index);
+        if !self.spans.is_empty() {
+            let mut spans = root.init_spans(length(self.spans.len()));
+            for (index, run) in (0..).zip(self.spans) {
+                let mut entry = spans.reborrow().get(index);
                 entry.set_line(run.line);
                 entry.set_lines(run.lines);
             }
@@ -155,8 +155,8 @@ impl Batch<'_> {
         let lines = structs(self.lines, line::Builder::STRUCT_SIZE);
         let ranges = structs(self.ranges, range::Builder::STRUCT_SIZE);
         let windows = if_any(self.windows, window::Builder::STRUCT_SIZE);
-        let runs = if_any(self.runs, run::Builder::STRUCT_SIZE);
-        root + names + language + bytes(self.text) + lines + ranges + windows + runs
+        let spans = if_any(self.spans, span::Builder::STRUCT_SIZE);
+        root + names + language + bytes(self.text) + lines + ranges + windows + spans
     }
 }
 
@@ -167,22 +167,22 @@ pub struct BatchReader<'a> {
 
 impl<'a> BatchReader<'a> {
     /// Takes a frame's payload, which must be aligned to 8 bytes.
-    pub fn new(payload: &'a [u8]) -> Result<Self, Error> {
+    pub fn new(payload: &'a [u8]) -> Result<Self, MessageError> {
         Ok(BatchReader {
             message: reader(payload)?,
         })
     }
 
     /// What the batch holds, once every length in it has been compared with what is there.
-    pub fn view(&self) -> Result<BatchView<'_>, Error> {
+    pub fn view(&self) -> Result<BatchView<'_>, MessageError> {
         let root = self.message.get_root::<batch::Reader<'_>>()?;
         let windows = if root.has_windows() {
             Some(root.get_windows()?)
         } else {
             None
         };
-        let runs = if root.has_runs() {
-            Some(root.get_runs()?)
+        let spans = if root.has_spans() {
+            Some(root.get_spans()?)
         } else {
             None
         };
@@ -197,7 +197,7 @@ impl<'a> BatchReader<'a> {
             lines: root.get_lines()?,
             ranges: root.get_ranges()?,
             windows,
-            runs,
+            spans,
         };
         view.check()?;
         Ok(view)
@@ -223,7 +223,7 @@ pub struct BatchView<'a> {
     lines: struct_list::Reader<'a, line::Owned>,
     ranges: struct_list::Reader<'a, range::Owned>,
     windows: Option<struct_list::Reader<'a, window::Owned>>,
-    runs: Option<struct_list::Reader<'a, run::Owned>>,
+    spans: Option<struct_list::Reader<'a, span::Owned>>,
 }
 
 /// A line of a batch, borrowed from its frame, or a run of lines that a match is.
@@ -276,52 +276,52 @@ impl<'a> BatchView<'a> {
             text_at: 0,
             range_at: 0,
             window_at: 0,
-            run_at: 0,
+            span_at: 0,
         }
     }
 
     /// Goes through all lines once with checked arithmetic. What holds afterwards: the lines' text
     /// and ranges are exactly those that were sent, every range is within its line's text, no line is
     /// sent twice, and every window and run belongs to a line.
-    fn check(&self) -> Result<(), Error> {
+    fn check(&self) -> Result<(), MessageError> {
         let (mut text, mut ranges, mut next) = (0_u64, 0_u64, 0_u64);
-        let mut runs = self.runs.into_iter().flatten().peekable();
+        let mut spans = self.spans.into_iter().flatten().peekable();
         for (index, line) in (0..).zip(self.lines) {
             let number = u64::from(line.get_number());
             let is_name = self.lines.len() == 1 && self.text == self.path;
             if number < next || (number == 0 && !is_name) {
-                return Err(Error::Impossible("line number"));
+                return Err(MessageError::Impossible("line number"));
             }
-            let run = runs.next_if(|run| run.get_line() == index);
+            let run = spans.next_if(|run| run.get_line() == index);
             next = number + u64::from(run.map_or(1, |run| run.get_lines().max(1)));
             text += u64::from(line.get_text_bytes());
             let end = ranges + u64::from(line.get_ranges());
             if end > u64::from(self.ranges.len()) {
-                return Err(Error::Impossible("number of ranges"));
+                return Err(MessageError::Impossible("number of ranges"));
             }
             for index in ranges..end {
                 let range = self.ranges.get(index as u32);
                 if range.get_start() > range.get_end() || range.get_end() > line.get_text_bytes() {
-                    return Err(Error::Impossible("range"));
+                    return Err(MessageError::Impossible("range"));
                 }
             }
             ranges = end;
         }
         if text != self.text.len() as u64 || ranges != u64::from(self.ranges.len()) {
-            return Err(Error::Impossible("number of bytes or ranges"));
+            return Err(MessageError::Impossible("number of bytes or ranges"));
         }
-        if runs.next().is_some() {
-            return Err(Error::Impossible("run of lines"));
+        if spans.next().is_some() {
+            return Err(MessageError::Impossible("run of lines"));
         }
         self.check_windows()
     }
 
-    fn check_windows(&self) -> Result<(), Error> {
+    fn check_windows(&self) -> Result<(), MessageError> {
         let mut next_line = 0;
         for window in self.windows.into_iter().flatten() {
             let line = window.get_line();
             if line < next_line || line >= self.lines.len() {
-                return Err(Error::Impossible("window"));
+                return Err(MessageError::Impossible("window"));
             }
             next_line = line + 1;
             let sent = u64::from(self.lines.get(line).get_text_bytes());
@@ -330,7 +330,7 @@ impl<'a> BatchView<'a> {
                 .checked_add(sent)
                 .is_none_or(|end| end > window.get_line_bytes())
             {
-                return Err(Error::Impossible("window"));
+                return Err(MessageError::Impossible("window"));
             }
         }
         Ok(())
@@ -345,7 +345,7 @@ pub struct Lines<'a> {
     text_at: usize,
     range_at: u32,
     window_at: u32,
-    run_at: u32,
+    span_at: u32,
 }
 
 impl<'a> Iterator for Lines<'a> {
@@ -394,11 +394,11 @@ impl Lines<'_> {
 
     /// How many lines the next one is, when it is several.
     fn run(&mut self) -> Option<u32> {
-        let run = self.batch.runs?.try_get(self.run_at)?;
+        let run = self.batch.spans?.try_get(self.span_at)?;
         if run.get_line() != self.next {
             return None;
         }
-        self.run_at += 1;
+        self.span_at += 1;
         Some(run.get_lines().max(1))
     }
 }

@@ -4,7 +4,7 @@
 //! directly in one of its kind, no negation of a negation. So two expressions that say the same in
 //! the same order are equal, and an expression is rendered and parsed without a change.
 
-use super::{Error, length, text};
+use super::{MessageError, length, text};
 use crate::trawl_capnp::{expr, filter, pattern};
 
 /// Patterns and filters of an expression, at most: each may be a regular expression that a backend
@@ -203,12 +203,12 @@ impl Expr {
     }
 
     /// Reads an expression that is within its bounds and in the form of the constructors.
-    pub(super) fn decode(from: expr::Reader<'_>) -> Result<Expr, Error> {
+    pub(super) fn decode(from: expr::Reader<'_>) -> Result<Expr, MessageError> {
         let mut atoms = 0;
         let expr = decode_within(from, DEPTH_MAX, false, &mut atoms)?;
         match atoms <= ATOMS_MAX {
             true => Ok(expr),
-            false => Err(Error::Impossible("number of patterns and filters")),
+            false => Err(MessageError::Impossible("number of patterns and filters")),
         }
     }
 }
@@ -224,8 +224,8 @@ fn decode_within(
     depth_max: usize,
     in_line: bool,
     atoms: &mut usize,
-) -> Result<Expr, Error> {
-    let bad = || Error::Impossible("expression");
+) -> Result<Expr, MessageError> {
+    let bad = || MessageError::Impossible("expression");
     let within = depth_max.checked_sub(1).ok_or_else(bad)?;
     let mut list = |parts: capnp::struct_list::Reader<'_, expr::Owned>| {
         if parts.len() < 2 || parts.len() as usize > ATOMS_MAX {
@@ -277,7 +277,7 @@ impl Pattern {
         to.set_in_path(self.in_path);
     }
 
-    fn decode(from: pattern::Reader<'_>) -> Result<Self, Error> {
+    fn decode(from: pattern::Reader<'_>) -> Result<Self, MessageError> {
         Ok(Pattern {
             text: text(from.get_text()?)?,
             syntax: match from.get_syntax()? {
@@ -308,7 +308,7 @@ impl Filter {
         to.set_text(&self.text[..]);
     }
 
-    fn decode(from: filter::Reader<'_>) -> Result<Self, Error> {
+    fn decode(from: filter::Reader<'_>) -> Result<Self, MessageError> {
         Ok(Filter {
             field: match from.get_field()? {
                 filter::Field::Package => Field::Package,

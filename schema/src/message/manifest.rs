@@ -1,6 +1,6 @@
 //! What a frontend writes beside the frames of a finished run, to know them again after a restart.
 
-use super::{Error, Phases, Search, ShardEnd, Skip, builder, finish, length, reader, text};
+use super::{MessageError, Phases, Search, ShardEnd, Skip, builder, finish, length, reader, text};
 use crate::frame::Kind;
 use crate::trawl_capnp::{facet, spool_facets, spool_manifest};
 use capnp::{primitive_list, struct_list};
@@ -55,7 +55,7 @@ pub struct SpoolManifest {
 
 impl SpoolManifest {
     /// Appends the message as a frame.
-    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), Error> {
+    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), MessageError> {
         let mut message = builder();
         let mut root = message.init_root::<spool_manifest::Builder<'_>>();
         root.set_version(SPOOL_VERSION);
@@ -90,11 +90,11 @@ impl SpoolManifest {
     }
 
     /// Reads a frame's payload.
-    pub fn decode(payload: &[u8]) -> Result<Self, Error> {
+    pub fn decode(payload: &[u8]) -> Result<Self, MessageError> {
         let message = reader(payload)?;
         let root = message.get_root::<spool_manifest::Reader<'_>>()?;
         if root.get_version() != SPOOL_VERSION {
-            return Err(Error::Impossible("version"));
+            return Err(MessageError::Impossible("version"));
         }
         Ok(SpoolManifest {
             generation: text(root.get_generation()?)?,
@@ -151,7 +151,7 @@ pub struct SpoolFacets {
 
 impl SpoolFacets {
     /// Appends the message as a frame.
-    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), Error> {
+    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), MessageError> {
         let mut message = builder();
         let mut root = message.init_root::<spool_facets::Builder<'_>>();
         encode_facets(
@@ -168,7 +168,7 @@ impl SpoolFacets {
     }
 
     /// Reads a frame's payload.
-    pub fn decode(payload: &[u8]) -> Result<Self, Error> {
+    pub fn decode(payload: &[u8]) -> Result<Self, MessageError> {
         let message = reader(payload)?;
         let root = message.get_root::<spool_facets::Reader<'_>>()?;
         Ok(SpoolFacets {
@@ -187,7 +187,7 @@ fn encode_facets(facets: &[Facet], mut list: struct_list::Builder<'_, facet::Own
     }
 }
 
-fn decode_facets(list: struct_list::Reader<'_, facet::Owned>) -> Result<Vec<Facet>, Error> {
+fn decode_facets(list: struct_list::Reader<'_, facet::Owned>) -> Result<Vec<Facet>, MessageError> {
     let facet = |entry: facet::Reader<'_>| Ok((entry.get_name()?.to_vec(), entry.get_count()));
     list.iter().map(facet).collect()
 }

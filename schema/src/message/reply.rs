@@ -1,15 +1,15 @@
 //! What a backend says, but for batches.
 
 use super::request::shard_id;
-use super::{Error, builder, finish, length, reader, text};
+use super::{MessageError, builder, finish, length, reader, text};
 use crate::frame::Kind;
 use crate::trawl_capnp::{
-    end, entry, failure, file_reply, hello, list_reply, progress, shard_end, skip,
+    end, failure, file_reply, hello, list_entry, list_reply, progress, shard_end, skip,
 };
 
 /// A shard that a backend serves.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shard {
+pub struct ShardInfo {
     /// A hash of its bytes.
     pub id: [u8; 32],
     /// Packages in it.
@@ -28,14 +28,14 @@ pub struct Hello {
     /// [`PROTOCOL`](super::PROTOCOL) of the sender.
     pub protocol: u32,
     /// What it serves now.
-    pub shards: Vec<Shard>,
+    pub shards: Vec<ShardInfo>,
     /// When its manifest was written, in seconds since 1970.
     pub updated: u64,
 }
 
 impl Hello {
     /// Appends the message as a frame.
-    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), Error> {
+    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), MessageError> {
         let mut message = builder();
         let mut root = message.init_root::<hello::Builder<'_>>();
         root.set_protocol(self.protocol);
@@ -53,12 +53,12 @@ impl Hello {
     }
 
     /// Reads a frame's payload.
-    pub fn decode(payload: &[u8]) -> Result<Self, Error> {
+    pub fn decode(payload: &[u8]) -> Result<Self, MessageError> {
         let message = reader(payload)?;
         let root = message.get_root::<hello::Reader<'_>>()?;
         let mut shards = Vec::new();
         for entry in root.get_shards()? {
-            shards.push(Shard {
+            shards.push(ShardInfo {
                 id: shard_id(entry.get_id()?)?,
                 packages: entry.get_packages(),
                 documents: entry.get_documents(),
@@ -91,7 +91,7 @@ pub struct Progress {
 
 impl Progress {
     /// Appends the message as a frame.
-    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), Error> {
+    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), MessageError> {
         let mut message = builder();
         let mut root = message.init_root::<progress::Builder<'_>>();
         root.set_blocks_done(self.blocks_done);
@@ -103,7 +103,7 @@ impl Progress {
     }
 
     /// Reads a frame's payload.
-    pub fn decode(payload: &[u8]) -> Result<Self, Error> {
+    pub fn decode(payload: &[u8]) -> Result<Self, MessageError> {
         let message = reader(payload)?;
         let root = message.get_root::<progress::Reader<'_>>()?;
         Ok(Progress {
@@ -133,7 +133,7 @@ pub struct Skip {
 
 impl Skip {
     /// Appends the message as a frame.
-    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), Error> {
+    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), MessageError> {
         let mut message = builder();
         self.encode_to(message.init_root());
         finish(Kind::Skip, &message, out)
@@ -148,12 +148,12 @@ impl Skip {
     }
 
     /// Reads a frame's payload.
-    pub fn decode(payload: &[u8]) -> Result<Self, Error> {
+    pub fn decode(payload: &[u8]) -> Result<Self, MessageError> {
         let message = reader(payload)?;
         Skip::decode_from(message.get_root()?)
     }
 
-    pub(super) fn decode_from(root: skip::Reader<'_>) -> Result<Self, Error> {
+    pub(super) fn decode_from(root: skip::Reader<'_>) -> Result<Self, MessageError> {
         Ok(Skip {
             shard: root.get_shard(),
             document: root.get_document(),
@@ -215,7 +215,7 @@ impl ShardEnd {
         entry.set_failure(&self.failure[..]);
     }
 
-    pub(super) fn decode_from(entry: shard_end::Reader<'_>) -> Result<Self, Error> {
+    pub(super) fn decode_from(entry: shard_end::Reader<'_>) -> Result<Self, MessageError> {
         Ok(ShardEnd {
             shard: entry.get_shard(),
             matches: entry.get_matches(),
@@ -268,7 +268,7 @@ pub struct Phases {
 
 impl End {
     /// Appends the message as a frame.
-    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), Error> {
+    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), MessageError> {
         let mut message = builder();
         let mut root = message.init_root::<end::Builder<'_>>();
         root.set_plan(&self.plan[..]);
@@ -289,7 +289,7 @@ impl End {
     }
 
     /// Reads a frame's payload.
-    pub fn decode(payload: &[u8]) -> Result<Self, Error> {
+    pub fn decode(payload: &[u8]) -> Result<Self, MessageError> {
         let message = reader(payload)?;
         let root = message.get_root::<end::Reader<'_>>()?;
         let mut shards = Vec::new();
@@ -367,7 +367,7 @@ impl Failure {
     }
 
     /// Appends the message as a frame.
-    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), Error> {
+    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), MessageError> {
         let mut message = builder();
         let mut root = message.init_root::<failure::Builder<'_>>();
         root.set_kind(match self.kind {
@@ -387,7 +387,7 @@ impl Failure {
     }
 
     /// Reads a frame's payload.
-    pub fn decode(payload: &[u8]) -> Result<Self, Error> {
+    pub fn decode(payload: &[u8]) -> Result<Self, MessageError> {
         let message = reader(payload)?;
         let root = message.get_root::<failure::Reader<'_>>()?;
         Ok(Failure {
@@ -431,7 +431,7 @@ pub struct FileReply {
 
 impl FileReply {
     /// Appends the message as a frame.
-    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), Error> {
+    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), MessageError> {
         let mut message = builder();
         let mut root = message.init_root::<file_reply::Builder<'_>>();
         root.set_found(self.found);
@@ -446,7 +446,7 @@ impl FileReply {
     }
 
     /// Reads a frame's payload.
-    pub fn decode(payload: &[u8]) -> Result<Self, Error> {
+    pub fn decode(payload: &[u8]) -> Result<Self, MessageError> {
         let message = reader(payload)?;
         let root = message.get_root::<file_reply::Reader<'_>>()?;
         Ok(FileReply {
@@ -464,7 +464,7 @@ impl FileReply {
 
 /// A package, a document or directory, or something that is not searchable.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Entry {
+pub struct ListEntry {
     /// The package, as its directory was named.
     pub package: Vec<u8>,
     /// The path in it; empty: the entry is the package. A directory has a `/` at its end.
@@ -491,14 +491,14 @@ pub struct Entry {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListReply {
     /// In the order of their names.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<ListEntry>,
     /// Whether there are others behind the last.
     pub more: bool,
 }
 
 impl ListReply {
     /// Appends the message as a frame.
-    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), Error> {
+    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), MessageError> {
         let mut message = builder();
         let mut root = message.init_root::<list_reply::Builder<'_>>();
         root.set_more(self.more);
@@ -510,10 +510,10 @@ impl ListReply {
     }
 
     /// Reads a frame's payload.
-    pub fn decode(payload: &[u8]) -> Result<Self, Error> {
+    pub fn decode(payload: &[u8]) -> Result<Self, MessageError> {
         let message = reader(payload)?;
         let root = message.get_root::<list_reply::Reader<'_>>()?;
-        let entries = root.get_entries()?.iter().map(Entry::decode_from);
+        let entries = root.get_entries()?.iter().map(ListEntry::decode_from);
         Ok(ListReply {
             entries: entries.collect::<Result<_, _>>()?,
             more: root.get_more(),
@@ -521,8 +521,8 @@ impl ListReply {
     }
 }
 
-impl Entry {
-    fn encode_to(&self, mut to: entry::Builder<'_>) {
+impl ListEntry {
+    fn encode_to(&self, mut to: list_entry::Builder<'_>) {
         to.set_package(&self.package);
         to.set_path(&self.path);
         to.set_documents(self.documents);
@@ -535,8 +535,8 @@ impl Entry {
         to.set_detail(&self.detail[..]);
     }
 
-    fn decode_from(from: entry::Reader<'_>) -> Result<Self, Error> {
-        Ok(Entry {
+    fn decode_from(from: list_entry::Reader<'_>) -> Result<Self, MessageError> {
+        Ok(ListEntry {
             package: from.get_package()?.to_vec(),
             path: from.get_path()?.to_vec(),
             documents: from.get_documents(),

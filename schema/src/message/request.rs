@@ -1,10 +1,10 @@
-//! What a frontend asks: SEARCH, FILE and LIST.
+//! ListKind a frontend asks: SEARCH, FILE and LIST.
 
-use super::{Error, Expr, builder, finish, length, reader};
+use super::{Expr, MessageError, builder, finish, length, reader};
 use crate::frame::Kind;
 use crate::trawl_capnp::{Want as CapnpWant, file_request, list_request, search};
 
-/// What is wanted of what matches.
+/// ListKind is wanted of what matches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Want {
     /// Every matching line.
@@ -14,20 +14,20 @@ pub enum Want {
     Documents,
     /// How many matches there are.
     Count,
-    /// What a search would cost.
+    /// ListKind a search would cost.
     Estimate,
 }
 
 /// The SEARCH frame.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Search {
-    /// What is searched for.
+    /// ListKind is searched for.
     pub expr: Expr,
     /// Lines sent before and after each match.
     pub context_lines: u32,
     /// Ids of the shards to search. An answer names a shard by its index here.
     pub shards: Vec<[u8; 32]>,
-    /// What is wanted of what matches.
+    /// ListKind is wanted of what matches.
     pub want: Want,
     /// Only the best so many in the total order need be sent; 0: all.
     pub limit: u64,
@@ -36,13 +36,13 @@ pub struct Search {
     /// It may cost what it costs; else one that costs much is not begun, and answered with an
     /// ERROR, [`FailureKind::Heavy`](super::FailureKind::Heavy).
     pub heavy: bool,
-    /// What is found of a document is its name, never a line.
+    /// ListKind is found of a document is its name, never a line.
     pub names: bool,
 }
 
 impl Search {
     /// Appends the message as a frame.
-    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), Error> {
+    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), MessageError> {
         let mut message = builder();
         self.encode_to(message.init_root());
         finish(Kind::Search, &message, out)
@@ -68,12 +68,12 @@ impl Search {
     }
 
     /// Reads a frame's payload.
-    pub fn decode(payload: &[u8]) -> Result<Self, Error> {
+    pub fn decode(payload: &[u8]) -> Result<Self, MessageError> {
         let message = reader(payload)?;
         Search::decode_from(message.get_root()?)
     }
 
-    pub(super) fn decode_from(root: search::Reader<'_>) -> Result<Self, Error> {
+    pub(super) fn decode_from(root: search::Reader<'_>) -> Result<Self, MessageError> {
         Ok(Search {
             expr: Expr::decode(root.get_expr()?)?,
             context_lines: root.get_context_lines(),
@@ -97,8 +97,10 @@ impl Search {
 }
 
 /// A shard's id, which is 32 bytes.
-pub(super) fn shard_id(bytes: &[u8]) -> Result<[u8; 32], Error> {
-    bytes.try_into().map_err(|_| Error::Impossible("shard id"))
+pub(super) fn shard_id(bytes: &[u8]) -> Result<[u8; 32], MessageError> {
+    bytes
+        .try_into()
+        .map_err(|_| MessageError::Impossible("shard id"))
 }
 
 /// Which part of a document is asked for.
@@ -133,7 +135,7 @@ pub struct FileRequest {
 
 impl FileRequest {
     /// Appends the message as a frame.
-    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), Error> {
+    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), MessageError> {
         let mut message = builder();
         let mut root = message.init_root::<file_request::Builder<'_>>();
         root.set_package(&self.package);
@@ -154,7 +156,7 @@ impl FileRequest {
     }
 
     /// Reads a frame's payload.
-    pub fn decode(payload: &[u8]) -> Result<Self, Error> {
+    pub fn decode(payload: &[u8]) -> Result<Self, MessageError> {
         let message = reader(payload)?;
         let root = message.get_root::<file_request::Reader<'_>>()?;
         let range = match root.which()? {
@@ -175,9 +177,9 @@ impl FileRequest {
     }
 }
 
-/// What is listed.
+/// ListKind is listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum ListKind {
     /// The packages whose directory begins with the prefix; when a package is named, those that go by
     /// that name.
     Packages,
@@ -191,11 +193,11 @@ pub enum What {
 /// The LIST frame, frontend to backend.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListRequest {
-    /// What is listed.
-    pub what: What,
+    /// ListKind is listed.
+    pub kind: ListKind,
     /// The package, by its directory or by its name.
     pub package: Vec<u8>,
-    /// What the names begin with.
+    /// ListKind the names begin with.
     pub prefix: Vec<u8>,
     /// Only names behind this one: of packages their directory, of children their path, of what is
     /// skipped the directory, `/` and the path.
@@ -206,13 +208,13 @@ pub struct ListRequest {
 
 impl ListRequest {
     /// Appends the message as a frame.
-    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), Error> {
+    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), MessageError> {
         let mut message = builder();
         let mut root = message.init_root::<list_request::Builder<'_>>();
-        root.set_what(match self.what {
-            What::Packages => list_request::What::Packages,
-            What::Children => list_request::What::Children,
-            What::Skipped => list_request::What::Skipped,
+        root.set_kind(match self.kind {
+            ListKind::Packages => list_request::Kind::Packages,
+            ListKind::Children => list_request::Kind::Children,
+            ListKind::Skipped => list_request::Kind::Skipped,
         });
         root.set_package(&self.package);
         root.set_prefix(&self.prefix);
@@ -222,14 +224,14 @@ impl ListRequest {
     }
 
     /// Reads a frame's payload.
-    pub fn decode(payload: &[u8]) -> Result<Self, Error> {
+    pub fn decode(payload: &[u8]) -> Result<Self, MessageError> {
         let message = reader(payload)?;
         let root = message.get_root::<list_request::Reader<'_>>()?;
         Ok(ListRequest {
-            what: match root.get_what()? {
-                list_request::What::Packages => What::Packages,
-                list_request::What::Children => What::Children,
-                list_request::What::Skipped => What::Skipped,
+            kind: match root.get_kind()? {
+                list_request::Kind::Packages => ListKind::Packages,
+                list_request::Kind::Children => ListKind::Children,
+                list_request::Kind::Skipped => ListKind::Skipped,
             },
             package: root.get_package()?.to_vec(),
             prefix: root.get_prefix()?.to_vec(),

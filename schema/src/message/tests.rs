@@ -39,8 +39,8 @@ fn pattern(text: &str) -> Expr {
     })
 }
 
-/// What comes of an expression that is sent as it is.
-fn sent(expr: Expr) -> Result<Expr, Error> {
+/// ListKind comes of an expression that is sent as it is.
+fn sent(expr: Expr) -> Result<Expr, MessageError> {
     let mut frame = Vec::new();
     let search = Search {
         expr,
@@ -94,7 +94,7 @@ fn an_expression_that_no_constructor_makes_is_refused() {
 
 #[test]
 fn small_messages_survive_the_trip() {
-    let shard = Shard {
+    let shard = ShardInfo {
         id: [3; 32],
         packages: 2,
         documents: 7,
@@ -188,11 +188,11 @@ fn small_messages_survive_the_trip() {
             }],
         }
     );
-    for what in [What::Packages, What::Children, What::Skipped] {
+    for kind in [ListKind::Packages, ListKind::Children, ListKind::Skipped] {
         check_round_trip!(
             ListRequest,
             ListRequest {
-                what,
+                kind,
                 package: b"p_1".to_vec(),
                 prefix: b"a/".to_vec(),
                 after: b"\xff".to_vec(),
@@ -200,7 +200,7 @@ fn small_messages_survive_the_trip() {
             }
         );
     }
-    let entry = Entry {
+    let entry = ListEntry {
         package: b"p_1".to_vec(),
         path: b"a/\xff".to_vec(),
         documents: 1,
@@ -215,7 +215,7 @@ fn small_messages_survive_the_trip() {
     check_round_trip!(
         ListReply,
         ListReply {
-            entries: vec![entry, Entry::default()],
+            entries: vec![entry, ListEntry::default()],
             more: true,
         }
     );
@@ -334,12 +334,12 @@ fn batch() -> Batch<'static> {
             start: 0,
             line_bytes: 5_000_000,
         }],
-        runs: &[],
+        spans: &[],
     }
 }
 
 /// The lines of a batch: their number, how many they are, and whether they are a match.
-fn lines(batch: &Batch<'_>) -> Result<Vec<(u32, u32, bool)>, Error> {
+fn lines(batch: &Batch<'_>) -> Result<Vec<(u32, u32, bool)>, MessageError> {
     let words = encoded(batch);
     let reader = BatchReader::new(words.as_bytes())?;
     let view = reader.view()?;
@@ -349,20 +349,20 @@ fn lines(batch: &Batch<'_>) -> Result<Vec<(u32, u32, bool)>, Error> {
 
 #[test]
 fn a_match_may_be_a_run_of_lines() {
-    let with = |number, runs: &[Run]| {
+    let with = |number, spans: &[Span]| {
         let mut batch = batch();
         let mut sent = batch.lines.to_vec();
         sent[2].number = number;
         batch.lines = &sent;
-        batch.runs = runs;
+        batch.spans = spans;
         check_words(&batch);
         lines(&batch)
     };
-    let run = Run { line: 1, lines: 3 };
+    let run = Span { line: 1, lines: 3 };
     let found = with(7, &[run]).unwrap();
     assert_eq!(found, [(3, 1, false), (4, 3, true), (7, 1, false)]);
     assert!(with(6, &[run]).is_err(), "line 6 twice");
-    assert!(with(7, &[Run { line: 3, lines: 2 }]).is_err());
+    assert!(with(7, &[Span { line: 3, lines: 2 }]).is_err());
     assert!(with(7, &[run, run]).is_err());
 }
 
@@ -421,7 +421,7 @@ fn lengths_that_disagree_are_refused() {
     let check = |broken: Batch<'_>| {
         let words = encoded(&broken);
         let message = BatchReader::new(words.as_bytes()).unwrap();
-        assert!(matches!(message.view(), Err(Error::Impossible(_))));
+        assert!(matches!(message.view(), Err(MessageError::Impossible(_))));
     };
     let line = Line {
         number: 1,

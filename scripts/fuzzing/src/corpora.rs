@@ -1,6 +1,6 @@
 //! What an indexer reads: files of a corpus, git's ignore rules, and the ranks of packages.
 
-use index::corpus::{self, BINARY_HEAD_BYTES, Outcome, SkipReason, Source, WalkOptions};
+use index::corpus::{self, BINARY_HEAD_BYTES, ReadOutcome, SkipReason, Source, WalkOptions};
 use std::fs;
 use std::path::Path;
 
@@ -53,12 +53,12 @@ pub(crate) fn text(data: &[u8]) {
     let is_utf16 = data.starts_with(b"\xff\xfe") || data.starts_with(b"\xfe\xff");
     let head = &data[..data.len().min(BINARY_HEAD_BYTES)];
     if !is_utf16 && head.contains(&0) {
-        assert_eq!(outcome, Outcome::Skipped(SkipReason::Binary));
+        assert_eq!(outcome, ReadOutcome::Skipped(SkipReason::Binary));
         assert!(text.is_empty());
         return;
     }
     let bytes_read = data.len() as u64;
-    assert_eq!(outcome, Outcome::Text { bytes_read });
+    assert_eq!(outcome, ReadOutcome::Text { bytes_read });
     if is_utf16 {
         assert_eq!(String::from_utf8(text).expect("UTF-8"), decoded(data));
     } else {

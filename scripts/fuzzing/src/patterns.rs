@@ -1,10 +1,10 @@
 //! Patterns: compiled by a backend and run on a text.
 
-use backend::compiled::{Compiled, Kind};
-use backend::line::LineMatcher;
+use backend::compiled_query::{CompiledQuery, Strategy};
+use backend::line_matcher::LineMatcher;
 use backend::scan;
 use frontend::Query;
-use index::filter::{Test, Tree, Value};
+use index::filter::{FilterExpr, Predicate, Value};
 use index::plan;
 use index::trigram::Trigram;
 use schema::message::{Expr, Pattern, Syntax};
@@ -39,18 +39,18 @@ pub(crate) fn pattern(data: &[u8]) {
         ..Pattern::default()
     };
     for value in [Value::Regexp(&pattern.text), Value::Glob(&pattern.text)] {
-        if let Ok(test) = Test::path(value) {
-            let _ = Tree::Test(test).holds(b"p_1", text);
+        if let Ok(test) = Predicate::path(value) {
+            let _ = FilterExpr::Predicate(test).holds(b"p_1", text);
         }
     }
     let expr = Expr::Pattern(pattern.clone());
     let query = Query::new(expr.clone(), 0);
-    let Ok(compiled) = Compiled::new(&expr, false) else {
+    let Ok(compiled) = CompiledQuery::new(&expr, false) else {
         return;
     };
     let query = query.unwrap_or_else(|bad| panic!("{pattern:?}: {bad:?}"));
     assert!(!query.interpreted_as().is_empty());
-    if let Kind::Lines { matcher, query } = &compiled.kind {
+    if let Strategy::Lines { matcher, query } = &compiled.strategy {
         let _ = scan::matching_lines(matcher, text, |line| {
             check_line(matcher, query, &text[line]);
             ControlFlow::Continue(())
@@ -59,7 +59,7 @@ pub(crate) fn pattern(data: &[u8]) {
 }
 
 /// Checks a line that matches against the plan and the ranges.
-fn check_line(matcher: &LineMatcher, query: &plan::Query, line: &[u8]) {
+fn check_line(matcher: &LineMatcher, query: &plan::TrigramQuery, line: &[u8]) {
     let trigrams = line
         .windows(3)
         .filter_map(|bytes| Trigram::of([bytes[0], bytes[1], bytes[2]]));
@@ -80,13 +80,13 @@ fn check_line(matcher: &LineMatcher, query: &plan::Query, line: &[u8]) {
 }
 
 /// Returns whether a block with these trigrams is a candidate.
-fn holds(query: &plan::Query, trigrams: &HashSet<Trigram>) -> bool {
+fn holds(query: &plan::TrigramQuery, trigrams: &HashSet<Trigram>) -> bool {
     match query {
-        plan::Query::All => true,
-        plan::Query::None => false,
-        plan::Query::Trigram(trigram) => trigrams.contains(trigram),
-        plan::Query::And(parts) => parts.iter().all(|part| holds(part, trigrams)),
-        plan::Query::Or(parts) => parts.iter().any(|part| holds(part, trigrams)),
+        plan::TrigramQuery::All => true,
+        plan::TrigramQuery::None => false,
+        plan::TrigramQuery::Trigram(trigram) => trigrams.contains(trigram),
+        plan::TrigramQuery::And(parts) => parts.iter().all(|part| holds(part, trigrams)),
+        plan::TrigramQuery::Or(parts) => parts.iter().any(|part| holds(part, trigrams)),
     }
 }
 

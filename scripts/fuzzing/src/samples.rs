@@ -1,14 +1,15 @@
 //! One valid frame of every message, as seeds for the targets that read frames.
 
 use schema::message::{
-    Batch, End, Entry, Error, Expr, Failure, FailureKind, Field, FileRange, FileReply, FileRequest,
-    Filter, Hello, Line, ListReply, ListRequest, PROTOCOL, Pattern, Progress, Range, Reading,
-    Search, Shard, ShardEnd, Skip, SpoolManifest, Syntax, Want, What, Window,
+    Batch, End, Expr, Failure, FailureKind, Field, FileRange, FileReply, FileRequest, Filter,
+    Hello, Line, ListEntry, ListKind, ListReply, ListRequest, MessageError, PROTOCOL, Pattern,
+    Progress, Range, Reading, Search, ShardEnd, ShardInfo, Skip, SpoolManifest, Syntax, Want,
+    Window,
 };
 
 /// Returns a frame of every message, in the order of [`crate::wire::messages`].
 pub(crate) fn samples() -> Vec<Vec<u8>> {
-    let frame = |encode: &dyn Fn(&mut Vec<u8>) -> Result<(), Error>| {
+    let frame = |encode: &dyn Fn(&mut Vec<u8>) -> Result<(), MessageError>| {
         let mut frame = Vec::new();
         encode(&mut frame).expect("the frame is short");
         frame
@@ -56,20 +57,20 @@ pub(crate) fn samples() -> Vec<Vec<u8>> {
         hash: vec![5; 32],
     };
     let list = ListRequest {
-        what: What::Children,
+        kind: ListKind::Children,
         package: package.clone(),
         prefix: b"src/".to_vec(),
         after: path.clone(),
         count: 100,
     };
-    let entry = Entry {
+    let entry = ListEntry {
         package: package.clone(),
         path: path.clone(),
         documents: 1,
         language: "C".to_owned(),
         hash: vec![5; 32],
         reason: "ignored".to_owned(),
-        ..Entry::default()
+        ..ListEntry::default()
     };
     let listed = ListReply {
         entries: vec![entry],
@@ -122,7 +123,7 @@ fn expr() -> Expr {
 
 /// The greeting of a backend with one shard.
 pub(crate) fn hello() -> Hello {
-    let shard = Shard {
+    let shard = ShardInfo {
         id: [1; 32],
         packages: 1,
         documents: 10,
@@ -137,7 +138,7 @@ pub(crate) fn hello() -> Hello {
 }
 
 /// Encodes two matches, one of them in a truncated line, and a line of context.
-pub(crate) fn batch(out: &mut Vec<u8>) -> Result<(), Error> {
+pub(crate) fn batch(out: &mut Vec<u8>) -> Result<(), MessageError> {
     let line = |number, rank, text_bytes, ranges| Line {
         number,
         rank,
@@ -168,7 +169,7 @@ pub(crate) fn batch(out: &mut Vec<u8>) -> Result<(), Error> {
             start: 500,
             line_bytes: 9000,
         }],
-        runs: &[],
+        spans: &[],
     };
     batch.encode(out)
 }

@@ -1,13 +1,13 @@
 //! The files of an index directory: shards and manifests.
 
-use backend::compiled::Compiled;
+use backend::CompiledQuery;
 use backend::search::{Cancel, Request, Sink, Stopped};
 use index::corpus;
 use index::file::Bytes;
 use index::format::Section;
 use index::indexing::{BuildOptions, Progress, build};
 use index::manifest::{Manifest, Options};
-use index::shard::{BlockId, DocId, Error, PackageId, Shard};
+use index::shard::{BlockId, DocId, PackageId, Shard, ShardError};
 use index::trigram::Trigram;
 use schema::message::{self, Expr, Field, Filter, Pattern, Reading, Syntax, Want};
 use std::fs;
@@ -55,7 +55,7 @@ pub(crate) fn shard(data: &[u8]) {
     }
 }
 
-fn packages(shard: &Shard) -> Result<(), Error> {
+fn packages(shard: &Shard) -> Result<(), ShardError> {
     for id in 0..shard.package_count() {
         let documents = shard.package(PackageId(id))?.documents;
         assert!(documents.end <= shard.document_count());
@@ -70,7 +70,7 @@ fn packages(shard: &Shard) -> Result<(), Error> {
     Ok(())
 }
 
-fn blocks(shard: &Shard) -> Result<(), Error> {
+fn blocks(shard: &Shard) -> Result<(), ShardError> {
     for block in 0..shard.block_count() {
         let document = shard.document_of(BlockId(block))?;
         assert!(document.0 < shard.document_count());
@@ -87,8 +87,8 @@ fn blocks(shard: &Shard) -> Result<(), Error> {
 }
 
 /// Returns expressions of every kind: on lines, with and without filters, on documents, and on names.
-fn compiled() -> &'static [Compiled] {
-    static COMPILED: OnceLock<Vec<Compiled>> = OnceLock::new();
+fn compiled() -> &'static [CompiledQuery] {
+    static COMPILED: OnceLock<Vec<CompiledQuery>> = OnceLock::new();
     COMPILED.get_or_init(|| {
         let mut exprs = Vec::new();
         for pattern in PATTERNS.map(pattern) {
@@ -102,7 +102,7 @@ fn compiled() -> &'static [Compiled] {
         exprs.push((Expr::all([either, third]), false));
         exprs.push((Expr::all([across, first.negated()]), false));
         exprs.push((second, true));
-        let compile = |(expr, names): &(Expr, bool)| Compiled::new(expr, *names);
+        let compile = |(expr, names): &(Expr, bool)| CompiledQuery::new(expr, *names);
         let compiled = exprs.iter().map(compile).collect::<Result<_, _>>();
         compiled.expect("the expressions are valid")
     })
@@ -147,7 +147,7 @@ impl Sink for Frames {
     }
 }
 
-fn search_all(shard: &Arc<Shard>, compiled: &Compiled) {
+fn search_all(shard: &Arc<Shard>, compiled: &CompiledQuery) {
     for (workers, want, limit) in [
         (1, Want::Matches, 0),
         (2, Want::Matches, 3),
@@ -156,7 +156,7 @@ fn search_all(shard: &Arc<Shard>, compiled: &Compiled) {
     ] {
         let request = Request {
             shards: slice::from_ref(shard),
-            compiled,
+            query: compiled,
             want,
             limit,
             context_lines: 2,

@@ -3,8 +3,8 @@
 use crate::samples::samples;
 use schema::frame::{self, Decoder, HEADER_BYTES, Kind};
 use schema::message::{
-    Batch, BatchReader, End, Error, Failure, FileReply, FileRequest, Hello, Line, LineView,
-    ListReply, ListRequest, Progress, Range, Search, Skip, SpoolManifest, Window,
+    Batch, BatchReader, End, Failure, FileReply, FileRequest, Hello, Line, LineView, ListReply,
+    ListRequest, MessageError, Progress, Range, Search, Skip, SpoolManifest, Window,
 };
 use zerocopy::IntoBytes;
 
@@ -25,7 +25,7 @@ pub(crate) fn frames(data: &[u8]) {
     for (kind, payload) in &whole.frames {
         frame::encode(*kind, payload, &mut again).expect("the payload came in a frame");
     }
-    assert_eq!(again, whole.walked);
+    assert_eq!(again, whole.consumed);
     assert!(stream.starts_with(&again));
     assert_eq!(whole.end.is_ok(), again == stream);
 }
@@ -34,14 +34,14 @@ pub(crate) fn frames(data: &[u8]) {
 #[derive(Debug, PartialEq)]
 struct Drained {
     frames: Vec<(Kind, Vec<u8>)>,
-    walked: Vec<u8>,
-    end: Result<(), frame::Error>,
+    consumed: Vec<u8>,
+    end: Result<(), frame::FrameError>,
 }
 
 /// Feeds a stream to a decoder in pieces of `piece` bytes, or less where the decoder has less space.
 fn drain(stream: &[u8], piece: usize) -> Drained {
     let mut decoder = Decoder::new();
-    let (mut frames, mut walked) = (Vec::new(), Vec::new());
+    let (mut frames, mut consumed) = (Vec::new(), Vec::new());
     let mut rest = stream;
     let end = loop {
         let space = decoder.space();
@@ -56,7 +56,7 @@ fn drain(stream: &[u8], piece: usize) -> Drained {
                 Err(error) => break Some(error),
             }
         };
-        walked.extend_from_slice(decoder.walked());
+        consumed.extend_from_slice(decoder.consumed());
         match error {
             Some(error) => break Err(error),
             None if rest.is_empty() => break decoder.finish(),
@@ -65,7 +65,7 @@ fn drain(stream: &[u8], piece: usize) -> Drained {
     };
     Drained {
         frames,
-        walked,
+        consumed,
         end,
     }
 }
@@ -117,8 +117,8 @@ pub(crate) fn messages(data: &[u8]) {
 
 fn check<T>(
     payload: &[u8],
-    decode: impl Fn(&[u8]) -> Result<T, Error>,
-    encode: impl Fn(&T, &mut Vec<u8>) -> Result<(), Error>,
+    decode: impl Fn(&[u8]) -> Result<T, MessageError>,
+    encode: impl Fn(&T, &mut Vec<u8>) -> Result<(), MessageError>,
 ) {
     let again = |payload: &[u8]| {
         let message = decode(aligned(payload).as_bytes())?;
@@ -151,7 +151,7 @@ struct OwnedBatch {
 }
 
 impl OwnedBatch {
-    fn decode(payload: &[u8]) -> Result<OwnedBatch, Error> {
+    fn decode(payload: &[u8]) -> Result<OwnedBatch, MessageError> {
         let reader = BatchReader::new(payload)?;
         let view = reader.view()?;
         let mut batch = OwnedBatch {
@@ -194,7 +194,7 @@ impl OwnedBatch {
         });
     }
 
-    fn encode(&self, out: &mut Vec<u8>) -> Result<(), Error> {
+    fn encode(&self, out: &mut Vec<u8>) -> Result<(), MessageError> {
         let [package, path, hash] = &self.names;
         let batch = Batch {
             shard: self.document.0,
@@ -207,7 +207,7 @@ impl OwnedBatch {
             lines: &self.lines,
             ranges: &self.ranges,
             windows: &self.windows,
-            runs: &[],
+            spans: &[],
         };
         batch.encode(out)
     }

@@ -3,8 +3,8 @@
 use crate::corpus::{Build, build_index, write_package};
 use crate::found::Batch;
 use backend::Backend;
+use backend::LiveShards;
 use backend::server::Options;
-use backend::snapshot::Live;
 use index::shard::Shard;
 use schema::frame::{Decoder, Kind};
 use schema::message::{
@@ -46,7 +46,7 @@ impl Served {
 
     /// Over the index that is in `out` there.
     pub(super) fn over(there: tempfile::TempDir, searches: usize) -> Served {
-        let live = Live::open(&there.path().join("out")).unwrap();
+        let live = LiveShards::open(&there.path().join("out")).unwrap();
         let options = Options {
             workers: 2,
             searches,

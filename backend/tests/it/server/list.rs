@@ -4,7 +4,7 @@ use super::client::Served;
 use crate::corpus::write_package;
 use index::corpus::sources;
 use index::indexing::{BuildOptions, Changes, Progress, update};
-use schema::message::{Entry, ListRequest, What};
+use schema::message::{ListEntry, ListKind, ListRequest};
 use std::time::SystemTime;
 
 /// Two packages, one of them in its second version; and a third, of which nothing is searchable.
@@ -40,9 +40,9 @@ fn served() -> Served {
     Served::over(there, 4)
 }
 
-fn request(what: What, package: &str, prefix: &str) -> ListRequest {
+fn request(kind: ListKind, package: &str, prefix: &str) -> ListRequest {
     ListRequest {
-        what,
+        kind,
         package: package.into(),
         prefix: prefix.into(),
         after: Vec::new(),
@@ -51,8 +51,8 @@ fn request(what: What, package: &str, prefix: &str) -> ListRequest {
 }
 
 /// An entry in a line: package, path, documents, bytes, lines, language, reason.
-fn line(entry: &Entry) -> String {
-    let Entry {
+fn line(entry: &ListEntry) -> String {
+    let ListEntry {
         documents,
         text_bytes,
         lines,
@@ -72,29 +72,32 @@ async fn what_there_is_is_listed_in_the_order_of_names() {
     let (mut client, _serving) = served.connect().await;
     let table: [(ListRequest, &[&str]); 13] = [
         (
-            request(What::Packages, "", ""),
+            request(ListKind::Packages, "", ""),
             &["a_1.0  4 35 5", "b_2  1 9 1", "c-3.1  0 0 0"],
         ),
-        (request(What::Packages, "", "b"), &["b_2  1 9 1"]),
-        (request(What::Packages, "", "b_1"), &[]),
-        (request(What::Packages, "c", ""), &["c-3.1  0 0 0"]),
-        (request(What::Packages, "b_1", ""), &[]),
+        (request(ListKind::Packages, "", "b"), &["b_2  1 9 1"]),
+        (request(ListKind::Packages, "", "b_1"), &[]),
+        (request(ListKind::Packages, "c", ""), &["c-3.1  0 0 0"]),
+        (request(ListKind::Packages, "b_1", ""), &[]),
         (
-            request(What::Children, "a_1.0", ""),
+            request(ListKind::Children, "a_1.0", ""),
             &["a_1.0 README 1 8 1", "a_1.0 src/ 3 27 4"],
         ),
         (
-            request(What::Children, "a", "src/"),
+            request(ListKind::Children, "a", "src/"),
             &["a_1.0 src/a.c 1 7 1 C", "a_1.0 src/x/ 2 20 3"],
         ),
         (
-            request(What::Children, "a", "src/x/"),
+            request(ListKind::Children, "a", "src/x/"),
             &["a_1.0 src/x/b.h 1 14 2 C", "a_1.0 src/x/c.py 1 6 1 Python"],
         ),
-        (request(What::Children, "b_1", ""), &[]),
-        (request(What::Children, "a", "s"), &["a_1.0 src/ 3 27 4"]),
+        (request(ListKind::Children, "b_1", ""), &[]),
         (
-            request(What::Skipped, "", ""),
+            request(ListKind::Children, "a", "s"),
+            &["a_1.0 src/ 3 27 4"],
+        ),
+        (
+            request(ListKind::Skipped, "", ""),
             &[
                 "a_1.0 .git 0 0 0  git",
                 "a_1.0 src/pic.png 0 0 0  binary",
@@ -102,10 +105,10 @@ async fn what_there_is_is_listed_in_the_order_of_names() {
             ],
         ),
         (
-            request(What::Skipped, "a", ".git/objects/pack"),
+            request(ListKind::Skipped, "a", ".git/objects/pack"),
             &["a_1.0 .git 0 0 0  git"],
         ),
-        (request(What::Skipped, "a", "src/a.c"), &[]),
+        (request(ListKind::Skipped, "a", "src/a.c"), &[]),
     ];
     for (request, expected) in table {
         let reply = client.list(&request).await;
@@ -113,10 +116,12 @@ async fn what_there_is_is_listed_in_the_order_of_names() {
         assert_eq!(lines, expected, "{request:?}");
         assert!(!reply.more);
         let now = SystemTime::UNIX_EPOCH.elapsed().unwrap().as_secs();
-        let is_new = |entry: &Entry| (now - 100..=now).contains(&entry.indexed);
+        let is_new = |entry: &ListEntry| (now - 100..=now).contains(&entry.indexed);
         assert!(reply.entries.iter().all(is_new), "{request:?}");
     }
-    let file = client.list(&request(What::Children, "a", "src/a.c")).await;
+    let file = client
+        .list(&request(ListKind::Children, "a", "src/a.c"))
+        .await;
     assert_eq!(file.entries[0].hash, blake3::hash(b"int a;\n").as_bytes());
 }
 
@@ -125,9 +130,9 @@ async fn a_list_goes_on_behind_its_last_name() {
     let served = served();
     let (mut client, _serving) = served.connect().await;
     for (whole, key) in [
-        (request(What::Packages, "", ""), 0),
-        (request(What::Children, "a", ""), 1),
-        (request(What::Skipped, "", ""), 2),
+        (request(ListKind::Packages, "", ""), 0),
+        (request(ListKind::Children, "a", ""), 1),
+        (request(ListKind::Skipped, "", ""), 2),
     ] {
         let expected = client.list(&whole).await.entries;
         let (mut found, mut after) = (Vec::new(), Vec::new());
@@ -139,7 +144,7 @@ async fn a_list_goes_on_behind_its_last_name() {
             };
             let reply = client.list(&part).await;
             found.extend(reply.entries);
-            let Entry { package, path, .. } = found.last().unwrap();
+            let ListEntry { package, path, .. } = found.last().unwrap();
             after = match key {
                 0 => package.clone(),
                 1 => path.clone(),

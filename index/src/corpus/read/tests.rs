@@ -6,14 +6,14 @@ use std::path::PathBuf;
 use super::*;
 
 /// Reads a file that holds `bytes`.
-fn read_bytes(bytes: &[u8]) -> (Outcome, Vec<u8>) {
+fn read_bytes(bytes: &[u8]) -> (ReadOutcome, Vec<u8>) {
     let root = tempfile::tempdir().unwrap();
     fs::write(root.path().join("file"), bytes).unwrap();
     read_file(root.path())
 }
 
 /// Reads the file called `file` in `root`.
-fn read_file(root: &Path) -> (Outcome, Vec<u8>) {
+fn read_file(root: &Path) -> (ReadOutcome, Vec<u8>) {
     let mut sink = Vec::new();
     let (source, file) = file_in(root);
     let outcome = read(&source, &file, &mut sink).unwrap();
@@ -40,7 +40,7 @@ fn check(bytes: &[u8], expected: &[u8]) {
     let (outcome, text) = read_bytes(bytes);
     assert_eq!(
         outcome,
-        Outcome::Text {
+        ReadOutcome::Text {
             bytes_read: bytes.len() as u64
         }
     );
@@ -118,7 +118,7 @@ fn utf16_without_a_mark_is_not_guessed() {
     let (outcome, text) = read_bytes(&utf16("abc", false, u16::to_le_bytes));
     assert_eq!(
         (outcome, text),
-        (Outcome::Skipped(SkipReason::Binary), Vec::new())
+        (ReadOutcome::Skipped(SkipReason::Binary), Vec::new())
     );
 }
 
@@ -156,7 +156,7 @@ fn a_nul_in_the_head_makes_a_file_binary() {
         match is_binary {
             true => assert_eq!(
                 (outcome, text),
-                (Outcome::Skipped(SkipReason::Binary), vec![])
+                (ReadOutcome::Skipped(SkipReason::Binary), vec![])
             ),
             false => check(&bytes, &bytes),
         }
@@ -164,10 +164,13 @@ fn a_nul_in_the_head_makes_a_file_binary() {
     // Found in the first chunk, though the file has more.
     let mut bytes = vec![b'a'; 2 * CHUNK_BYTES];
     bytes[7_999] = 0;
-    assert_eq!(read_bytes(&bytes).0, Outcome::Skipped(SkipReason::Binary));
+    assert_eq!(
+        read_bytes(&bytes).0,
+        ReadOutcome::Skipped(SkipReason::Binary)
+    );
     // A UTF-8 mark does not make text of it.
     let outcome = read_bytes(b"\xef\xbb\xbfa\0b").0;
-    assert_eq!(outcome, Outcome::Skipped(SkipReason::Binary));
+    assert_eq!(outcome, ReadOutcome::Skipped(SkipReason::Binary));
 }
 
 #[test]
@@ -313,7 +316,7 @@ fn an_error_of_the_sink_is_an_error() {
 fn a_file_that_is_no_more_a_file_is_skipped() {
     let root = tempfile::tempdir().unwrap();
     let path = root.path().join("file");
-    let changed = (Outcome::Skipped(SkipReason::Changed), Vec::new());
+    let changed = (ReadOutcome::Skipped(SkipReason::Changed), Vec::new());
     assert_eq!(read_file(root.path()), changed);
     symlink("/etc/passwd", &path).unwrap();
     assert_eq!(read_file(root.path()), changed);
@@ -332,6 +335,6 @@ fn a_file_that_may_not_be_read_is_skipped() {
     // The superuser may read anything.
     if fs::File::open(&path).is_err() {
         let reason = SkipReason::Unreadable("Permission denied (os error 13)".to_owned());
-        assert_eq!(read_file(root.path()).0, Outcome::Skipped(reason));
+        assert_eq!(read_file(root.path()).0, ReadOutcome::Skipped(reason));
     }
 }

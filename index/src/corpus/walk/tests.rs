@@ -425,10 +425,13 @@ fn a_package_that_is_gone_is_an_error() {
     let mut source = source(&root.path().join("a"));
     fs::remove_dir(&source.directory).unwrap();
     let error = walk(&source, &WalkOptions::default()).unwrap_err();
-    assert!(matches!(error, Error::Missing { .. }), "{error}");
+    assert!(matches!(error, CorpusError::Missing { .. }), "{error}");
     source.directory.set_file_name("b");
     let error = walk(&source, &WalkOptions::default()).unwrap_err();
-    assert!(matches!(error, Error::NotADirectory { .. }), "{error}");
+    assert!(
+        matches!(error, CorpusError::NotADirectory { .. }),
+        "{error}"
+    );
 }
 
 #[test]

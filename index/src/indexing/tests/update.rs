@@ -63,11 +63,11 @@ impl There {
         corpus::sources(&paths, false).unwrap()
     }
 
-    fn update(&self, packages: &[&str]) -> Result<Report, Error> {
+    fn update(&self, packages: &[&str]) -> Result<Report, BuildError> {
         self.change(packages, &Changes::default())
     }
 
-    fn change(&self, packages: &[&str], changes: &Changes) -> Result<Report, Error> {
+    fn change(&self, packages: &[&str], changes: &Changes) -> Result<Report, BuildError> {
         let (sources, out) = (self.sources(packages), self.path("out"));
         update(sources, changes, &out, &self.options, &Progress::default())
     }
@@ -322,7 +322,7 @@ fn an_unknown_package_is_an_error_and_nothing_happens() {
         assert_eq!(error.to_string(), says);
     }
     let both = there.change(&["sed_4.9"], &removing(&["sed"])).unwrap_err();
-    assert!(matches!(&both, Error::RemovedAndGiven { name } if name == "sed_4.9"));
+    assert!(matches!(&both, BuildError::RemovedAndGiven { name } if name == "sed_4.9"));
     assert_eq!(there.manifest(), before);
 }
 
@@ -330,7 +330,10 @@ fn an_unknown_package_is_an_error_and_nothing_happens() {
 fn removing_needs_an_index() {
     let there = There::new();
     let error = there.change(&[], &removing(&["a"])).unwrap_err();
-    let expected = matches!(error, Error::Directory(directory::Error::NotAnIndex { .. }));
+    let expected = matches!(
+        error,
+        BuildError::Directory(directory::IndexError::NotAnIndex { .. })
+    );
     assert!(expected, "{error}");
     assert!(!there.path("out").exists());
 }
@@ -372,7 +375,7 @@ fn other_options_build_anew_and_lose_nothing_in_silence() {
     );
     assert_eq!(there.manifest(), before);
     let report = there.update(&["c_1", "b_1", "a_1"]).unwrap();
-    assert_eq!(report.outcome, Outcome::BuiltAnew);
+    assert_eq!(report.outcome, Outcome::Rebuilt);
     assert_eq!((counts(&report), report.shards), ([3, 0, 0, 0], 1));
     there.check(&["a_1", "b_1", "c_1"]);
     there.options.options.block_bytes = 64;
@@ -395,7 +398,7 @@ fn a_shard_that_is_damaged_is_read_again() {
     fs::write(&shard, "no shard").unwrap();
     let error = there.update(&["a_1"]).unwrap_err();
     assert!(
-        matches!(&error, Error::NotGiven { packages, .. } if packages == &["b_1"]),
+        matches!(&error, BuildError::NotGiven { packages, .. } if packages == &["b_1"]),
         "{error}"
     );
     let report = there.update(&["a_1", "b_1"]).unwrap();
@@ -428,7 +431,7 @@ fn a_manifest_of_no_use_is_replaced_only_when_told_to() {
     let there = There::with(&["a_1", "b_1"]);
     fs::write(there.path("out/manifest"), "trawl-index 1\n").unwrap();
     let error = there.update(&["a_1"]).unwrap_err();
-    assert!(matches!(error, Error::Unusable { .. }), "{error}");
+    assert!(matches!(error, BuildError::Unusable { .. }), "{error}");
     there.change(&["a_1"], &PRUNE).unwrap();
     there.check(&["a_1"]);
 }
@@ -454,7 +457,7 @@ fn an_interrupted_update_leaves_the_index_as_it_was() {
         &options,
         &Progress::default(),
     );
-    assert!(matches!(failed, Err(Error::Corpus(_))), "{failed:?}");
+    assert!(matches!(failed, Err(BuildError::Corpus(_))), "{failed:?}");
     assert_eq!(there.manifest(), before);
     fs::write(out.join("unfinished.tmp"), "half a shard").unwrap();
     fs::write(out.join("0123456789abcdef.shard"), "never named").unwrap();

@@ -1,0 +1,144 @@
+//! A compiled expression: what to search for, and in which documents.
+//!
+//! Filters that must all match are passed to the index, which applies them first. The rest is matched
+//! line by line for nearly all queries ([`Strategy::Lines`]), else it is evaluated document by document
+//! ([`Strategy::Documents`]).
+
+use crate::bad_expr::BadExpr;
+use crate::document_matcher::DocumentMatcher;
+use crate::filters;
+use crate::line_matcher::{self, LineMatcher};
+use crate::pattern::{self, SizeLimits};
+use index::filter::Filters;
+use index::plan::{DocumentQuery, TrigramQuery};
+use schema::message::Expr;
+
+/// A compiled expression.
+pub struct CompiledQuery {
+    /// Which documents are searched.
+    pub filters: Filters,
+    /// How the rest of the expression is matched in them.
+    pub strategy: Strategy,
+    /// The literals that are not negated. Ranking looks for them in paths.
+    pub literals: Vec<String>,
+    /// Whether matching documents are reported by their names instead of their lines.
+    pub finds_names: bool,
+    /// For each pattern, a query for the documents in which it may match.
+    pub pattern_plans: Vec<DocumentQuery>,
+}
+
+/// How an expression is matched.
+pub enum Strategy {
+    /// Line by line.
+    Lines {
+        /// Matches a line.
+        matcher: Box<LineMatcher>,
+        /// Finds candidate blocks.
+        query: TrigramQuery,
+    },
+    /// Document by document.
+    Documents(Box<DocumentMatcher>),
+}
+
+impl CompiledQuery {
+    /// Compiles an expression that finds lines, or names of documents.
+    pub fn new(expr: &Expr, finds_names: bool) -> Result<CompiledQuery, BadExpr> {
+        let (mut filters, mut rest) = (Filters::default(), Vec::new());
+        // For each pattern and filter of the rest, its number in the whole expression.
+        let (mut atom, mut numbers) = (0, Vec::new());
+        for factor in expr.factors() {
+            if factor.is_filter() {
+                filters.add(filters::compile(factor, &mut atom)?);
+                continue;
+            }
+            let first = atom;
+            atom += factor.atoms().len();
+            numbers.extend(first..atom);
+            rest.push(factor.clone());
+        }
+        let renumber = |bad: BadExpr| BadExpr {
+            atom: numbers.get(bad.atom).copied().unwrap_or_default(),
+            ..bad
+        };
+        let rest = Expr::all(rest);
+        let pattern_plans = pattern_plans(&rest).map_err(renumber)?;
+        pattern::check_total_size(&rest.patterns())
+            .map_err(|bad| renumber(BadExpr::new(0, bad)))?;
+        let literals = literals(&rest, false).into_iter();
+        Ok(CompiledQuery {
+            filters,
+            strategy: Strategy::new(&rest, finds_names).map_err(renumber)?,
+            literals: literals.map(str::to_owned).collect(),
+            finds_names,
+            pattern_plans,
+        })
+    }
+
+    /// Renders the query for candidate blocks or documents.
+    pub fn plan_text(&self) -> String {
+        match &self.strategy {
+            Strategy::Lines { query, .. } => query.to_string(),
+            Strategy::Documents(matcher) => matcher.query.to_string(),
+        }
+    }
+}
+
+impl Strategy {
+    fn new(expr: &Expr, finds_names: bool) -> Result<Strategy, BadExpr> {
+        if finds_names || !is_line_expr(expr) {
+            let matcher = DocumentMatcher::new(expr, finds_names)?;
+            return Ok(Strategy::Documents(Box::new(matcher)));
+        }
+        let limits = SizeLimits::for_one_of(expr.patterns().len());
+        Ok(Strategy::Lines {
+            matcher: Box::new(LineMatcher::new(expr, limits)?),
+            query: line_matcher::plan(expr)?,
+        })
+    }
+}
+
+/// Returns, for each pattern, a query for the documents in which it may match.
+fn pattern_plans(expr: &Expr) -> Result<Vec<DocumentQuery>, BadExpr> {
+    let mut plans = Vec::new();
+    for (number, atom) in expr.atoms().into_iter().enumerate() {
+        if let Expr::Pattern(it) = atom {
+            let plan = if it.in_path {
+                pattern::plan(it).map(|_| DocumentQuery::ALL)
+            } else if pattern::is_multiline(it) {
+                pattern::plan_multiline(it)
+            } else {
+                pattern::plan(it).map(DocumentQuery::Block)
+            };
+            plans.push(plan.map_err(|bad| BadExpr::new(number, bad))?);
+        }
+    }
+    Ok(plans)
+}
+
+/// Returns whether an expression can be matched line by line: it is a pattern that matches within a line,
+/// an alternative of several such patterns, or an expression on one line.
+fn is_line_expr(expr: &Expr) -> bool {
+    match expr {
+        Expr::Pattern(it) => !it.in_path && !pattern::is_multiline(it),
+        Expr::Line(_) => true,
+        Expr::Any(parts) => parts.iter().all(is_line_expr),
+        Expr::All(_) | Expr::Not(_) | Expr::Filter(_) => false,
+    }
+}
+
+/// Returns the literals that are not negated.
+fn literals(expr: &Expr, negated: bool) -> Vec<&str> {
+    match expr {
+        Expr::Pattern(it) if !negated => pattern::literal(it).into_iter().collect(),
+        Expr::Pattern(_) | Expr::Filter(_) => Vec::new(),
+        Expr::All(parts) | Expr::Any(parts) => {
+            let parts = parts.iter();
+            parts.flat_map(|part| literals(part, negated)).collect()
+        }
+        Expr::Not(inner) => literals(inner, !negated),
+        Expr::Line(inner) => literals(inner, negated),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,305 @@
+//! Evaluates an expression on a document as a whole: whether it matches, and which of its patterns
+//! contribute.
+//!
+//! This is pure: [`DocumentSource`] says which patterns match in the document's text. It is asked only
+//! when the answer matters; filters and path patterns come first.
+
+use crate::bad_expr::BadExpr;
+use crate::filters;
+use crate::line_matcher::{self, LineMatcher};
+use crate::pattern::{self, SizeLimits, infallible};
+use crate::scan::RANGES_MAX;
+use grep_matcher::Matcher;
+use grep_regex::RegexMatcher;
+use index::filter::FilterExpr;
+use index::plan::{DocumentQuery, TrigramQuery};
+use schema::message::{Expr, Pattern};
+
+/// A compiled expression that is evaluated document by document.
+#[derive(Debug)]
+pub struct DocumentMatcher {
+    root: Node,
+    pub(crate) texts: Vec<TextTerm>,
+    paths: Vec<RegexMatcher>,
+    /// Finds candidate documents.
+    pub(crate) query: DocumentQuery,
+    /// Whether a matching document is reported by its name.
+    finds_names: bool,
+}
+
+/// A pattern that is searched in a document's text, or an expression on one of its lines.
+#[derive(Debug)]
+pub(crate) struct TextTerm {
+    pub(crate) expr: Expr,
+    pub(crate) matcher: TextMatcher,
+    /// Finds candidate blocks.
+    blocks: TrigramQuery,
+}
+
+/// Matches a text term.
+#[derive(Clone, Debug)]
+pub(crate) enum TextMatcher {
+    Line(LineMatcher),
+    /// A match may span several lines.
+    MultiLine(RegexMatcher),
+}
+
+#[derive(Debug)]
+enum Node {
+    Filter(FilterExpr),
+    /// Index in `paths`.
+    Path(usize),
+    /// Index in `texts`.
+    Text(usize),
+    /// The cheaper nodes come first.
+    All(Vec<Node>),
+    Any(Vec<Node>),
+    Not(Box<Node>),
+}
+
+/// The patterns because of which an expression matches, one bit each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PatternSet {
+    pub(crate) texts: u64,
+    paths: u64,
+}
+
+/// The name of a document, and access to its text.
+pub(crate) trait DocumentSource {
+    type Error;
+
+    fn package(&self) -> &[u8];
+    fn path(&self) -> &[u8];
+    /// Returns whether a text term matches at least once.
+    fn matches(&mut self, text: usize) -> Result<bool, Self::Error>;
+}
+
+impl DocumentMatcher {
+    /// Compiles an expression; the filters that must all match have been taken out of it.
+    pub(crate) fn new(expr: &Expr, finds_names: bool) -> Result<DocumentMatcher, BadExpr> {
+        let mut builder = MatcherBuilder {
+            limits: SizeLimits::for_one_of(expr.patterns().len()),
+            texts: Vec::new(),
+            paths: Vec::new(),
+            next: 0,
+        };
+        let root = builder.node(expr)?;
+        Ok(DocumentMatcher {
+            root,
+            query: plan(expr)?,
+            texts: builder.texts,
+            paths: builder.paths,
+            finds_names,
+        })
+    }
+
+    /// Returns the patterns because of which a document matches; `None` when it does not.
+    pub(crate) fn evaluate<S: DocumentSource>(
+        &self,
+        source: &mut S,
+    ) -> Result<Option<PatternSet>, S::Error> {
+        let mut patterns = self.evaluate_node(&self.root, source, true)?;
+        if self.finds_names
+            && let Some(patterns) = &mut patterns
+        {
+            patterns.texts = 0;
+        }
+        Ok(patterns)
+    }
+
+    /// `all` asks for all patterns that contribute, not only whether the node matches.
+    fn evaluate_node<S: DocumentSource>(
+        &self,
+        node: &Node,
+        source: &mut S,
+        all: bool,
+    ) -> Result<Option<PatternSet>, S::Error> {
+        let none = PatternSet::default();
+        Ok(match node {
+            Node::Filter(tree) => tree.holds(source.package(), source.path()).then_some(none),
+            &Node::Path(index) => {
+                is_match(&self.paths[index], source.path()).then_some(PatternSet {
+                    paths: 1 << index,
+                    ..none
+                })
+            }
+            &Node::Text(index) => source.matches(index)?.then_some(PatternSet {
+                texts: 1 << index,
+                ..none
+            }),
+            Node::Not(inner) => match self.evaluate_node(inner, source, false)? {
+                Some(_) => None,
+                None => Some(none),
+            },
+            Node::All(nodes) => {
+                let mut patterns = none;
+                for node in nodes {
+                    match self.evaluate_node(node, source, all)? {
+                        Some(more) => patterns = patterns.union(more),
+                        None => return Ok(None),
+                    }
+                }
+                Some(patterns)
+            }
+            Node::Any(nodes) => {
+                let mut found: Option<PatternSet> = None;
+                for node in nodes {
+                    if let Some(more) = self.evaluate_node(node, source, all)? {
+                        found = Some(found.unwrap_or_default().union(more));
+                        if !all {
+                            break;
+                        }
+                    }
+                }
+                found
+            }
+        })
+    }
+
+    /// Returns what path patterns in `patterns` match in a path: ascending ranges without overlaps.
+    pub(crate) fn path_ranges(&self, patterns: PatternSet, path: &[u8]) -> Vec<(usize, usize)> {
+        let mut ranges = Vec::new();
+        let paths = self.paths.iter().enumerate();
+        for (_, matcher) in paths.filter(|(index, _)| patterns.paths >> index & 1 == 1) {
+            infallible(matcher.find_iter(path, |found| {
+                ranges.push((found.start(), found.end()));
+                ranges.len() < RANGES_MAX
+            }));
+        }
+        remove_overlaps(&mut ranges);
+        if ranges.is_empty() {
+            ranges.push((0, 0));
+        }
+        ranges
+    }
+
+    /// Returns whether a match may span several lines.
+    pub(crate) fn is_multiline(&self) -> bool {
+        let mut texts = self.texts.iter();
+        texts.any(|text| matches!(text.matcher, TextMatcher::MultiLine(_)))
+    }
+
+    /// Returns the queries that find candidate blocks in candidate documents.
+    pub(crate) fn block_queries(&self) -> Vec<&TrigramQuery> {
+        self.texts.iter().map(|text| &text.blocks).collect()
+    }
+}
+
+impl PatternSet {
+    pub(crate) fn has_text(self, index: usize) -> bool {
+        self.texts >> index & 1 == 1
+    }
+
+    fn union(self, other: PatternSet) -> PatternSet {
+        PatternSet {
+            texts: self.texts | other.texts,
+            paths: self.paths | other.paths,
+        }
+    }
+}
+
+/// Sorts ranges, and removes those that overlap one before them.
+pub(crate) fn remove_overlaps(ranges: &mut Vec<(usize, usize)>) {
+    ranges.sort_unstable_by_key(|&(start, end)| (start, std::cmp::Reverse(end)));
+    let mut last: Option<(usize, usize)> = None;
+    ranges.retain(|&(start, end)| {
+        let is_empty = start == end;
+        let is_apart = last.is_none_or(|last| start > last.1 || (start == last.1 && !is_empty));
+        if is_apart {
+            last = Some((start, end));
+        }
+        is_apart
+    });
+}
+
+fn is_match(matcher: &RegexMatcher, text: &[u8]) -> bool {
+    infallible(matcher.is_match(text))
+}
+
+/// Compiles the terms of an expression.
+struct MatcherBuilder {
+    /// For each pattern.
+    limits: SizeLimits,
+    texts: Vec<TextTerm>,
+    paths: Vec<RegexMatcher>,
+    /// The number of the next pattern or filter.
+    next: usize,
+}
+
+impl MatcherBuilder {
+    fn node(&mut self, expr: &Expr) -> Result<Node, BadExpr> {
+        Ok(match expr {
+            Expr::Filter(_) => Node::Filter(filters::compile(expr, &mut self.next)?),
+            Expr::Pattern(it) if it.in_path => self.path(it)?,
+            Expr::Pattern(_) | Expr::Line(_) => self.text(expr)?,
+            Expr::All(parts) => Node::All(self.nodes(parts)?),
+            Expr::Any(parts) => Node::Any(self.nodes(parts)?),
+            Expr::Not(inner) => Node::Not(Box::new(self.node(inner)?)),
+        })
+    }
+
+    fn nodes(&mut self, parts: &[Expr]) -> Result<Vec<Node>, BadExpr> {
+        let nodes = parts.iter().map(|part| self.node(part));
+        let mut nodes = nodes.collect::<Result<Vec<_>, _>>()?;
+        nodes.sort_by_key(Node::needs_text);
+        Ok(nodes)
+    }
+
+    fn path(&mut self, pattern: &Pattern) -> Result<Node, BadExpr> {
+        let number = self.next;
+        self.next += 1;
+        let matcher = pattern::compile_line(&[pattern], self.limits);
+        let matcher = matcher.map_err(|bad| BadExpr::new(number, bad))?;
+        self.paths.push(matcher);
+        Ok(Node::Path(self.paths.len() - 1))
+    }
+
+    fn text(&mut self, expr: &Expr) -> Result<Node, BadExpr> {
+        let first = self.next;
+        self.next += expr.patterns().len();
+        let at = |bad: BadExpr| bad.after(first);
+        let (matcher, blocks) = match expr {
+            Expr::Pattern(it) if pattern::is_multiline(it) => {
+                let matcher = pattern::compile_multiline(it, self.limits);
+                let matcher = matcher.map_err(|bad| BadExpr::new(first, bad))?;
+                (TextMatcher::MultiLine(matcher), TrigramQuery::All)
+            }
+            _ => (
+                TextMatcher::Line(LineMatcher::new(expr, self.limits).map_err(at)?),
+                line_matcher::plan(expr).map_err(at)?,
+            ),
+        };
+        self.texts.push(TextTerm {
+            expr: expr.clone(),
+            matcher,
+            blocks,
+        });
+        Ok(Node::Text(self.texts.len() - 1))
+    }
+}
+
+/// Returns a query for the documents that may match.
+fn plan(expr: &Expr) -> Result<DocumentQuery, BadExpr> {
+    let each = |parts: &[Expr]| parts.iter().map(plan).collect::<Result<Vec<_>, _>>();
+    Ok(match expr {
+        Expr::Filter(_) | Expr::Not(_) => DocumentQuery::ALL,
+        Expr::Pattern(it) if it.in_path => DocumentQuery::ALL,
+        Expr::Pattern(it) if pattern::is_multiline(it) => {
+            pattern::plan_multiline(it).map_err(|bad| BadExpr::new(0, bad))?
+        }
+        Expr::Pattern(_) | Expr::Line(_) => DocumentQuery::Block(line_matcher::plan(expr)?),
+        Expr::All(parts) => DocumentQuery::And(each(parts)?),
+        Expr::Any(parts) => DocumentQuery::Or(each(parts)?),
+    })
+}
+
+impl Node {
+    fn needs_text(&self) -> bool {
+        match self {
+            Node::Filter(_) | Node::Path(_) => false,
+            Node::Text(_) => true,
+            Node::All(nodes) | Node::Any(nodes) => nodes.iter().any(Node::needs_text),
+            Node::Not(inner) => inner.needs_text(),
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! The top matches so far, for searches that want only the best ones.
+//!
+//! Matches are compared in the total order of [`schema::order`]. A match that is worse than all
+//! top matches so far is not sent, because enough better ones have been sent.
+//!
+//! **Invariant:** what the emitter leaves out depends only on the matches before it. Workers may leave
+//! out more at any time, by comparing ranks with a [`Threshold`]. It only rises, so a match that was
+//! below it is still below it when the emitter would come to that match.
+
+use super::blocks::UNIT_BLOCKS;
+use crate::batch::LinePosition;
+use crate::document_matcher::PatternSet;
+use index::shard::DocId;
+use schema::order;
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+use std::sync::atomic::{self, AtomicU32};
+
+/// The keys of the best matches so far.
+pub(super) struct TopMatches {
+    limit: usize,
+    /// At most `limit`, with the worst at the top of the heap.
+    keys: BinaryHeap<SortKey>,
+}
+
+impl TopMatches {
+    pub(super) fn new(limit: usize) -> Self {
+        TopMatches {
+            limit,
+            keys: BinaryHeap::new(),
+        }
+    }
+
+    pub(super) fn offer(&mut self, key: &SortKey) {
+        if self.keys.len() < self.limit {
+            self.keys.push(key.clone());
+        } else if let Some(mut worst) = self.keys.peek_mut()
+            && *key < *worst
+        {
+            *worst = key.clone();
+        }
+    }
+
+    /// Returns whether a match is certainly not among the top ones.
+    pub(super) fn leaves_out(&self, key: &SortKey) -> bool {
+        self.worst().is_some_and(|worst| key > worst)
+    }
+
+    /// Returns the worst of the top matches, once there are `limit` of them.
+    fn worst(&self) -> Option<&SortKey> {
+        self.keys.peek().filter(|_| self.keys.len() == self.limit)
+    }
+}
+
+/// The position of a match in the total order. The best match has the least key.
+#[derive(Clone, Debug)]
+pub(super) struct SortKey {
+    /// As [`order::descending`] encodes it.
+    rank: u32,
+    name: Arc<DocumentName>,
+    line: u32,
+}
+
+/// A document's name, and the hash that orders it.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct DocumentName {
+    hash: u64,
+    package: Vec<u8>,
+    path: Vec<u8>,
+}
+
+impl DocumentName {
+    pub(super) fn new(package: &[u8], path: &[u8]) -> Arc<DocumentName> {
+        Arc::new(DocumentName {
+            hash: order::path_hash(package, path),
+            package: package.to_vec(),
+            path: path.to_vec(),
+        })
+    }
+}
+
+impl SortKey {
+    pub(super) fn new(rank: f32, name: Arc<DocumentName>, line: u32) -> Self {
+        let rank = order::descending(rank);
+        SortKey { rank, name, line }
+    }
+
+    pub(super) fn rank(&self) -> f32 {
+        order::rank(self.rank)
+    }
+}
+
+impl Ord for SortKey {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let names = || {
+            if Arc::ptr_eq(&self.name, &other.name) {
+                Ordering::Equal
+            } else {
+                self.name.cmp(&other.name)
+            }
+        };
+        (self.rank.cmp(&other.rank))
+            .then_with(names)
+            .then(self.line.cmp(&other.line))
+    }
+}
+
+impl PartialOrd for SortKey {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for SortKey {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for SortKey {}
+
+/// The rank that a match needs to be among the top ones, as workers see it.
+#[derive(Debug)]
+pub(super) struct Threshold(AtomicU32);
+
+impl Default for Threshold {
+    /// Leaves nothing out.
+    fn default() -> Self {
+        Threshold(AtomicU32::new(u32::MAX))
+    }
+}
+
+impl Threshold {
+    pub(super) fn raise_to(&self, top: &TopMatches) {
+        if let Some(worst) = top.worst() {
+            self.0.store(worst.rank, atomic::Ordering::Relaxed);
+        }
+    }
+
+    /// Returns whether a match of this rank is certainly not among the top ones.
+    pub(super) fn leaves_out(&self, rank: f32) -> bool {
+        order::descending(rank) > self.0.load(atomic::Ordering::Relaxed)
+    }
+}
+
+/// A match that is not packed yet, because it may be left out.
+#[derive(Clone, Debug)]
+pub(super) struct PendingMatch {
+    pub(super) key: SortKey,
+    pub(super) document: DocId,
+    pub(super) position: LinePosition,
+    /// The patterns that contribute, when its document was evaluated.
+    pub(super) patterns: PatternSet,
+}
+
+/// The pending matches of a unit: at most twice the limit, or two per block.
+#[derive(Debug, Default)]
+pub(super) struct PendingMatches(Vec<PendingMatch>);
+
+impl PendingMatches {
+    pub(super) fn push(&mut self, pending: PendingMatch, limit: usize) {
+        // When one match per document is wanted, a unit never has more matches than blocks, so none is
+        // dropped here. The emitter may drop the first one, because an earlier unit already has a match
+        // of its document; that match must not have displaced another one.
+        let keep = limit.max(UNIT_BLOCKS);
+        if self.0.len() == 2 * keep {
+            self.0
+                .select_nth_unstable_by(keep, |a, b| a.key.cmp(&b.key));
+            self.0.truncate(keep);
+        }
+        self.0.push(pending);
+    }
+
+    /// Puts the matches in the order of the shard.
+    pub(super) fn finish(&mut self) {
+        self.0
+            .sort_unstable_by_key(|pending| (pending.document, pending.position.number));
+    }
+
+    /// Removes the first match if it is one of `document`.
+    pub(super) fn remove_first_of(&mut self, document: DocId) {
+        if self.0.first().is_some_and(|it| it.document == document) {
+            self.0.remove(0);
+        }
+    }
+
+    pub(super) fn into_vec(self) -> Vec<PendingMatch> {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn key(rank: f32, path: &str, line: u32) -> SortKey {
+        SortKey::new(rank, DocumentName::new(b"p", path.as_bytes()), line)
+    }
+
+    #[test]
+    fn names_decide_between_equal_hashes() {
+        let named = |package: &[u8], path: &[u8], line| {
+            let name = DocumentName {
+                hash: 7,
+                package: package.to_vec(),
+                path: path.to_vec(),
+            };
+            SortKey::new(1.0, Arc::new(name), line)
+        };
+        let ordered = [
+            named(b"a", b"x", 9),
+            named(b"a", b"y", 1),
+            named(b"a", b"y", 2),
+            named(b"b", b"a", 1),
+        ];
+        assert!(ordered.is_sorted_by(|a, b| a < b));
+        let mut top = TopMatches::new(1);
+        top.offer(&ordered[2]);
+        assert!(top.leaves_out(&ordered[3]) && !top.leaves_out(&ordered[0]));
+    }
+
+    #[test]
+    fn threshold_leaves_out_lower_ranks() {
+        let threshold = Threshold::default();
+        assert!(!threshold.leaves_out(f32::NEG_INFINITY));
+        let mut top = TopMatches::new(1);
+        top.offer(&key(1.5, "a", 1));
+        threshold.raise_to(&top);
+        assert!(threshold.leaves_out(1.25) && !threshold.leaves_out(1.5));
+    }
+
+    proptest! {
+        #[test]
+        fn top_matches_are_those_that_sorting_puts_first(
+            matches in prop::collection::vec((0..4_u8, "[ab]", 1..9_u32), 0..300),
+            limit in 1..20_usize,
+        ) {
+            let mut top = TopMatches::new(limit);
+            let mut all = Vec::new();
+            for (rank, path, line) in matches {
+                let key = key(f32::from(rank), &path, line);
+                let better = all.iter().filter(|other| **other < key).count();
+                prop_assert_eq!(top.leaves_out(&key), better >= limit);
+                top.offer(&key);
+                all.push(key);
+            }
+            all.sort();
+            all.truncate(limit);
+            prop_assert_eq!(top.keys.into_sorted_vec(), all);
+        }
+
+        #[test]
+        fn unit_keeps_its_best_matches_in_order(lines in 0..2000_u32, limit in 1..100_usize) {
+            let name = DocumentName::new(b"p", b"x");
+            let mut pending = PendingMatches::default();
+            let mut all = Vec::new();
+            for number in 1..=lines {
+                let rank = (number * 7919 % 13) as f32;
+                let key = SortKey::new(rank, Arc::clone(&name), number);
+                all.push(key.clone());
+                let one = PendingMatch {
+                    key,
+                    document: DocId(0),
+                    position: LinePosition {
+                        number,
+                        lines: 1,
+                        start: 0,
+                        end: 0,
+                        block: 0,
+                        last_block: 0,
+                    },
+                    patterns: PatternSet::default(),
+                };
+                pending.push(one, limit);
+            }
+            all.sort();
+            pending.finish();
+            let kept = pending.into_vec();
+            prop_assert!(kept.len() <= 2 * limit.max(UNIT_BLOCKS));
+            prop_assert!(kept.is_sorted_by_key(|one| one.position.number));
+            let kept: Vec<SortKey> = kept.into_iter().map(|one| one.key).collect();
+            prop_assert!(all.iter().take(limit).all(|key| kept.contains(key)));
+        }
+    }
+}
