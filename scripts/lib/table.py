@@ -10,8 +10,8 @@ class Wrong(Exception):
 
 
 def row(what, cells, note=""):
-    """Prints one row of a table whose columns are 12 wide."""
-    print(f"{what:32}" + "".join(f"{cell:>12}" for cell in cells) + note, flush=True)
+    """Prints one row of a table whose columns are 14 wide."""
+    print(f"{what:32}" + "".join(f"{cell:>14}" for cell in cells) + note, flush=True)
 
 
 def load():

@@ -1,5 +1,6 @@
 """Finds and runs programs: trawl, the tools that it is compared with, and cargo."""
 
+import argparse
 import contextlib
 import os
 import pathlib
@@ -29,6 +30,20 @@ class Failure(Exception):
     """The script cannot go on. The message says why and what to do."""
 
 
+class Arguments(argparse.ArgumentParser):
+    """A parser whose help is the docstring of a script."""
+
+    def __init__(self, doc):
+        super().__init__()
+        self.doc = doc
+
+    def format_help(self):
+        return self.doc
+
+    def format_usage(self):
+        return self.doc.split("\n\n")[1] + "\n"
+
+
 def entry(main):
     """Runs a script, and exits with what `main` returns or with the message of a Failure."""
     try:
@@ -36,8 +51,8 @@ def entry(main):
     except Failure as failure:
         print(f"{os.path.basename(sys.argv[0])}: {failure}", file=sys.stderr)
         sys.exit(2)
-    except KeyboardInterrupt:
-        sys.exit(130)
+    except (BrokenPipeError, KeyboardInterrupt):
+        os._exit(130)
 
 
 def need(*names):

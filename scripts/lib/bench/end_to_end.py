@@ -13,10 +13,9 @@ import subprocess
 import tempfile
 import time
 
-from .. import ripgrep, servers, tools
+from .. import servers, tools
 from ..connection import Connection
 from ..table import Wrong, interleaved
-from ..zoekt import zoekt_server
 from . import indexes, nested
 
 QUERIES = ["arse", "return"]
@@ -49,14 +48,12 @@ def measure(table, trawls, corpus, work, runs):
     built = indexes(trawls, corpus, work)
     with contextlib.ExitStack() as stack:
         enter = stack.enter_context
-        zoekt = enter(zoekt_server(corpus, work))
         backends = {name: enter(servers.backend(trawl, built[name])) for name, trawl in trawls.items()}
         served = {name: enter(serve(trawl, built[name], work)) for name, trawl in trawls.items()}
         for query in QUERIES:
             with table.rows(query):
                 last_match(table, query, backends, served, runs)
                 first_match(table, query, served, runs)
-                peers(table, query, corpus, zoekt, runs)
     if tools.have("wrk"):
         small_answers(table, trawls, corpus, built, work)
 
@@ -118,15 +115,6 @@ def first_event(address, pattern):
             if re.search(rb"event: ?matches\r?\n.*\"text\"", received):
                 return 1e3 * (time.perf_counter() - started)
     raise Wrong(f"status {status}, and no event with a match")
-
-
-def peers(table, query, corpus, zoekt, runs):
-    contenders = {"ripgrep, the whole process": lambda: tools.measured(
-        [*ripgrep.command("literal", query), corpus])[0]}
-    if zoekt:
-        contenders["zoekt, all matches"] = lambda: zoekt.all("literal", query)[0]
-    for name, times in interleaved(contenders, runs).items():
-        table.row(f"{query}: {name}", "", milliseconds(1e3 * statistics.median(times)))
 
 
 def small_answers(table, trawls, corpus, built, work):
