@@ -4,7 +4,7 @@ use index::corpus::{self, BINARY_HEAD_BYTES, ReadOutcome, SkipReason, Source, Wa
 use std::fs;
 use std::path::Path;
 
-#[path = "../../../cli/src/index/ranks.rs"]
+#[path = "../../../cli/src/commands/index/popularity.rs"]
 mod popularity;
 
 /// A directory that is a package. Each thread keeps one and replaces its files.

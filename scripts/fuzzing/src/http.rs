@@ -26,7 +26,7 @@ use tower_service::Service;
 
 pub(crate) use seeds::seeds;
 
-#[path = "../../../cli/src/local.rs"]
+#[path = "../../../cli/src/in_process/backend.rs"]
 mod local;
 
 /// The time limit of a query. The index has a few kilobytes, so only a pattern can make it slow.
