@@ -26,7 +26,7 @@ use zerocopy::{FromZeros, IntoBytes};
 
 /// What a finished shard is called and holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Written {
+pub(crate) struct ShardSummary {
     pub(crate) id: [u8; 32],
     pub(crate) name: String,
     pub(crate) packages: u32,
@@ -169,7 +169,7 @@ impl ShardWriter {
 
     /// Merges the runs with at most `merge_bytes` of memory for reading them, writes everything
     /// that is left, and gives the file its name.
-    pub(crate) fn finish(mut self, merge_bytes: usize) -> io::Result<Written> {
+    pub(crate) fn finish(mut self, merge_bytes: usize) -> io::Result<ShardSummary> {
         let end = BlockRecord {
             offset: self.text_bytes.into(),
             first_line: 0.into(),
@@ -222,12 +222,12 @@ impl ShardWriter {
         self.publish(&header)
     }
 
-    fn publish(mut self, header: &Header) -> io::Result<Written> {
+    fn publish(mut self, header: &Header) -> io::Result<ShardSummary> {
         self.out.flush()?;
         self.shard.file().write_all_at(header.as_bytes(), 0)?;
         let name = shard_name(&header.id);
         self.shard.rename(&name)?;
-        Ok(Written {
+        Ok(ShardSummary {
             id: header.id,
             name,
             packages: header.packages.get(),
