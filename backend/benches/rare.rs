@@ -8,7 +8,7 @@
 //! the others. Without arguments, as `cargo test` runs it, the index is of one small package.
 
 use backend::Backend;
-use backend::live_shards::LiveShards;
+use backend::LiveShards;
 use backend::server::Options;
 use index::corpus::sources;
 use index::indexing::{self, BuildOptions};

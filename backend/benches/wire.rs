@@ -4,7 +4,7 @@
 //!
 //! Without INDEX, as `cargo test` runs it, the index is of one small package.
 
-use backend::compiled_query::CompiledQuery;
+use backend::CompiledQuery;
 use backend::search::{Cancel, Request, Sink, Stopped};
 use index::corpus::sources;
 use index::directory::Index;
@@ -84,7 +84,7 @@ fn measure(
     let compiled = CompiledQuery::new(&pattern, false);
     let request = Request {
         shards,
-        compiled: &compiled.map_err(|bad| bad.reason)?,
+        query: &compiled.map_err(|bad| bad.reason)?,
         want: Want::Matches,
         limit: 0,
         context_lines,

@@ -1,20 +1,20 @@
-//! Why an expression cannot be searched for, and which part of it is to blame.
+//! Why an expression cannot be searched, and which part of it is wrong.
 
 use index::filter::UnknownLanguage;
 use index::plan::BadPattern;
 use schema::message::{Failure, FailureKind};
 
-/// Why an expression cannot be searched for.
+/// Why an expression cannot be searched.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct BadExpr {
-    /// Which of [`Expr::atoms`](schema::message::Expr::atoms) is at fault.
+    /// Which of [`Expr::atoms`](schema::message::Expr::atoms) is wrong.
     pub atom: usize,
-    /// Where in its text, in bytes, when that is known.
+    /// The offset in its text, in bytes, when it is known.
     pub at: Option<usize>,
     /// Why.
     pub reason: String,
-    /// What to do about it; empty when there is nothing to say.
+    /// What to do about it; may be empty.
     pub hint: String,
 }
 
@@ -40,16 +40,15 @@ impl BadExpr {
             reason: unknown.to_string(),
             hint: match unknown.similar {
                 Some(similar) => format!("did you mean {similar}?"),
-                None => "languages have the names that GitHub gives them, as C, C++ and Python"
-                    .to_owned(),
+                None => "use GitHub's names of languages, such as C, C++ or Python".to_owned(),
             },
         }
     }
 
-    /// The same in an expression in which `before` others stand in front.
-    pub(crate) fn behind(self, before: usize) -> BadExpr {
+    /// Returns the error for an expression with `atoms` more atoms in front.
+    pub(crate) fn after(self, atoms: usize) -> BadExpr {
         BadExpr {
-            atom: before + self.atom,
+            atom: atoms + self.atom,
             ..self
         }
     }

@@ -1,48 +1,48 @@
 //! Packs the matches of one document, with their context, into batches.
 //!
-//! **Invariant:** every match has all its context in its own batch: where a document is cut, the
-//! lines around the cut are in both batches. So a match is shown the same however it was cut.
-//! **Invariant:** a frame stays far below its bound whatever a document holds: a batch is sent when
-//! it has [`BATCH_TEXT_BYTES`] of text or 256 lines, and of a line longer than [`LINE_BYTES_MAX`] a window
-//! around its first range is sent, with its place and the line's length.
+//! **Invariant:** every match has all its context in its own batch. Where a document is cut into several
+//! batches, the lines around the cut are in both, so the cuts cannot be seen in what is shown.
+//!
+//! **Invariant:** a frame stays far below its size limit. A batch is sent when it has
+//! [`BATCH_TEXT_BYTES`] of text or 256 lines. Of a line longer than [`LINE_BYTES_MAX`] only a window
+//! around its first range is sent, with the window's offset and the length of the line.
 
 use index::shard::{DocId, Document, Shard, ShardError};
 use schema::message::{Batch, Line, Range, Span, Window};
 use std::ops;
 
-/// Text after which a batch is sent. A page reads a batch for each match it shows, so they are
-/// kept small.
+/// A batch with more text is sent. A page reads a batch for each match it shows, so batches are small.
 pub const BATCH_TEXT_BYTES: usize = 16 << 10;
 
-/// Lines after which a batch is sent, for lines without text. With all their ranges they are a
-/// quarter of a megabyte.
+/// A batch with more lines is sent, since empty lines take space too: with all their ranges, this number
+/// of lines takes a quarter of a megabyte.
 const BATCH_LINES: usize = 256;
 
-/// A longer line is sent in part.
+/// Only a window of a longer line is sent.
 pub const LINE_BYTES_MAX: usize = 4 << 10;
 
-/// Of a line that is sent in part, how much in front of the first range.
+/// Bytes of a window before the first range.
 const LEAD_BYTES: usize = 512;
 
-/// A place in a shard's text: a line, or a run of them, and the block that it begins in.
+/// The position of a line in a shard, or of several lines together: a span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinePosition {
-    /// The line's number, from 1; 0: it is the document's name.
+    /// The number of the first line, from 1; 0 stands for the document's name.
     pub number: u32,
-    /// How many lines.
+    /// The number of lines.
     pub lines: u32,
-    /// Its first byte, in the text of all documents.
+    /// The offset of the first byte in the text of all documents.
     pub start: u64,
-    /// Behind its last byte, line end included.
+    /// The offset behind the last byte, which is part of the line end.
     pub end: u64,
-    /// The block it begins in. A line is in one block.
+    /// The block of the first line. A line is in one block.
     pub block: u32,
-    /// The block that its last line is in.
+    /// The block of the last line.
     pub last_block: u32,
 }
 
 impl LinePosition {
-    /// That of a document's name, of which the text begins at `start`.
+    /// The position of a document's name. The document's text begins at `start`.
     pub fn of_name(document: &Document<'_>, start: u64) -> LinePosition {
         LinePosition {
             number: 0,
@@ -55,7 +55,7 @@ impl LinePosition {
     }
 }
 
-/// Collects lines of one document and encodes them as batches.
+/// Packs lines of one document into batches.
 pub struct BatchPacker<'a> {
     shard: &'a Shard,
     shard_index: u32,
@@ -63,16 +63,16 @@ pub struct BatchPacker<'a> {
     document: Document<'a>,
     package: &'a [u8],
     language: &'static str,
-    /// The document's place in the text of all documents.
+    /// The range of the document in the text of all documents.
     document_text: ops::Range<u64>,
-    collected: BatchBuffers,
-    /// The last line that was packed, of this batch.
+    buffers: BatchBuffers,
+    /// The last line in this batch.
     last: Option<LinePosition>,
-    /// How many lines of context are still due after the last match.
+    /// Lines of context after the last match that are still missing.
     due: u32,
 }
 
-/// What a packer collects for the next batch. Empty between documents; kept for its memory.
+/// The content of the next batch. Empty between documents, where only its memory is reused.
 #[derive(Default)]
 pub struct BatchBuffers {
     text: Vec<u8>,
@@ -92,23 +92,23 @@ impl BatchBuffers {
     }
 }
 
-/// What packers have made.
+/// The output of packers.
 #[derive(Debug, Default)]
 pub struct Packed {
     /// Whole frames.
     pub frames: Vec<u8>,
-    /// Document and line of every match in them, in order.
+    /// The document and line of every match in the frames, in order.
     pub keys: Vec<(DocId, u32)>,
 }
 
 impl<'a> BatchPacker<'a> {
-    /// A packer for the matches of `document`, of the package `package`. `collected` is empty.
+    /// Creates a packer for the matches of `document` in `package`. `buffers` are empty.
     pub fn new(
         (shard, shard_index): (&'a Shard, u32),
         document: Document<'a>,
         package: &'a [u8],
         context_lines: u32,
-        collected: BatchBuffers,
+        buffers: BatchBuffers,
     ) -> Result<Self, ShardError> {
         let document_text = shard.text_range(document.blocks.clone())?;
         let language = index::document::language(document.path).unwrap_or_default();
@@ -120,60 +120,59 @@ impl<'a> BatchPacker<'a> {
             package,
             language,
             document_text,
-            collected,
+            buffers,
             last: None,
             due: 0,
         })
     }
 
-    /// Adds a match, the `line` at `place`, line end included; the lines ascend. `ranges` are in the
-    /// line without its end; at least one.
+    /// Adds a matching `line`, line end included, in ascending order. `ranges`, of which there is at least
+    /// one, are in the line without its end.
     pub fn push(
         &mut self,
-        place: LinePosition,
+        position: LinePosition,
         line: &[u8],
         rank: f32,
         ranges: &[(usize, usize)],
         out: &mut Packed,
     ) -> Result<(), ShardError> {
-        if place.start < self.document_text.start || place.end > self.document_text.end {
+        if position.start < self.document_text.start || position.end > self.document_text.end {
             return Err(self.shard.inconsistent("blocks of a document"));
         }
-        if self.collected.text.len() > BATCH_TEXT_BYTES || self.collected.lines.len() > BATCH_LINES
-        {
-            // A page is rendered from a match's batch alone: each has all context of its matches.
+        if self.buffers.text.len() > BATCH_TEXT_BYTES || self.buffers.lines.len() > BATCH_LINES {
+            // A match is rendered from its own batch, which must have all its context.
             self.push_context_after(u32::MAX)?;
             self.encode(&mut out.frames);
             self.last = None;
         } else {
-            self.push_context_after(place.number)?;
+            self.push_context_after(position.number)?;
         }
-        self.push_context_before(place)?;
-        self.push_line(place, line, rank, ranges);
+        self.push_context_before(position)?;
+        self.push_line(position, line, rank, ranges);
         self.due = self.context_lines;
-        out.keys.push((self.document.id, place.number));
+        out.keys.push((self.document.id, position.number));
         Ok(())
     }
 
-    /// Adds the document's name as its only match; `ranges` are in its path.
+    /// Adds the document's name as the only match; `ranges` are in its path.
     pub fn push_name(&mut self, rank: f32, ranges: &[(usize, usize)], out: &mut Packed) {
-        let place = LinePosition::of_name(&self.document, self.document_text.start);
-        // Whole, however long: it is the document's path, and no line.
+        let position = LinePosition::of_name(&self.document, self.document_text.start);
+        // A path is never cut, however long it is.
         let whole = 0..self.document.path.len();
-        self.push_window(place, self.document.path, whole, rank, ranges);
+        self.push_window(position, self.document.path, whole, rank, ranges);
         out.keys.push((self.document.id, 0));
     }
 
-    /// Encodes what is left, and gives back what it collected in, empty.
+    /// Encodes what is left, and returns the empty buffers.
     pub fn finish(mut self, out: &mut Packed) -> Result<BatchBuffers, ShardError> {
         self.push_context_after(u32::MAX)?;
         self.encode(&mut out.frames);
-        Ok(self.collected)
+        Ok(self.buffers)
     }
 
     fn encode(&mut self, out: &mut Vec<u8>) {
-        let collected = &mut self.collected;
-        if collected.lines.is_empty() {
+        let buffers = &mut self.buffers;
+        if buffers.lines.is_empty() {
             return;
         }
         let batch = Batch {
@@ -183,27 +182,25 @@ impl<'a> BatchPacker<'a> {
             path: self.document.path,
             language: self.language,
             hash: self.document.hash,
-            text: &collected.text,
-            lines: &collected.lines,
-            ranges: &collected.ranges,
-            windows: &collected.windows,
-            spans: &collected.spans,
+            text: &buffers.text,
+            lines: &buffers.lines,
+            ranges: &buffers.ranges,
+            windows: &buffers.windows,
+            spans: &buffers.spans,
         };
-        batch
-            .encode(out)
-            .expect("a batch's bounds keep it below a frame's");
-        collected.clear();
+        batch.encode(out).expect("a batch is smaller than a frame");
+        buffers.clear();
         self.last = None;
     }
 
-    /// Packs the context that is due behind the last match, up to the line `before`.
+    /// Packs the missing context after the last match, up to the line number `before`.
     fn push_context_after(&mut self, before: u32) -> Result<(), ShardError> {
         while self.due > 0
             && let Some(last) = self.last
-            && let Some(place) = self.line_after(last)?
-            && place.number < before
+            && let Some(position) = self.line_after(last)?
+            && position.number < before
         {
-            self.push_context(place)?;
+            self.push_context(position)?;
             self.due -= 1;
         }
         self.due = 0;
@@ -212,66 +209,66 @@ impl<'a> BatchPacker<'a> {
 
     fn push_context_before(&mut self, of: LinePosition) -> Result<(), ShardError> {
         let packed = self.last.map_or(0, |last| last.number + last.lines - 1);
-        let mut places = Vec::new();
-        let mut place = of;
-        while places.len() < self.context_lines as usize
-            && let Some(before) = self.line_before(place)?
+        let mut positions = Vec::new();
+        let mut position = of;
+        while positions.len() < self.context_lines as usize
+            && let Some(before) = self.line_before(position)?
             && before.number > packed
         {
-            places.push(before);
-            place = before;
+            positions.push(before);
+            position = before;
         }
-        places
+        positions
             .into_iter()
             .rev()
-            .try_for_each(|place| self.push_context(place))
+            .try_for_each(|position| self.push_context(position))
     }
 
-    fn push_context(&mut self, place: LinePosition) -> Result<(), ShardError> {
-        let line = self.shard.text(place.start..place.end)?;
-        self.push_line(place, line, 0.0, &[]);
+    fn push_context(&mut self, position: LinePosition) -> Result<(), ShardError> {
+        let line = self.shard.text(position.start..position.end)?;
+        self.push_line(position, line, 0.0, &[]);
         Ok(())
     }
 
-    fn line_before(&self, place: LinePosition) -> Result<Option<LinePosition>, ShardError> {
-        if place.start <= self.document_text.start {
+    fn line_before(&self, position: LinePosition) -> Result<Option<LinePosition>, ShardError> {
+        if position.start <= self.document_text.start {
             return Ok(None);
         }
-        let mut block = place.block;
+        let mut block = position.block;
         let mut range = self.shard.text_range(block..block + 1)?;
-        if range.start == place.start && block > self.document.blocks.start {
+        if range.start == position.start && block > self.document.blocks.start {
             block -= 1;
             range = self.shard.text_range(block..block + 1)?;
         }
-        let text = self.shard.text(range.start..place.start - 1)?;
+        let text = self.shard.text(range.start..position.start - 1)?;
         let start = memchr::memrchr(b'\n', text).map_or(0, |end| end + 1);
         Ok(Some(LinePosition {
-            number: place.number.saturating_sub(1),
+            number: position.number.saturating_sub(1),
             lines: 1,
             start: range.start + start as u64,
-            end: place.start,
+            end: position.start,
             block,
             last_block: block,
         }))
     }
 
-    fn line_after(&self, place: LinePosition) -> Result<Option<LinePosition>, ShardError> {
-        if place.end >= self.document_text.end {
+    fn line_after(&self, position: LinePosition) -> Result<Option<LinePosition>, ShardError> {
+        if position.end >= self.document_text.end {
             return Ok(None);
         }
-        let mut block = place.last_block;
+        let mut block = position.last_block;
         let mut range = self.shard.text_range(block..block + 1)?;
-        if range.end == place.end {
+        if range.end == position.end {
             block += 1;
             range = self.shard.text_range(block..block + 1)?;
         }
-        let text = self.shard.text(place.end..range.end)?;
+        let text = self.shard.text(position.end..range.end)?;
         let length = memchr::memchr(b'\n', text).map_or(text.len(), |end| end + 1);
         Ok(Some(LinePosition {
-            number: place.number.saturating_add(place.lines),
+            number: position.number.saturating_add(position.lines),
             lines: 1,
-            start: place.end,
-            end: place.end + length as u64,
+            start: position.end,
+            end: position.end + length as u64,
             block,
             last_block: block,
         }))
@@ -279,54 +276,54 @@ impl<'a> BatchPacker<'a> {
 
     fn push_line(
         &mut self,
-        place: LinePosition,
+        position: LinePosition,
         line: &[u8],
         rank: f32,
         ranges: &[(usize, usize)],
     ) {
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         let window = window(line.len(), ranges.first().copied());
-        self.push_window(place, line, window, rank, ranges);
+        self.push_window(position, line, window, rank, ranges);
     }
 
     fn push_window(
         &mut self,
-        place: LinePosition,
+        position: LinePosition,
         line: &[u8],
         window: ops::Range<usize>,
         rank: f32,
         ranges: &[(usize, usize)],
     ) {
-        let collected = &mut self.collected;
+        let buffers = &mut self.buffers;
         if window.len() < line.len() {
-            collected.windows.push(Window {
-                line: collected.lines.len() as u32,
+            buffers.windows.push(Window {
+                line: buffers.lines.len() as u32,
                 start: window.start as u64,
                 line_bytes: line.len() as u64,
             });
         }
-        if place.lines > 1 {
-            collected.spans.push(Span {
-                line: collected.lines.len() as u32,
-                lines: place.lines,
+        if position.lines > 1 {
+            buffers.spans.push(Span {
+                line: buffers.lines.len() as u32,
+                lines: position.lines,
             });
         }
-        let first = collected.ranges.len();
+        let first = buffers.ranges.len();
         let ranges = ranges.iter().filter_map(|range| within(range, &window));
-        collected.ranges.extend(ranges);
-        collected.text.extend_from_slice(&line[window.clone()]);
-        collected.lines.push(Line {
-            number: place.number,
+        buffers.ranges.extend(ranges);
+        buffers.text.extend_from_slice(&line[window.clone()]);
+        buffers.lines.push(Line {
+            number: position.number,
             rank,
-            offset: place.start - self.document_text.start,
+            offset: position.start - self.document_text.start,
             text_bytes: window.len() as u32,
-            ranges: (collected.ranges.len() - first) as u32,
+            ranges: (buffers.ranges.len() - first) as u32,
         });
-        self.last = Some(place);
+        self.last = Some(position);
     }
 }
 
-/// Which part of a line is sent: of a long one that is only context nothing.
+/// Returns the part of a line that is sent: nothing of a long line that is only context.
 fn window(line_bytes: usize, first: Option<(usize, usize)>) -> ops::Range<usize> {
     if line_bytes <= LINE_BYTES_MAX {
         return 0..line_bytes;
@@ -337,7 +334,7 @@ fn window(line_bytes: usize, first: Option<(usize, usize)>) -> ops::Range<usize>
     start..start + LINE_BYTES_MAX
 }
 
-/// A range as it lies in a window; `None` when it begins outside.
+/// Returns a range relative to a window; `None` when it begins outside.
 fn within(&(start, end): &(usize, usize), window: &ops::Range<usize>) -> Option<Range> {
     if start < window.start || start > window.end || (start == window.end && end > start) {
         return None;
@@ -354,7 +351,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_line_is_sent_around_its_first_range() {
+    fn window_of_long_line_is_around_first_range() {
         assert_eq!(window(100, Some((50, 60))), 0..100);
         assert_eq!(window(10_000, None), 0..0);
         assert_eq!(window(10_000, Some((5000, 5004))), 4488..8584);

@@ -1,38 +1,39 @@
-//! An expression, compiled: what is looked for in which documents.
+//! A compiled expression: what to search for, and in which documents.
 //!
-//! Filters that must all hold are the index's business, and are asked first. What is left is, for
-//! nearly all queries, decided line by line ([`Strategy::Lines`]); else documents are judged as wholes
+//! Filters that must all match are passed to the index, which applies them first. The rest is matched
+//! line by line for nearly all queries ([`Strategy::Lines`]), else it is evaluated document by document
 //! ([`Strategy::Documents`]).
 
 use crate::bad_expr::BadExpr;
 use crate::document_matcher::DocumentMatcher;
+use crate::filters;
 use crate::line_matcher::{self, LineMatcher};
 use crate::pattern::{self, SizeLimits};
-use index::filter::{FilterExpr, Filters, Predicate, Value};
+use index::filter::Filters;
 use index::plan::{DocumentQuery, TrigramQuery};
-use schema::message::{Expr, Field, Filter, Reading};
+use schema::message::Expr;
 
-/// An expression, compiled.
+/// A compiled expression.
 pub struct CompiledQuery {
     /// Which documents are searched.
     pub filters: Filters,
-    /// What is looked for in them.
+    /// How the rest of the expression is matched in them.
     pub strategy: Strategy,
-    /// What ranking looks for in paths: the literals that are not below a `Not`.
+    /// The literals that are not negated. Ranking looks for them in paths.
     pub literals: Vec<String>,
-    /// What is found of a document is its name.
-    pub names: bool,
-    /// Of each pattern, what a document must hold for it to match there.
-    pub plans: Vec<DocumentQuery>,
+    /// Whether matching documents are reported by their names instead of their lines.
+    pub finds_names: bool,
+    /// For each pattern, a query for the documents in which it may match.
+    pub pattern_plans: Vec<DocumentQuery>,
 }
 
-/// How it is decided what is found.
+/// How an expression is matched.
 pub enum Strategy {
     /// Line by line.
     Lines {
-        /// The judge of a line.
+        /// Matches a line.
         matcher: Box<LineMatcher>,
-        /// Which blocks to look at.
+        /// Finds candidate blocks.
         query: TrigramQuery,
     },
     /// Document by document.
@@ -40,95 +41,92 @@ pub enum Strategy {
 }
 
 impl CompiledQuery {
-    /// Compiles an expression, of which lines are found, or names of documents.
-    pub fn new(expr: &Expr, names: bool) -> Result<CompiledQuery, BadExpr> {
+    /// Compiles an expression that finds lines, or names of documents.
+    pub fn new(expr: &Expr, finds_names: bool) -> Result<CompiledQuery, BadExpr> {
         let (mut filters, mut rest) = (Filters::default(), Vec::new());
-        // Of each pattern and filter of the rest, which one it is in the whole.
-        let (mut atom, mut whole) = (0, Vec::new());
+        // For each pattern and filter of the rest, its number in the whole expression.
+        let (mut atom, mut numbers) = (0, Vec::new());
         for factor in expr.factors() {
             if factor.is_filter() {
-                filters.add(tree(factor, &mut atom)?);
+                filters.add(filters::compile(factor, &mut atom)?);
                 continue;
             }
             let first = atom;
             atom += factor.atoms().len();
-            whole.extend(first..atom);
+            numbers.extend(first..atom);
             rest.push(factor.clone());
         }
-        let of_whole = |bad: BadExpr| BadExpr {
-            atom: whole.get(bad.atom).copied().unwrap_or_default(),
+        let renumber = |bad: BadExpr| BadExpr {
+            atom: numbers.get(bad.atom).copied().unwrap_or_default(),
             ..bad
         };
         let rest = Expr::all(rest);
-        let plans = plans(&rest).map_err(of_whole)?;
-        let all = pattern::check_all(&rest.patterns());
-        all.map_err(|bad| of_whole(BadExpr::new(0, bad)))?;
-        let strategy = Strategy::new(&rest, names).map_err(of_whole)?;
+        let pattern_plans = pattern_plans(&rest).map_err(renumber)?;
+        pattern::check_total_size(&rest.patterns())
+            .map_err(|bad| renumber(BadExpr::new(0, bad)))?;
+        let literals = literals(&rest, false).into_iter();
         Ok(CompiledQuery {
             filters,
-            strategy,
-            literals: literals(&rest, false)
-                .into_iter()
-                .map(str::to_owned)
-                .collect(),
-            names,
-            plans,
+            strategy: Strategy::new(&rest, finds_names).map_err(renumber)?,
+            literals: literals.map(str::to_owned).collect(),
+            finds_names,
+            pattern_plans,
         })
     }
 
-    /// What blocks or documents must hold, for people.
+    /// Renders the query for candidate blocks or documents.
     pub fn plan_text(&self) -> String {
         match &self.strategy {
             Strategy::Lines { query, .. } => query.to_string(),
-            Strategy::Documents(matcher) => matcher.plan_text(),
+            Strategy::Documents(matcher) => matcher.query.to_string(),
         }
     }
 }
 
 impl Strategy {
-    fn new(expr: &Expr, names: bool) -> Result<Strategy, BadExpr> {
-        if names || !is_of_lines(expr) {
-            let matcher = DocumentMatcher::new(expr, names)?;
+    fn new(expr: &Expr, finds_names: bool) -> Result<Strategy, BadExpr> {
+        if finds_names || !is_line_expr(expr) {
+            let matcher = DocumentMatcher::new(expr, finds_names)?;
             return Ok(Strategy::Documents(Box::new(matcher)));
         }
+        let limits = SizeLimits::for_one_of(expr.patterns().len());
         Ok(Strategy::Lines {
-            matcher: Box::new(LineMatcher::new(
-                expr,
-                SizeLimits::of_one_of(expr.patterns().len()),
-            )?),
+            matcher: Box::new(LineMatcher::new(expr, limits)?),
             query: line_matcher::plan(expr)?,
         })
     }
 }
 
-/// Of each pattern, what a document must hold for it to match there.
-fn plans(expr: &Expr) -> Result<Vec<DocumentQuery>, BadExpr> {
+/// Returns, for each pattern, a query for the documents in which it may match.
+fn pattern_plans(expr: &Expr) -> Result<Vec<DocumentQuery>, BadExpr> {
     let mut plans = Vec::new();
     for (number, atom) in expr.atoms().into_iter().enumerate() {
         if let Expr::Pattern(it) = atom {
-            let planned = match (it.in_path, pattern::crosses_lines(it)) {
-                (true, _) => pattern::plan(it).map(|_| DocumentQuery::ALL),
-                (_, true) => pattern::plan_multiline(it),
-                (_, false) => pattern::plan(it).map(DocumentQuery::Block),
+            let plan = if it.in_path {
+                pattern::plan(it).map(|_| DocumentQuery::ALL)
+            } else if pattern::is_multiline(it) {
+                pattern::plan_multiline(it)
+            } else {
+                pattern::plan(it).map(DocumentQuery::Block)
             };
-            plans.push(planned.map_err(|bad| BadExpr::new(number, bad))?);
+            plans.push(plan.map_err(|bad| BadExpr::new(number, bad))?);
         }
     }
     Ok(plans)
 }
 
-/// Whether an expression is decided line by line: one pattern within a line, several of which one
-/// suffices, or what is said of a line.
-fn is_of_lines(expr: &Expr) -> bool {
+/// Returns whether an expression can be matched line by line: it is a pattern that matches within a line,
+/// an alternative of several such patterns, or an expression on one line.
+fn is_line_expr(expr: &Expr) -> bool {
     match expr {
-        Expr::Pattern(it) => !it.in_path && !pattern::crosses_lines(it),
+        Expr::Pattern(it) => !it.in_path && !pattern::is_multiline(it),
         Expr::Line(_) => true,
-        Expr::Any(parts) => parts.iter().all(is_of_lines),
+        Expr::Any(parts) => parts.iter().all(is_line_expr),
         Expr::All(_) | Expr::Not(_) | Expr::Filter(_) => false,
     }
 }
 
-/// The literals that are not below a `Not`.
+/// Returns the literals that are not negated.
 fn literals(expr: &Expr, negated: bool) -> Vec<&str> {
     match expr {
         Expr::Pattern(it) if !negated => pattern::literal(it).into_iter().collect(),
@@ -139,53 +137,6 @@ fn literals(expr: &Expr, negated: bool) -> Vec<&str> {
         }
         Expr::Not(inner) => literals(inner, !negated),
         Expr::Line(inner) => literals(inner, negated),
-    }
-}
-
-/// An expression of filters as the index takes it; `atom` counts them.
-pub(crate) fn tree(expr: &Expr, atom: &mut usize) -> Result<FilterExpr, BadExpr> {
-    let mut each = |parts: &[Expr]| {
-        let parts = parts.iter().map(|part| tree(part, atom));
-        parts.collect::<Result<Vec<_>, _>>()
-    };
-    Ok(match expr {
-        Expr::All(parts) => FilterExpr::All(each(parts)?),
-        Expr::Any(parts) => FilterExpr::Any(each(parts)?),
-        Expr::Not(inner) => FilterExpr::Not(Box::new(tree(inner, atom)?)),
-        Expr::Line(inner) => tree(inner, atom)?,
-        // Nobody asks for the tree of a pattern.
-        Expr::Pattern(_) => FilterExpr::All(Vec::new()),
-        Expr::Filter(filter) => {
-            let number = *atom;
-            *atom += 1;
-            FilterExpr::Predicate(test(filter, number)?)
-        }
-    })
-}
-
-fn test(filter: &Filter, atom: usize) -> Result<Predicate, BadExpr> {
-    let text = &filter.text[..];
-    let value = match filter.reading {
-        Reading::Regexp => Value::Regexp(text),
-        Reading::Exact => Value::Exact(text),
-        Reading::Glob => Value::Glob(text),
-    };
-    let bad = |field| move |bad| BadExpr::filter(atom, field, bad);
-    match (filter.field, filter.reading) {
-        (Field::Package, _) => Predicate::package(value).map_err(bad("package")),
-        (Field::Path, _) => Predicate::path(value).map_err(bad("path")),
-        (Field::Name, _) => Predicate::name(value).map_err(bad("name")),
-        (Field::Extension, Reading::Exact) => Ok(Predicate::extension(text)),
-        (Field::Language, Reading::Exact) => {
-            Predicate::language(text).map_err(|unknown| BadExpr::language(atom, &unknown))
-        }
-        (Field::Extension | Field::Language, _) => Err(BadExpr {
-            atom,
-            at: None,
-            reason: "a language or an extension is a name, not a regular expression or glob"
-                .to_owned(),
-            hint: String::new(),
-        }),
     }
 }
 

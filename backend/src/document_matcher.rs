@@ -1,12 +1,13 @@
-//! The judge of a document: whether an expression holds of it, and which of its patterns contribute.
+//! Evaluates an expression on a document as a whole: whether it matches, and which of its patterns
+//! contribute.
 //!
-//! It is pure: what patterns match in a document's text is asked of whoever has that ([`DocumentSource`]), and
-//! only when it matters: filters and paths first.
+//! This is pure: [`DocumentSource`] says which patterns match in the document's text. It is asked only
+//! when the answer matters; filters and path patterns come first.
 
 use crate::bad_expr::BadExpr;
-use crate::compiled_query;
+use crate::filters;
 use crate::line_matcher::{self, LineMatcher};
-use crate::pattern::{self, SizeLimits};
+use crate::pattern::{self, SizeLimits, infallible};
 use crate::scan::RANGES_MAX;
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
@@ -14,33 +15,32 @@ use index::filter::FilterExpr;
 use index::plan::{DocumentQuery, TrigramQuery};
 use schema::message::{Expr, Pattern};
 
-/// Judges documents.
+/// A compiled expression that is evaluated document by document.
 #[derive(Debug)]
 pub struct DocumentMatcher {
     root: Node,
     pub(crate) texts: Vec<TextTerm>,
     paths: Vec<RegexMatcher>,
-    /// Which documents to look at.
+    /// Finds candidate documents.
     pub(crate) query: DocumentQuery,
-    /// What is found of a document is its name.
-    names: bool,
+    /// Whether a matching document is reported by its name.
+    finds_names: bool,
 }
 
-/// A pattern that is looked for in a document's text, or what is said of one of its lines.
+/// A pattern that is searched in a document's text, or an expression on one of its lines.
 #[derive(Debug)]
 pub(crate) struct TextTerm {
-    /// What it is.
     pub(crate) expr: Expr,
-    pub(crate) judge: TextMatcher,
-    /// Which blocks to look at.
-    pub(crate) look: TrigramQuery,
+    pub(crate) matcher: TextMatcher,
+    /// Finds candidate blocks.
+    blocks: TrigramQuery,
 }
 
-/// The judge of a text.
+/// Matches a text term.
 #[derive(Clone, Debug)]
 pub(crate) enum TextMatcher {
     Line(LineMatcher),
-    /// A match may go over lines.
+    /// A match may span several lines.
     MultiLine(RegexMatcher),
 }
 
@@ -51,97 +51,101 @@ enum Node {
     Path(usize),
     /// Index in `texts`.
     Text(usize),
-    /// Those that cost less first.
+    /// The cheaper nodes come first.
     All(Vec<Node>),
     Any(Vec<Node>),
     Not(Box<Node>),
 }
 
-/// Which patterns contribute to that an expression holds, a bit each.
+/// The patterns because of which an expression matches, one bit each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PatternSet {
     pub(crate) texts: u64,
-    pub(crate) paths: u64,
+    paths: u64,
 }
 
-/// What a document is called, and what is in it.
+/// The name of a document, and access to its text.
 pub(crate) trait DocumentSource {
     type Error;
 
-    fn directory(&self) -> &[u8];
+    fn package(&self) -> &[u8];
     fn path(&self) -> &[u8];
-    /// Whether a text matches at least once.
+    /// Returns whether a text term matches at least once.
     fn matches(&mut self, text: usize) -> Result<bool, Self::Error>;
 }
 
 impl DocumentMatcher {
-    /// Compiles an expression without the filters that must all hold.
-    pub(crate) fn new(expr: &Expr, names: bool) -> Result<DocumentMatcher, BadExpr> {
-        let mut building = MatcherBuilder {
-            room: SizeLimits::of_one_of(expr.patterns().len()),
+    /// Compiles an expression; the filters that must all match have been taken out of it.
+    pub(crate) fn new(expr: &Expr, finds_names: bool) -> Result<DocumentMatcher, BadExpr> {
+        let mut builder = MatcherBuilder {
+            limits: SizeLimits::for_one_of(expr.patterns().len()),
             texts: Vec::new(),
             paths: Vec::new(),
             next: 0,
         };
-        let root = building.node(expr)?;
+        let root = builder.node(expr)?;
         Ok(DocumentMatcher {
             root,
-            query: building.query(expr)?,
-            texts: building.texts,
-            paths: building.paths,
-            names,
+            query: plan(expr)?,
+            texts: builder.texts,
+            paths: builder.paths,
+            finds_names,
         })
     }
 
-    /// What contributes to that the expression holds of a document; `None`: it does not.
-    pub(crate) fn judge<L: DocumentSource>(
+    /// Returns the patterns because of which a document matches; `None` when it does not.
+    pub(crate) fn evaluate<S: DocumentSource>(
         &self,
-        look: &mut L,
-    ) -> Result<Option<PatternSet>, L::Error> {
-        let marks = self.holds(&self.root, look, true)?;
-        Ok(marks.map(|marks| match self.names {
-            true => PatternSet { texts: 0, ..marks },
-            false => marks,
-        }))
+        source: &mut S,
+    ) -> Result<Option<PatternSet>, S::Error> {
+        let mut patterns = self.evaluate_node(&self.root, source, true)?;
+        if self.finds_names
+            && let Some(patterns) = &mut patterns
+        {
+            patterns.texts = 0;
+        }
+        Ok(patterns)
     }
 
-    /// `all`: what contributes is to be known, not only whether the node holds.
-    fn holds<L: DocumentSource>(
+    /// `all` asks for all patterns that contribute, not only whether the node matches.
+    fn evaluate_node<S: DocumentSource>(
         &self,
         node: &Node,
-        look: &mut L,
+        source: &mut S,
         all: bool,
-    ) -> Result<Option<PatternSet>, L::Error> {
+    ) -> Result<Option<PatternSet>, S::Error> {
         let none = PatternSet::default();
         Ok(match node {
-            Node::Filter(tree) => tree.holds(look.directory(), look.path()).then_some(none),
-            &Node::Path(index) => is_match(&self.paths[index], look.path()).then_some(PatternSet {
-                paths: 1 << index,
-                ..none
-            }),
-            &Node::Text(index) => look.matches(index)?.then_some(PatternSet {
+            Node::Filter(tree) => tree.holds(source.package(), source.path()).then_some(none),
+            &Node::Path(index) => {
+                is_match(&self.paths[index], source.path()).then_some(PatternSet {
+                    paths: 1 << index,
+                    ..none
+                })
+            }
+            &Node::Text(index) => source.matches(index)?.then_some(PatternSet {
                 texts: 1 << index,
                 ..none
             }),
-            Node::Not(inner) => match self.holds(inner, look, false)? {
+            Node::Not(inner) => match self.evaluate_node(inner, source, false)? {
                 Some(_) => None,
                 None => Some(none),
             },
-            Node::All(parts) => {
-                let mut marks = none;
-                for part in parts {
-                    match self.holds(part, look, all)? {
-                        Some(more) => marks = marks.with(more),
+            Node::All(nodes) => {
+                let mut patterns = none;
+                for node in nodes {
+                    match self.evaluate_node(node, source, all)? {
+                        Some(more) => patterns = patterns.union(more),
                         None => return Ok(None),
                     }
                 }
-                Some(marks)
+                Some(patterns)
             }
-            Node::Any(parts) => {
+            Node::Any(nodes) => {
                 let mut found: Option<PatternSet> = None;
-                for part in parts {
-                    if let Some(more) = self.holds(part, look, all)? {
-                        found = Some(found.unwrap_or_default().with(more));
+                for node in nodes {
+                    if let Some(more) = self.evaluate_node(node, source, all)? {
+                        found = Some(found.unwrap_or_default().union(more));
                         if !all {
                             break;
                         }
@@ -152,42 +156,41 @@ impl DocumentMatcher {
         })
     }
 
-    /// What in a path matches one of the marked patterns: ascending, none in another.
-    pub(crate) fn path_ranges(&self, marks: PatternSet, path: &[u8]) -> Vec<(usize, usize)> {
+    /// Returns what path patterns in `patterns` match in a path: ascending ranges without overlaps.
+    pub(crate) fn path_ranges(&self, patterns: PatternSet, path: &[u8]) -> Vec<(usize, usize)> {
         let mut ranges = Vec::new();
-        let marked = self.paths.iter().enumerate();
-        for (_, matcher) in marked.filter(|(index, _)| marks.paths >> index & 1 == 1) {
-            let all = matcher.find_iter(path, |found| {
+        let paths = self.paths.iter().enumerate();
+        for (_, matcher) in paths.filter(|(index, _)| patterns.paths >> index & 1 == 1) {
+            infallible(matcher.find_iter(path, |found| {
                 ranges.push((found.start(), found.end()));
                 ranges.len() < RANGES_MAX
-            });
-            all.unwrap_or_else(|error| unreachable!("{error}"));
+            }));
         }
-        apart(&mut ranges);
+        remove_overlaps(&mut ranges);
         if ranges.is_empty() {
             ranges.push((0, 0));
         }
         ranges
     }
 
-    /// Whether a match may go over lines.
-    pub(crate) fn crosses_lines(&self) -> bool {
+    /// Returns whether a match may span several lines.
+    pub(crate) fn is_multiline(&self) -> bool {
         let mut texts = self.texts.iter();
-        texts.any(|text| matches!(text.judge, TextMatcher::MultiLine(_)))
+        texts.any(|text| matches!(text.matcher, TextMatcher::MultiLine(_)))
     }
 
-    /// Which blocks to look at, of documents that are.
-    pub(crate) fn looks(&self) -> Vec<&TrigramQuery> {
-        self.texts.iter().map(|text| &text.look).collect()
-    }
-
-    pub(crate) fn plan_text(&self) -> String {
-        self.query.to_string()
+    /// Returns the queries that find candidate blocks in candidate documents.
+    pub(crate) fn block_queries(&self) -> Vec<&TrigramQuery> {
+        self.texts.iter().map(|text| &text.blocks).collect()
     }
 }
 
 impl PatternSet {
-    fn with(self, other: PatternSet) -> PatternSet {
+    pub(crate) fn has_text(self, index: usize) -> bool {
+        self.texts >> index & 1 == 1
+    }
+
+    fn union(self, other: PatternSet) -> PatternSet {
         PatternSet {
             texts: self.texts | other.texts,
             paths: self.paths | other.paths,
@@ -195,8 +198,8 @@ impl PatternSet {
     }
 }
 
-/// Sorts ranges, and leaves out those that lie over one before them.
-pub(crate) fn apart(ranges: &mut Vec<(usize, usize)>) {
+/// Sorts ranges, and removes those that overlap one before them.
+pub(crate) fn remove_overlaps(ranges: &mut Vec<(usize, usize)>) {
     ranges.sort_unstable_by_key(|&(start, end)| (start, std::cmp::Reverse(end)));
     let mut last: Option<(usize, usize)> = None;
     ranges.retain(|&(start, end)| {
@@ -210,15 +213,13 @@ pub(crate) fn apart(ranges: &mut Vec<(usize, usize)>) {
 }
 
 fn is_match(matcher: &RegexMatcher, text: &[u8]) -> bool {
-    matcher
-        .is_match(text)
-        .unwrap_or_else(|error| unreachable!("{error}"))
+    infallible(matcher.is_match(text))
 }
 
-/// A matcher that is being compiled.
+/// Compiles the terms of an expression.
 struct MatcherBuilder {
-    /// Of each pattern.
-    room: SizeLimits,
+    /// For each pattern.
+    limits: SizeLimits,
     texts: Vec<TextTerm>,
     paths: Vec<RegexMatcher>,
     /// The number of the next pattern or filter.
@@ -228,7 +229,7 @@ struct MatcherBuilder {
 impl MatcherBuilder {
     fn node(&mut self, expr: &Expr) -> Result<Node, BadExpr> {
         Ok(match expr {
-            Expr::Filter(_) => Node::Filter(compiled_query::tree(expr, &mut self.next)?),
+            Expr::Filter(_) => Node::Filter(filters::compile(expr, &mut self.next)?),
             Expr::Pattern(it) if it.in_path => self.path(it)?,
             Expr::Pattern(_) | Expr::Line(_) => self.text(expr)?,
             Expr::All(parts) => Node::All(self.nodes(parts)?),
@@ -240,14 +241,14 @@ impl MatcherBuilder {
     fn nodes(&mut self, parts: &[Expr]) -> Result<Vec<Node>, BadExpr> {
         let nodes = parts.iter().map(|part| self.node(part));
         let mut nodes = nodes.collect::<Result<Vec<_>, _>>()?;
-        nodes.sort_by_key(Node::looks_into_text);
+        nodes.sort_by_key(Node::needs_text);
         Ok(nodes)
     }
 
     fn path(&mut self, pattern: &Pattern) -> Result<Node, BadExpr> {
         let number = self.next;
         self.next += 1;
-        let matcher = pattern::matcher(&[pattern], self.room);
+        let matcher = pattern::compile_line(&[pattern], self.limits);
         let matcher = matcher.map_err(|bad| BadExpr::new(number, bad))?;
         self.paths.push(matcher);
         Ok(Node::Path(self.paths.len() - 1))
@@ -256,52 +257,49 @@ impl MatcherBuilder {
     fn text(&mut self, expr: &Expr) -> Result<Node, BadExpr> {
         let first = self.next;
         self.next += expr.patterns().len();
-        let at = |bad: BadExpr| bad.behind(first);
-        let (judge, look) = match expr {
-            Expr::Pattern(it) if pattern::crosses_lines(it) => {
-                let matcher = pattern::matcher_across(it, self.room);
+        let at = |bad: BadExpr| bad.after(first);
+        let (matcher, blocks) = match expr {
+            Expr::Pattern(it) if pattern::is_multiline(it) => {
+                let matcher = pattern::compile_multiline(it, self.limits);
                 let matcher = matcher.map_err(|bad| BadExpr::new(first, bad))?;
                 (TextMatcher::MultiLine(matcher), TrigramQuery::All)
             }
             _ => (
-                TextMatcher::Line(LineMatcher::new(expr, self.room).map_err(at)?),
+                TextMatcher::Line(LineMatcher::new(expr, self.limits).map_err(at)?),
                 line_matcher::plan(expr).map_err(at)?,
             ),
         };
         self.texts.push(TextTerm {
             expr: expr.clone(),
-            judge,
-            look,
+            matcher,
+            blocks,
         });
         Ok(Node::Text(self.texts.len() - 1))
     }
+}
 
-    /// What must be in a document for the expression to hold.
-    fn query(&self, expr: &Expr) -> Result<DocumentQuery, BadExpr> {
-        let each = |parts: &[Expr]| {
-            let parts = parts.iter().map(|part| self.query(part));
-            parts.collect::<Result<Vec<_>, _>>()
-        };
-        Ok(match expr {
-            Expr::Filter(_) | Expr::Not(_) => DocumentQuery::ALL,
-            Expr::Pattern(it) if it.in_path => DocumentQuery::ALL,
-            Expr::Pattern(it) if pattern::crosses_lines(it) => {
-                pattern::plan_multiline(it).map_err(|bad| BadExpr::new(0, bad))?
-            }
-            Expr::Pattern(_) | Expr::Line(_) => DocumentQuery::Block(line_matcher::plan(expr)?),
-            Expr::All(parts) => DocumentQuery::And(each(parts)?),
-            Expr::Any(parts) => DocumentQuery::Or(each(parts)?),
-        })
-    }
+/// Returns a query for the documents that may match.
+fn plan(expr: &Expr) -> Result<DocumentQuery, BadExpr> {
+    let each = |parts: &[Expr]| parts.iter().map(plan).collect::<Result<Vec<_>, _>>();
+    Ok(match expr {
+        Expr::Filter(_) | Expr::Not(_) => DocumentQuery::ALL,
+        Expr::Pattern(it) if it.in_path => DocumentQuery::ALL,
+        Expr::Pattern(it) if pattern::is_multiline(it) => {
+            pattern::plan_multiline(it).map_err(|bad| BadExpr::new(0, bad))?
+        }
+        Expr::Pattern(_) | Expr::Line(_) => DocumentQuery::Block(line_matcher::plan(expr)?),
+        Expr::All(parts) => DocumentQuery::And(each(parts)?),
+        Expr::Any(parts) => DocumentQuery::Or(each(parts)?),
+    })
 }
 
 impl Node {
-    fn looks_into_text(&self) -> bool {
+    fn needs_text(&self) -> bool {
         match self {
             Node::Filter(_) | Node::Path(_) => false,
             Node::Text(_) => true,
-            Node::All(parts) | Node::Any(parts) => parts.iter().any(Node::looks_into_text),
-            Node::Not(inner) => inner.looks_into_text(),
+            Node::All(nodes) | Node::Any(nodes) => nodes.iter().any(Node::needs_text),
+            Node::Not(inner) => inner.needs_text(),
         }
     }
 }

@@ -1,21 +1,70 @@
-//! A source backend: verifies candidates, and streams what matches.
+//! The source backend: searches the shards of an index, and streams the matches.
 //!
-//! [`compiled_query`] compiles what is searched for, once a query, of [`pattern`]s to judges of a line ([`line_matcher`]) or
-//! of a document ([`document_matcher`]); [`search`] goes through a shard's candidates, verifies them on the blocks' bytes
-//! ([`scan`]), ranks ([`rank`]) and packs matches
-//! with their context into batches ([`batch`]), in the order of the documents whatever the number
-//! of workers; [`live_shards`] holds the shards that are live; [`server`] speaks frames.
+//! - [`CompiledQuery`] is a compiled expression. It is matched line by line ([`line_matcher`]) or document
+//!   by document ([`document_matcher`]), with regular expressions from [`pattern`].
+//! - [`search::Request`] searches shards: candidate blocks are verified ([`scan`]), matches are ranked
+//!   ([`rank`]) and packed with their context ([`batch`]) into frames, which go to a [`search::Sink`].
+//!   Their order does not depend on the number of workers.
+//! - [`LiveShards`] are the shards of an index directory, replaced when it has a new manifest.
+//! - [`Backend`] serves them on connections: HELLO, SEARCH, FILE, LIST ([`server`]).
 //!
-//! **Invariant:** nothing here grows with the number of matches: a worker waits when the frames
-//! that it has made are not taken, and they are not taken when the other end does not read.
+//! **Invariant:** no memory here grows with the number of matches. Workers wait while the frames they
+//! have made are not taken, and frames are not taken while the other end of the connection does not read.
+//!
+//! # Example
+//! ```
+//! # use std::error::Error;
+//! use backend::CompiledQuery;
+//! use backend::search::{Cancel, Request, Sink, Stopped};
+//! use index::{corpus, directory::Index, indexing};
+//! use schema::message::{Expr, Pattern, Progress, Want};
+//!
+//! /// Counts the bytes of frames.
+//! struct Bytes(usize);
+//!
+//! impl Sink for Bytes {
+//!     fn frames(&mut self, frames: Vec<u8>, _: &Progress) -> Result<(), Stopped> {
+//!         self.0 += frames.len();
+//!         Ok(())
+//!     }
+//! }
+//!
+//! # fn main() -> Result<(), Box<dyn ShardError>> {
+//! let directory = tempfile::tempdir()?;
+//! let (source, index) = (directory.path().join("hello_1"), directory.path().join("index"));
+//! std::fs::create_dir(&source)?;
+//! std::fs::write(source.join("hello.c"), "int main(void)\n{\n}\n")?;
+//! let sources = corpus::sources(&[source], false)?;
+//! indexing::build(sources, &index, &Default::default(), &Default::default())?;
+//!
+//! let pattern = Pattern { text: "main".to_owned(), ..Pattern::default() };
+//! let request = Request {
+//!     shards: &Index::open(&index)?.shards,
+//!     query: &CompiledQuery::new(&Expr::Pattern(pattern), false)?,
+//!     want: Want::Matches,
+//!     limit: 0,
+//!     context_lines: 2,
+//!     workers: 1,
+//!     cancel: &Cancel::default(),
+//! };
+//! let plan = request.plan(u64::MAX).expect("not cancelled");
+//! let mut bytes = Bytes(0);
+//! let ends = request.run(plan, &mut bytes).expect("not stopped by the sink");
+//! assert_eq!(ends[0].matches, 1);
+//! assert!(bytes.0 > 0);
+//! # Ok(())
+//! # }
+//! ```
 
 mod bad_expr;
 pub mod batch;
 pub mod compiled_query;
 pub mod document_matcher;
+mod filters;
 pub mod line_matcher;
-pub mod live_shards;
+mod live_shards;
 mod metrics;
+mod multiline;
 pub mod pattern;
 pub mod rank;
 pub mod scan;
@@ -23,4 +72,6 @@ pub mod search;
 pub mod server;
 
 pub use bad_expr::BadExpr;
+pub use compiled_query::CompiledQuery;
+pub use live_shards::{Generation, LiveShards};
 pub use server::Backend;

@@ -1,59 +1,51 @@
-//! What a backend metrics: names, and what they mean.
+//! Describes the metrics of a backend, in seconds and bytes.
 //!
-//! Counters and gauges are moved where things happen; what is recorded of a search when it is done
-//! is in `server::job`.
+//! Counters and gauges are updated where things happen; `server::job` records the timings of a search
+//! when it is done.
 
-/// Names, and what they count.
-const COUNTERS: &[(&str, &str)] = &[
-    (
-        "trawl_backend_connection_errors_total",
-        "Connections that ended badly, by reason",
-    ),
-    (
-        "trawl_backend_matches_total",
-        "Matches sent, of searches that were done",
-    ),
-    (
-        "trawl_backend_searches_refused_total",
-        "Searches without an answer: they would have read too much (reason=heavy), or were not done in time (deadline)",
-    ),
-    ("trawl_backend_searches_total", "Searches asked for"),
-    (
-        "trawl_backend_sent_bytes_total",
-        "Bytes of frames with matches sent",
-    ),
-    (
-        "trawl_backend_verified_bytes_total",
-        "Bytes of text verified, of searches that were done",
-    ),
-];
+use ::metrics::{Unit, describe_counter, describe_gauge, describe_histogram};
 
-const GAUGES: &[(&str, &str)] = &[(
-    "trawl_backend_searches_running",
-    "Searches that run, by class: light ones and those not planned yet, and heavy ones",
-)];
-
-/// In seconds.
-const HISTOGRAMS: &[(&str, &str)] = &[
-    (
-        "trawl_backend_phase_seconds",
-        "Phases of searches that were done: plan, candidates, verify, and stream: waiting for the reader",
-    ),
-    (
-        "trawl_backend_search_seconds",
-        "Searches that were done, from their turn to their end",
-    ),
-];
-
-/// Tells whoever records what the names mean.
+/// Registers the descriptions of all metrics.
 pub(crate) fn describe() {
-    for &(name, what) in COUNTERS {
-        metrics::describe_counter!(name, what);
+    for (name, description) in [
+        (
+            "trawl_backend_connection_errors_total",
+            "Connections that ended with an error, by reason",
+        ),
+        (
+            "trawl_backend_matches_total",
+            "Matches sent, of searches that were done",
+        ),
+        (
+            "trawl_backend_searches_refused_total",
+            "Searches without an answer: too expensive (reason=heavy) or too slow (reason=deadline)",
+        ),
+        ("trawl_backend_searches_total", "Searches requested"),
+        (
+            "trawl_backend_sent_bytes_total",
+            "Bytes of frames with matches sent",
+        ),
+        (
+            "trawl_backend_verified_bytes_total",
+            "Bytes of text verified, of searches that were done",
+        ),
+    ] {
+        describe_counter!(name, description);
     }
-    for &(name, what) in GAUGES {
-        metrics::describe_gauge!(name, what);
-    }
-    for &(name, what) in HISTOGRAMS {
-        metrics::describe_histogram!(name, metrics::Unit::Seconds, what);
+    describe_gauge!(
+        "trawl_backend_searches_running",
+        "Running searches by class: light, which includes those not planned yet, and heavy"
+    );
+    for (name, description) in [
+        (
+            "trawl_backend_phase_seconds",
+            "Phases of searches that were done: plan, candidates, verify, and stream (waiting for the reader)",
+        ),
+        (
+            "trawl_backend_search_seconds",
+            "Searches that were done, from admission to end",
+        ),
+    ] {
+        describe_histogram!(name, Unit::Seconds, description);
     }
 }

@@ -1,4 +1,4 @@
-//! A match's rank: Debian Code Search's formula without its dependence on arrival.
+//! The rank of a match: Debian Code Search's formula, but independent of the order of arrival.
 //!
 //! ```text
 //! rank = 1 + static + path + line
@@ -7,49 +7,50 @@
 //!           at i: 0.5 + 0.25 (1 - i/len), absent, or no literal: 0.5
 //!   line    0.1 (1 - leading blanks/100) L: the first range on word boundaries at i:
 //!           0.75 + 0.25 (1 - i/len), none: 0.5
-//!           + 0.3 D: how much the line looks like the definition of what is there, 0 to 1
+//!           + 0.3 D: how much the line looks like a definition of the match, 0 to 1
 //! ```
 //!
-//! A document that is found by its name has instead of a line's rank that of its name: how much of
-//! what was looked for is the file's name, from all of it down to a part of a directory's.
+//! A document that is found by its name has a name rank instead of a line rank: the share of the file
+//! name that the literal is, from the whole name down to a part of a directory name.
 //!
-//! In f32 and in this order of operations, so that every backend gets the same bits. Words are
-//! ASCII's, and the literal is looked for without ASCII case.
+//! Ranks are computed in f32 and in this order of operations, so that every backend gets the same bits.
+//! Words are ASCII words, and the literal is compared without ASCII case.
+//!
+//! `scripts/ranking` measures it by the mean reciprocal rank of the file that a person wants.
 
 mod definition;
 
-/// The most that [`path_rank`] can be.
+/// The highest [`path_rank`].
 const PATH_MAX: f32 = 0.1460;
-/// What a line's place adds, at most.
-const PLACE_MAX: f32 = 0.1;
-/// What it adds that a line defines what was looked for. As much as lies between source and what is
-/// vendored: `scripts/ranking` has the figures.
+/// The highest share of a line's rank that indent and position of the match decide.
+const POSITION_MAX: f32 = 0.1;
+/// What a definition adds. It equals the difference between source and vendored files, as `scripts/ranking`
+/// found best.
 const DEFINITION_MAX: f32 = 0.3;
-/// The most that [`line_rank`] can be.
-const LINE_MAX: f32 = PLACE_MAX + DEFINITION_MAX;
-/// The most that [`name_rank`] can be: more than the popularity and the class of a document, so that
-/// a file that is called as was typed is in front of all others.
+/// The highest [`line_rank`].
+const LINE_MAX: f32 = POSITION_MAX + DEFINITION_MAX;
+/// The highest [`name_rank`]. It is more than popularity and class of a document can add, so that a file
+/// with exactly the searched name comes first.
 const NAME_MAX: f32 = 2.0;
 
-/// The highest rank of a match in a document whose static rank is at most `static_rank`; `names`: of a
-/// document that is found by its name.
-pub fn bound(static_rank: f32, names: bool) -> f32 {
-    document_bound(1.0 + static_rank + PATH_MAX, names)
+/// Returns the highest rank of a match in a document whose static rank is at most `static_rank`.
+pub fn bound(static_rank: f32, finds_names: bool) -> f32 {
+    document_bound(1.0 + static_rank + PATH_MAX, finds_names)
 }
 
-/// The highest rank of a match in a document of this [`document_rank`].
-pub fn document_bound(document_rank: f32, names: bool) -> f32 {
-    document_rank + if names { NAME_MAX } else { LINE_MAX }
+/// Returns the highest rank of a match in a document of this [`document_rank`].
+pub fn document_bound(document_rank: f32, finds_names: bool) -> f32 {
+    document_rank + if finds_names { NAME_MAX } else { LINE_MAX }
 }
 
-/// What of the rank all matches of a document share: how good its path is for the best of the
-/// `literals`.
+/// Returns the part of the rank that all matches of a document share. The path is ranked for the best of
+/// the `literals`.
 pub fn document_rank(static_rank: f32, path: &[u8], literals: &[String]) -> f32 {
     let path_ranks = literals.iter().map(|literal| path_rank(path, literal));
     1.0 + static_rank + path_ranks.fold(PATH_MAX * 0.5, f32::max)
 }
 
-/// What a document's own name adds when that is what is found.
+/// Returns what the name of a document adds when names are searched.
 pub fn name_rank(path: &[u8], literals: &[String]) -> f32 {
     let shares = literals
         .iter()
@@ -57,7 +58,7 @@ pub fn name_rank(path: &[u8], literals: &[String]) -> f32 {
     NAME_MAX * shares.fold(0.0, f32::max)
 }
 
-/// How much of a file's name is `literal`, from 0 to 1.
+/// Returns how much of a file's name is `literal`, from 0 to 1.
 fn name_share(path: &[u8], literal: &[u8]) -> f32 {
     let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or(path);
     let stem = name.split(|&byte| byte == b'.').next().unwrap_or(name);
@@ -95,7 +96,7 @@ fn path_rank(path: &[u8], literal: &str) -> f32 {
     PATH_MAX * m
 }
 
-/// What a line with these ranges adds; `line` is the whole line, `ranges` are in it.
+/// Returns what a line adds; `ranges` match in it.
 pub fn line_rank(line: &[u8], ranges: impl IntoIterator<Item = (usize, usize)>) -> f32 {
     let blanks = line
         .iter()
@@ -112,7 +113,7 @@ pub fn line_rank(line: &[u8], ranges: impl IntoIterator<Item = (usize, usize)>) 
         ),
         None => (0.5, 0.0),
     };
-    PLACE_MAX * (1.0 - blanks as f32 / 100.0) * l + DEFINITION_MAX * defines
+    POSITION_MAX * (1.0 - blanks as f32 / 100.0) * l + DEFINITION_MAX * defines
 }
 
 fn share(at: usize, length: usize) -> f32 {
@@ -141,26 +142,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_count_more_than_parts_and_earlier_ones_more_than_later() {
+    fn whole_words_and_early_words_rank_higher() {
         let path = |path: &[u8]| path_rank(path, "font");
         assert_eq!(path(b"font.c"), PATH_MAX);
         assert!(path(b"font.c") > path(b"lib/font.c"));
         assert!(
             path(b"lib/FONT.c") > path(b"fonts.c"),
-            "a word late before a part early"
+            "a late word ranks above an early part of a word"
         );
         assert!(path(b"fonts.c") > path(b"x.c"));
         assert_eq!(1.0 + path(b"x.c"), document_rank(0.0, b"font.c", &[]));
         assert!(
             path(b"fonts/font.c") > path(b"fonts/x.c"),
-            "the word is behind a part"
+            "the word comes after a part of a word"
         );
     }
 
     #[test]
-    fn lines_rank_by_their_first_word_and_their_indent() {
+    fn lines_rank_by_first_word_and_indent() {
         let line = |line: &[u8], at| line_rank(line, [(at, at + 4)]);
-        assert_eq!(line(b"font", 0), PLACE_MAX);
+        assert_eq!(line(b"font", 0), POSITION_MAX);
         assert_eq!(line(b"font(", 0), LINE_MAX);
         assert!(line(b"font x", 0) > line(b"x font", 2));
         assert!(line(b"font", 0) > line(b"fonts", 0));
@@ -174,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_above_the_bound() {
+    fn no_rank_is_above_the_bound() {
         let font = ["x".to_owned(), "font".to_owned()];
         let document = document_rank(0.7, b"font", &font);
         assert!(document + line_rank(b"font", [(0, 4)]) <= bound(0.7, false));
@@ -183,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_called_as_was_typed_is_in_front() {
+    fn files_with_the_searched_name_come_first() {
         let ranks = |typed: &str, paths: &[&str]| {
             let typed = [typed.to_owned()];
             let ranks = paths.iter().map(|path| name_rank(path.as_bytes(), &typed));

@@ -1,26 +1,27 @@
-//! Finds the lines of a text that match: ripgrep's loop over a buffer, for a run of blocks.
+//! Finds the matching lines of a text, with ripgrep's loop over a buffer.
 //!
-//! The matcher is asked for the next place that may match, which costs what a scan for the
-//! pattern's literals costs; only the line around it is looked at closely.
-//! **Invariant:** a line is judged by itself: what is found does not depend on which lines stand
-//! around it in the text.
+//! The matcher is asked for the next offset that may match, which costs a scan for the pattern's
+//! literals. Only the line around it is verified.
+//!
+//! **Invariant:** whether a line matches does not depend on the lines around it.
 
 use crate::line_matcher::LineMatcher;
-use grep_matcher::{LineMatchKind, Matcher, NoError};
+use crate::pattern::infallible;
+use grep_matcher::{LineMatchKind, Matcher};
 use grep_regex::RegexMatcher;
 use std::ops::{ControlFlow, Range};
 
-/// Ranges of a line that are reported; the others are not. 40 would fill a screen.
+/// Ranges of a line that are reported, at most. 40 fill a screen.
 pub const RANGES_MAX: usize = 128;
 
-/// Bytes that may be looked at to find the ranges of a line, in the worst case. To find the next
-/// range may cost a look at the rest of the line: `.*[^A-Z]|[A-Z]` on 80 kB of capitals does that
-/// 80,000 times (6 s). The line is found whatever its ranges cost; those beyond are not reported. In
-/// lines of up to 8 MiB, [`RANGES_MAX`] is the lower bound.
+/// Bytes that may be scanned to find the ranges of a line, in the worst case. Finding the next range may
+/// scan the rest of the line: `.*[^A-Z]|[A-Z]` on 80 kB of capitals does that 80,000 times (6 s). The
+/// line is found in any case; further ranges are not reported. In lines of up to 8 MiB, [`RANGES_MAX`]
+/// is the lower bound.
 const RANGES_STEPS_MAX: usize = 1 << 30;
 
-/// Calls `found` with every matching line of `text`, which is whole lines: where in the text it
-/// is, line end included. Ends early when `found` breaks.
+/// Calls `found` with the range of every matching line of `text`, line end included. `text` consists of
+/// whole lines. Ends early when `found` breaks.
 pub fn matching_lines(
     matcher: &LineMatcher,
     text: &[u8],
@@ -34,12 +35,12 @@ pub fn matching_lines(
     ControlFlow::Continue(())
 }
 
-/// The first matching line of `text` that begins at `at`, where a line does, or behind it.
+/// Returns the first matching line that begins at or after `at`, which is the start of a line.
 pub(crate) fn next_line(matcher: &LineMatcher, text: &[u8], mut at: usize) -> Option<Range<usize>> {
     loop {
         let line = match matcher.finder.line_terminator() {
             Some(_) => fast(&matcher.finder, text, at),
-            // The pattern looks at the text's ends (`\A`, `\z`), which are to be the line's.
+            // The pattern has `\A` or `\z`, which must match at the ends of the line.
             None => line_by_line(&matcher.finder, text, at),
         }?;
         if matcher.is_plain() || matcher.confirms(without_end(&text[line.clone()])) {
@@ -51,14 +52,14 @@ pub(crate) fn next_line(matcher: &LineMatcher, text: &[u8], mut at: usize) -> Op
 
 fn fast(matcher: &RegexMatcher, text: &[u8], mut at: usize) -> Option<Range<usize>> {
     while at < text.len() {
-        let (place, confirmed) = match infallible(matcher.find_candidate_line(&text[at..])) {
+        let (offset, confirmed) = match infallible(matcher.find_candidate_line(&text[at..])) {
             None => break,
-            Some(LineMatchKind::Confirmed(place)) => (at + place, true),
-            Some(LineMatchKind::Candidate(place)) => (at + place, false),
+            Some(LineMatchKind::Confirmed(offset)) => (at + offset, true),
+            Some(LineMatchKind::Candidate(offset)) => (at + offset, false),
         };
-        let line = line_around(text, place);
+        let line = line_around(text, offset);
         if line.is_empty() {
-            // An empty match behind the last line's end.
+            // An empty match behind the end of the last line.
             break;
         }
         at = line.end;
@@ -84,19 +85,14 @@ fn is_match(matcher: &RegexMatcher, line: &[u8]) -> bool {
     infallible(matcher.is_match(line))
 }
 
-/// `NoError` has a value and so is not known to the compiler to be impossible; nothing makes one.
-fn infallible<T>(result: Result<T, NoError>) -> T {
-    result.unwrap_or_else(|error| unreachable!("{error}"))
-}
-
-/// The line that holds the byte at `place`, or that an empty match at `place` is in.
-pub(crate) fn line_around(text: &[u8], place: usize) -> Range<usize> {
-    let start = memchr::memrchr(b'\n', &text[..place]).map_or(0, |end| end + 1);
-    let end = memchr::memchr(b'\n', &text[place..]).map_or(text.len(), |end| place + end + 1);
+/// Returns the line of the byte, or of the empty match, at `offset`.
+pub(crate) fn line_around(text: &[u8], offset: usize) -> Range<usize> {
+    let start = memchr::memrchr(b'\n', &text[..offset]).map_or(0, |end| end + 1);
+    let end = memchr::memchr(b'\n', &text[offset..]).map_or(text.len(), |end| offset + end + 1);
     start..end
 }
 
-/// A line without its end, `\n` or `\r\n`. A `\r` that the text ends with is no end of a line.
+/// Returns a line without its end, `\n` or `\r\n`. A `\r` at the end of the text does not end a line.
 pub fn without_end(line: &[u8]) -> &[u8] {
     let Some(line) = line.strip_suffix(b"\n") else {
         return line;
@@ -104,9 +100,8 @@ pub fn without_end(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-/// What matches in a line that does, ascending: at least one range, at most [`RANGES_MAX`], and
-/// none beyond what [`RANGES_STEPS_MAX`] allows.
-/// `line` is without its end.
+/// Finds the ranges that match in a matching line, which is without its end. They are ascending: at least
+/// one, at most [`RANGES_MAX`], and fewer when finding them takes too many steps.
 pub fn ranges(matcher: &RegexMatcher, line: &[u8], out: &mut Vec<(usize, usize)>) {
     ranges_in_steps(matcher, line, RANGES_STEPS_MAX, out);
 }
@@ -134,7 +129,7 @@ mod tests {
     use super::*;
     use schema::message::{Expr, Pattern, Syntax};
 
-    fn judge(pattern: &str) -> LineMatcher {
+    fn line_matcher(pattern: &str) -> LineMatcher {
         let pattern = Pattern {
             text: pattern.to_owned(),
             syntax: Syntax::Regexp,
@@ -145,7 +140,7 @@ mod tests {
 
     fn lines(pattern: &str, text: &str) -> Vec<String> {
         let mut found = Vec::new();
-        let _ = matching_lines(&judge(pattern), text.as_bytes(), |line| {
+        let _ = matching_lines(&line_matcher(pattern), text.as_bytes(), |line| {
             found.push(text[line].trim_end_matches(['\r', '\n']).to_owned());
             ControlFlow::Continue(())
         });
@@ -153,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_match_by_themselves() {
+    fn lines_match_independently() {
         let text = "one\r\ntwo\n\nthree;\r\nfour;";
         assert_eq!(lines("o", text), ["one", "two", "four;"]);
         assert_eq!(lines(";$", text), ["three;", "four;"]);
@@ -163,25 +158,30 @@ mod tests {
         assert_eq!(lines("[^x]{4}", text), ["three;", "four;"]);
         assert_eq!(lines(r"\Atwo\z", text), ["two"]);
         assert_eq!(lines(r"four;\z", text), ["four;"]);
-        assert_eq!(lines("x*", "a\n"), ["a"], "no line behind the last end");
+        assert_eq!(
+            lines("x*", "a\n"),
+            ["a"],
+            "there is no line after the last end"
+        );
     }
 
     #[test]
-    fn ranges_are_those_of_the_line() {
-        let judge = judge("(?i)a+|$").finder;
+    fn ranges_are_found_and_limited() {
+        let matcher = line_matcher("(?i)a+|$").finder;
         let mut found = Vec::new();
-        ranges(&judge, b"aaxA-", &mut found);
+        ranges(&matcher, b"aaxA-", &mut found);
         assert_eq!(found, [(0, 2), (3, 4), (5, 5)]);
-        ranges(&judge, &b"a-".repeat(1000), &mut found);
+        ranges(&matcher, &b"a-".repeat(1000), &mut found);
         assert_eq!(found.len(), RANGES_MAX);
     }
+
     #[test]
-    fn a_hostile_pattern_costs_a_bounded_number_of_steps() {
-        let judge = judge(".*[^A-Z]|[A-Z]").finder;
+    fn steps_to_find_ranges_are_limited() {
+        let matcher = line_matcher(".*[^A-Z]|[A-Z]").finder;
         let mut found = Vec::new();
-        ranges(&judge, &b"A".repeat(80_000), &mut found);
+        ranges(&matcher, &b"A".repeat(80_000), &mut found);
         assert_eq!(found.len(), RANGES_MAX);
-        ranges_in_steps(&judge, &b"A".repeat(80_000), 800_000, &mut found);
+        ranges_in_steps(&matcher, &b"A".repeat(80_000), 800_000, &mut found);
         assert_eq!(found.len(), 10);
     }
 }

@@ -52,7 +52,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
 }
 
 async fn serve(arguments: &Arguments) -> Result<ExitCode> {
-    let live = backend::live_shards::LiveShards::open(&arguments.index)?;
+    let live = backend::LiveShards::open(&arguments.index)?;
     let listener = tokio::net::TcpListener::bind(&arguments.listen)
         .await
         .with_context(|| format!("cannot listen on {}", arguments.listen))?;

@@ -11,7 +11,7 @@ const NAME: &str = "local";
 
 /// Opens the index in `directory` and serves it to this process. Needs a tokio runtime.
 pub(crate) fn backend(directory: &Path) -> Result<Backend> {
-    let live = backend::live_shards::LiveShards::open(directory)?;
+    let live = backend::LiveShards::open(directory)?;
     Ok(in_process(backend::Backend::start(
         live,
         backend::server::Options::default(),

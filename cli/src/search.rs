@@ -88,7 +88,7 @@ fn search(arguments: &Arguments, look: &Look) -> Result<Result<Summary, Refused>
 /// Whether what is found may go over lines.
 fn is_over_lines(expr: &Expr, negated: bool) -> bool {
     match expr {
-        Expr::Pattern(it) => !negated && !it.in_path && pattern::crosses_lines(it),
+        Expr::Pattern(it) => !negated && !it.in_path && pattern::is_multiline(it),
         Expr::All(parts) | Expr::Any(parts) => {
             parts.iter().any(|part| is_over_lines(part, negated))
         }

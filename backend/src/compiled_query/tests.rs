@@ -1,5 +1,5 @@
 use super::*;
-use schema::message::{Pattern, Syntax};
+use schema::message::{Field, Filter, Pattern, Reading, Syntax};
 
 fn pattern(text: &str) -> Expr {
     Expr::Pattern(Pattern {
@@ -17,13 +17,13 @@ fn filter(field: Field, reading: Reading, text: &str) -> Expr {
     })
 }
 
-fn is_of_lines(expr: &Expr, names: bool) -> bool {
+fn is_line_strategy(expr: &Expr, names: bool) -> bool {
     let compiled = CompiledQuery::new(expr, names).unwrap();
     matches!(compiled.strategy, Strategy::Lines { .. })
 }
 
 #[test]
-fn what_can_be_decided_line_by_line_is() {
+fn line_strategy_is_used_where_possible() {
     let c = filter(Field::Language, Reading::Exact, "c");
     let (a, b) = (pattern("aaa"), pattern("bbb"));
     let line = Expr::Line(Box::new(Expr::all([a.clone(), b.clone().negated()])));
@@ -38,8 +38,8 @@ fn what_can_be_decided_line_by_line_is() {
         ]),
         line,
     ] {
-        assert!(is_of_lines(&expr, false), "{expr:?}");
-        assert!(!is_of_lines(&expr, true), "{expr:?}");
+        assert!(is_line_strategy(&expr, false), "{expr:?}");
+        assert!(!is_line_strategy(&expr, true), "{expr:?}");
     }
     for expr in [
         Expr::all([a.clone(), b.clone()]),
@@ -48,12 +48,12 @@ fn what_can_be_decided_line_by_line_is() {
         pattern(r"a\nb"),
         c,
     ] {
-        assert!(!is_of_lines(&expr, false), "{expr:?}");
+        assert!(!is_line_strategy(&expr, false), "{expr:?}");
     }
 }
 
 #[test]
-fn who_is_to_blame_is_counted_in_the_whole_expression() {
+fn bad_atom_is_numbered_in_the_whole_expression() {
     let good = || [filter(Field::Path, Reading::Exact, "x"), pattern("a")];
     let blame = |bad: Expr| {
         let [filter, pattern] = good();
@@ -111,8 +111,8 @@ fn who_is_to_blame_is_counted_in_the_whole_expression() {
 }
 
 #[test]
-fn patterns_that_are_too_large_together_are_refused() {
-    // Each with another class: what alternatives have in common in front is compiled once.
+fn patterns_too_large_together_are_refused() {
+    // Each has another class, since a common prefix of alternatives is compiled only once.
     let large = |with: char| pattern(&format!(r"[\w{with}]{{180}}|x"));
     assert!(CompiledQuery::new(&large('+'), false).is_ok());
     for joined in [

@@ -1,11 +1,10 @@
-//! Whether a line defines what was looked for, by its looks: no language is parsed.
+//! Guesses whether a line defines its match, by its looks; no language is parsed.
 //!
-//! What stands before and behind the name decides, as far as it is alike in most languages: a word
-//! that only definitions have (`fn`, `def`, `#define`), a type and a name at the line's first column
-//! with an argument list behind it and no `;` at its end. It errs towards "no".
+//! The text before and after the name decides, by what most languages have in common: a keyword of
+//! definitions before it (`fn`, `def`, `#define`), or a type before it and an argument list after it, from the
+//! first column and without `;` at the end. In doubt, the line is no definition.
 
-/// How much a line with the name at `start..end`, which is a word, looks like its definition: from 0,
-/// not at all, to 1.
+/// Returns how much a line looks like the definition of the word at `start..end`, from 0 to 1.
 pub(super) fn share(line: &[u8], start: usize, end: usize) -> f32 {
     let before = line[..start].trim_ascii_end();
     let behind = line[end..].trim_ascii();
@@ -33,7 +32,7 @@ pub(super) fn share(line: &[u8], start: usize, end: usize) -> f32 {
     at_first_column(line, before, behind)
 }
 
-/// A function with its type before it, or with that on the line above; or an assignment.
+/// Rates a function whose type is before it or on the line above, or an assignment.
 fn at_first_column(line: &[u8], before: &[u8], behind: &[u8]) -> f32 {
     let is_first = line.first().is_some_and(|byte| !byte.is_ascii_whitespace());
     if !is_first || !before.iter().all(|&byte| is_of_type(byte)) || is_statement(before) {
@@ -51,7 +50,7 @@ fn at_first_column(line: &[u8], before: &[u8], behind: &[u8]) -> f32 {
     }
 }
 
-/// Bytes of types and of what qualifies a name.
+/// Returns whether a byte may be in a type or qualifier before a name.
 fn is_of_type(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"_ \t*&:<>,~[]\"".contains(&byte)
 }
@@ -82,7 +81,7 @@ fn is_statement(before: &[u8]) -> bool {
     )
 }
 
-/// Whether what is behind a type's name is its body, its base or its end.
+/// Returns whether the text behind a type's name begins its body, its base types or its generics.
 fn opens(behind: &[u8]) -> bool {
     match behind.first() {
         None | Some(b'{' | b':' | b'(' | b'<' | b'=') => true,
@@ -95,7 +94,7 @@ fn opens(behind: &[u8]) -> bool {
     }
 }
 
-/// The last run of letters, `_` and `!`.
+/// Returns the last word, of letters, digits, `_` and `!`.
 fn last_word(text: &[u8]) -> &[u8] {
     let is_in = |&byte: &u8| is_word(byte) || byte == b'!';
     let letters = text.iter().rev().take_while(|byte| is_in(byte)).count();
@@ -111,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn definitions_are_told_from_uses() {
+    fn definitions_differ_from_uses() {
         for (line, name, expected) in [
             ("int name(void)", "name", 1.0),
             ("name (a, b)", "name", 1.0),

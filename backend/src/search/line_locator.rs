@@ -1,46 +1,46 @@
-//! Where the matching lines of a run of blocks are: in which block, and which number they have.
+//! Locates the matching lines of consecutive blocks: the block that each is in, and its number.
 
 use crate::batch::LinePosition;
 use index::shard::{BlockId, Shard, ShardError};
 use std::ops::Range;
 
-/// Says where the matching lines of a run are, which ascend.
+/// Locates lines in ascending order.
 pub(super) struct LineLocator<'a> {
     shard: &'a Shard,
-    run: Range<u32>,
-    /// Where the run begins in the text of all documents.
+    blocks: Range<u32>,
+    /// Where `blocks` begin in the text of all documents.
     base: u64,
     /// The block of the last line, and where it ends.
     block: u32,
     block_end: u64,
-    /// A place up to which lines have been counted, and the number of the line that begins there.
+    /// Lines have been counted up to this offset; the line that begins there has this number.
     counted: usize,
     number: u32,
-    /// Blocks that have been entered for a line.
+    /// Blocks with a matching line.
     pub(super) matched_blocks: u64,
     last_matched: Option<u32>,
 }
 
 impl<'a> LineLocator<'a> {
-    pub(super) fn new(shard: &'a Shard, run: Range<u32>) -> Result<Self, ShardError> {
-        let base = shard.text_range(run.start..run.start + 1)?;
+    pub(super) fn new(shard: &'a Shard, blocks: Range<u32>) -> Result<Self, ShardError> {
+        let base = shard.text_range(blocks.start..blocks.start + 1)?;
         Ok(LineLocator {
             shard,
-            block: run.start,
+            block: blocks.start,
             base: base.start,
             block_end: base.end,
             counted: 0,
-            number: shard.first_line(BlockId(run.start))?,
-            run,
+            number: shard.first_line(BlockId(blocks.start))?,
+            blocks,
             matched_blocks: 0,
             last_matched: None,
         })
     }
 
-    /// Goes on to the block of a line.
+    /// Moves on to the block of a line, and counts it as matched.
     pub(super) fn enter(&mut self, line: &Range<usize>) -> Result<(), ShardError> {
         let start = self.base + line.start as u64;
-        while start >= self.block_end && self.block + 1 < self.run.end {
+        while start >= self.block_end && self.block + 1 < self.blocks.end {
             self.block += 1;
             let range = self.shard.text_range(self.block..self.block + 1)?;
             self.block_end = range.end;
@@ -54,7 +54,7 @@ impl<'a> LineLocator<'a> {
         Ok(())
     }
 
-    pub(super) fn place(
+    pub(super) fn locate(
         &mut self,
         text: &[u8],
         line: &Range<usize>,
@@ -75,25 +75,24 @@ impl<'a> LineLocator<'a> {
         })
     }
 
-    /// The place of a run of lines.
-    pub(super) fn place_run(
+    pub(super) fn locate_span(
         &mut self,
         text: &[u8],
-        run: &Range<usize>,
+        span: &Range<usize>,
     ) -> Result<LinePosition, ShardError> {
-        let place = self.place(text, run)?;
-        let body = &text[run.clone()];
+        let position = self.locate(text, span)?;
+        let body = &text[span.clone()];
         let ends = memchr::memchr_iter(b'\n', body).count() as u32;
-        let mut last_block = place.block;
-        while last_block + 1 < self.run.end
-            && self.shard.text_range(last_block..last_block + 1)?.end < place.end
+        let mut last_block = position.block;
+        while last_block + 1 < self.blocks.end
+            && self.shard.text_range(last_block..last_block + 1)?.end < position.end
         {
             last_block += 1;
         }
         Ok(LinePosition {
             lines: ends + u32::from(!body.ends_with(b"\n")),
             last_block,
-            ..place
+            ..position
         })
     }
 }

@@ -1,139 +1,128 @@
-//! Workers that verify units side by side, and the thread that takes what they have done in order.
+//! Workers that search units in parallel, and the calling thread that emits the results in order.
 //!
-//! **Invariant:** at most [`WINDOW_UNITS`] units a worker are done and not yet emitted; while the
-//! emitter waits, for its sink and that for the network, workers do too.
+//! **Invariant:** at most [`WINDOW_UNITS`] results per worker wait to be emitted. While the emitter waits
+//! for its sink, which waits for the network, the workers wait too.
 
 use super::emit::Emitter;
+use super::request::Interrupted;
+use super::shard_task::ShardTask;
+use super::unit_result::UnitResult;
 use super::work::WorkList;
-use super::worker::{WorkResult, Worker};
-use super::{Interrupted, ShardTask};
+use super::worker::Worker;
 use std::collections::BTreeMap;
-use std::sync::{Condvar, Mutex};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-/// WorkList, for each worker, that may be done and not yet emitted.
+/// Results per worker that may wait to be emitted.
 const WINDOW_UNITS: usize = 4;
 
-/// Fewer units are searched by the calling thread alone: starting workers takes longer.
+/// Fewer units are searched by the calling thread alone, since starting workers takes longer.
 const PARALLEL_UNITS_MIN: usize = 4;
 
-/// Verifies all units and emits what they give, in their order.
+/// Searches all units, and emits their results in order.
 pub(super) fn search_units(
     task: ShardTask<'_>,
     units: &WorkList<'_>,
-    emitter: &mut Emitter<'_, '_>,
+    emitter: &mut Emitter<'_, '_, '_>,
 ) -> Result<(), Interrupted> {
     let workers = task.request.workers;
     if workers < 2 || units.len() < PARALLEL_UNITS_MIN {
-        let mut searcher = Worker::new(task);
-        return (0..units.len()).try_for_each(|index| {
-            let unit = searcher.search(units.get(index))?;
-            emitter.emit(unit)
-        });
+        let mut worker = Worker::new(task);
+        return (0..units.len())
+            .try_for_each(|index| emitter.emit(worker.search(units.get(index))?));
     }
-    search_parallel(task, units, emitter)
+    let pool = Pool::default();
+    thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| pool.work(task, units));
+        }
+        let result = (0..units.len()).try_for_each(|index| emitter.emit(pool.wait_for(index)?));
+        pool.stop();
+        result
+    })
 }
 
 /// What workers and emitter share.
-struct Shared {
+#[derive(Default)]
+struct Pool {
     state: Mutex<State>,
-    /// A unit is done, or the turn has passed to the next one, or all is over.
+    /// A unit is done, the window has moved, or the pool was stopped.
     changed: Condvar,
 }
 
 #[derive(Default)]
 struct State {
-    /// The next unit that nobody has taken.
+    /// The next unit that no worker has taken.
     next: usize,
-    /// The next unit to be emitted.
-    turn: usize,
-    done: BTreeMap<usize, Result<WorkResult, Interrupted>>,
-    over: bool,
+    /// The next unit to emit.
+    emit_next: usize,
+    done: BTreeMap<usize, Result<UnitResult, Interrupted>>,
+    stopped: bool,
 }
 
-fn search_parallel(
-    task: ShardTask<'_>,
-    units: &WorkList<'_>,
-    emitter: &mut Emitter<'_, '_>,
-) -> Result<(), Interrupted> {
-    let shared = Shared {
-        state: Mutex::default(),
-        changed: Condvar::new(),
-    };
-    thread::scope(|scope| {
-        for _ in 0..task.request.workers {
-            scope.spawn(|| work(task, units, &shared));
-        }
-        let result = (0..units.len()).try_for_each(|index| emitter.emit(shared.wait_for(index)?));
-        shared.lock().over = true;
-        shared.changed.notify_all();
-        result
-    })
-}
-
-fn work(task: ShardTask<'_>, units: &WorkList<'_>, shared: &Shared) {
-    let _over = OverOnPanic(shared);
-    let mut searcher = Worker::new(task);
-    while let Some(index) = shared.take(units.len(), task.request.workers * WINDOW_UNITS) {
-        let result = searcher.search(units.get(index));
-        shared.lock().done.insert(index, result);
-        shared.changed.notify_all();
-    }
-}
-
-/// A unit that a worker panics over is never done: nobody may wait for it.
-struct OverOnPanic<'a>(&'a Shared);
-
-impl Drop for OverOnPanic<'_> {
-    fn drop(&mut self) {
-        if thread::panicking() {
-            self.0.lock().over = true;
-            self.0.changed.notify_all();
+impl Pool {
+    fn work(&self, task: ShardTask<'_>, units: &WorkList<'_>) {
+        let _stop = StopOnPanic(self);
+        let mut worker = Worker::new(task);
+        while let Some(index) = self.take(units.len(), task.request.workers * WINDOW_UNITS) {
+            let result = worker.search(units.get(index));
+            self.lock().done.insert(index, result);
+            self.changed.notify_all();
         }
     }
-}
 
-impl Shared {
-    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
-        // The state is plain data, which a panic leaves whole.
-        self.state
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
-    }
-
-    /// The next unit for a worker, once it is within the window; `None` when there is none left.
+    /// Takes the next unit, once it is within the window; `None` when there is none left.
     fn take(&self, units: usize, window: usize) -> Option<usize> {
         let mut state = self.lock();
-        while !state.over && state.next < units && state.next >= state.turn + window {
-            state = self
-                .changed
-                .wait(state)
-                .unwrap_or_else(|poisoned| poisoned.into_inner());
+        while !state.stopped && state.next < units && state.next >= state.emit_next + window {
+            state = self.wait(state);
         }
-        if state.over || state.next >= units {
+        if state.stopped || state.next >= units {
             return None;
         }
         state.next += 1;
         Some(state.next - 1)
     }
 
-    /// Waits until the unit `index` is done, and passes the turn on. When a worker has panicked it
-    /// is stopped; the panic goes on where the workers are joined.
-    fn wait_for(&self, index: usize) -> Result<WorkResult, Interrupted> {
+    /// Waits until unit `index` is done, and moves the window. Returns [`Interrupted::Stopped`] when a
+    /// worker has panicked; the panic continues where the workers are joined.
+    fn wait_for(&self, index: usize) -> Result<UnitResult, Interrupted> {
         let mut state = self.lock();
         loop {
-            if state.over {
+            if state.stopped {
                 return Err(Interrupted::Stopped);
             }
             if let Some(unit) = state.done.remove(&index) {
-                state.turn = index + 1;
+                state.emit_next = index + 1;
                 self.changed.notify_all();
                 return unit;
             }
-            state = self
-                .changed
-                .wait(state)
-                .unwrap_or_else(|poisoned| poisoned.into_inner());
+            state = self.wait(state);
+        }
+    }
+
+    fn stop(&self) {
+        self.lock().stopped = true;
+        self.changed.notify_all();
+    }
+
+    // The state is plain data, which a panic leaves valid.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        (self.changed.wait(state)).unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The unit of a worker that panics is never done, so nothing may wait for it.
+struct StopOnPanic<'a>(&'a Pool);
+
+impl Drop for StopOnPanic<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.stop();
         }
     }
 }

@@ -1,113 +1,112 @@
-//! BlockRanges of lines in a whole document: what judges find of which one at least may match over lines.
+//! Finds spans in a whole document: the lines of matches that may cover several lines.
 //!
-//! Each judge goes through the text once; lines that two matches share are one run, so that no line is
-//! found twice. Nothing is kept but each judge's next lines, and the ranges of the run in hand.
-//! How long one look of a matcher takes is bounded by the text's length; between any two it is asked
-//! whether anybody still waits.
+//! Each matcher goes through the text once. Matches that share a line become one span, so that no line
+//! is reported twice. Only the next lines of each matcher and the ranges of the current span are in
+//! memory. The search can be stopped between two matches; the time to find one is bounded by the length
+//! of the text.
 
-use crate::document_matcher::{TextMatcher, apart};
+use crate::document_matcher::{TextMatcher, remove_overlaps};
+use crate::pattern::infallible;
 use crate::scan::{self, RANGES_MAX};
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
 use std::ops::{ControlFlow, Range};
 
-/// What in a run matches, from its first byte, none beyond its last line's end: at least one range, at
-/// most [`RANGES_MAX`].
+/// The ranges that match in a span, from its first byte: at least one, at most [`RANGES_MAX`], and none
+/// beyond the end of its last line.
 pub(super) type Ranges = Vec<(usize, usize)>;
 
-/// Calls `found` with every run of the lines of `text`, from the one that begins at `at` on, line ends
-/// included, ascending, and with what matches in it. Ends early when it breaks, or `stop` says so.
+/// Calls `found` with every span of `text` that begins at or after `at`, in ascending order, and with the
+/// ranges that match in it. A span includes its last line's end. Ends early when `found` breaks or `stop`
+/// returns true.
 pub(super) fn for_each(
-    judges: &[&TextMatcher],
+    matchers: &[&TextMatcher],
     text: &[u8],
     at: usize,
     stop: &dyn Fn() -> bool,
     mut found: impl FnMut(Range<usize>, &Ranges) -> ControlFlow<()>,
 ) {
-    let walks = judges.iter().map(|judge| MatchCursor::new(judge, text, at));
-    let mut walks: Vec<MatchCursor<'_>> = walks.collect();
+    let cursors = matchers.iter().map(|it| MatchCursor::new(it, text, at));
+    let mut cursors: Vec<MatchCursor<'_>> = cursors.collect();
     let mut ranges = Ranges::new();
     while !stop() {
-        let starts = walks.iter().filter_map(|walk| walk.next.as_ref());
-        let Some(mut run) = starts.min_by_key(|lines| lines.start).cloned() else {
+        let next = cursors.iter().filter_map(|cursor| cursor.lines.as_ref());
+        let Some(mut span) = next.min_by_key(|lines| lines.start).cloned() else {
             return;
         };
         ranges.clear();
-        while let Some(walk) = walks.iter_mut().find(|walk| walk.begins_before(run.end)) {
-            run.end = run.end.max(walk.take(text, run.start, &mut ranges));
+        while let Some(cursor) = cursors.iter_mut().find(|it| it.begins_before(span.end)) {
+            span.end = span.end.max(cursor.take(text, span.start, &mut ranges));
             if stop() {
                 return;
             }
         }
-        within(&mut ranges, scan::without_end(&text[run.clone()]).len());
-        if found(run, &ranges).is_break() {
+        normalize(&mut ranges, scan::without_end(&text[span.clone()]).len());
+        if found(span, &ranges).is_break() {
             return;
         }
     }
 }
 
-/// Whether there is a run that a matcher finds.
+/// Returns whether the matcher finds at least one span.
 pub(super) fn is_any(matcher: &RegexMatcher, text: &[u8]) -> bool {
     find(matcher, text, 0).is_some_and(|found| lines_of(text, &found).is_some())
 }
 
-/// Sorts ranges, and cuts them at the end of what is shown of a run.
-fn within(ranges: &mut Ranges, last: usize) {
+/// Sorts ranges, and clips them to the first `len` bytes of the span.
+fn normalize(ranges: &mut Ranges, len: usize) {
     for (start, end) in &mut *ranges {
-        (*start, *end) = ((*start).min(last), (*end).min(last));
+        (*start, *end) = ((*start).min(len), (*end).min(len));
     }
-    apart(ranges);
+    remove_overlaps(ranges);
     ranges.truncate(RANGES_MAX);
     if ranges.is_empty() {
         ranges.push((0, 0));
     }
 }
 
-/// A judge's way through a text.
+/// The matches of one matcher, in ascending order.
 struct MatchCursor<'a> {
-    judge: &'a TextMatcher,
-    /// What it found last, when a match may go over lines.
+    matcher: &'a TextMatcher,
+    /// The current match of a multi-line matcher.
     found: Range<usize>,
-    /// The lines of that.
-    next: Option<Range<usize>>,
-    /// For the ranges of a line.
-    line: Ranges,
+    /// The lines of the current match; `None` at the end.
+    lines: Option<Range<usize>>,
+    /// Buffer for the ranges of one line.
+    line_ranges: Ranges,
 }
 
 impl<'a> MatchCursor<'a> {
-    fn new(judge: &'a TextMatcher, text: &[u8], at: usize) -> Self {
-        let mut walk = MatchCursor {
-            judge,
+    fn new(matcher: &'a TextMatcher, text: &[u8], at: usize) -> Self {
+        let mut cursor = MatchCursor {
+            matcher,
             found: 0..0,
-            next: None,
-            line: Ranges::new(),
+            lines: None,
+            line_ranges: Ranges::new(),
         };
-        walk.advance(text, at);
-        walk
+        cursor.advance(text, at);
+        cursor
     }
 
     fn begins_before(&self, end: usize) -> bool {
-        self.next.as_ref().is_some_and(|lines| lines.start < end)
+        self.lines.as_ref().is_some_and(|lines| lines.start < end)
     }
 
-    /// Adds what it found to the ranges of a run that begins at `start`, and goes on: where the lines
-    /// end that it found.
+    /// Adds the current match to the ranges of a span that begins at `start`, and advances. Returns the
+    /// end of the match's last line.
     fn take(&mut self, text: &[u8], start: usize, ranges: &mut Ranges) -> usize {
-        let Some(lines) = self.next.take() else {
+        let Some(lines) = self.lines.take() else {
             return 0;
         };
         let has_room = ranges.len() < RANGES_MAX;
-        let at = match self.judge {
+        let at = match self.matcher {
             TextMatcher::Line(matcher) => {
                 if has_room {
                     let line = scan::without_end(&text[lines.clone()]);
-                    scan::ranges(&matcher.finder, line, &mut self.line);
+                    scan::ranges(&matcher.finder, line, &mut self.line_ranges);
                     let shift = lines.start - start;
-                    ranges.extend(
-                        self.line
-                            .iter()
-                            .map(|(from, to)| (shift + from, shift + to)),
-                    );
+                    let line_ranges = self.line_ranges.iter();
+                    ranges.extend(line_ranges.map(|(from, to)| (shift + from, shift + to)));
                 }
                 lines.end
             }
@@ -115,16 +114,17 @@ impl<'a> MatchCursor<'a> {
                 if has_room {
                     ranges.push((self.found.start - start, self.found.end - start));
                 }
-                behind(&self.found)
+                // The byte behind an empty match, so that it is not found again.
+                self.found.end + usize::from(self.found.is_empty())
             }
         };
         self.advance(text, at);
         lines.end
     }
 
-    /// Finds the next lines from `at` on.
+    /// Finds the next match at or after `at`.
     fn advance(&mut self, text: &[u8], at: usize) {
-        self.next = match self.judge {
+        self.lines = match self.matcher {
             TextMatcher::Line(matcher) => scan::next_line(matcher, text, at),
             TextMatcher::MultiLine(matcher) => find(matcher, text, at).and_then(|found| {
                 let lines = lines_of(text, &found);
@@ -139,18 +139,11 @@ fn find(matcher: &RegexMatcher, text: &[u8], at: usize) -> Option<Range<usize>> 
     if at > text.len() {
         return None;
     }
-    let found = matcher
-        .find_at(text, at)
-        .unwrap_or_else(|error| unreachable!("{error}"));
+    let found = infallible(matcher.find_at(text, at));
     found.map(|found| found.start()..found.end())
 }
 
-/// Where to look for the next match.
-fn behind(found: &Range<usize>) -> usize {
-    found.end + usize::from(found.is_empty())
-}
-
-/// The lines that a match lies in; `None` when it is behind the last one.
+/// Returns the lines of a match; `None` when it is an empty match behind the last line.
 fn lines_of(text: &[u8], found: &Range<usize>) -> Option<Range<usize>> {
     let first = scan::line_around(text, found.start);
     let last = scan::line_around(text, found.end.max(found.start + 1) - 1);
@@ -164,27 +157,27 @@ mod tests {
     use crate::pattern::{self, SizeLimits};
     use schema::message::{Expr, Pattern, Syntax};
 
-    fn judge(text: &str) -> TextMatcher {
+    fn text_matcher(text: &str) -> TextMatcher {
         let pattern = Pattern {
             text: text.to_owned(),
             syntax: Syntax::Regexp,
             ..Pattern::default()
         };
-        match pattern::crosses_lines(&pattern) {
-            true => TextMatcher::MultiLine(
-                pattern::matcher_across(&pattern, SizeLimits::of_one_of(1)).unwrap(),
-            ),
-            false => TextMatcher::Line(LineMatcher::joined(&Expr::Pattern(pattern)).unwrap()),
+        if pattern::is_multiline(&pattern) {
+            let limits = SizeLimits::for_one_of(1);
+            TextMatcher::MultiLine(pattern::compile_multiline(&pattern, limits).unwrap())
+        } else {
+            TextMatcher::Line(LineMatcher::joined(&Expr::Pattern(pattern)).unwrap())
         }
     }
 
-    /// BlockRanges with their ranges, as text.
+    /// Compares the spans, with their ranges in brackets.
     fn check(patterns: &[&str], text: &str, expected: &[&str]) {
-        let judges: Vec<TextMatcher> = patterns.iter().map(|text| judge(text)).collect();
-        let judges: Vec<&TextMatcher> = judges.iter().collect();
+        let matchers: Vec<TextMatcher> = patterns.iter().map(|text| text_matcher(text)).collect();
+        let matchers: Vec<&TextMatcher> = matchers.iter().collect();
         let mut found = Vec::new();
-        for_each(&judges, text.as_bytes(), 0, &|| false, |run, ranges| {
-            let mut shown = text[run].to_owned();
+        for_each(&matchers, text.as_bytes(), 0, &|| false, |span, ranges| {
+            let mut shown = text[span].to_owned();
             for &(start, end) in ranges.iter().rev() {
                 shown.insert(end, ']');
                 shown.insert(start, '[');
@@ -196,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn matches_over_lines_are_runs_of_whole_lines() {
+    fn spans_are_whole_lines() {
         check(&[r"b\nc"], "ab\ncd\nb\nx\n", &["a[b\nc]d\n"]);
         check(
             &["(?s)a.*?d"],
@@ -211,43 +204,39 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_two_matches_share_are_one_run() {
+    fn matches_that_share_a_line_are_one_span() {
         check(&[r"a\nb", r"b\nc"], "a\nb\nc\nd\n", &["[a\nb]\nc\n"]);
         check(&[r"a\nb", "c"], "a\nbc\nc\n", &["[a\nb][c]\n", "[c]\n"]);
         check(&["a", r"c\nd"], "a\nc\nd", &["[a]\n", "[c\nd]"]);
     }
 
-    /// Each judge looks at the text once, however many runs there are.
+    /// Takes forever when each span scans the rest of the text for the second pattern again.
     #[test]
-    fn a_judge_without_a_match_is_asked_once() {
+    fn each_matcher_scans_the_text_once() {
         let text = "ab\n".repeat(200_000);
-        let judges = [judge("a"), judge(r"x[^\n]*\ny")];
-        let mut runs = 0;
-        for_each(&judges.each_ref(), text.as_bytes(), 0, &|| false, |_, _| {
-            runs += 1;
+        let matchers = [text_matcher("a"), text_matcher(r"x[^\n]*\ny")];
+        let mut spans = 0;
+        let matchers = matchers.each_ref();
+        for_each(&matchers, text.as_bytes(), 0, &|| false, |_, _| {
+            spans += 1;
             ControlFlow::Continue(())
         });
-        assert_eq!(runs, 200_000);
+        assert_eq!(spans, 200_000);
     }
 
     #[test]
-    fn it_stops_between_two_looks() {
+    fn stops_between_two_matches() {
         let (text, asked) = ("ab\n".repeat(1000), std::cell::Cell::new(0));
         let stop = || {
             asked.set(asked.get() + 1);
             asked.get() > 10
         };
-        let mut runs = 0;
-        for_each(
-            &[&judge(r"a[^\n]*\n")],
-            text.as_bytes(),
-            0,
-            &stop,
-            |_, _| {
-                runs += 1;
-                ControlFlow::Continue(())
-            },
-        );
-        assert!(runs <= 10);
+        let mut spans = 0;
+        let matcher = text_matcher(r"a[^\n]*\n");
+        for_each(&[&matcher], text.as_bytes(), 0, &stop, |_, _| {
+            spans += 1;
+            ControlFlow::Continue(())
+        });
+        assert!(spans <= 10);
     }
 }

@@ -1,117 +1,26 @@
-//! The best so many of the matches so far, when no others are wanted.
+//! The top matches so far, for searches that want only the best ones.
 //!
-//! In the total order that pages have: rank descending; FNV-1a 64 of package, "/" and path; package
-//! and path themselves; line. A match that is worse than all of the best so far is never sent: there
-//! are as many better ones, which have been.
-//! **Invariant:** what is left out depends on the matches in front of it alone. Workers may leave
-//! out more early, by a [`Threshold`] that they read at any time: it only ever rises, so what is
-//! below it then is below it when its turn comes.
+//! Matches are compared in the total order of [`schema::order`]. A match that is worse than all
+//! top matches so far is not sent, because enough better ones have been sent.
+//!
+//! **Invariant:** what the emitter leaves out depends only on the matches before it. Workers may leave
+//! out more at any time, by comparing ranks with a [`Threshold`]. It only rises, so a match that was
+//! below it is still below it when the emitter would come to that match.
 
+use super::blocks::UNIT_BLOCKS;
+use crate::batch::LinePosition;
+use crate::document_matcher::PatternSet;
 use index::shard::DocId;
+use schema::order;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 use std::sync::atomic::{self, AtomicU32};
 
-use super::work::UNIT_BLOCKS;
-use crate::batch::LinePosition;
-use crate::document_matcher::PatternSet;
-
-/// A larger limit is none: the best so many are held in memory, at 16 bytes each and the names of
-/// their documents, and no page is that long.
-pub const LIMIT_MAX: u64 = 10_000;
-
-/// What a match's place in the total order depends on. The best is the least.
-#[derive(Clone, Debug)]
-pub(super) struct SortKey {
-    /// As [`descending`] has it.
-    rank: u32,
-    name: Arc<DocumentName>,
-    line: u32,
-}
-
-/// A document's name, and the hash that orders it.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct DocumentName {
-    hash: u64,
-    package: Vec<u8>,
-    path: Vec<u8>,
-}
-
-impl DocumentName {
-    pub(super) fn new(package: &[u8], path: &[u8]) -> Arc<DocumentName> {
-        Arc::new(DocumentName {
-            hash: path_hash(package, path),
-            package: package.to_vec(),
-            path: path.to_vec(),
-        })
-    }
-}
-
-impl SortKey {
-    pub(super) fn new(rank: f32, name: Arc<DocumentName>, line: u32) -> Self {
-        let rank = descending(rank);
-        SortKey { rank, name, line }
-    }
-
-    /// The rank that it was made with.
-    pub(super) fn rank(&self) -> f32 {
-        f32::from_bits(match self.rank >> 31 {
-            1 => self.rank,
-            _ => !self.rank & !(1 << 31),
-        })
-    }
-}
-
-impl Ord for SortKey {
-    fn cmp(&self, other: &Self) -> Ordering {
-        let names = || match Arc::ptr_eq(&self.name, &other.name) {
-            true => Ordering::Equal,
-            false => self.name.cmp(&other.name),
-        };
-        (self.rank.cmp(&other.rank))
-            .then_with(names)
-            .then(self.line.cmp(&other.line))
-    }
-}
-
-impl PartialOrd for SortKey {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for SortKey {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for SortKey {}
-
-/// FNV-1a 64 of a document's name, as a frontend takes it.
-fn path_hash(package: &[u8], path: &[u8]) -> u64 {
-    const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
-    const PRIME: u64 = 0x0100_0000_01b3;
-    let bytes = package.iter().chain(b"/").chain(path);
-    bytes.fold(BASIS, |hash, &byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(PRIME)
-    })
-}
-
-/// Admission the order of `f32::total_cmp` into the reverse order of numbers.
-fn descending(rank: f32) -> u32 {
-    let bits = rank.to_bits();
-    match bits >> 31 {
-        1 => bits,
-        _ => !(bits | 1 << 31),
-    }
-}
-
 /// The keys of the best matches so far.
 pub(super) struct TopMatches {
     limit: usize,
-    /// At most `limit`, the worst on top.
+    /// At most `limit`, with the worst at the top of the heap.
     keys: BinaryHeap<SortKey>,
 }
 
@@ -133,18 +42,85 @@ impl TopMatches {
         }
     }
 
-    /// Whether a match is certainly not among the best.
+    /// Returns whether a match is certainly not among the top ones.
     pub(super) fn leaves_out(&self, key: &SortKey) -> bool {
         self.worst().is_some_and(|worst| key > worst)
     }
 
-    /// The worst of the best, once there are as many as are wanted.
+    /// Returns the worst of the top matches, once there are `limit` of them.
     fn worst(&self) -> Option<&SortKey> {
         self.keys.peek().filter(|_| self.keys.len() == self.limit)
     }
 }
 
-/// The rank that a match must have to be among the best, as workers see it.
+/// The position of a match in the total order. The best match has the least key.
+#[derive(Clone, Debug)]
+pub(super) struct SortKey {
+    /// As [`order::descending`] encodes it.
+    rank: u32,
+    name: Arc<DocumentName>,
+    line: u32,
+}
+
+/// A document's name, and the hash that orders it.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct DocumentName {
+    hash: u64,
+    package: Vec<u8>,
+    path: Vec<u8>,
+}
+
+impl DocumentName {
+    pub(super) fn new(package: &[u8], path: &[u8]) -> Arc<DocumentName> {
+        Arc::new(DocumentName {
+            hash: order::path_hash(package, path),
+            package: package.to_vec(),
+            path: path.to_vec(),
+        })
+    }
+}
+
+impl SortKey {
+    pub(super) fn new(rank: f32, name: Arc<DocumentName>, line: u32) -> Self {
+        let rank = order::descending(rank);
+        SortKey { rank, name, line }
+    }
+
+    pub(super) fn rank(&self) -> f32 {
+        order::rank(self.rank)
+    }
+}
+
+impl Ord for SortKey {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let names = || {
+            if Arc::ptr_eq(&self.name, &other.name) {
+                Ordering::Equal
+            } else {
+                self.name.cmp(&other.name)
+            }
+        };
+        (self.rank.cmp(&other.rank))
+            .then_with(names)
+            .then(self.line.cmp(&other.line))
+    }
+}
+
+impl PartialOrd for SortKey {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for SortKey {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for SortKey {}
+
+/// The rank that a match needs to be among the top ones, as workers see it.
 #[derive(Debug)]
 pub(super) struct Threshold(AtomicU32);
 
@@ -156,50 +132,60 @@ impl Default for Threshold {
 }
 
 impl Threshold {
-    pub(super) fn raise_to(&self, best: &TopMatches) {
-        if let Some(worst) = best.worst() {
+    pub(super) fn raise_to(&self, top: &TopMatches) {
+        if let Some(worst) = top.worst() {
             self.0.store(worst.rank, atomic::Ordering::Relaxed);
         }
     }
 
-    /// Whether a match of this rank is certainly not among the best.
+    /// Returns whether a match of this rank is certainly not among the top ones.
     pub(super) fn leaves_out(&self, rank: f32) -> bool {
-        descending(rank) > self.0.load(atomic::Ordering::Relaxed)
+        order::descending(rank) > self.0.load(atomic::Ordering::Relaxed)
     }
 }
 
-/// A match that has not been packed, since it may be left out.
+/// A match that is not packed yet, because it may be left out.
 #[derive(Clone, Debug)]
 pub(super) struct PendingMatch {
     pub(super) key: SortKey,
     pub(super) document: DocId,
-    pub(super) place: LinePosition,
-    /// Which patterns contributed, when its document was judged.
-    pub(super) marks: PatternSet,
+    pub(super) position: LinePosition,
+    /// The patterns that contribute, when its document was evaluated.
+    pub(super) patterns: PatternSet,
 }
 
-/// The matches of a unit that may be among the best: no more than twice as many as are wanted, or
-/// two for each block.
+/// The pending matches of a unit: at most twice the limit, or two per block.
 #[derive(Debug, Default)]
 pub(super) struct PendingMatches(Vec<PendingMatch>);
 
 impl PendingMatches {
-    pub(super) fn push(&mut self, kept: PendingMatch, limit: usize) {
-        // A unit in which one match a document counts never has as many as blocks. So of those no
-        // document's match, which an earlier unit may already have, takes another one's place.
-        let most = limit.max(UNIT_BLOCKS);
-        if self.0.len() == 2 * most {
+    pub(super) fn push(&mut self, pending: PendingMatch, limit: usize) {
+        // When one match per document is wanted, a unit never has more matches than blocks, so none is
+        // dropped here. The emitter may drop the first one, because an earlier unit already has a match
+        // of its document; that match must not have displaced another one.
+        let keep = limit.max(UNIT_BLOCKS);
+        if self.0.len() == 2 * keep {
             self.0
-                .select_nth_unstable_by(most, |a, b| a.key.cmp(&b.key));
-            self.0.truncate(most);
+                .select_nth_unstable_by(keep, |a, b| a.key.cmp(&b.key));
+            self.0.truncate(keep);
         }
-        self.0.push(kept);
+        self.0.push(pending);
     }
 
-    /// What was kept, in the order of the shard.
-    pub(super) fn finish(mut self) -> Vec<PendingMatch> {
+    /// Puts the matches in the order of the shard.
+    pub(super) fn finish(&mut self) {
         self.0
-            .sort_unstable_by_key(|kept| (kept.document, kept.place.number));
+            .sort_unstable_by_key(|pending| (pending.document, pending.position.number));
+    }
+
+    /// Removes the first match if it is one of `document`.
+    pub(super) fn remove_first_of(&mut self, document: DocId) {
+        if self.0.first().is_some_and(|it| it.document == document) {
+            self.0.remove(0);
+        }
+    }
+
+    pub(super) fn into_vec(self) -> Vec<PendingMatch> {
         self.0
     }
 }
@@ -214,13 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hash_is_fnv_1a_of_the_joined_name() {
-        assert_eq!(path_hash(b"foo", b"bar"), 0x571d_17d6_ef2d_ef0d);
-        assert_eq!(path_hash(b"a", b"b/c"), path_hash(b"a/b", b"c"));
-    }
-
-    #[test]
-    fn where_hashes_are_equal_names_decide() {
+    fn names_decide_between_equal_hashes() {
         let named = |package: &[u8], path: &[u8], line| {
             let name = DocumentName {
                 hash: 7,
@@ -236,63 +216,71 @@ mod tests {
             named(b"b", b"a", 1),
         ];
         assert!(ordered.is_sorted_by(|a, b| a < b));
-        let mut best = TopMatches::new(1);
-        best.offer(&ordered[2]);
-        assert!(best.leaves_out(&ordered[3]) && !best.leaves_out(&ordered[0]));
+        let mut top = TopMatches::new(1);
+        top.offer(&ordered[2]);
+        assert!(top.leaves_out(&ordered[3]) && !top.leaves_out(&ordered[0]));
     }
 
     #[test]
-    fn ranks_are_compared_as_a_frontend_does() {
-        let ranks = [f32::INFINITY, 2.0, 1.0, 0.0, -0.0, -1.0];
-        assert!(ranks.is_sorted_by(|a, b| descending(*a) < descending(*b)));
+    fn threshold_leaves_out_lower_ranks() {
         let threshold = Threshold::default();
         assert!(!threshold.leaves_out(f32::NEG_INFINITY));
-        let mut best = TopMatches::new(1);
-        best.offer(&key(1.5, "a", 1));
-        threshold.raise_to(&best);
+        let mut top = TopMatches::new(1);
+        top.offer(&key(1.5, "a", 1));
+        threshold.raise_to(&top);
         assert!(threshold.leaves_out(1.25) && !threshold.leaves_out(1.5));
-        for rank in ranks {
-            assert_eq!(key(rank, "a", 1).rank().to_bits(), rank.to_bits());
-        }
     }
 
     proptest! {
         #[test]
-        fn the_best_are_those_that_sorting_puts_first(
+        fn top_matches_are_those_that_sorting_puts_first(
             matches in prop::collection::vec((0..4_u8, "[ab]", 1..9_u32), 0..300),
             limit in 1..20_usize,
         ) {
-            let mut best = TopMatches::new(limit);
+            let mut top = TopMatches::new(limit);
             let mut all = Vec::new();
             for (rank, path, line) in matches {
                 let key = key(f32::from(rank), &path, line);
                 let better = all.iter().filter(|other| **other < key).count();
-                prop_assert_eq!(best.leaves_out(&key), better >= limit);
-                best.offer(&key);
+                prop_assert_eq!(top.leaves_out(&key), better >= limit);
+                top.offer(&key);
                 all.push(key);
             }
             all.sort();
             all.truncate(limit);
-            prop_assert_eq!(best.keys.into_sorted_vec(), all);
+            prop_assert_eq!(top.keys.into_sorted_vec(), all);
         }
 
         #[test]
-        fn a_unit_keeps_its_best_in_order(lines in 0..2000_u32, limit in 1..100_usize) {
+        fn unit_keeps_its_best_matches_in_order(lines in 0..2000_u32, limit in 1..100_usize) {
             let name = DocumentName::new(b"p", b"x");
-            let mut keeping = PendingMatches::default();
+            let mut pending = PendingMatches::default();
             let mut all = Vec::new();
             for number in 1..=lines {
                 let rank = (number * 7919 % 13) as f32;
                 let key = SortKey::new(rank, Arc::clone(&name), number);
-                let place = LinePosition { number, lines: 1, start: 0, end: 0, block: 0, last_block: 0 };
                 all.push(key.clone());
-                keeping.push(PendingMatch { key, document: DocId(0), place, marks: PatternSet::default() }, limit);
+                let one = PendingMatch {
+                    key,
+                    document: DocId(0),
+                    position: LinePosition {
+                        number,
+                        lines: 1,
+                        start: 0,
+                        end: 0,
+                        block: 0,
+                        last_block: 0,
+                    },
+                    patterns: PatternSet::default(),
+                };
+                pending.push(one, limit);
             }
             all.sort();
-            let kept = keeping.finish();
+            pending.finish();
+            let kept = pending.into_vec();
             prop_assert!(kept.len() <= 2 * limit.max(UNIT_BLOCKS));
-            prop_assert!(kept.is_sorted_by_key(|kept| kept.place.number));
-            let kept: Vec<SortKey> = kept.into_iter().map(|kept| kept.key).collect();
+            prop_assert!(kept.is_sorted_by_key(|one| one.position.number));
+            let kept: Vec<SortKey> = kept.into_iter().map(|one| one.key).collect();
             prop_assert!(all.iter().take(limit).all(|key| kept.contains(key)));
         }
     }

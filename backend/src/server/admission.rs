@@ -1,13 +1,12 @@
-//! Whose turn it is: how many searches run at once, light and heavy ones apart.
+//! Admission: how many searches run at once, light and heavy ones separately.
 //!
-//! Heavy searches are few, so that however many of them come, the light ones find processors. What a
-//! search is shows when it has been planned, which is done in a light one's turn.
+//! Few heavy searches run at once, so that light ones find free processors however many heavy ones there
+//! are. The class of a search is known when it has been planned, which is done with a light permit.
 
-use super::Options;
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// The permits of both classes.
+/// Admits searches.
 pub(super) struct Admission {
     light: Class,
     heavy: Class,
@@ -18,65 +17,64 @@ struct Class {
     permits: Arc<Semaphore>,
 }
 
-/// The right to search, until it is dropped.
+/// Allows one search to run until it is dropped.
 pub(super) struct Permit {
-    name: &'static str,
+    class: &'static str,
     _permit: OwnedSemaphorePermit,
 }
 
 impl Admission {
-    pub(super) fn new(options: Options) -> Self {
+    pub(super) fn new(light: usize, heavy: usize) -> Self {
         let class = |name, count: usize| Class {
             name,
             permits: Arc::new(Semaphore::new(count.clamp(1, Semaphore::MAX_PERMITS))),
         };
         Admission {
-            light: class("light", options.searches),
-            heavy: class("heavy", options.heavy_searches),
+            light: class("light", light),
+            heavy: class("heavy", heavy),
         }
     }
 
-    /// Waits for the turn of a search of which nothing is known.
+    /// Waits for a permit for a search that is light or not planned yet.
     pub(super) async fn light(&self) -> Permit {
         self.light.wait().await
     }
 
-    /// Waits for the turn of a heavy search.
+    /// Waits for a permit for a heavy search.
     pub(super) async fn heavy(&self) -> Permit {
         self.heavy.wait().await
     }
 
-    /// The turn of a heavy search, if nobody waits for it.
-    pub(super) fn heavy_now(&self) -> Option<Permit> {
+    /// Returns a permit for a heavy search, if one is free.
+    pub(super) fn try_heavy(&self) -> Option<Permit> {
         let permit = self.heavy.permits.clone().try_acquire_owned().ok()?;
-        Some(self.heavy.turn(permit))
+        Some(self.heavy.permit(permit))
     }
 }
 
 impl Class {
     async fn wait(&self) -> Permit {
         let permit = self.permits.clone().acquire_owned().await;
-        self.turn(permit.expect("never closed"))
+        self.permit(permit.expect("never closed"))
     }
 
-    fn turn(&self, permit: OwnedSemaphorePermit) -> Permit {
+    fn permit(&self, permit: OwnedSemaphorePermit) -> Permit {
         metrics::gauge!("trawl_backend_searches_running", "class" => self.name).increment(1.0);
         Permit {
-            name: self.name,
+            class: self.name,
             _permit: permit,
         }
     }
 }
 
 impl Permit {
-    /// Whether it is a heavy search's.
     pub(super) fn is_heavy(&self) -> bool {
-        self.name == "heavy"
+        self.class == "heavy"
     }
 }
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        metrics::gauge!("trawl_backend_searches_running", "class" => self.name).decrement(1.0);
+        metrics::gauge!("trawl_backend_searches_running", "class" => self.class).decrement(1.0);
     }
 }

@@ -1,82 +1,78 @@
-//! From a search's thread to its connection: frames collected to chunks, each with how far the
-//! search is behind it.
+//! Carries frames from a search's thread to its connection, collected into chunks. Each chunk has the
+//! progress of the search after it.
 //!
-//! **Invariant:** a PROGRESS says of what stands before it on the connection, and of what comes
-//! behind it, what is so: among frames it is in its place, and beside them the connection repeats
-//! what the last chunk that it sent came with.
+//! **Invariant:** a PROGRESS is right about the frames before and after it on the connection. It is either
+//! written among the frames, or the connection repeats the progress after the last chunk that it sent.
 
-use super::PROGRESS_EVERY;
 use crate::search::{HEAVY_BLOCKS, Sink, Stopped};
 use schema::message::Progress;
 use std::mem;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
-/// ChunkWriter between a search and its connection.
+/// A search sends PROGRESS at least this often. The other side gives up after 3 s without a frame.
+pub(super) const PROGRESS_EVERY: Duration = Duration::from_millis(200);
+
+/// Chunks between a search and its connection.
 const CHUNKS_MAX: usize = 4;
 
-/// Bytes of frames that are sent at once: fewer, larger writes.
+/// Bytes after which a chunk is sent, to have fewer and larger writes.
 const CHUNK_BYTES: usize = 64 << 10;
 
-/// Frames wait this long, at most, for a chunk to fill.
+/// How long frames wait for a chunk to fill, at most.
 const CHUNK_WAIT: Duration = Duration::from_millis(5);
 
-/// A search of so many candidate blocks, some tenths of a millisecond, is over before anybody could
-/// look at its first frames: they are sent with its last, in one write.
+/// A search of at most this number of candidate blocks takes a few tenths of a millisecond. Its first
+/// frames are sent with the last ones, in one write, because nobody could look at them earlier.
 const SMALL_BLOCKS: u64 = 256;
 
-/// Frames, and how far the search is behind them.
+/// Frames, and the progress of the search after them.
 pub(super) struct Chunk {
     pub(super) frames: Vec<u8>,
     pub(super) after: Progress,
 }
 
-/// Where chunks are queued.
-#[derive(Clone)]
-pub(super) struct ChunkSender(mpsc::Sender<Chunk>);
-
-/// A queue, and the end that is taken from.
-pub(super) fn queue() -> (ChunkSender, mpsc::Receiver<Chunk>) {
-    let (sender, receiver) = mpsc::channel(CHUNKS_MAX);
-    (ChunkSender(sender), receiver)
+/// Returns the two ends of a queue of chunks.
+pub(super) fn queue() -> (mpsc::Sender<Chunk>, mpsc::Receiver<Chunk>) {
+    mpsc::channel(CHUNKS_MAX)
 }
 
-/// Collects frames to chunks and queues those; among them, in its place, how far the search is.
+/// Collects frames into chunks and queues them. Writes PROGRESS among the frames.
 pub(super) struct ChunkWriter {
-    queue: ChunkSender,
+    queue: mpsc::Sender<Chunk>,
     pending: Vec<u8>,
     after: Progress,
     /// When a chunk was last queued.
     sent: Instant,
-    /// Whether the next matches go at once: they are the first, and somebody waits for them.
-    hurry: bool,
-    /// When PROGRESS was last among them.
-    told: Instant,
-    /// How long the connection was waited for.
+    /// Whether to send the next frames at once, because they are the first.
+    is_first_urgent: bool,
+    /// When PROGRESS was last written.
+    progress_written: Instant,
+    /// How long the connection made the search wait.
     waited: Duration,
 }
 
 impl ChunkWriter {
-    /// Begins with how far a search is that has been planned. It is sent with the first frames, or
-    /// at once when those may be long in coming.
-    pub(super) fn begin(queue: ChunkSender, progress: Progress) -> Result<Self, Stopped> {
+    /// Starts with the progress of a planned search. It is sent with the first frames, or at once for a
+    /// heavy search, whose first frames may take long.
+    pub(super) fn new(queue: mpsc::Sender<Chunk>, progress: Progress) -> Result<Self, Stopped> {
         let mut chunks = ChunkWriter {
             queue,
             pending: Vec::new(),
             after: progress,
             sent: Instant::now(),
-            hurry: progress.blocks_total > SMALL_BLOCKS,
-            told: Instant::now(),
+            is_first_urgent: progress.blocks_total > SMALL_BLOCKS,
+            progress_written: Instant::now(),
             waited: Duration::ZERO,
         };
-        chunks.tell();
+        chunks.write_progress();
         if progress.blocks_total > HEAVY_BLOCKS {
             chunks.flush()?;
         }
         Ok(chunks)
     }
 
-    /// What is left to be sent, and how long the connection was waited for.
+    /// Returns what is left to send, and how long the connection made the search wait.
     pub(super) fn finish(self) -> (Chunk, Duration) {
         let rest = Chunk {
             frames: self.pending,
@@ -85,10 +81,10 @@ impl ChunkWriter {
         (rest, self.waited)
     }
 
-    fn tell(&mut self) {
-        self.told = Instant::now();
+    fn write_progress(&mut self) {
+        self.progress_written = Instant::now();
         let encoded = self.after.encode(&mut self.pending);
-        encoded.expect("a PROGRESS is far below a frame's bound");
+        encoded.expect("a PROGRESS is smaller than a frame");
     }
 
     fn flush(&mut self) -> Result<(), Stopped> {
@@ -100,7 +96,7 @@ impl ChunkWriter {
             after: self.after,
         };
         let started = Instant::now();
-        let queued = self.queue.0.blocking_send(chunk);
+        let queued = self.queue.blocking_send(chunk);
         self.sent = Instant::now();
         self.waited += self.sent - started;
         queued.map_err(|_| Stopped)
@@ -109,18 +105,19 @@ impl ChunkWriter {
 
 impl Sink for ChunkWriter {
     fn frames(&mut self, frames: Vec<u8>, after: &Progress) -> Result<(), Stopped> {
-        let first = self.hurry && !frames.is_empty();
-        self.hurry &= !first;
-        match self.pending.is_empty() {
-            true => self.pending = frames,
-            false => self.pending.extend_from_slice(&frames),
+        let is_urgent = self.is_first_urgent && !frames.is_empty();
+        self.is_first_urgent &= !is_urgent;
+        if self.pending.is_empty() {
+            self.pending = frames;
+        } else {
+            self.pending.extend_from_slice(&frames);
         }
         self.after = *after;
-        if self.told.elapsed() >= PROGRESS_EVERY {
-            self.tell();
+        if self.progress_written.elapsed() >= PROGRESS_EVERY {
+            self.write_progress();
         }
-        let due = first || self.sent.elapsed() > CHUNK_WAIT;
-        if due || self.pending.len() >= CHUNK_BYTES {
+        let is_due = is_urgent || self.sent.elapsed() > CHUNK_WAIT;
+        if is_due || self.pending.len() >= CHUNK_BYTES {
             self.flush()
         } else {
             Ok(())

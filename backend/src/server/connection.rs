@@ -1,93 +1,103 @@
-//! A connection's two directions: requests in, frames out; and why one ends.
+//! A connection: requests come in, frames go out.
 //!
-//! Whoever finds the port may say anything on it. What is no request ends the connection with a
-//! reason, and until then it costs little: requests are short, so the buffer for them is
-//! (measured: 200 connections that each hold back the end of the longest request, 135 KiB each).
+//! Anybody who finds the port may send anything. A malformed request ends the connection with an error.
+//! Until then it costs little memory, because requests are short and so is their buffer (measured: 200
+//! connections that each hold back the end of the longest request take 135 KiB each).
 
+use crate::live_shards::LiveShards;
+use index::shard::Shard;
 use schema::frame::{self, Decoder, Kind};
-use schema::message::{self, Hello};
+use schema::message::{self, Hello, PROTOCOL};
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadHalf, WriteHalf};
 use tokio::time::{Instant, timeout, timeout_at};
 
-/// Bytes of a request's frame, at most. The longest is a SEARCH of many shards, 40 bytes each:
-/// this is 3,000 of them, with the longest pattern and filters. A request can be made that takes
-/// 16 times its length once it is decoded, so this also keeps a connection below 2 MiB or so.
+/// Bytes of a request's frame, at most. The longest is a SEARCH of many shards with 40 bytes each; this is
+/// 3,000 of them, with the longest pattern and filters. A decoded request can be up to 16 times as large,
+/// so this also keeps a connection below about 2 MiB.
 const REQUEST_BYTES_MAX: usize = 128 << 10;
 
-/// How long a request's frame may take from its first byte to its last. They are sent in one piece.
+/// How long a request's frame may take from its first byte to its last. Clients send it in one piece.
 const FRAME_WAIT_MAX: Duration = Duration::from_secs(5);
 
-/// How long a greeting may take to be sent. They are short: when one does not go, nobody has read
-/// for longer than any frontend leaves a connection alone.
-const GREETING_WAIT_MAX: Duration = Duration::from_secs(10);
+/// How long sending a HELLO may take. It is short: if it cannot be sent, the other side has not read for
+/// longer than any frontend leaves a connection alone.
+const HELLO_WAIT_MAX: Duration = Duration::from_secs(10);
 
-/// Why a connection ended, other than by the other side's closing it.
+/// A byte stream in both directions.
+pub trait Duplex: AsyncRead + AsyncWrite + Unpin + Send {}
+
+impl<T: AsyncRead + AsyncWrite + Unpin + Send> Duplex for T {}
+
+/// Why a connection ended, unless the other side closed it between two requests.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// The network's reason.
-    #[error("the connection broke: {0}")]
+pub enum ConnectionError {
+    /// The network failed.
+    #[error("connection failed: {0}")]
     Io(#[from] io::Error),
-    /// What came is no stream of frames.
-    #[error("what came is not Trawl's protocol: {0}")]
+    /// Received bytes are not a frame.
+    #[error("invalid frame: {0}")]
     Frame(#[from] frame::FrameError),
-    /// A message could not be made.
+    /// A message could not be encoded.
     #[error(transparent)]
     Message(#[from] message::MessageError),
-    /// A request that makes no sense here.
-    #[error("a bad request: {0}")]
-    Request(String),
-    /// A frame that has no place here, or none in the midst of an answer.
-    #[error("{0:?} came, which is no request or came in the midst of an answer")]
-    OutOfPlace(Kind),
-    /// A frame began and did not come to its end.
-    #[error("no whole frame came within {} s of its first byte", FRAME_WAIT_MAX.as_secs())]
+    /// The message of a request is malformed.
+    #[error("bad request: {0}")]
+    BadRequest(String),
+    /// A frame is not a request, or came before the previous request was answered.
+    #[error("unexpected frame {0:?}: it is not a request, or a search is still running")]
+    UnexpectedFrame(Kind),
+    /// A frame began but was not completed in time.
+    #[error("no complete frame within {} s of its first byte", FRAME_WAIT_MAX.as_secs())]
     Stalled,
     /// The other side does not read.
-    #[error("a greeting could not be sent for {} s", GREETING_WAIT_MAX.as_secs())]
+    #[error("HELLO could not be sent within {} s, because the other side does not read", HELLO_WAIT_MAX.as_secs())]
     Unread,
-    /// Told to stop.
+    /// The other side cancelled its search, or closed the connection during it.
     #[error("the other side cancelled its request")]
     Cancelled,
 }
 
-impl Error {
-    /// The same in one word, of which there are few: for counting. `None` for what is no fault.
+impl ConnectionError {
+    /// Returns the error as a metric's label, of which there are few; `None` when it is not a fault.
     pub fn label(&self) -> Option<&'static str> {
         Some(match self {
-            Error::Io(_) => "io",
-            Error::Frame(frame::FrameError::TooLong { .. }) => "too_long",
-            Error::Frame(frame::FrameError::Malformed) => "malformed",
-            Error::Frame(frame::FrameError::UnknownKind(_)) => "unknown_kind",
-            Error::Frame(frame::FrameError::Checksum) => "checksum",
-            Error::Frame(frame::FrameError::Truncated) => "truncated",
-            Error::Message(_) => "message",
-            Error::Request(_) => "bad_request",
-            Error::OutOfPlace(_) => "out_of_place",
-            Error::Stalled => "stalled",
-            Error::Unread => "unread",
-            Error::Cancelled => return None,
+            ConnectionError::Io(_) => "io",
+            ConnectionError::Frame(frame::FrameError::TooLong { .. }) => "too_long",
+            ConnectionError::Frame(frame::FrameError::Malformed) => "malformed",
+            ConnectionError::Frame(frame::FrameError::UnknownKind(_)) => "unknown_kind",
+            ConnectionError::Frame(frame::FrameError::Checksum) => "checksum",
+            ConnectionError::Frame(frame::FrameError::Truncated) => "truncated",
+            ConnectionError::Message(_) => "message",
+            ConnectionError::BadRequest(_) => "bad_request",
+            ConnectionError::UnexpectedFrame(_) => "out_of_place",
+            ConnectionError::Stalled => "stalled",
+            ConnectionError::Unread => "unread",
+            ConnectionError::Cancelled => return None,
         })
     }
 }
 
 pub(super) struct Connection<S> {
+    /// Announced in HELLO.
+    live: Arc<LiveShards>,
     reader: Reader<S>,
     writer: WriteHalf<S>,
-    /// Frames to be sent, reused.
+    /// Buffer for frames to send.
     out: Vec<u8>,
 }
 
 struct Reader<S> {
     half: ReadHalf<S>,
     decoder: Decoder,
-    /// When the frame that is not whole yet must be.
+    /// When the current frame must be complete.
     due: Option<Instant>,
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
-    pub(super) fn new(stream: S) -> Self {
+impl<S: Duplex> Connection<S> {
+    pub(super) fn new(stream: S, live: Arc<LiveShards>) -> Self {
         let (half, writer) = tokio::io::split(stream);
         let reader = Reader {
             half,
@@ -95,31 +105,45 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             due: None,
         };
         Connection {
+            live,
             reader,
             writer,
             out: Vec::new(),
         }
     }
 
-    /// The next frame; `None` when the other side has closed.
-    pub(super) async fn next(&mut self) -> Result<Option<(Kind, Vec<u8>)>, Error> {
+    /// Receives the next frame; `None` when the other side has closed.
+    pub(super) async fn next(&mut self) -> Result<Option<(Kind, Vec<u8>)>, ConnectionError> {
         self.reader.next().await
     }
 
-    /// Sends HELLO. The other side need not wait for it before it asks, so what comes meanwhile is
-    /// left for [`next`](Self::next).
-    pub(super) async fn greet(&mut self, hello: &Hello) -> Result<(), Error> {
+    /// Sends HELLO. The other side may send a request without waiting for it, so nothing is received
+    /// meanwhile.
+    pub(super) async fn greet(&mut self) -> Result<(), ConnectionError> {
         self.out.clear();
-        hello.encode(&mut self.out)?;
-        let sent = timeout(GREETING_WAIT_MAX, self.writer.write_all(&self.out));
-        Ok(sent.await.map_err(|_| Error::Unread)??)
+        hello(&self.live).encode(&mut self.out)?;
+        let sent = timeout(HELLO_WAIT_MAX, self.writer.write_all(&self.out));
+        Ok(sent.await.map_err(|_| ConnectionError::Unread)??)
     }
 
-    /// Sends what `encode` makes.
+    /// Sends the end of an answer, and HELLO, in one write.
+    pub(super) async fn answer(
+        &mut self,
+        encode: impl FnOnce(&mut Vec<u8>) -> Result<(), message::MessageError>,
+    ) -> Result<(), ConnectionError> {
+        let live = self.live.clone();
+        self.send(|out| {
+            encode(out)?;
+            hello(&live).encode(out)
+        })
+        .await
+    }
+
+    /// Sends what `encode` appends.
     pub(super) async fn send(
         &mut self,
         encode: impl FnOnce(&mut Vec<u8>) -> Result<(), message::MessageError>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), ConnectionError> {
         let mut out = std::mem::take(&mut self.out);
         out.clear();
         encode(&mut out)?;
@@ -129,29 +153,29 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     }
 
     /// Sends frames, however slowly they are read, unless the other side closes or cancels.
-    pub(super) async fn send_while_wanted(&mut self, frames: &[u8]) -> Result<(), Error> {
+    pub(super) async fn send_while_wanted(&mut self, frames: &[u8]) -> Result<(), ConnectionError> {
         tokio::select! {
             biased;
             written = self.writer.write_all(frames) => Ok(written?),
-            gone = self.reader.unwanted() => gone,
+            error = self.reader.interrupted() => Err(error),
         }
     }
 
-    /// Waits until the other side closes or cancels, or says something that it may not say now.
-    pub(super) async fn unwanted(&mut self) -> Result<(), Error> {
-        self.reader.unwanted().await
+    /// Waits until the other side closes, cancels, or sends a frame that it may not send now.
+    pub(super) async fn interrupted(&mut self) -> ConnectionError {
+        self.reader.interrupted().await
     }
 }
 
 impl<S: AsyncRead> Reader<S> {
-    async fn next(&mut self) -> Result<Option<(Kind, Vec<u8>)>, Error> {
+    async fn next(&mut self) -> Result<Option<(Kind, Vec<u8>)>, ConnectionError> {
         loop {
             if let Some(frame) = self.decoder.decode()? {
                 let frame = (frame.kind, frame.payload.to_vec());
                 self.due = None;
                 return Ok(Some(frame));
             }
-            // Cancel safe: what has been read is in the decoder before anything else is awaited.
+            // Cancel safe: bytes that were read are in the decoder before the next await.
             let read = self.read().await?;
             if read == 0 {
                 self.decoder.finish()?;
@@ -161,20 +185,40 @@ impl<S: AsyncRead> Reader<S> {
         }
     }
 
-    /// Reads once: without end between frames, and within a frame until it is due.
-    async fn read(&mut self) -> Result<usize, Error> {
+    /// Reads once. Waits for ever between frames, and until the frame is due within one.
+    async fn read(&mut self) -> Result<usize, ConnectionError> {
         if !self.decoder.is_inside_a_frame() {
             return Ok(self.half.read(self.decoder.space()).await?);
         }
         let due = *self.due.get_or_insert(Instant::now() + FRAME_WAIT_MAX);
         let read = timeout_at(due, self.half.read(self.decoder.space()));
-        Ok(read.await.map_err(|_| Error::Stalled)??)
+        Ok(read.await.map_err(|_| ConnectionError::Stalled)??)
     }
 
-    async fn unwanted(&mut self) -> Result<(), Error> {
-        match self.next().await? {
-            None | Some((Kind::Cancel, _)) => Err(Error::Cancelled),
-            Some((kind, _)) => Err(Error::OutOfPlace(kind)),
+    async fn interrupted(&mut self) -> ConnectionError {
+        match self.next().await {
+            Ok(None | Some((Kind::Cancel, _))) => ConnectionError::Cancelled,
+            Ok(Some((kind, _))) => ConnectionError::UnexpectedFrame(kind),
+            Err(error) => error,
         }
+    }
+}
+
+fn hello(live: &LiveShards) -> Hello {
+    let describe = |shard: &Arc<Shard>| {
+        let live = shard.live_counts();
+        message::ShardInfo {
+            id: shard.id(),
+            packages: live.packages,
+            documents: live.documents,
+            blocks: live.blocks,
+            text_bytes: live.text_bytes,
+        }
+    };
+    let current = live.current();
+    Hello {
+        protocol: PROTOCOL,
+        shards: current.shards.iter().map(describe).collect(),
+        updated: current.updated,
     }
 }

@@ -1,4 +1,4 @@
-//! Answers FILE: a part of a document.
+//! Answers FILE: reads a range of a document.
 
 use crate::live_shards::Generation;
 use index::document::language;
@@ -6,14 +6,17 @@ use index::shard::{BlockId, Document, Shard, ShardError};
 use schema::message::{FileRange, FileReply, FileRequest};
 use std::ops::Range;
 
-/// Bytes of text in a reply; more is asked for again.
+/// Bytes of text in a reply. For more, the client sends another request.
 const REPLY_BYTES_MAX: u64 = 512 << 10;
 
-/// The part of the document that is asked for; `found` is false when there is no such document.
-/// A shard that cannot be read matters only when no other one has it.
-pub(super) fn read(snapshot: &Generation, request: &FileRequest) -> Result<FileReply, ShardError> {
+/// Reads the requested range; `found` is false when there is no such document. The error of a shard counts
+/// only when no other shard has the document.
+pub(super) fn read(
+    generation: &Generation,
+    request: &FileRequest,
+) -> Result<FileReply, ShardError> {
     let mut result = Ok(FileReply::default());
-    for shard in &snapshot.shards {
+    for shard in &generation.shards {
         match read_shard(shard, request) {
             Ok(Some(reply)) => return Ok(reply),
             Ok(None) => {}
@@ -60,7 +63,8 @@ fn read_document(
     })
 }
 
-/// Where `count` lines from line `first` on are, as far as a reply goes, and the first's number.
+/// Returns the range of `count` lines from line `first`, limited to the size of a reply, and the number of its
+/// first line.
 fn lines(
     shard: &Shard,
     document: &Document<'_>,
@@ -85,21 +89,21 @@ fn lines(
     Ok((start..end, first))
 }
 
-/// The number of the line that the byte at `place` is in.
-fn line_at(shard: &Shard, document: &Document<'_>, place: u64) -> Result<u32, ShardError> {
+/// Returns the number of the line of the byte at `offset`.
+fn line_at(shard: &Shard, document: &Document<'_>, offset: u64) -> Result<u32, ShardError> {
     if document.blocks.is_empty() {
         return Ok(1);
     }
     let block = last_block(document, |block| {
-        Ok(shard.text_range(block.0..block.0 + 1)?.start <= place)
+        Ok(shard.text_range(block.0..block.0 + 1)?.start <= offset)
     })?;
     let start = shard.text_range(block..block + 1)?.start;
-    let before = shard.text(start..place.max(start))?;
+    let before = shard.text(start..offset.max(start))?;
     let lines = memchr::memchr_iter(b'\n', before).count() as u32;
     Ok(shard.first_line(BlockId(block))?.saturating_add(lines))
 }
 
-/// The last of a document's blocks for which `is_before` holds; it holds for the first.
+/// Returns the last of a document's blocks for which `is_before` is true; it is true for the first.
 fn last_block(
     document: &Document<'_>,
     is_before: impl Fn(BlockId) -> Result<bool, ShardError>,
@@ -110,15 +114,16 @@ fn last_block(
     } = document.blocks.clone();
     while high - low > 1 {
         let middle = low + (high - low) / 2;
-        match is_before(BlockId(middle))? {
-            true => low = middle,
-            false => high = middle,
+        if is_before(BlockId(middle))? {
+            low = middle;
+        } else {
+            high = middle;
         }
     }
     Ok(low)
 }
 
-/// How many bytes the first `count` lines of `text` have.
+/// Returns the number of bytes of the first `count` lines of `text`.
 fn skip_lines(text: &[u8], count: u32) -> usize {
     let Some(last) = (count as usize).checked_sub(1) else {
         return 0;

@@ -1,15 +1,16 @@
-//! One search on its thread: compiled, planned, and run when it is its turn.
+//! One search on its thread: compiles it, plans it, and runs it if its permit allows.
 
 use super::admission::{Admission, Permit};
-use super::chunks::{Chunk, ChunkSender, ChunkWriter};
+use super::chunks::{Chunk, ChunkWriter};
 use crate::compiled_query::CompiledQuery;
 use crate::search::{Cancel, HEAVY_BLOCKS, Plan, PlanError, Request, Stopped};
 use index::shard::Shard;
 use schema::message::{self, End, Failure, FailureKind, Phases, Search, ShardEnd, Want};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tokio::sync::mpsc;
 
-/// Bytes of a plan in END; `.*` spelled out as trigrams helps nobody.
+/// Bytes of a plan in END. The trigrams of `.*` help nobody.
 const PLAN_BYTES_MAX: usize = 16 << 10;
 
 /// Lines of context before and after a match, at most.
@@ -20,18 +21,18 @@ pub(super) struct SearchJob {
     pub(super) shards: Vec<Arc<Shard>>,
     pub(super) search: Search,
     pub(super) workers: usize,
-    pub(super) turns: Arc<Admission>,
+    pub(super) admission: Arc<Admission>,
     pub(super) cancel: Cancel,
 }
 
-/// What END says, and the last frames before it.
+/// The result of a search that is done: the last frames, and END.
 pub(super) struct Finished {
     pub(super) rest: Chunk,
-    pub(super) end: End,
+    end: End,
 }
 
 impl Finished {
-    /// All that is left to be said of a search: of a small one, all there is.
+    /// Encodes what is left to send. For a small search this is the whole answer.
     pub(super) fn encode(&self, out: &mut Vec<u8>) -> Result<(), message::MessageError> {
         out.extend_from_slice(&self.rest.frames);
         self.rest.after.encode(out)?;
@@ -41,10 +42,11 @@ impl Finished {
 
 /// Why a search is not done.
 pub(super) enum Incomplete {
-    /// Nobody waits for it.
+    /// It was cancelled.
     Stopped,
-    /// It is heavy, and others are before it. Nothing of it is kept meanwhile.
-    Waits,
+    /// It is heavy and has to wait for a permit. It starts again after that, and nothing is kept until
+    /// then.
+    NeedsHeavyPermit,
     /// It has no answer.
     Failed(Failure),
 }
@@ -56,40 +58,46 @@ impl From<Stopped> for Incomplete {
 }
 
 impl SearchJob {
-    /// Searches, in this turn or, if it turns out to be a heavy search, in one that it takes for
-    /// this; sends frames of batches and progress.
-    pub(super) fn run(&self, turn: Permit, queue: ChunkSender) -> Result<Finished, Incomplete> {
+    /// Searches, and queues frames of batches and progress. A search that turns out to be heavy exchanges
+    /// its light permit for a heavy one.
+    pub(super) fn run(
+        &self,
+        permit: Permit,
+        queue: mpsc::Sender<Chunk>,
+    ) -> Result<Finished, Incomplete> {
         let started = Instant::now();
-        let compiled = CompiledQuery::new(&self.search.expr, self.search.names)
+        let query = CompiledQuery::new(&self.search.expr, self.search.names)
             .map_err(|bad| Incomplete::Failed(bad.into()))?;
-        let request = self.request(&compiled);
+        let request = self.request(&query);
         let planned = Instant::now();
         let plan = self.plan(&request)?;
         let counted = Instant::now();
-        let mut chunks = ChunkWriter::begin(queue, plan.progress())?;
+        let mut chunks = ChunkWriter::new(queue, plan.progress())?;
         if self.search.want == Want::Estimate {
             let (shards, estimates) = request.estimate(plan)?;
             let (rest, _) = chunks.finish();
             let phases = [planned - started, counted.elapsed(), Duration::ZERO];
-            let end = end(&compiled, phases, shards);
-            let end = End { estimates, ..end };
+            let end = End {
+                estimates,
+                ..end(&query, phases, shards)
+            };
             return Ok(Finished { rest, end });
         }
         let is_heavy = plan.blocks() > HEAVY_BLOCKS;
-        let turn = self.turn_for(is_heavy, turn)?;
+        let permit = self.permit_for(is_heavy, permit)?;
         let shards = request.run(plan, &mut chunks)?;
         let (rest, waited) = chunks.finish();
-        drop(turn);
+        drop(permit);
         let phases = [planned - started, counted - planned, counted.elapsed()];
         record(phases, waited, &shards);
-        let end = end(&compiled, phases, shards);
+        let end = end(&query, phases, shards);
         Ok(Finished { rest, end })
     }
 
-    fn request<'a>(&'a self, compiled: &'a CompiledQuery) -> Request<'a> {
+    fn request<'a>(&'a self, query: &'a CompiledQuery) -> Request<'a> {
         Request {
             shards: &self.shards,
-            compiled,
+            query,
             want: self.search.want,
             limit: self.search.limit,
             context_lines: match self.search.want {
@@ -102,32 +110,29 @@ impl SearchJob {
     }
 
     fn plan(&self, request: &Request<'_>) -> Result<Plan, Incomplete> {
-        let blocks_max = match self.search.heavy || self.search.want == Want::Estimate {
-            true => u64::MAX,
-            false => HEAVY_BLOCKS,
-        };
-        request
-            .plan(blocks_max)
-            .map_err(|unplanned| match unplanned {
-                PlanError::Stopped => Incomplete::Stopped,
-                PlanError::TooMany(cost) => Incomplete::Failed(too_heavy(cost)),
-            })
+        let may_be_heavy = self.search.heavy || self.search.want == Want::Estimate;
+        let blocks_max = if may_be_heavy { u64::MAX } else { HEAVY_BLOCKS };
+        request.plan(blocks_max).map_err(|error| match error {
+            PlanError::Stopped => Incomplete::Stopped,
+            PlanError::TooMany(cost) => Incomplete::Failed(too_heavy(cost)),
+        })
     }
 
-    /// A turn of the class that the search is of.
-    fn turn_for(&self, is_heavy: bool, turn: Permit) -> Result<Permit, Incomplete> {
-        match is_heavy && !turn.is_heavy() {
-            true => self.turns.heavy_now().ok_or(Incomplete::Waits),
-            false => Ok(turn),
+    /// Returns a permit of the class of the search.
+    fn permit_for(&self, is_heavy: bool, permit: Permit) -> Result<Permit, Incomplete> {
+        if is_heavy && !permit.is_heavy() {
+            let heavy = self.admission.try_heavy();
+            return heavy.ok_or(Incomplete::NeedsHeavyPermit);
         }
+        Ok(permit)
     }
 }
 
-fn end(compiled: &CompiledQuery, phases: [Duration; 3], shards: Vec<ShardEnd>) -> End {
+fn end(query: &CompiledQuery, phases: [Duration; 3], shards: Vec<ShardEnd>) -> End {
     let [plan_us, candidates_us, verify_us] = phases.map(|phase| phase.as_micros() as u64);
     End {
         shards,
-        plan: plan_text(compiled),
+        plan: plan_text(query),
         phases: Phases {
             plan_us,
             candidates_us,
@@ -140,7 +145,7 @@ fn end(compiled: &CompiledQuery, phases: [Duration; 3], shards: Vec<ShardEnd>) -
 fn too_heavy(cost: u64) -> Failure {
     metrics::counter!("trawl_backend_searches_refused_total", "reason" => "heavy").increment(1);
     let message = format!(
-        "the search would read {cost} blocks or more, and was asked for as one that reads at most \
+        "the search would read {cost} or more blocks, but the request does not allow more than \
          {HEAVY_BLOCKS} (HEAVY_BLOCKS)"
     );
     Failure {
@@ -165,8 +170,8 @@ fn record([plan, candidates, verify]: [Duration; 3], waited: Duration, shards: &
     metrics::counter!("trawl_backend_matches_total").increment(sum(|shard| shard.matches));
 }
 
-fn plan_text(compiled: &CompiledQuery) -> String {
-    let mut text = compiled.plan_text();
+fn plan_text(query: &CompiledQuery) -> String {
+    let mut text = query.plan_text();
     if text.len() > PLAN_BYTES_MAX {
         let end = text.floor_char_boundary(PLAN_BYTES_MAX);
         text.truncate(end);
@@ -175,7 +180,7 @@ fn plan_text(compiled: &CompiledQuery) -> String {
     text
 }
 
-/// Stops a search when nobody waits for it any more.
+/// Cancels a search when it is dropped.
 pub(super) struct CancelOnDrop(pub(super) Arc<SearchJob>);
 
 impl Drop for CancelOnDrop {

@@ -1,46 +1,50 @@
-//! Answers LIST: packages, what is in a directory of one, and what is not searchable.
+//! Answers LIST: packages, the children of a directory in a package, and skipped files.
 //!
-//! Nothing here is sorted in a shard: packages and documents stand in the order of their rank. So all
-//! names are looked at, and the first of those that were asked for are kept, at most as many as fit
-//! into a reply ([`ReplyBuilder`]); what costs more than a name is read of those alone.
-//! **Invariant:** only live packages are listed, and a reply never leaves out what lies between two of
-//! its entries.
+//! A shard has packages and documents in the order of their ranks, not of their names. So all names are
+//! read, and the first ones asked for are kept ([`ReplyBuilder`]); what costs more than a name is read
+//! for those alone.
+//!
+//! **Invariant:** only live packages are listed, and a reply has everything between two of its entries.
 
 mod reply_builder;
 
 use crate::live_shards::Generation;
 use index::corpus::SkipReason;
-use index::document::{language, split_version};
+use index::document::language;
 use index::shard::{DocId, Document, Package, PackageId, Shard, ShardError};
 use reply_builder::ReplyBuilder;
 use schema::message::{ListEntry, ListKind, ListReply, ListRequest};
+use schema::name::package_name;
 use std::collections::BTreeMap;
 use std::time::UNIX_EPOCH;
 
-/// Bytes of what a reason's key does not say: a rule, or words of the operating system.
+/// Bytes of the detail of a reason: a rule, or a message of the operating system.
 const DETAIL_BYTES_MAX: usize = 4 << 10;
 
-/// What is asked for.
-pub(super) fn read(snapshot: &Generation, request: &ListRequest) -> Result<ListReply, ShardError> {
+/// Reads what a request asks for.
+pub(super) fn read(
+    generation: &Generation,
+    request: &ListRequest,
+) -> Result<ListReply, ShardError> {
     match request.kind {
-        ListKind::Packages => packages(snapshot, request),
-        ListKind::Children => children(snapshot, request),
-        ListKind::Skipped => skipped(snapshot, request),
+        ListKind::Packages => packages(generation, request),
+        ListKind::Children => children(generation, request),
+        ListKind::Skipped => skipped(generation, request),
     }
 }
 
-fn packages(snapshot: &Generation, request: &ListRequest) -> Result<ListReply, ShardError> {
-    let mut first = ReplyBuilder::new(request);
-    for shard in &snapshot.shards {
+fn packages(generation: &Generation, request: &ListRequest) -> Result<ListReply, ShardError> {
+    let mut reply = ReplyBuilder::new(request);
+    for shard in &generation.shards {
         for id in shard.live_packages() {
             let directory = shard.package(id)?.directory;
-            if directory.starts_with(&request.prefix) && is_asked_for(directory, request) {
-                first.entry(directory, directory.len(), || (&**shard, id));
+            if directory.starts_with(&request.prefix) && is_requested(directory, request) {
+                reply.entry(directory, directory.len(), || (&**shard, id));
             }
         }
         shard.intact()?;
     }
-    first.finish(|(shard, id)| {
+    reply.finish(|(shard, id)| {
         let entry = describe_package(shard, id)?;
         shard.intact()?;
         Ok(entry)
@@ -68,7 +72,7 @@ fn text_bytes(shard: &Shard, document: &Document<'_>) -> Result<u64, ShardError>
     Ok(text.end - text.start)
 }
 
-/// When the shard's file was written, in seconds since 1970; 0 when that cannot be told.
+/// Returns when the shard's file was written, in seconds since 1970; 0 when unknown.
 fn indexed(shard: &Shard) -> u64 {
     let written = std::fs::metadata(shard.path()).and_then(|about| about.modified());
     let since = written
@@ -77,24 +81,25 @@ fn indexed(shard: &Shard) -> u64 {
     since.map_or(0, |since| since.as_secs())
 }
 
-/// Of the package that goes by the name: the one with that directory, else the last of its versions.
-/// A shard that cannot be read matters only when no other one has such a package.
-fn children(snapshot: &Generation, request: &ListRequest) -> Result<ListReply, ShardError> {
+/// Lists a directory of the package with the requested name: the package with exactly that directory name,
+/// else the greatest of its versions. The error of a shard counts only when no other shard has such a
+/// package.
+fn children(generation: &Generation, request: &ListRequest) -> Result<ListReply, ShardError> {
     let mut result = Ok(ListReply::default());
-    let mut best: Option<NamedPackage<'_>> = None;
-    for shard in &snapshot.shards {
-        match named(shard, &request.package) {
-            Ok(found) => best = best.into_iter().chain(found).max_by_key(NamedPackage::key),
+    let mut found: Option<NamedPackage<'_>> = None;
+    for shard in &generation.shards {
+        match find_package(shard, &request.package) {
+            Ok(other) => found = found.into_iter().chain(other).max_by_key(NamedPackage::key),
             Err(error) => result = Err(error),
         }
     }
-    match best {
+    match found {
         Some(package) => children_of(package.shard, package.id, request),
         None => result,
     }
 }
 
-/// A package that goes by a name.
+/// A package whose name is searched.
 struct NamedPackage<'a> {
     shard: &'a Shard,
     id: PackageId,
@@ -103,17 +108,17 @@ struct NamedPackage<'a> {
 }
 
 impl NamedPackage<'_> {
-    /// The greatest is meant.
+    /// The package with the greatest key is listed.
     fn key(&self) -> (bool, Vec<u8>) {
         (self.is_exact, self.directory.clone())
     }
 }
 
-fn named<'a>(shard: &'a Shard, name: &[u8]) -> Result<Option<NamedPackage<'a>>, ShardError> {
+fn find_package<'a>(shard: &'a Shard, name: &[u8]) -> Result<Option<NamedPackage<'a>>, ShardError> {
     let mut found = Vec::new();
     for id in shard.live_packages() {
         let directory = shard.package(id)?.directory;
-        if goes_by(directory, name) {
+        if has_name(directory, name) {
             found.push(NamedPackage {
                 shard,
                 id,
@@ -126,13 +131,13 @@ fn named<'a>(shard: &'a Shard, name: &[u8]) -> Result<Option<NamedPackage<'a>>, 
     Ok(found.into_iter().max_by_key(NamedPackage::key))
 }
 
-fn is_asked_for(directory: &[u8], request: &ListRequest) -> bool {
-    request.package.is_empty() || goes_by(directory, &request.package)
+fn is_requested(directory: &[u8], request: &ListRequest) -> bool {
+    request.package.is_empty() || has_name(directory, &request.package)
 }
 
-/// Whether a name is that of the directory, or what stands before the version there.
-fn goes_by(directory: &[u8], name: &[u8]) -> bool {
-    directory == name || split_version(directory).0 == name
+/// Returns whether `name` is the name of a package's directory, with or without the version.
+fn has_name(directory: &[u8], name: &[u8]) -> bool {
+    directory == name || package_name(directory) == name
 }
 
 fn children_of(
@@ -145,7 +150,7 @@ fn children_of(
         documents,
         ..
     } = shard.package(package)?;
-    let mut first = ReplyBuilder::new(request);
+    let mut reply = ReplyBuilder::new(request);
     for document in documents {
         let document = shard.document(DocId(document))?;
         let Some(name) = child(document.path, &request.prefix) else {
@@ -157,24 +162,24 @@ fn children_of(
             path: name.to_vec(),
             ..ListEntry::default()
         };
-        if let Some(entry) = first.entry(name, bytes, new) {
+        if let Some(entry) = reply.entry(name, bytes, new) {
             add(entry, shard, &document)?;
         }
     }
     let indexed = indexed(shard);
-    let reply = first.finish(|entry| Ok(ListEntry { indexed, ..entry }));
+    let reply = reply.finish(|entry| Ok(ListEntry { indexed, ..entry }));
     shard.intact()?;
     reply
 }
 
-/// What is in a directory on the way to a path: the path itself, or a directory with a `/` at its end.
+/// Returns the child of `directory` that is, or contains, `path`. A directory has a `/` at its end.
 fn child<'a>(path: &'a [u8], directory: &[u8]) -> Option<&'a [u8]> {
     let below = path.strip_prefix(directory)?;
     let end = memchr::memchr(b'/', below).map_or(path.len(), |at| directory.len() + at + 1);
     Some(&path[..end])
 }
 
-/// Adds a document to the entry that is it, or that it is in.
+/// Adds a document to its own entry, or to that of its directory.
 fn add(entry: &mut ListEntry, shard: &Shard, document: &Document<'_>) -> Result<(), ShardError> {
     entry.documents += 1;
     entry.lines += u64::from(document.lines);
@@ -188,36 +193,36 @@ fn add(entry: &mut ListEntry, shard: &Shard, document: &Document<'_>) -> Result<
     Ok(())
 }
 
-fn skipped(snapshot: &Generation, request: &ListRequest) -> Result<ListReply, ShardError> {
-    let mut first = ReplyBuilder::new(request);
-    for shard in &snapshot.shards {
-        skipped_in(shard, request, &mut first)?;
+fn skipped(generation: &Generation, request: &ListRequest) -> Result<ListReply, ShardError> {
+    let mut reply = ReplyBuilder::new(request);
+    for shard in &generation.shards {
+        skipped_in(shard, request, &mut reply)?;
     }
-    first.finish(Ok)
+    reply.finish(Ok)
 }
 
 fn skipped_in(
     shard: &Shard,
     request: &ListRequest,
-    first: &mut ReplyBuilder<ListEntry>,
+    reply: &mut ReplyBuilder<ListEntry>,
 ) -> Result<(), ShardError> {
     let mut directories = BTreeMap::new();
     for id in shard.live_packages() {
         let directory = shard.package(id)?.directory;
-        if is_asked_for(directory, request) {
+        if is_requested(directory, request) {
             directories.insert(id, directory);
         }
     }
     let indexed = indexed(shard);
     let files = shard.skipped_where(|package, path| {
-        directories.contains_key(&package) && is_about(path, &request.prefix)
+        directories.contains_key(&package) && is_related(path, &request.prefix)
     })?;
     for file in files {
         let directory = directories[&file.package];
         let name = [directory, &file.path].join(&b'/');
         let (reason, detail) = reason(file.reason);
         let bytes = name.len() + detail.len();
-        first.entry(&name, bytes, || ListEntry {
+        reply.entry(&name, bytes, || ListEntry {
             package: directory.to_vec(),
             path: file.path,
             indexed,
@@ -229,8 +234,8 @@ fn skipped_in(
     shard.intact()
 }
 
-/// Whether what is not searchable has a path that begins with the prefix, or lies on the way to it.
-fn is_about(path: &[u8], prefix: &[u8]) -> bool {
+/// Returns whether a skipped path begins with `prefix`, or is a directory that contains it.
+fn is_related(path: &[u8], prefix: &[u8]) -> bool {
     let is_above = || {
         let below = prefix.strip_prefix(path);
         below.is_some_and(|below| path.is_empty() || below.first() == Some(&b'/'))
@@ -238,7 +243,7 @@ fn is_about(path: &[u8], prefix: &[u8]) -> bool {
     path.starts_with(prefix) || is_above()
 }
 
-/// The key of a reason, and what it does not say. Words of a later version are their own detail.
+/// Splits a reason into its key and its detail. A reason of a later version becomes the detail.
 fn reason(words: String) -> (String, String) {
     let (key, mut detail) = match SkipReason::from_words(&words) {
         Some(reason) => (reason.key(), reason.detail().to_owned()),
@@ -253,7 +258,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_child_is_a_file_or_the_next_directory() {
+    fn child_is_a_file_or_the_next_directory() {
         let table: [(&str, &str, Option<&str>); 7] = [
             ("a/b/c.c", "", Some("a/")),
             ("a/b/c.c", "a/", Some("a/b/")),
@@ -270,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_skipped_may_lie_on_the_way() {
+    fn skipped_directories_above_the_prefix_are_listed() {
         let table = [
             ("a/b", "a/b", true),
             ("a/b", "a/b/c.c", true),
@@ -280,13 +285,13 @@ mod tests {
             ("b", "a/b", false),
         ];
         for (path, prefix, expected) in table {
-            let found = is_about(path.as_bytes(), prefix.as_bytes());
+            let found = is_related(path.as_bytes(), prefix.as_bytes());
             assert_eq!(found, expected, "{path} for {prefix}");
         }
     }
 
     #[test]
-    fn words_of_a_later_version_are_kept() {
+    fn reasons_of_later_versions_are_kept() {
         let of = |words: &str| reason(words.to_owned());
         assert_eq!(of("binary"), ("binary".to_owned(), String::new()));
         assert_eq!(of("excluded by a:1:*.o").1, "a:1:*.o");

@@ -1,57 +1,45 @@
-//! A search on its connection: its frames moved there, its time looked at, its end told.
+//! Answers SEARCH: moves the frames of a search to its connection until its end or its deadline.
 
-use super::chunks::{self, Chunk, ChunkSender};
-use super::connection::{self, Connection};
+use super::admission::Admission;
+use super::chunks::{self, Chunk, PROGRESS_EVERY};
+use super::connection::{Connection, ConnectionError, Duplex};
 use super::job::{CancelOnDrop, Finished, Incomplete, SearchJob};
-use super::{Backend, PROGRESS_EVERY};
+use crate::live_shards::LiveShards;
 use crate::search::Cancel;
 use schema::message::{Failure, FailureKind, Progress, Search};
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc;
 use tokio::time::{self, Instant, MissedTickBehavior};
 
-/// When a search must be done.
-#[derive(Clone, Copy)]
-struct Deadline(Option<Instant>);
-
-impl Deadline {
-    fn of(search: &Search) -> Self {
-        let after = Duration::from_millis(search.deadline_ms.into());
-        Deadline((search.deadline_ms > 0).then(|| Instant::now() + after))
-    }
-
-    /// Waits until it is over; for ever when there is none.
-    async fn is_over(self) {
-        match self.0 {
-            Some(at) => time::sleep_until(at).await,
-            None => std::future::pending().await,
-        }
-    }
+/// Runs the searches of all connections.
+pub(super) struct SearchService {
+    pub(super) live: Arc<LiveShards>,
+    /// Threads per search.
+    pub(super) workers: usize,
+    pub(super) admission: Arc<Admission>,
 }
 
-impl Backend {
-    pub(super) async fn answer_search<S>(
+impl SearchService {
+    pub(super) async fn answer<S: Duplex>(
         &self,
         connection: &mut Connection<S>,
         search: Search,
-    ) -> Result<(), connection::Error>
-    where
-        S: AsyncRead + AsyncWrite + Unpin + Send,
-    {
+    ) -> Result<(), ConnectionError> {
         metrics::counter!("trawl_backend_searches_total").increment(1);
-        let (deadline, deadline_ms) = (Deadline::of(&search), search.deadline_ms);
+        let deadline_ms = search.deadline_ms;
+        let after = Duration::from_millis(deadline_ms.into());
+        let deadline = (deadline_ms > 0).then(|| Instant::now() + after);
         let job = match self.job(search) {
             Ok(job) => Arc::new(job),
-            Err(failure) => return self.answer(connection, |out| failure.encode(out)).await,
+            Err(failure) => return connection.answer(|out| failure.encode(out)).await,
         };
-        // Whatever way this ends, the workers stop.
+        // The workers stop, however this ends.
         let _cancel_on_drop = CancelOnDrop(job.clone());
         let (queue, chunks) = chunks::queue();
-        let streamed = Stream {
+        let transfer = Transfer {
             connection: &mut *connection,
             chunks,
             sent: Progress {
@@ -61,57 +49,55 @@ impl Backend {
             deadline,
             cancel: &job.cancel,
         };
-        match streamed.run(run(job.clone(), queue)).await? {
+        let ended = transfer.run(run(job.clone(), queue)).await?;
+        let failure = match ended {
             Some(Ok(finished)) => {
                 count_sent(&finished.rest);
-                self.answer(connection, |out| finished.encode(out)).await
+                return connection.answer(|out| finished.encode(out)).await;
             }
-            Some(Err(failure)) => self.answer(connection, |out| failure.encode(out)).await,
-            None => {
-                let failure = too_late(deadline_ms);
-                self.answer(connection, |out| failure.encode(out)).await
-            }
-        }
+            Some(Err(failure)) => failure,
+            None => deadline_exceeded(deadline_ms),
+        };
+        connection.answer(|out| failure.encode(out)).await
     }
 
-    /// Finds the shards of a search.
     fn job(&self, search: Search) -> Result<SearchJob, Failure> {
         let find = |id| {
             self.live.shard(id).ok_or_else(|| {
-                let message = "a shard of the search is not served here any more";
+                let message = "this backend no longer serves a shard of the search";
                 Failure::new(FailureKind::StaleShards, message)
             })
         };
         Ok(SearchJob {
             shards: search.shards.iter().map(find).collect::<Result<_, _>>()?,
             search,
-            workers: self.options.workers,
-            turns: self.turns.clone(),
+            workers: self.workers,
+            admission: self.admission.clone(),
             cancel: Cancel::default(),
         })
     }
 }
 
-fn too_late(deadline_ms: u32) -> Failure {
+fn deadline_exceeded(deadline_ms: u32) -> Failure {
     metrics::counter!("trawl_backend_searches_refused_total", "reason" => "deadline").increment(1);
-    let message = format!("the search was not done within {deadline_ms} ms");
+    let message = format!("the search did not finish within {deadline_ms} ms");
     Failure::new(FailureKind::Deadline, message)
 }
 
-/// Runs a search on a thread of its own, when it is its turn.
-async fn run(job: Arc<SearchJob>, queue: ChunkSender) -> Result<Finished, Failure> {
-    let turns = job.turns.clone();
-    let mut turn = turns.light().await;
+/// Runs a search on a thread of its own, once it is admitted.
+async fn run(job: Arc<SearchJob>, queue: mpsc::Sender<Chunk>) -> Result<Finished, Failure> {
+    let admission = job.admission.clone();
+    let mut permit = admission.light().await;
     loop {
         let (job, queue) = (job.clone(), queue.clone());
-        match tokio::task::spawn_blocking(move || job.run(turn, queue)).await {
+        match tokio::task::spawn_blocking(move || job.run(permit, queue)).await {
             Ok(Ok(finished)) => return Ok(finished),
             Ok(Err(Incomplete::Failed(failure))) => return Err(failure),
-            Ok(Err(Incomplete::Waits)) => turn = turns.heavy().await,
+            Ok(Err(Incomplete::NeedsHeavyPermit)) => permit = admission.heavy().await,
             Ok(Err(Incomplete::Stopped)) => return Err(unavailable("the search was cancelled")),
             Err(error) => {
                 tracing::error!(%error, "a search failed");
-                return Err(unavailable("the backend failed: its log says how"));
+                return Err(unavailable("the search failed; see the log of the backend"));
             }
         }
     }
@@ -121,28 +107,31 @@ fn unavailable(message: &str) -> Failure {
     Failure::new(FailureKind::Unavailable, message)
 }
 
-/// Moves a search's frames to its connection.
-struct Stream<'a, S> {
+/// Moves the frames of a search to its connection.
+struct Transfer<'a, S> {
     connection: &'a mut Connection<S>,
     chunks: mpsc::Receiver<Chunk>,
-    /// How far the search is behind what has been sent.
+    /// The progress of the search after what has been sent.
     sent: Progress,
-    deadline: Deadline,
+    deadline: Option<Instant>,
     cancel: &'a Cancel,
 }
 
-impl<S> Stream<'_, S>
-where
-    S: AsyncRead + AsyncWrite + Unpin + Send,
-{
-    /// What a search that runs ends with, once all its frames have been sent; `None`: its time was
-    /// over before.
+impl<S: Duplex> Transfer<'_, S> {
+    /// Returns the result of `running` once all frames have been sent; `None` if the deadline has passed
+    /// before.
     async fn run<T>(
         mut self,
         running: impl Future<Output = T>,
-    ) -> Result<Option<T>, connection::Error> {
+    ) -> Result<Option<T>, ConnectionError> {
+        let deadline = self.deadline;
         let mut running = pin!(running);
-        let mut over = pin!(self.deadline.is_over());
+        let mut deadline_passed = pin!(async {
+            match deadline {
+                Some(at) => time::sleep_until(at).await,
+                None => std::future::pending().await,
+            }
+        });
         let mut result = None;
         let mut progress = time::interval(PROGRESS_EVERY);
         progress.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -151,45 +140,45 @@ where
             tokio::select! {
                 biased;
                 end = &mut running, if result.is_none() => result = Some(end),
-                () = &mut over => {
+                () = &mut deadline_passed => {
                     self.cancel.cancel();
                     return Ok(None);
                 }
                 chunk = self.chunks.recv() => match chunk {
                     Some(chunk) => {
-                        if !self.send(chunk, over.as_mut()).await? {
+                        if !self.send(chunk, deadline_passed.as_mut()).await? {
                             return Ok(None);
                         }
                         progress.reset();
                     }
                     None => break,
                 },
-                gone = self.connection.unwanted() => return gone.map(|()| None),
+                error = self.connection.interrupted() => return Err(error),
                 _ = progress.tick() => {
                     let sent = self.sent;
                     self.connection.send(|out| sent.encode(out)).await?;
                 }
             }
         }
-        // The queue is closed by the search's end.
+        // The end of the search has closed the queue.
         Ok(Some(match result {
             Some(result) => result,
             None => running.await,
         }))
     }
 
-    /// Sends a chunk, all of it whatever happens: frames are whole. `false`: the time is over, and
-    /// the search has been stopped.
+    /// Sends a whole chunk, since frames must not be cut. Returns `false` if the deadline has passed
+    /// meanwhile; the search is stopped then.
     async fn send(
         &mut self,
         chunk: Chunk,
-        over: impl Future<Output = ()>,
-    ) -> Result<bool, connection::Error> {
+        deadline_passed: impl Future<Output = ()>,
+    ) -> Result<bool, ConnectionError> {
         let mut sending = pin!(self.connection.send_while_wanted(&chunk.frames));
         let in_time = tokio::select! {
             biased;
             sent = &mut sending => sent.map(|()| true)?,
-            () = over => {
+            () = deadline_passed => {
                 self.cancel.cancel();
                 self.chunks.close();
                 sending.await?;

@@ -10,7 +10,7 @@ use crate::naive::{self, Document, judge};
 use crate::oracle::find_alike;
 use crate::query::{Query, Recipe, recipes};
 use crate::wants;
-use backend::compiled_query::CompiledQuery;
+use backend::CompiledQuery;
 use proptest::prelude::*;
 use regex::bytes::{Regex, RegexBuilder};
 use schema::message::{Expr, Pattern, Syntax};

@@ -1,6 +1,6 @@
 //! What the backend's frames say: a shard is searched, its frames are decoded and made plain.
 
-use backend::compiled_query::CompiledQuery;
+use backend::CompiledQuery;
 use backend::search::{Cancel, Request, Sink, Stopped};
 use index::shard::Shard;
 use schema::frame::{self, Decoder, Kind};
@@ -135,7 +135,7 @@ impl How {
 pub(crate) fn find(shards: &[Arc<Shard>], compiled: &CompiledQuery, how: How) -> Found {
     let request = Request {
         shards,
-        compiled,
+        query: compiled,
         want: how.want,
         limit: how.limit,
         context_lines: how.context_lines,

@@ -4,7 +4,7 @@
 use super::checked::check;
 use anyhow::{Result, anyhow, bail};
 use frontend::Query;
-use frontend::render::{ContextLine, Document, Match};
+use frontend::{ContextLine, Document, Match};
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
 use schema::message::Pattern;
@@ -110,11 +110,11 @@ struct Judge {
 
 impl Judge {
     fn new(pattern: &Pattern, patterns: usize) -> Result<Judge> {
-        let matcher = backend::pattern::judge(pattern, patterns)
+        let matcher = backend::pattern::compile(pattern, patterns)
             .map_err(|bad| anyhow!("{}: {}", pattern.text, bad.reason))?;
         Ok(Judge {
             matcher,
-            across: backend::pattern::crosses_lines(pattern),
+            across: backend::pattern::is_multiline(pattern),
         })
     }
 

@@ -166,7 +166,7 @@ fn connections_that_hold_back_the_end_of_a_request_cost_little() {
     }
     check_works(&frontend, 2);
     let log = backend.log();
-    assert!(log.contains("no whole frame came within 5 s"), "{log}");
+    assert!(log.contains("no complete frame within 5 s"), "{log}");
 }
 
 /// A request line, and headers.

@@ -2,8 +2,8 @@
 
 use crate::corpus::Source;
 use crate::document::Popularity;
-use crate::document::split_version;
 use crate::shard::{PackageId, Shard};
+use schema::name::package_name;
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -55,7 +55,7 @@ pub(super) fn best_first(
 ) -> Vec<InputPackage> {
     let package = |source: Source| InputPackage {
         popularity: known
-            .get(split_version(&source.name).0)
+            .get(package_name(&source.name))
             .copied()
             .unwrap_or_default(),
         name: source.name.clone(),

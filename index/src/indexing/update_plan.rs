@@ -6,8 +6,8 @@ use super::error::BuildError;
 use super::options::Changes;
 use super::report::Outcome;
 use crate::corpus::Source;
-use crate::document::split_version;
 use crate::manifest::Options;
+use schema::name::package_name;
 use std::collections::{HashMap, HashSet};
 
 /// Which packages are given, and which are to be dropped. Sets hold names of directories.
@@ -37,7 +37,7 @@ impl UpdatePlan {
         options: Options,
     ) -> Result<UpdatePlan, BuildError> {
         let given: HashSet<_> = sources.iter().map(|source| source.name.clone()).collect();
-        let name = |directory: &Vec<u8>| split_version(directory).0.to_vec();
+        let name = |directory: &Vec<u8>| package_name(directory).to_vec();
         let plan = UpdatePlan {
             given_names: given.iter().map(name).collect(),
             given,
@@ -76,7 +76,7 @@ impl UpdatePlan {
 
     /// Whether a package of the index will no longer be in it.
     fn is_dropped(&self, directory: &[u8]) -> bool {
-        let is_superseded = || self.given_names.contains(split_version(directory).0);
+        let is_superseded = || self.given_names.contains(package_name(directory));
         !self.given.contains(directory)
             && (self.prune || self.removed.contains(directory) || is_superseded())
     }
@@ -109,9 +109,8 @@ impl UpdatePlan {
 fn removed(current: &CurrentIndex<'_>, names: &[Vec<u8>]) -> Result<HashSet<Vec<u8>>, BuildError> {
     let mut removed = HashSet::new();
     for name in names {
-        let is_meant = |directory: &&Vec<u8>| {
-            *directory == name || split_version(directory).0 == name.as_slice()
-        };
+        let is_meant =
+            |directory: &&Vec<u8>| *directory == name || package_name(directory) == name.as_slice();
         let mut meant = current.before().iter().filter(is_meant).peekable();
         if meant.peek().is_none() {
             return Err(BuildError::UnknownPackage {
@@ -129,7 +128,7 @@ fn nearest(current: &CurrentIndex<'_>, name: &[u8]) -> Option<String> {
     let limit = (name.len() / 3).max(1);
     let name = text(name);
     let directories = current.before().iter().map(Vec::as_slice);
-    let names = directories.flat_map(|directory| [directory, split_version(directory).0].map(text));
+    let names = directories.flat_map(|directory| [directory, package_name(directory)].map(text));
     let distances = names.map(|other| (strsim::levenshtein(&name, &other), other));
     let (distance, nearest) = distances.min()?;
     (distance <= limit).then_some(nearest)

@@ -1,25 +1,25 @@
-//! The first names of many, in their order, as many as fit into a reply.
+//! Builds a LIST reply: the first entries by name, as many as fit.
 //!
-//! Names come in any order and any number; no more of them are held than are kept.
-//! **Invariant:** when something is left out it lies behind all that is kept, and
-//! [`ListReply::more`] says so.
+//! Names come in any order and number. Only the entries of the reply are held in memory.
+//!
+//! **Invariant:** what is left out comes after all entries of the reply, and [`ListReply::more`] is set.
 
 use schema::message::{ListEntry, ListReply, ListRequest};
 use std::collections::BTreeMap;
 
-/// Bytes of a reply's entries, at most: half of what a frame may have, which leaves room for a single
-/// entry with names as long as a shard can hold them.
-pub(super) const REPLY_BYTES_MAX: usize = 512 << 10;
+/// Bytes of a reply's entries, at most. It is half of a frame, so a single entry with the longest names
+/// that a shard can hold always fits.
+const REPLY_BYTES_MAX: usize = 512 << 10;
 
-/// What an entry takes beside its package, path and detail: numbers, pointers, a language, a hash, and
-/// what each is filled up with.
+/// Bytes of an entry beside its package, path and detail: numbers, pointers, a language, a hash, and
+/// padding.
 const ENTRY_BYTES: usize = 208;
 
-/// What is kept so far.
+/// The first entries so far.
 pub(super) struct ReplyBuilder<T> {
     after: Vec<u8>,
     count: usize,
-    /// With the bytes that each takes.
+    /// By name, with the size of each in bytes.
     kept: BTreeMap<Vec<u8>, (usize, T)>,
     bytes: usize,
     /// The first name that was left out.
@@ -27,7 +27,7 @@ pub(super) struct ReplyBuilder<T> {
 }
 
 impl<T> ReplyBuilder<T> {
-    /// As many as the request asks for, and one at least: whoever asks again gets on.
+    /// Collects as many entries as requested, but at least one, so that repeated requests make progress.
     pub(super) fn new(request: &ListRequest) -> Self {
         ReplyBuilder {
             after: request.after.clone(),
@@ -38,28 +38,28 @@ impl<T> ReplyBuilder<T> {
         }
     }
 
-    /// What is kept under a name, `new` when it was not known; `None` when that is not among the first.
-    /// `bytes` are those of the entry's package, path and detail.
+    /// Returns the entry of a name, created with `new` if it is unknown; `None` when the name is not among
+    /// the first. `bytes` is the size of the entry's package, path and detail.
     pub(super) fn entry(
         &mut self,
         name: &[u8],
         bytes: usize,
         new: impl FnOnce() -> T,
     ) -> Option<&mut T> {
-        let is_behind = self.end.as_ref().is_some_and(|end| name >= &end[..]);
-        if name <= &self.after[..] || is_behind {
+        let is_left_out = self.end.as_ref().is_some_and(|end| name >= &end[..]);
+        if name <= &self.after[..] || is_left_out {
             return None;
         }
         if !self.kept.contains_key(name) {
             let bytes = ENTRY_BYTES + bytes;
             self.bytes += bytes;
             self.kept.insert(name.to_vec(), (bytes, new()));
-            self.leave_out();
+            self.shrink();
         }
         self.kept.get_mut(name).map(|(_, kept)| kept)
     }
 
-    fn leave_out(&mut self) {
+    fn shrink(&mut self) {
         while self.kept.len() > self.count || (self.bytes > REPLY_BYTES_MAX && self.kept.len() > 1)
         {
             let Some((name, (bytes, _))) = self.kept.pop_last() else {
@@ -70,7 +70,7 @@ impl<T> ReplyBuilder<T> {
         }
     }
 
-    /// The reply, of entries that `describe` makes.
+    /// Returns the reply, with entries that `describe` creates.
     pub(super) fn finish<E>(
         self,
         describe: impl FnMut(T) -> Result<ListEntry, E>,
@@ -91,12 +91,12 @@ mod tests {
     use schema::message::ListKind;
     use std::collections::BTreeSet;
 
-    fn first<'a>(
+    fn reply<'a>(
         names: impl IntoIterator<Item = &'a Vec<u8>>,
         after: &[u8],
         count: u32,
     ) -> ListReply {
-        let mut first = ReplyBuilder::new(&ListRequest {
+        let mut builder = ReplyBuilder::new(&ListRequest {
             kind: ListKind::Packages,
             package: Vec::new(),
             prefix: Vec::new(),
@@ -104,7 +104,7 @@ mod tests {
             count,
         });
         for name in names {
-            first.entry(name, name.len(), || name.clone());
+            builder.entry(name, name.len(), || name.clone());
         }
         let describe = |package| {
             Ok::<_, ()>(ListEntry {
@@ -112,19 +112,19 @@ mod tests {
                 ..ListEntry::default()
             })
         };
-        first.finish(describe).unwrap()
+        builder.finish(describe).unwrap()
     }
 
     proptest! {
         #[test]
-        fn reply_by_reply_all_names_come_in_order_and_once(
+        fn successive_replies_have_every_name_once_in_order(
             names in proptest::collection::vec("[a-c]{1,3}", 0..40),
             count in 0_u32..5,
         ) {
             let names: Vec<_> = names.into_iter().map(String::into_bytes).collect();
             let (mut found, mut after) = (Vec::new(), Vec::new());
             loop {
-                let reply = first(&names, &after, count);
+                let reply = reply(&names, &after, count);
                 found.extend(reply.entries.into_iter().map(|entry| entry.package));
                 if !reply.more {
                     break;
@@ -137,13 +137,13 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_fits_into_a_frame() {
+    fn reply_fits_into_a_frame() {
         let names: Vec<_> = (0..20_u8).map(|n| vec![n + 1; 64 << 10]).collect();
         let many: Vec<_> = (0..20_000)
             .map(|n| format!("{n:05}").into_bytes())
             .collect();
         for names in [names, many] {
-            let reply = first(&names, b"", u32::MAX);
+            let reply = reply(&names, b"", u32::MAX);
             let mut frame = Vec::new();
             reply.encode(&mut frame).unwrap();
             assert!(frame.len() < FRAME_BYTES_MAX && reply.more);

@@ -3,7 +3,7 @@
 use crate::corpus::{Build, build_index, write_package};
 use crate::found::Batch;
 use backend::Backend;
-use backend::live_shards::LiveShards;
+use backend::LiveShards;
 use backend::server::Options;
 use index::shard::Shard;
 use schema::frame::{Decoder, Kind};

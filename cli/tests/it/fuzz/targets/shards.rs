@@ -1,6 +1,6 @@
 //! What is in an index directory: shards and manifests.
 
-use backend::compiled_query::CompiledQuery;
+use backend::CompiledQuery;
 use backend::search::{Cancel, Request, Sink, Stopped};
 use index::corpus;
 use index::file::Bytes;
@@ -158,7 +158,7 @@ fn search_all(shard: &Arc<Shard>, compiled: &CompiledQuery) {
     ] {
         let request = Request {
             shards: slice::from_ref(shard),
-            compiled,
+            query: compiled,
             want,
             limit,
             context_lines: 2,

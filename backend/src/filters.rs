@@ -1,0 +1,52 @@
+//! Compiles the filters of an expression to what the index evaluates.
+
+use crate::bad_expr::BadExpr;
+use index::filter::{FilterExpr, Predicate, Value};
+use schema::message::{Expr, Field, Filter, Reading};
+
+/// Compiles an expression of filters; `atom` counts them.
+pub(crate) fn compile(expr: &Expr, atom: &mut usize) -> Result<FilterExpr, BadExpr> {
+    let mut each = |parts: &[Expr]| {
+        let parts = parts.iter().map(|part| compile(part, atom));
+        parts.collect::<Result<Vec<_>, _>>()
+    };
+    Ok(match expr {
+        Expr::All(parts) => FilterExpr::All(each(parts)?),
+        Expr::Any(parts) => FilterExpr::Any(each(parts)?),
+        Expr::Not(inner) => FilterExpr::Not(Box::new(compile(inner, atom)?)),
+        Expr::Line(inner) => compile(inner, atom)?,
+        // Not reached: callers pass only filters.
+        Expr::Pattern(_) => FilterExpr::All(Vec::new()),
+        Expr::Filter(filter) => {
+            let number = *atom;
+            *atom += 1;
+            FilterExpr::Predicate(predicate(filter, number)?)
+        }
+    })
+}
+
+fn predicate(filter: &Filter, atom: usize) -> Result<Predicate, BadExpr> {
+    let text = &filter.text[..];
+    let value = match filter.reading {
+        Reading::Regexp => Value::Regexp(text),
+        Reading::Exact => Value::Exact(text),
+        Reading::Glob => Value::Glob(text),
+    };
+    let bad = |field| move |bad| BadExpr::filter(atom, field, bad);
+    match (filter.field, filter.reading) {
+        (Field::Package, _) => Predicate::package(value).map_err(bad("package")),
+        (Field::Path, _) => Predicate::path(value).map_err(bad("path")),
+        (Field::Name, _) => Predicate::name(value).map_err(bad("name")),
+        (Field::Extension, Reading::Exact) => Ok(Predicate::extension(text)),
+        (Field::Language, Reading::Exact) => {
+            Predicate::language(text).map_err(|unknown| BadExpr::language(atom, &unknown))
+        }
+        (Field::Extension | Field::Language, _) => Err(BadExpr {
+            atom,
+            at: None,
+            reason: "a language or an extension is a name, not a regular expression or glob"
+                .to_owned(),
+            hint: String::new(),
+        }),
+    }
+}

@@ -1,0 +1,222 @@
+//! What a worker collects from a work unit: packed matches, or matches that may still be left out, and
+//! counts.
+
+use super::shard_task::ShardTask;
+use super::top_k::{DocumentName, PendingMatch, PendingMatches, SortKey};
+use crate::batch::{BatchBuffers, BatchPacker, LinePosition, Packed};
+use crate::document_matcher::PatternSet;
+use crate::{rank, scan};
+use index::shard::{DocId, Document, ShardError};
+use schema::message::Want;
+use std::mem;
+use std::sync::Arc;
+
+/// The result of one work unit.
+#[derive(Default)]
+pub(super) struct UnitResult {
+    /// Matches, unless only the top ones are wanted.
+    pub(super) packed: Packed,
+    /// Matches that may be among the top ones, when only those are wanted.
+    pub(super) pending: PendingMatches,
+    /// Bytes of the frames of the first document.
+    first_bytes: usize,
+    /// Matching lines that were seen: all, or one per document when documents are wanted.
+    pub(super) lines: u64,
+    pub(super) blocks: u64,
+    pub(super) documents: u64,
+    pub(super) matched_documents: u64,
+    pub(super) matched_blocks: u64,
+    pub(super) verified_bytes: u64,
+    /// Frames about documents that were skipped, and the number of those.
+    pub(super) skips: Vec<u8>,
+    pub(super) skipped: u64,
+    /// The first document, and whether it matched in this unit.
+    pub(super) first: Option<DocId>,
+    pub(super) first_matched: bool,
+    /// The last document, and whether it matched in this unit.
+    pub(super) last: Option<(DocId, bool)>,
+    /// No document after this unit has a higher static rank.
+    pub(super) static_rank_after: f32,
+}
+
+impl UnitResult {
+    /// Removes the only match of the first document, unless it was left out already.
+    pub(super) fn remove_first(&mut self) {
+        let Some(first) = self.first else { return };
+        if self.packed.keys.first().is_some_and(|key| key.0 == first) {
+            self.packed.keys.remove(0);
+            self.packed.frames.drain(..self.first_bytes);
+        }
+        self.pending.remove_first_of(first);
+    }
+
+    pub(super) fn count_document(&mut self, id: DocId, matched: bool) {
+        if self.documents == 0 {
+            self.first = Some(id);
+            self.first_matched = matched;
+            self.first_bytes = self.packed.frames.len();
+        }
+        self.documents += 1;
+        self.matched_documents += u64::from(matched);
+        self.last = Some((id, matched));
+    }
+}
+
+/// The matches of the current document. The first one that is packed creates the packer.
+pub(super) struct DocumentMatches<'a> {
+    task: ShardTask<'a>,
+    pub(super) document: Document<'a>,
+    pub(super) package: &'a [u8],
+    /// The part of the rank that all its matches share.
+    document_rank: f32,
+    /// No match will be sent, so their positions do not matter.
+    pub(super) counts_only: bool,
+    pub(super) matched: bool,
+    /// The patterns that contribute, when the document was evaluated.
+    pub(super) patterns: PatternSet,
+    /// Set by the first match that is deferred.
+    name: Option<Arc<DocumentName>>,
+    /// For the packer.
+    buffers: BatchBuffers,
+    packer: Option<BatchPacker<'a>>,
+}
+
+impl<'a> DocumentMatches<'a> {
+    /// `buffers` are empty.
+    pub(super) fn new(
+        task: ShardTask<'a>,
+        document: Document<'a>,
+        package: &'a [u8],
+        buffers: BatchBuffers,
+    ) -> Self {
+        let query = task.request.query;
+        let rank = rank::document_rank(document.static_rank, document.path, &query.literals);
+        let highest = rank::document_bound(rank, query.finds_names);
+        DocumentMatches {
+            task,
+            document,
+            package,
+            document_rank: rank,
+            counts_only: task.request.want == Want::Count || task.threshold.leaves_out(highest),
+            matched: false,
+            patterns: PatternSet::default(),
+            name: None,
+            buffers,
+            packer: None,
+        }
+    }
+
+    /// Returns whether no further match of the document is wanted.
+    pub(super) fn is_done(&self) -> bool {
+        self.matched && self.task.request.want == Want::Documents
+    }
+
+    /// Adds a match; `line` includes its end, and `ranges` are in what is before the end.
+    pub(super) fn push(
+        &mut self,
+        position: LinePosition,
+        line: &[u8],
+        ranges: &[(usize, usize)],
+        out: &mut UnitResult,
+    ) -> Result<(), ShardError> {
+        let line_rank = rank::line_rank(scan::without_end(line), ranges.iter().copied());
+        let rank = self.document_rank + line_rank;
+        if let Some(limit) = self.task.request.top_k() {
+            self.defer(position, rank, limit, &mut out.pending);
+            return Ok(());
+        }
+        self.pack(position, line, rank, ranges, &mut out.packed)
+    }
+
+    /// Adds the document's name as a match; `ranges` are in its path.
+    pub(super) fn push_name(
+        &mut self,
+        ranges: &[(usize, usize)],
+        out: &mut UnitResult,
+    ) -> Result<(), ShardError> {
+        if let Some(limit) = self.task.request.top_k() {
+            let position = LinePosition::of_name(&self.document, 0);
+            self.defer(position, self.name_rank(ranges), limit, &mut out.pending);
+            return Ok(());
+        }
+        self.pack_name(ranges, &mut out.packed)
+    }
+
+    /// Returns the rank of the document's name. It is that of a file name when names are searched, else
+    /// that of a line.
+    fn name_rank(&self, ranges: &[(usize, usize)]) -> f32 {
+        let (path, query) = (self.document.path, self.task.request.query);
+        let rank = if query.finds_names {
+            rank::name_rank(path, &query.literals)
+        } else {
+            rank::line_rank(path, ranges.iter().copied())
+        };
+        self.document_rank + rank
+    }
+
+    /// Keeps a match for later, since a better one may displace it.
+    fn defer(
+        &mut self,
+        position: LinePosition,
+        rank: f32,
+        limit: usize,
+        pending: &mut PendingMatches,
+    ) {
+        if self.task.threshold.leaves_out(rank) {
+            return;
+        }
+        let (package, path) = (self.package, self.document.path);
+        let name = self
+            .name
+            .get_or_insert_with(|| DocumentName::new(package, path));
+        let pending_match = PendingMatch {
+            key: SortKey::new(rank, Arc::clone(name), position.number),
+            document: self.document.id,
+            position,
+            patterns: self.patterns,
+        };
+        pending.push(pending_match, limit);
+    }
+
+    pub(super) fn pack(
+        &mut self,
+        position: LinePosition,
+        line: &[u8],
+        rank: f32,
+        ranges: &[(usize, usize)],
+        out: &mut Packed,
+    ) -> Result<(), ShardError> {
+        self.packer()?.push(position, line, rank, ranges, out)
+    }
+
+    pub(super) fn pack_name(
+        &mut self,
+        ranges: &[(usize, usize)],
+        out: &mut Packed,
+    ) -> Result<(), ShardError> {
+        let rank = self.name_rank(ranges);
+        self.packer()?.push_name(rank, ranges, out);
+        Ok(())
+    }
+
+    fn packer(&mut self) -> Result<&mut BatchPacker<'a>, ShardError> {
+        Ok(match &mut self.packer {
+            Some(packer) => packer,
+            none => none.insert(BatchPacker::new(
+                (self.task.shard, self.task.index),
+                self.document.clone(),
+                self.package,
+                self.task.request.context_lines,
+                mem::take(&mut self.buffers),
+            )?),
+        })
+    }
+
+    /// Packs what is left, and returns the empty buffers.
+    pub(super) fn finish(self, out: &mut Packed) -> Result<BatchBuffers, ShardError> {
+        match self.packer {
+            Some(packer) => packer.finish(out),
+            None => Ok(self.buffers),
+        }
+    }
+}
