@@ -4,7 +4,7 @@ use index::corpus::{self, BINARY_HEAD_BYTES, ReadOutcome, SkipReason, Source, Wa
 use std::fs;
 use std::path::Path;
 
-#[path = "../../../../src/index/ranks.rs"]
+#[path = "../../../../src/commands/index/popularity.rs"]
 mod popularity;
 
 /// A directory that is a package, for as long as this thread lives: its files are replaced.

@@ -27,7 +27,7 @@ use tower_service::Service;
 
 pub(super) use seeds::seeds;
 
-#[path = "../../../../src/local.rs"]
+#[path = "../../../../src/in_process/backend.rs"]
 mod local;
 
 /// What a query may take here. The index has a few kilobytes, so that only a pattern can take long.
