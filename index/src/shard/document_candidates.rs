@@ -1,33 +1,34 @@
-//! From a query of documents and filters to the documents that they do not rule out, and to those of
-//! their blocks that patterns can match in.
+//! From a document query and filters to the documents that they do not rule out, and to the blocks
+//! of these documents in which patterns can match.
 //!
-//! Unlike [`Candidates`](super::Candidates), which are blocks, these are documents: they may be
-//! found by their names, and those without a line have no block.
-//! **Invariant:** no document that the filters leave and the query holds of is missing, and no block
-//! of one in which a pattern can match.
+//! [`Candidates`](super::Candidates) are blocks; these are documents. A document may match by its
+//! name alone, and an empty document has no block.
+//! **Invariant:** every document that the filters accept and the query holds for is included, and
+//! so is every block of it in which a pattern can match.
 
-use super::inside::Inside;
-use super::{BlockId, DocId, Shard, ShardError, ranges};
+use super::error::ShardError;
+use super::evaluate::Evaluator;
+use super::{BlockId, DocId, Shard, ranges};
 use crate::filter::Filters;
 use crate::format::Section;
 use crate::plan::{DocumentQuery, TrigramQuery};
 use crate::posting;
 use std::ops::Range;
 
-/// Documents, and where to look in them.
+/// Documents that may match, and the blocks in which to look for matches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DocumentCandidates {
-    /// The documents' numbers, in ranges that ascend, with something else between any two.
+    /// The documents: ascending ranges of ids, none empty, never two that touch.
     pub documents: Vec<Range<u32>>,
-    /// The blocks to look at, ascending, all of these documents; `None`: all of theirs.
+    /// The blocks to look at, ascending, all in these documents; `None` means all their blocks.
     pub blocks: Option<Vec<u32>>,
-    /// How many blocks there are to look at.
+    /// Number of blocks to look at.
     pub block_count: u64,
 }
 
 impl Shard {
-    /// The live documents that neither `query` nor `filters` rule out, and those of their blocks that
-    /// satisfy one of `looks`. `stop` is asked as for
+    /// Returns the live documents that neither `query` nor `filters` rule out, and their blocks that
+    /// satisfy one of `looks`; `None` when `stop` returned true. `stop` is asked as in
     /// [`filtered_candidates`](Self::filtered_candidates).
     pub fn document_candidates(
         &self,
@@ -36,17 +37,17 @@ impl Shard {
         filters: &Filters,
         stop: &dyn Fn() -> bool,
     ) -> Result<Option<DocumentCandidates>, ShardError> {
-        let packages = self.documents_of_packages(filters, stop)?;
+        let packages = self.documents_of_accepted_packages(filters, stop)?;
         let blocks = self.blocks_of_documents(&packages)?;
-        let inside = Inside::new(self, &blocks, stop);
-        let documents = match self.documents_with(query, &inside)? {
+        let evaluator = Evaluator::new(self, &blocks, stop);
+        let documents = match self.documents_with(query, &evaluator)? {
             None => packages,
             Some(documents) => joined(&documents),
         };
-        let Some(documents) = self.documents_filtered(documents, filters, stop)? else {
+        let Some(documents) = self.accepted_documents(documents, filters, stop)? else {
             return Ok(None);
         };
-        let blocks = self.blocks_to_look_at(&documents, looks, &inside)?;
+        let blocks = self.blocks_to_look_at(&documents, looks, &evaluator)?;
         self.intact()?;
         let block_count = match &blocks {
             Some(blocks) => blocks.len() as u64,
@@ -63,27 +64,27 @@ impl Shard {
         Ok(Some(candidates).filter(|_| !stop()))
     }
 
-    /// The documents of the live packages that the filters by package leave.
-    fn documents_of_packages(
+    /// Returns the documents of the live packages that the package filters accept.
+    fn documents_of_accepted_packages(
         &self,
         filters: &Filters,
         stop: &dyn Fn() -> bool,
     ) -> Result<Vec<Range<u32>>, ShardError> {
-        let mut left = Vec::new();
+        let mut accepted = Vec::new();
         for package in self.live_packages() {
             if stop() {
                 break;
             }
             let package = self.package(package)?;
             if filters.accepts_package(package.directory) {
-                ranges::push(&mut left, package.documents)
+                ranges::push(&mut accepted, package.documents)
                     .ok_or_else(|| self.corrupt(Section::Packages, "order of packages"))?;
             }
         }
-        Ok(left)
+        Ok(accepted)
     }
 
-    /// The blocks of ranges of documents.
+    /// Returns the blocks of ranges of documents.
     fn blocks_of_documents(&self, documents: &[Range<u32>]) -> Result<Vec<Range<u32>>, ShardError> {
         let mut blocks = Vec::new();
         for range in documents {
@@ -95,21 +96,21 @@ impl Shard {
         Ok(blocks)
     }
 
-    /// The documents with blocks that satisfy a query, ascending; `None`: all.
+    /// Returns the documents for which a query holds, ascending; `None` means all.
     fn documents_with(
         &self,
         query: &DocumentQuery,
-        inside: &Inside<'_>,
+        evaluator: &Evaluator<'_>,
     ) -> Result<Option<Vec<u32>>, ShardError> {
         match query {
             DocumentQuery::Block(query) => {
-                let blocks = inside.blocks(query)?;
+                let blocks = evaluator.blocks(query)?;
                 blocks.map(|blocks| self.documents_of(&blocks)).transpose()
             }
             DocumentQuery::And(parts) => {
                 let mut left: Option<Vec<u32>> = None;
                 for part in parts {
-                    match (&mut left, self.documents_with(part, inside)?) {
+                    match (&mut left, self.documents_with(part, evaluator)?) {
                         (_, None) => {}
                         (None, documents) => left = documents,
                         (Some(left), Some(documents)) => posting::retain_common(left, &documents),
@@ -123,7 +124,7 @@ impl Shard {
             DocumentQuery::Or(parts) => {
                 let mut all = Vec::new();
                 for part in parts {
-                    match self.documents_with(part, inside)? {
+                    match self.documents_with(part, evaluator)? {
                         None => return Ok(None),
                         Some(documents) => all.extend(documents),
                     }
@@ -135,22 +136,19 @@ impl Shard {
         }
     }
 
-    /// The documents that blocks, which ascend, belong to.
+    /// Returns the documents that hold the ascending `blocks`.
     fn documents_of(&self, blocks: &[u32]) -> Result<Vec<u32>, ShardError> {
         let (mut documents, mut rest) = (Vec::new(), blocks);
         while let Some(&block) = rest.first() {
-            let document = self.document(self.document_of(BlockId(block))?)?;
-            if !document.blocks.contains(&block) {
-                return Err(self.inconsistent("a block of no document"));
-            }
+            let document = self.document_with(BlockId(block))?;
             documents.push(document.id.0);
             rest = &rest[rest.partition_point(|&block| block < document.blocks.end)..];
         }
         Ok(documents)
     }
 
-    /// What the filters by path and language leave of documents; `None`: it was stopped.
-    fn documents_filtered(
+    /// Returns those of `documents` that the document filters accept; `None` when it was stopped.
+    fn accepted_documents(
         &self,
         documents: Vec<Range<u32>>,
         filters: &Filters,
@@ -159,29 +157,29 @@ impl Shard {
         if !filters.has_document_filters() {
             return Ok(Some(documents));
         }
-        let mut left = Vec::new();
+        let mut accepted = Vec::new();
         for id in documents.into_iter().flatten() {
             if stop() {
                 return Ok(None);
             }
-            if self.leaves(filters, &self.document(DocId(id))?)? {
-                ranges::push(&mut left, id..id + 1)
+            if self.is_accepted(filters, &self.document(DocId(id))?)? {
+                ranges::push(&mut accepted, id..id + 1)
                     .ok_or_else(|| self.inconsistent("order of documents"))?;
             }
         }
-        Ok(Some(left))
+        Ok(Some(accepted))
     }
 
-    /// Of the documents' blocks those that satisfy one of `looks`; `None`: all.
+    /// Returns the documents' blocks that satisfy one of `looks`; `None` means all.
     fn blocks_to_look_at(
         &self,
         documents: &[Range<u32>],
         looks: &[&TrigramQuery],
-        inside: &Inside<'_>,
+        evaluator: &Evaluator<'_>,
     ) -> Result<Option<Vec<u32>>, ShardError> {
         let mut all = Vec::new();
         for look in looks {
-            match inside.blocks(look)? {
+            match evaluator.blocks(look)? {
                 None => return Ok(None),
                 Some(blocks) => all.extend(blocks),
             }
@@ -198,7 +196,7 @@ impl Shard {
     }
 }
 
-/// Numbers that ascend, as ranges.
+/// Converts ascending numbers to ranges.
 fn joined(numbers: &[u32]) -> Vec<Range<u32>> {
     let mut joined: Vec<Range<u32>> = Vec::new();
     for &number in numbers {

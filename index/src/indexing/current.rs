@@ -1,11 +1,11 @@
-//! The index that is there, and how it becomes the next one.
+//! The current index, and its change into the next one.
 //!
 //! **Invariant:** nothing that the manifest names is changed or removed before the next manifest is
 //! in place.
 
-use super::fate::Fate;
-use super::joined::Written;
-use super::{BuildError, Outcome, ReadStats, Report, write_error};
+use super::error::BuildError;
+use super::report::{Outcome, ReadStats, Report};
+use super::shard_assembly::NewShards;
 use crate::directory::{self, MANIFEST, open_shard};
 use crate::file::{self, AtomicFile};
 use crate::manifest::{Manifest, Options, PackageEntry, ShardEntry};
@@ -16,31 +16,31 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-/// What an index consists of.
-pub(super) struct Present<'a> {
+/// The shards of an index that is being updated.
+pub(super) struct CurrentIndex<'a> {
     pub(super) directory: &'a Path,
-    /// The manifest that is in place, if there is one that is to be updated.
+    /// The manifest that is in place, if there is one to be updated.
     manifest: Option<Manifest>,
-    /// Those of the next one.
+    /// The options of the next manifest.
     options: Options,
-    pub(super) shards: Vec<Held>,
-    /// The packages of that manifest.
+    pub(super) shards: Vec<CurrentShard>,
+    /// Directories' names of the packages that are live in the manifest.
     before: HashSet<Vec<u8>>,
-    /// Those of them that were in shards which cannot be opened.
+    /// Those of them whose shard cannot be opened.
     lost: HashSet<Vec<u8>>,
     pub(super) report: Report,
 }
 
 /// A shard of the index.
-pub(super) struct Held {
+pub(super) struct CurrentShard {
     pub(super) entry: ShardEntry,
     pub(super) shard: Arc<Shard>,
 }
 
-impl<'a> Present<'a> {
-    /// An index without anything.
-    pub(super) fn none(directory: &'a Path, options: Options) -> Self {
-        Present {
+impl<'a> CurrentIndex<'a> {
+    /// An index without shards.
+    pub(super) fn empty(directory: &'a Path, options: Options) -> Self {
+        CurrentIndex {
             directory,
             manifest: None,
             options,
@@ -51,15 +51,15 @@ impl<'a> Present<'a> {
         }
     }
 
-    /// The index in `directory`, if there is one. With `prune`, one whose manifest is of no use is
-    /// as good as none.
+    /// Opens the index in `directory`, if there is one. With `prune`, an index whose manifest cannot
+    /// be used counts as none.
     pub(super) fn open(
         directory: &'a Path,
         options: Options,
         prune: bool,
     ) -> Result<Self, BuildError> {
-        let mut present = Present::none(directory, options);
-        present.manifest = match directory::read_manifest(directory) {
+        let mut current = CurrentIndex::empty(directory, options);
+        current.manifest = match directory::read_manifest(directory) {
             Ok(manifest) => Some(manifest),
             Err(directory::IndexError::NotAnIndex { .. }) => None,
             Err(directory::IndexError::Manifest { .. }) if prune => None,
@@ -68,84 +68,83 @@ impl<'a> Present<'a> {
             }
             Err(error) => return Err(error.into()),
         };
-        for entry in present
-            .manifest
-            .clone()
-            .into_iter()
-            .flat_map(|old| old.shards)
-        {
-            present.hold(entry)?;
+        let shards = current.manifest.iter().flat_map(|old| old.shards.clone());
+        for entry in shards.collect::<Vec<_>>() {
+            current.open_shard(entry)?;
         }
-        Ok(present)
+        Ok(current)
     }
 
-    fn hold(&mut self, entry: ShardEntry) -> Result<(), BuildError> {
+    fn open_shard(&mut self, entry: ShardEntry) -> Result<(), BuildError> {
         let directories: Vec<_> = entry
             .live()
             .map(|package| package.directory.clone())
             .collect();
         self.before.extend(directories.iter().cloned());
         match open_shard(self.directory, &entry, &[]) {
-            Ok(shard) => self.shards.push(Held { entry, shard }),
+            Ok(shard) => self.shards.push(CurrentShard { entry, shard }),
             Err(error) if is_damage(&error) => self.lost.extend(directories),
             Err(error) => return Err(error.into()),
         }
         Ok(())
     }
 
-    /// Removes what an interrupted build has left.
+    /// Removes files that an interrupted build has left.
     pub(super) fn remove_leftovers(&self) -> Result<(), BuildError> {
         self.remove_others(&self.manifest)
     }
 
-    /// The options of the index that was there.
+    /// The options that the index was built with.
     pub(super) fn options(&self) -> Option<Options> {
         self.manifest.as_ref().map(|manifest| manifest.options)
     }
 
-    /// The packages of the index that was there.
+    /// Directories' names of the packages that were live before the update.
     pub(super) fn before(&self) -> &HashSet<Vec<u8>> {
         &self.before
     }
 
-    /// Those of them that cannot be had any more.
+    /// Those of them whose shard cannot be opened.
     pub(super) fn lost(&self) -> &HashSet<Vec<u8>> {
         &self.lost
     }
 
-    /// The packages that count.
+    /// Iterates over the live packages.
     pub(super) fn live(&self) -> impl Iterator<Item = &PackageEntry> {
-        self.shards.iter().flat_map(|held| held.entry.live())
+        self.shards.iter().flat_map(|shard| shard.entry.live())
     }
 
-    /// Makes dead what is to go and what has been read again, and drops shards without anything
-    /// else.
-    pub(super) fn bury(&mut self, fate: &Fate, written: &Written) -> Result<(), BuildError> {
+    /// Marks packages as dead that have been written again or for which `is_dead` holds, and drops
+    /// shards without a live package.
+    pub(super) fn mark_dead(
+        &mut self,
+        outcome: Outcome,
+        written: &NewShards,
+        is_dead: impl Fn(&[u8]) -> bool,
+    ) -> Result<(), BuildError> {
         if self.manifest.is_some() {
-            self.report.outcome = fate.outcome();
+            self.report.outcome = outcome;
         }
         let read: HashSet<_> = written.live().map(|package| &package.directory).collect();
-        for held in &mut self.shards {
-            for package in &mut held.entry.packages {
-                package.is_dead |=
-                    read.contains(&package.directory) || fate.is_dead(&package.directory);
+        for shard in &mut self.shards {
+            for package in &mut shard.entry.packages {
+                package.is_dead |= read.contains(&package.directory) || is_dead(&package.directory);
             }
         }
         self.shards
-            .retain(|held| held.entry.live().next().is_some());
-        for held in &mut self.shards {
-            let dead = held.entry.dead();
-            if dead != held.shard.dead() {
-                held.shard = Arc::new(held.shard.with_dead(dead)?);
+            .retain(|shard| shard.entry.live().next().is_some());
+        for shard in &mut self.shards {
+            let dead = shard.entry.dead();
+            if dead != shard.shard.dead() {
+                shard.shard = Arc::new(shard.shard.with_dead(dead)?);
             }
         }
         Ok(())
     }
 
-    /// Adds shards of what has been read.
-    pub(super) fn add_read(&mut self, written: Written) -> Result<(), BuildError> {
-        let before = self.live().count() as u64;
-        self.report.kept = before;
+    /// Adds the shards of the packages that were read from the sources.
+    pub(super) fn add_read(&mut self, written: NewShards) -> Result<(), BuildError> {
+        self.report.kept = self.live().count() as u64;
         self.report.read = ReadStats {
             packages: written.packages,
             documents: written.documents,
@@ -164,24 +163,29 @@ impl<'a> Present<'a> {
         self.report.written_bytes += file_bytes;
         for entry in shards {
             let shard = open_shard(self.directory, &entry, &[])?;
-            self.shards.push(Held { entry, shard });
+            self.shards.push(CurrentShard { entry, shard });
         }
         Ok(())
     }
 
-    /// Puts the next manifest in place, if it is another one, and removes what it does not name.
+    /// Puts the next manifest in place, unless it equals the current one, and removes the files that
+    /// it does not name.
     pub(super) fn publish(mut self) -> Result<Report, BuildError> {
         let manifest = Some(Manifest {
             options: self.options,
-            shards: self.shards.iter().map(|held| held.entry.clone()).collect(),
+            shards: self
+                .shards
+                .iter()
+                .map(|shard| shard.entry.clone())
+                .collect(),
         });
         let text = manifest.as_ref().map(Manifest::render).unwrap_or_default();
-        // What was lost has been read again: who has the damaged shard open must hear of the new one,
-        // though it may have the same name.
+        // When a lost shard was written again, possibly with the same name, processes that have the
+        // damaged one open must notice, so the manifest is replaced although it is equal.
         if manifest == self.manifest && self.lost.is_empty() {
             self.report.outcome = Outcome::Unchanged;
         } else {
-            replace_manifest(self.directory, &text).map_err(write_error(self.directory))?;
+            replace_manifest(self.directory, &text).map_err(BuildError::write(self.directory))?;
             self.report.written_bytes += text.len() as u64;
         }
         self.remove_others(&manifest)?;
@@ -197,7 +201,7 @@ impl<'a> Present<'a> {
         report.dropped = dropped;
         report.shards = self.shards.len() as u64;
         report.file_bytes = manifest_bytes;
-        for Held { shard, .. } in &self.shards {
+        for CurrentShard { shard, .. } in &self.shards {
             let counts = shard.live_counts();
             report.packages += u64::from(counts.packages);
             report.documents += u64::from(counts.documents);
@@ -206,20 +210,13 @@ impl<'a> Present<'a> {
         }
     }
 
-    /// Removes shards that `manifest` does not name, and what an interrupted build has left.
+    /// Removes shards that `manifest` does not name, and files that an interrupted build has left.
     pub(super) fn remove_others(&self, manifest: &Option<Manifest>) -> Result<(), BuildError> {
-        remove_others(self.directory, manifest).map_err(write_error(self.directory))
+        remove_others(self.directory, manifest).map_err(BuildError::write(self.directory))
     }
 }
 
-impl Written {
-    /// The packages that have been written.
-    fn live(&self) -> impl Iterator<Item = &PackageEntry> {
-        self.shards.iter().flat_map(ShardEntry::live)
-    }
-}
-
-/// Whether only reading the packages again can help.
+/// Whether the shard is lost and its packages must be read again.
 fn is_damage(error: &directory::IndexError) -> bool {
     match error {
         directory::IndexError::Swapped { .. } => true,
