@@ -141,7 +141,7 @@ fn check_changed(manifest: bool, change: impl FnOnce(&mut Vec<u8>), says: &[&str
 
 #[test]
 fn indexes_of_a_newer_format() {
-    let says = ["format 2; this version of Trawl reads format 1: update it, or build the index"];
+    let says = ["format 2; this version of Trawl reads format 1: update Trawl, or build the index"];
     check_changed(true, |bytes| bytes["trawl-index ".len()] = b'2', &says);
     check_changed(
         false,

@@ -106,11 +106,11 @@ fn packages_are_removed_and_pruned() {
         ),
         (
             "--remove sed S/sed_4.9",
-            "`sed_4.9` is to be removed, and it is among the sources",
+            "`sed_4.9` is to be removed and is also among the sources",
         ),
         (
             "--no-ignore S/sed_4.9",
-            "but not given are i3-wm_4.22; name their directories too",
+            "but these are not among the sources: i3-wm_4.22; name their directories too",
         ),
         ("--prune", "required"),
         ("", "required"),

@@ -12,7 +12,6 @@ mod dcs_api;
 mod disconnects;
 mod filters;
 mod frontend_restart;
-mod fuzz;
 mod home;
 mod http;
 mod http_errors;
