@@ -1,15 +1,14 @@
 //! `trawl frontend`: searches backends, and answers people and programs over HTTP.
 
-use crate::keys::Keys;
+use crate::access::Access;
 use crate::limits::Limits;
 use crate::{size, terminal};
 use anyhow::{Context, Result};
 use axum::serve::ListenerExt;
-use frontend::{Backend, Config, Frontend};
+use frontend::{Backend, Coordinator};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
 use tokio::net::TcpListener;
 
 /// Search backends, and answer over HTTP
@@ -32,7 +31,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     limits: Limits,
     #[command(flatten)]
-    keys: Keys,
+    access: Access,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
@@ -41,23 +40,20 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
 }
 
 async fn serve(arguments: &Arguments) -> Result<ExitCode> {
-    let api_keys = arguments.keys.read()?;
+    let options = arguments.access.options()?;
     let listener = listen(&arguments.listen).await?;
     let metrics = record_metrics()?;
     std::fs::create_dir_all(&arguments.spool)
         .with_context(|| format!("{}: cannot be created", arguments.spool.display()))?;
-    let config = Config {
-        api_keys,
-        ..arguments.limits.config(&arguments.spool, arguments.memory)
-    };
+    let config = arguments.limits.config(&arguments.spool, arguments.memory);
     let backends = arguments
         .backends
         .iter()
         .cloned()
         .map(Backend::tcp)
         .collect();
-    let frontend = Frontend::start(config, backends)?;
-    answer(listener, frontend, metrics).await
+    let frontend = Coordinator::start(config, backends)?;
+    answer(listener, web::app(frontend, options, metrics)).await
 }
 
 /// Binds the address that people and programs will use.
@@ -81,18 +77,14 @@ pub(crate) fn record_metrics() -> Result<PrometheusHandle> {
 }
 
 /// Prints the address and answers until the process is told to end.
-pub(crate) async fn answer(
-    listener: TcpListener,
-    frontend: Arc<Frontend>,
-    metrics: PrometheusHandle,
-) -> Result<ExitCode> {
+pub(crate) async fn answer(listener: TcpListener, app: axum::Router) -> Result<ExitCode> {
     println!("http://{}/", listener.local_addr()?);
     let listener = listener.tap_io(|stream| {
         // Without it an answer is slower, not wrong.
         let _ = stream.set_nodelay(true);
     });
     tokio::select! {
-        result = axum::serve(listener, frontend::app(frontend, metrics)) => result?,
+        result = axum::serve(listener, app) => result?,
         () = terminal::told_to_end() => {}
     }
     Ok(ExitCode::SUCCESS)

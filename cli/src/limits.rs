@@ -27,10 +27,6 @@ pub(crate) struct Limits {
     /// Log queries that take at least so long
     #[arg(long, value_name = "SECS", value_parser = seconds, default_value = "1")]
     slow_query: Duration,
-    /// A site whose pages may read the API, such as https://code.example.org, or * for all; give one
-    /// for each
-    #[arg(long = "cors-origin", value_name = "URL")]
-    cors_origins: Vec<String>,
 }
 
 /// A time in seconds, such as `2` or `0.5`.
@@ -51,7 +47,6 @@ impl Limits {
             queued_max: self.queued.into(),
             timeout_max: self.timeout_max,
             slow_query: self.slow_query,
-            cors_origins: self.cors_origins.clone(),
             ..Config::new(spool)
         }
     }

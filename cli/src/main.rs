@@ -4,6 +4,7 @@
 //! [`local`] (a backend in this process) and [`place`] (where things are kept when nobody says).
 //! Exit status: 0 done or found, 1 nothing found, 2 an error, 3 found, but not all of it.
 
+mod access;
 mod ask;
 mod backend;
 mod client;
@@ -13,7 +14,6 @@ mod frontend;
 mod health;
 mod index;
 mod inspect;
-mod keys;
 mod limits;
 mod local;
 mod place;

@@ -1,11 +1,11 @@
 //! `trawl serve`: everything in one process, from directories to a page in a browser.
 
+use crate::access::Access;
 use crate::index::BuildArguments;
-use crate::keys::Keys;
 use crate::limits::Limits;
 use crate::{local, place, size, terminal};
 use anyhow::{Context, Result, bail};
-use frontend::{Config, Frontend};
+use frontend::Coordinator;
 use index::corpus::{self, Source};
 use index::indexing::{self, Changes};
 use std::collections::HashSet;
@@ -39,7 +39,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     limits: Limits,
     #[command(flatten)]
-    keys: Keys,
+    access: Access,
     #[command(flatten)]
     build: BuildArguments,
     /// Directories of source
@@ -54,17 +54,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
 
 async fn serve(arguments: &Arguments) -> Result<ExitCode> {
     // Before the index is built: an address in use should not cost the time that takes.
-    let api_keys = arguments.keys.read()?;
+    let options = arguments.access.options()?;
     let listener = crate::frontend::listen(&arguments.listen).await?;
     let metrics = crate::frontend::record_metrics()?;
     let index = prepare_index(arguments)?;
     let backend = local::backend(&index)?;
     let start = |spool: &Path| {
-        let config = Config {
-            api_keys: api_keys.clone(),
-            ..arguments.limits.config(spool, arguments.search_memory)
-        };
-        Frontend::start(config, vec![backend.clone()])
+        let config = arguments.limits.config(spool, arguments.search_memory);
+        Coordinator::start(config, vec![backend.clone()])
     };
     let frontend = match &arguments.spool {
         Some(spool) => {
@@ -74,7 +71,7 @@ async fn serve(arguments: &Arguments) -> Result<ExitCode> {
         }
         None => place::with_free_spool("spool", start)?,
     };
-    crate::frontend::answer(listener, frontend, metrics).await
+    crate::frontend::answer(listener, web::app(frontend, options, metrics)).await
 }
 
 /// The directory of an index that is up to date.

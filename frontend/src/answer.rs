@@ -11,10 +11,10 @@ pub use text::{Text, Texts};
 use crate::assemble::Counts;
 use crate::assign::Known;
 use crate::documents::{self, Grouped};
+use crate::matches::Match;
 use crate::packages::{self, Package};
 use crate::query::Query;
 use crate::rank::{FrameAt, Pointer, unpack_frame};
-use crate::render::Match;
 use crate::run::{Explain, Missing, Outcome, Skipped};
 use crate::spool::{FrameReader, Held, RunSpool, SpoolError};
 use schema::frame;
@@ -176,7 +176,7 @@ impl Answer {
     }
 
     /// Whether reading it touches no disk. It is small then.
-    pub(crate) fn is_in_memory(&self) -> bool {
+    pub fn is_in_memory(&self) -> bool {
         let (on_disk, in_memory) = self.spool.held_bytes();
         on_disk == 0 && in_memory <= SMALL_BYTES
     }
@@ -208,7 +208,7 @@ impl Answer {
     }
 
     /// How many documents are listed in the order of their best match: all, or as many as are kept.
-    pub(crate) fn documents_listed(&self) -> Result<usize, SpoolError> {
+    pub fn documents_listed(&self) -> Result<usize, SpoolError> {
         match self.is_empty() {
             true => Ok(0),
             false => self.checked(documents::count(&self.spool.packages)),
@@ -216,12 +216,12 @@ impl Answer {
     }
 
     /// Documents in the order of their best match, those with these numbers of the listed.
-    pub(crate) fn document_list(&self, range: Range<usize>) -> Result<Vec<Grouped>, SpoolError> {
+    pub fn document_list(&self, range: Range<usize>) -> Result<Vec<Grouped>, SpoolError> {
         self.checked(documents::read(&self.spool.packages, range))
     }
 
     /// The matches with these places in the order.
-    pub(crate) fn matches_at(&self, places: &[u64]) -> Result<Vec<Match>, SpoolError> {
+    pub fn matches_at(&self, places: &[u64]) -> Result<Vec<Match>, SpoolError> {
         let mut pointers = Vec::new();
         for &place in places {
             if place >= self.counts.pointers {

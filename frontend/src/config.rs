@@ -33,14 +33,8 @@ pub struct Config {
     pub query_memory_bytes: u64,
     /// Bytes of a query's matches that stay in memory; one that has more is written to the spool.
     pub run_memory_bytes: u64,
-    /// Origins whose pages may read the API, such as `https://example.org`, or `*` for all; none: no
-    /// page but our own may.
-    pub cors_origins: Vec<String>,
     /// Whether the spool keeps finished queries when the frontend ends.
     pub durable: bool,
-    /// Who may use the API of Debian Code Search: those with one of these keys, or everybody when there
-    /// are none.
-    pub api_keys: Vec<String>,
     /// Is asked before every write to the spool; for tests of what fails.
     pub before_write: Option<BeforeWrite>,
 }
@@ -69,9 +63,7 @@ impl Config {
             memory_bytes: 256 << 20,
             query_memory_bytes: 64 << 20,
             run_memory_bytes: 64 << 10,
-            cors_origins: Vec::new(),
             durable: true,
-            api_keys: Vec::new(),
             before_write: None,
         }
     }

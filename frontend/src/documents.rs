@@ -28,15 +28,15 @@ use std::ops::Range;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// Documents that are listed: 3 MiB while they are counted, and nobody turns three thousand pages.
-pub(crate) const DOCUMENTS_MAX: usize = 32 << 10;
+pub const DOCUMENTS_MAX: usize = 32 << 10;
 
 /// A document with matches.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Grouped {
+pub struct Grouped {
     /// How many matches it has; none when not all matches were counted.
-    pub(crate) total: Option<u64>,
+    pub total: Option<u64>,
     /// Where in the order its first matches are, at most five.
-    pub(crate) first: Vec<u64>,
+    pub first: Vec<u64>,
 }
 
 /// What a document is known by: the hash of its name, and its package's id. Two documents of one

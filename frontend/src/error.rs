@@ -19,9 +19,6 @@ pub enum StartError {
     /// The spool directory cannot be used.
     #[error("the spool cannot be used")]
     Spool(#[from] SpoolError),
-    /// What is no origin of a page.
-    #[error("{0} is no origin: expected https://host, https://host:port, or *")]
-    BadOrigin(String),
     /// The operating system gives no thread.
     #[error("no thread for a backend's connection")]
     Thread(#[source] std::io::Error),

@@ -6,8 +6,8 @@
 //! stream pauses within it for longer than [`HOLD_MAX`] comes in pieces.
 
 use crate::live::Live;
+use crate::matches::Match;
 use crate::rank::FrameAt;
-use crate::render::Match;
 use crate::spool::{FrameReader, RunSpool, SpoolError};
 use schema::frame::Kind;
 use schema::message::BatchReader;
@@ -29,7 +29,7 @@ pub enum Followed {
 }
 
 /// Reads on where it left off.
-pub(crate) struct Follower {
+pub struct Follower {
     spool: Arc<RunSpool>,
     context_lines: u32,
     streams: Vec<Stream>,
@@ -63,7 +63,7 @@ impl Follower {
 
     /// Calls `each` with the documents that have arrived whole since the last time, until it breaks;
     /// with all that there are when the run `has_ended`.
-    pub(crate) fn read<B>(
+    pub fn read<B>(
         &mut self,
         has_ended: bool,
         each: &mut impl FnMut(Vec<Match>) -> ControlFlow<B>,
@@ -82,7 +82,7 @@ impl Follower {
     }
 
     /// Whether [`read`](Self::read) would find something.
-    pub(crate) fn has_more(&self) -> bool {
+    pub fn has_more(&self) -> bool {
         let mut streams = self.streams.iter();
         streams.any(|stream| stream.has_more(&self.spool) || stream.is_overdue())
     }

@@ -1,27 +1,27 @@
 //! The frontend: sends queries to the source backends, spools what they stream back, and shows it
 //! in pages.
 //!
-//! A [`Query`] is what the user typed, checked. [`Frontend::search`] starts a run of it, or joins
+//! A [`Query`] is what the user typed, checked. [`Coordinator::search`] starts a run of it, or joins
 //! the one that is under way; a [`Search`] is a client's hold on a run, an [`Answer`] its end:
 //! counts, what is missing, and the matches in total order, read from the spool when a page asks
-//! for them. [`app`] puts HTTP in front of all that.
+//! for them. The crate `web` answers HTTP with all that.
 //!
 //! Pure, without clock, file and socket: `query`, [`filter`], `assign` (who searches what), `run` (one
-//! query's state machine), `rank` (order), `facets` (counts), `listing` (one list of many), `name`,
-//! [`page`], [`render`]. The rim around them: `fanout` (connections to [`Backend`]s), `spool` (what has
+//! query's state machine), `rank` (order), `facets` (counts), `listing` (one list of many),
+//! [`page`], `matches`. The rim around them: `fanout` (connections to [`Backend`]s), `spool` (what has
 //! been received, in memory or on disk), `harvest` (what one stream has brought in), `assemble` (what
 //! pages are made from, at a run's end), `packages` and `documents` (a file of them), `live` (a run's
 //! threads and counters), `follow` (what it brings in, as it comes), `turns` (who runs when), `memory`,
-//! `frontend`, `http`.
+//! `coordinator`.
 //!
 //! ```
-//! use frontend::{Backend, Config, Frontend, Query};
+//! use frontend::{Backend, Config, Coordinator, Query};
 //! use schema::message::{Expr, Pattern};
 //!
 //! # let directory = tempfile::tempdir().unwrap();
 //! # let spool = directory.path();
 //! # tokio::runtime::Runtime::new().unwrap().block_on(async {
-//! let frontend = Frontend::start(Config::new(spool), vec![Backend::tcp("127.0.0.1:9")]).unwrap();
+//! let frontend = Coordinator::start(Config::new(spool), vec![Backend::tcp("127.0.0.1:9")]).unwrap();
 //! let pattern = Pattern { text: "fopen(".into(), ..Pattern::default() };
 //! let query = Query::new(Expr::Pattern(pattern), Query::CONTEXT_DEFAULT).unwrap();
 //! let answer = frontend.search(query).await.unwrap().finished().await.unwrap();
@@ -43,25 +43,23 @@ mod answer;
 mod assemble;
 mod assign;
 mod config;
+mod coordinator;
 mod documents;
 mod error;
 mod facets;
 mod fanout;
 pub mod filter;
 mod follow;
-mod frontend;
 mod harvest;
-mod http;
-mod listing;
+pub mod listing;
 mod live;
-mod measures;
+mod matches;
+pub mod measures;
 mod memory;
-mod name;
 mod packages;
 pub mod page;
 pub mod query;
 mod rank;
-pub mod render;
 mod run;
 mod runs;
 mod search;
@@ -74,19 +72,21 @@ mod turns;
 pub use answer::{Answer, Text, Texts, Timings};
 pub use assign::Known;
 pub use config::Config;
+pub use coordinator::{BackendStatus, Coordinator, Served};
+pub use documents::{DOCUMENTS_MAX, Grouped};
 pub use error::{FileError, SearchError, StartError};
 pub use fanout::{Backend, Stream};
-pub use follow::Followed;
-pub use frontend::{BackendStatus, Frontend, Served};
-pub use http::app;
+pub use follow::{Followed, Follower};
 pub use listing::Listing;
-pub use live::{BackendProgress, Progress};
-pub use name::package_name;
+pub use live::{BackendProgress, Progress, Standing};
+pub use matches::{ContextLine, Document, Match, Window};
 pub use packages::Package;
 pub use query::{
     BadQuery, CONTEXT_LINES_MAX, LIMIT_MAX, Limit, Notice, Parsed, QUERY_BYTES_MAX, Query,
     TYPED_BYTES_MAX, Typed, limits,
 };
+pub use rank::{BEST_MAX, Pointer};
 pub use run::{Explain, Missing, ShardId, Skipped, SkippedDocument};
 pub use search::Search;
+pub use similar::similar;
 pub use spool::{BeforeWrite, SpoolError};

@@ -32,7 +32,7 @@ impl Listing {
 }
 
 /// What an entry is ordered by, and what [`ListRequest::after`] is compared with.
-pub(crate) fn name(kind: ListKind, entry: &ListEntry) -> Vec<u8> {
+pub fn name(kind: ListKind, entry: &ListEntry) -> Vec<u8> {
     match kind {
         ListKind::Packages => entry.package.clone(),
         ListKind::Children => entry.path.clone(),

@@ -7,8 +7,8 @@
 mod meter;
 mod slot;
 
-pub use meter::{BackendProgress, Progress};
-pub(crate) use meter::{Meter, Standing};
+pub(crate) use meter::Meter;
+pub use meter::{BackendProgress, Progress, Standing};
 pub(crate) use slot::Slot;
 
 use crate::answer::{Answer, Timings};

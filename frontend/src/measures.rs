@@ -105,7 +105,7 @@ const HISTOGRAMS: &[(&str, &str)] = &[
 ];
 
 /// Tells whoever records what the names mean.
-pub(crate) fn describe() {
+pub fn describe() {
     for &(name, what) in COUNTERS {
         metrics::describe_counter!(name, what);
     }
@@ -118,7 +118,7 @@ pub(crate) fn describe() {
 }
 
 /// Records how long a phase took.
-pub(crate) fn phase(phase: &'static str, time: Duration) {
+pub fn phase(phase: &'static str, time: Duration) {
     metrics::histogram!("trawl_frontend_phase_seconds", "phase" => phase).record(time);
 }
 

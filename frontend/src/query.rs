@@ -29,7 +29,7 @@ mod typed;
 pub use bad::{BadQuery, Notice};
 pub(crate) use check::check_syntax;
 pub use limits::{CONTEXT_LINES_MAX, LIMIT_MAX, Limit, QUERY_BYTES_MAX, TYPED_BYTES_MAX, limits};
-pub(crate) use options::time;
+pub use options::time;
 pub(crate) use render::render;
 pub use render::{quoted, slashed};
 pub(crate) use text::Text;
@@ -166,7 +166,7 @@ impl Query {
 
     /// Names the run of this query over one generation. A name, not a proof: whoever finds a run
     /// under it compares the query as well.
-    pub(crate) fn identity(&self, generation: &str) -> String {
+    pub fn identity(&self, generation: &str) -> String {
         let mut hasher = FnvHasher::default();
         // Lengths are part of what `Hash` of strings and lists gives, so no two run together.
         (SCOPE, generation).hash(&mut hasher);

@@ -28,7 +28,7 @@ pub(crate) use merge::{Collision, Sorted, merge, merge_sorted};
 
 use rayon::slice::ParallelSliceMut;
 use rustc_hash::FxHashMap;
-use std::hash::Hasher;
+use schema::order::descending;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// Bytes of a backend's spool that a pointer can address.
@@ -37,12 +37,12 @@ pub(crate) const SPOOL_OFFSET_MAX: u64 = (1 << SPOOL_OFFSET_BITS) - 1;
 const SPOOL_OFFSET_BITS: u32 = 48;
 
 /// How many of the best matches are shown while a query runs.
-pub(crate) const BEST_MAX: usize = 10;
+pub const BEST_MAX: usize = 10;
 
 /// Stands for one match.
 #[derive(Clone, Copy, Debug, PartialEq, FromBytes, Immutable, IntoBytes, KnownLayout)]
 #[repr(C)]
-pub(crate) struct Pointer {
+pub struct Pointer {
     /// Rank and the hash's upper half; its lower half and the line.
     key: [u64; 2],
     frame: u64,
@@ -90,15 +90,6 @@ pub(crate) fn unpack_frame(frame: u64) -> FrameAt {
         (frame >> SPOOL_OFFSET_BITS) as u16,
         frame & SPOOL_OFFSET_MAX,
     )
-}
-
-/// Turns the order of `f32::total_cmp` into the reverse order of numbers.
-fn descending(rank: f32) -> u32 {
-    let bits = rank.to_bits();
-    match bits >> 31 {
-        1 => bits,
-        _ => !(bits | 1 << 31),
-    }
 }
 
 impl Pointer {
@@ -153,15 +144,6 @@ impl Pointer {
     fn ties_with(&self, other: &Pointer) -> bool {
         self.tie_key() == other.tie_key()
     }
-}
-
-/// FNV-1a 64 of a document's name; taken once a batch.
-pub(crate) fn path_hash(package: &[u8], path: &[u8]) -> u64 {
-    let mut hasher = fnv::FnvHasher::default();
-    hasher.write(package);
-    hasher.write(b"/");
-    hasher.write(path);
-    hasher.finish()
 }
 
 /// Sorts pointers by what they say themselves, for [`merge`].
@@ -301,11 +283,5 @@ mod tests {
         all.iter().for_each(|&pointer| best.offer(pointer));
         all.sort_unstable_by_key(Pointer::place);
         assert_eq!(best.pointers(), &all[..BEST_MAX]);
-    }
-
-    #[test]
-    fn the_hash_is_fnv_1a_of_the_joined_name() {
-        assert_eq!(path_hash(b"foo", b"bar"), 0x571d_17d6_ef2d_ef0d);
-        assert_eq!(path_hash(b"a", b"b/c"), path_hash(b"a/b", b"c"));
     }
 }

@@ -7,9 +7,9 @@ use crate::answer::{self, Answer};
 use crate::error::{RETRY_AFTER_S, SearchError};
 use crate::follow::{Followed, Follower};
 use crate::live::{Live, Progress, Standing};
+use crate::matches::Match;
 use crate::query::Query;
 use crate::rank::Pointer;
-use crate::render::Match;
 use crate::spool::SpoolError;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -76,17 +76,17 @@ impl Search {
     }
 
     /// Where the best matches so far are, and whether they are final.
-    pub(crate) fn standing(&self) -> Standing {
+    pub fn standing(&self) -> Standing {
         self.live.standing()
     }
 
     /// Changes whenever [`standing`](Self::standing) may have.
-    pub(crate) fn news(&self) -> watch::Receiver<()> {
+    pub fn news(&self) -> watch::Receiver<()> {
         self.live.news()
     }
 
     /// Reads matches. Blocks on the disk.
-    pub(crate) fn read(&self, pointers: &[Pointer]) -> Result<Vec<Match>, SpoolError> {
+    pub fn read(&self, pointers: &[Pointer]) -> Result<Vec<Match>, SpoolError> {
         let context_lines = self.live.query.context_lines();
         answer::read(&self.live.spool, pointers, context_lines)
     }
@@ -123,13 +123,13 @@ impl Search {
     }
 
     /// Reads what arrives.
-    pub(crate) fn follower(&self) -> Follower {
+    pub fn follower(&self) -> Follower {
         Follower::new(&self.live)
     }
 
     /// Returns when a [`follower`](Self::follower) may find more, or has waited for a while; for who
     /// has the [`news`](Self::news).
-    pub(crate) async fn more(&self, news: &mut watch::Receiver<()>) {
+    pub async fn more(&self, news: &mut watch::Receiver<()>) {
         tokio::select! {
             _ = self.live.settled() => {}
             // Not every frame is told of.
@@ -157,7 +157,7 @@ impl Search {
     }
 
     /// Whether the end had come before this client did.
-    pub(crate) fn was_there(&self) -> bool {
+    pub fn was_there(&self) -> bool {
         self.was_there
     }
 

@@ -12,7 +12,7 @@ const BEGINNING_BYTES_MIN: usize = 3;
 
 /// Those of these names that are like the one that was typed, the nearest first, each once: a third of
 /// its letters may be wrong, and one in any case.
-pub(crate) fn similar<N>(typed: impl AsRef<[u8]>, names: impl IntoIterator<Item = N>) -> Vec<N>
+pub fn similar<N>(typed: impl AsRef<[u8]>, names: impl IntoIterator<Item = N>) -> Vec<N>
 where
     N: AsRef<[u8]> + Ord,
 {

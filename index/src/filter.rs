@@ -19,10 +19,11 @@
 //! assert!(!filters.accepts_document(b"i3-wm_4.22", b"vendor/a.cc"));
 //! ```
 
-use crate::document::{extension, language, language_named, language_similar_to, split_version};
+use crate::document::{extension, language, language_named, language_similar_to};
 use crate::plan::{self, BadPattern};
 use globset::{GlobBuilder, GlobMatcher};
 use regex::bytes::{Regex, RegexBuilder};
+use schema::name::package_name;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -186,7 +187,7 @@ impl Predicate {
     fn holds(&self, directory: &[u8], path: &[u8]) -> bool {
         match &self.0 {
             Kind::Package(text) => {
-                text.is(split_version(directory).0) || (!text.is_regexp() && text.is(directory))
+                text.is(package_name(directory)) || (!text.is_regexp() && text.is(directory))
             }
             Kind::Path(text) => text.is(path),
             Kind::Name(text) => text.is(&[directory, b"/", path].concat()),

@@ -21,13 +21,14 @@ mod task;
 use crate::block::BLOCK_BYTES;
 use crate::corpus::{self, Source, Walk, WalkOptions};
 use crate::directory::{self, Lock};
-use crate::document::{Popularity, split_version};
+use crate::document::Popularity;
 use crate::manifest::Options;
 use crate::shard::{self, PackageId, Shard};
 use fate::Fate;
 use fnv::FnvHasher;
 use joined::{Joined, Written};
 use present::Present;
+use schema::name::package_name;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hasher;
 use std::io;
@@ -352,7 +353,7 @@ fn best_first(
 ) -> Vec<Package> {
     let package = |source: Source| Package {
         popularity: known
-            .get(split_version(&source.name).0)
+            .get(package_name(&source.name))
             .copied()
             .unwrap_or_default(),
         name: source.name.clone(),

@@ -1,8 +1,10 @@
-//! The words that Trawl's processes exchange.
+//! What Trawl's processes exchange, and the rules on which they must agree.
 //!
 //! A *frame* ([`frame`]) is the envelope: length, type, checksum. What it carries is one Cap'n
 //! Proto message, of a struct of `trawl.capnp`; [`message`] turns those to plain Rust structs and
 //! back, so that Cap'n Proto types appear at the two ends of a stream and nowhere else.
+//! Rules that every process must apply alike are here too: the order of matches ([`order`]) and
+//! the names of packages ([`name`]).
 //! This crate does no I/O: a socket, a pair of pipes and a test vector are read alike.
 //!
 //! ```
@@ -24,6 +26,8 @@
 
 pub mod frame;
 pub mod message;
+pub mod name;
+pub mod order;
 
 /// Generated from `trawl.capnp` by `scripts/generate`.
 #[rustfmt::skip]

@@ -1,7 +1,7 @@
 //! The top matches so far, for searches that want only the best ones.
 //!
-//! Matches are compared in the total order of pages . A match that is worse than all top matches so
-//! far is not sent, because enough better ones have been sent.
+//! Matches are compared in the total order of [`schema::order`]. A match that is worse than all top
+//! matches so far is not sent, because enough better ones have been sent.
 //!
 //! **Invariant:** what the emitter leaves out depends only on the matches before it. Workers may
 //! leave out more at any time, by comparing ranks with a [`Threshold`]. It only rises, so a match
@@ -11,6 +11,7 @@ use super::blocks::UNIT_BLOCKS;
 use crate::batch::LinePosition;
 use crate::document_matcher::PatternSet;
 use index::shard::DocId;
+use schema::order;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
@@ -186,34 +187,6 @@ impl PendingMatches {
 
     pub(super) fn into_vec(self) -> Vec<PendingMatch> {
         self.0
-    }
-}
-
-mod order {
-    pub(super) fn path_hash(package: &[u8], path: &[u8]) -> u64 {
-        const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
-        const PRIME: u64 = 0x0100_0000_01b3;
-        let bytes = package.iter().chain(b"/").chain(path);
-        bytes.fold(BASIS, |hash, &byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(PRIME)
-        })
-    }
-
-    pub(super) fn descending(rank: f32) -> u32 {
-        let bits = rank.to_bits();
-        if bits >> 31 == 1 {
-            bits
-        } else {
-            !(bits | 1 << 31)
-        }
-    }
-
-    pub(super) fn rank(descending: u32) -> f32 {
-        f32::from_bits(if descending >> 31 == 1 {
-            descending
-        } else {
-            !descending & !(1 << 31)
-        })
     }
 }
 

@@ -11,10 +11,11 @@ mod reply_builder;
 
 use crate::live_shards::Generation;
 use index::corpus::SkipReason;
-use index::document::{language, split_version};
+use index::document::language;
 use index::shard::{DocId, Document, Package, PackageId, Shard, ShardError};
 use reply_builder::ReplyBuilder;
 use schema::message::{ListEntry, ListKind, ListReply, ListRequest};
+use schema::name::package_name;
 use std::collections::BTreeMap;
 use std::time::UNIX_EPOCH;
 
@@ -137,7 +138,7 @@ fn is_requested(directory: &[u8], request: &ListRequest) -> bool {
 
 /// Returns whether `name` is the name of a package's directory, with or without the version.
 fn has_name(directory: &[u8], name: &[u8]) -> bool {
-    directory == name || split_version(directory).0 == name
+    directory == name || package_name(directory) == name
 }
 
 fn children_of(

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{Request, StatusCode};
-use frontend::{Config, Frontend};
+use frontend::{Config, Coordinator};
 use metrics_exporter_prometheus::PrometheusBuilder;
 use std::io::{Cursor, Read};
 use std::path::Path;
@@ -25,7 +25,7 @@ const CONNECT_MAX: Duration = Duration::from_secs(1);
 const ANSWER_BYTES_MAX: usize = 64 << 20;
 
 /// Starts a frontend over the index in `directory`, which keeps nothing. Needs a tokio runtime.
-pub(crate) fn over(directory: &Path) -> Result<Arc<Frontend>> {
+pub(crate) fn over(directory: &Path) -> Result<Arc<Coordinator>> {
     let backend = crate::local::backend(directory)?;
     place::with_free_spool("search", |spool| {
         let config = Config {
@@ -34,7 +34,7 @@ pub(crate) fn over(directory: &Path) -> Result<Arc<Frontend>> {
             query_memory_bytes: RUN_MEMORY_BYTES,
             ..Config::new(spool)
         };
-        Frontend::start(config, vec![backend.clone()])
+        Coordinator::start(config, vec![backend.clone()])
     })
 }
 
@@ -52,7 +52,7 @@ impl InProcess {
         let frontend = over(directory)?;
         wait_for_backends(&frontend);
         let metrics = PrometheusBuilder::new().build_recorder().handle();
-        let router = frontend::app(frontend, metrics);
+        let router = web::app(frontend, web::Options::default(), metrics);
         drop(guard);
         Ok(InProcess {
             runtime: Some(runtime),
@@ -62,7 +62,7 @@ impl InProcess {
 }
 
 /// A frontend says at once who is there, and connects meanwhile.
-fn wait_for_backends(frontend: &Frontend) {
+fn wait_for_backends(frontend: &Coordinator) {
     let started = Instant::now();
     let is_there = || frontend.backends().iter().all(|backend| backend.connected);
     while !is_there() && started.elapsed() < CONNECT_MAX {

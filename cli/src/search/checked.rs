@@ -4,7 +4,7 @@
 //! document and no line's number overflows.
 
 use anyhow::{Result, ensure};
-use frontend::render::{ContextLine, Match, Window};
+use frontend::{ContextLine, Match, Window};
 
 /// An error when a match cannot be as it is said to be.
 pub(super) fn check(found: &Match) -> Result<()> {
@@ -46,7 +46,7 @@ fn length(text: &[u8], window: Option<Window>) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use frontend::render::Document;
+    use frontend::Document;
     use std::sync::Arc;
 
     fn found() -> Match {

@@ -11,7 +11,7 @@ use super::summary::Summary;
 use super::tally::Counted;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use frontend::render::{Document, Match};
+use frontend::{Document, Match};
 use serde::Serialize;
 use std::time::Duration;
 

@@ -5,7 +5,7 @@
 use super::look::Look;
 use super::rows::{Row, rows};
 use crate::terminal::harmless;
-use frontend::render::{Document, Match};
+use frontend::{Document, Match};
 use std::ops::Range;
 
 /// Escape sequences in front of a path, a line's number and what matched, and behind each:

@@ -2,7 +2,7 @@
 //!
 //! **Invariant:** an address is printable ASCII, whatever names are in it.
 
-use frontend::render::Document;
+use frontend::Document;
 use percent_encoding::{AsciiSet, CONTROLS, percent_encode};
 
 /// What an address cannot have in it as it is; a path keeps its slashes.

@@ -6,8 +6,8 @@ use super::summary::{Explain, Summary};
 use super::whole::Whole;
 use crate::client;
 use anyhow::{Context, Result, bail};
-use frontend::render::{Document, Match};
-use frontend::{Answer, Followed, Frontend, Parsed, Search, SearchError};
+use frontend::{Answer, Coordinator, Followed, Parsed, Search, SearchError};
+use frontend::{Document, Match};
 use schema::message::FileRange;
 use std::path::Path;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub(super) fn search(index: &Path, parsed: &Parsed, output: &mut Output) -> Resu
 }
 
 async fn search_with(
-    frontend: &Arc<Frontend>,
+    frontend: &Arc<Coordinator>,
     parsed: &Parsed,
     output: &mut Output,
 ) -> Result<Summary> {
@@ -53,7 +53,7 @@ async fn search_with(
 }
 
 /// Prints what is found as it is found.
-fn follow(frontend: &Arc<Frontend>, search: &Search, output: &mut Output) -> Result<()> {
+fn follow(frontend: &Arc<Coordinator>, search: &Search, output: &mut Output) -> Result<()> {
     let whole = Whole::new(search.query(), output.look());
     let read = |document: &Document, offset, count| {
         read(frontend, document, FileRange::Bytes { offset, count })
@@ -90,7 +90,7 @@ fn summary(answer: &Answer) -> Summary {
 }
 
 /// Matches as they are in the answer's text, but for those of which it has only a part.
-fn print_plain(frontend: &Arc<Frontend>, answer: &Answer, output: &mut Output) -> Result<()> {
+fn print_plain(frontend: &Arc<Coordinator>, answer: &Answer, output: &mut Output) -> Result<()> {
     answer.for_each_text(|texts| {
         texts.iter().try_for_each(|text| match text.whole {
             true => Ok(output.print_bytes(text.bytes)?),
@@ -100,7 +100,7 @@ fn print_plain(frontend: &Arc<Frontend>, answer: &Answer, output: &mut Output) -
 }
 
 fn print(
-    frontend: &Arc<Frontend>,
+    frontend: &Arc<Coordinator>,
     answer: &Answer,
     range: std::ops::Range<usize>,
     output: &mut Output,
@@ -119,7 +119,7 @@ fn print(
     Ok(())
 }
 
-fn read(frontend: &Arc<Frontend>, document: &Document, range: FileRange) -> Result<Vec<u8>> {
+fn read(frontend: &Arc<Coordinator>, document: &Document, range: FileRange) -> Result<Vec<u8>> {
     let asked = frontend.file(&document.package, &document.path, range);
     let reply = tokio::runtime::Handle::current().block_on(asked)?;
     let reply = reply.context("a file is gone from the index")?;

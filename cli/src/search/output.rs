@@ -13,7 +13,7 @@ use super::summary::Summary;
 use super::tally::{Counted, Tally};
 use crate::size;
 use anyhow::Result;
-use frontend::render::Match;
+use frontend::Match;
 use std::io::{self, BufWriter, StdoutLock, Write};
 
 /// Bytes written at once.

@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use frontend::Query;
-use frontend::render::{ContextLine, Document, Match, Window};
+use frontend::{ContextLine, Document, Match, Window};
 use schema::message::Want;
 use serde::Deserialize;
 use std::io::{BufRead, BufReader, Read};

@@ -2,7 +2,7 @@
 //!
 //! **Invariant:** rows ascend, and no line is in two of them.
 
-use frontend::render::{ContextLine, Match};
+use frontend::{ContextLine, Match};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -5,7 +5,7 @@
 //! once they take more than [`MEMORY_BYTES_MAX`].
 //! **Invariant:** a match leaves as it came.
 
-use frontend::render::{ContextLine, Document, Match};
+use frontend::{ContextLine, Document, Match};
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Write};

@@ -2,7 +2,7 @@
 
 use super::rows::first_of;
 use super::shelf::path_key;
-use frontend::render::{Document, Match};
+use frontend::{Document, Match};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

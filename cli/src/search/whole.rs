@@ -4,7 +4,7 @@
 use super::checked::check;
 use anyhow::{Result, anyhow, bail};
 use frontend::Query;
-use frontend::render::{ContextLine, Document, Match};
+use frontend::{ContextLine, Document, Match};
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
 use schema::message::Pattern;

@@ -2,7 +2,6 @@
 
 use crate::home::Home;
 use crate::http::{get, get_with};
-use proptest::prelude::*;
 use serde_json::{Value, json};
 
 fn home() -> Home {
@@ -121,15 +120,5 @@ fn a_file_of_keys_that_is_none_is_an_error() {
     ] {
         let finished = home.run(&format!("serve --dcs-api-keys {file} src"));
         finished.check(file, 2, &[says]);
-    }
-}
-
-proptest! {
-    /// A frontend knows a package's name from its directory's as a backend does.
-    #[test]
-    fn names_are_split_as_backends_do(directory in "[a-c0-2._-]{0,12}") {
-        let directory = directory.as_bytes();
-        let (name, _) = index::document::split_version(directory);
-        prop_assert_eq!(frontend::package_name(directory), name);
     }
 }

@@ -8,7 +8,7 @@ use axum::body::{Body, to_bytes};
 use axum::http::Request;
 use backend::LiveShards;
 use backend::server::Options;
-use frontend::{Backend, Config, Frontend, Stream};
+use frontend::{Backend, Config, Coordinator, Stream};
 use index::corpus::sources;
 use index::indexing::{BuildOptions, Progress, build};
 use metrics_exporter_prometheus::PrometheusBuilder;
@@ -156,8 +156,12 @@ impl Site {
                 start(&part, &out, how, random.below(usize::MAX) as u64)
             });
             let config = Config::new(there.path().join("spool"));
-            let frontend = Frontend::start(config, backends.collect()).unwrap();
-            frontend::app(frontend, PrometheusBuilder::new().build_recorder().handle())
+            let frontend = Coordinator::start(config, backends.collect()).unwrap();
+            web::app(
+                frontend,
+                web::Options::default(),
+                PrometheusBuilder::new().build_recorder().handle(),
+            )
         });
         Site {
             runtime,

@@ -1,7 +1,7 @@
 //! All matches of an answer as text, straight from their frames.
 //!
 //! Text is what an export of millions of matches is made of, so it does not go through
-//! [`Match`](crate::render::Match): a chunk of the order is one buffer, filled frame by frame in the
+//! [`Match`](crate::matches::Match): a chunk of the order is one buffer, filled frame by frame in the
 //! spool's order, and then put into that of the answer. Chunks are made side by side and handed out
 //! one after the other.
 
@@ -26,7 +26,7 @@ const CHUNK_LEN_MIN: usize = 1000;
 /// Threads that make chunks. More do not make the writing of their output faster.
 const THREADS_MAX: usize = 4;
 
-/// A match as [`Match::write_text`](crate::render::Match::write_text) has it.
+/// A match as [`Match::write_text`](crate::matches::Match::write_text) has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Text<'a> {
     /// Its place in the order.

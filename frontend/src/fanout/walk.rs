@@ -12,11 +12,12 @@ use super::connection::{Lost, hello};
 use crate::facets::Facets;
 use crate::harvest::Harvest;
 use crate::live::Meter;
-use crate::rank::{Best, Origin, path_hash};
+use crate::rank::{Best, Origin};
 use crate::run::{Part, SkippedDocument, StreamEnd};
 use crate::spool::RunSpool;
 use schema::frame::{self, Decoder, Frame, Kind};
 use schema::message::{self, BatchReader, End, Failure, LineView, Progress, Skip};
+use schema::order::path_hash;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant, SystemTime};
 

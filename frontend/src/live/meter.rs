@@ -49,7 +49,7 @@ pub struct BackendProgress {
 
 impl Progress {
     /// Adds a backend.
-    pub(crate) fn add(&mut self, backend: BackendProgress) {
+    pub fn add(&mut self, backend: BackendProgress) {
         self.blocks_done += backend.blocks_done;
         self.blocks_total += backend.blocks_total;
         self.documents += backend.documents;
@@ -170,11 +170,11 @@ impl Meter {
 
 /// The best matches so far of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Standing {
+pub struct Standing {
     /// Best first, at most [`BEST_MAX`].
-    pub(crate) pointers: Vec<Pointer>,
+    pub pointers: Vec<Pointer>,
     /// Whether nothing that is still to come can change them.
-    pub(crate) is_final: bool,
+    pub is_final: bool,
 }
 
 impl Standing {

@@ -47,7 +47,8 @@ impl BadQuery {
         }
     }
 
-    pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
+    /// Adds what to write instead.
+    pub fn hint(self, hint: impl Into<String>) -> Self {
         BadQuery {
             hint: Some(hint.into()),
             ..self

@@ -63,7 +63,7 @@ impl Options {
 const TIME_EXPECTED: &str = "seconds, such as 2s or 0.5, or milliseconds, such as 500ms";
 
 /// Seconds (`2`, `0.5`, `2s`) or milliseconds (`500ms`), more than none.
-pub(crate) fn time(value: &str) -> Option<Duration> {
+pub fn time(value: &str) -> Option<Duration> {
     let (number, unit) = match value.strip_suffix("ms") {
         Some(number) => (number, 1e-3),
         None => (value.strip_suffix('s').unwrap_or(value), 1.0),

@@ -11,7 +11,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::CorpusError;
-use crate::document::PackageName;
+use schema::name::split_version;
 
 /// A package to be: a directory and its name.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -106,7 +106,7 @@ fn inside(given: &Path, directory: &Path) -> Result<Vec<Source>, CorpusError> {
 fn check_unique(sources: &[Source]) -> Result<(), CorpusError> {
     let mut seen = HashMap::new();
     for source in sources {
-        if let Some(first) = seen.insert(PackageName::parse(&source.name), source) {
+        if let Some(first) = seen.insert(split_version(&source.name), source) {
             return Err(CorpusError::Duplicate {
                 package: String::from_utf8_lossy(&first.name).into_owned(),
                 first: first.directory.clone(),

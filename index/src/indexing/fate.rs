@@ -3,8 +3,8 @@
 use super::present::Present;
 use super::{BuildError, Changes, Outcome};
 use crate::corpus::Source;
-use crate::document::split_version;
 use crate::manifest::Options;
+use schema::name::package_name;
 use std::collections::{HashMap, HashSet};
 
 /// What is given, and what is to go.
@@ -36,7 +36,7 @@ impl Fate {
         options: Options,
     ) -> Result<Fate, BuildError> {
         let given: HashSet<_> = sources.iter().map(|source| source.name.clone()).collect();
-        let name = |directory: &Vec<u8>| split_version(directory).0.to_vec();
+        let name = |directory: &Vec<u8>| package_name(directory).to_vec();
         let fate = Fate {
             given_names: given.iter().map(name).collect(),
             given,
@@ -74,7 +74,7 @@ impl Fate {
 
     /// Whether a package of the index is to be in it no more.
     fn is_dropped(&self, directory: &[u8]) -> bool {
-        let is_superseded = || self.given_names.contains(split_version(directory).0);
+        let is_superseded = || self.given_names.contains(package_name(directory));
         !self.given.contains(directory)
             && (self.prune || self.removed.contains(directory) || is_superseded())
     }
@@ -105,9 +105,8 @@ impl Fate {
 fn removed(present: &Present<'_>, names: &[Vec<u8>]) -> Result<HashSet<Vec<u8>>, BuildError> {
     let mut removed = HashSet::new();
     for name in names {
-        let is_meant = |directory: &&Vec<u8>| {
-            *directory == name || split_version(directory).0 == name.as_slice()
-        };
+        let is_meant =
+            |directory: &&Vec<u8>| *directory == name || package_name(directory) == name.as_slice();
         let mut meant = present.before().iter().filter(is_meant).peekable();
         if meant.peek().is_none() {
             return Err(BuildError::UnknownPackage {
@@ -125,8 +124,7 @@ fn nearest(present: &Present<'_>, name: &[u8]) -> Option<String> {
     let limit = (name.len() / 3).max(1);
     let name = words(name);
     let directories = present.before().iter().map(Vec::as_slice);
-    let names =
-        directories.flat_map(|directory| [directory, split_version(directory).0].map(words));
+    let names = directories.flat_map(|directory| [directory, package_name(directory)].map(words));
     let distances = names.map(|other| (strsim::levenshtein(&name, &other), other));
     let (distance, nearest) = distances.min()?;
     (distance <= limit).then_some(nearest)

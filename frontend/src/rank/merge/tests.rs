@@ -1,6 +1,7 @@
 use super::*;
-use crate::rank::{Origin, path_hash, sort};
+use crate::rank::{Origin, sort};
 use proptest::prelude::*;
+use schema::order::path_hash;
 
 impl From<Collision> for String {
     fn from(Collision: Collision) -> String {

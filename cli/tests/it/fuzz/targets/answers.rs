@@ -4,7 +4,7 @@ use super::wire;
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::Request;
-use frontend::{Backend, Config, Frontend, Stream};
+use frontend::{Backend, Config, Coordinator, Stream};
 use metrics_exporter_prometheus::PrometheusBuilder;
 use schema::frame::{Decoder, Kind};
 use std::io::{Read, Write};
@@ -41,8 +41,12 @@ fn site() -> &'static Site {
         config.grace = Duration::ZERO;
         let runtime = Runtime::new().expect("threads");
         let app = runtime.block_on(async {
-            let frontend = Frontend::start(config, vec![backend()]).expect("a free directory");
-            frontend::app(frontend, PrometheusBuilder::new().build_recorder().handle())
+            let frontend = Coordinator::start(config, vec![backend()]).expect("a free directory");
+            web::app(
+                frontend,
+                web::Options::default(),
+                PrometheusBuilder::new().build_recorder().handle(),
+            )
         });
         Site {
             runtime,

@@ -12,7 +12,7 @@ mod seeds;
 use axum::Router;
 use axum::body::{Body, Bytes, to_bytes};
 use axum::http::{HeaderMap, Request, StatusCode, header};
-use frontend::{Config, Frontend};
+use frontend::{Config, Coordinator};
 use index::corpus;
 use index::indexing::{BuildOptions, Progress, build};
 use metrics_exporter_prometheus::PrometheusBuilder;
@@ -82,10 +82,14 @@ fn site() -> &'static Site {
         let runtime = runtime.expect("threads");
         let app = runtime.block_on(async {
             let backend = local::backend(&there.path().join("index")).expect("an index");
-            let frontend = Frontend::start(config(there.path()), vec![backend]);
+            let frontend = Coordinator::start(config(there.path()), vec![backend]);
             let frontend = frontend.expect("a free directory");
             connected(&frontend).await;
-            frontend::app(frontend, PrometheusBuilder::new().build_recorder().handle())
+            web::app(
+                frontend,
+                web::Options::default(),
+                PrometheusBuilder::new().build_recorder().handle(),
+            )
         });
         Site {
             runtime,
@@ -126,7 +130,7 @@ fn config(there: &Path) -> Config {
     config
 }
 
-async fn connected(frontend: &Arc<Frontend>) {
+async fn connected(frontend: &Arc<Coordinator>) {
     while !frontend.backends().iter().all(|backend| backend.connected) {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }

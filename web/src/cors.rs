@@ -1,0 +1,106 @@
+//! Who may read answers from pages of other sites: nobody, unless the operator names them.
+//!
+//! There are no credentials here, so none are allowed: what a page elsewhere can read, whoever runs
+//! its script could have asked for.
+
+use super::dcs;
+use axum::http::{HeaderName, HeaderValue, Method, Uri, header};
+use std::time::Duration;
+use tower_http::cors::{AllowOrigin, CorsLayer};
+
+/// How long a browser need not ask again.
+const MAX_AGE: Duration = Duration::from_secs(3600);
+
+/// What a script may read of an answer's head.
+const EXPOSED: [HeaderName; 11] = [
+    header::ETAG,
+    header::RETRY_AFTER,
+    HeaderName::from_static("server-timing"),
+    HeaderName::from_static("x-trawl-complete"),
+    HeaderName::from_static("x-trawl-search"),
+    HeaderName::from_static("x-trawl-query"),
+    HeaderName::from_static("x-trawl-notice"),
+    HeaderName::from_static("x-trawl-offset"),
+    HeaderName::from_static("x-trawl-total-bytes"),
+    dcs::FILES_TOTAL,
+    dcs::COMPLETE,
+];
+
+/// Not the origin of a page.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0} is not an origin: expected https://host, https://host:port, or *")]
+pub struct BadOrigin(String);
+
+/// The layer for these origins, which have been checked.
+pub(super) fn layer(origins: &[String]) -> CorsLayer {
+    let origin = match origins.iter().any(|origin| origin == "*") {
+        true => AllowOrigin::any(),
+        false => AllowOrigin::list(
+            origins
+                .iter()
+                .filter_map(|origin| HeaderValue::from_str(origin).ok()),
+        ),
+    };
+    CorsLayer::new()
+        .allow_origin(origin)
+        .allow_methods([Method::GET, Method::HEAD, Method::POST, Method::DELETE])
+        .allow_headers([
+            header::CONTENT_TYPE,
+            header::IF_NONE_MATCH,
+            HeaderName::from_static("x-dcs-apikey"),
+        ])
+        .expose_headers(EXPOSED)
+        .max_age(MAX_AGE)
+}
+
+/// Refuses what a browser would never send as an origin.
+pub(crate) fn check(origins: &[String]) -> Result<(), BadOrigin> {
+    match origins.iter().find(|origin| !is_origin(origin)) {
+        None => Ok(()),
+        Some(origin) => Err(BadOrigin(origin.clone())),
+    }
+}
+
+fn is_origin(text: &str) -> bool {
+    let Ok(uri) = text.parse::<Uri>() else {
+        return false;
+    };
+    let parts = (uri.scheme_str(), uri.authority());
+    let (Some(scheme @ ("http" | "https")), Some(authority)) = parts else {
+        return text == "*";
+    };
+    // As browsers write it: in lower case, without a path, a slash at the end or a user.
+    let written = format!("{scheme}://{authority}").to_ascii_lowercase();
+    text == written && !text.contains('@')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_origin_is_what_a_browser_sends() {
+        for good in [
+            "*",
+            "https://example.org",
+            "http://localhost:3000",
+            "http://[::1]:80",
+        ] {
+            assert!(is_origin(good), "{good}");
+        }
+        let bad = [
+            "",
+            "example.org",
+            "https://example.org/",
+            "https://a/b",
+            "ftp://a",
+            "null",
+        ];
+        for bad in bad
+            .into_iter()
+            .chain(["https://Example.org", "https://u@a", "https://*.a b"])
+        {
+            assert!(!is_origin(bad), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! What its clients read: matches and packages with a few of them.
+//!
+//! Lines are escaped for HTML although they stand in JSON, and empty lines of context are left out, so
+//! that of one line alone it cannot be said where it stood: clients rely on it. Bytes that are not
+//! UTF-8 are U+FFFD; whoever needs them asks `/api/v2`.
+
+use frontend::Package;
+use frontend::{ContextLine, Match};
+use schema::name::package_name;
+
+/// Matches of a package.
+pub(super) const PER_PACKAGE: usize = 2;
+
+#[derive(Debug, serde::Serialize)]
+pub(super) struct SearchResult {
+    package: String,
+    path: String,
+    line: u32,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    context_before: Vec<String>,
+    context: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    context_after: Vec<String>,
+}
+
+impl From<&Match> for SearchResult {
+    fn from(found: &Match) -> Self {
+        let package = lossy(&found.document.package);
+        SearchResult {
+            path: format!("{package}/{}", lossy(&found.document.path)),
+            package,
+            line: found.line,
+            context_before: context(&found.before),
+            context: escaped(&found.text),
+            context_after: context(&found.after),
+        }
+    }
+}
+
+/// A package, by its name alone.
+#[derive(Debug, serde::Serialize)]
+pub(super) struct PackageSearchResult {
+    package: String,
+    results: Vec<SearchResult>,
+}
+
+impl PackageSearchResult {
+    pub(super) fn new(package: &Package, matches: &[Match]) -> Self {
+        PackageSearchResult {
+            package: lossy(package_name(&package.name)),
+            results: matches.iter().map(Into::into).collect(),
+        }
+    }
+}
+
+fn context(lines: &[ContextLine]) -> Vec<String> {
+    let lines = lines.iter().filter(|line| !line.text.is_empty());
+    lines.map(|line| escaped(&line.text)).collect()
+}
+
+fn lossy(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn escaped(line: &[u8]) -> String {
+    let mut out = String::with_capacity(line.len());
+    for letter in String::from_utf8_lossy(line).chars() {
+        match letter {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '\'' => out.push_str("&#39;"),
+            '"' => out.push_str("&#34;"),
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_escaped_as_clients_expect() {
+        let line = b"if (a < b && c > '\\'') puts(\"\xff\");";
+        let expected =
+            "if (a &lt; b &amp;&amp; c &gt; &#39;\\&#39;&#39;) puts(&#34;\u{fffd}&#34;);";
+        assert_eq!(escaped(line), expected);
+    }
+}

@@ -1,0 +1,53 @@
+//! For whoever watches over the process.
+
+use super::App;
+use axum::Json;
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::IntoResponse;
+
+#[derive(serde::Serialize)]
+struct Health {
+    status: &'static str,
+    backends: Vec<Backend>,
+}
+
+#[derive(serde::Serialize)]
+struct Backend {
+    name: String,
+    connected: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    shards: usize,
+    documents: u64,
+}
+
+/// Whether the backends are there. Some are enough to answer, and incomplete answers say so.
+pub(super) async fn healthz(State(app): State<App>) -> impl IntoResponse {
+    let backends = app.frontend.backends();
+    let connected = backends.iter().filter(|backend| backend.connected).count();
+    let (code, status) = match connected {
+        0 => (StatusCode::SERVICE_UNAVAILABLE, "down"),
+        some if some < backends.len() => (StatusCode::OK, "degraded"),
+        _ => (StatusCode::OK, "ok"),
+    };
+    let backend = |status: frontend::BackendStatus| Backend {
+        name: status.name,
+        connected: status.connected,
+        reason: status.reason,
+        shards: status.shards,
+        documents: status.documents,
+    };
+    let backends = backends.into_iter().map(backend).collect();
+    (code, Json(Health { status, backends }))
+}
+
+/// What was measured, for Prometheus.
+pub(super) async fn metrics(State(app): State<App>) -> impl IntoResponse {
+    let connected = app.frontend.backends();
+    let connected = connected.iter().filter(|backend| backend.connected).count();
+    metrics::gauge!("trawl_frontend_backends_connected").set(connected as f64);
+    metrics::gauge!("trawl_frontend_spool_bytes").set(app.frontend.spool_bytes() as f64);
+    let kind = "text/plain; version=0.0.4; charset=utf-8";
+    ([(header::CONTENT_TYPE, kind)], app.metrics.render())
+}

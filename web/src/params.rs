@@ -1,0 +1,448 @@
+//! The parameters of a request. Values are bytes: names of packages and files need not be UTF-8.
+
+use super::App;
+use super::cursor::Cursor;
+use super::problem::Problem;
+use crate::render::html::Choice;
+pub(super) use crate::render::html::Group;
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use axum::response::Response;
+use frontend::filter;
+use frontend::page::{
+    DOCUMENTS_PER_PAGE_DEFAULT, PACKAGES_PER_PAGE_DEFAULT, PER_DOCUMENT_DEFAULT, PER_DOCUMENT_MAX,
+    PER_PACKAGE_DEFAULT, PER_PACKAGE_MAX, PER_PAGE_DEFAULT, PER_PAGE_MAX,
+};
+use frontend::query::{BadQuery, Parsed, Query, Typed, time};
+use frontend::similar;
+use percent_encoding::percent_decode;
+use schema::message::Field;
+use std::borrow::Cow;
+use std::time::Duration;
+
+/// Parameters that say what is searched for, and in what time.
+pub(super) const QUERY: &[&str] = &[
+    "q",
+    "mode",
+    "case",
+    "word",
+    "lang",
+    "package",
+    "path",
+    "context",
+    "want",
+    "limit",
+    "timeout",
+    "generation",
+];
+
+/// Parameters that say how an answer is looked at.
+pub(super) const VIEW: &[&str] = &[
+    "page",
+    "per_page",
+    "group",
+    "per_package",
+    "per_document",
+    "wait",
+    "explain",
+    "cursor",
+];
+
+/// Parameters of a request. What is repeated are filters, of which an expression has no more than 64.
+pub(super) const PARAMETERS_MAX: usize = 256;
+
+/// The parameter of what can be had in more than one form.
+pub(super) const FORMAT: &[&str] = &["format"];
+
+/// Which part of an answer is looked at, and how.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct View {
+    pub(super) start: Start,
+    /// Matches, or packages or documents when by these.
+    pub(super) per_page: usize,
+    pub(super) group: Group,
+    /// Matches of a package or a document when by these.
+    pub(super) per_group: usize,
+}
+
+/// Where a page begins.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Start {
+    Page(usize),
+    Cursor(Cursor),
+}
+
+impl View {
+    /// The page's number, as far as it has one.
+    pub(super) fn page(&self) -> usize {
+        match self.start {
+            Start::Page(page) => page,
+            Start::Cursor(cursor) => cursor.offset as usize / self.per_page,
+        }
+    }
+}
+
+fn per_page_default(group: Group) -> usize {
+    match group {
+        Group::None => PER_PAGE_DEFAULT,
+        Group::Package => PACKAGES_PER_PAGE_DEFAULT,
+        Group::Document => DOCUMENTS_PER_PAGE_DEFAULT,
+    }
+}
+
+/// Names with their decoded values, in the order of the address.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Params(Vec<(String, Vec<u8>)>);
+
+impl FromRequestParts<App> for Params {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Response> {
+        let params = Params::parse(parts.uri.query().unwrap_or_default());
+        params.map_err(|problem| problem.at_address(app, &parts.uri))
+    }
+}
+
+impl Params {
+    fn parse(query: &str) -> Result<Params, Problem> {
+        let pairs = query.split('&').filter(|pair| !pair.is_empty());
+        if pairs.clone().count() > PARAMETERS_MAX {
+            let detail = format!("more than {PARAMETERS_MAX} parameters");
+            return Err(Problem::bad_request(detail));
+        }
+        let pairs = pairs.map(|pair| pair.split_once('=').unwrap_or((pair, "")));
+        let pair = |(name, value)| {
+            let name = String::from_utf8_lossy(&decode(name)?).into_owned();
+            Ok((name, decode(value)?))
+        };
+        pairs.map(pair).collect::<Result<_, _>>().map(Params)
+    }
+
+    /// Parameters that came another way.
+    pub(super) fn of(pairs: Vec<(String, Vec<u8>)>) -> Params {
+        Params(pairs)
+    }
+
+    /// The value of a parameter, as bytes.
+    pub(super) fn bytes(&self, name: &str) -> Option<&[u8]> {
+        let found = self.0.iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| &value[..])
+    }
+
+    /// The value of a parameter, which must be text.
+    pub(super) fn text(&self, name: &str) -> Result<Option<&str>, Problem> {
+        self.bytes(name)
+            .map(std::str::from_utf8)
+            .transpose()
+            .map_err(|_| Problem::bad_request(format!("{name} is not UTF-8")))
+    }
+
+    /// A number, or its default.
+    pub(super) fn number<T: std::str::FromStr>(
+        &self,
+        name: &str,
+        default: T,
+    ) -> Result<T, Problem> {
+        match self.text(name)?.filter(|text| !text.is_empty()) {
+            None => Ok(default),
+            Some(text) => text
+                .parse()
+                .map_err(|_| Problem::bad_request(format!("{name}={text} is not a number"))),
+        }
+    }
+
+    /// `true` or `false`, or the default.
+    pub(super) fn flag(&self, name: &str, default: bool) -> Result<bool, Problem> {
+        match self.text(name)? {
+            None => Ok(default),
+            Some("true") => Ok(true),
+            Some("false") => Ok(false),
+            Some(other) => Err(Problem::bad_request(format!(
+                "{name}={other} is neither true nor false"
+            ))),
+        }
+    }
+
+    /// A number from 1 to a bound, or its default.
+    pub(super) fn bounded(&self, name: &str, default: usize, max: usize) -> Result<usize, Problem> {
+        let number = self.number(name, default)?;
+        if (1..=max).contains(&number) {
+            return Ok(number);
+        }
+        let detail = format!("{name}={number} is not from 1 to {max}");
+        Err(Problem::bad_request(detail))
+    }
+
+    /// How long the search may take, which is no part of what is searched for: seconds (`2`, `0.5`,
+    /// `2s`) or milliseconds (`500ms`), at most `max`.
+    pub(super) fn timeout(&self, max: Duration) -> Result<Option<Duration>, Problem> {
+        let Some(text) = self.text("timeout")?.filter(|text| !text.is_empty()) else {
+            return Ok(None);
+        };
+        match time(text) {
+            Some(timeout) if timeout <= max => Ok(Some(timeout)),
+            Some(_) => Err(Problem::bad_request(format!(
+                "timeout={text} is too long, the most is {} s",
+                max.as_secs_f64()
+            ))),
+            None => Err(
+                Problem::bad_request(format!("timeout={text} is not a time"))
+                    .hint("expected seconds, such as 2 or 0.5, or milliseconds, such as 500ms"),
+            ),
+        }
+    }
+
+    /// Which documents the search is about: those of a generation that an earlier answer has named.
+    pub(super) fn generation(&self) -> Result<Option<&str>, Problem> {
+        Ok(self.text("generation")?.filter(|text| !text.is_empty()))
+    }
+
+    /// How the answer is to be looked at.
+    pub(super) fn view(&self) -> Result<View, Problem> {
+        let (group, start) = match self.cursor()? {
+            None => (self.group()?, Start::Page(self.number("page", 0)?)),
+            Some(cursor) => (cursor.group, Start::Cursor(cursor)),
+        };
+        let per_page = self.bounded("per_page", per_page_default(group), PER_PAGE_MAX)?;
+        let per_package = self.bounded("per_package", PER_PACKAGE_DEFAULT, PER_PACKAGE_MAX)?;
+        let per_document = self.bounded("per_document", PER_DOCUMENT_DEFAULT, PER_DOCUMENT_MAX)?;
+        Ok(View {
+            start,
+            per_page,
+            group,
+            per_group: match group {
+                Group::Document => per_document,
+                Group::None | Group::Package => per_package,
+            },
+        })
+    }
+
+    fn group(&self) -> Result<Group, Problem> {
+        let Some(typed) = self.text("group")? else {
+            return Ok(Group::None);
+        };
+        Group::of(typed.as_bytes()).ok_or_else(|| {
+            let detail = format!("group={typed} is none of none, package and document");
+            Problem::bad_request(detail)
+        })
+    }
+
+    /// Where an earlier page ended, when this one is to begin there.
+    pub(super) fn cursor(&self) -> Result<Option<Cursor>, Problem> {
+        let Some(text) = self.text("cursor")? else {
+            return Ok(None);
+        };
+        let cursor = Cursor::decode(text).ok_or_else(|| {
+            Problem::bad_request("the cursor is not one of this server's")
+                .hint("take it from `next` of an earlier page, as it is")
+        })?;
+        if self.bytes("page").is_some() {
+            let detail = "page and cursor both say where a page begins";
+            return Err(Problem::bad_request(detail).hint("leave out page"));
+        }
+        if self.bytes("group").is_some() && self.group()? != cursor.group {
+            let detail = "the cursor is of an answer that was grouped otherwise";
+            return Err(Problem::bad_request(detail).hint("leave out group"));
+        }
+        Ok(Some(cursor))
+    }
+
+    /// Names and values of the filters, in the order of the address.
+    pub(super) fn filters(&self) -> impl Iterator<Item = (Field, &str, &[u8])> {
+        self.0.iter().filter_map(|(name, value)| {
+            let field = filter::field(name)?;
+            Some((field, &name[..], &value[..]))
+        })
+    }
+
+    /// The query, whose text must be UTF-8 like everything that patterns are made of, and what else was
+    /// understood.
+    pub(super) fn parsed(&self) -> Result<Parsed, BadQuery> {
+        let utf8 = |name: &str, value| {
+            str::from_utf8(value).map_err(|error| BadQuery {
+                at: (name == "q").then_some(error.valid_up_to()),
+                ..BadQuery::new(format!("{name} is not UTF-8"))
+                    .hint("in a regular expression, (?-u:\\xff) stands for a byte")
+            })
+        };
+        let text = |name| {
+            let value = self.bytes(name);
+            value.map(|value| utf8(name, value)).transpose()
+        };
+        let filters: Result<Vec<_>, BadQuery> = self
+            .filters()
+            .map(|(field, name, value)| Ok((field, utf8(name, value)?)))
+            .collect();
+        Query::parse(&Typed {
+            q: text("q")?.unwrap_or_default(),
+            mode: text("mode")?,
+            case: text("case")?,
+            word: text("word")?,
+            context: text("context")?,
+            want: text("want")?,
+            limit: text("limit")?,
+            filters: &filters?,
+        })
+    }
+
+    /// Refuses parameters that are not in any of these lists, and those that are given twice, which
+    /// only filters may be.
+    pub(super) fn expect(&self, known: &[&[&str]]) -> Result<(), Problem> {
+        let known = &known.concat()[..];
+        for (index, (name, _)) in self.0.iter().enumerate() {
+            if !known.contains(&name.as_str()) {
+                return Err(unknown(name, known));
+            }
+            let is_again = self.0[..index].iter().any(|(other, _)| other == name);
+            if is_again && filter::field(name).is_none() {
+                return Err(Problem::bad_request(format!("{name} is given twice")));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The bytes that a part of an address stands for.
+fn decode(text: &str) -> Result<Vec<u8>, Problem> {
+    let bytes = text.as_bytes();
+    let is_escape = |at: usize| {
+        let digits = bytes.get(at + 1..at + 3);
+        digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+    };
+    let mut signs = (0..bytes.len()).filter(|&at| bytes[at] == b'%');
+    if signs.any(|at| !is_escape(at)) {
+        let detail = format!("{text} has a % without two hexadecimal digits behind it");
+        return Err(Problem::bad_request(detail).hint("write %25 for a percent sign"));
+    }
+    Ok(percent_decode(text.replace('+', " ").as_bytes()).collect())
+}
+
+fn unknown(name: &str, known: &[&str]) -> Problem {
+    let problem = Problem::bad_request(format!("there is no parameter {name}"));
+    match similar(name, known).first() {
+        Some(other) => problem.hint(format!("did you mean {other}?")),
+        None => problem.hint(format!("there are {}", known.join(", "))),
+    }
+}
+
+/// A value as it can be shown.
+pub(super) fn lossy(bytes: Option<&[u8]>) -> Cow<'_, str> {
+    String::from_utf8_lossy(bytes.unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(query: &str) -> Params {
+        Params::parse(query).unwrap()
+    }
+
+    #[test]
+    fn an_escape_is_whole() {
+        for bad in ["q=%", "q=%4", "q=%zz", "%=x", "q=a%2", "q=%+1"] {
+            let problem = Params::parse(bad).unwrap_err();
+            assert_eq!(
+                problem.hint_text(),
+                Some("write %25 for a percent sign"),
+                "{bad}"
+            );
+        }
+        assert_eq!(parse("q=%2B+%2b").bytes("q"), Some(&b"+ +"[..]));
+        assert!(Params::parse(&"lang=c&".repeat(PARAMETERS_MAX)).is_ok());
+        assert!(Params::parse(&"lang=c&".repeat(PARAMETERS_MAX + 1)).is_err());
+    }
+
+    #[test]
+    fn values_are_bytes() {
+        let params = parse("path=a%2Fb%ff+c&q=x&empty=&bare");
+        assert_eq!(params.bytes("path"), Some(&b"a/b\xff c"[..]));
+        assert_eq!(params.bytes("empty"), Some(&b""[..]));
+        assert_eq!(params.bytes("bare"), Some(&b""[..]));
+        assert_eq!(params.bytes("none"), None);
+        assert!(params.text("path").is_err());
+        assert!(parse("q=%ff").parsed().is_err());
+    }
+
+    #[test]
+    fn unknown_parameters_are_refused_with_a_guess() {
+        let check = |query: &str| parse(query).expect(&[QUERY, VIEW]).unwrap_err();
+        assert_eq!(
+            check("q=x&perpage=3").hint_text(),
+            Some("did you mean per_page?")
+        );
+        assert_eq!(
+            check("q=x&contxt=3").hint_text(),
+            Some("did you mean context?")
+        );
+        assert!(
+            check("xyzzyxyzzy=1")
+                .hint_text()
+                .unwrap()
+                .starts_with("there are q, mode")
+        );
+        assert!(check("q=a&q=b").hint_text().is_none());
+        assert!(
+            parse("q=a&page=1&explain=true")
+                .expect(&[QUERY, VIEW])
+                .is_ok()
+        );
+    }
+
+    #[test]
+    fn a_time_has_a_unit_and_a_bound() {
+        let max = Duration::from_secs(300);
+        let check = |value: &str| {
+            let params = parse(&format!("timeout={value}"));
+            params
+                .timeout(max)
+                .map(|time| time.map(|time| time.as_millis()))
+        };
+        for (value, ms) in [
+            ("2", 2000),
+            ("0.5", 500),
+            ("3s", 3000),
+            ("500ms", 500),
+            ("300", 300_000),
+        ] {
+            assert_eq!(check(value).unwrap(), Some(ms), "{value}");
+        }
+        assert_eq!(check("").unwrap(), None);
+        assert_eq!(Params::default().timeout(max).unwrap(), None);
+        for bad in [
+            "0",
+            "-1",
+            "x",
+            "ms",
+            "301",
+            "1e99",
+            "inf",
+            "nan",
+            "1h",
+            "0.0000000001",
+        ] {
+            assert!(check(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn numbers_have_bounds() {
+        let bad = [
+            "per_page=0",
+            "per_page=1001",
+            "per_page=-1",
+            "per_page=x",
+            "per_package=11",
+            "per_document=6",
+            "page=-1",
+        ];
+        for bad in bad {
+            assert!(parse(bad).view().is_err(), "{bad}");
+        }
+        let view = |query| parse(query).view().unwrap();
+        assert_eq!(view("per_page=1000").per_page, 1000);
+        assert_eq!((view("").per_page, view("group=package").per_page), (10, 5));
+        let by_document = view("group=document&per_document=5");
+        assert_eq!((by_document.per_page, by_document.per_group), (10, 5));
+    }
+}

@@ -1,0 +1,117 @@
+//! Matches as CSV (RFC 4180), for spreadsheets.
+//!
+//! A spreadsheet takes a cell for a formula that begins with `=`, `+`, `-` or `@`, for all the space
+//! before it, and what is in a repository is not to be run: such a cell gets a `'` in front. A cell that
+//! is not exactly what it stands for, for this reason or since that is not UTF-8, has the exact bytes
+//! in the column of its name with `_base64`, which is empty otherwise.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use frontend::Match;
+
+/// The names of the columns, and a line end.
+pub(crate) const HEADER: &[u8] = b"package,path,line,lines,text,language,rank,offset,\
+    package_base64,path_base64,text_base64\r\n";
+
+/// Appends a match as a line.
+pub(crate) fn write(found: &Match, out: &mut Vec<u8>) {
+    let document = &found.document;
+    let cells = [&document.package, &document.path, &found.text].map(|bytes| Cell::new(bytes));
+    let [package, path, text] = &cells;
+    package.write(out);
+    out.push(b',');
+    path.write(out);
+    out.extend_from_slice(format!(",{},{},", found.line, found.lines).as_bytes());
+    text.write(out);
+    out.push(b',');
+    Cell::new(document.language.as_bytes()).write(out);
+    out.extend_from_slice(format!(",{},{}", found.rank, found.offset).as_bytes());
+    for cell in &cells {
+        out.push(b',');
+        out.extend_from_slice(cell.exact.as_bytes());
+    }
+    out.extend_from_slice(b"\r\n");
+}
+
+/// Bytes as a cell shows them.
+struct Cell {
+    shown: String,
+    /// What they are exactly, when that is not what is shown.
+    exact: String,
+}
+
+impl Cell {
+    fn new(bytes: &[u8]) -> Cell {
+        let text = String::from_utf8_lossy(bytes);
+        let begins = text.trim_start();
+        let sign = match begins.starts_with(['=', '+', '-', '@']) {
+            true => "'",
+            false => "",
+        };
+        let shown = format!("{sign}{text}");
+        Cell {
+            exact: match shown.as_bytes() == bytes {
+                true => String::new(),
+                false => BASE64.encode(bytes),
+            },
+            shown,
+        }
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        if !self.shown.contains([',', '"', '\r', '\n']) {
+            return out.extend_from_slice(self.shown.as_bytes());
+        }
+        out.push(b'"');
+        out.extend_from_slice(self.shown.replace('"', "\"\"").as_bytes());
+        out.push(b'"');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+    use frontend::Document;
+    use std::sync::Arc;
+
+    fn check(text: &[u8], expected: Expect) {
+        let found = Match {
+            document: Arc::new(Document {
+                package: b"p_1".to_vec(),
+                path: b"a,b.c".to_vec(),
+                language: "C".to_owned(),
+                hash: vec![],
+            }),
+            line: 3,
+            lines: 1,
+            text: text.to_vec(),
+            rank: 1.5,
+            ..Match::default()
+        };
+        let mut out = Vec::new();
+        write(&found, &mut out);
+        expected.assert_eq(String::from_utf8(out).unwrap().trim_end());
+    }
+
+    #[test]
+    fn cells_are_harmless_and_exact() {
+        check(b"x = y", expect![[r#"p_1,"a,b.c",3,1,x = y,C,1.5,0,,,"#]]);
+        check(b"\tx", expect![[r#"p_1,"a,b.c",3,1,	x,C,1.5,0,,,"#]]);
+        check(b"\t@x", expect![[r#"p_1,"a,b.c",3,1,'	@x,C,1.5,0,,,CUB4"#]]);
+        check(
+            b"say(\"hi\")",
+            expect![[r#"p_1,"a,b.c",3,1,"say(""hi"")",C,1.5,0,,,"#]],
+        );
+        check(
+            b"=cmd|' /C calc'!A0",
+            expect![[r#"p_1,"a,b.c",3,1,'=cmd|' /C calc'!A0,C,1.5,0,,,PWNtZHwnIC9DIGNhbGMnIUEw"#]],
+        );
+        check(b"-1", expect![[r#"p_1,"a,b.c",3,1,'-1,C,1.5,0,,,LTE="#]]);
+        check(
+            b"caf\xe9",
+            expect![[r#"p_1,"a,b.c",3,1,caf�,C,1.5,0,,,Y2Fm6Q=="#]],
+        );
+        assert_eq!(HEADER.split(|&byte| byte == b',').count(), 11);
+    }
+}

@@ -1,0 +1,353 @@
+//! What programs meet: cursors, long queries, bounds, exports, estimates, and pages of other sites.
+
+use crate::fake::Fake;
+use crate::shards;
+use crate::site::{Answer, Site};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
+use serde_json::{Value, json};
+use ureq::http::Method;
+use web::Options;
+
+const JSON: (&str, &str) = ("content-type", "application/json");
+
+fn site() -> Site {
+    Site::new(vec![Fake::new("one", shards(1, 2)).backend()])
+}
+
+/// Expects a problem document of this kind.
+fn check(answer: &Answer, status: u16, kind: &str) {
+    assert_eq!(answer.status, status, "{}", answer.text());
+    assert_eq!(answer.header("content-type"), "application/problem+json");
+    assert_eq!(answer.json()["type"], json!(format!("/problems/{kind}")));
+    assert_eq!(answer.json()["status"], json!(status));
+}
+
+/// A cursor with another number at `at`, and a checksum that is right.
+fn forged(cursor: &str, at: usize, number: u64) -> String {
+    let mut bytes = BASE64.decode(cursor).unwrap();
+    bytes.truncate(bytes.len() - 4);
+    bytes[at..at + 8].copy_from_slice(&number.to_le_bytes());
+    bytes.extend(crc32c::crc32c(&bytes).to_le_bytes());
+    BASE64.encode(bytes)
+}
+
+#[test]
+fn a_cursor_that_was_made_elsewhere_gives_nothing_else_and_does_no_harm() {
+    let site = site();
+    for group in ["none", "package", "document"] {
+        let page = site.search(&format!("arse&group={group}&per_page=2"));
+        let next = page["next"].as_str().unwrap();
+        let look = |at, number| {
+            let cursor = forged(next, at, number);
+            site.get(&format!("/api/v2/search?cursor={cursor}"))
+        };
+        let (run, generation, total, offset) = (2, 10, 18, 26);
+        for at in [run, generation, total] {
+            check(&look(at, u64::MAX), 410, "gone");
+        }
+        for number in [u64::MAX, u64::MAX / 2, 1 << 32] {
+            let page = look(offset, number);
+            assert_eq!(page.status, 200, "{group} from {number}");
+            let list = if group == "none" { "matches" } else { "groups" };
+            assert_eq!(page.json()[list], json!([]), "{group} from {number}");
+            assert_eq!(page.json()["next"], json!(null));
+        }
+    }
+}
+
+#[test]
+fn a_cursor_leads_through_the_answer_it_is_of() {
+    let fake = Fake::new("one", shards(1, 2));
+    let site = Site::new(vec![fake.backend()]);
+    let whole = site.get("/api/v2/search?q=arse&per_page=1000").json();
+    let (mut page, mut found) = (
+        site.get("/api/v2/search?q=arse&per_page=50").json(),
+        Vec::new(),
+    );
+    loop {
+        found.extend(page["matches"].as_array().unwrap().clone());
+        let Some(next) = page["next"].as_str() else {
+            break;
+        };
+        // With the query and without it, and another number on each page.
+        let query = if found.len() % 2 == 0 { "q=arse&" } else { "" };
+        page = site
+            .get(&format!("/api/v2/search?{query}cursor={next}&per_page=33"))
+            .json();
+    }
+    assert_eq!(Value::from(found), whole["matches"]);
+    let next = site.search("arse")["next"].as_str().unwrap().to_owned();
+    let with = |more: &str| site.get(&format!("/api/v2/search?cursor={next}{more}"));
+    assert_eq!(with("").json()["page"], json!(1));
+    check(&with("&q=parse"), 400, "bad-request");
+    check(&with("&page=2"), 400, "bad-request");
+    check(&with("&group=package"), 400, "bad-request");
+    check(
+        &site.get("/api/v2/search?cursor=nonsense"),
+        400,
+        "bad-request",
+    );
+    // Other documents: those of the cursor are in memory still, but not in another process.
+    let other = Site::new(vec![Fake::new("other", shards(7, 1)).backend()]);
+    let expired = other.get(&format!("/api/v2/search?cursor={next}"));
+    check(&expired, 410, "gone");
+    assert!(
+        expired.json()["hint"]
+            .as_str()
+            .unwrap()
+            .contains("search again")
+    );
+    check(
+        &other.get(&format!("/api/v2/search?q=arse&cursor={next}")),
+        410,
+        "gone",
+    );
+}
+
+#[test]
+fn a_long_query_goes_into_a_body() {
+    let site = site();
+    let body = json!({"q": "arse", "path": ["file", "-9"], "per_page": 3, "wait": true});
+    let posted = site.post("/api/v2/search", &[JSON], body.to_string().as_bytes());
+    let got = site.get("/api/v2/search?q=arse&path=file&path=-9&per_page=3");
+    assert_eq!(posted.json()["matches"], got.json()["matches"]);
+    assert_eq!(posted.json()["id"], got.json()["id"]);
+    assert_eq!(
+        posted.header("etag"),
+        "",
+        "an address alone does not say what it is of"
+    );
+    let post =
+        |kind: &str, body: &[u8]| site.post("/api/v2/search", &[("content-type", kind)], body);
+    check(&post("text/plain", b"{}"), 415, "unsupported-media-type");
+    check(&post("application/json", b"{"), 400, "bad-request");
+    check(
+        &post("application/json", br#"{"q": "x", "nonsense": 1}"#),
+        400,
+        "bad-request",
+    );
+    let long = format!(r#"{{"q": "{}"}}"#, "x".repeat(200 << 10));
+    check(&post("application/json", long.as_bytes()), 413, "too-large");
+    let both = site.post("/api/v2/search?q=x", &[JSON], b"{}");
+    check(&both, 400, "bad-request");
+}
+
+#[test]
+fn what_no_request_may_be() {
+    let site = site();
+    let long = "x".repeat(40 << 10);
+    check(
+        &site.get(&format!("/api/v2/search?q={long}")),
+        414,
+        "long-address",
+    );
+    let headers = [("cookie", &long[..])];
+    let heavy = site.send(Method::GET, "/api/v2/limits", &headers);
+    check(&heavy, 431, "long-headers");
+    let head = "GET /api/v2/search?q=arse HTTP/1.1\r\nhost: x\r\nconnection: close\r\n";
+    let with_body = site.raw(format!("{head}content-length: 4\r\n\r\n{{}}{{}}").as_bytes());
+    assert!(with_body.starts_with("HTTP/1.1 400"), "{with_body}");
+    let empty = site.raw(format!("{head}content-length: 0\r\n\r\n").as_bytes());
+    assert!(empty.starts_with("HTTP/1.1 200"), "{empty}");
+    for escape in ["%", "%2", "%zz", "a%g0"] {
+        let answer = site.raw(
+            format!(
+                "GET /api/v2/search?q={escape} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"
+            )
+            .as_bytes(),
+        );
+        assert!(
+            answer.starts_with("HTTP/1.1 400") && answer.contains("%25"),
+            "{answer}"
+        );
+    }
+    check(&site.get("/api/v2/search?q=%ff"), 400, "bad-query");
+    check(&site.get("/api/v2/search?q=x&mode=%ff"), 400, "bad-query");
+    check(&site.get("/api/v2/nowhere"), 404, "not-found");
+    let put = site.send(Method::PUT, "/api/v2/limits", &[]);
+    check(&put, 405, "method-not-allowed");
+    assert_eq!(put.header("allow"), "GET,HEAD");
+    let any = [("accept", "image/png")];
+    assert_eq!(site.send(Method::GET, "/api/v2/limits", &any).status, 200);
+    let page = site.get("/search?q=x&page=x").text();
+    assert!(page.contains("The request cannot be understood"), "{page}");
+}
+
+#[test]
+fn an_id_that_is_not_utf_8_is_a_problem_as_any_other() {
+    let site = site();
+    for path in ["", "/events", "/facets", "/packages", "/export"] {
+        let answer = site.get(&format!("/api/v2/search/%ff{path}"));
+        check(&answer, 400, "bad-request");
+    }
+    let delete = site.send(Method::DELETE, "/api/v2/search/%ff", &[]);
+    check(&delete, 400, "bad-request");
+    for path in ["/problems/%ff", "/results/%ff/page_0", "/assets/%ff"] {
+        let answer = site.get(path);
+        assert_eq!(answer.status, 400, "{path}");
+        assert!(answer.text().contains("</html>"), "{path}");
+    }
+    let missing = site.get("/assets/nothing.js");
+    assert_eq!(missing.status, 404);
+    assert!(missing.header("content-type").starts_with("text/html"));
+}
+
+#[test]
+fn every_bound_is_listed() {
+    let limits = site().get("/api/v2/limits").json();
+    for (group, name, value) in [
+        ("query", "bytes", 4096),
+        ("query", "atoms", 64),
+        ("page", "per_page", 1000),
+        ("page", "per_document", 5),
+        ("request", "body_bytes", 128 << 10),
+        ("server", "running", 4),
+    ] {
+        assert_eq!(limits[group][name], json!(value), "{group}.{name}");
+    }
+    for limit in frontend::limits() {
+        let mut listed = limits["query"].as_object().unwrap().values();
+        assert!(
+            listed.any(|value| *value == json!(limit.value)),
+            "{limit:?}"
+        );
+    }
+}
+
+#[test]
+fn pages_of_other_sites_may_read_when_they_are_named() {
+    let origin = [("origin", "https://code.example")];
+    let allowed = |site: &Site| {
+        let answer = site.send(Method::GET, "/api/v2/limits", &origin);
+        answer.header("access-control-allow-origin").to_owned()
+    };
+    assert_eq!(allowed(&site()), "");
+    let named = |origins: &[&str]| {
+        let fake = Fake::new("one", shards(1, 1));
+        let origins = origins.iter().map(|&origin| origin.to_owned()).collect();
+        Site::with_options(
+            vec![fake.backend()],
+            Options::new(origins, Vec::new()).unwrap(),
+        )
+    };
+    assert_eq!(
+        allowed(&named(&["https://code.example"])),
+        "https://code.example"
+    );
+    assert_eq!(allowed(&named(&["https://other.example"])), "");
+    let open = named(&["*"]);
+    assert_eq!(allowed(&open), "*");
+    let asks = [origin[0], ("access-control-request-method", "POST")];
+    let asked = open.send(Method::OPTIONS, "/api/v2/search", &asks);
+    assert_eq!(asked.status, 200);
+    assert!(
+        asked
+            .header("access-control-allow-methods")
+            .contains("POST")
+    );
+}
+
+#[test]
+fn an_export_is_what_its_format_says() {
+    let site = site();
+    let all = site.get("/api/v2/search?q=arse&per_page=1000").json();
+    let matches = all["matches"].as_array().unwrap();
+    let csv = site.get("/api/v2/export?q=arse&format=csv");
+    assert!(csv.header("content-type").starts_with("text/csv"));
+    assert_eq!(csv.header("x-trawl-query"), "arse");
+    // A path has a line feed in it, which is in quotes.
+    let records = csv.text().matches("\r\n").count();
+    assert_eq!(records, matches.len() + 1, "one line each, and the header");
+    assert!(csv.text().starts_with("package,path,line,lines,text,"));
+    let expected: std::collections::HashSet<Vec<u8>> = crate::corpus()
+        .into_iter()
+        .map(|document| [&document.package[..], b"/", &document.path].concat())
+        .collect();
+    let paths = site
+        .get("/api/v2/export?q=arse&format=paths&null=true")
+        .body;
+    let paths: Vec<_> = paths.split_inclusive(|&byte| byte == 0).collect();
+    assert_eq!(paths.len(), expected.len());
+    assert!(
+        paths
+            .iter()
+            .all(|path| expected.contains(&path[..path.len() - 1]))
+    );
+    let id = all["id"].as_str().unwrap();
+    let again = site.get(&format!(
+        "/api/v2/search/{id}/export?format=paths&null=true"
+    ));
+    assert_eq!(again.body, paths.concat());
+    let refused = [
+        "format=xml",
+        "null=true",
+        "format=paths&want=count",
+        "format=csv&null=true",
+    ];
+    for refused in refused {
+        let answer = site.get(&format!("/api/v2/export?q=arse&{refused}"));
+        assert_eq!(answer.status, 400, "{refused}");
+    }
+}
+
+#[test]
+fn what_a_query_would_cost_is_said_without_a_search() {
+    let fake = Fake::new("one", shards(1, 2));
+    let site = Site::new(vec![fake.backend()]);
+    let page = site
+        .get("/api/v2/explain?q=(arse+or+-/a.c/)+path:file")
+        .json();
+    assert_eq!(page["interpreted_as"], json!("(arse or -/a.c/) path:file"));
+    let any = &page["expression"]["all"][0]["any"];
+    assert_eq!(any[0]["pattern"]["text"], json!("arse"));
+    assert_eq!(any[1]["not"]["pattern"]["syntax"], json!("regexp"));
+    let filter = &page["expression"]["all"][1]["filter"];
+    assert_eq!(
+        (&filter["field"], &filter["text"]),
+        (&json!("path"), &json!("file"))
+    );
+    let patterns = page["patterns"].as_array().unwrap();
+    assert_eq!((patterns.len(), &patterns[0]["share"]), (2, &json!(0.75)));
+    assert_eq!(page["cost"]["of"], json!(40));
+    assert_eq!(page["cost"]["class"], json!("light"));
+    let short = site.get("/api/v2/explain?q=if&mode=literal").json();
+    let cheaper = short["cheaper"].as_array().unwrap();
+    assert!(
+        cheaper[0]
+            .as_str()
+            .unwrap()
+            .contains("fewer than three bytes"),
+        "{short}"
+    );
+}
+
+#[test]
+fn what_may_have_been_meant_otherwise_is_said_everywhere() {
+    let site = site();
+    let page = site.get("/api/v2/search?q=std::arse").json();
+    let notices = page["notices"].as_array().unwrap();
+    assert!(!notices.is_empty(), "{page}");
+    assert_eq!(
+        site.get("/api/v2/facets?q=std::arse").json()["notices"],
+        page["notices"]
+    );
+    assert_eq!(
+        site.get("/api/v2/explain?q=std::arse").json()["notices"],
+        page["notices"]
+    );
+    let events = site.events("/api/v2/events?q=std::arse", "done");
+    assert_eq!(events[0], ("notice".to_owned(), notices[0].clone()));
+    let export = site.get("/api/v2/export?q=std::arse");
+    assert!(!export.header("x-trawl-notice").is_empty());
+    let shown = site.get("/search?q=std::arse").text();
+    assert!(
+        shown.contains("class=\"notice\"") && shown.contains("Understood as"),
+        "{shown}"
+    );
+    let words = site.get("/search?q=int+arse").text();
+    assert!(
+        words.contains("/search?q=int%20arse&#38;mode=literal"),
+        "{words}"
+    );
+}

@@ -1,0 +1,298 @@
+//! Runs that are shared, cancelled, refused and forgotten.
+
+use crate::fake::{Fake, Fault};
+use crate::shards;
+use crate::site::{Site, eventually};
+use frontend::Query;
+use schema::message::{Expr, Pattern, Syntax};
+use serde_json::json;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::SeqCst;
+use std::time::Duration;
+
+fn query(text: &str) -> Query {
+    let text = text.to_owned();
+    let (syntax, ignore_case) = (Syntax::Literal, true);
+    let pattern = Pattern {
+        text,
+        syntax,
+        ignore_case,
+        ..Pattern::default()
+    };
+    Query::new(Expr::Pattern(pattern), 2).unwrap()
+}
+
+#[test]
+fn identical_queries_are_one_run() {
+    let fake = Fake::with("one", shards(1, 2), Fault::Gate);
+    let site = Site::new(vec![fake.backend()]);
+    let (frontend, runtime) = (&site.frontend, &site.runtime);
+    let searches: Vec<_> = (0..50)
+        .map(|_| runtime.block_on(frontend.search(query("arse"))).unwrap())
+        .collect();
+    fake.open_gate();
+    let answers: Vec<_> = searches
+        .iter()
+        .map(|search| runtime.block_on(search.finished()).unwrap())
+        .collect();
+    assert!(
+        answers
+            .iter()
+            .all(|answer| answer.is_complete() && answer.len() == answers[0].len())
+    );
+    site.search("arse");
+    site.get("/search?q=arse&page=2&group=package");
+    assert_eq!(fake.searches.load(SeqCst), 1);
+    site.search("parse");
+    assert_eq!(fake.searches.load(SeqCst), 2);
+}
+
+#[test]
+fn an_incomplete_answer_is_not_given_to_a_new_client() {
+    let fake = Fake::with("one", shards(1, 2), Fault::Hash);
+    let site = Site::new(vec![fake.backend()]);
+    let page = site.search("arse");
+    assert_eq!(page["complete"], json!(false));
+    let by_id = site.get(&format!("/api/v2/search/{}", page["id"].as_str().unwrap()));
+    assert_eq!(
+        by_id.json()["complete"],
+        json!(false),
+        "its link still leads to it"
+    );
+    site.search("arse");
+    assert_eq!(fake.searches.load(SeqCst), 2);
+}
+
+#[test]
+fn the_last_client_takes_the_run_along() {
+    let fake = Fake::with("one", shards(1, 2), Fault::Gate);
+    let site = Site::new(vec![fake.backend()]);
+    let search = site
+        .runtime
+        .block_on(site.frontend.search(query("arse")))
+        .unwrap();
+    let second = site
+        .runtime
+        .block_on(site.frontend.search(query("arse")))
+        .unwrap();
+    eventually("a search", || fake.searches.load(SeqCst) == 1);
+    drop(search);
+    std::thread::sleep(Duration::from_millis(150));
+    assert!(!second.is_finished(), "somebody still waits");
+    let id = second.id().to_owned();
+    drop(second);
+    eventually("the backend's end of it", || {
+        fake.broken_off.load(SeqCst) == 1
+    });
+    fake.set(Fault::None);
+    // Whoever comes back later gets an answer all the same.
+    let page = site.get(&format!("/api/v2/search/{id}")).json();
+    assert_eq!(page["complete"], json!(true));
+}
+
+/// A site with a slot for one query that costs much, and a place for one that waits.
+fn narrow_site(fake: &Arc<Fake>) -> Site {
+    Site::with(vec![fake.backend()], |config| {
+        (config.running_max, config.queued_max) = (1, 1);
+    })
+}
+
+#[test]
+fn too_many_queries_that_cost_much_are_refused() {
+    let fake = Fake::with("one", shards(1, 2), Fault::Gate);
+    fake.is_costly.store(true, SeqCst);
+    let site = narrow_site(&fake);
+    let search = |text| site.runtime.block_on(site.frontend.search(query(text)));
+    let first = search("arse").unwrap();
+    eventually("the first search", || fake.searches.load(SeqCst) == 1);
+    let second = search("parse").unwrap();
+    // Whether a query costs much is known when its backends have said so.
+    std::thread::sleep(Duration::from_millis(100));
+    let refused = site.get("/api/v2/search?q=int");
+    assert_eq!((refused.status, refused.header("retry-after")), (503, "2"));
+    assert_eq!(site.get("/search?q=int").status, 503);
+    fake.open_gate();
+    for search in [first, second] {
+        assert!(
+            site.runtime
+                .block_on(search.finished())
+                .unwrap()
+                .is_complete()
+        );
+    }
+    assert_eq!(site.search("int")["complete"], json!(true));
+}
+
+#[test]
+fn queries_that_cost_little_do_not_wait_for_others() {
+    let fake = Fake::with("one", shards(1, 2), Fault::Gate);
+    let site = narrow_site(&fake);
+    let search = |text| site.runtime.block_on(site.frontend.search(query(text)));
+    let slow = search("arse").unwrap();
+    eventually("a search", || fake.searches.load(SeqCst) == 1);
+    fake.set(Fault::None);
+    for text in ["parse", "int", "x", "e", "s"] {
+        assert_eq!(site.search(text)["complete"], json!(true), "{text}");
+    }
+    assert!(!slow.is_finished());
+    fake.open_gate();
+}
+
+#[test]
+fn a_query_has_a_time() {
+    let fake = Fake::with("one", shards(1, 2), Fault::Gate);
+    let site = Site::new(vec![fake.backend()]);
+    let timeout = Some(Duration::from_millis(50));
+    let search = |text| {
+        let search = site.frontend.search_within(query(text), None, timeout);
+        site.runtime.block_on(search).unwrap()
+    };
+    let answer = search("arse");
+    let answer = site.runtime.block_on(answer.finished()).unwrap();
+    let reason = &answer.missing()[0].reason;
+    assert_eq!(reason, "the query was not done within 50ms");
+    // One more client that has more time gives it to all.
+    let short = search("parse");
+    let long = site.runtime.block_on(site.frontend.search(query("parse")));
+    std::thread::sleep(Duration::from_millis(120));
+    assert!(!short.is_finished());
+    fake.open_gate();
+    let answer = site.runtime.block_on(long.unwrap().finished()).unwrap();
+    assert!(answer.is_complete());
+}
+
+#[test]
+fn a_query_has_its_time_in_the_queue_too() {
+    let fake = Fake::with("one", shards(1, 2), Fault::Gate);
+    fake.is_costly.store(true, SeqCst);
+    let site = narrow_site(&fake);
+    let _first = site.runtime.block_on(site.frontend.search(query("arse")));
+    eventually("the first search", || fake.searches.load(SeqCst) == 1);
+    let timeout = Some(Duration::from_millis(80));
+    let second = site.frontend.search_within(query("x"), None, timeout);
+    let second = site.runtime.block_on(second).unwrap();
+    let answer = site.runtime.block_on(second.finished()).unwrap();
+    assert!(!answer.is_complete() && answer.is_empty());
+    let reason = &answer.missing()[0].reason;
+    assert_eq!(reason, "the query had no turn within 80ms");
+    assert_eq!(fake.searches.load(SeqCst), 1);
+    fake.open_gate();
+}
+
+#[test]
+fn a_queued_query_that_is_cancelled_never_asks() {
+    let fake = Fake::with("one", shards(1, 2), Fault::Gate);
+    fake.is_costly.store(true, SeqCst);
+    let site = Site::with(vec![fake.backend()], |config| config.running_max = 1);
+    let search = |text| {
+        site.runtime
+            .block_on(site.frontend.search(query(text)))
+            .unwrap()
+    };
+    let first = search("arse");
+    eventually("a search", || fake.searches.load(SeqCst) == 1);
+    let second = search("parse");
+    second.cancel();
+    let answer = site.runtime.block_on(second.finished()).unwrap();
+    assert!(!answer.is_complete() && answer.is_empty());
+    assert_eq!(fake.searches.load(SeqCst), 1);
+    fake.open_gate();
+    assert!(
+        site.runtime
+            .block_on(first.finished())
+            .unwrap()
+            .is_complete()
+    );
+}
+
+#[test]
+fn a_search_that_is_deleted_ends_for_all_who_wait() {
+    let fake = Fake::with("one", shards(1, 2), Fault::Gate);
+    let site = Site::new(vec![fake.backend()]);
+    let delete = |path: &str| site.send(ureq::http::Method::DELETE, path, &[]);
+    let page = site.get("/api/v2/search?q=arse&wait=false").json();
+    let path = format!("/api/v2/search/{}", page["id"].as_str().unwrap());
+    let attached = site.runtime.block_on(site.frontend.search(query("arse")));
+    let attached = attached.unwrap();
+    assert!(path.ends_with(attached.id()));
+    eventually("a search", || fake.searches.load(SeqCst) == 1);
+    let deleted = delete(&path);
+    assert_eq!((deleted.status, deleted.body.len()), (204, 0));
+    let answer = site.runtime.block_on(attached.finished()).unwrap();
+    assert!(!answer.is_complete());
+    let reason = &answer.missing()[0].reason;
+    assert!(reason.contains("cancelled"), "{reason}");
+    eventually("the end of the search", || {
+        fake.broken_off.load(SeqCst) == 1
+    });
+    assert_eq!(
+        delete(&path).status,
+        204,
+        "it has ended, and that is all right"
+    );
+    assert_eq!(delete("/api/v2/search/0123456789abcdef").status, 404);
+    assert!(
+        site.get(&path.replace("/api/v2/search/", "/search?q=arse&run="))
+            .text()
+            .contains("cancelled")
+    );
+    // Nobody else is given what was cancelled.
+    fake.open_gate();
+    assert_eq!(site.search("arse")["complete"], json!(true));
+}
+
+#[test]
+fn methods_that_are_not_there_are_said() {
+    let site = Site::new(vec![Fake::new("one", shards(1, 2)).backend()]);
+    let check = |method: &str, path: &str, allow: &str| {
+        let method = ureq::http::Method::from_bytes(method.as_bytes()).unwrap();
+        let refused = site.send(method, path, &[]);
+        assert_eq!(refused.status, 405, "{path}");
+        assert_eq!(refused.header("allow"), allow, "{path}");
+        assert_eq!(refused.header("content-type"), "application/problem+json");
+    };
+    check("DELETE", "/api/v2/search", "GET,HEAD,POST");
+    check("POST", "/api/v2/search/0123456789abcdef", "GET,HEAD,DELETE");
+    check("OPTIONS", "/api/v2/events", "GET,HEAD");
+}
+
+#[test]
+fn old_answers_make_room_for_new_ones() {
+    let fake = Fake::new("one", shards(1, 1));
+    let on_disk = |config: &mut frontend::Config| config.run_memory_bytes = 0;
+    let room = {
+        let site = Site::with(vec![fake.backend()], on_disk);
+        site.search("arse");
+        site.frontend.spool_bytes()
+    };
+    let site = Site::with(vec![fake.backend()], |config| {
+        on_disk(config);
+        config.spool_bytes_max = room * 2;
+    });
+    for _ in 0..3 {
+        for q in ["arse", "arse%20", "ars", "rse"] {
+            assert_eq!(site.search(q)["complete"], json!(true), "{q}");
+        }
+    }
+    assert!(site.spooled() <= 2, "{} answers are held", site.spooled());
+}
+
+#[test]
+fn the_spool_is_gone_with_its_runs() {
+    let fake = Fake::new("one", shards(1, 1));
+    let site = Site::new(vec![fake.backend()]);
+    site.search("nowhere");
+    site.search("arse");
+    assert!(site.spooled() <= 2);
+    let directory = site.spool.path().to_owned();
+    let second = site.runtime.block_on(async {
+        frontend::Coordinator::start(frontend::Config::new(&directory), vec![fake.backend()])
+    });
+    let error = second.err().expect("the spool is in use");
+    assert!(
+        std::error::Error::source(&error)
+            .unwrap()
+            .to_string()
+            .contains("in use")
+    );
+}

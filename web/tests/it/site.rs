@@ -1,0 +1,231 @@
+//! A frontend that listens, and a client that asks it.
+
+use frontend::{Backend, Config, Coordinator};
+use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+use tokio::runtime::Runtime;
+use web::{Options, app};
+
+/// Long enough for a busy machine, short enough for a test.
+pub(crate) const SILENCE_MAX: Duration = Duration::from_millis(400);
+
+/// What all sites of the process count: a test can only tell that a number has grown.
+static METRICS: LazyLock<PrometheusHandle> = LazyLock::new(|| {
+    let installed = PrometheusBuilder::new().install_recorder();
+    installed.expect("nobody else installs one")
+});
+
+pub(crate) struct Site {
+    pub(crate) frontend: Arc<Coordinator>,
+    pub(crate) runtime: Runtime,
+    pub(crate) spool: tempfile::TempDir,
+    address: String,
+    agent: ureq::Agent,
+}
+
+/// What came back.
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Answer {
+    fn new(response: &mut ureq::http::Response<ureq::Body>) -> Answer {
+        let header = |(name, value): (&ureq::http::HeaderName, &ureq::http::HeaderValue)| {
+            (name.to_string(), value.to_str().unwrap().to_owned())
+        };
+        Answer {
+            status: response.status().as_u16(),
+            headers: response.headers().iter().map(header).collect(),
+            body: response.body_mut().read_to_vec().unwrap(),
+        }
+    }
+
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+
+    pub(crate) fn json(&self) -> serde_json::Value {
+        serde_json::from_slice(&self.body).unwrap_or_else(|_| panic!("not JSON: {}", self.text()))
+    }
+
+    pub(crate) fn header(&self, name: &str) -> &str {
+        let found = self.headers.iter().find(|(known, _)| known == name);
+        found.map_or("", |(_, value)| value)
+    }
+}
+
+impl Site {
+    pub(crate) fn new(backends: Vec<Backend>) -> Site {
+        Site::with(backends, |_| ())
+    }
+
+    pub(crate) fn with_options(backends: Vec<Backend>, options: Options) -> Site {
+        Site::start(backends, options, |_| ())
+    }
+
+    pub(crate) fn with(backends: Vec<Backend>, change: impl FnOnce(&mut Config)) -> Site {
+        Site::start(backends, Options::default(), change)
+    }
+
+    fn start(backends: Vec<Backend>, options: Options, change: impl FnOnce(&mut Config)) -> Site {
+        let spool = tempfile::tempdir().unwrap();
+        let mut config = Config::new(spool.path());
+        config.silence_max = SILENCE_MAX;
+        config.grace = Duration::from_millis(50);
+        change(&mut config);
+        let runtime = Runtime::new().unwrap();
+        LazyLock::force(&METRICS);
+        let (frontend, address) = runtime.block_on(async {
+            let frontend = Coordinator::start(config, backends).unwrap();
+            let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let address = format!("http://{}", listener.local_addr().unwrap());
+            let router = app(Arc::clone(&frontend), options, METRICS.clone());
+            tokio::spawn(async move { axum::serve(listener, router).await });
+            (frontend, address)
+        });
+        Site {
+            frontend,
+            runtime,
+            spool,
+            address,
+            agent: ureq::Agent::config_builder()
+                .http_status_as_error(false)
+                .build()
+                .into(),
+        }
+    }
+
+    /// Ends the frontend, and gives its spool directory.
+    pub(crate) fn stop(self) -> tempfile::TempDir {
+        drop(self.runtime);
+        drop(self.frontend);
+        self.spool
+    }
+
+    pub(crate) fn get(&self, path: &str) -> Answer {
+        self.send(ureq::http::Method::GET, path, &[])
+    }
+
+    /// An answer that may send elsewhere.
+    pub(crate) fn get_without_following(&self, path: &str) -> Answer {
+        let agent = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .build();
+        let site = format!("{}{path}", self.address);
+        let mut response = ureq::Agent::from(agent).get(site).call().unwrap();
+        Answer::new(&mut response)
+    }
+
+    pub(crate) fn send(
+        &self,
+        method: ureq::http::Method,
+        path: &str,
+        headers: &[(&str, &str)],
+    ) -> Answer {
+        let mut response = self.call(method, path, headers);
+        Answer::new(&mut response)
+    }
+
+    /// Sends a body.
+    pub(crate) fn post(&self, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
+        let mut request = ureq::http::Request::post(format!("{}{path}", self.address));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        Answer::new(&mut self.agent.run(request.body(body).unwrap()).unwrap())
+    }
+
+    /// A connection that nothing was sent on.
+    pub(crate) fn connect(&self) -> std::net::TcpStream {
+        let address = self.address.strip_prefix("http://").unwrap();
+        std::net::TcpStream::connect(address).unwrap()
+    }
+
+    /// Sends bytes as they are, and gives the head and the body that come back.
+    pub(crate) fn raw(&self, request: &[u8]) -> String {
+        let mut stream = self.connect();
+        stream.write_all(request).unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).unwrap();
+        String::from_utf8_lossy(&answer).into_owned()
+    }
+
+    fn call(
+        &self,
+        method: ureq::http::Method,
+        path: &str,
+        headers: &[(&str, &str)],
+    ) -> ureq::http::Response<ureq::Body> {
+        let uri = format!("{}{path}", self.address);
+        let mut request = ureq::http::Request::builder().method(method).uri(uri);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        self.agent.run(request.body(()).unwrap()).unwrap()
+    }
+
+    pub(crate) fn search(&self, q: &str) -> serde_json::Value {
+        self.get(&format!("/api/v2/search?q={q}")).json()
+    }
+
+    /// Server-sent events up to and with the first `last`: names and data.
+    pub(crate) fn events(&self, path: &str, last: &str) -> Vec<(String, serde_json::Value)> {
+        let response = self.call(ureq::http::Method::GET, path, &[]);
+        let mut name = String::new();
+        let mut events = Vec::new();
+        for line in BufReader::new(response.into_body().into_reader()).lines() {
+            let line = line.unwrap();
+            if let Some(event) = line.strip_prefix("event: ") {
+                name = event.to_owned();
+            } else if let Some(data) = line.strip_prefix("data: ") {
+                events.push((name.clone(), serde_json::from_str(data).unwrap()));
+                if name == last {
+                    break;
+                }
+            }
+        }
+        events
+    }
+
+    /// The lines of an answer as they come; an error when it breaks off.
+    pub(crate) fn lines(
+        &self,
+        path: &str,
+    ) -> impl Iterator<Item = std::io::Result<String>> + use<> {
+        let response = self.call(ureq::http::Method::GET, path, &[]);
+        assert_eq!(response.status(), 200, "{path}");
+        let lines = BufReader::new(response.into_body().into_reader()).split(b'\n');
+        lines.map(|line| Ok(String::from_utf8_lossy(&line?).into_owned()))
+    }
+
+    /// What a counter of `/metrics` says; 0 when it has never counted.
+    pub(crate) fn counter(&self, name: &str) -> u64 {
+        let text = self.get("/metrics").text();
+        let value = text
+            .lines()
+            .find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        value.map_or(0, |value| value.parse().unwrap())
+    }
+
+    /// Run directories in the spool.
+    pub(crate) fn spooled(&self) -> usize {
+        std::fs::read_dir(self.spool.path()).unwrap().count() - 1
+    }
+}
+
+/// Waits until something is so; it is a fault when it does not come to be.
+pub(crate) fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
+    for _ in 0..500 {
+        if is_so() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    panic!("{what} did not happen within 5 s");
+}
