@@ -30,7 +30,7 @@
 //!     }
 //! }
 //!
-//! # fn main() -> Result<(), Box<dyn ShardError>> {
+//! # fn main() -> Result<(), Box<dyn Error>> {
 //! let directory = tempfile::tempdir()?;
 //! let (source, index) = (directory.path().join("hello_1"), directory.path().join("index"));
 //! std::fs::create_dir(&source)?;

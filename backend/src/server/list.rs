@@ -100,18 +100,18 @@ fn children(generation: &Generation, request: &ListRequest) -> Result<ListReply,
     }
 }
 
-/// A package whose name is searched.
+/// A package with the requested name.
 struct NamedPackage<'a> {
     shard: &'a Shard,
     id: PackageId,
-    directory: Vec<u8>,
+    directory: &'a [u8],
     is_exact: bool,
 }
 
-impl NamedPackage<'_> {
+impl<'a> NamedPackage<'a> {
     /// The package with the greatest key is listed.
-    fn key(&self) -> (bool, Vec<u8>) {
-        (self.is_exact, self.directory.clone())
+    fn key(&self) -> (bool, &'a [u8]) {
+        (self.is_exact, self.directory)
     }
 }
 
@@ -123,7 +123,7 @@ fn find_package<'a>(shard: &'a Shard, name: &[u8]) -> Result<Option<NamedPackage
             found.push(NamedPackage {
                 shard,
                 id,
-                directory: directory.to_vec(),
+                directory,
                 is_exact: directory == name,
             });
         }
