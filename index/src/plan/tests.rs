@@ -1,5 +1,6 @@
 use super::*;
 use proptest::prelude::*;
+use std::collections::BTreeSet;
 
 /// `pattern` as codesearch's table writes queries: a space is AND, `|` OR, `+` all, `-` none.
 fn planned(pattern: &str) -> String {
