@@ -7,7 +7,7 @@
 use super::*;
 use crate::corpus;
 use crate::directory::{self, Index, MANIFEST};
-use crate::filter::{FilterExpr, Filters, Predicate, Value};
+use crate::filter::{FilterExpr, Filters, NamePattern, Predicate};
 use crate::format::{Header, PAGE_BYTES};
 use crate::indexing::{BuildOptions, Progress, build};
 use crate::manifest::{Options, hex};
@@ -532,12 +532,12 @@ fn read_all(shard: &Shard) -> Result<(), ShardError> {
     let mut filters = Filters::default();
     add(
         &mut filters,
-        Predicate::package(Value::Regexp("a")).unwrap(),
+        Predicate::package(NamePattern::Regexp("a")).unwrap(),
         false,
     );
     add(
         &mut filters,
-        Predicate::path(Value::Regexp("x")).unwrap(),
+        Predicate::path(NamePattern::Regexp("x")).unwrap(),
         true,
     );
     let _ = candidates(shard, everything);
@@ -729,7 +729,7 @@ fn all_filters(packages: &[&str], paths: &[&str], languages: &[&str]) -> Vec<Fil
         for (language, negated) in languages.iter().flat_map(|a| (0..8).map(move |b| (a, b))) {
             let mut filters = Filters::default();
             if !package.is_empty() {
-                let value = Value::Regexp(package);
+                let value = NamePattern::Regexp(package);
                 add(
                     &mut filters,
                     Predicate::package(value).unwrap(),
@@ -737,7 +737,7 @@ fn all_filters(packages: &[&str], paths: &[&str], languages: &[&str]) -> Vec<Fil
                 );
             }
             if !path.is_empty() {
-                let value = Value::Regexp(path);
+                let value = NamePattern::Regexp(path);
                 add(
                     &mut filters,
                     Predicate::path(value).unwrap(),
@@ -804,12 +804,12 @@ fn filtering_stops_when_it_is_told_to() {
     let mut filters = Filters::default();
     add(
         &mut filters,
-        Predicate::path(Value::Regexp("a")).unwrap(),
+        Predicate::path(NamePattern::Regexp("a")).unwrap(),
         false,
     );
     add(
         &mut filters,
-        Predicate::package(Value::Regexp(".")).unwrap(),
+        Predicate::package(NamePattern::Regexp(".")).unwrap(),
         false,
     );
     for pattern in [".", "main", "main|int", "main.*int"] {
