@@ -5,7 +5,7 @@
 //! announced anything, nobody knows what is missing, and the answer says just that.
 
 use crate::query::generation;
-use crate::run::{Assignment, Missing, ShardId};
+use crate::execution::state::{Assignment, Missing, ShardId};
 use std::collections::{HashMap, HashSet};
 use std::time::SystemTime;
 

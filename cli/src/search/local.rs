@@ -6,7 +6,7 @@ use super::summary::{Explain, Summary};
 use super::whole::Whole;
 use crate::client;
 use anyhow::{Context, Result, bail};
-use frontend::{Answer, Coordinator, Followed, Parsed, Search, SearchError};
+use frontend::{Answer, Coordinator, Followed, Parsed, SearchError, SearchHandle};
 use frontend::{Document, Match};
 use schema::message::FileRange;
 use std::path::Path;
@@ -53,7 +53,7 @@ async fn search_with(
 }
 
 /// Prints what is found as it is found.
-fn follow(frontend: &Arc<Coordinator>, search: &Search, output: &mut Output) -> Result<()> {
+fn follow(frontend: &Arc<Coordinator>, search: &SearchHandle, output: &mut Output) -> Result<()> {
     let whole = Whole::new(search.query(), output.look());
     let read = |document: &Document, offset, count| {
         read(frontend, document, FileRange::Bytes { offset, count })

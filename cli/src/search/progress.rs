@@ -1,7 +1,7 @@
 //! How far a search is, on standard error: when it takes long and somebody looks.
 
 use crate::size;
-use frontend::Search;
+use frontend::SearchHandle;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{IsTerminal, stderr};
 use std::time::Duration;

@@ -2,7 +2,8 @@
 
 use super::Stream;
 use crate::query::BadQuery;
-use crate::run::{Event, Fault};
+use crate::execution::account::AccountError as Fault;
+use crate::execution::state::Event;
 use crate::spool::SpoolError;
 use schema::frame::{self, Decoder, Kind};
 use schema::message::{self, Failure, FailureKind, Hello, PROTOCOL};

@@ -10,10 +10,11 @@
 
 use super::connection::{Lost, hello};
 use crate::facets::Facets;
-use crate::harvest::Harvest;
-use crate::live::Meter;
+use crate::execution::account::StreamAccount as Part;
+use crate::execution::collector::Collector as Harvest;
+use crate::execution::state::{SkippedDocument, StreamEnd};
+use crate::execution::stream_stats::StreamStats as Meter;
 use crate::rank::{Best, Origin};
-use crate::run::{Part, SkippedDocument, StreamEnd};
 use crate::spool::RunSpool;
 use schema::frame::{self, Decoder, Frame, Kind};
 use schema::message::{self, BatchReader, End, Failure, LineView, Progress, Skip};

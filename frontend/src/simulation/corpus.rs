@@ -2,8 +2,8 @@
 
 use super::dice::Dice;
 use crate::matches::{self, ContextLine, Match};
-use crate::memory::CHUNK_LEN;
-use crate::run::ShardId;
+use crate::execution::memory::CHUNK_LEN;
+use crate::execution::state::ShardId;
 use schema::message::{Batch, Line, Range};
 use schema::order::path_hash;
 use std::cmp::Ordering;
