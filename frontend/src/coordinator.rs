@@ -8,18 +8,18 @@ use crate::answer::Answer;
 use crate::assign::{self, Plan};
 use crate::config::Config;
 use crate::error::{FileError, RETRY_AFTER_S, SearchError, StartError};
+use crate::execution::admission::Admission;
+use crate::execution::driver::{Claim, Deadline, Execution};
+use crate::execution::handle::SearchHandle;
+use crate::execution::memory::Memory;
+use crate::execution::result_cache::{Forgotten, ResultCache};
+use crate::execution::stream::StreamHandle;
 use crate::fanout::{self, Backend, Link, Lost, Peer, Request};
 use crate::listing::{self, Listing};
 use crate::lock::lock;
-use crate::execution::driver::{Claim, Deadline, Execution};
-use crate::execution::stream::StreamHandle;
 use crate::metrics;
-use crate::execution::memory::Memory;
 use crate::query::Query;
-use crate::execution::result_cache::{Forgotten, ResultCache};
-use crate::execution::handle::SearchHandle;
 use crate::spool::{Limits, Spool};
-use crate::execution::admission::Admission;
 use schema::message::{self, FileRange, FileReply, FileRequest, ListKind, ListReply, ListRequest};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -439,7 +439,9 @@ impl Coordinator {
 
 impl Drop for Coordinator {
     fn drop(&mut self) {
-        lock(&self.runs).executions().for_each(|execution| execution.cancel());
+        lock(&self.runs)
+            .executions()
+            .for_each(|execution| execution.cancel());
         self.peers.iter().for_each(|peer| peer.close());
     }
 }

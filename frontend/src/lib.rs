@@ -69,10 +69,12 @@ pub use config::Config;
 pub use coordinator::{BackendStatus, Coordinator, Served};
 pub use documents::{DOCUMENTS_MAX, Grouped};
 pub use error::{FileError, SearchError, StartError};
+pub use execution::handle::SearchHandle;
+pub use execution::state::{Explain, Missing, ShardId, Skipped, SkippedDocument};
+pub use execution::stream_stats::{BackendProgress, Progress, TopMatches};
 pub use fanout::{Backend, Stream};
 pub use follow::{Followed, Follower};
 pub use listing::Listing;
-pub use execution::stream_stats::{BackendProgress, Progress, TopMatches};
 pub use matches::{ContextLine, Document, Match, Window};
 pub use packages::Package;
 pub use query::{
@@ -80,7 +82,5 @@ pub use query::{
     TYPED_BYTES_MAX, Typed, limits,
 };
 pub use rank::{BEST_MAX, Pointer};
-pub use execution::state::{Explain, Missing, ShardId, Skipped, SkippedDocument};
-pub use execution::handle::SearchHandle;
 pub use similar::similar;
 pub use spool::{BeforeWrite, SpoolError};

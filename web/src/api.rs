@@ -17,8 +17,8 @@ use axum::extract::State;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use frontend::Answer;
-use frontend::SearchHandle;
 use frontend::SearchError;
+use frontend::SearchHandle;
 use frontend::metrics;
 use frontend::query::{Parsed, Query};
 use std::sync::Arc;
@@ -97,7 +97,11 @@ async fn look(app: &App, asked: Asked, params: &Params) -> Result<Response, Prob
 }
 
 /// Starts the search for a query, in the time that the parameters or the query leave it, or joins it.
-pub(super) async fn start(app: &App, params: &Params, parsed: &Parsed) -> Result<SearchHandle, Problem> {
+pub(super) async fn start(
+    app: &App,
+    params: &Params,
+    parsed: &Parsed,
+) -> Result<SearchHandle, Problem> {
     let timeout = params.timeout(app.frontend.config().timeout_max)?;
     let timeout = timeout.or(parsed.timeout);
     let generation = params.generation()?;
@@ -120,7 +124,11 @@ pub(super) async fn finished(
 }
 
 /// The run that a cursor is of, or another one of its query over the same documents.
-async fn resume(app: &App, cursor: &Cursor, parsed: Option<&Parsed>) -> Result<SearchHandle, Problem> {
+async fn resume(
+    app: &App,
+    cursor: &Cursor,
+    parsed: Option<&Parsed>,
+) -> Result<SearchHandle, Problem> {
     let (id, generation) = (cursor.run(), cursor.generation());
     if let Some(parsed) = parsed
         && parsed.query.identity(&generation) != id
@@ -223,7 +231,11 @@ fn unknown(id: &str) -> Problem {
     Problem::missing(format!("no search {id} is known (any more)")).hint("search again")
 }
 
-async fn answer(mut search: SearchHandleHandle, wish: Wish, asked: Asked) -> Result<Response, Problem> {
+async fn answer(
+    mut search: SearchHandleHandle,
+    wish: Wish,
+    asked: Asked,
+) -> Result<Response, Problem> {
     if !wish.wait && !search.is_finished() {
         search.keep(KEEP);
         return blocking(move || running(&search, &wish)).await;

@@ -170,7 +170,10 @@ mod tests {
             check(&keys, |end| end.shards[0].hash ^= 1),
             Err(AccountError::Hash)
         );
-        assert_eq!(check(&keys, |end| end.shards.clear()), Err(AccountError::Shards));
+        assert_eq!(
+            check(&keys, |end| end.shards.clear()),
+            Err(AccountError::Shards)
+        );
         let skipped = AccountError::Skipped {
             said: 1,
             received: 0,
@@ -180,7 +183,10 @@ mod tests {
         assert_eq!(check(&keys, repeat), Err(AccountError::Shards));
         let unknown = |end: &mut End| end.shards[0].shard = 1;
         assert_eq!(check(&keys, unknown), Err(AccountError::UnknownShard));
-        assert_eq!(StreamAccount::new(1).shard(1).err(), Some(AccountError::UnknownShard));
+        assert_eq!(
+            StreamAccount::new(1).shard(1).err(),
+            Some(AccountError::UnknownShard)
+        );
     }
 
     #[test]

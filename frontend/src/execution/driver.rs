@@ -5,16 +5,16 @@
 //! answer known.
 
 use crate::answer::{Answer, Timings};
-use crate::execution::finalize::{Counts, finalize};
 use crate::assign::Known;
-use crate::execution::receive::receive;
 use crate::execution::collector::Collector;
+use crate::execution::finalize::{Counts, finalize};
 use crate::execution::memory::Memory;
+use crate::execution::receive::receive;
+use crate::execution::state::{Action, Assignment, Event, Missing, Outcome, State};
 use crate::execution::stream::StreamHandle;
 use crate::execution::stream_stats::{Progress, TopMatches};
 use crate::lock::lock;
 use crate::query::Query;
-use crate::execution::state::{State, Action, Assignment, Event, Missing, Outcome};
 use crate::spool::{RunSpool, SpoolError};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -389,7 +389,11 @@ impl Execution {
         let streamed = Instant::now();
         let started = lock(&self.started).unwrap_or(streamed);
         let queued = *lock(&self.queued);
-        let mut collectors: Vec<Collector> = self.streams.iter().filter_map(StreamHandle::take_collector).collect();
+        let mut collectors: Vec<Collector> = self
+            .streams
+            .iter()
+            .filter_map(StreamHandle::take_collector)
+            .collect();
         let counts = self.finalize(&mut collectors).unwrap_or_else(|error| {
             tracing::error!(id = self.id, %error, "matches cannot be put in order");
             outcome.missing = self.all_missing(&error);

@@ -7,8 +7,8 @@
 mod partition;
 
 use crate::documents;
-use crate::facets::Facets;
 use crate::execution::collector::{Collector, Source, SourceReader};
+use crate::facets::Facets;
 use crate::packages::Tally;
 use crate::rank::{self, Continued, Document, FrameAt, StringPool};
 use crate::spool::{

@@ -5,9 +5,9 @@
 
 use crate::answer::{self, Answer};
 use crate::error::{RETRY_AFTER_S, SearchError};
-use crate::follow::{Followed, Follower};
 use crate::execution::driver::Execution;
 use crate::execution::stream_stats::{Progress, TopMatches};
+use crate::follow::{Followed, Follower};
 use crate::matches::Match;
 use crate::query::Query;
 use crate::rank::Pointer;
@@ -29,7 +29,11 @@ pub struct SearchHandle {
 }
 
 impl SearchHandle {
-    pub(crate) fn new(execution: Arc<Execution>, runtime: tokio::runtime::Handle, grace: Duration) -> Self {
+    pub(crate) fn new(
+        execution: Arc<Execution>,
+        runtime: tokio::runtime::Handle,
+        grace: Duration,
+    ) -> Self {
         execution.enter();
         SearchHandle {
             was_there: !execution.is_running(),

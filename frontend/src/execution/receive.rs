@@ -1,9 +1,9 @@
 //! One backend's stream of one query, over a socket: ask, then read and walk until it ends.
 
-use crate::fanout::{Connection, Lost, Now, Place, Walk, Walked};
 use crate::execution::collector::Collector;
 use crate::execution::driver::Execution;
 use crate::execution::state::{Event, StreamEnd};
+use crate::fanout::{Connection, Lost, Now, Place, Walk, Walked};
 use schema::message;
 use std::sync::Arc;
 

@@ -60,10 +60,17 @@ impl Drop for Forgotten {
 
 impl ResultCache {
     /// The run that a new client of `query` can share.
-    pub(crate) fn find(&mut self, id: &str, query: &Query, generation: &str) -> Option<Arc<Execution>> {
+    pub(crate) fn find(
+        &mut self,
+        id: &str,
+        query: &Query,
+        generation: &str,
+    ) -> Option<Arc<Execution>> {
         // The id is a short hash that anybody can make collide, so it proves nothing.
         self.get(id).filter(|execution| {
-            execution.query == *query && execution.generation == generation && execution.can_be_shared()
+            execution.query == *query
+                && execution.generation == generation
+                && execution.can_be_shared()
         })
     }
 

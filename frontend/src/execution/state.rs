@@ -9,10 +9,6 @@
 //!
 //! **Invariant:** after [`Action::Finish`] no event has any effect.
 
-
-
-
-
 use crate::query::BadQuery;
 use schema::message::{Estimate, Phases, ShardEnd};
 use std::collections::BTreeSet;
@@ -347,7 +343,11 @@ impl State {
     }
 
     fn finish_when_closed(&mut self) -> Option<Action> {
-        if self.streams.iter().any(|stream| *stream != StreamState::Closed) {
+        if self
+            .streams
+            .iter()
+            .any(|stream| *stream != StreamState::Closed)
+        {
             return None;
         }
         let mut outcome = self.outcome.take()?;

@@ -1,9 +1,9 @@
 //! A stream's place in its run: what it is asked for, where it is counted, and how to stop it.
 
-use crate::lock::lock;
-use crate::execution::stream_stats::{StreamStats, Progress};
-use crate::fanout::{Lost, Peer, Stream};
 use crate::execution::collector::Collector;
+use crate::execution::stream_stats::{Progress, StreamStats};
+use crate::fanout::{Lost, Peer, Stream};
+use crate::lock::lock;
 use schema::message;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};

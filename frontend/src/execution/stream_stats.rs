@@ -243,7 +243,10 @@ mod tests {
             (10, true)
         );
         assert_eq!(check(&[stats(1.0, &ten), stats(2.5, &[])], 0), (10, false));
-        assert_eq!(check(&[stats(1.0, &ten), StreamStats::default()], 0), (10, false));
+        assert_eq!(
+            check(&[stats(1.0, &ten), StreamStats::default()], 0),
+            (10, false)
+        );
         assert_eq!(check(&[stats(f32::NAN, &ten)], 0), (10, false));
         assert_eq!(
             check(&[stats(1.0, &nine)], 3),

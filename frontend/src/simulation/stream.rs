@@ -3,10 +3,10 @@
 
 use super::dice::Dice;
 use super::script::{Script, Trouble};
-use crate::fanout::{Lost, Now, Place, Walk, Walked};
 use crate::execution::collector::Collector;
-use crate::execution::stream_stats::StreamStats;
 use crate::execution::state::{SkippedDocument, StreamEnd};
+use crate::execution::stream_stats::StreamStats;
+use crate::fanout::{Lost, Now, Place, Walk, Walked};
 use crate::spool::RunSpool;
 use schema::frame::Decoder;
 use std::cell::RefCell;
@@ -115,7 +115,7 @@ impl<'a> Stream<'a> {
         let place = Place {
             backend: self.number as u16,
             search: &script.searches[usize::from(heavy)],
-            stats: &stats[self.number],
+            meter: &stats[self.number],
             spool,
             skipped: Box::new(|document| skipped.borrow_mut().push(document)),
         };

@@ -63,7 +63,10 @@ fn order(bytes: u64, count: u32) -> (Vec<Pointer>, usize) {
     let directory = tempfile::tempdir().unwrap();
     let run = spool(directory.path(), None).run("0123456789abcdef", 2);
     let mut collectors = collectors(&run, bytes, count).unwrap();
-    let runs = collectors.iter().map(|collector| collector.written_runs).sum();
+    let runs = collectors
+        .iter()
+        .map(|collector| collector.written_runs)
+        .sum();
     let counts = finalize(&run, &mut collectors, 0).unwrap();
     assert_eq!(
         (counts.pointers, counts.packages),
