@@ -231,11 +231,7 @@ fn unknown(id: &str) -> Problem {
     Problem::missing(format!("no search {id} is known (any more)")).hint("search again")
 }
 
-async fn answer(
-    mut search: SearchHandleHandle,
-    wish: Wish,
-    asked: Asked,
-) -> Result<Response, Problem> {
+async fn answer(mut search: SearchHandle, wish: Wish, asked: Asked) -> Result<Response, Problem> {
     if !wish.wait && !search.is_finished() {
         search.keep(KEEP);
         return blocking(move || running(&search, &wish)).await;

@@ -91,7 +91,7 @@ fn nobody_is_there() {
     for line in ["status", "packages", "skipped", "explain wanted"] {
         let line = format!("{line} --server 127.0.0.1:1");
         home.run(&line)
-            .check(&line, 2, &["no answer from http://127.0.0.1:1"]);
+            .check(&line, 2, &["cannot reach the server at http://127.0.0.1:1"]);
         let line = line.replace("--server 127.0.0.1:1", "--index nowhere");
         home.run(&line)
             .check(&line, 2, &["nowhere: no Trawl index here"]);

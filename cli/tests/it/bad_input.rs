@@ -48,7 +48,7 @@ fn usage() {
         index --out out --jobs 0 source   => '0' => 1..=256
         index --out out --memory 5X x     => not a size; write bytes
         index --out out --memory=-1 x     => '-1'
-        index --out out --block-size 9 x  => a block has 256 to 1048576 bytes
+        index --out out --block-size 9 x  => a block must have 256 to 1048576 bytes
         inspect good --skipped --packages => cannot be used with
         inspect good --plan x --verify    => cannot be used with
         inspect good --mode regexp        => --plan <PATTERN>
@@ -56,7 +56,7 @@ fn usage() {
         backend --listen 127.0.0.1:0      => --index <DIR>
         frontend --spool spool            => --backend <ADDR>
         serve --spol x                    => '--spol' => '--spool'
-        serve --index I --each --listen 127.0.0.1:0 => how to build => name one
+        serve --index I --each --listen 127.0.0.1:0 => flags for building an index need a SOURCE
     ";
     check_table(&Home::new(), table);
 }
@@ -72,7 +72,7 @@ fn sources() {
                                                              => /source and => /elsewhere/source
         index --out file source                              => file: cannot be written
         index --out out --memory 1M source                   => --memory => at least
-        index --out out --package-ranks none source          => none: cannot be read
+        index --out out --package-ranks none source          => cannot read the package ranks in none
         index --out out --package-ranks file source          => file: not package ranks => line 1
         index --out out --package-ranks ranks.json source    => ranks.json: source: => from 0 to 1
         serve --listen 127.0.0.1:0 nowhere                   => nowhere: no such directory
@@ -88,11 +88,11 @@ fn inspect() {
     let table = r"
         inspect good --trigram ab               => three bytes, not 2 bytes
         inspect good --trigram äöü              => three bytes, not 6 bytes
-        inspect good --trigram a\q              => behind a backslash
+        inspect good --trigram a\q              => a backslash must be followed by
         inspect good --trigram a\n              => three bytes
-        inspect good --trigram ab\n             => no trigram holds a line's end
-        inspect good --document source           => not PACKAGE/PATH
-        inspect good --mode regexp --plan a\nb  => over lines
+        inspect good --trigram ab\n             => line feed
+        inspect good --document source           => expected PACKAGE/PATH
+        inspect good --mode regexp --plan a\nb  => crosses lines
         inspect good --plan a(b --mode regexp   => unclosed group
         inspect good --plan ''                  => the query is empty
     ";
@@ -141,7 +141,7 @@ fn check_changed(manifest: bool, change: impl FnOnce(&mut Vec<u8>), says: &[&str
 
 #[test]
 fn an_index_of_a_newer_format() {
-    let says = ["format 2; this version of Trawl reads format 1: update it, or build the index"];
+    let says = ["format 2; this version of Trawl reads format 1: update Trawl, or build the index"];
     check_changed(true, |bytes| bytes["trawl-index ".len()] = b'2', &says);
     check_changed(
         false,
@@ -210,9 +210,9 @@ fn addresses() {
         check(&home, &line, &["cannot listen on nonsense"]);
     }
     let spool = "frontend --backend 127.0.0.1:1 --listen 127.0.0.1:0 --spool file";
-    check(&home, spool, &["file: cannot be created"]);
+    check(&home, spool, &["cannot create the directory file"]);
     let nobody = [
-        "no answer from http://127.0.0.1:1",
+        "cannot reach the server at http://127.0.0.1:1",
         "trawl serve",
         "--index",
     ];

@@ -114,9 +114,9 @@ fn a_file_of_keys_that_is_none_is_an_error() {
     home.write("empty", "# nobody\n");
     home.write("short", "abc\n");
     for (file, says) in [
-        ("nowhere", "nowhere: the keys cannot be read"),
-        ("empty", "there is no key in it"),
-        ("short", "line 1: a key is shorter"),
+        ("nowhere", "cannot read the keys in nowhere"),
+        ("empty", "no keys, so nobody could use the API"),
+        ("short", "line 1: a key must have at least 8"),
     ] {
         let finished = home.run(&format!("serve --dcs-api-keys {file} src"));
         finished.check(file, 2, &[says]);

@@ -105,7 +105,7 @@ fn what_is_wrong_with_a_filter_is_said() {
         ),
         (
             "--lang klingon",
-            &["there is no language klingon", "C, C++ and Python"],
+            &["there is no language klingon", "C, C++ or Python"],
         ),
     ];
     for (filters, says) in table {

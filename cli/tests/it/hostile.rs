@@ -83,7 +83,7 @@ fn ranges_that_are_not_in_their_line_are_an_error_and_no_panic() {
             run.check(
                 &format!("{change} {flags}"),
                 2,
-                &["contradicts itself: p/a.c:"],
+                &["invalid match from the server: p/a.c:"],
             );
         }
     }

@@ -61,7 +61,7 @@ I/SHARD
     home.run(r"inspect I --trigram \x00\xff-").check(
         "inspect",
         1,
-        &[r#""\x00\xff-": in no block"#],
+        &[r#""\x00\xff-": no block contains this trigram"#],
     );
 }
 
@@ -87,7 +87,7 @@ I/SHARD: 3 of 3 (100.000 %) are candidates, 4.8 kB to verify
     home.run("inspect I --document other/empty.h").check(
         "inspect",
         1,
-        &["no package of this name"],
+        &["the index has no package of this name"],
     );
 }
 
@@ -115,9 +115,9 @@ hello_1.0/tests/long.c
         run.check(name, 1, &[name, says]);
         assert_eq!(run.text(), "");
     };
-    unknown("hello_1.0/logo.c", "was left out: binary");
-    unknown("hello_1.0/no.c", "no such document in this package");
-    unknown("hello/hello.c", "no package of this name");
+    unknown("hello_1.0/logo.c", "left out of the index: binary");
+    unknown("hello_1.0/no.c", "the package has no such document");
+    unknown("hello/hello.c", "the index has no package of this name");
 }
 
 #[test]
@@ -152,7 +152,7 @@ I/SHARD: 1 of 4 (25.000 %) are candidates, 9 B to verify
 "#;
     check(&home, "inspect I -i --plan UNW", expected);
     let expected = "
-plan: no trigram: all 4 blocks are scanned (what every match has in common is shorter than three bytes)
+plan: no trigram: all 4 blocks are scanned (the text that all matches share is shorter than three bytes)
 I/SHARD: 4 of 4 (100.000 %) are candidates, 4.8 kB to verify
 ";
     check(&home, "inspect I --plan te", expected);

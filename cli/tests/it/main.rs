@@ -16,7 +16,6 @@ mod config;
 mod cut;
 mod end_to_end;
 mod filters;
-mod fuzz;
 mod garbage;
 mod home;
 mod hostile;

@@ -249,5 +249,5 @@ fn links_lead_to_the_server_or_where_they_are_told_to() {
         "{linked:?}"
     );
     home.run("search --index I --hyperlink-format x{host} wanted")
-        .check("a format", 2, &["there is no {host}"]);
+        .check("a format", 2, &["unknown variable {host}"]);
 }

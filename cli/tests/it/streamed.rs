@@ -71,8 +71,11 @@ fn a_line_is_printed_when_it_comes() {
 fn what_breaks_off_is_no_end() {
     let home = Home::new();
     let cut = [
-        (chunk(&line(2)), "broke off"),
-        ("0\r\n\r\n".to_owned(), "what is printed is not all"),
+        (chunk(&line(2)), "broke off: not all matches are printed"),
+        (
+            "0\r\n\r\n".to_owned(),
+            "broke off: not all matches are printed",
+        ),
         ([chunk(DONE), "0\r\n\r\n".to_owned()].concat(), "1 of 2"),
     ];
     for (rest, says) in cut {

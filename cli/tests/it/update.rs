@@ -74,7 +74,7 @@ fn one_changed_file_costs_one_package() {
     home.ok("inspect I --verify");
 
     let before = manifest(&home);
-    let says = ["nothing to do: the index in I is up to date (3 packages, "];
+    let says = ["the index in I is up to date, nothing was read (3 packages, "];
     run(&home, "index --out I --each S", &says);
     run(&home, "index --out I S/sed_4.8 S/sed_4.9", &says);
     assert_eq!(manifest(&home), before);
@@ -106,11 +106,11 @@ fn packages_are_removed_and_pruned() {
         ),
         (
             "--remove sed S/sed_4.9",
-            "`sed_4.9` is to be removed, and it is among the sources",
+            "`sed_4.9` is to be removed and is also among the sources",
         ),
         (
             "--no-ignore S/sed_4.9",
-            "but not given are i3-wm_4.22; name their directories too",
+            "but these are not among the sources: i3-wm_4.22; name their directories too",
         ),
         ("--prune", "required"),
         ("", "required"),
@@ -125,7 +125,10 @@ fn packages_are_removed_and_pruned() {
         &["0 read, 1 kept, 1 dropped"],
     );
     assert_eq!(packages(&home), ["2\tsed_4.9"]);
-    let says = ["the index was built with other options", "1 read, 0 kept"];
+    let says = [
+        "the index had been built with other options",
+        "1 read, 0 kept",
+    ];
     run(&home, "index --out I --no-ignore S/sed_4.9", &says);
     run(
         &home,

@@ -1,0 +1,255 @@
+"""`bench overload`: more queries than a frontend can run, and clients that disconnect.
+
+The backends are synthetic, so a query is as heavy as its number says. Each part takes less than two minutes.
+An answer is wrong if its count is not what the backends sent, or if its status is neither 200 nor 503 with
+a time to retry.
+"""
+
+import collections
+import json
+import os
+import random
+import socket
+import threading
+import time
+import urllib.parse
+
+from .. import servers, tools
+from ..connection import Connection, Refused
+from ..table import Goals, Wrong, quantiles
+
+BACKENDS = 4
+RUNNING, QUEUED = 4, 32
+MEMORY_BYTES = 256 << 20
+LIMITS = ("--running", RUNNING, "--queued", QUEUED, "--memory", "256M")
+
+IDENTICAL = 1000
+IDENTICAL_EACH = 100_000
+
+HEAVY = 200
+HEAVY_EACH = 250_000
+# An execution takes a quarter of a second, and 36 of them are admitted.
+DEADLINE_S = 60
+
+INTERACTIVE_EACH = 3
+INTERACTIVE_IDLE = 1000
+
+GONE = 10_000
+GONE_AT_ONCE = 32
+GONE_EACH = 20_000
+# Every tenth query has 2 million matches, and is far from its end when its client disconnects.
+GONE_HEAVY_EVERY, GONE_HEAVY_EACH = 10, 500_000
+GONE_AFTER_S = 0.02
+GONE_WITHIN_S = 90
+IDLE_WITHIN_S = 0.25
+# Pools keep idle threads and connections for so long.
+POOLS_S = 12
+
+COUNTERS = ("started", "shed", "cancelled", "finished")
+
+
+def main():
+    table, trawl = Goals(), tools.trawl()
+    for part in (identical, heavy, disconnected):
+        with (tools.workspace() as spool, servers.synthetic_backends(BACKENDS) as backends,
+              servers.frontend(trawl, backends, spool, *LIMITS) as frontend, table.rows(part.__name__)):
+            frontend.search(q="matches 1 seed 0", context=0)
+            part(table, frontend, spool)
+    return table.finish()
+
+
+def target(each, seed):
+    query = urllib.parse.quote(f"matches {each} seed {seed}")
+    return f"/api/v2/search?q={query}&context=0&per_page=1"
+
+
+def in_parallel(work, arguments):
+    threads = [threading.Thread(target=work, args=each) for each in arguments]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def ask_at_once(address, paths):
+    """Requests all paths at the same time. Returns answers, each with its seconds."""
+    barrier, answers = threading.Barrier(len(paths)), []
+
+    def ask(path):
+        barrier.wait()
+        started = time.perf_counter()
+        try:
+            with Connection(address, DEADLINE_S) as connection:
+                answer = connection.answer(path)
+        except OSError as error:
+            answer = error
+        answers.append((answer, time.perf_counter() - started))
+
+    in_parallel(ask, [[path] for path in paths])
+    return answers
+
+
+def kinds(answers, expected):
+    """Counts answers with `expected` matches, and refusals. Raises Wrong for anything else."""
+    counted = collections.Counter()
+    for answer, _ in answers:
+        if isinstance(answer, OSError):
+            raise Wrong(str(answer))
+        if answer.status == 200:
+            page = json.loads(answer.body)
+            if not page["complete"] or page["total"] != expected:
+                raise Wrong(f"{page['total']:,} of {expected:,} matches: {page['missing']}")
+        elif answer.status != 503 or not (answer.header("retry-after") or "").isdigit():
+            raise Wrong(f"status {answer.status}: {answer.head[:100]} {answer.body[:200]}")
+        counted[answer.status] += 1
+    return counted
+
+
+def counters(frontend):
+    return {name: frontend.metric(f"trawl_frontend_queries_{name}_total") for name in COUNTERS}
+
+
+def identical(table, frontend, _):
+    before = counters(frontend)
+    answers = ask_at_once(frontend.address, [target(IDENTICAL_EACH, 1)] * IDENTICAL)
+    answered = kinds(answers, BACKENDS * IDENTICAL_EACH)[200]
+    started = counters(frontend)["started"] - before["started"]
+    table.row(f"{IDENTICAL:,} identical requests at once: executions", "1",
+              f"{started:.0f}; {answered:,} answered", started == 1 and answered == IDENTICAL)
+
+
+class Interactive(threading.Thread):
+    """Small queries, one after the other, until `stop` is set."""
+
+    def __init__(self, address, seed, most):
+        super().__init__()
+        self.connection, self.seed, self.most = Connection(address), seed, most
+        self.stop = threading.Event()
+        self.times, self.error = [], None
+        self.start()
+
+    def run(self):
+        try:
+            while not self.stop.is_set() and len(self.times) < self.most:
+                self.seed += 1
+                started = time.perf_counter()
+                answer = self.connection.json(target(INTERACTIVE_EACH, self.seed))
+                self.times.append(1e3 * (time.perf_counter() - started))
+                if answer["total"] != BACKENDS * INTERACTIVE_EACH or not answer["complete"]:
+                    raise Wrong(f"an interactive query: {answer['total']} matches")
+                self.stop.wait(0.005)
+        except Refused as error:
+            self.error = f"status {error.status}"
+        except (Wrong, OSError) as error:
+            self.error = str(error)
+
+    def p99(self):
+        return quantiles(self.times)[1] if len(self.times) > 1 else float("inf")
+
+
+def heavy(table, frontend, _):
+    idle = Interactive(frontend.address, 1_000_000, INTERACTIVE_IDLE)
+    idle.join()
+    if idle.error:
+        raise Wrong(idle.error)
+    busy = Interactive(frontend.address, 2_000_000, 1 << 30)
+    started = time.perf_counter()
+    answers = ask_at_once(frontend.address, [target(HEAVY_EACH, seed) for seed in range(HEAVY)])
+    elapsed = time.perf_counter() - started
+    busy.stop.set()
+    busy.join()
+    what = f"{HEAVY} heavy queries at once"
+    counted = kinds(answers, BACKENDS * HEAVY_EACH)
+    slowest = max(seconds for _, seconds in answers)
+    table.row(f"{what}: answered or refused", f"{HEAVY} in {DEADLINE_S} s",
+              f"{counted[200]} + {counted[503]} in {slowest:.1f} s", slowest <= DEADLINE_S)
+    if refused := [seconds for answer, seconds in answers if answer.status == 503]:
+        table.row(f"{what}: slowest refusal", "", f"{1e3 * max(refused):.0f} ms")
+    mapped = frontend.status("RssFile")
+    peak = frontend.status("VmHWM") - mapped
+    table.row(f"{what}: peak memory without mapped files", f"<= {MEMORY_BYTES >> 20} MiB",
+              f"{peak >> 20:,} MiB (mapped {mapped >> 20})", peak <= MEMORY_BYTES)
+    bound = 2 * idle.p99() + 50
+    error = f", then {busy.error}"[:20] if busy.error else ""
+    table.row("an interactive query meanwhile", f"p99 <= {bound:.0f} ms",
+              f"p99 {busy.p99():.1f} ms of {len(busy.times)}{error}",
+              not busy.error and busy.p99() <= bound)
+    table.row("  without heavy queries", "", f"p99 {idle.p99():.1f} ms; heavy took {elapsed:.1f} s")
+
+
+def disconnected(table, frontend, spool):
+    # A few connections, threads and files are made once and kept.
+    warm_up = [target(GONE_EACH, GONE + seed) for seed in range(RUNNING)]
+    kinds(ask_at_once(frontend.address, warm_up), BACKENDS * GONE_EACH)
+    time.sleep(POOLS_S)
+    before, counted = held(frontend, spool), counters(frontend)
+    started = time.perf_counter()
+    failures = disconnect_all(frontend.address)
+    gone = time.perf_counter()
+    idle_s = until_idle(frontend, gone)
+    what = f"{GONE:,} clients that disconnect"
+    table.row(f"{what}: connections that failed", "0",
+              f"{len(failures)} {failures[-1] if failures else ''}", not failures)
+    table.row(f"{what}: processors idle after", f"<= {1e3 * IDLE_WITHIN_S:.0f} ms",
+              f"{1e3 * idle_s:.0f} ms", idle_s <= IDLE_WITHIN_S)
+    time.sleep(POOLS_S)
+    frontend.connection = Connection(frontend.address)
+    counted = {name: count - counted[name] for name, count in counters(frontend).items()}
+    table.row(f"{what}, in {gone - started:.0f} s", "",
+              ", ".join(f"{count:.0f} {name}" for name, count in counted.items()))
+    for name, after in held(frontend, spool).items():
+        table.row(f"{what}: {name}", f"<= {before[name]}", str(after), after <= before[name])
+
+
+def disconnect_all(address):
+    """Sends requests, 32 at a time, and closes each connection at a random moment. Returns errors."""
+    numbers, moments, failures = iter(range(GONE)), random.Random(1), []
+    deadline = time.monotonic() + GONE_WITHIN_S
+
+    def some():
+        for number in numbers:
+            is_heavy = number % GONE_HEAVY_EVERY == 0
+            path = target(GONE_HEAVY_EACH if is_heavy else GONE_EACH, number)
+            try:
+                with socket.create_connection(address, timeout=10) as stream:
+                    stream.sendall(f"GET {path} HTTP/1.1\r\nHost: trawl\r\n\r\n".encode())
+                    time.sleep(moments.random() * GONE_AFTER_S)
+            except OSError as error:
+                failures.append(str(error))
+            if time.monotonic() > deadline:
+                failures.append(f"stopped after {number:,}")
+                break
+
+    in_parallel(some, [[]] * GONE_AT_ONCE)
+    return failures
+
+
+def until_idle(frontend, since, most_s=30):
+    """Returns the seconds from `since` to the start of 200 ms in which the frontend does not work."""
+    while (began := time.perf_counter()) < since + most_s:
+        cpu_s = frontend.cpu_s()
+        time.sleep(0.2)
+        if frontend.cpu_s() - cpu_s <= 0.01:
+            return began - since
+    return most_s
+
+
+def held(frontend, spool):
+    """Returns what a frontend keeps, by name."""
+    return {
+        "sockets": frontend.descriptors("socket:"),
+        "open files of the spool": frontend.descriptors(spool),
+        "descriptors": frontend.descriptors(),
+        "threads": frontend.status("Threads"),
+        "spools of incomplete executions": sum(
+            not is_complete(frontend, name) for name in os.listdir(spool) if name != "lock"),
+        "queries running": int(frontend.metric("trawl_frontend_queries_running")),
+    }
+
+
+def is_complete(frontend, name):
+    """Returns whether a directory of the spool has the complete result of a finished execution."""
+    search_id = name.partition("-")[0]
+    with Connection(frontend.address) as connection:
+        answer = connection.answer(f"/api/v2/search/{search_id}?wait=false")
+    return answer.status == 200 and json.loads(answer.body)["complete"]
