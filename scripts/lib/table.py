@@ -4,6 +4,8 @@ import contextlib
 import os
 import statistics
 
+from .connection import Refused
+
 
 class Wrong(Exception):
     """An answer is wrong, so its times say nothing."""
@@ -94,7 +96,7 @@ class Goals:
     def rows(self, what):
         try:
             yield
-        except Wrong as error:
+        except (Wrong, Refused, OSError) as error:
             self.wrong.append(what)
             print(f"{what:64}  WRONG: {error}", flush=True)
 

@@ -13,9 +13,10 @@ import socket
 import threading
 import time
 import urllib.parse
+from concurrent.futures import ThreadPoolExecutor
 
 from .. import servers, tools
-from ..connection import Connection, Refused
+from ..connection import Connection
 from ..table import Goals, Wrong, quantiles
 
 BACKENDS = 4
@@ -51,8 +52,9 @@ COUNTERS = ("started", "shed", "cancelled", "finished")
 def main():
     table, trawl = Goals(), tools.trawl()
     for part in (identical, heavy, disconnected):
-        with (tools.workspace() as spool, servers.synthetic_backends(BACKENDS) as backends,
-              servers.frontend(trawl, backends, spool, *LIMITS) as frontend, table.rows(part.__name__)):
+        with (table.rows(part.__name__), tools.workspace() as spool,
+              servers.synthetic_backends(BACKENDS) as backends,
+              servers.frontend(trawl, backends, spool, *LIMITS) as frontend):
             frontend.search(q="matches 1 seed 0", context=0)
             part(table, frontend, spool)
     return table.finish()
@@ -63,38 +65,25 @@ def target(each, seed):
     return f"/api/v2/search?q={query}&context=0&per_page=1"
 
 
-def in_parallel(work, arguments):
-    threads = [threading.Thread(target=work, args=each) for each in arguments]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-
 def ask_at_once(address, paths):
     """Requests all paths at the same time. Returns answers, each with its seconds."""
-    barrier, answers = threading.Barrier(len(paths)), []
+    barrier = threading.Barrier(len(paths))
 
     def ask(path):
         barrier.wait()
         started = time.perf_counter()
-        try:
-            with Connection(address, DEADLINE_S) as connection:
-                answer = connection.answer(path)
-        except OSError as error:
-            answer = error
-        answers.append((answer, time.perf_counter() - started))
+        with Connection(address, DEADLINE_S) as connection:
+            answer = connection.answer(path)
+        return answer, time.perf_counter() - started
 
-    in_parallel(ask, [[path] for path in paths])
-    return answers
+    with ThreadPoolExecutor(len(paths)) as pool:
+        return list(pool.map(ask, paths))
 
 
 def kinds(answers, expected):
     """Counts answers with `expected` matches, and refusals. Raises Wrong for anything else."""
     counted = collections.Counter()
     for answer, _ in answers:
-        if isinstance(answer, OSError):
-            raise Wrong(str(answer))
         if answer.status == 200:
             page = json.loads(answer.body)
             if not page["complete"] or page["total"] != expected:
@@ -119,46 +108,30 @@ def identical(table, frontend, _):
     table.row(f"{what}: answered", answered, "{:,}", at_least=IDENTICAL)
 
 
-class Interactive(threading.Thread):
-    """Small queries, one after the other, until `stop` is set."""
-
-    def __init__(self, address, seed, most):
-        super().__init__()
-        self.connection, self.seed, self.most = Connection(address), seed, most
-        self.stop = threading.Event()
-        self.times, self.error = [], None
-        self.start()
-
-    def run(self):
-        try:
-            while not self.stop.is_set() and len(self.times) < self.most:
-                self.seed += 1
-                started = time.perf_counter()
-                answer = self.connection.json(target(INTERACTIVE_EACH, self.seed))
-                self.times.append(1e3 * (time.perf_counter() - started))
-                if answer["total"] != BACKENDS * INTERACTIVE_EACH or not answer["complete"]:
-                    raise Wrong(f"an interactive query: {answer['total']} matches")
-                self.stop.wait(0.005)
-        except Refused as error:
-            self.error = f"status {error.status}"
-        except (Wrong, OSError) as error:
-            self.error = str(error)
-
-    def p99(self):
-        return quantiles(self.times)[1] if len(self.times) > 1 else float("inf")
+def interactive(address, seed, most, stop):
+    """Asks small queries, one after the other, until `stop` is set. Returns their milliseconds."""
+    times = []
+    with Connection(address) as connection:
+        while not stop.is_set() and len(times) < most:
+            started = time.perf_counter()
+            answer = connection.json(target(INTERACTIVE_EACH, seed + len(times)))
+            times.append(1e3 * (time.perf_counter() - started))
+            if answer["total"] != BACKENDS * INTERACTIVE_EACH or not answer["complete"]:
+                raise Wrong(f"an interactive query: {answer['total']} matches")
+            stop.wait(0.005)
+    return times
 
 
 def heavy(table, frontend, _):
-    idle = Interactive(frontend.address, 1_000_000, INTERACTIVE_IDLE)
-    idle.join()
-    if idle.error:
-        raise Wrong(idle.error)
-    busy = Interactive(frontend.address, 2_000_000, 1 << 30)
-    started = time.perf_counter()
-    answers = ask_at_once(frontend.address, [target(HEAVY_EACH, seed) for seed in range(HEAVY)])
-    elapsed = time.perf_counter() - started
-    busy.stop.set()
-    busy.join()
+    stop = threading.Event()
+    _, idle_p99 = quantiles(interactive(frontend.address, 1_000_000, INTERACTIVE_IDLE, stop))
+    with ThreadPoolExecutor(1) as pool:
+        busy = pool.submit(interactive, frontend.address, 2_000_000, 1 << 30, stop)
+        started = time.perf_counter()
+        answers = ask_at_once(frontend.address, [target(HEAVY_EACH, seed) for seed in range(HEAVY)])
+        elapsed = time.perf_counter() - started
+        stop.set()
+        busy_times = busy.result()
     what = f"{HEAVY} heavy queries at once"
     counted = kinds(answers, BACKENDS * HEAVY_EACH)
     table.row(f"{what}: slowest answer", max(seconds for _, seconds in answers), "{:.1f} s",
@@ -167,11 +140,9 @@ def heavy(table, frontend, _):
     table.row(f"{what}: slowest refusal", max(refusals, default=0), "{:.0f} ms")
     peak = frontend.status("VmHWM") - frontend.status("RssFile")
     table.row(f"{what}: peak memory without mapped files", peak >> 20, "{} MiB", at_most=MEMORY_MIB)
-    table.row("an interactive query without them, p99", idle.p99(), "{:.1f} ms")
-    table.row("an interactive query meanwhile, p99", busy.p99(), "{:.1f} ms",
-              at_most=2 * idle.p99() + 50, note=f"{len(busy.times)} in {elapsed:.1f} s")
-    if busy.error:
-        raise Wrong(f"an interactive query: {busy.error}")
+    table.row("an interactive query without them, p99", idle_p99, "{:.1f} ms")
+    table.row("an interactive query meanwhile, p99", quantiles(busy_times)[1], "{:.1f} ms",
+              at_most=2 * idle_p99 + 50, note=f"{len(busy_times)} in {elapsed:.1f} s")
 
 
 def disconnected(table, frontend, spool):
@@ -200,7 +171,7 @@ def disconnect_all(address):
     numbers, moments, failures = iter(range(GONE)), random.Random(1), []
     deadline = time.monotonic() + GONE_WITHIN_S
 
-    def some():
+    def some(_):
         for number in numbers:
             is_heavy = number % GONE_HEAVY_EVERY == 0
             path = target(GONE_HEAVY_EACH if is_heavy else GONE_EACH, number)
@@ -214,7 +185,8 @@ def disconnect_all(address):
                 failures.append(f"stopped after {number:,}")
                 break
 
-    in_parallel(some, [[]] * GONE_AT_ONCE)
+    with ThreadPoolExecutor(GONE_AT_ONCE) as pool:
+        list(pool.map(some, range(GONE_AT_ONCE)))
     return failures
 
 
