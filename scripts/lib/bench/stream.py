@@ -87,7 +87,7 @@ class Scenario(contextlib.ExitStack):
         for name, trawl in self.trawls.items():
             spool = self.enter_context(tempfile.TemporaryDirectory(dir=self.work))
             frontend = self.enter_context(servers.frontend(trawl, backends, spool, *SPOOL_BYTES))
-            frontend.search(q="matches 1 seed 0", context=0)
+            frontend.search(q="matches 1 seed 0", mode="literal", context=0)
             self.frontends[name], self.asked[name] = frontend, []
         return self
 
@@ -149,7 +149,7 @@ class Asked:
     def __init__(self, frontend, matches, seed):
         spooled = frontend.metric(SPOOLED)
         cpu_s, started = frontend.cpu_s(), time.perf_counter()
-        answer = frontend.search(q=f"matches {matches // BACKENDS} seed {seed}", context=0,
+        answer = frontend.search(q=f"matches {matches // BACKENDS} seed {seed}", mode="literal", context=0,
                                  per_page=PER_PAGE)
         wall_s = time.perf_counter() - started
         self.cpu_s = frontend.cpu_s() - cpu_s
