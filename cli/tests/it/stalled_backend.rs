@@ -1,45 +1,45 @@
-//! A backend that stands still, as when its machine is out of memory or its disk hangs: it keeps
-//! its connections and says nothing. That is noticed, and it is taken back when it goes on.
+//! A backend that stalls, as when its machine is out of memory or its disk hangs: its connections stay
+//! open and silent. The frontend notices, and uses the backend again when it continues.
 
 use crate::home::Server;
-use crate::killed::Stage;
+use crate::lost_backend::Stage;
 use crate::{WAIT_MAX, http, poll};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-/// How long it may take to be noticed.
+/// Deadline for the frontend to notice.
 const NOTICED_MAX: Duration = Duration::from_millis(3500);
 
-/// What is said of it.
+/// The reason that the frontend gives.
 const REASON: &str = "nothing was heard from it for 3.0 s";
 
-/// What `/healthz` says of a backend, when it is not connected: why.
-fn lost(stage: &Stage) -> Option<String> {
+/// Why the backend behind the proxy is not connected, according to `/healthz`.
+fn loss(stage: &Stage) -> Option<String> {
     let health = http::get(&stage.frontend.address, "/healthz").json();
     let backends = health["backends"].as_array().unwrap();
-    let stopped = backends
+    let stalled = backends
         .iter()
         .find(|known| known["name"] == stage.proxy.address);
-    let stopped = stopped.expect("it is listed");
-    stopped["reason"].as_str().map(str::to_owned)
+    let stalled = stalled.expect("it is listed");
+    stalled["reason"].as_str().map(str::to_owned)
 }
 
-/// Goes on, and waits until the frontend has heard of it.
+/// Continues the backend, and waits until the frontend has heard from it.
 fn resume(stage: &Stage, backend: &Server) {
     backend.process.signal("CONT");
-    poll("a backend that is back", WAIT_MAX, || {
-        lost(stage).is_none().then_some(())
+    poll("the backend to reconnect", WAIT_MAX, || {
+        loss(stage).is_none().then_some(())
     });
     stage.check_complete();
 }
 
 #[test]
-fn while_it_is_idle() {
+fn stall_between_queries_is_reported() {
     let (stage, backend) = Stage::new();
     stage.check_complete();
     backend.process.signal("STOP");
     let stopped = Instant::now();
-    let reason = poll("a loss", NOTICED_MAX, || lost(&stage));
+    let reason = poll("the loss to be noticed", NOTICED_MAX, || loss(&stage));
     println!("noticed after {:?}", stopped.elapsed());
     assert_eq!(reason, REASON);
     let answer = http::get(&stage.frontend.address, "/api/v2/search?q=wante").json();
@@ -50,7 +50,7 @@ fn while_it_is_idle() {
 }
 
 #[test]
-fn in_the_midst_of_its_answer() {
+fn stall_during_an_answer_makes_it_incomplete() {
     let (stage, backend) = Stage::new();
     let (sender, stopped) = mpsc::channel();
     let signals = backend.process.signals();

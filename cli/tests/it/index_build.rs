@@ -1,5 +1,5 @@
-//! `trawl index` and `trawl inspect`: what is in an index, what is not and why, and what is left of
-//! it when the building is interrupted.
+//! `trawl index` and `trawl inspect`: what an index contains, what was left out and why, and what remains when
+//! a build is interrupted.
 
 use crate::home::Home;
 use crate::http;
@@ -11,11 +11,11 @@ use std::os::unix::net::UnixListener;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-/// How long a backend may serve an old index.
+/// Deadline for a backend to serve a new index.
 const STALE_MAX: Duration = Duration::from_secs(2);
 
 #[test]
-fn what_is_left_out_is_listed_and_counted() {
+fn files_left_out_are_counted_and_listed() {
     let home = Home::new();
     home.write("tree/.git/HEAD", "ref: refs/heads/main\n");
     home.write("tree/.git/info/exclude", "*.secret\n");
@@ -69,7 +69,7 @@ fn what_is_left_out_is_listed_and_counted() {
     assert_eq!(wanted(&home), all.map(|path| format!("tree/{path}")));
 }
 
-/// The files of the index `I` in which something is wanted, sorted.
+/// The files of the index `I` that match `wanted`, sorted.
 fn wanted(home: &Home) -> Vec<String> {
     let found = String::from_utf8(home.ok("search --index I wanted")).unwrap();
     let file = |line: &str| line.split(':').next().unwrap().to_owned();
@@ -78,17 +78,17 @@ fn wanted(home: &Home) -> Vec<String> {
     files
 }
 
-/// Whether there is something in `I` that a build has not finished.
+/// Whether `I` has a file of an unfinished build.
 fn has_unfinished(home: &Home) -> bool {
     let mut files = fs::read_dir(home.path("I")).unwrap();
     files.any(|file| {
-        // A file can be gone by now.
+        // A file may be deleted before it is read.
         file.is_ok_and(|file| file.path().extension().is_some_and(|last| last == "tmp"))
     })
 }
 
 #[test]
-fn an_interrupted_build_leaves_the_old_index() {
+fn interrupted_build_leaves_the_old_index() {
     let home = Home::new();
     home.write("old/a.c", "wanted\n");
     home.ok("index --out I old");
@@ -102,21 +102,21 @@ fn an_interrupted_build_leaves_the_old_index() {
     }
     let mut command = home.command("index --out I --jobs 1 new");
     let build = Process::start(command.stderr(Stdio::null()));
-    poll("a file that is being written", WAIT_MAX, || {
+    poll("a file of the build", WAIT_MAX, || {
         has_unfinished(&home).then_some(())
     });
-    assert!(build.kill(), "it was done too soon to be interrupted");
+    assert!(build.kill(), "the build ended before it was interrupted");
     assert!(has_unfinished(&home));
 
     assert_eq!(wanted(&home), ["old/a.c"]);
     home.ok("inspect I --verify");
     home.ok("index --out I old");
     assert_eq!(wanted(&home), ["old/a.c"]);
-    assert!(!has_unfinished(&home), "what was interrupted is cleaned up");
+    assert!(!has_unfinished(&home), "the next build cleans up");
 }
 
 #[test]
-fn a_backend_takes_up_a_rebuilt_index() {
+fn backend_serves_a_rebuilt_index() {
     let home = Home::new();
     home.write("p/a.c", "wanted\n");
     home.ok("index --out I p");

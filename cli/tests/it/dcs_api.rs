@@ -1,4 +1,4 @@
-//! The API of Debian Code Search and its links over `trawl serve`, and what there is over a real index.
+//! The API and links of Debian Code Search with `trawl serve`; and what the API says of an index.
 
 use crate::home::Home;
 use crate::http::{get, get_with};
@@ -17,7 +17,7 @@ fn home() -> Home {
 }
 
 #[test]
-fn clients_and_links_need_nothing_but_another_host() {
+fn dcs_requests_and_links_work_unchanged() {
     let home = home();
     home.write("keys", "# of the robots\nopen-sesame\n");
     let server = home.start("serve --each --dcs-api-keys keys src");
@@ -74,7 +74,7 @@ fn clients_and_links_need_nothing_but_another_host() {
 }
 
 #[test]
-fn what_there_is_and_what_was_left_out_is_said() {
+fn api_lists_packages_files_and_what_was_left_out() {
     let home = home();
     let server = home.start("serve --each src");
     let ask = |path: &str| get(&server.address, path).json();
@@ -109,7 +109,7 @@ fn what_there_is_and_what_was_left_out_is_said() {
 }
 
 #[test]
-fn a_file_of_keys_that_is_none_is_an_error() {
+fn invalid_key_files_are_errors() {
     let home = home();
     home.write("empty", "# nobody\n");
     home.write("short", "abc\n");

@@ -1,13 +1,13 @@
-//! Three backends over thirds of the packages give, page for page and byte for byte, what one
-//! `serve` over all of them gives.
+//! Three backends, with a third of the packages each, give the same pages as one `serve` over all packages,
+//! byte for byte.
 
 use crate::home::{Home, Server};
 use crate::http;
 
-/// Packages; the same text in several of them, so that ranks are equal and ties must be broken.
+/// Packages. Several have the same text, so that ranks are equal and ties must be broken.
 const PACKAGES: usize = 9;
 
-/// Writes the packages, in three directories. Every fourth line is `long`.
+/// Writes the packages into three directories. Every fourth line is `long`.
 fn write_packages(home: &Home, long: &str) {
     for package in 0..PACKAGES {
         let third = format!("third{}/package{package}_1.{package}", package % 3);
@@ -27,8 +27,8 @@ fn write_packages(home: &Home, long: &str) {
     }
 }
 
-/// All pages of a search, without what may differ: id and generation at the beginning, timings at
-/// the end.
+/// Returns all pages of a search, without what may differ: id and generation at the begin, timings at the
+/// end.
 fn pages(server: &Server, search: &str) -> Vec<String> {
     let mut pages = Vec::new();
     loop {
@@ -46,13 +46,13 @@ fn pages(server: &Server, search: &str) -> Vec<String> {
         let text = reply.text();
         let start = text
             .find(r#""interpreted_as""#)
-            .expect("behind the generation");
+            .expect("it follows the generation");
         let end = text.rfind(r#","timings":{"#).expect("the last field");
         pages.push(text[start..end].to_owned());
     }
 }
 
-/// Compares the pages of some searches, over packages with this line.
+/// Compares the pages of some searches over packages with the line `long`.
 fn check(long: &str) {
     let home = Home::new();
     write_packages(&home, long);
@@ -84,16 +84,16 @@ fn check(long: &str) {
 }
 
 #[test]
-fn three_backends_answer_as_one() {
+fn three_backends_give_the_pages_of_one() {
     check("parse a line that is as it is");
 }
 
 #[test]
-fn long_lines_beside_matches_are_cut_in_the_same_places() {
+fn long_context_lines_are_cut_in_the_same_places() {
     check(&("x".repeat(5000) + "parse"));
 }
 
-/// Equal, or the place where they begin to differ: pages are too long to be shown.
+/// Checks that pages are equal. A failure shows only the first difference: pages are long.
 fn check_equal(pages: &[String], expected: &[String], search: &str) {
     assert_eq!(pages.len(), expected.len(), "{search}");
     for (number, (page, expected)) in pages.iter().zip(expected).enumerate() {

@@ -1,5 +1,5 @@
-//! A shard's file is cut while it is being searched: no process ends by it, every answer is right or
-//! says what is missing, and what is whole is found on.
+//! A shard's file is truncated while it is searched: no process crashes, every answer is right or says what
+//! is missing, and other shards are still searched.
 
 use crate::home::{Home, Server};
 use crate::{WAIT_MAX, http, poll};
@@ -9,11 +9,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// Lines of the index that is cut, enough for some hundred pages, and of the one that stays.
+/// Lines of the index that is truncated: some hundred pages of memory; and of the other index.
 const LINES: usize = 30_000;
 const LINES_OF_THE_OTHER: usize = 200;
 
-/// All of them.
+/// All lines.
 const ALL: u64 = (LINES + LINES_OF_THE_OTHER) as u64;
 
 fn write(home: &Home, package: &str, lines: usize) {
@@ -31,15 +31,14 @@ fn cut(shard: &Path, bytes: u64) {
     file.set_len(bytes).unwrap();
 }
 
-/// An answer of the frontend: whether it is complete, how many matches there are, and the reasons
-/// for what is missing.
+/// An answer of the frontend. `missing` has backends and reasons.
 struct Answer {
     complete: bool,
     total: u64,
     missing: String,
 }
 
-/// Searches for what no query has been for, so that it is not answered from a spool: all lines.
+/// Searches for all lines, with a new query each time, so that the answer does not come from a spool.
 fn search(frontend: &Server) -> Answer {
     static NUMBER: AtomicUsize = AtomicUsize::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -53,7 +52,7 @@ fn search(frontend: &Server) -> Answer {
 }
 
 #[test]
-fn a_shard_that_is_cut_while_it_is_searched_is_missed_and_taken_back() {
+fn truncated_shard_is_reported_missing_and_used_again_when_rebuilt() {
     let home = Home::new();
     write(&home, "cut", LINES);
     write(&home, "stays", LINES_OF_THE_OTHER);
@@ -68,7 +67,7 @@ fn a_shard_that_is_cut_while_it_is_searched_is_missed_and_taken_back() {
     let name = shard.file_name().unwrap().to_str().unwrap();
     assert_eq!(search(&frontend).total, ALL);
 
-    // A piece at a time, while it is searched.
+    // In steps, while it is searched.
     let (path, length) = (shard.clone(), bytes.len() as u64);
     let cutter = thread::spawn(move || {
         for tenth in (0..=7).rev() {
@@ -94,7 +93,7 @@ fn a_shard_that_is_cut_while_it_is_searched_is_missed_and_taken_back() {
     let stays = printed.text().lines().filter(of_the_other).count();
     assert_eq!(stays, LINES_OF_THE_OTHER);
 
-    // Built again it has the same name and the same bytes, and is taken up.
+    // After a new build it has the same name and bytes, and is used again.
     home.ok("index --out cut.index cut");
     assert!(fs::read(&shard).unwrap() == bytes);
     poll("a complete answer", WAIT_MAX, || {
@@ -102,6 +101,6 @@ fn a_shard_that_is_cut_while_it_is_searched_is_missed_and_taken_back() {
         (answer.complete && answer.total == ALL).then_some(())
     });
     for server in [&cutting, &staying, &frontend] {
-        assert!(!server.log().contains("panicked"), "{}", server.log());
+        server.check_no_panic();
     }
 }

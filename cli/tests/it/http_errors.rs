@@ -1,9 +1,9 @@
-//! What is wrong in a request: a status, and a reason for programs and for people.
+//! Error responses: a status, and a reason, in JSON for programs and in HTML for people.
 
 use crate::home::{Home, Server};
 use crate::http::{self, Reply};
 
-/// A server over one file of 25 lines that match `wanted`: three pages.
+/// A server over a file with 25 lines that match `wanted`: three pages.
 fn server(home: &Home) -> Server {
     home.write("source/a.c", "int wanted;\n".repeat(25));
     home.start("serve source")
@@ -18,7 +18,7 @@ fn check(reply: &Reply, what: &str, status: u16, kind: &str, says: &[&str]) {
     }
 }
 
-/// Checks a table: a path below `root`, the status, and behind each `=>` a part of the answer.
+/// Checks a table: a path below `root`, the status, and after each `=>` a part of the response.
 fn check_table(server: &Server, root: &str, kind: &str, table: &str) {
     for row in table.lines().filter(|row| row.contains("=>")) {
         let mut columns = row.split("=>").map(str::trim);
@@ -29,7 +29,7 @@ fn check_table(server: &Server, root: &str, kind: &str, table: &str) {
         let status = status.parse().expect("a number");
         check(&reply, &path, status, kind, &columns.collect::<Vec<_>>());
     }
-    // A search may be posted to the API, in its body.
+    // The API accepts POST for searches.
     let only_got = if root == "/" {
         "search?q=wanted"
     } else {
@@ -37,11 +37,11 @@ fn check_table(server: &Server, root: &str, kind: &str, table: &str) {
     };
     let reply = http::post(&server.address, &format!("{root}{only_got}"));
     check(&reply, "POST", 405, kind, &["does not have that method"]);
-    assert!(!server.log().contains("panicked"), "{}", server.log());
+    server.check_no_panic();
 }
 
 #[test]
-fn programs_get_problem_documents() {
+fn api_errors_are_problem_documents() {
     let home = Home::new();
     let table = r#"
         search                              400 => the query is empty => "status":400
@@ -81,7 +81,7 @@ fn programs_get_problem_documents() {
 }
 
 #[test]
-fn people_get_pages() {
+fn page_errors_are_pages() {
     let home = Home::new();
     let table = "
         search?q=                                400 => the query is empty

@@ -1,5 +1,5 @@
-//! Garbage on the ports of running processes: nothing ends but the connection it came on, and what
-//! a connection can make a process hold is bounded.
+//! Malformed requests to running processes: they end the connection and nothing else, and the memory that a
+//! connection can use is bounded.
 
 use crate::home::{Home, Server};
 use crate::http;
@@ -11,16 +11,16 @@ use std::net::{Shutdown, TcpStream};
 /// Connections that are open at once.
 const CONNECTIONS: usize = 200;
 
-/// What one of them may make a process hold, at most.
+/// Memory that one of them may use.
 const CONNECTION_BYTES_MAX: usize = 2 << 20;
 
-/// Lines about connections that a process writes within a minute, at most.
+/// Lines about connections that a process logs within a minute.
 const LINES_MAX: usize = 10;
 
-/// What a browser says.
+/// The request of a browser.
 const GET: &[u8] = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
-/// How a TLS handshake begins.
+/// The begin of a TLS handshake.
 const TLS: &[u8] = b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03";
 
 /// A backend and a frontend over one file.
@@ -42,10 +42,10 @@ fn connect(address: &str) -> TcpStream {
     stream
 }
 
-/// Sends bytes, no more after them, and reads until the other side has had enough.
-fn say(address: &str, bytes: &[u8]) -> Vec<u8> {
+/// Sends bytes and the end of the stream, and reads until the connection ends.
+fn send(address: &str, bytes: &[u8]) -> Vec<u8> {
     let mut stream = connect(address);
-    // Either may fail where the other side has ended the connection.
+    // Both may fail if the other side has closed the connection.
     let _ = stream.write_all(bytes);
     let _ = stream.shutdown(Shutdown::Write);
     let mut said = Vec::new();
@@ -63,7 +63,7 @@ fn say(address: &str, bytes: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Searches with a query that nobody has asked yet, and expects all there is.
+/// Checks that a new query finds everything.
 fn check_works(frontend: &Server, number: usize) {
     let path = format!("/api/v2/search?q=wanted&context={number}");
     let page = http::get(&frontend.address, &path).json();
@@ -74,7 +74,7 @@ fn check_works(frontend: &Server, number: usize) {
     );
 }
 
-/// A SEARCH as long as a request may be, and too long by eight bytes.
+/// A SEARCH of the maximum length, and one that is eight bytes longer.
 fn long_frames() -> [Vec<u8>; 2] {
     [16, 8].map(|less| {
         let mut frame = Vec::new();
@@ -84,7 +84,7 @@ fn long_frames() -> [Vec<u8>; 2] {
 }
 
 #[test]
-fn a_backend_ends_connections_of_strangers_and_says_why() {
+fn backend_closes_malformed_connections_and_logs_why() {
     let home = Home::new();
     let (backend, frontend) = start(&home);
     let [longest, too_long] = long_frames();
@@ -100,12 +100,12 @@ fn a_backend_ends_connections_of_strangers_and_says_why() {
         &longest,
     ];
     for (number, bytes) in garbage.into_iter().enumerate() {
-        let said = say(&backend.address, bytes);
+        let said = send(&backend.address, bytes);
         assert!(said.len() < 4096, "{} bytes", said.len());
         check_works(&frontend, number);
     }
     for _ in 0..50 {
-        say(&backend.address, GET);
+        send(&backend.address, GET);
     }
     let log = backend.log();
     let ends: Vec<_> = log
@@ -128,10 +128,10 @@ fn a_backend_ends_connections_of_strangers_and_says_why() {
     assert!(!log.contains("panicked"), "{log}");
 }
 
-/// Waits until the memory of a process does not grow any more, and gives it back in bytes.
+/// Waits until the memory of a process stops growing, and returns it.
 fn settled_memory(server: &Server) -> usize {
     let mut before = 0;
-    poll("memory that does not grow", WAIT_MAX, || {
+    poll("memory to stop growing", WAIT_MAX, || {
         std::thread::sleep(std::time::Duration::from_millis(100));
         let now = server.process.memory_bytes();
         let grew = now > before;
@@ -141,7 +141,7 @@ fn settled_memory(server: &Server) -> usize {
 }
 
 #[test]
-fn connections_that_hold_back_the_end_of_a_request_cost_little() {
+fn unfinished_requests_use_little_memory_and_time_out() {
     let home = Home::new();
     let (backend, frontend) = start(&home);
     check_works(&frontend, 0);
@@ -156,7 +156,7 @@ fn connections_that_hold_back_the_end_of_a_request_cost_little() {
     check_works(&frontend, 1);
     let each = settled_memory(&backend).saturating_sub(before) / CONNECTIONS;
     println!(
-        "{} KiB a connection that holds back the end of its request",
+        "{} KiB for a connection with an unfinished request",
         each >> 10
     );
     assert!((64 << 10..CONNECTION_BYTES_MAX).contains(&each), "{each}");
@@ -169,7 +169,7 @@ fn connections_that_hold_back_the_end_of_a_request_cost_little() {
     assert!(log.contains("no complete frame within 5 s"), "{log}");
 }
 
-/// A request line, and headers.
+/// A request with a request line and headers.
 fn request(line: &str, headers: &[&str]) -> Vec<u8> {
     let mut request = format!("{line}\r\nHost: localhost\r\nConnection: close\r\n");
     headers
@@ -179,7 +179,7 @@ fn request(line: &str, headers: &[&str]) -> Vec<u8> {
 }
 
 #[test]
-fn a_frontend_survives_what_is_no_request() {
+fn frontend_rejects_malformed_requests() {
     let home = Home::new();
     let (_backend, frontend) = start(&home);
     let long = "x".repeat(1 << 20);
@@ -213,7 +213,7 @@ fn a_frontend_survives_what_is_no_request() {
         request("GET //////../../etc/passwd HTTP/1.1", &[]),
     ];
     for (number, bytes) in garbage.iter().enumerate() {
-        let said = say(&frontend.address, bytes);
+        let said = send(&frontend.address, bytes);
         let begins = &said[..said.len().min(12)];
         let refused = [&b"HTTP/1.1 4"[..], b"HTTP/1.0 4", b"HTTP/1.1 5"];
         let is_refused = refused.iter().any(|refused| begins.starts_with(refused));

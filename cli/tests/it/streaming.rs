@@ -1,4 +1,5 @@
-//! `trawl search --stream` over a server: lines are printed as they come, and what breaks off is an error.
+//! `trawl search --stream` with a server: lines are printed as they come, and an incomplete answer is an
+//! error.
 
 use crate::home::Home;
 use crate::process::{Process, finish};
@@ -30,8 +31,8 @@ fn request(stream: &TcpStream) -> String {
     head.join("\n")
 }
 
-/// A server that sends a line to who asks, and, when it is told to, what it is told; then the
-/// connection is closed.
+/// A server that sends one line to its client. Then it sends what it gets from the channel, and closes the
+/// connection.
 fn slow_server() -> (String, mpsc::Sender<String>, JoinHandle<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
@@ -49,7 +50,7 @@ fn slow_server() -> (String, mpsc::Sender<String>, JoinHandle<()>) {
 }
 
 #[test]
-fn a_line_is_printed_when_it_comes() {
+fn lines_are_printed_while_the_search_runs() {
     let home = Home::new();
     let (address, tell, server) = slow_server();
     let mut command = home.command(&format!("search --server {address} --stream wanted"));
@@ -57,7 +58,7 @@ fn a_line_is_printed_when_it_comes() {
     let mut printed = BufReader::new(process.stdout());
     let mut first = String::new();
     printed.read_line(&mut first).unwrap();
-    assert_eq!(first, "p_1/a.c:1:wanted\n", "while the search goes on");
+    assert_eq!(first, "p_1/a.c:1:wanted\n", "while the search runs");
     tell.send([chunk(&line(2)), chunk(DONE), "0\r\n\r\n".to_owned()].concat())
         .unwrap();
     let mut rest = String::new();
@@ -68,7 +69,7 @@ fn a_line_is_printed_when_it_comes() {
 }
 
 #[test]
-fn what_breaks_off_is_no_end() {
+fn incomplete_answers_are_errors() {
     let home = Home::new();
     let cut = [
         (chunk(&line(2)), "broke off: not all matches are printed"),

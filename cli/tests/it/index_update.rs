@@ -1,12 +1,12 @@
-//! `trawl index` over an index that is there: what is read again, what goes, what stays, and how
-//! soon a backend serves it.
+//! `trawl index` with an existing index: what is read again, replaced, dropped and kept, and how soon a
+//! backend serves it.
 
 use crate::home::Home;
 use crate::{http, poll};
 use std::fs;
 use std::time::Duration;
 
-/// How long a backend may serve an old index.
+/// Deadline for a backend to serve a new index.
 const STALE_MAX: Duration = Duration::from_secs(2);
 
 /// An index `I` of `S/i3-wm_4.22`, `S/sed_4.8` and `S/sed_4.9`.
@@ -20,7 +20,7 @@ fn home() -> Home {
     home
 }
 
-/// The lines of `I` with something wanted, sorted.
+/// The lines of `I` that match `wanted`, sorted.
 fn wanted(home: &Home) -> Vec<String> {
     sorted(home.ok("search --index I wanted"))
 }
@@ -36,7 +36,7 @@ fn sorted(text: Vec<u8>) -> Vec<String> {
     lines
 }
 
-/// Runs `trawl` and checks that its closing line says `says`.
+/// Runs `trawl` and checks its summary.
 fn run(home: &Home, arguments: &str, says: &[&str]) {
     home.run(arguments).check(arguments, 0, says);
 }
@@ -46,7 +46,7 @@ fn manifest(home: &Home) -> Vec<u8> {
 }
 
 #[test]
-fn one_changed_file_costs_one_package() {
+fn changed_file_updates_one_package() {
     let home = home();
     home.write("S/sed_4.9/main.c", "int wanted_more;\n");
     let says = [
@@ -81,7 +81,7 @@ fn one_changed_file_costs_one_package() {
 }
 
 #[test]
-fn versions_that_are_not_given_are_superseded() {
+fn new_version_replaces_other_versions() {
     let home = home();
     home.write("S/sed_4.10/main.c", "int wanted;\n");
     let says = ["packages: 1 read, 1 kept, 2 dropped, 1 merged"];
@@ -140,7 +140,7 @@ fn packages_are_removed_and_pruned() {
 }
 
 #[test]
-fn a_running_backend_serves_what_has_changed() {
+fn running_backend_serves_the_updated_index() {
     let home = home();
     let backend = home.start("backend --index I");
     let frontend = home.start(&format!(
@@ -160,11 +160,11 @@ fn a_running_backend_serves_what_has_changed() {
     });
     assert_eq!(changed, ["sed_4.9/main.c:1:int changed;"]);
     assert_eq!(search("wanted").len(), 2, "the old text is gone");
-    // A pattern without a trigram looks at every block that counts.
+    // A pattern without trigrams scans all live blocks.
     assert_eq!(search("t;").len(), 0);
     assert_eq!(search("d;").len(), 3);
     home.ok("index --out I --remove i3-wm");
-    poll("its end", STALE_MAX, || {
+    poll("the package to be dropped", STALE_MAX, || {
         (search("wanted") == ["sed_4.8/main.c:1:int wanted;"]).then_some(())
     });
     let gone = http::get(

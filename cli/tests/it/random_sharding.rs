@@ -1,7 +1,8 @@
-//! Random packages, spread over backends, shards, blocks and workers at random, behind connections
-//! that are late at random: every page is, byte for byte, that of one worker over one shard.
+//! Random packages in random layouts (backends, shards, blocks, workers, delays of connections): every page is
+//! the same, byte for byte, as with one worker over one shard.
 //!
-//! All in one process, over the frames that processes exchange. A failure names its seed.
+//! Everything is in one process, and exchanges the frames of separate processes. A failure names its
+//! seed.
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
@@ -22,13 +23,13 @@ use tempfile::TempDir;
 use tokio::runtime::{Handle, Runtime};
 use tower_service::Service;
 
-/// Corpora that are tried; `TRAWL_SEEDS` is another number of them, `TRAWL_SEED` the first.
+/// Random corpora. `TRAWL_SEEDS` sets their number, `TRAWL_SEED` the first.
 const SEEDS: u64 = 6;
 
-/// Spreadings of each.
-const SPREADINGS: usize = 4;
+/// Random layouts for each corpus.
+const LAYOUTS: usize = 4;
 
-/// What is asked: with ties, filters, empty matches and nothing found.
+/// Queries with ties, filters, empty matches and no match.
 const SEARCHES: [&str; 11] = [
     "q=task",
     "q=TASK&case=no&context=10",
@@ -43,7 +44,7 @@ const SEARCHES: [&str; 11] = [
     "q=e&want=documents&limit=3",
 ];
 
-/// Numbers that follow from a seed.
+/// Pseudorandom numbers from a seed.
 struct Random(u64);
 
 impl Random {
@@ -59,7 +60,7 @@ impl Random {
     }
 }
 
-/// Writes packages, of which some have the same files, and gives back their directories.
+/// Writes packages, some with the same files, and returns their directories.
 fn write_packages(source: &Path, random: &mut Random) -> Vec<PathBuf> {
     const PATHS: [&str; 6] = [
         "a.c",
@@ -102,19 +103,19 @@ fn write_packages(source: &Path, random: &mut Random) -> Vec<PathBuf> {
     directories
 }
 
-/// How packages are spread and searched.
+/// How packages are distributed and searched.
 #[derive(Clone, Copy, Debug)]
-struct How {
+struct Layout {
     backends: usize,
     workers: usize,
     block_bytes: usize,
     shard_bytes: u64,
-    /// Whether connections are late.
+    /// Whether connections delay and split bytes.
     late: bool,
 }
 
-impl How {
-    const PLAIN: How = How {
+impl Layout {
+    const PLAIN: Layout = Layout {
         backends: 1,
         workers: 1,
         block_bytes: 4096,
@@ -122,8 +123,8 @@ impl How {
         late: false,
     };
 
-    fn random(random: &mut Random) -> How {
-        How {
+    fn random(random: &mut Random) -> Layout {
+        Layout {
             backends: 1 + random.below(5),
             workers: 1 + random.below(4),
             block_bytes: random.of(&[256, 1024, 4096]),
@@ -141,19 +142,19 @@ struct Site {
 }
 
 impl Site {
-    fn new(packages: &[PathBuf], how: How, random: &mut Random) -> Site {
+    fn new(packages: &[PathBuf], layout: Layout, random: &mut Random) -> Site {
         let there = tempfile::tempdir().unwrap();
-        let mut parts = vec![Vec::new(); how.backends];
+        let mut parts = vec![Vec::new(); layout.backends];
         for package in packages {
-            parts[random.below(how.backends)].push(package.clone());
+            parts[random.below(layout.backends)].push(package.clone());
         }
-        // A backend over nothing is no backend.
+        // An index cannot be empty.
         parts.retain(|part| !part.is_empty());
         let runtime = Runtime::new().unwrap();
         let app = runtime.block_on(async {
             let backends = parts.into_iter().enumerate().map(|(number, part)| {
                 let out = there.path().join(number.to_string());
-                start(&part, &out, how, random.below(usize::MAX) as u64)
+                start(&part, &out, layout, random.below(usize::MAX) as u64)
             });
             let config = Config::new(there.path().join("spool"));
             let frontend = Coordinator::start(config, backends.collect()).unwrap();
@@ -181,7 +182,7 @@ impl Site {
         })
     }
 
-    /// All pages of a search, without id, generation and timings, and its export.
+    /// Returns all pages of a search, without id, generation and timings, and its export.
     fn pages(&self, search: &str, per_page: usize) -> Vec<String> {
         let mut pages = Vec::new();
         loop {
@@ -195,7 +196,7 @@ impl Site {
             assert!(text.contains(r#""complete":true"#), "{path}: {text}");
             let start = text
                 .find(r#""interpreted_as""#)
-                .expect("behind the generation");
+                .expect("it follows the generation");
             let end = text.rfind(r#","timings":{"#).expect("the last field");
             pages.push(text[start..end].to_owned());
         }
@@ -209,20 +210,20 @@ impl Site {
 }
 
 /// Builds an index and serves it.
-fn start(packages: &[PathBuf], out: &Path, how: How, seed: u64) -> Backend {
+fn start(packages: &[PathBuf], out: &Path, layout: Layout, seed: u64) -> Backend {
     let options = BuildOptions {
         options: index::manifest::Options {
-            block_bytes: how.block_bytes,
+            block_bytes: layout.block_bytes,
             no_ignore: true,
         },
-        shard_bytes: how.shard_bytes,
+        shard_bytes: layout.shard_bytes,
         jobs: 1,
         ..BuildOptions::default()
     };
     let sources = sources(packages, false).unwrap();
     build(sources, out, &options, &Progress::default()).unwrap();
     let options = Options {
-        workers: how.workers,
+        workers: layout.workers,
         ..Options::default()
     };
     let backend = backend::Backend::start(LiveShards::open(out).unwrap(), options);
@@ -235,26 +236,27 @@ fn start(packages: &[PathBuf], out: &Path, how: How, seed: u64) -> Backend {
         let theirs = tokio::net::UnixStream::from_std(theirs)?;
         let backend = Arc::clone(&backend);
         runtime.spawn(async move { backend.serve(theirs).await });
-        Ok(Stream::Unix(match how.late {
-            true => behind(ours, seed)?,
-            false => ours,
+        Ok(Stream::Unix(if layout.late {
+            delayed(ours, seed)?
+        } else {
+            ours
         }))
     })
 }
 
-/// A connection whose bytes come late, and in pieces.
-fn behind(backend: UnixStream, seed: u64) -> std::io::Result<UnixStream> {
+/// A connection that delays bytes and splits them.
+fn delayed(backend: UnixStream, seed: u64) -> std::io::Result<UnixStream> {
     let (ours, theirs) = UnixStream::pair()?;
     let (mut requests, mut asked) = (ours.try_clone()?, backend.try_clone()?);
     thread::spawn(move || {
         let _ = std::io::copy(&mut requests, &mut asked);
         let _ = asked.shutdown(std::net::Shutdown::Both);
     });
-    thread::spawn(move || hold_back(backend, ours, Random(seed)));
+    thread::spawn(move || delay(backend, ours, Random(seed)));
     Ok(theirs)
 }
 
-fn hold_back(mut from: UnixStream, mut to: UnixStream, mut random: Random) {
+fn delay(mut from: UnixStream, mut to: UnixStream, mut random: Random) {
     let mut piece = [0; 4096];
     loop {
         let most = 1 + random.below(piece.len());
@@ -276,11 +278,11 @@ fn check(seed: u64) {
     let source = tempfile::tempdir().unwrap();
     let packages = write_packages(source.path(), &mut random);
     let per_page = random.of(&[1, 3, 10, 1000]).max(packages.len() / 4);
-    let plain = Site::new(&packages, How::PLAIN, &mut random);
+    let plain = Site::new(&packages, Layout::PLAIN, &mut random);
     let expected = SEARCHES.map(|search| plain.pages(search, per_page));
-    for _ in 0..SPREADINGS {
-        let how = How::random(&mut random);
-        let site = Site::new(&packages, how, &mut random);
+    for _ in 0..LAYOUTS {
+        let layout = Layout::random(&mut random);
+        let site = Site::new(&packages, layout, &mut random);
         for (search, expected) in SEARCHES.iter().zip(&expected) {
             let pages = site.pages(search, per_page);
             let differs = pages
@@ -290,7 +292,7 @@ fn check(seed: u64) {
             let differs = differs.or((pages.len() != expected.len()).then_some(pages.len()));
             if let Some(page) = differs {
                 panic!(
-                    "seed {seed}, {how:?}, {search}, page {page} of {per_page}:\n{:?}\nexpected\n{:?}",
+                    "seed {seed}, {layout:?}, {search}, page {page} of {per_page}:\n{:?}\nexpected\n{:?}",
                     pages.get(page),
                     expected.get(page)
                 );
@@ -299,13 +301,13 @@ fn check(seed: u64) {
     }
 }
 
-/// A number out of the environment.
+/// A number from the environment.
 fn variable(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
 #[test]
-fn pages_do_not_depend_on_where_packages_are() {
+fn pages_do_not_depend_on_the_layout() {
     let first = variable("TRAWL_SEED").unwrap_or(0);
     let seeds = variable("TRAWL_SEEDS").unwrap_or(SEEDS);
     (first..first + seeds).for_each(check);

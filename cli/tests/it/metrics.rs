@@ -1,11 +1,12 @@
-//! What a backend measures and says of itself, where it was told to.
+//! The metrics of a backend, and its health.
 
 use crate::home::{Home, Server};
 use crate::http::get;
 use crate::{WAIT_MAX, poll};
+use std::collections::HashMap;
 
-/// Where the metrics of a backend are.
-fn metrics_address(backend: &Server) -> String {
+/// The address of a backend's metrics.
+pub(crate) fn address(backend: &Server) -> String {
     poll("the address of the metrics", WAIT_MAX, || {
         let log = backend.log();
         let rest = log.split_once("metrics on http://")?.1;
@@ -13,14 +14,25 @@ fn metrics_address(backend: &Server) -> String {
     })
 }
 
+/// Counters and gauges by name and labels. Other metrics are left out.
+pub(crate) fn counters(address: &str) -> HashMap<String, u64> {
+    let metrics = get(address, "/metrics");
+    let lines = metrics.text().lines();
+    let counter = |line: &str| {
+        let (name, value) = line.rsplit_once(' ')?;
+        Some((name.to_owned(), value.parse().ok()?))
+    };
+    lines.filter_map(counter).collect()
+}
+
 #[test]
-fn a_backend_says_how_it_is_and_what_it_has_done() {
+fn backend_reports_health_and_metrics() {
     let home = Home::new();
     home.write("src/p_1/a.c", "int main;\nint other;\n");
     home.write("src/q_2/b.c", "int b;\n");
     home.ok("index --each --out I src");
     let backend = home.start("backend --index I --metrics 127.0.0.1:0");
-    let address = metrics_address(&backend);
+    let address = address(&backend);
     let health = get(&address, "/healthz");
     assert_eq!(health.status, 200);
     let health = health.json();

@@ -1,4 +1,4 @@
-//! A server that says what cannot be: `trawl search` refuses it in words, whatever it was to print.
+//! Answers of a server that contradict themselves: `trawl search` reports an error, whatever it prints.
 
 use crate::home::Home;
 use serde_json::{Value, json};
@@ -6,13 +6,13 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::thread;
 
-/// Starts a server that has one match; it ends with the test. Its address.
+/// Starts a server with one match, which ends with the tests. Returns its address.
 fn serve(found: Value) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     thread::spawn(move || {
         for stream in listener.incoming() {
-            // A client that has gone needs no answer.
+            // A client that has disconnected needs no answer.
             let _ = stream.and_then(|stream| answer(&stream, &found));
         }
     });
@@ -31,9 +31,10 @@ fn answer(mut stream: &TcpStream, found: &Value) -> std::io::Result<()> {
         "id": "x", "found": 1, "total": 1, "missing": [], "skipped": {"count": 0},
         "searched": {"documents": 1}, "explain": null,
     });
-    let body = match asked.contains("/export") {
-        true => format!("{found}\n"),
-        false => done.to_string(),
+    let body = if asked.contains("/export") {
+        format!("{found}\n")
+    } else {
+        done.to_string()
     };
     let length = body.len();
     write!(
@@ -42,7 +43,7 @@ fn answer(mut stream: &TcpStream, found: &Value) -> std::io::Result<()> {
     )
 }
 
-/// A match with some fields set otherwise.
+/// A match with some fields changed.
 fn found(change: Value) -> Value {
     let mut found = json!({
         "package": "p", "path": "a.c", "line": 1, "text": "na\u{ef}ve", "ranges": [[0, 2]],
@@ -55,7 +56,7 @@ fn found(change: Value) -> Value {
 }
 
 #[test]
-fn ranges_that_are_not_in_their_line_are_an_error_and_no_panic() {
+fn invalid_matches_are_errors() {
     let home = Home::new();
     let most = u64::MAX;
     for change in [
@@ -90,7 +91,7 @@ fn ranges_that_are_not_in_their_line_are_an_error_and_no_panic() {
 }
 
 #[test]
-fn ranges_inside_of_a_letter_are_printed() {
+fn ranges_inside_of_a_character_are_printed() {
     let home = Home::new();
     let address = serve(found(json!({"ranges": [[3, 4]]})));
     let json = home.ok(&format!("search --server {address} --json x"));

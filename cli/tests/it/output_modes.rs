@@ -1,5 +1,5 @@
-//! What `trawl search` prints that ripgrep does not: streams, names of files, matches over several
-//! lines, our fields in JSON, links, counts; and the exit status.
+//! Output of `trawl search` that ripgrep does not have: streams, names of files, long multi-line matches,
+//! additional JSON fields, links, totals; and exit statuses.
 
 use crate::home::Home;
 use crate::process::finish;
@@ -14,7 +14,7 @@ fn home() -> Home {
     home
 }
 
-/// What the index and its server print, sorted when they need not agree on the order.
+/// What the index and its server print, which must be equal.
 fn both(home: &Home, server: &str, line: &str) -> String {
     let local = home.run(&format!("search --index I {line}"));
     let remote = home.run(&format!("search --server {server} {line}"));
@@ -26,7 +26,7 @@ fn both(home: &Home, server: &str, line: &str) -> String {
 }
 
 #[test]
-fn streams_have_every_match() {
+fn stream_prints_every_match() {
     let home = home();
     let server = home.start("serve --index I");
     let sorted = |text: &str| {
@@ -46,17 +46,17 @@ fn streams_have_every_match() {
             "{place}"
         );
         let none = home.run(&format!("search {place} --stream absent"));
-        none.check("a stream of nothing", 1, &[]);
+        none.check("a stream without matches", 1, &[]);
     }
     home.run("search --index I --stream --limit 3 wanted")
-        .check("the best are not known", 2, &["--limit"]);
+        .check("the best matches are not known", 2, &["--limit"]);
     let best = both(&home, &server.address, "--limit 1 wanted");
     let limited = both(&home, &server.address, "--sort none --limit 1 wanted");
-    assert_eq!(limited, best, "a limit is of the best");
+    assert_eq!(limited, best, "a limit gives the best matches");
 }
 
 #[test]
-fn a_limit_holds_whatever_the_order() {
+fn limit_holds_in_every_order() {
     let home = home();
     let server = home.start("serve --index I");
     for place in [
@@ -69,17 +69,21 @@ fn a_limit_holds_whatever_the_order() {
                 out.split_inclusive(|&byte| byte == b'\n').count()
             };
             assert_eq!(lines("--limit 2 wanted"), 2, "{place} {order}");
-            // One of each file: a message for its beginning, one for its end, and the last.
+            // begin, match, end and summary.
             assert_eq!(lines("--json --limit 1 wanted"), 4, "{place} {order}");
         }
         let mut command = home.command(&format!("search {place} --stream"));
         let refused = finish(command.arg("wanted count:2"));
-        refused.check("the best are known at the end", 2, &["count:N", "--stream"]);
+        refused.check(
+            "the best matches are known at the end",
+            2,
+            &["count:N", "--stream"],
+        );
     }
 }
 
 #[test]
-fn names_and_runs() {
+fn file_names_and_multi_line_matches() {
     let home = home();
     let server = home.start("serve --index I");
     let print = |line: &str| both(&home, &server.address, line);
@@ -99,9 +103,9 @@ fn names_and_runs() {
 }
 
 #[test]
-fn a_long_match_over_lines_is_whole() {
+fn long_multi_line_matches_are_complete() {
     let home = home();
-    // Longer than what is sent of a match, with more ranges, and no end behind its last line.
+    // Longer than what is sent of a match, with more ranges, and without a line end at the end.
     let text = vec!["long line"; 1000].join("\n");
     home.write("q_1/long.txt", &text);
     home.write("q_1/many.txt", format!("x\n{}", "ab\n".repeat(500)));
@@ -128,9 +132,9 @@ fn a_long_match_over_lines_is_whole() {
 }
 
 #[test]
-fn counts_of_matches_over_lines_agree() {
+fn counts_of_multi_line_matches_agree() {
     let home = home();
-    // A run with three matches, and two with one.
+    // A span with three matches, and two with one.
     home.write("q_1/runs.txt", "x a\nbc a\nb a\nb\nq\na\nb\nlast a\nb\n");
     home.write("q_1/one.txt", "a\nb\n");
     home.ok("index --out J q_1");
@@ -162,12 +166,12 @@ fn counts_of_matches_over_lines_agree() {
              q_1/runs.txt:3:b a\nq_1/runs.txt-4-b\n"
         );
         let lines = home.ok(&format!("search {place} --total -m 1 -e a"));
-        assert_eq!(lines, b"2\n", "one line of each file");
+        assert_eq!(lines, b"2\n", "one line for each file");
     }
 }
 
 #[test]
-fn counts_and_quiet() {
+fn counts_names_totals_and_quiet() {
     let home = home();
     let server = home.start("serve --index I");
     let print = |line: &str| both(&home, &server.address, line);
@@ -193,7 +197,7 @@ fn counts_and_quiet() {
 }
 
 #[test]
-fn json_has_our_fields_beside_those_of_ripgrep() {
+fn json_has_additional_fields() {
     let home = home();
     let server = home.start("serve --index I");
     let messages = |place: &str| -> Vec<Value> {
@@ -228,7 +232,7 @@ fn json_has_our_fields_beside_those_of_ripgrep() {
 }
 
 #[test]
-fn links_lead_to_the_server_or_where_they_are_told_to() {
+fn links_lead_to_the_server_or_follow_the_format() {
     let home = home();
     let server = home.start("serve --index I");
     let format = "--color=never --hyperlink-format";

@@ -1,5 +1,5 @@
-//! `trawl status`, `packages`, `skipped`, `explain`, `completions` and `man`: the same of an index as of a
-//! server over it.
+//! `trawl status`, `packages`, `skipped` and `explain`, which print the same with an index as with a server
+//! over it; and `completions` and `man`.
 
 use crate::home::Home;
 use crate::process::Finished;
@@ -13,7 +13,7 @@ fn home() -> Home {
     home
 }
 
-/// Runs a command on the index and on its server, which must agree.
+/// Runs a command with the index and with its server, which must agree.
 fn both(home: &Home, server: &str, line: &str, code: i32) -> Finished {
     let (command, rest) = line.split_once(' ').unwrap_or((line, ""));
     let local = home.run(&format!("{command} --index I {rest}"));
@@ -25,7 +25,7 @@ fn both(home: &Home, server: &str, line: &str, code: i32) -> Finished {
 }
 
 #[test]
-fn what_there_is_and_what_is_not() {
+fn status_packages_and_skipped_describe_the_index() {
     let home = home();
     let server = home.start("serve --index I");
     let say = |line: &str, code: i32| both(&home, &server.address, line, code);
@@ -60,7 +60,7 @@ fn what_there_is_and_what_is_not() {
 }
 
 #[test]
-fn what_a_query_would_cost() {
+fn explain_shows_plan_and_cost() {
     let home = home();
     let server = home.start("serve --index I");
     let say = |line: &str, code: i32| both(&home, &server.address, line, code);
@@ -86,7 +86,7 @@ fn what_a_query_would_cost() {
 }
 
 #[test]
-fn nobody_is_there() {
+fn missing_server_or_index_is_an_error() {
     let home = Home::new();
     for line in ["status", "packages", "skipped", "explain wanted"] {
         let line = format!("{line} --server 127.0.0.1:1");
@@ -99,7 +99,7 @@ fn nobody_is_there() {
 }
 
 #[test]
-fn shells_and_manuals_know_every_command() {
+fn completions_and_manual_pages_have_all_commands() {
     let home = Home::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = String::from_utf8(home.ok(&format!("completions {shell}"))).unwrap();

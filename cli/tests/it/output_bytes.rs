@@ -1,9 +1,9 @@
-//! `trawl search` in a pipe: the bytes of the source as they are, best first, and the same from a
-//! server as from an index directory.
+//! `trawl search` in a pipe: the bytes of the source unchanged, best matches first, and the same from a server
+//! as from an index directory.
 
 use crate::home::Home;
 
-/// Searches the index and the server over it, which must agree, and gives back what they print.
+/// Searches the index and the server over it, which must agree, and returns what they print.
 fn search(home: &Home, server: &str, query: &str) -> Vec<u8> {
     let local = home.run(&format!("search --index I {query}"));
     let remote = home.run(&format!("search --server {server} {query}"));
@@ -12,12 +12,12 @@ fn search(home: &Home, server: &str, query: &str) -> Vec<u8> {
     remote.check(query, code, &[]);
     assert_eq!(local.stderr, remote.stderr, "{query}");
     let same = local.stdout == remote.stdout;
-    assert!(same, "{query}: the server prints something else");
+    assert!(same, "{query}: the server gives other output");
     local.stdout
 }
 
 #[test]
-fn an_index_and_its_server_print_the_same() {
+fn index_and_server_print_the_same_best_first() {
     let home = Home::new();
     home.write(
         "zebra_1.0/src/parse.c",
@@ -64,7 +64,7 @@ fn an_index_and_its_server_print_the_same() {
 }
 
 #[test]
-fn bytes_come_as_they_are() {
+fn bytes_are_printed_unchanged() {
     let home = Home::new();
     let long = [
         b"x".repeat(60_000),

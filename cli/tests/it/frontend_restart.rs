@@ -1,16 +1,16 @@
-//! A frontend is killed, and another one takes its spool: nothing of an unfinished run is left, new
-//! queries are answered, and links of finished ones lead to the same bytes.
+//! A frontend is killed, and a new one opens its spool: unfinished executions are cleaned up, new queries
+//! are answered, and links to finished results give the same bytes.
 
-use crate::killed::Stage;
+use crate::lost_backend::Stage;
 use crate::{WAIT_MAX, http, poll};
 use std::sync::mpsc;
 use std::time::Instant;
 
-/// Pages that are compared, of [`PER_PAGE`] matches.
+/// Pages that are compared, of [`PER_PAGE`] matches each.
 const PAGES: [usize; 4] = [0, 1, 42, 84];
 const PER_PAGE: usize = 100;
 
-/// What of a run is in the spool, by the run's id.
+/// Files in the spool of the execution with this id.
 fn in_spool(stage: &Stage, id: &str) -> Vec<String> {
     let entries = std::fs::read_dir(stage.home.path("spool")).unwrap();
     let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -18,7 +18,7 @@ fn in_spool(stage: &Stage, id: &str) -> Vec<String> {
 }
 
 #[test]
-fn in_the_midst_of_a_query() {
+fn unfinished_executions_are_cleaned_up() {
     let (mut stage, _backend) = Stage::new();
     let signals = stage.frontend.process.signals();
     let (sender, held_back) = mpsc::channel();
@@ -28,8 +28,8 @@ fn in_the_midst_of_a_query() {
     let path = "/api/v2/search?q=wanted&wait=false";
     let page = http::get(&stage.frontend.address, path).json();
     let id = page["id"].as_str().unwrap().to_owned();
-    // From here on the answer is held back, so it cannot end.
-    held_back.recv_timeout(WAIT_MAX).expect("a first batch");
+    // The rest of the answer is held back, so the execution cannot finish.
+    held_back.recv_timeout(WAIT_MAX).expect("a first BATCH");
     poll("frames in the spool", WAIT_MAX, || {
         (!in_spool(&stage, &id).is_empty()).then_some(())
     });
@@ -39,7 +39,7 @@ fn in_the_midst_of_a_query() {
         .expect("its connection is closed");
     assert!(
         !in_spool(&stage, &id).is_empty(),
-        "it had no time to tidy up"
+        "a killed process leaves its files"
     );
     stage.restart_frontend();
     assert_eq!(in_spool(&stage, &id), Vec::<String>::new());
@@ -48,16 +48,16 @@ fn in_the_midst_of_a_query() {
     stage.check_complete();
 }
 
-/// Kills the frontend and starts another.
+/// Kills the frontend and starts a new one.
 fn restart(stage: &mut Stage) {
     stage.frontend.process.signal("KILL");
     stage.frontend.process.wait(WAIT_MAX);
     let started = Instant::now();
     stage.restart_frontend();
-    println!("there again after {:?}", started.elapsed());
+    println!("restarted after {:?}", started.elapsed());
 }
 
-/// Pages of a search, by its id or its query, without their timings.
+/// Returns pages of a search, by its id or its query, without timings.
 fn pages(stage: &Stage, search: &str) -> Vec<String> {
     let page = |page| {
         let path = format!("/api/v2/search{search}page={page}&per_page={PER_PAGE}");
@@ -71,19 +71,19 @@ fn pages(stage: &Stage, search: &str) -> Vec<String> {
 }
 
 #[test]
-fn between_queries() {
+fn queries_give_the_same_bytes_after_a_restart() {
     let (mut stage, _backend) = Stage::new();
     let before = pages(&stage, "?q=wanted&");
     restart(&mut stage);
     assert!(
         pages(&stage, "?q=wanted&") == before,
-        "asked again, the same bytes"
+        "the same query again"
     );
     stage.check_complete();
 }
 
 #[test]
-fn links_lead_to_the_same_bytes() {
+fn links_give_the_same_bytes_after_a_restart() {
     let (mut stage, backend) = Stage::new();
     let before = pages(&stage, "?q=wanted&");
     let first = http::get(&stage.frontend.address, "/api/v2/search?q=wanted").json();
@@ -92,8 +92,8 @@ fn links_lead_to_the_same_bytes() {
     restart(&mut stage);
     assert!(pages(&stage, &by_id) == before, "by its link");
     assert!(pages(&stage, "?q=wanted&") == before, "by its query");
-    // From the spool: a backend that is gone is not missed.
+    // The pages come from the spool, so a lost backend does not matter.
     drop(backend);
     restart(&mut stage);
-    assert!(pages(&stage, &by_id) == before, "without its backend");
+    assert!(pages(&stage, &by_id) == before, "without the backend");
 }

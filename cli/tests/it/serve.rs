@@ -1,4 +1,4 @@
-//! `trawl serve`: from a directory to a page, and what comes of it when files change.
+//! `trawl serve`: from a directory to a page, and updates when files change.
 
 use crate::home::{Home, Server};
 use crate::http::{self, get};
@@ -7,7 +7,7 @@ use std::net::TcpStream;
 use std::os::unix::process::ExitStatusExt;
 use std::time::Duration;
 
-/// How long a server may take to end when it is told to.
+/// Deadline for a server to end after a signal.
 const END_MAX: Duration = Duration::from_secs(2);
 
 fn home() -> Home {
@@ -20,7 +20,7 @@ fn home() -> Home {
 }
 
 #[test]
-fn the_first_command_gives_a_page() {
+fn directory_becomes_a_search_page() {
     let home = home();
     let server = home.start("serve hello_1.0");
     let get = |path| {
@@ -100,7 +100,7 @@ fn events_end_with_done() {
     );
 }
 
-/// Starts `serve`, looks at what it says of its index, and searches.
+/// Starts `serve`, checks what it says of its index, and searches.
 fn serve(home: &Home, sources: &str, says: &str, total: usize) -> Server {
     let server = home.start(&format!("serve {sources}"));
     assert!(
@@ -114,10 +114,10 @@ fn serve(home: &Home, sources: &str, says: &str, total: usize) -> Server {
 }
 
 #[test]
-fn an_index_is_built_when_it_is_not_up_to_date() {
+fn index_is_updated_only_if_needed() {
     let home = home();
     serve(&home, "hello_1.0", "indexed 1 file of 1 package", 1);
-    // The first may still hold the spool; a second takes another.
+    // The first server may still hold its spool; the second one takes another.
     let _other = serve(&home, "hello_1.0", "is up to date", 1);
     serve(&home, "hello_1.0", "is up to date", 1);
     home.write("hello_1.0/src/hello.c", "wanted\nwanted\n");
@@ -133,7 +133,7 @@ fn an_index_is_built_when_it_is_not_up_to_date() {
 }
 
 #[test]
-fn without_sources_it_is_this_directory_and_the_crates_that_cargo_has() {
+fn default_sources_are_this_directory_and_downloaded_crates() {
     let home = Home::new();
     home.write("project/src/main.rs", "fn wanted() {}\n");
     home.write(
@@ -163,7 +163,7 @@ fn without_sources_it_is_this_directory_and_the_crates_that_cargo_has() {
 }
 
 #[test]
-fn serve_ends_when_it_is_told_to() {
+fn serve_ends_on_signals() {
     let home = home();
     for (signal, number) in [("INT", 2), ("TERM", 15)] {
         let mut server = home.start("serve hello_1.0");
@@ -173,6 +173,6 @@ fn serve_ends_when_it_is_told_to() {
         let status = server.process.wait(END_MAX);
         let ended = status.success() || status.signal() == Some(number);
         assert!(ended, "{signal}: {status}: {}", server.log());
-        assert!(!server.log().contains("panicked"), "{}", server.log());
+        server.check_no_panic();
     }
 }

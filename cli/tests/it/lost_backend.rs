@@ -1,5 +1,5 @@
-//! A backend dies in the midst of its answer: what the others found is there, the answer says who
-//! is missing, and the same query is complete when the backend is back.
+//! A backend dies during its answer: the matches of the others are there, the answer names the lost
+//! backend, and the same query is complete when it is back.
 
 use crate::WAIT_MAX;
 use crate::home::{Home, Server};
@@ -10,19 +10,18 @@ use schema::frame::Kind;
 use serde_json::Value;
 use std::collections::HashSet;
 
-/// Lines of the backend that is killed, each of [`LINE_BYTES`], all matches: 10 MB of answer,
-/// more than the buffers of two sockets hold. So it cannot have sent its END when its first BATCH
-/// has just been read.
+/// Lines of the backend that is killed, of [`LINE_BYTES`] each; all match. The answer has 10 MB, more than
+/// the buffers of two sockets. So the backend cannot have sent END when its first BATCH is read.
 const LINES: usize = 7000;
 const LINE_BYTES: usize = 1500;
 
-/// Lines of the backend that stays: more than a page.
+/// Lines of the backend that stays: more than one page.
 const LINES_OF_THE_OTHER: usize = 1500;
 
 /// Two backends, one of them behind a proxy, and a frontend.
 pub(crate) struct Stage {
     pub(crate) home: Home,
-    /// What each of the two indexes holds, as `trawl search` prints it.
+    /// All matches of each index, as `trawl search` prints them.
     stays: Vec<String>,
     dies: Vec<String>,
     pub(crate) proxy: Proxy,
@@ -31,23 +30,26 @@ pub(crate) struct Stage {
 }
 
 #[test]
-fn a_backend_that_dies_is_missed_and_taken_back() {
+fn dead_backend_is_reported_missing_and_used_again_after_restart() {
     let (stage, dying) = Stage::new();
     let cut = stage.proxy.cut_after_first_batch(move || drop(dying));
     let (answer, found) = http::search_all(&stage.frontend.address, "wanted");
-    let cut = cut.recv_timeout(WAIT_MAX).expect("the answer was cut");
+    let cut = cut.recv_timeout(WAIT_MAX).expect("the answer is cut");
     assert!(cut.forwarded.contains(&Kind::Batch));
     assert!(!cut.forwarded.contains(&Kind::End));
-    assert!(!cut.held_back.contains(&Kind::End), "it had answered");
+    assert!(
+        !cut.held_back.contains(&Kind::End),
+        "it had sent its whole answer"
+    );
     stage.check_cut_short(&answer, &found);
     stage.check_without();
     let back = stage.home.start("backend --index dies.index");
-    stage.proxy.lead_to(&back.address);
+    stage.proxy.forward_to(&back.address);
     stage.check_complete();
 }
 
 impl Stage {
-    /// All that is needed, and the backend that is going to die.
+    /// Starts everything. Also returns the backend behind the proxy.
     pub(crate) fn new() -> (Stage, Server) {
         let home = Home::new();
         let stays = index(&home, "stays", LINES_OF_THE_OTHER, 80);
@@ -67,7 +69,7 @@ impl Stage {
         (stage, dying)
     }
 
-    /// Another frontend in the place of the one that is there, over the same spool.
+    /// Replaces the frontend by a new one over the same spool.
     pub(crate) fn restart_frontend(&mut self) {
         self.frontend = start_frontend(&self.home, &self.staying, &self.proxy);
     }
@@ -77,7 +79,7 @@ impl Stage {
             .run(&format!("search --server {} wanted", self.frontend.address))
     }
 
-    /// All matches of one backend and some of the other's, which is named.
+    /// Checks that an answer has all matches of one backend, some of the other, and names that one.
     pub(crate) fn check_cut_short(&self, answer: &Value, found: &[String]) {
         assert_eq!(answer["complete"], false);
         let missing = answer["missing"].as_array().unwrap();
@@ -100,7 +102,7 @@ impl Stage {
         assert!(of_dying.iter().all(|line| all.contains(line)));
     }
 
-    /// While the backend is away, the other's matches are printed.
+    /// Checks that the matches of the remaining backend are printed.
     fn check_without(&self) {
         let without = self.search();
         let missed = format!("incomplete: {}: ", self.proxy.address);
@@ -108,7 +110,7 @@ impl Stage {
         assert!(without.text().lines().eq(&self.stays));
     }
 
-    /// When it is back, exactly the matches of both are.
+    /// Checks that exactly the matches of both backends are found.
     pub(crate) fn check_complete(&self) {
         let complete = self.search();
         assert_eq!((complete.code, &*complete.stderr), (Some(0), ""));
@@ -132,8 +134,8 @@ fn start_frontend(home: &Home, staying: &Server, proxy: &Proxy) -> Server {
     ))
 }
 
-/// Builds an index of a package in which every line matches `wanted`, a hundred lines a file, and
-/// gives back what a search of it prints.
+/// Builds an index of a package in which every line matches `wanted`, with a hundred lines in each file.
+/// Returns what a search of it prints.
 fn index(home: &Home, package: &str, lines: usize, line_bytes: usize) -> Vec<String> {
     for file in 0..lines / 100 {
         let text: String = (0..100)

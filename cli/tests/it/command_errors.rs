@@ -1,11 +1,10 @@
-//! What is wrong on the command line: every case says what, ends with 2, and prints nothing that
-//! could be taken for a result.
+//! Errors of commands: each says what is wrong, ends with status 2, and prints nothing on standard output.
 
 use crate::home::Home;
 use std::fs;
 use std::net::TcpListener;
 
-/// Packages, an index of one, and what is none.
+/// Packages, an index, and files that are neither.
 fn home() -> Home {
     let home = Home::new();
     home.write("source/a.c", "int wanted;\n");
@@ -17,14 +16,14 @@ fn home() -> Home {
     home
 }
 
-/// Runs a command line that must fail, and looks for `says` on its standard error.
+/// Runs a command that must fail, and looks for `says` on its standard error.
 fn check(home: &Home, line: &str, says: &[&str]) {
     let run = home.run(line);
     run.check(line, 2, says);
     assert_eq!(run.text(), "", "{line}");
 }
 
-/// Checks a table: a command line, and behind each `=>` a part of what it says.
+/// Checks a table: a command, and after each `=>` a part of its error.
 fn check_table(home: &Home, table: &str) {
     for row in table.lines().filter(|row| row.contains("=>")) {
         let mut columns = row.split("=>").map(str::trim);
@@ -34,7 +33,7 @@ fn check_table(home: &Home, table: &str) {
 }
 
 #[test]
-fn usage() {
+fn wrong_usage() {
     let table = "
                                           => Usage: trawl <COMMAND>
         serch wanted                      => unrecognized subcommand 'serch' => 'search'
@@ -62,7 +61,7 @@ fn usage() {
 }
 
 #[test]
-fn sources() {
+fn wrong_sources() {
     let home = home();
     let table = "
         index --out out nowhere                              => nowhere: no such directory
@@ -83,7 +82,7 @@ fn sources() {
 }
 
 #[test]
-fn inspect() {
+fn wrong_inspect_arguments() {
     let home = home();
     let table = r"
         inspect good --trigram ab               => three bytes, not 2 bytes
@@ -99,7 +98,7 @@ fn inspect() {
     check_table(&home, table);
 }
 
-/// The commands that open an index, each over `index`.
+/// The commands that open an index.
 fn readers(index: &str) -> [String; 4] {
     [
         format!("search --index {index} wanted"),
@@ -110,7 +109,7 @@ fn readers(index: &str) -> [String; 4] {
 }
 
 #[test]
-fn what_is_no_index() {
+fn directories_without_an_index() {
     let home = home();
     for index in ["nowhere", "empty", "file"] {
         let says = format!(
@@ -122,12 +121,13 @@ fn what_is_no_index() {
     }
 }
 
-/// Builds an index, changes the bytes of its manifest or its shard, and looks at what readers say.
+/// Builds an index, changes the bytes of its manifest or its shard, and checks the errors of readers.
 fn check_changed(manifest: bool, change: impl FnOnce(&mut Vec<u8>), says: &[&str]) {
     let home = home();
-    let file = match manifest {
-        true => home.path("good/manifest"),
-        false => home.shard("good"),
+    let file = if manifest {
+        home.path("good/manifest")
+    } else {
+        home.shard("good")
     };
     let mut bytes = fs::read(&file).unwrap();
     change(&mut bytes);
@@ -140,7 +140,7 @@ fn check_changed(manifest: bool, change: impl FnOnce(&mut Vec<u8>), says: &[&str
 }
 
 #[test]
-fn an_index_of_a_newer_format() {
+fn indexes_of_a_newer_format() {
     let says = ["format 2; this version of Trawl reads format 1: update Trawl, or build the index"];
     check_changed(true, |bytes| bytes["trawl-index ".len()] = b'2', &says);
     check_changed(
@@ -151,7 +151,7 @@ fn an_index_of_a_newer_format() {
 }
 
 #[test]
-fn a_damaged_index() {
+fn damaged_indexes() {
     let says = ["damaged", "build the index again"];
     check_changed(true, |bytes| bytes.truncate(bytes.len() / 2), &says);
     check_changed(true, |bytes| bytes[20] ^= 1, &says);
@@ -164,13 +164,13 @@ fn a_damaged_index() {
 }
 
 #[test]
-fn damage_that_only_a_search_can_find() {
+fn damage_found_by_a_search_makes_it_incomplete() {
     let home = home();
     let shard = home.shard("good");
     let mut bytes = fs::read(&shard).unwrap();
     let text = "int wanted;".as_bytes();
     let at = bytes.windows(text.len()).position(|found| found == text);
-    bytes[at.expect("text is kept as it is")] ^= 1;
+    bytes[at.expect("text is stored unchanged")] ^= 1;
     fs::write(&shard, bytes).unwrap();
     let search = home.run("search --index good wanted");
     search.check("search", 3, &["damaged at byte"]);
@@ -180,7 +180,7 @@ fn damage_that_only_a_search_can_find() {
 }
 
 #[test]
-fn nobody_there_is_not_nothing_found() {
+fn missing_backend_is_not_nothing_found() {
     let home = home();
     let frontend = home.start("frontend --backend 127.0.0.1:1 --spool spool");
     let search = home.run(&format!("search --server {} wanted", frontend.address));
@@ -193,7 +193,7 @@ fn nobody_there_is_not_nothing_found() {
 }
 
 #[test]
-fn addresses() {
+fn wrong_addresses() {
     let home = home();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = listener.local_addr().unwrap().to_string();
@@ -211,17 +211,21 @@ fn addresses() {
     }
     let spool = "frontend --backend 127.0.0.1:1 --listen 127.0.0.1:0 --spool file";
     check(&home, spool, &["cannot create the directory file"]);
-    let nobody = [
+    let unreachable = [
         "cannot reach the server at http://127.0.0.1:1",
         "trawl serve",
         "--index",
     ];
-    check(&home, "search --server http://127.0.0.1:1 wanted", &nobody);
-    check(&home, "search --server 127.0.0.1:1/ wanted", &nobody);
+    check(
+        &home,
+        "search --server http://127.0.0.1:1 wanted",
+        &unreachable,
+    );
+    check(&home, "search --server 127.0.0.1:1/ wanted", &unreachable);
 }
 
 #[test]
-fn queries() {
+fn wrong_queries() {
     let home = home();
     let server = home.start("serve --index good");
     let mut table: Vec<(&str, &[&str])> = vec![
@@ -241,5 +245,5 @@ fn queries() {
         let line = format!("search --server {} {query}", server.address);
         check(&home, &line, says);
     }
-    assert!(!server.log().contains("panicked"), "{}", server.log());
+    server.check_no_panic();
 }
