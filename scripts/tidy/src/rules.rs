@@ -65,9 +65,13 @@ pub(crate) const CRATES: [Crate; 6] = [
         name: "cli",
         uses: &["web", "frontend", "backend", "index", "schema"],
         never: &[],
-        layers: &[],
-        // Each subcommand has its own.
-        shared_names: &["Arguments"],
+        layers: &[
+            "commands",
+            "client config print query",
+            "in_process exit units",
+            "cache_dir terminal",
+        ],
+        shared_names: &[],
     },
 ];
 
