@@ -1,11 +1,11 @@
-//! `trawl inspect`, and `trawl search --explain`: what they say of an index and of its use.
+//! `trawl inspect` and `trawl search --explain`: what they say of an index and its use.
 //!
-//! Names of shards and numbers of bytes that the format decides are not repeated here.
+//! Names of shards, and sizes that depend on the format, are left out.
 
 use crate::home::Home;
 
-/// A package whose second document has two blocks, with a binary file, and one with an empty
-/// document and a name that would paint a terminal.
+/// A package with a binary file, whose second document has two blocks; and a package with an empty document
+/// and a name with an escape sequence.
 fn home() -> Home {
     let home = Home::new();
     home.write("all/hello_1.0/hello.c", "int wanted;\n");
@@ -20,7 +20,7 @@ fn home() -> Home {
     home
 }
 
-/// What a command prints, with the only shard's name as `SHARD`.
+/// What a command prints, with `SHARD` for the name of the only shard.
 fn shown(home: &Home, line: &str) -> String {
     let shard = home.shard("I");
     let name = shard
@@ -38,7 +38,7 @@ fn check(home: &Home, line: &str, expected: &str) {
 }
 
 #[test]
-fn a_trigram() {
+fn trigram_shows_its_blocks() {
     let home = home();
     let expected = r#"
 I/SHARD
@@ -66,7 +66,7 @@ I/SHARD
 }
 
 #[test]
-fn a_package_that_was_removed() {
+fn removed_packages_are_not_shown() {
     let home = home();
     home.ok("index --out I --remove other");
     let expected = r#"
@@ -92,7 +92,7 @@ I/SHARD: 3 of 3 (100.000 %) are candidates, 4.8 kB to verify
 }
 
 #[test]
-fn a_document() {
+fn document_shows_its_tables() {
     let home = home();
     let expected = "
 hello_1.0/tests/long.c
@@ -121,7 +121,7 @@ hello_1.0/tests/long.c
 }
 
 #[test]
-fn a_plan() {
+fn plan_shows_lists_in_reading_order() {
     let home = home();
     let expected = r#"
 plan: "ant" "int" "nte" "wan" ("ted" | "ten")
@@ -159,7 +159,7 @@ I/SHARD: 4 of 4 (100.000 %) are candidates, 4.8 kB to verify
 }
 
 #[test]
-fn a_search_says_whether_it_is_a_scan() {
+fn explain_says_whether_everything_was_scanned() {
     let home = home();
     let server = home.start("serve --index I");
     let explained = |query: &str| {
