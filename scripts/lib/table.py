@@ -4,6 +4,8 @@ import contextlib
 import os
 import statistics
 
+from .connection import Refused
+
 
 class Wrong(Exception):
     """An answer is wrong, so its times say nothing."""
@@ -69,32 +71,34 @@ class Goals:
 
     def __init__(self, has_baseline=False):
         self.unmet, self.wrong, self.ratios = [], [], Ratios()
-        compared = f"{'baseline':>20}{'ratio':>8}" if has_baseline else ""
+        compared = f"{'baseline':>16}{'ratio':>8}" if has_baseline else ""
         print(load())
-        print(f"{'what':58}{'goal':>16}{'measured':>34}{compared}", flush=True)
+        print(f"{'what':64}{'goal':>16}{'measured':>16}{compared}", flush=True)
 
-    def row(self, what, goal, measured, met=None, compared=""):
-        """Prints a row. `met` is None for a measurement without a goal."""
-        verdict = {True: "  met", False: "  NOT MET", None: ""}[met]
-        if met is False:
-            self.unmet.append(what)
-        print(f"{what:58}{goal:>16}{measured:>34}{compared}{verdict}", flush=True)
+    def row(self, what, values, form="{}", at_most=None, at_least=None, note=""):
+        """Prints the value of trawl, and the one of the baseline if `values` is a dictionary with both.
 
-    def compare(self, what, goal, values, form, met=None, more_is_better=False):
-        """Prints the value of trawl, tested by `met`, beside the value of the baseline if there is one."""
-        this, compared = values["trawl"], ""
+        More is better if `form` ends with `/s`.
+        """
+        values = values if isinstance(values, dict) else {"trawl": values}
+        this, compared, goal = values["trawl"], "", ""
         if "baseline" in values:
-            ratio = self.ratios.add(what, this, values["baseline"], more_is_better)
-            compared = f"{form(values['baseline']):>20}{ratio:>8}"
-        self.row(what, goal, form(this), met(this) if met else None, compared)
+            ratio = self.ratios.add(what, this, values["baseline"], form.endswith("/s"))
+            compared = f"{form.format(values['baseline']):>16}{ratio:>8}"
+        if at_most is not None or at_least is not None:
+            goal = f"<= {form.format(at_most)}" if at_least is None else f">= {form.format(at_least)}"
+            met = this <= at_most if at_least is None else this >= at_least
+            note += "" if met else "  NOT MET"
+            self.unmet += [] if met else [what]
+        print(f"{what:64}{goal:>16}{form.format(this):>16}{compared}  {note}".rstrip(), flush=True)
 
     @contextlib.contextmanager
     def rows(self, what):
         try:
             yield
-        except Wrong as error:
+        except (Wrong, Refused, OSError) as error:
             self.wrong.append(what)
-            print(f"{what:58}  WRONG: {error}", flush=True)
+            print(f"{what:64}  WRONG: {error}", flush=True)
 
     def finish(self):
         """Prints a summary, and returns the exit status: 1 after a wrong answer."""

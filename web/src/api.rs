@@ -17,9 +17,9 @@ use axum::extract::State;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use frontend::Answer;
-use frontend::Search;
 use frontend::SearchError;
-use frontend::measures;
+use frontend::SearchHandle;
+use frontend::metrics;
 use frontend::query::{Parsed, Query};
 use std::sync::Arc;
 use std::time::Instant;
@@ -97,7 +97,11 @@ async fn look(app: &App, asked: Asked, params: &Params) -> Result<Response, Prob
 }
 
 /// Starts the search for a query, in the time that the parameters or the query leave it, or joins it.
-pub(super) async fn start(app: &App, params: &Params, parsed: &Parsed) -> Result<Search, Problem> {
+pub(super) async fn start(
+    app: &App,
+    params: &Params,
+    parsed: &Parsed,
+) -> Result<SearchHandle, Problem> {
     let timeout = params.timeout(app.frontend.config().timeout_max)?;
     let timeout = timeout.or(parsed.timeout);
     let generation = params.generation()?;
@@ -109,7 +113,7 @@ pub(super) async fn start(app: &App, params: &Params, parsed: &Parsed) -> Result
 
 /// Waits for the end. What a backend finds wrong with a query is said of where it was typed.
 pub(super) async fn finished(
-    search: &Search,
+    search: &SearchHandle,
     parsed: Option<&Parsed>,
 ) -> Result<Arc<Answer>, Problem> {
     let finished = search.finished().await;
@@ -120,7 +124,11 @@ pub(super) async fn finished(
 }
 
 /// The run that a cursor is of, or another one of its query over the same documents.
-async fn resume(app: &App, cursor: &Cursor, parsed: Option<&Parsed>) -> Result<Search, Problem> {
+async fn resume(
+    app: &App,
+    cursor: &Cursor,
+    parsed: Option<&Parsed>,
+) -> Result<SearchHandle, Problem> {
     let (id, generation) = (cursor.run(), cursor.generation());
     if let Some(parsed) = parsed
         && parsed.query.identity(&generation) != id
@@ -214,7 +222,7 @@ pub(super) async fn cancel(
 }
 
 /// The run with this id, or another one of the same query when its answer has made way.
-pub(super) async fn known(app: &App, id: &str) -> Result<Search, Problem> {
+pub(super) async fn known(app: &App, id: &str) -> Result<SearchHandle, Problem> {
     let search = app.frontend.run_again(id).await?;
     search.ok_or_else(|| unknown(id))
 }
@@ -223,7 +231,7 @@ fn unknown(id: &str) -> Problem {
     Problem::missing(format!("no search {id} is known (any more)")).hint("search again")
 }
 
-async fn answer(mut search: Search, wish: Wish, asked: Asked) -> Result<Response, Problem> {
+async fn answer(mut search: SearchHandle, wish: Wish, asked: Asked) -> Result<Response, Problem> {
     if !wish.wait && !search.is_finished() {
         search.keep(KEEP);
         return blocking(move || running(&search, &wish)).await;
@@ -238,7 +246,7 @@ async fn answer(mut search: Search, wish: Wish, asked: Asked) -> Result<Response
     .await
 }
 
-fn running(search: &Search, wish: &Wish) -> Result<Response, Problem> {
+fn running(search: &SearchHandle, wish: &Wish) -> Result<Response, Problem> {
     let progress = search.progress();
     let eta = Eta::default().left(&progress);
     let page = Page {
@@ -299,7 +307,7 @@ fn done(answer: &Answer, wish: &Wish) -> Result<(Response, TimingsJson), Problem
         explain: wish.explain.then(|| answer.explain().into()),
     };
     let response = json(&page);
-    measures::phase("render", started.elapsed());
+    metrics::phase("render", started.elapsed());
     Ok((response, timings))
 }
 

@@ -23,8 +23,8 @@ use axum::response::{IntoResponse, Response};
 use frontend::Answer;
 use frontend::BEST_MAX;
 use frontend::Match;
-use frontend::Search;
-use frontend::Standing;
+use frontend::SearchHandle;
+use frontend::TopMatches;
 use frontend::query::{Parsed, Query, Typed};
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -114,7 +114,7 @@ fn parse_again(query: &Query) -> Option<Parsed> {
     parsed.filter(|parsed| parsed.query.expr() == query.expr())
 }
 
-fn events(search: Search, parsed: Option<Parsed>, notices: Vec<NoticeJson>) -> Response {
+fn events(search: SearchHandle, parsed: Option<Parsed>, notices: Vec<NoticeJson>) -> Response {
     let (sender, receiver) = mpsc::channel(WAITING_MAX);
     let id = [api::search_header(search.id())];
     tokio::spawn(follow(search, parsed, notices, sender));
@@ -124,7 +124,7 @@ fn events(search: Search, parsed: Option<Parsed>, notices: Vec<NoticeJson>) -> R
 
 /// Sends events until the search is done or nobody listens any more.
 async fn follow(
-    search: Search,
+    search: SearchHandle,
     parsed: Option<Parsed>,
     notices: Vec<NoticeJson>,
     sender: mpsc::Sender<Result<Event, Infallible>>,
@@ -137,7 +137,7 @@ async fn follow(
         parsed,
         sender,
         eta: Eta::default(),
-        shown: Standing::default(),
+        shown: TopMatches::default(),
     };
     for notice in notices {
         if follower.send("notice", &notice).await.is_none() {
@@ -162,26 +162,26 @@ async fn follow(
 }
 
 struct Follower {
-    search: Arc<Search>,
+    search: Arc<SearchHandle>,
     /// With the places of what was typed.
     parsed: Option<Parsed>,
     sender: mpsc::Sender<Result<Event, Infallible>>,
     eta: Eta,
     /// What the last `matches` showed.
-    shown: Standing,
+    shown: TopMatches,
 }
 
 impl Follower {
     /// Whether something is not to wait: the first matches, or that they are final.
     fn has_news(&self) -> bool {
-        let Standing { pointers, is_final } = self.search.standing();
+        let TopMatches { pointers, is_final } = self.search.top_matches();
         let is_first = self.shown.pointers.is_empty() && !pointers.is_empty();
         is_first || (is_final && !self.shown.is_final)
     }
 
     /// Sends how far the search is, and the best matches when they are others than before.
     async fn tell(&mut self) -> Option<()> {
-        let standing = self.search.standing();
+        let standing = self.search.top_matches();
         if !standing.pointers.is_empty() && standing != self.shown {
             let (search, best) = (Arc::clone(&self.search), standing.clone());
             if let Ok(matches) = blocking(move || search.read(&best.pointers)).await {

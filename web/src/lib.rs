@@ -41,7 +41,7 @@ use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::get;
 use frontend::Answer;
 use frontend::Coordinator;
-use frontend::measures;
+use frontend::metrics;
 use metrics_exporter_prometheus::PrometheusHandle;
 use std::sync::Arc;
 use std::time::Duration;
@@ -101,7 +101,7 @@ impl Options {
 /// # Panics
 /// Outside of a tokio runtime.
 pub fn app(frontend: Arc<Coordinator>, options: Options, metrics: PrometheusHandle) -> Router {
-    measures::describe();
+    metrics::describe();
     keep_up(&frontend, metrics.clone());
     let state = App {
         frontend,

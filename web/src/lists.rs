@@ -15,7 +15,7 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use frontend::Answer;
 use frontend::Package;
-use frontend::Search;
+use frontend::SearchHandle;
 use frontend::SpoolError;
 use frontend::query::{Notice, Parsed};
 use schema::message::Want;
@@ -124,7 +124,7 @@ async fn search(app: &App, asked: Asked, params: &Params, list: List) -> Result<
 
 /// Waits for the end, and renders what is wanted of it.
 async fn answer(
-    search: Search,
+    search: SearchHandle,
     parsed: Option<Parsed>,
     asked: Asked,
     list: List,

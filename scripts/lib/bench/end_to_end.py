@@ -85,12 +85,10 @@ def last_match(table, query, backends, served, runs):
         raise Wrong(f"counts differ: {counts}")
     alone, stream, wall = ({name: statistics.median(each[at] for each in results[name])
                             for name in served} for at in range(3))
-    table.row(f"{query}: lines", "", f"{counts.pop():,.0f}")
-    table.compare(f"{query}: the backend alone, to END", "", alone, milliseconds)
-    table.compare(f"{query}: last match through serve", "<= 1.5 x", stream,
-                  lambda ms: f"{ms / alone['trawl']:.2f} x ({ms:.1f} ms)",
-                  lambda ms: ms <= 1.5 * alone["trawl"])
-    table.compare(f"{query}: whole answer with its first page", "", wall, milliseconds)
+    table.row(f"{query}: lines", counts.pop(), "{:,.0f}")
+    table.row(f"{query}: the backend alone, to END", alone, "{:.1f} ms")
+    table.row(f"{query}: last match through serve", stream, "{:.1f} ms", at_most=1.5 * alone["trawl"])
+    table.row(f"{query}: whole answer with its first page", wall, "{:.1f} ms")
 
 
 def first_match(table, query, served, runs):
@@ -101,8 +99,7 @@ def first_match(table, query, served, runs):
         name: lambda name=name: first_event(served[name].address, nested(query, next(depths[name])))
         for name in served}, runs)
     times = {name: statistics.median(each) for name, each in results.items()}
-    table.compare(f"{query}: first match as an event", "<= 20 ms", times, milliseconds,
-                  lambda ms: ms <= 20)
+    table.row(f"{query}: first match as an event", times, "{:.1f} ms", at_most=20)
 
 
 def first_event(address, pattern):
@@ -137,11 +134,10 @@ def small_answers(table, trawls, corpus, built, work):
                     raise Wrong(f"only {started:,.0f} of {10 * rate:,.0f} requests were executed")
                 results[name] = rate, p50, p99, 1e6 * (server.cpu_s() - cpu_s) / started
         rate, p50, p99, cpu = ({name: result[at] for name, result in results.items()} for at in range(4))
-        table.compare(what, ">= 6,400/s", rate, lambda rate: f"{rate:,.0f}/s",
-                      lambda rate: rate >= 6400, more_is_better=True)
-        table.compare(f"{what}: p50", "", p50, milliseconds)
-        table.compare(f"{what}: p99", "< 8.2 ms", p99, milliseconds, lambda ms: ms < 8.2)
-        table.compare(f"{what}: CPU, each", "", cpu, lambda us: f"{us:.0f} us")
+        table.row(what, rate, "{:,.0f}/s", at_least=6400)
+        table.row(f"{what}: p50", p50, "{:.2f} ms")
+        table.row(f"{what}: p99", p99, "{:.2f} ms", at_most=8.2)
+        table.row(f"{what}: CPU, each", cpu, "{:.0f} us")
 
 
 def rare_words(corpus):
@@ -182,7 +178,3 @@ def load(server, words, work):
     scale = {"us": 1e-3, "ms": 1, "s": 1e3}
     return float(re.search(r"Requests/sec: +(\S+)", out)[1]), *(
         float(number) * scale[unit] for number, unit in times)
-
-
-def milliseconds(ms):
-    return f"{ms:,.1f} ms"

@@ -6,10 +6,10 @@
 //! **Invariant:** nothing is counted and no pointer is written before its frame is: what a failed
 //! write leaves over is dropped.
 
+use crate::execution::memory::{CHUNK_LEN, Chunk, Share};
+use crate::execution::state::StreamEnd;
 use crate::facets::Facets;
-use crate::memory::{CHUNK_LEN, Chunk, Share};
 use crate::rank::{self, Continued, Pointer, StringPool};
-use crate::run::StreamEnd;
 use crate::spool::{BLOCKS_AT_ONCE, Blob, PointerWriter, RunSpool, SpoolError};
 use std::mem;
 
@@ -22,7 +22,7 @@ const RUNS_MAX: usize = 32;
 
 /// What a stream has brought in.
 #[derive(Debug)]
-pub(crate) struct Harvest {
+pub(crate) struct Collector {
     /// The pointers that came last; sorted once the stream has ended.
     last: Chunk,
     /// Full ones, sorted.
@@ -32,7 +32,7 @@ pub(crate) struct Harvest {
     /// Pointers in chunks.
     in_memory: usize,
     share: Share,
-    runs: Vec<Run>,
+    runs: Vec<SortedRun>,
     /// Pointers in them.
     in_runs: u64,
     /// Runs written so far, which numbers them.
@@ -52,15 +52,15 @@ pub(crate) struct Harvest {
 
 /// Sorted pointers on the disk.
 #[derive(Debug)]
-pub(crate) struct Run {
+pub(crate) struct SortedRun {
     pub(crate) blob: Blob,
     pub(crate) len: u64,
 }
 
-impl Harvest {
+impl Collector {
     /// Nothing yet, and a share of memory for pointers.
-    pub(crate) fn new(share: Share) -> Harvest {
-        Harvest {
+    pub(crate) fn new(share: Share) -> Collector {
+        Collector {
             last: Chunk::default(),
             chunks: Vec::new(),
             is_full: false,
@@ -147,7 +147,7 @@ impl Harvest {
             .collect();
         rank::merge_sorted(sources, |pointer| writer.push(&pointer))?;
         let len = writer.finish()?;
-        self.runs.push(Run { blob: run, len });
+        self.runs.push(SortedRun { blob: run, len });
         self.in_runs += len;
         self.chunks.clear();
         self.last.pointers.clear();
@@ -165,7 +165,7 @@ impl Harvest {
         rank::merge_sorted(sources, |pointer| writer.push(&pointer))?;
         let len = writer.finish()?;
         self.runs.drain(..).for_each(|run| spool.remove(&run.blob));
-        self.runs.push(Run { blob: run, len });
+        self.runs.push(SortedRun { blob: run, len });
         Ok(())
     }
 

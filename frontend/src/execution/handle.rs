@@ -5,8 +5,9 @@
 
 use crate::answer::{self, Answer};
 use crate::error::{RETRY_AFTER_S, SearchError};
+use crate::execution::driver::Execution;
+use crate::execution::stream_stats::{Progress, TopMatches};
 use crate::follow::{Followed, Follower};
-use crate::live::{Live, Progress, Standing};
 use crate::matches::Match;
 use crate::query::Query;
 use crate::rank::Pointer;
@@ -20,19 +21,23 @@ use tokio::sync::watch;
 const FOLLOW_EVERY: Duration = Duration::from_millis(20);
 
 /// A query that runs, or has.
-pub struct Search {
-    live: Arc<Live>,
+pub struct SearchHandle {
+    execution: Arc<Execution>,
     runtime: tokio::runtime::Handle,
     grace: Duration,
     was_there: bool,
 }
 
-impl Search {
-    pub(crate) fn new(live: Arc<Live>, runtime: tokio::runtime::Handle, grace: Duration) -> Self {
-        live.enter();
-        Search {
-            was_there: !live.is_running(),
-            live,
+impl SearchHandle {
+    pub(crate) fn new(
+        execution: Arc<Execution>,
+        runtime: tokio::runtime::Handle,
+        grace: Duration,
+    ) -> Self {
+        execution.enter();
+        SearchHandle {
+            was_there: !execution.is_running(),
+            execution,
             runtime,
             grace,
         }
@@ -40,17 +45,17 @@ impl Search {
 
     /// Names the run.
     pub fn id(&self) -> &str {
-        &self.live.id
+        &self.execution.id
     }
 
     /// Names the set of shards that it is about.
     pub fn generation(&self) -> &str {
-        &self.live.generation
+        &self.execution.generation
     }
 
     /// The query.
     pub fn query(&self) -> &Query {
-        &self.live.query
+        &self.execution.query
     }
 
     /// Lets the run go on for at least so long after this client has gone: for one that will ask
@@ -61,34 +66,34 @@ impl Search {
 
     /// How far the search is.
     pub fn progress(&self) -> Progress {
-        self.live.progress()
+        self.execution.progress()
     }
 
     /// Says how far the search is, for whoever does not hold it.
     pub fn watch(&self) -> impl Fn() -> Progress + Send + use<> {
-        let live = Arc::clone(&self.live);
-        move || live.progress()
+        let execution = Arc::clone(&self.execution);
+        move || execution.progress()
     }
 
     /// The best matches so far, at most ten, best first. Blocks on the disk.
     pub fn best(&self) -> Result<Vec<Match>, SpoolError> {
-        self.read(&self.standing().pointers)
+        self.read(&self.top_matches().pointers)
     }
 
     /// Where the best matches so far are, and whether they are final.
-    pub fn standing(&self) -> Standing {
-        self.live.standing()
+    pub fn top_matches(&self) -> TopMatches {
+        self.execution.top_matches()
     }
 
     /// Changes whenever [`standing`](Self::standing) may have.
     pub fn news(&self) -> watch::Receiver<()> {
-        self.live.news()
+        self.execution.news()
     }
 
     /// Reads matches. Blocks on the disk.
     pub fn read(&self, pointers: &[Pointer]) -> Result<Vec<Match>, SpoolError> {
-        let context_lines = self.live.query.context_lines();
-        answer::read(&self.live.spool, pointers, context_lines)
+        let context_lines = self.execution.query.context_lines();
+        answer::read(&self.execution.spool, pointers, context_lines)
     }
 
     /// Calls `each` with all matches as they arrive, document by document, until the run has ended: in
@@ -124,14 +129,14 @@ impl Search {
 
     /// Reads what arrives.
     pub fn follower(&self) -> Follower {
-        Follower::new(&self.live)
+        Follower::new(&self.execution)
     }
 
     /// Returns when a [`follower`](Self::follower) may find more, or has waited for a while; for who
     /// has the [`news`](Self::news).
     pub async fn more(&self, news: &mut watch::Receiver<()>) {
         tokio::select! {
-            _ = self.live.settled() => {}
+            _ = self.execution.settled() => {}
             // Not every frame is told of.
             _ = tokio::time::timeout(FOLLOW_EVERY, news.changed()) => {}
         }
@@ -139,7 +144,7 @@ impl Search {
 
     /// Waits for the end. An answer may be incomplete: it says so.
     pub async fn finished(&self) -> Result<Arc<Answer>, SearchError> {
-        let answer = self.live.settled().await;
+        let answer = self.execution.settled().await;
         if answer.outcome.shed {
             return Err(SearchError::Overloaded {
                 retry_after_s: RETRY_AFTER_S,
@@ -153,7 +158,7 @@ impl Search {
 
     /// Whether the end has come.
     pub fn is_finished(&self) -> bool {
-        !self.live.is_running()
+        !self.execution.is_running()
     }
 
     /// Whether the end had come before this client did.
@@ -163,17 +168,17 @@ impl Search {
 
     /// Ends the run where it is, for all its clients.
     pub fn cancel(&self) {
-        self.live.cancel();
+        self.execution.cancel();
     }
 }
 
-impl Drop for Search {
+impl Drop for SearchHandle {
     fn drop(&mut self) {
-        self.live.leave(self.grace);
-        if self.live.is_running() {
-            let live = Arc::clone(&self.live);
+        self.execution.leave(self.grace);
+        if self.execution.is_running() {
+            let execution = Arc::clone(&self.execution);
             self.runtime.spawn(async move {
-                while let Some(left) = live.cancel_if_abandoned() {
+                while let Some(left) = execution.cancel_if_abandoned() {
                     tokio::time::sleep(left).await;
                 }
             });

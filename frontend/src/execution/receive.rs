@@ -1,69 +1,68 @@
 //! One backend's stream of one query, over a socket: ask, then read and walk until it ends.
 
-use super::connection::{Connection, Lost};
-use super::walk::{Now, Place, Walk, Walked};
-use crate::harvest::Harvest;
-use crate::live::Live;
-use crate::run::{Event, StreamEnd};
+use crate::execution::collector::Collector;
+use crate::execution::driver::Execution;
+use crate::execution::state::{Event, StreamEnd};
+use crate::fanout::{Connection, Lost, Now, Place, Walk, Walked};
 use schema::message;
 use std::sync::Arc;
 
 /// Runs a stream from the request to its end; what came in by then is in `harvest`. `heavy`: it may
 /// cost what it costs.
 pub(crate) fn receive(
-    live: &Arc<Live>,
+    execution: &Arc<Execution>,
     stream: usize,
     heavy: bool,
-    harvest: &mut Harvest,
+    collector: &mut Collector,
 ) -> Result<StreamEnd, Lost> {
-    let slot = live.slot(stream);
-    if slot.is_stopped() {
+    let handle = execution.stream_handle(stream);
+    if handle.is_stopped() {
         return Err(Lost::Stopped);
     }
     let search = message::Search {
         heavy,
-        deadline_ms: live.left_ms().ok_or(Lost::Stopped)?,
-        ..slot.search.clone()
+        deadline_ms: execution.left_ms().ok_or(Lost::Stopped)?,
+        ..handle.search.clone()
     };
-    if let Some(connection) = slot.peer.take_idle() {
-        match ask(live, stream, &search, harvest, connection) {
+    if let Some(connection) = handle.peer.take_idle() {
+        match ask(execution, stream, &search, collector, connection) {
             // It had died while it was idle. What is left on it are greetings, if anything.
-            Err(Lost::Broken(_) | Lost::Closed) if slot.may_ask_again() => {}
+            Err(Lost::Broken(_) | Lost::Closed) if handle.may_ask_again() => {}
             settled => return settled,
         }
     }
-    ask(live, stream, &search, harvest, slot.peer.dial()?)
+    ask(execution, stream, &search, collector, handle.peer.dial()?)
 }
 
 fn ask(
-    live: &Arc<Live>,
+    execution: &Arc<Execution>,
     stream: usize,
     search: &message::Search,
-    harvest: &mut Harvest,
+    collector: &mut Collector,
     mut connection: Connection,
 ) -> Result<StreamEnd, Lost> {
-    let slot = live.slot(stream);
-    slot.connect(connection.stream())?;
+    let handle = execution.stream_handle(stream);
+    handle.connect(connection.stream())?;
     let mut request = Vec::new();
     search.encode(&mut request)?;
     let place = Place {
-        backend: slot.backend,
+        backend: handle.backend,
         search,
-        meter: &slot.meter,
-        spool: &live.spool,
-        skipped: Box::new(|document| live.on(stream, Event::Skip(document))),
+        meter: &handle.stats,
+        spool: &execution.spool,
+        skipped: Box::new(|document| execution.on(stream, Event::Skip(document))),
     };
     // What a request for a file has left is no part of this answer.
     connection.decoder.consumed();
-    let mut walk = Walk::new(place, harvest, Now::read());
+    let mut walk = Walk::new(place, collector, Now::read());
     let sent = connection.send(&request);
     let result = sent.and_then(|()| read(&mut connection, &mut walk));
     walk.close(&result);
-    slot.disconnect();
+    handle.disconnect();
     if connection.is_at_rest()
         && let Ok(_) | Err(Lost::Refused(_) | Lost::Stale(_) | Lost::Heavy) = result
     {
-        slot.peer.put_idle(connection);
+        handle.peer.put_idle(connection);
     }
     result
 }

@@ -4,7 +4,7 @@
 //! **Invariant:** best and bound are published together, and the bound is of what comes after the
 //! best: nobody sees a bound before the matches that were sent ahead of it.
 
-use super::lock;
+use crate::lock::lock;
 use crate::rank::{BEST_MAX, Best, Pointer};
 use schema::message;
 use std::sync::Mutex;
@@ -66,7 +66,7 @@ impl Progress {
 
 /// A stream's counters, written by its thread alone.
 #[derive(Debug)]
-pub(crate) struct Meter {
+pub(crate) struct StreamStats {
     pub(crate) matches: AtomicU64,
     pub(crate) received_bytes: AtomicU64,
     /// Whether anything but a greeting has arrived.
@@ -87,9 +87,9 @@ struct Published {
     bound: f32,
 }
 
-impl Default for Meter {
+impl Default for StreamStats {
     fn default() -> Self {
-        Meter {
+        StreamStats {
             matches: AtomicU64::new(0),
             received_bytes: AtomicU64::new(0),
             answered: AtomicBool::new(false),
@@ -107,7 +107,7 @@ impl Default for Meter {
     }
 }
 
-impl Meter {
+impl StreamStats {
     /// Lets this meter wake those who listen to `news`, which all meters of a run share.
     pub(super) fn tell(&mut self, news: &watch::Sender<()>) {
         self.news = news.clone();
@@ -170,19 +170,19 @@ impl Meter {
 
 /// The best matches so far of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Standing {
+pub struct TopMatches {
     /// Best first, at most [`BEST_MAX`].
     pub pointers: Vec<Pointer>,
     /// Whether nothing that is still to come can change them.
     pub is_final: bool,
 }
 
-impl Standing {
+impl TopMatches {
     /// Of all streams of a run of which `limit` matches are wanted (0: all).
-    pub(crate) fn new<'a>(meters: impl Iterator<Item = &'a Meter>, limit: u64) -> Standing {
+    pub(crate) fn new<'a>(stats: impl Iterator<Item = &'a StreamStats>, limit: u64) -> TopMatches {
         let (mut best, mut bound) = (Best::default(), f32::NEG_INFINITY);
-        for meter in meters {
-            let published = lock(&meter.published);
+        for stats in stats {
+            let published = lock(&stats.published);
             let pointers = published.best.pointers().iter();
             pointers.for_each(|&pointer| best.offer(pointer));
             bound = bound.max(published.bound);
@@ -194,7 +194,7 @@ impl Standing {
         let mut pointers = best.pointers().to_vec();
         pointers.truncate(full);
         let is_final = pointers.len() == full && pointers[full - 1].is_above(bound);
-        Standing { pointers, is_final }
+        TopMatches { pointers, is_final }
     }
 }
 
@@ -217,36 +217,39 @@ mod tests {
         best
     }
 
-    fn meter(bound: f32, ranks: &[f32]) -> Meter {
-        let meter = Meter::default();
-        meter.progress(message::Progress {
+    fn stats(bound: f32, ranks: &[f32]) -> StreamStats {
+        let stats = StreamStats::default();
+        stats.progress(message::Progress {
             bound,
             ..message::Progress::default()
         });
-        meter.publish(&best(ranks));
-        meter
+        stats.publish(&best(ranks));
+        stats
     }
 
-    fn check(meters: &[Meter], limit: u64) -> (usize, bool) {
-        let standing = Standing::new(meters.iter(), limit);
-        (standing.pointers.len(), standing.is_final)
+    fn check(stats: &[StreamStats], limit: u64) -> (usize, bool) {
+        let top_matches = TopMatches::new(stats.iter(), limit);
+        (top_matches.pointers.len(), top_matches.is_final)
     }
 
     #[test]
     fn ten_above_every_bound_are_final() {
         let (ten, nine) = ([2.0; 10], [2.0; 9]);
-        assert_eq!(check(&[meter(1.9, &ten)], 0), (10, true));
-        assert_eq!(check(&[meter(2.0, &ten)], 0), (10, false), "a tie");
-        assert_eq!(check(&[meter(1.0, &nine)], 0), (9, false));
+        assert_eq!(check(&[stats(1.9, &ten)], 0), (10, true));
+        assert_eq!(check(&[stats(2.0, &ten)], 0), (10, false), "a tie");
+        assert_eq!(check(&[stats(1.0, &nine)], 0), (9, false));
         assert_eq!(
-            check(&[meter(1.0, &nine), meter(1.5, &[3.0])], 0),
+            check(&[stats(1.0, &nine), stats(1.5, &[3.0])], 0),
             (10, true)
         );
-        assert_eq!(check(&[meter(1.0, &ten), meter(2.5, &[])], 0), (10, false));
-        assert_eq!(check(&[meter(1.0, &ten), Meter::default()], 0), (10, false));
-        assert_eq!(check(&[meter(f32::NAN, &ten)], 0), (10, false));
+        assert_eq!(check(&[stats(1.0, &ten), stats(2.5, &[])], 0), (10, false));
         assert_eq!(
-            check(&[meter(1.0, &nine)], 3),
+            check(&[stats(1.0, &ten), StreamStats::default()], 0),
+            (10, false)
+        );
+        assert_eq!(check(&[stats(f32::NAN, &ten)], 0), (10, false));
+        assert_eq!(
+            check(&[stats(1.0, &nine)], 3),
             (3, true),
             "no more are wanted"
         );
@@ -255,16 +258,16 @@ mod tests {
 
     #[test]
     fn a_bound_is_known_with_the_matches_before_it() {
-        let meter = meter(9.0, &[2.0; 10]);
-        meter.progress(message::Progress::default());
-        assert!(meter.has_news());
-        assert!(!Standing::new([&meter].into_iter(), 0).is_final);
-        meter.publish(&best(&[3.0; 10]));
-        assert!(!meter.has_news());
-        assert!(Standing::new([&meter].into_iter(), 0).is_final);
-        meter.lose();
-        assert!(!Standing::new([&meter].into_iter(), 0).is_final);
-        meter.end(&best(&[3.0; 10]));
-        assert!(Standing::new([&meter].into_iter(), 0).is_final);
+        let stats = stats(9.0, &[2.0; 10]);
+        stats.progress(message::Progress::default());
+        assert!(stats.has_news());
+        assert!(!TopMatches::new([&stats].into_iter(), 0).is_final);
+        stats.publish(&best(&[3.0; 10]));
+        assert!(!stats.has_news());
+        assert!(TopMatches::new([&stats].into_iter(), 0).is_final);
+        stats.lose();
+        assert!(!TopMatches::new([&stats].into_iter(), 0).is_final);
+        stats.end(&best(&[3.0; 10]));
+        assert!(TopMatches::new([&stats].into_iter(), 0).is_final);
     }
 }

@@ -1,36 +1,36 @@
 //! A stream's place in its run: what it is asked for, where it is counted, and how to stop it.
 
-use super::lock;
-use super::meter::{Meter, Progress};
+use crate::execution::collector::Collector;
+use crate::execution::stream_stats::{Progress, StreamStats};
 use crate::fanout::{Lost, Peer, Stream};
-use crate::harvest::Harvest;
+use crate::lock::lock;
 use schema::message;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
 /// A stream's place in its run.
-pub(crate) struct Slot {
+pub(crate) struct StreamHandle {
     pub(crate) peer: Arc<Peer>,
     /// The number by which pointers and spool know the stream.
     pub(crate) backend: u16,
     /// What the backend is asked for.
     pub(crate) search: message::Search,
-    pub(crate) meter: Meter,
+    pub(crate) stats: StreamStats,
     stopped: AtomicBool,
     socket: Mutex<Option<Arc<Stream>>>,
-    harvest: Mutex<Option<Harvest>>,
+    collector: Mutex<Option<Collector>>,
 }
 
-impl Slot {
+impl StreamHandle {
     pub(crate) fn new(peer: Arc<Peer>, backend: u16, search: message::Search) -> Self {
-        Slot {
+        StreamHandle {
             peer,
             backend,
             search,
-            meter: Meter::default(),
+            stats: StreamStats::default(),
             stopped: AtomicBool::new(false),
             socket: Mutex::default(),
-            harvest: Mutex::default(),
+            collector: Mutex::default(),
         }
     }
 
@@ -64,24 +64,24 @@ impl Slot {
 
     /// Whether nothing has come of the request, and nobody wants the stream to end.
     pub(crate) fn may_ask_again(&self) -> bool {
-        !self.meter.answered.load(Relaxed) && !self.is_stopped()
+        !self.stats.answered.load(Relaxed) && !self.is_stopped()
     }
 
     /// What has come so far, for the thread that asks the backend, which has said nothing yet.
-    pub(super) fn begin(&self) -> Option<Harvest> {
-        self.meter.answered.store(false, Relaxed);
-        self.take_harvest()
+    pub(super) fn begin(&self) -> Option<Collector> {
+        self.stats.answered.store(false, Relaxed);
+        self.take_collector()
     }
 
-    pub(super) fn put_harvest(&self, harvest: Harvest) {
-        *lock(&self.harvest) = Some(harvest);
+    pub(super) fn put_collector(&self, collector: Collector) {
+        *lock(&self.collector) = Some(collector);
     }
 
-    pub(super) fn take_harvest(&self) -> Option<Harvest> {
-        lock(&self.harvest).take()
+    pub(super) fn take_collector(&self) -> Option<Collector> {
+        lock(&self.collector).take()
     }
 
     pub(super) fn add_to(&self, progress: &mut Progress) {
-        progress.add(self.meter.read(self.peer.name()));
+        progress.add(self.stats.read(self.peer.name()));
     }
 }

@@ -25,7 +25,7 @@ fn a_run_without_streams_is_finished_at_once() {
         shards: Vec::new(),
         since: SystemTime::UNIX_EPOCH,
     };
-    let (mut run, action) = Run::new(Vec::new(), vec![missing.clone()]);
+    let (mut run, action) = State::new(Vec::new(), vec![missing.clone()]);
     let Some(Action::Finish(outcome)) = action else {
         panic!("{action:?}");
     };
@@ -35,7 +35,7 @@ fn a_run_without_streams_is_finished_at_once() {
 
 #[test]
 fn the_reason_of_a_halt_stands_for_the_streams_it_stopped() {
-    let (mut run, _) = Run::new(vec![assignment(0, 1), assignment(1, 2)], Vec::new());
+    let (mut run, _) = State::new(vec![assignment(0, 1), assignment(1, 2)], Vec::new());
     assert_eq!(
         run.on(1, halt("the disk is full")),
         [Action::Stop(0), Action::Stop(1)]
@@ -60,9 +60,9 @@ fn the_reason_of_a_halt_stands_for_the_streams_it_stopped() {
 }
 
 /// A run of so many streams, all of which their backends have put off.
-fn put_off(streams: usize) -> Run {
+fn put_off(streams: usize) -> State {
     let assignments = (0..streams).map(|stream| assignment(stream, 1)).collect();
-    let (mut run, _) = Run::new(assignments, Vec::new());
+    let (mut run, _) = State::new(assignments, Vec::new());
     assert_eq!(run.on(0, Event::Heavy), [Action::Queue]);
     for stream in 1..streams {
         assert_eq!(run.on(stream, Event::Heavy), []);

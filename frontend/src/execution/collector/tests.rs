@@ -1,6 +1,6 @@
 use super::*;
-use crate::assemble::assemble;
-use crate::memory::Memory;
+use crate::execution::finalize::finalize;
+use crate::execution::memory::Memory;
 use crate::rank::Origin;
 use crate::spool::{Limits, Spool};
 use std::sync::Arc;
@@ -37,23 +37,23 @@ fn pointers(backend: u16, count: u32) -> impl Iterator<Item = Pointer> {
 }
 
 /// Harvests of two backends over so much memory.
-fn harvests(run: &RunSpool, bytes: u64, count: u32) -> Result<Vec<Harvest>, SpoolError> {
+fn collectors(run: &RunSpool, bytes: u64, count: u32) -> Result<Vec<Collector>, SpoolError> {
     let memory = Memory::new(bytes);
     (0..2_u16)
         .map(|backend| {
-            let mut harvest = Harvest::new(memory.share(bytes));
-            harvest.packages.id(b"p");
+            let mut collector = Collector::new(memory.share(bytes));
+            collector.packages.id(b"p");
             for (n, pointer) in pointers(backend, count).enumerate() {
-                harvest.push(pointer);
+                collector.push(pointer);
                 if n % 1000 == 999 {
-                    harvest.written();
-                    harvest.settle(backend, run)?;
+                    collector.written();
+                    collector.settle(backend, run)?;
                 }
             }
-            harvest.written();
-            assert_eq!(harvest.matches, u64::from(count));
-            harvest.seal();
-            Ok(harvest)
+            collector.written();
+            assert_eq!(collector.matches, u64::from(count));
+            collector.seal();
+            Ok(collector)
         })
         .collect()
 }
@@ -62,9 +62,12 @@ fn harvests(run: &RunSpool, bytes: u64, count: u32) -> Result<Vec<Harvest>, Spoo
 fn order(bytes: u64, count: u32) -> (Vec<Pointer>, usize) {
     let directory = tempfile::tempdir().unwrap();
     let run = spool(directory.path(), None).run("0123456789abcdef", 2);
-    let mut harvests = harvests(&run, bytes, count).unwrap();
-    let runs = harvests.iter().map(|harvest| harvest.written_runs).sum();
-    let counts = assemble(&run, &mut harvests, 0).unwrap();
+    let mut collectors = collectors(&run, bytes, count).unwrap();
+    let runs = collectors
+        .iter()
+        .map(|collector| collector.written_runs)
+        .sum();
+    let counts = finalize(&run, &mut collectors, 0).unwrap();
     assert_eq!(
         (counts.pointers, counts.packages),
         (2 * u64::from(count), 1)
@@ -98,10 +101,10 @@ fn too_many_runs_become_one() {
     let directory = tempfile::tempdir().unwrap();
     let run = spool(directory.path(), None).run("0123456789abcdef", 2);
     let count = (RUNS_MAX as u32 + 3) * 17_000;
-    let harvests = harvests(&run, 0, count).unwrap();
-    assert!(harvests[0].runs.len() < RUNS_MAX / 2);
-    let lens = harvests[0].runs.iter().map(|run| run.len).sum::<u64>();
-    assert_eq!(lens + harvests[0].len() as u64, u64::from(count));
+    let collectors = collectors(&run, 0, count).unwrap();
+    assert!(collectors[0].runs.len() < RUNS_MAX / 2);
+    let lens = collectors[0].runs.iter().map(|run| run.len).sum::<u64>();
+    assert_eq!(lens + collectors[0].len() as u64, u64::from(count));
 }
 
 #[test]
@@ -109,8 +112,8 @@ fn a_disk_that_fails_at_any_write_is_an_error() {
     for fail_at in 0.. {
         let directory = tempfile::tempdir().unwrap();
         let run = spool(directory.path(), Some(fail_at)).run("0123456789abcdef", 2);
-        let done = harvests(&run, 0, 20_000)
-            .and_then(|mut harvests| assemble(&run, &mut harvests, 0).map(drop));
+        let done = collectors(&run, 0, 20_000)
+            .and_then(|mut collectors| finalize(&run, &mut collectors, 0).map(drop));
         match done {
             Ok(()) => {
                 assert!(fail_at > 10, "{fail_at} writes");

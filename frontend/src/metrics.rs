@@ -12,7 +12,7 @@ use std::time::Duration;
 const COUNTERS: &[(&str, &str)] = &[
     (
         "trawl_frontend_backends_lost_total",
-        "Standing connections to backends that were lost, by reason",
+        "TopMatches connections to backends that were lost, by reason",
     ),
     (
         "trawl_frontend_cache_total",
@@ -107,48 +107,48 @@ const HISTOGRAMS: &[(&str, &str)] = &[
 /// Tells whoever records what the names mean.
 pub fn describe() {
     for &(name, what) in COUNTERS {
-        metrics::describe_counter!(name, what);
+        ::metrics::describe_counter!(name, what);
     }
     for &(name, what) in GAUGES {
-        metrics::describe_gauge!(name, what);
+        ::metrics::describe_gauge!(name, what);
     }
     for &(name, what) in HISTOGRAMS {
-        metrics::describe_histogram!(name, metrics::Unit::Seconds, what);
+        ::metrics::describe_histogram!(name, metrics::Unit::Seconds, what);
     }
 }
 
 /// Records how long a phase took.
 pub fn phase(phase: &'static str, time: Duration) {
-    metrics::histogram!("trawl_frontend_phase_seconds", "phase" => phase).record(time);
+    ::metrics::histogram!("trawl_frontend_phase_seconds", "phase" => phase).record(time);
 }
 
 /// Counts a query that needed no search of its own.
 pub(crate) fn shared(is_running: bool) {
     let how = if is_running { "attach" } else { "hit" };
-    metrics::counter!("trawl_frontend_cache_total", "how" => how).increment(1);
+    ::metrics::counter!("trawl_frontend_cache_total", "how" => how).increment(1);
 }
 
 /// Counts an answer that had made way and is found anew.
 pub(crate) fn rerun() {
-    metrics::counter!("trawl_frontend_cache_total", "how" => "rerun").increment(1);
+    ::metrics::counter!("trawl_frontend_cache_total", "how" => "rerun").increment(1);
 }
 
 /// Writes a run that has ended to metrics and log; one that took longer than `slow` in full.
 pub(crate) fn record(answer: &Answer, slow: Duration) {
     let timings = answer.timings();
-    metrics::histogram!("trawl_frontend_query_seconds").record(timings.total());
+    ::metrics::histogram!("trawl_frontend_query_seconds").record(timings.total());
     for (name, time) in phases(answer) {
         phase(name, time);
     }
-    metrics::counter!("trawl_frontend_matches_total").increment(answer.len() as u64);
+    ::metrics::counter!("trawl_frontend_matches_total").increment(answer.len() as u64);
     let how = match (&answer.outcome.refused, answer.is_complete()) {
         (Some(_), _) => "trawl_frontend_queries_refused_total",
         (None, true) => "trawl_frontend_queries_finished_total",
         (None, false) => "trawl_frontend_queries_incomplete_total",
     };
-    metrics::counter!(how).increment(1);
+    ::metrics::counter!(how).increment(1);
     if timings.total() >= slow {
-        metrics::counter!("trawl_frontend_queries_slow_total").increment(1);
+        ::metrics::counter!("trawl_frontend_queries_slow_total").increment(1);
         log(answer);
     }
 }

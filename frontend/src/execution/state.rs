@@ -2,16 +2,12 @@
 //!
 //! Each backend that takes part has one stream. A stream closes once, by END or by a loss; when
 //! the last one has, the run is finished, once, with an [`Outcome`] that says what is missing and
-//! why. What a stream has sent is checked by its [`Part`] before it gets here. A backend that finds a
+//! why. What a stream has sent is checked by its [`StreamAccount`] before it gets here. A backend that finds a
 //! search to cost much does not begin it: its stream waits until the run has its turn.
 //! There is no clock, file or socket in this module: the rim says what happened and when, and does
 //! what it is told.
 //!
 //! **Invariant:** after [`Action::Finish`] no event has any effect.
-
-mod part;
-
-pub(crate) use part::{Fault, Part};
 
 use crate::query::BadQuery;
 use schema::message::{Estimate, Phases, ShardEnd};
@@ -185,7 +181,7 @@ pub(crate) enum Action {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stream {
+enum StreamState {
     Open,
     /// Its backend is to be asked again once the run is admitted.
     Waiting,
@@ -203,16 +199,16 @@ enum Turn {
 
 /// The state of a run.
 #[derive(Debug)]
-pub(crate) struct Run {
+pub(crate) struct State {
     assignments: Vec<Assignment>,
-    streams: Vec<Stream>,
+    streams: Vec<StreamState>,
     turn: Turn,
     halted: Option<String>,
     /// Taken by the finish.
     outcome: Option<Box<Outcome>>,
 }
 
-impl Run {
+impl State {
     /// A run with a stream for each assignment, and what is missing before it starts. The actions
     /// finish it at once when there is nobody to ask.
     pub(crate) fn new(
@@ -223,8 +219,8 @@ impl Run {
             missing,
             ..Outcome::default()
         };
-        let mut run = Run {
-            streams: vec![Stream::Open; assignments.len()],
+        let mut run = State {
+            streams: vec![StreamState::Open; assignments.len()],
             assignments,
             turn: Turn::Unknown,
             halted: None,
@@ -246,14 +242,14 @@ impl Run {
                 outcome.shed = true;
                 return self.halt("too many queries that cost much are running".to_owned(), at);
             }
-            _ if self.streams[stream] == Stream::Closed => {}
+            _ if self.streams[stream] == StreamState::Closed => {}
             Event::Skip(document) => outcome.skipped.add(document),
             Event::Heavy => return self.wait(stream),
             Event::End(end) => self.end(stream, end),
             Event::Lost { reason, at } => self.lose(stream, reason, at),
             Event::Refused(bad) => {
                 outcome.refused.get_or_insert(bad);
-                self.streams[stream] = Stream::Closed;
+                self.streams[stream] = StreamState::Closed;
                 return self.halt("the query was refused".to_owned(), SystemTime::UNIX_EPOCH);
             }
         }
@@ -266,7 +262,7 @@ impl Run {
             self.lose(stream, reason, SystemTime::UNIX_EPOCH);
             return self.finish_when_closed().into_iter().collect();
         }
-        self.streams[stream] = Stream::Waiting;
+        self.streams[stream] = StreamState::Waiting;
         match self.turn {
             Turn::Unknown => {
                 self.turn = Turn::Queued;
@@ -282,8 +278,8 @@ impl Run {
         self.turn = Turn::Admitted;
         let mut actions = Vec::new();
         for (index, stream) in self.streams.iter_mut().enumerate() {
-            if *stream == Stream::Waiting {
-                *stream = Stream::Open;
+            if *stream == StreamState::Waiting {
+                *stream = StreamState::Open;
                 actions.push(Action::Ask(index));
             }
         }
@@ -296,13 +292,13 @@ impl Run {
         let mut actions = Vec::new();
         for index in 0..self.streams.len() {
             match self.streams[index] {
-                Stream::Open => {
-                    self.streams[index] = Stream::Stopping;
+                StreamState::Open => {
+                    self.streams[index] = StreamState::Stopping;
                     actions.push(Action::Stop(index));
                 }
                 // Nobody else will close it.
-                Stream::Waiting => self.lose(index, reason.clone(), at),
-                Stream::Stopping | Stream::Closed => {}
+                StreamState::Waiting => self.lose(index, reason.clone(), at),
+                StreamState::Stopping | StreamState::Closed => {}
             }
         }
         actions.extend(self.finish_when_closed());
@@ -310,7 +306,7 @@ impl Run {
     }
 
     fn end(&mut self, stream: usize, end: StreamEnd) {
-        self.streams[stream] = Stream::Closed;
+        self.streams[stream] = StreamState::Closed;
         let outcome = self.outcome.as_mut().expect("checked by `on`");
         if outcome.explain.plan.is_empty() {
             outcome.explain.plan = end.plan;
@@ -335,7 +331,7 @@ impl Run {
     }
 
     fn lose(&mut self, stream: usize, reason: String, at: SystemTime) {
-        self.streams[stream] = Stream::Closed;
+        self.streams[stream] = StreamState::Closed;
         let assignment = &self.assignments[stream];
         let outcome = self.outcome.as_mut().expect("checked by `on`");
         outcome.missing.push(Missing {
@@ -347,7 +343,11 @@ impl Run {
     }
 
     fn finish_when_closed(&mut self) -> Option<Action> {
-        if self.streams.iter().any(|stream| *stream != Stream::Closed) {
+        if self
+            .streams
+            .iter()
+            .any(|stream| *stream != StreamState::Closed)
+        {
             return None;
         }
         let mut outcome = self.outcome.take()?;

@@ -4,7 +4,7 @@
 //! that somebody reads. Of what was forgotten the query is remembered for a while, so that its id
 //! still leads to the same answer, found anew.
 
-use crate::live::{Live, State};
+use crate::execution::driver::{Execution, Phase};
 use crate::query::Query;
 use crate::spool::Spool;
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -21,7 +21,7 @@ const FORGOTTEN_MAX: usize = 1024;
 
 /// The runs of a frontend.
 #[derive(Default)]
-pub(crate) struct Runs {
+pub(crate) struct ResultCache {
     entries: HashMap<String, Entry>,
     /// Ids by their last use, the oldest first.
     by_use: BTreeMap<u64, String>,
@@ -32,7 +32,7 @@ pub(crate) struct Runs {
 }
 
 struct Entry {
-    live: Arc<Live>,
+    execution: Arc<Execution>,
     used: u64,
 }
 
@@ -40,7 +40,7 @@ struct Entry {
 /// lock.
 #[must_use]
 #[derive(Default)]
-pub(crate) struct Forgotten(Vec<Arc<Live>>);
+pub(crate) struct Forgotten(Vec<Arc<Execution>>);
 
 impl Forgotten {
     pub(crate) fn is_empty(&self) -> bool {
@@ -54,27 +54,34 @@ impl Forgotten {
 
 impl Drop for Forgotten {
     fn drop(&mut self) {
-        self.0.iter().for_each(|live| live.spool.forget());
+        self.0.iter().for_each(|execution| execution.spool.forget());
     }
 }
 
-impl Runs {
+impl ResultCache {
     /// The run that a new client of `query` can share.
-    pub(crate) fn find(&mut self, id: &str, query: &Query, generation: &str) -> Option<Arc<Live>> {
+    pub(crate) fn find(
+        &mut self,
+        id: &str,
+        query: &Query,
+        generation: &str,
+    ) -> Option<Arc<Execution>> {
         // The id is a short hash that anybody can make collide, so it proves nothing.
-        self.get(id).filter(|live| {
-            live.query == *query && live.generation == generation && live.can_be_shared()
+        self.get(id).filter(|execution| {
+            execution.query == *query
+                && execution.generation == generation
+                && execution.can_be_shared()
         })
     }
 
     /// The run with this id, whatever its state.
-    pub(crate) fn get(&mut self, id: &str) -> Option<Arc<Live>> {
+    pub(crate) fn get(&mut self, id: &str) -> Option<Arc<Execution>> {
         let entry = self.entries.get_mut(id)?;
         let id = self.by_use.remove(&entry.used)?;
         self.uses += 1;
         entry.used = self.uses;
         self.by_use.insert(self.uses, id);
-        Some(Arc::clone(&entry.live))
+        Some(Arc::clone(&entry.execution))
     }
 
     /// The query and the generation of a forgotten run.
@@ -85,33 +92,33 @@ impl Runs {
     }
 
     /// Remembers a run; one of the same id makes way.
-    pub(crate) fn insert(&mut self, live: Arc<Live>) -> Forgotten {
-        let before = self.remove(&live.id.clone());
+    pub(crate) fn insert(&mut self, execution: Arc<Execution>) -> Forgotten {
+        let before = self.remove(&execution.id.clone());
         self.uses += 1;
-        self.by_use.insert(self.uses, live.id.clone());
+        self.by_use.insert(self.uses, execution.id.clone());
         let entry = Entry {
             used: self.uses,
-            live,
+            execution,
         };
-        self.entries.insert(entry.live.id.clone(), entry);
+        self.entries.insert(entry.execution.id.clone(), entry);
         Forgotten(before.into_iter().collect())
     }
 
     /// Forgets this run, of which only the query is remembered.
-    pub(crate) fn forget(&mut self, live: &Arc<Live>) -> Forgotten {
-        let is_it = self.entries.get(&live.id);
-        let is_it = is_it.is_some_and(|entry| Arc::ptr_eq(&entry.live, live));
+    pub(crate) fn forget(&mut self, execution: &Arc<Execution>) -> Forgotten {
+        let is_it = self.entries.get(&execution.id);
+        let is_it = is_it.is_some_and(|entry| Arc::ptr_eq(&entry.execution, execution));
         if !is_it {
             return Forgotten(Vec::new());
         }
-        self.note(live);
-        Forgotten(self.remove(&live.id).into_iter().collect())
+        self.note(execution);
+        Forgotten(self.remove(&execution.id).into_iter().collect())
     }
 
-    fn remove(&mut self, id: &str) -> Option<Arc<Live>> {
+    fn remove(&mut self, id: &str) -> Option<Arc<Execution>> {
         let entry = self.entries.remove(id)?;
         self.by_use.remove(&entry.used);
-        Some(entry.live)
+        Some(entry.execution)
     }
 
     /// Forgets runs until the bounds hold, and `bytes` more fit the spool's budget.
@@ -120,46 +127,46 @@ impl Runs {
         let mut memory = spool.memory_bytes().saturating_sub(MEMORY_BYTES_MAX);
         let mut forgotten = Vec::new();
         while disk > 0 || memory > 0 || self.entries.len() > REMEMBERED_MAX {
-            let Some(live) = self.take_least_used() else {
+            let Some(execution) = self.take_least_used() else {
                 break;
             };
-            let (on_disk, in_memory) = live.spool.held_bytes();
+            let (on_disk, in_memory) = execution.spool.held_bytes();
             disk = disk.saturating_sub(on_disk);
             memory = memory.saturating_sub(in_memory);
-            self.note(&live);
-            forgotten.push(live);
+            self.note(&execution);
+            forgotten.push(execution);
         }
         Forgotten(forgotten)
     }
 
-    fn take_least_used(&mut self) -> Option<Arc<Live>> {
+    fn take_least_used(&mut self) -> Option<Arc<Execution>> {
         let unused = |id: &&String| self.entries.get(*id).is_some_and(Entry::is_unused);
         let id = self.by_use.values().find(unused)?.clone();
         self.remove(&id)
     }
 
-    fn note(&mut self, live: &Live) {
+    fn note(&mut self, execution: &Execution) {
         if self.forgotten.len() == FORGOTTEN_MAX {
             self.forgotten.pop_front();
         }
-        let (id, generation) = (live.id.clone(), live.generation.clone());
+        let (id, generation) = (execution.id.clone(), execution.generation.clone());
         self.forgotten
-            .push_back((id, live.query.clone(), generation));
+            .push_back((id, execution.query.clone(), generation));
     }
 
-    pub(crate) fn lives(&self) -> impl Iterator<Item = &Arc<Live>> {
-        self.entries.values().map(|entry| &entry.live)
+    pub(crate) fn executions(&self) -> impl Iterator<Item = &Arc<Execution>> {
+        self.entries.values().map(|entry| &entry.execution)
     }
 }
 
 impl Entry {
     /// Whether it has finished and nobody but the registry holds it or its answer.
     fn is_unused(&self) -> bool {
-        Arc::strong_count(&self.live) == 1
-            && match self.live.state() {
-                State::Running => false,
+        Arc::strong_count(&self.execution) == 1
+            && match self.execution.state() {
+                Phase::Running => false,
                 // One is the run's own, one this copy of the state.
-                State::Finished(answer) => Arc::strong_count(&answer) <= 2,
+                Phase::Finished(answer) => Arc::strong_count(&answer) <= 2,
             }
     }
 }

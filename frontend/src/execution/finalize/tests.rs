@@ -1,6 +1,6 @@
 use super::*;
-use crate::harvest::tests::spool;
-use crate::memory::Memory;
+use crate::execution::collector::tests::spool;
+use crate::execution::memory::Memory;
 use crate::packages::{self, Package};
 use crate::rank::{Origin, Pointer};
 use crate::spool::{Limits, Spool};
@@ -8,12 +8,12 @@ use schema::message::{Batch, SpoolManifest};
 
 /// The harvests of four backends with `count` matches each, 8 a document and 4 of each rank, over so
 /// much memory.
-fn synthetic(run: &RunSpool, count: u32, bytes: u64) -> Vec<Harvest> {
+fn synthetic(run: &RunSpool, count: u32, bytes: u64) -> Vec<Collector> {
     let memory = Memory::new(bytes);
-    let harvest = |backend: u16| {
-        let mut harvest = Harvest::new(memory.share(bytes / 4));
+    let collector = |backend: u16| {
+        let mut collector = Collector::new(memory.share(bytes / 4));
         for package in 0..100_u32 {
-            harvest.packages.id(&package.to_le_bytes());
+            collector.packages.id(&package.to_le_bytes());
         }
         for n in 0..count {
             let document = n / 8;
@@ -25,17 +25,17 @@ fn synthetic(run: &RunSpool, count: u32, bytes: u64) -> Vec<Harvest> {
                 offset: u64::from(document) * 1024,
             };
             let rank = (scattered >> 40) as f32 + (n % 2) as f32;
-            harvest.push(origin.pointer(rank, n % 8 * 10, n % 8));
+            collector.push(origin.pointer(rank, n % 8 * 10, n % 8));
             if n % 20_000 == 19_999 {
-                harvest.written();
-                harvest.settle(backend, run).unwrap();
+                collector.written();
+                collector.settle(backend, run).unwrap();
             }
         }
-        harvest.written();
-        harvest.seal();
-        harvest
+        collector.written();
+        collector.seal();
+        collector
     };
-    (0..4).map(harvest).collect()
+    (0..4).map(collector).collect()
 }
 
 /// What is in the files, read again.
@@ -57,8 +57,8 @@ fn the_order_does_not_depend_on_the_number_of_parts() {
         let read_with = |parts| {
             let directory = tempfile::tempdir().unwrap();
             let run = spool(directory.path(), None).run("0123456789abcdef", 4);
-            let mut harvests = synthetic(&run, count, bytes);
-            let counts = assemble_in(parts, &run, &mut harvests, 0).unwrap();
+            let mut collectors = synthetic(&run, count, bytes);
+            let counts = finalize_in(parts, &run, &mut collectors, 0).unwrap();
             assert_eq!(counts.pointers, 4 * u64::from(count));
             let lens = run.order.bytes();
             if count == 25_000 {
@@ -74,10 +74,10 @@ fn the_order_does_not_depend_on_the_number_of_parts() {
 
 /// Harvests of three backends, with their frames: documents whose hashes and ranks are few, so that
 /// nearly everything ties.
-fn colliding(run: &RunSpool) -> Vec<Harvest> {
+fn colliding(run: &RunSpool) -> Vec<Collector> {
     let memory = Memory::new(1 << 20);
-    let mut harvests: Vec<_> = (0..3)
-        .map(|_| Harvest::new(memory.share(1 << 18)))
+    let mut collectors: Vec<_> = (0..3)
+        .map(|_| Collector::new(memory.share(1 << 18)))
         .collect();
     let mut written = [0; 3];
     for n in 0..400_u32 {
@@ -101,21 +101,21 @@ fn colliding(run: &RunSpool) -> Vec<Harvest> {
         let mut frame = Vec::new();
         batch.encode(&mut frame).unwrap();
         run.append_frames(backend, &frame).unwrap();
-        let harvest = &mut harvests[usize::from(backend)];
+        let collector = &mut collectors[usize::from(backend)];
         let origin = Origin {
             hash: u64::from(document % 5) << 31,
-            package: harvest.packages.id(&package),
+            package: collector.packages.id(&package),
             backend,
             offset: written[usize::from(backend)],
         };
         written[usize::from(backend)] += frame.len() as u64;
-        harvest.push(origin.pointer((n % 2) as f32, n, 0));
+        collector.push(origin.pointer((n % 2) as f32, n, 0));
     }
-    for harvest in &mut harvests {
-        harvest.written();
-        harvest.seal();
+    for collector in &mut collectors {
+        collector.written();
+        collector.seal();
     }
-    harvests
+    collectors
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn parts_end_where_nothing_ties() {
     let read_with = |parts| {
         let directory = tempfile::tempdir().unwrap();
         let run = spool(directory.path(), None).run("0123456789abcdef", 3);
-        let counts = assemble_in(parts, &run, &mut colliding(&run), 0).unwrap();
+        let counts = finalize_in(parts, &run, &mut colliding(&run), 0).unwrap();
         let (order, packages) = read(&run, counts);
         let used = run.order.bytes().into_iter().filter(|&bytes| bytes > 0);
         assert_eq!((order.len(), used.count()), (400, parts));
@@ -150,7 +150,7 @@ fn parts_are_known_after_a_restart() {
     };
     let (spool, _) = open();
     let run = spool.run("0123456789abcdef", 3);
-    let counts = assemble_in(3, &run, &mut colliding(&run), 0).unwrap();
+    let counts = finalize_in(3, &run, &mut colliding(&run), 0).unwrap();
     let manifest = SpoolManifest {
         frame_bytes: run.frame_bytes_by_backend(),
         pointers: counts.pointers,

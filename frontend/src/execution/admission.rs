@@ -5,8 +5,8 @@
 //! that it does waits for a slot, and is asked for again.
 
 use crate::answer::Answer;
-use crate::live::Live;
-use crate::run::Event;
+use crate::execution::driver::Execution;
+use crate::execution::state::Event;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::{Instant, SystemTime};
@@ -17,7 +17,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 const LIGHT_MAX: usize = 16;
 
 /// Slots for runs that cost much, and how many wait for one; and places for those that may cost little.
-pub(crate) struct Turns {
+pub(crate) struct Admission {
     slots: Arc<Semaphore>,
     light: Arc<Semaphore>,
     queued: AtomicUsize,
@@ -31,10 +31,10 @@ enum Queued {
     Over,
 }
 
-impl Turns {
+impl Admission {
     /// So many slots, and so many places in the queue.
-    pub(crate) fn new(running_max: usize, queued_max: usize) -> Turns {
-        Turns {
+    pub(crate) fn new(running_max: usize, queued_max: usize) -> Admission {
+        Admission {
             slots: Arc::new(Semaphore::new(running_max.max(1))),
             light: Arc::new(Semaphore::new(LIGHT_MAX)),
             queued: AtomicUsize::new(0),
@@ -46,71 +46,71 @@ impl Turns {
     /// told whether the run may cost what it costs.
     pub(crate) async fn see_through(
         &self,
-        live: &Arc<Live>,
+        execution: &Arc<Execution>,
         start: impl FnOnce(bool),
     ) -> Arc<Answer> {
         // With a slot to spare nobody needs to ask what the query costs.
         let mut turn = Arc::clone(&self.slots).try_acquire_owned().ok();
         let mut light = match turn {
             Some(_) => None,
-            None => self.place(live).await,
+            None => self.place(execution).await,
         };
         start(turn.is_some());
         loop {
             tokio::select! {
-                answer = live.settled() => {
+                answer = execution.settled() => {
                     drop(light);
                     return answer;
                 }
-                () = live.wants_turn() => {}
-                time = live.overdue() => {
-                    live.halt(format!("the query was not done within {time:?}"));
-                    return live.settled().await;
+                () = execution.wants_turn() => {}
+                time = execution.overdue() => {
+                    execution.halt(format!("the query was not done within {time:?}"));
+                    return execution.settled().await;
                 }
             }
             if turn.is_none() {
                 light = None;
-                match self.queue(live).await {
+                match self.queue(execution).await {
                     Queued::Turn(slot) => turn = Some(slot),
-                    Queued::Over => return live.settled().await,
+                    Queued::Over => return execution.settled().await,
                 }
             }
-            live.on(0, Event::Admitted);
+            execution.on(0, Event::Admitted);
         }
     }
 
     /// Waits for a slot.
-    async fn queue(&self, live: &Arc<Live>) -> Queued {
+    async fn queue(&self, execution: &Arc<Execution>) -> Queued {
         let before = self.queued.fetch_add(1, Relaxed);
         let _leave = Leave(&self.queued);
         metrics::gauge!("trawl_frontend_queries_queued").set((before + 1) as f64);
         if before >= self.queued_max {
             metrics::counter!("trawl_frontend_queries_shed_total").increment(1);
             let at = SystemTime::now();
-            live.on(0, Event::Shed { at });
+            execution.on(0, Event::Shed { at });
             return Queued::Over;
         }
         let began = Instant::now();
         tokio::select! {
             slot = Arc::clone(&self.slots).acquire_owned() => {
-                live.queued(began.elapsed());
+                execution.queued(began.elapsed());
                 slot.map_or(Queued::Over, Queued::Turn)
             }
-            _ = live.settled() => Queued::Over,
-            time = live.overdue() => {
-                live.halt(format!("the query had no turn within {time:?}"));
+            _ = execution.settled() => Queued::Over,
+            time = execution.overdue() => {
+                execution.halt(format!("the query had no turn within {time:?}"));
                 Queued::Over
             }
         }
     }
 
     /// A place among the runs that are begun without a slot; none when it is over before there is one.
-    async fn place(&self, live: &Arc<Live>) -> Option<OwnedSemaphorePermit> {
+    async fn place(&self, execution: &Arc<Execution>) -> Option<OwnedSemaphorePermit> {
         tokio::select! {
             place = Arc::clone(&self.light).acquire_owned() => place.ok(),
-            () = live.cancelled() => None,
-            time = live.overdue() => {
-                live.halt(format!("the query had no turn within {time:?}"));
+            () = execution.cancelled() => None,
+            time = execution.overdue() => {
+                execution.halt(format!("the query had no turn within {time:?}"));
                 None
             }
         }

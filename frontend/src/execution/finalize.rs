@@ -4,11 +4,11 @@
 //! and counts packages on the way. What is written does not depend on how many there are, but for
 //! where one file ends and the next begins.
 
-mod cut;
+mod partition;
 
 use crate::documents;
+use crate::execution::collector::{Collector, Source, SourceReader};
 use crate::facets::Facets;
-use crate::harvest::{Harvest, Source, SourceReader};
 use crate::packages::Tally;
 use crate::rank::{self, Continued, Document, FrameAt, StringPool};
 use crate::spool::{
@@ -37,21 +37,21 @@ pub(crate) struct Counts {
 
 /// Merges the harvests, whose index is their backend, into the order, of which the first `limit`
 /// (0: all) stay, and writes packages and facets beside it.
-pub(crate) fn assemble(
+pub(crate) fn finalize(
     spool: &RunSpool,
-    harvests: &mut [Harvest],
+    collectors: &mut [Collector],
     limit: u64,
 ) -> Result<Counts, SpoolError> {
     let parts = match limit {
-        0 => part_count(harvests),
+        0 => part_count(collectors),
         _ => 1,
     };
-    assemble_in(parts, spool, harvests, limit)
+    finalize_in(parts, spool, collectors, limit)
 }
 
 /// How many parts are worth it.
-fn part_count(harvests: &[Harvest]) -> usize {
-    let sources = harvests.iter().flat_map(Harvest::sources);
+fn part_count(collectors: &[Collector]) -> usize {
+    let sources = collectors.iter().flat_map(Collector::sources);
     let len: u64 = sources.map(Source::len).sum();
     match len / PART_LEN_MIN {
         0 | 1 => 1,
@@ -62,23 +62,23 @@ fn part_count(harvests: &[Harvest]) -> usize {
 }
 
 /// The same in at most so many parts; one, when there is a limit.
-fn assemble_in(
+fn finalize_in(
     parts: usize,
     spool: &RunSpool,
-    harvests: &mut [Harvest],
+    collectors: &mut [Collector],
     limit: u64,
 ) -> Result<Counts, SpoolError> {
     let mut names = StringPool::default();
-    let ids: Vec<Vec<u32>> = harvests
+    let ids: Vec<Vec<u32>> = collectors
         .iter()
-        .map(|harvest| {
-            let packages = harvest.packages.names();
+        .map(|collector| {
+            let packages = collector.packages.names();
             packages.map(|name| names.id(name)).collect()
         })
         .collect();
-    let continued: Vec<Continued> = harvests
+    let continued: Vec<Continued> = collectors
         .iter_mut()
-        .map(|harvest| std::mem::take(&mut harvest.continued))
+        .map(|collector| std::mem::take(&mut collector.continued))
         .collect();
     let merge = Merge {
         spool,
@@ -87,21 +87,21 @@ fn assemble_in(
         packages: names.len(),
         limit,
     };
-    let sources: Vec<Source<'_>> = harvests.iter().flat_map(Harvest::sources).collect();
+    let sources: Vec<Source<'_>> = collectors.iter().flat_map(Collector::sources).collect();
     let (pointers, tallies) = merge.all(&sources, parts)?;
-    harvests
+    collectors
         .iter_mut()
-        .for_each(|harvest| harvest.remove_runs(spool));
+        .for_each(|collector| collector.remove_runs(spool));
     let packages = tallies.packages.finish(&names, spool)?;
     tallies.documents.finish(spool)?;
-    write_facets(spool, harvests)?;
+    write_facets(spool, collectors)?;
     Ok(Counts { pointers, packages })
 }
 
-fn write_facets(spool: &RunSpool, harvests: &mut [Harvest]) -> Result<(), SpoolError> {
+fn write_facets(spool: &RunSpool, collectors: &mut [Collector]) -> Result<(), SpoolError> {
     let mut facets = Facets::default();
-    for harvest in harvests {
-        facets.merge(std::mem::take(&mut harvest.facets));
+    for collector in collectors {
+        facets.merge(std::mem::take(&mut collector.facets));
     }
     let mut frame = Vec::new();
     let encoded = facets.finish().encode(&mut frame);
@@ -131,7 +131,7 @@ struct Merge<'a> {
 impl Merge<'_> {
     /// Writes the order, and says how many pointers are in it and of which packages.
     fn all(self, sources: &[Source<'_>], parts: usize) -> Result<(u64, Tallies), SpoolError> {
-        let parts = cut::cut(sources, parts)?;
+        let parts = partition::partition(sources, parts)?;
         let blocks_at_once = READ_BLOCKS_MAX / (parts.len() * sources.len()).max(1);
         let blocks_at_once = blocks_at_once.clamp(1, BLOCKS_AT_ONCE);
         let merged = thread::scope(|scope| {

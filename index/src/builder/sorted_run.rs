@@ -1,18 +1,18 @@
-//! Runs: pairs of (trigram, block), sorted and encoded.
+//! Sorted runs: (trigram, block) pairs, sorted by trigram and encoded.
 //!
-//! A run is, for each trigram in it, ascending, three varints and more: how far the trigram is
-//! from the one before, how many blocks follow, the first block, and for each other one how far it
-//! is from the one before. That is about 1.3 bytes a pair, where a pair in memory takes 8.
+//! For each trigram, ascending, a run has these varints: the difference to the trigram before, the
+//! number of blocks, the first block, and for each further block the difference to the one before.
+//! That is about 1.3 bytes for a pair, which takes 8 in memory.
 
 use crate::posting::encode_varint;
 use std::io::{self, Read};
 
-/// Bits of a trigram that one pass of the sort looks at.
+/// Bits of a trigram that one pass of the radix sort looks at.
 const DIGIT_BITS: u32 = 12;
 const DIGITS: usize = 1 << DIGIT_BITS;
 
 /// Sorts `pairs` (`trigram << 32 | block`, ascending by block) by trigram and encodes them.
-pub(super) fn encode_sorted(pairs: &mut [u64], scratch: &mut Vec<u64>) -> Vec<u8> {
+pub(super) fn encode(pairs: &mut [u64], scratch: &mut Vec<u64>) -> Vec<u8> {
     scratch.resize(pairs.len().max(scratch.len()), 0);
     let scratch = &mut scratch[..pairs.len()];
     // Stable, least significant digit first: blocks keep their order.
@@ -35,37 +35,37 @@ pub(super) fn encode_sorted(pairs: &mut [u64], scratch: &mut Vec<u64>) -> Vec<u8
     out
 }
 
-/// One pass of a radix sort, by the digit that begins at bit `shift`.
+/// Does one pass of a radix sort, by the digit that begins at bit `shift`.
 fn scatter(from: &[u64], to: &mut [u64], shift: u32) {
     let digit = |pair: u64| (pair >> shift) as usize % DIGITS;
-    let mut places = vec![0; DIGITS];
+    let mut offsets = vec![0; DIGITS];
     for &pair in from {
-        places[digit(pair)] += 1;
+        offsets[digit(pair)] += 1;
     }
     let mut sum = 0;
-    for place in &mut places {
-        sum += std::mem::replace(place, sum);
+    for offset in &mut offsets {
+        sum += std::mem::replace(offset, sum);
     }
     for &pair in from {
-        let place = &mut places[digit(pair)];
-        to[*place] = pair;
-        *place += 1;
+        let offset = &mut offsets[digit(pair)];
+        to[*offset] = pair;
+        *offset += 1;
     }
 }
 
-/// Reads a run, a trigram's list at a time.
+/// Reads a sorted run, one trigram at a time.
 pub(crate) struct RunReader<R> {
     from: R,
     trigram: u64,
 }
 
 impl<R: Read> RunReader<R> {
-    /// A reader at the start of a run. `from` should be buffered.
+    /// Reads from the start of a run. `from` should be buffered.
     pub(crate) fn new(from: R) -> Self {
         RunReader { from, trigram: 0 }
     }
 
-    /// The next trigram; its list is to be taken with [`list`](Self::list). `None` at the end.
+    /// Returns the next trigram, or `None` at the end. Call [`list`](Self::list) for its blocks.
     pub(crate) fn trigram(&mut self) -> io::Result<Option<u32>> {
         let Some(gap) = self.varint()? else {
             return Ok(None);

@@ -4,7 +4,7 @@
 //! differ in length by few samples a source.
 //! **Invariant:** pointers that tie, which only their documents can order, are in the same part.
 
-use crate::harvest::Source;
+use crate::execution::collector::Source;
 use crate::rank::TieKey;
 use crate::spool::SpoolError;
 use std::ops::Range;
@@ -17,7 +17,7 @@ const SAMPLES: u64 = 512;
 pub(super) type Parts = Vec<Vec<Range<u64>>>;
 
 /// Cuts the sources into `count` parts, or fewer when there is nothing to cut. Some may be empty.
-pub(super) fn cut(sources: &[Source<'_>], count: usize) -> Result<Parts, SpoolError> {
+pub(super) fn partition(sources: &[Source<'_>], count: usize) -> Result<Parts, SpoolError> {
     let mut parts = Parts::new();
     let mut starts = vec![0; sources.len()];
     for key in keys(sources, count)? {

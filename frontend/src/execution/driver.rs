@@ -1,34 +1,30 @@
 //! A run that has not finished: what its streams and its clients share.
 //!
-//! [`run::Run`](crate::run::Run) decides; this module has the sockets, threads and counters that it
+//! [`run::Run`](crate::execution::state::Run) decides; this module has the sockets, threads and counters that it
 //! has no idea of. The thread that closes the last stream puts the pointers in order and makes the
 //! answer known.
 
-mod meter;
-mod slot;
-
-pub(crate) use meter::Meter;
-pub use meter::{BackendProgress, Progress, Standing};
-pub(crate) use slot::Slot;
-
 use crate::answer::{Answer, Timings};
-use crate::assemble::{Counts, assemble};
 use crate::assign::Known;
-use crate::fanout::receive;
-use crate::harvest::Harvest;
-use crate::memory::Memory;
+use crate::execution::collector::Collector;
+use crate::execution::finalize::{Counts, finalize};
+use crate::execution::memory::Memory;
+use crate::execution::receive::receive;
+use crate::execution::state::{Action, Assignment, Event, Missing, Outcome, State};
+use crate::execution::stream::StreamHandle;
+use crate::execution::stream_stats::{Progress, TopMatches};
+use crate::lock::lock;
 use crate::query::Query;
-use crate::run::{self, Action, Assignment, Event, Missing, Outcome};
 use crate::spool::{RunSpool, SpoolError};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 use tokio::sync::{Notify, watch};
 
 /// How far a run is.
 #[derive(Clone, Debug, Default)]
-pub(crate) enum State {
+pub(crate) enum Phase {
     /// It is queued or its streams are open.
     #[default]
     Running,
@@ -45,7 +41,7 @@ struct Clients {
 }
 
 /// A run, from its claim to its end.
-pub(crate) struct Live {
+pub(crate) struct Execution {
     pub(crate) id: String,
     pub(crate) generation: String,
     pub(crate) query: Query,
@@ -55,11 +51,11 @@ pub(crate) struct Live {
     started: Mutex<Option<Instant>>,
     /// How long it has waited for its turn.
     queued: Mutex<Duration>,
-    run: Mutex<run::Run>,
+    run: Mutex<State>,
     /// The finish of a run that has nobody to ask.
     finish_at_once: Mutex<Option<Action>>,
-    slots: Vec<Slot>,
-    state: watch::Sender<State>,
+    streams: Vec<StreamHandle>,
+    state: watch::Sender<Phase>,
     cancelled: AtomicBool,
     /// It was cancelled because nobody waited for it any more.
     abandoned: AtomicBool,
@@ -78,7 +74,7 @@ pub(crate) struct Claim {
     pub(crate) id: String,
     pub(crate) generation: String,
     pub(crate) query: Query,
-    pub(crate) slots: Vec<Slot>,
+    pub(crate) streams: Vec<StreamHandle>,
     pub(crate) assignments: Vec<Assignment>,
     pub(crate) missing: Vec<Missing>,
     pub(crate) known: Known,
@@ -102,14 +98,14 @@ impl Deadline {
     }
 }
 
-impl Live {
-    pub(crate) fn new(mut claim: Claim) -> Arc<Live> {
+impl Execution {
+    pub(crate) fn new(mut claim: Claim) -> Arc<Execution> {
         let news = watch::Sender::default();
-        for slot in &mut claim.slots {
-            slot.meter.tell(&news);
+        for handle in &mut claim.streams {
+            handle.stats.tell(&news);
         }
-        let (run, finish) = run::Run::new(claim.assignments, claim.missing);
-        Arc::new(Live {
+        let (run, finish) = State::new(claim.assignments, claim.missing);
+        Arc::new(Execution {
             id: claim.id,
             generation: claim.generation,
             query: claim.query,
@@ -120,7 +116,7 @@ impl Live {
             queued: Mutex::default(),
             run: Mutex::new(run),
             finish_at_once: Mutex::new(finish),
-            slots: claim.slots,
+            streams: claim.streams,
             state: watch::Sender::default(),
             cancelled: AtomicBool::new(false),
             abandoned: AtomicBool::new(false),
@@ -133,9 +129,9 @@ impl Live {
     }
 
     /// A run that an earlier process has finished.
-    pub(crate) fn recovered(answer: Answer) -> Arc<Live> {
-        let (run, _) = run::Run::new(Vec::new(), Vec::new());
-        Arc::new(Live {
+    pub(crate) fn recovered(answer: Answer) -> Arc<Execution> {
+        let (run, _) = State::new(Vec::new(), Vec::new());
+        Arc::new(Execution {
             id: answer.id.clone(),
             generation: answer.generation.clone(),
             query: answer.query.clone(),
@@ -146,8 +142,8 @@ impl Live {
             queued: Mutex::default(),
             run: Mutex::new(run),
             finish_at_once: Mutex::default(),
-            slots: Vec::new(),
-            state: watch::Sender::new(State::Finished(Arc::new(answer))),
+            streams: Vec::new(),
+            state: watch::Sender::new(Phase::Finished(Arc::new(answer))),
             cancelled: AtomicBool::new(false),
             abandoned: AtomicBool::new(false),
             deadline: watch::Sender::new(Deadline::after(Duration::ZERO)),
@@ -165,36 +161,36 @@ impl Live {
         if admitted {
             lock(&self.run).on(0, Event::Admitted);
         }
-        let share = query_memory / self.slots.len().max(1) as u64;
-        for stream in 0..self.slots.len() {
-            let harvest = Harvest::new(memory.share(share));
-            self.slots[stream].put_harvest(harvest);
+        let share = query_memory / self.streams.len().max(1) as u64;
+        for stream in 0..self.streams.len() {
+            let collector = Collector::new(memory.share(share));
+            self.streams[stream].put_collector(collector);
             self.ask(stream, admitted);
         }
         let finish = lock(&self.finish_at_once).take();
         if let Some(action) = finish {
-            let live = Arc::clone(self);
-            tokio::task::spawn_blocking(move || live.act(action));
+            let execution = Arc::clone(self);
+            tokio::task::spawn_blocking(move || execution.act(action));
         }
     }
 
     fn ask(self: &Arc<Self>, stream: usize, heavy: bool) {
-        let live = Arc::clone(self);
-        tokio::task::spawn_blocking(move || live.stream(stream, heavy));
+        let execution = Arc::clone(self);
+        tokio::task::spawn_blocking(move || execution.stream(stream, heavy));
     }
 
     fn stream(self: &Arc<Self>, stream: usize, heavy: bool) {
-        let Some(mut harvest) = self.slots[stream].begin() else {
+        let Some(mut collector) = self.streams[stream].begin() else {
             return;
         };
         let received = catch_unwind(AssertUnwindSafe(|| {
-            receive(self, stream, heavy, &mut harvest)
+            receive(self, stream, heavy, &mut collector)
         }));
         if received.is_err() {
             // Nobody else has, and merging relies on it.
-            harvest.seal();
+            collector.seal();
         }
-        self.slots[stream].put_harvest(harvest);
+        self.streams[stream].put_collector(collector);
         if let Ok(Err(lost)) = &received {
             lost.count();
         }
@@ -208,9 +204,9 @@ impl Live {
             },
         };
         if let Event::Lost { reason, .. } = &event
-            && !self.slots[stream].is_stopped()
+            && !self.streams[stream].is_stopped()
         {
-            let backend = self.slots[stream].peer.name();
+            let backend = self.streams[stream].peer.name();
             tracing::warn!(backend, id = self.id, reason, "stream lost");
         }
         self.on(stream, event);
@@ -224,7 +220,7 @@ impl Live {
 
     fn act(self: &Arc<Self>, action: Action) {
         match action {
-            Action::Stop(stream) => self.slots[stream].stop(),
+            Action::Stop(stream) => self.streams[stream].stop(),
             Action::Ask(stream) => self.ask(stream, true),
             Action::Queue => {
                 self.wants_turn.store(true, Relaxed);
@@ -234,8 +230,8 @@ impl Live {
         }
     }
 
-    pub(crate) fn slot(&self, stream: usize) -> &Slot {
-        &self.slots[stream]
+    pub(crate) fn stream_handle(&self, stream: usize) -> &StreamHandle {
+        &self.streams[stream]
     }
 
     /// Ends the run where it is.
@@ -339,18 +335,18 @@ impl Live {
     }
 
     pub(crate) fn is_running(&self) -> bool {
-        matches!(*self.state.borrow(), State::Running)
+        matches!(*self.state.borrow(), Phase::Running)
     }
 
     /// Whether a new client may be given this run: it is under way, or complete.
     pub(crate) fn can_be_shared(&self) -> bool {
         match &*self.state.borrow() {
-            State::Running => !self.cancelled.load(Relaxed),
-            State::Finished(answer) => answer.is_complete() && !answer.is_damaged(),
+            Phase::Running => !self.cancelled.load(Relaxed),
+            Phase::Finished(answer) => answer.is_complete() && !answer.is_damaged(),
         }
     }
 
-    pub(crate) fn state(&self) -> State {
+    pub(crate) fn state(&self) -> Phase {
         self.state.borrow().clone()
     }
 
@@ -358,19 +354,19 @@ impl Live {
     pub(crate) async fn settled(&self) -> Arc<Answer> {
         let mut state = self.state.subscribe();
         let settled = state
-            .wait_for(|state| !matches!(state, State::Running))
+            .wait_for(|state| !matches!(state, Phase::Running))
             .await;
         match &*settled.expect("the sender is in self") {
-            State::Finished(answer) => Arc::clone(answer),
-            State::Running => unreachable!("that is what was waited for"),
+            Phase::Finished(answer) => Arc::clone(answer),
+            Phase::Running => unreachable!("that is what was waited for"),
         }
     }
 
     pub(crate) fn progress(&self) -> Progress {
         let mut progress = Progress::default();
-        self.slots
+        self.streams
             .iter()
-            .for_each(|slot| slot.add_to(&mut progress));
+            .for_each(|handle| handle.add_to(&mut progress));
         let elapsed = lock(&self.started).map_or(Duration::ZERO, |started| started.elapsed());
         // While it waits nothing is done, which says nothing of its pace.
         progress.elapsed = elapsed.saturating_sub(*lock(&self.queued));
@@ -378,9 +374,9 @@ impl Live {
     }
 
     /// The best matches so far.
-    pub(crate) fn standing(&self) -> Standing {
-        let meters = self.slots.iter().map(|slot| &slot.meter);
-        Standing::new(meters, self.query.limit())
+    pub(crate) fn top_matches(&self) -> TopMatches {
+        let stats = self.streams.iter().map(|handle| &handle.stats);
+        TopMatches::new(stats, self.query.limit())
     }
 
     /// Changes whenever [`standing`](Self::standing) may have.
@@ -393,8 +389,12 @@ impl Live {
         let streamed = Instant::now();
         let started = lock(&self.started).unwrap_or(streamed);
         let queued = *lock(&self.queued);
-        let mut harvests: Vec<Harvest> = self.slots.iter().filter_map(Slot::take_harvest).collect();
-        let counts = self.assemble(&mut harvests).unwrap_or_else(|error| {
+        let mut collectors: Vec<Collector> = self
+            .streams
+            .iter()
+            .filter_map(StreamHandle::take_collector)
+            .collect();
+        let counts = self.finalize(&mut collectors).unwrap_or_else(|error| {
             tracing::error!(id = self.id, %error, "matches cannot be put in order");
             outcome.missing = self.all_missing(&error);
             Counts::default()
@@ -404,8 +404,8 @@ impl Live {
             generation: self.generation.clone(),
             query: self.query.clone(),
             known: self.known,
-            documents: harvests.iter().map(|harvest| harvest.documents).sum(),
-            found: harvests.iter().map(|harvest| harvest.found).sum(),
+            documents: collectors.iter().map(|collector| collector.documents).sum(),
+            found: collectors.iter().map(|collector| collector.found).sum(),
             counts,
             timings: Timings {
                 queue: started - self.claimed + queued,
@@ -417,7 +417,7 @@ impl Live {
             spool: Arc::clone(&self.spool),
             damaged: AtomicBool::new(false),
         };
-        drop(harvests);
+        drop(collectors);
         if answer.is_complete()
             && let Err(error) = self.spool.finish(|| answer.manifest())
         {
@@ -425,27 +425,21 @@ impl Live {
             tracing::warn!(id = self.id, %error, "an answer will not survive a restart");
         }
         self.spool.close();
-        self.state.send_replace(State::Finished(Arc::new(answer)));
+        self.state.send_replace(Phase::Finished(Arc::new(answer)));
     }
 
-    fn assemble(&self, harvests: &mut [Harvest]) -> Result<Counts, SpoolError> {
-        assemble(&self.spool, harvests, self.query.limit())
+    fn finalize(&self, collectors: &mut [Collector]) -> Result<Counts, SpoolError> {
+        finalize(&self.spool, collectors, self.query.limit())
     }
 
     /// Everything, since what came cannot be put in order.
     fn all_missing(&self, error: &SpoolError) -> Vec<Missing> {
-        let missing = |slot: &Slot| Missing {
-            backend: slot.peer.name().to_owned(),
+        let missing = |handle: &StreamHandle| Missing {
+            backend: handle.peer.name().to_owned(),
             reason: format!("its matches cannot be put in order: {error}"),
-            shards: slot.search.shards.clone(),
+            shards: handle.search.shards.clone(),
             since: SystemTime::now(),
         };
-        self.slots.iter().map(missing).collect()
+        self.streams.iter().map(missing).collect()
     }
-}
-
-/// Locks, whatever happened to whoever held the lock: nothing here is left half changed by a
-/// panic, and a run whose thread panicked must still end.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

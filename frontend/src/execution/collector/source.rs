@@ -1,7 +1,7 @@
 //! Sorted pointers of a stream, wherever they are, as merging sees them: they can be looked up by number,
 //! cut at a key, and read from there on.
 
-use super::Run;
+use crate::execution::collector::SortedRun;
 use crate::rank::{self, Pointer, TieKey};
 use crate::spool::{PointerReader, SpoolError, partition_pointers};
 use std::ops::Range;
@@ -10,7 +10,7 @@ use std::ops::Range;
 #[derive(Clone, Copy)]
 pub(crate) enum Source<'a> {
     Memory(&'a [Pointer]),
-    Disk(&'a Run),
+    Disk(&'a SortedRun),
 }
 
 impl<'a> Source<'a> {

@@ -4,13 +4,13 @@
 //! must be what the backend says it sent. A stream that fails a check is lost: a flipped bit that
 //! a checksum missed, a lost or repeated frame and a backend's own fault all show here.
 
-use super::StreamEnd;
+use crate::execution::state::StreamEnd;
 use schema::message::{End, ShardEnd};
 use std::time::SystemTime;
 
 /// Why a stream cannot be trusted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Fault {
+pub(crate) enum AccountError {
     #[error("sent matches of a shard that it was not asked for")]
     UnknownShard,
     #[error("sent matches out of order")]
@@ -27,13 +27,13 @@ pub(crate) enum Fault {
 
 /// One stream's account.
 #[derive(Debug)]
-pub(crate) struct Part {
-    tallies: Vec<Tally>,
+pub(crate) struct StreamAccount {
+    tallies: Vec<ShardAccount>,
 }
 
 /// One shard's account.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Tally {
+pub(crate) struct ShardAccount {
     /// Document and line of the last match.
     last: Option<(u32, u32)>,
     matches: u64,
@@ -43,12 +43,12 @@ pub(crate) struct Tally {
     skipped: u64,
 }
 
-impl Tally {
+impl ShardAccount {
     /// Takes the key of the next match.
-    pub(crate) fn key(&mut self, document: u32, line: u32) -> Result<(), Fault> {
+    pub(crate) fn key(&mut self, document: u32, line: u32) -> Result<(), AccountError> {
         let key = Some((document, line));
         if self.last >= key {
-            return Err(Fault::OutOfOrder);
+            return Err(AccountError::OutOfOrder);
         }
         self.documents += u64::from(self.last.is_none_or(|(last, _)| last != document));
         self.matches += 1;
@@ -62,18 +62,18 @@ impl Tally {
         self.skipped += 1;
     }
 
-    fn check(&self, end: &ShardEnd) -> Result<(), Fault> {
+    fn check(&self, end: &ShardEnd) -> Result<(), AccountError> {
         if self.matches != end.matches {
-            return Err(Fault::Count {
+            return Err(AccountError::Count {
                 said: end.matches,
                 received: self.matches,
             });
         }
         if self.hash != end.hash {
-            return Err(Fault::Hash);
+            return Err(AccountError::Hash);
         }
         if self.skipped != end.skipped {
-            return Err(Fault::Skipped {
+            return Err(AccountError::Skipped {
                 said: end.skipped,
                 received: self.skipped,
             });
@@ -82,23 +82,23 @@ impl Tally {
     }
 }
 
-impl Part {
+impl StreamAccount {
     /// The account of a stream that was asked for `shards` shards.
     pub(crate) fn new(shards: usize) -> Self {
-        Part {
-            tallies: vec![Tally::default(); shards],
+        StreamAccount {
+            tallies: vec![ShardAccount::default(); shards],
         }
     }
 
     /// The account of a shard, named by its index in the request.
-    pub(crate) fn shard(&mut self, shard: u32) -> Result<&mut Tally, Fault> {
+    pub(crate) fn shard(&mut self, shard: u32) -> Result<&mut ShardAccount, AccountError> {
         let tally = self.tallies.get_mut(shard as usize);
-        tally.ok_or(Fault::UnknownShard)
+        tally.ok_or(AccountError::UnknownShard)
     }
 
     /// Whether anything of an answer has arrived.
     pub(crate) fn has_begun(&self) -> bool {
-        let has_begun = |tally: &Tally| tally.matches > 0 || tally.skipped > 0;
+        let has_begun = |tally: &ShardAccount| tally.matches > 0 || tally.skipped > 0;
         self.tallies.iter().any(has_begun)
     }
 
@@ -108,18 +108,18 @@ impl Part {
     }
 
     /// Compares what the backend says it sent with what has arrived.
-    pub(crate) fn end(&self, end: End, at: SystemTime) -> Result<StreamEnd, Fault> {
+    pub(crate) fn end(&self, end: End, at: SystemTime) -> Result<StreamEnd, AccountError> {
         let mut named = vec![false; self.tallies.len()];
         for shard in &end.shards {
             let index = shard.shard as usize;
-            let tally = self.tallies.get(index).ok_or(Fault::UnknownShard)?;
+            let tally = self.tallies.get(index).ok_or(AccountError::UnknownShard)?;
             if std::mem::replace(&mut named[index], true) {
-                return Err(Fault::Shards);
+                return Err(AccountError::Shards);
             }
             tally.check(shard)?;
         }
         if named.contains(&false) {
-            return Err(Fault::Shards);
+            return Err(AccountError::Shards);
         }
         Ok(StreamEnd {
             plan: end.plan,
@@ -136,8 +136,8 @@ mod tests {
     use super::*;
 
     /// Feeds `keys` to shard 0 and ends it as an honest backend would, changed by `change`.
-    fn check(keys: &[(u32, u32)], change: impl FnOnce(&mut End)) -> Result<(), Fault> {
-        let mut part = Part::new(1);
+    fn check(keys: &[(u32, u32)], change: impl FnOnce(&mut End)) -> Result<(), AccountError> {
+        let mut part = StreamAccount::new(1);
         let mut shard = ShardEnd::default();
         for &(document, line) in keys {
             part.shard(0)?.key(document, line)?;
@@ -161,38 +161,44 @@ mod tests {
     #[test]
     fn every_lie_is_found() {
         let keys = [(0, 1), (0, 2), (3, 1)];
-        let count = Fault::Count {
+        let count = AccountError::Count {
             said: 4,
             received: 3,
         };
         assert_eq!(check(&keys, |end| end.shards[0].matches = 4), Err(count));
         assert_eq!(
             check(&keys, |end| end.shards[0].hash ^= 1),
-            Err(Fault::Hash)
+            Err(AccountError::Hash)
         );
-        assert_eq!(check(&keys, |end| end.shards.clear()), Err(Fault::Shards));
-        let skipped = Fault::Skipped {
+        assert_eq!(
+            check(&keys, |end| end.shards.clear()),
+            Err(AccountError::Shards)
+        );
+        let skipped = AccountError::Skipped {
             said: 1,
             received: 0,
         };
         assert_eq!(check(&keys, |end| end.shards[0].skipped = 1), Err(skipped));
         let repeat = |end: &mut End| end.shards.push(end.shards[0].clone());
-        assert_eq!(check(&keys, repeat), Err(Fault::Shards));
+        assert_eq!(check(&keys, repeat), Err(AccountError::Shards));
         let unknown = |end: &mut End| end.shards[0].shard = 1;
-        assert_eq!(check(&keys, unknown), Err(Fault::UnknownShard));
-        assert_eq!(Part::new(1).shard(1).err(), Some(Fault::UnknownShard));
+        assert_eq!(check(&keys, unknown), Err(AccountError::UnknownShard));
+        assert_eq!(
+            StreamAccount::new(1).shard(1).err(),
+            Some(AccountError::UnknownShard)
+        );
     }
 
     #[test]
     fn keys_ascend() {
         for keys in [[(0, 2), (0, 2)], [(0, 2), (0, 1)], [(1, 1), (0, 9)]] {
-            assert_eq!(check(&keys, |_| ()), Err(Fault::OutOfOrder));
+            assert_eq!(check(&keys, |_| ()), Err(AccountError::OutOfOrder));
         }
     }
 
     #[test]
     fn documents_are_counted_once_each() {
-        let mut part = Part::new(2);
+        let mut part = StreamAccount::new(2);
         for (shard, document, line) in [(0, 1, 1), (1, 1, 1), (0, 1, 2), (0, 2, 1)] {
             part.shard(shard).unwrap().key(document, line).unwrap();
         }
