@@ -4,7 +4,7 @@
 //! lost backend announced before is missing, unless another one serves it too; of one that never
 //! announced anything, nobody knows what is missing, and the answer says just that.
 
-use crate::execution::state::{Assignment, Missing, ShardId};
+use crate::outcome::{Missing, ShardId};
 use crate::query::generation;
 use std::collections::{HashMap, HashSet};
 use std::time::SystemTime;
@@ -19,6 +19,15 @@ pub(crate) struct Peer {
     pub(crate) lost: Option<(String, SystemTime)>,
     /// The shards it announced last, with their documents.
     pub(crate) shards: Option<Vec<(ShardId, u32)>>,
+}
+
+/// What a backend is to search.
+#[derive(Clone, Debug)]
+pub(crate) struct Assignment {
+    pub(crate) backend: String,
+    pub(crate) shards: Vec<ShardId>,
+    /// Documents in each of them.
+    pub(crate) documents: Vec<u32>,
 }
 
 /// What a query is to do.

@@ -15,7 +15,7 @@ mod walk;
 pub(crate) use connection::{Connection, Lost};
 pub(crate) use request::{Request, request};
 pub(crate) use standing::{Link, Peer};
-pub(crate) use walk::{Now, Place, Walk, Walked};
+pub(crate) use walk::{Place, Walk, Walked};
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream, ToSocketAddrs};

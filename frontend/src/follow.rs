@@ -5,7 +5,6 @@
 //! **Invariant:** the matches of a document come in the order of its lines, and together; only one whose
 //! stream pauses within it for longer than [`HOLD_MAX`] comes in pieces.
 
-use crate::execution::driver::Execution as Live;
 use crate::matches::Match;
 use crate::rank::FrameAt;
 use crate::spool::{FrameReader, RunSpool, SpoolError};
@@ -47,16 +46,16 @@ struct Stream {
 }
 
 impl Follower {
-    pub(crate) fn new(live: &Live) -> Follower {
+    pub(crate) fn new(spool: Arc<RunSpool>, context_lines: u32) -> Follower {
         let stream = |backend| Stream {
             next: (backend, 0),
             document: Vec::new(),
             since: Instant::now(),
         };
         Follower {
-            spool: Arc::clone(&live.spool),
-            context_lines: live.query.context_lines(),
-            streams: (0..live.spool.backends()).map(stream).collect(),
+            streams: (0..spool.backends()).map(stream).collect(),
+            spool,
+            context_lines,
             turn: 0,
         }
     }

@@ -54,6 +54,7 @@ pub mod listing;
 mod lock;
 mod matches;
 pub mod metrics;
+mod outcome;
 mod packages;
 pub mod page;
 pub mod query;
@@ -62,6 +63,7 @@ mod similar;
 #[cfg(test)]
 mod simulation;
 mod spool;
+mod stream;
 
 pub use answer::{Answer, Text, Texts, Timings};
 pub use assign::Known;
@@ -70,12 +72,11 @@ pub use coordinator::{BackendStatus, Coordinator, Served};
 pub use documents::{DOCUMENTS_MAX, Grouped};
 pub use error::{FileError, SearchError, StartError};
 pub use execution::handle::SearchHandle;
-pub use execution::state::{Explain, Missing, ShardId, Skipped, SkippedDocument};
-pub use execution::stream_stats::{BackendProgress, Progress, TopMatches};
 pub use fanout::{Backend, Stream};
 pub use follow::{Followed, Follower};
 pub use listing::Listing;
 pub use matches::{ContextLine, Document, Match, Window};
+pub use outcome::{Explain, Missing, ShardId, Skipped, SkippedDocument};
 pub use packages::Package;
 pub use query::{
     BadQuery, CONTEXT_LINES_MAX, LIMIT_MAX, Limit, Notice, Parsed, QUERY_BYTES_MAX, Query,
@@ -84,3 +85,4 @@ pub use query::{
 pub use rank::{BEST_MAX, Pointer};
 pub use similar::similar;
 pub use spool::{BeforeWrite, SpoolError};
+pub use stream::stats::{BackendProgress, Progress, TopMatches};

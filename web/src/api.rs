@@ -136,7 +136,7 @@ async fn resume(
         let detail = "the cursor is of another query, or of other documents";
         return Err(Problem::bad_request(detail).hint("leave out the query, or the cursor"));
     }
-    let found = match app.frontend.run_again(&id).await {
+    let found = match app.frontend.get_or_rerun(&id).await {
         Ok(None) => match parsed {
             None => return Err(expired()),
             Some(Parsed { query, .. }) => {
@@ -216,14 +216,14 @@ pub(super) async fn cancel(
     params: Params,
 ) -> Result<Response, Problem> {
     params.expect(&[])?;
-    let search = app.frontend.run(&id);
+    let search = app.frontend.get(&id);
     search.ok_or_else(|| unknown(&id))?.cancel();
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
 /// The run with this id, or another one of the same query when its answer has made way.
 pub(super) async fn known(app: &App, id: &str) -> Result<SearchHandle, Problem> {
-    let search = app.frontend.run_again(id).await?;
+    let search = app.frontend.get_or_rerun(id).await?;
     search.ok_or_else(|| unknown(id))
 }
 

@@ -122,7 +122,7 @@ async fn find(
     run: Option<&str>,
     parsed: &Parsed,
 ) -> Result<SearchHandle, Problem> {
-    let known = run.and_then(|id| app.frontend.run(id));
+    let known = run.and_then(|id| app.frontend.get(id));
     match known.filter(|search| *search.query() == parsed.query) {
         Some(search) => Ok(search),
         None => api::start(app, params, parsed).await,

@@ -3,7 +3,7 @@
 use super::{Answer, Timings};
 use crate::assign::Known;
 use crate::execution::finalize::Counts;
-use crate::execution::state::{Explain, Outcome, Skipped, SkippedDocument};
+use crate::outcome::{Explain, Outcome, Skipped, SkippedDocument};
 use crate::query::Query;
 use crate::spool::Recovered;
 use schema::message::{ShardEnd, Skip, SpoolManifest};

@@ -7,13 +7,13 @@
 mod partition;
 
 use crate::documents;
-use crate::execution::collector::{Collector, Source, SourceReader};
 use crate::facets::Facets;
 use crate::packages::Tally;
 use crate::rank::{self, Continued, Document, FrameAt, StringPool};
 use crate::spool::{
     BLOCKS_AT_ONCE, FrameReader, ORDER_PARTS_MAX, PointerWriter, RunSpool, SpoolError,
 };
+use crate::stream::collector::{Collector, Source, SourceReader};
 use schema::message::BatchReader;
 use std::ops::ControlFlow;
 use std::panic::resume_unwind;

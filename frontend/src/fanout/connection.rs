@@ -1,15 +1,14 @@
 //! One connection: frames out, bytes in, and the reasons why it is lost.
 
 use super::Stream;
-use crate::execution::account::AccountError as Fault;
-use crate::execution::state::Event;
 use crate::query::BadQuery;
 use crate::spool::SpoolError;
+use crate::stream::account::AccountError as Fault;
 use schema::frame::{self, Decoder, Kind};
 use schema::message::{self, Failure, FailureKind, Hello, PROTOCOL};
 use std::io::{self, Read, Write};
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 /// Why there is no (more) answer on a connection, in words for the person who reads the page. The
 /// backend's name stands before them.
@@ -86,18 +85,6 @@ impl Lost {
     /// There is nothing more to read.
     pub(crate) fn closed(decoder: &Decoder) -> Self {
         decoder.finish().map_or_else(Lost::from, |()| Lost::Closed)
-    }
-
-    /// What it means for the run.
-    pub(crate) fn into_event(self, at: SystemTime) -> Event {
-        match self {
-            Lost::Refused(bad) => Event::Refused(bad),
-            Lost::Heavy => Event::Heavy,
-            lost => Event::Lost {
-                reason: lost.to_string(),
-                at,
-            },
-        }
     }
 
     /// Counts a request that is lost: not one that was refused as it had to be, or that nobody

@@ -9,18 +9,19 @@
 //! or a faulty frame leaves over is dropped.
 
 use super::connection::{Lost, hello};
-use crate::execution::account::StreamAccount as Part;
-use crate::execution::collector::Collector as Harvest;
-use crate::execution::state::{SkippedDocument, StreamEnd};
-use crate::execution::stream_stats::StreamStats as Meter;
 use crate::facets::Facets;
+use crate::outcome::SkippedDocument;
 use crate::rank::{Best, Origin};
 use crate::spool::RunSpool;
+use crate::stream::account::StreamAccount as Part;
+use crate::stream::account::StreamEnd;
+use crate::stream::collector::Collector as Harvest;
+use crate::stream::stats::StreamStats as Meter;
 use schema::frame::{self, Decoder, Frame, Kind};
 use schema::message::{self, BatchReader, End, Failure, LineView, Progress, Skip};
 use schema::order::path_hash;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 /// How often the best matches so far are made known.
 const PUBLISH_EVERY: Duration = Duration::from_millis(50);
@@ -35,22 +36,6 @@ pub(crate) struct Place<'a> {
     pub(crate) spool: &'a RunSpool,
     /// Is told of each document that was given up.
     pub(crate) skipped: Box<dyn Fn(SkippedDocument) + 'a>,
-}
-
-/// When frames are taken.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Now {
-    pub(crate) instant: Instant,
-    pub(crate) time: SystemTime,
-}
-
-impl Now {
-    pub(crate) fn read() -> Now {
-        Now {
-            instant: Instant::now(),
-            time: SystemTime::now(),
-        }
-    }
 }
 
 /// How far a stream is.
@@ -82,7 +67,7 @@ pub(crate) struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     /// A request that has just been made; what comes of it goes to `harvest`.
-    pub(crate) fn new(place: Place<'a>, harvest: &'a mut Harvest, now: Now) -> Self {
+    pub(crate) fn new(place: Place<'a>, harvest: &'a mut Harvest, now: Instant) -> Self {
         let shards = place.search.shards.len();
         Walk {
             part: Part::new(shards),
@@ -91,15 +76,15 @@ impl<'a> Walk<'a> {
             begun: vec![None; shards],
             written: place.meter.received_bytes.load(Relaxed),
             walked: 0,
-            published: now.instant,
+            published: now,
             place,
         }
     }
 
     /// Takes all frames that are complete, and writes them.
-    pub(crate) fn take(&mut self, decoder: &mut Decoder, now: Now) -> Result<Walked, Lost> {
+    pub(crate) fn take(&mut self, decoder: &mut Decoder, now: Instant) -> Result<Walked, Lost> {
         // What the decoder still holds of an earlier request's time is HELLO frames.
-        let end = self.frames(decoder, now);
+        let end = self.frames(decoder);
         let is_written = self.keep(decoder.consumed(), now)?;
         Ok(match end? {
             Some(end) => Walked::End(end),
@@ -128,9 +113,9 @@ impl<'a> Walk<'a> {
     }
 
     /// Walks up to the END, when it is there.
-    fn frames(&mut self, decoder: &mut Decoder, now: Now) -> Result<Option<StreamEnd>, Lost> {
+    fn frames(&mut self, decoder: &mut Decoder) -> Result<Option<StreamEnd>, Lost> {
         while let Some(frame) = decoder.decode()? {
-            let end = self.frame(&frame, now)?;
+            let end = self.frame(&frame)?;
             self.walked += frame.bytes as u64;
             if end.is_some() {
                 return Ok(end);
@@ -139,7 +124,7 @@ impl<'a> Walk<'a> {
         Ok(None)
     }
 
-    fn frame(&mut self, frame: &Frame<'_>, now: Now) -> Result<Option<StreamEnd>, Lost> {
+    fn frame(&mut self, frame: &Frame<'_>) -> Result<Option<StreamEnd>, Lost> {
         let meter = self.place.meter;
         if frame.kind != Kind::Hello {
             meter.answered.store(true, Relaxed);
@@ -151,7 +136,7 @@ impl<'a> Walk<'a> {
             Kind::Hello => drop(hello(frame.payload)?),
             Kind::End => {
                 let end = End::decode(frame.payload)?;
-                return Ok(Some(self.part.end(end, now.time)?));
+                return Ok(Some(self.part.end(end)?));
             }
             Kind::Error => return Err(self.failure(Failure::decode(frame.payload)?)),
             kind @ (Kind::Search | Kind::Cancel | Kind::File | Kind::Manifest | Kind::List) => {
@@ -220,7 +205,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Writes what was walked, if anything, and lets others see how far the stream is.
-    fn keep(&mut self, walked: &[u8], now: Now) -> Result<bool, Lost> {
+    fn keep(&mut self, walked: &[u8], now: Instant) -> Result<bool, Lost> {
         if walked.is_empty() {
             return Ok(false);
         }
@@ -238,10 +223,10 @@ impl<'a> Walk<'a> {
         meter.received_bytes.store(self.written, Relaxed);
         let new = self.harvest.written();
         meter.matches.fetch_add(new, Relaxed);
-        let is_due = now.instant.duration_since(self.published) >= PUBLISH_EVERY;
+        let is_due = now.duration_since(self.published) >= PUBLISH_EVERY;
         if is_due || self.harvest.matches == new || meter.has_news() {
             meter.publish(&self.best);
-            self.published = now.instant;
+            self.published = now;
         }
         self.harvest.settle(self.place.backend, spool)?;
         Ok(true)

@@ -1,16 +1,17 @@
 //! One stream on its way: what its backend says arrives piece by piece, and is walked as if it came
 //! from a socket.
 
-use super::dice::Dice;
-use super::script::{Script, Trouble};
-use crate::execution::collector::Collector;
-use crate::execution::state::{SkippedDocument, StreamEnd};
-use crate::execution::stream_stats::StreamStats;
-use crate::fanout::{Lost, Now, Place, Walk, Walked};
+use super::random::Random;
+use super::script::{Fault, Script};
+use crate::fanout::{Lost, Place, Walk, Walked};
+use crate::outcome::SkippedDocument;
 use crate::spool::RunSpool;
+use crate::stream::account::StreamEnd;
+use crate::stream::collector::Collector;
+use crate::stream::stats::StreamStats;
 use schema::frame::Decoder;
 use std::cell::RefCell;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What all streams of a run share.
 #[derive(Clone, Copy)]
@@ -53,17 +54,12 @@ enum State<'a> {
 pub(super) type Settled = Option<Result<StreamEnd, Lost>>;
 
 impl<'a> Stream<'a> {
-    pub(super) fn new(
-        number: usize,
-        ground: Ground<'a>,
-        heavy: bool,
-        collector: &'a mut Collector,
-    ) -> Self {
+    pub(super) fn new(number: usize, ground: Ground<'a>, collector: &'a mut Collector) -> Self {
         Stream {
             number,
             ground,
             decoder: Decoder::new(),
-            state: State::Asked { heavy, collector },
+            state: State::Waiting { collector },
             is_stopped: false,
             not_before: 0,
         }
@@ -74,29 +70,26 @@ impl<'a> Stream<'a> {
         matches!(self.state, State::Asked { .. } | State::Open { .. })
     }
 
-    /// Asks again, whatever it costs: on the same connection, or on another one.
-    pub(super) fn ask(&mut self, dice: &mut Dice) {
+    /// Sends the request: on the same connection as the last one, or on another one.
+    pub(super) fn open(&mut self, random: &mut Random, heavy: bool) {
         let State::Waiting { collector } = std::mem::replace(&mut self.state, State::Closed) else {
-            panic!("stream {} is asked again and does not wait", self.number);
+            panic!("stream {} is opened and does not wait", self.number);
         };
-        if dice.one_in(2) {
+        if random.one_in(2) {
             self.decoder = Decoder::new();
         }
-        self.state = State::Asked {
-            heavy: true,
-            collector,
-        };
+        self.state = State::Asked { heavy, collector };
     }
 
     /// Lets something happen.
-    pub(super) fn step(&mut self, dice: &mut Dice, now: Now) -> Settled {
+    pub(super) fn step(&mut self, random: &mut Random, now: Instant) -> Settled {
         match std::mem::replace(&mut self.state, State::Closed) {
             State::Asked { .. } if self.is_stopped => Some(Err(Lost::Stopped)),
             State::Asked { heavy, collector } => {
-                self.open(dice, heavy, collector, now);
+                self.begin(random, heavy, collector, now);
                 None
             }
-            State::Open { walk, wire, at } => self.hear(dice, walk, wire, at, now),
+            State::Open { walk, wire, at } => self.hear(random, walk, wire, at, now),
             other @ (State::Waiting { .. } | State::Closed) => {
                 self.state = other;
                 None
@@ -104,7 +97,13 @@ impl<'a> Stream<'a> {
         }
     }
 
-    fn open(&mut self, dice: &mut Dice, heavy: bool, collector: &'a mut Collector, now: Now) {
+    fn begin(
+        &mut self,
+        random: &mut Random,
+        heavy: bool,
+        collector: &'a mut Collector,
+        now: Instant,
+    ) {
         let Ground {
             scripts,
             stats,
@@ -121,7 +120,7 @@ impl<'a> Stream<'a> {
         };
         self.state = State::Open {
             walk: Walk::new(place, collector, now),
-            wire: script.answer(dice, heavy),
+            wire: script.answer(random, heavy),
             at: 0,
         };
     }
@@ -129,19 +128,19 @@ impl<'a> Stream<'a> {
     /// The next piece, or the end of them.
     fn hear(
         &mut self,
-        dice: &mut Dice,
+        random: &mut Random,
         mut walk: Walk<'a>,
         wire: Vec<u8>,
         at: usize,
-        now: Now,
+        now: Instant,
     ) -> Settled {
-        let is_over = at == wire.len() || self.is_stopped && dice.one_in(2);
+        let is_over = at == wire.len() || self.is_stopped && random.one_in(2);
         let result = if is_over {
-            Some(Err(self.over(dice)))
+            Some(Err(self.over(random)))
         } else {
-            let most = dice.pick(&[1, 40, 300, 2000, 400_000]);
+            let most = random.pick(&[1, 40, 300, 2000, 400_000]);
             let space = self.decoder.space();
-            let bytes = space.len().min(wire.len() - at).min(1 + dice.below(most));
+            let bytes = space.len().min(wire.len() - at).min(1 + random.below(most));
             let piece = &wire[at..at + bytes];
             space[..bytes].copy_from_slice(piece);
             self.decoder.filled(piece.len());
@@ -164,9 +163,9 @@ impl<'a> Stream<'a> {
     }
 
     /// Nothing more is heard: the connection was closed, or nobody knows why.
-    fn over(&self, dice: &mut Dice) -> Lost {
-        let is_silent = self.ground.scripts[self.number].trouble == Trouble::Silence;
-        match !self.is_stopped && (is_silent || dice.one_in(2)) {
+    fn over(&self, random: &mut Random) -> Lost {
+        let is_silent = self.ground.scripts[self.number].fault == Fault::Silence;
+        match !self.is_stopped && (is_silent || random.one_in(2)) {
             true => Lost::Silent(Duration::from_secs(3)),
             false => Lost::closed(&self.decoder),
         }

@@ -75,7 +75,7 @@ fn leave_all(site: &Site) -> Vec<String> {
 fn nothing_is_left_of_searches_that_nobody_waits_for() {
     let (site, fakes) = stage();
     let ids = leave_all(&site);
-    let runs: Vec<SearchHandle> = ids.iter().filter_map(|id| site.frontend.run(id)).collect();
+    let runs: Vec<SearchHandle> = ids.iter().filter_map(|id| site.frontend.get(id)).collect();
     eventually("the end of all runs", || {
         runs.iter().all(SearchHandle::is_finished)
     });
@@ -139,7 +139,7 @@ fn a_backend_that_waits_holds_up_nobody() {
     let all = alone.search("arse")["total"].as_u64().unwrap();
     let site = Site::new(vec![quick.backend(), slow.backend()]);
     let page = site.get("/api/v2/search?q=arse&wait=false").json();
-    let search = site.frontend.run(page["id"].as_str().unwrap()).unwrap();
+    let search = site.frontend.get(page["id"].as_str().unwrap()).unwrap();
     eventually("all matches of the other", || {
         let progress = search.progress();
         let quick = progress

@@ -174,7 +174,7 @@ fn a_query_has_its_time_in_the_queue_too() {
     let answer = site.runtime.block_on(second.finished()).unwrap();
     assert!(!answer.is_complete() && answer.is_empty());
     let reason = &answer.missing()[0].reason;
-    assert_eq!(reason, "the query had no turn within 80ms");
+    assert_eq!(reason, "the query was not admitted within 80ms");
     assert_eq!(fake.searches.load(SeqCst), 1);
     fake.open_gate();
 }

@@ -1,9 +1,9 @@
 use super::*;
-use crate::execution::collector::tests::spool;
-use crate::execution::memory::Memory;
 use crate::packages::{self, Package};
 use crate::rank::{Origin, Pointer};
 use crate::spool::{Limits, Spool};
+use crate::stream::collector::tests::spool;
+use crate::stream::memory::Memory;
 use schema::message::{Batch, SpoolManifest};
 
 /// The harvests of four backends with `count` matches each, 8 a document and 4 of each rank, over so

@@ -1,8 +1,8 @@
 use super::*;
 use crate::execution::finalize::finalize;
-use crate::execution::memory::Memory;
 use crate::rank::Origin;
 use crate::spool::{Limits, Spool};
+use crate::stream::memory::Memory;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 

@@ -6,11 +6,11 @@
 //! **Invariant:** nothing is counted and no pointer is written before its frame is: what a failed
 //! write leaves over is dropped.
 
-use crate::execution::memory::{CHUNK_LEN, Chunk, Share};
-use crate::execution::state::StreamEnd;
 use crate::facets::Facets;
 use crate::rank::{self, Continued, Pointer, StringPool};
 use crate::spool::{BLOCKS_AT_ONCE, Blob, PointerWriter, RunSpool, SpoolError};
+use crate::stream::account::StreamEnd;
+use crate::stream::memory::{CHUNK_LEN, Chunk, Share};
 use std::mem;
 
 mod source;

@@ -87,8 +87,9 @@ struct Published {
     bound: f32,
 }
 
-impl Default for StreamStats {
-    fn default() -> Self {
+impl StreamStats {
+    /// Nothing has arrived. Those who listen to `news` are told of everything that is published.
+    pub(crate) fn new(news: watch::Sender<()>) -> StreamStats {
         StreamStats {
             matches: AtomicU64::new(0),
             received_bytes: AtomicU64::new(0),
@@ -102,15 +103,8 @@ impl Default for StreamStats {
                 best: Best::default(),
                 bound: f32::INFINITY,
             }),
-            news: watch::Sender::default(),
+            news,
         }
-    }
-}
-
-impl StreamStats {
-    /// Lets this meter wake those who listen to `news`, which all meters of a run share.
-    pub(super) fn tell(&mut self, news: &watch::Sender<()>) {
-        self.news = news.clone();
     }
 
     /// Takes a PROGRESS. Its bound is known to others when the matches before it are.
@@ -156,7 +150,7 @@ impl StreamStats {
     }
 
     /// How far the backend of this name is.
-    pub(super) fn read(&self, name: &str) -> BackendProgress {
+    pub(crate) fn read(&self, name: &str) -> BackendProgress {
         BackendProgress {
             name: name.to_owned(),
             blocks_done: self.blocks_done.load(Relaxed),
@@ -218,7 +212,7 @@ mod tests {
     }
 
     fn stats(bound: f32, ranks: &[f32]) -> StreamStats {
-        let stats = StreamStats::default();
+        let stats = StreamStats::new(watch::Sender::default());
         stats.progress(message::Progress {
             bound,
             ..message::Progress::default()
@@ -244,7 +238,10 @@ mod tests {
         );
         assert_eq!(check(&[stats(1.0, &ten), stats(2.5, &[])], 0), (10, false));
         assert_eq!(
-            check(&[stats(1.0, &ten), StreamStats::default()], 0),
+            check(
+                &[stats(1.0, &ten), StreamStats::new(watch::Sender::default())],
+                0
+            ),
             (10, false)
         );
         assert_eq!(check(&[stats(f32::NAN, &ten)], 0), (10, false));

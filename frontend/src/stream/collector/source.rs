@@ -1,9 +1,9 @@
 //! Sorted pointers of a stream, wherever they are, as merging sees them: they can be looked up by number,
 //! cut at a key, and read from there on.
 
-use crate::execution::collector::SortedRun;
 use crate::rank::{self, Pointer, TieKey};
 use crate::spool::{PointerReader, SpoolError, partition_pointers};
+use crate::stream::collector::SortedRun;
 use std::ops::Range;
 
 /// Sorted pointers, in memory or on the disk.

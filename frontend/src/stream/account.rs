@@ -4,9 +4,7 @@
 //! must be what the backend says it sent. A stream that fails a check is lost: a flipped bit that
 //! a checksum missed, a lost or repeated frame and a backend's own fault all show here.
 
-use crate::execution::state::StreamEnd;
-use schema::message::{End, ShardEnd};
-use std::time::SystemTime;
+use schema::message::{End, Estimate, Phases, ShardEnd};
 
 /// Why a stream cannot be trusted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -23,6 +21,15 @@ pub(crate) enum AccountError {
     Hash,
     #[error("ended without a word on each of its shards")]
     Shards,
+}
+
+/// A valid END frame that agrees with what has arrived.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct StreamEnd {
+    pub(crate) plan: String,
+    pub(crate) phases: Phases,
+    pub(crate) shards: Vec<ShardEnd>,
+    pub(crate) estimates: Vec<Estimate>,
 }
 
 /// One stream's account.
@@ -108,7 +115,7 @@ impl StreamAccount {
     }
 
     /// Compares what the backend says it sent with what has arrived.
-    pub(crate) fn end(&self, end: End, at: SystemTime) -> Result<StreamEnd, AccountError> {
+    pub(crate) fn end(&self, end: End) -> Result<StreamEnd, AccountError> {
         let mut named = vec![false; self.tallies.len()];
         for shard in &end.shards {
             let index = shard.shard as usize;
@@ -126,7 +133,6 @@ impl StreamAccount {
             phases: end.phases,
             shards: end.shards,
             estimates: end.estimates,
-            at: Some(at),
         })
     }
 }
@@ -137,10 +143,10 @@ mod tests {
 
     /// Feeds `keys` to shard 0 and ends it as an honest backend would, changed by `change`.
     fn check(keys: &[(u32, u32)], change: impl FnOnce(&mut End)) -> Result<(), AccountError> {
-        let mut part = StreamAccount::new(1);
+        let mut account = StreamAccount::new(1);
         let mut shard = ShardEnd::default();
         for &(document, line) in keys {
-            part.shard(0)?.key(document, line)?;
+            account.shard(0)?.key(document, line)?;
             shard.matches += 1;
             shard.hash = ShardEnd::key_hash(shard.hash, document, line);
         }
@@ -149,7 +155,7 @@ mod tests {
             ..End::default()
         };
         change(&mut end);
-        part.end(end, SystemTime::UNIX_EPOCH).map(|_| ())
+        account.end(end).map(|_| ())
     }
 
     #[test]
@@ -198,10 +204,10 @@ mod tests {
 
     #[test]
     fn documents_are_counted_once_each() {
-        let mut part = StreamAccount::new(2);
+        let mut account = StreamAccount::new(2);
         for (shard, document, line) in [(0, 1, 1), (1, 1, 1), (0, 1, 2), (0, 2, 1)] {
-            part.shard(shard).unwrap().key(document, line).unwrap();
+            account.shard(shard).unwrap().key(document, line).unwrap();
         }
-        assert_eq!(part.documents(), 3);
+        assert_eq!(account.documents(), 3);
     }
 }

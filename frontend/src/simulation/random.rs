@@ -1,10 +1,10 @@
 //! Where all chance in a simulation comes from: SplitMix64, and nothing else.
 
-pub(super) struct Dice(u64);
+pub(super) struct Random(u64);
 
-impl Dice {
-    pub(super) fn new(seed: u64) -> Dice {
-        Dice(seed)
+impl Random {
+    pub(super) fn new(seed: u64) -> Random {
+        Random(seed)
     }
 
     /// A number from 0 on below `sides`.
