@@ -1,7 +1,7 @@
 //! A backend in this process, spoken to over the frames that others are spoken to over.
 
 use anyhow::Result;
-use frontend::{Backend, Stream};
+use frontend::{Backend, Socket};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::Arc;
@@ -32,6 +32,6 @@ fn in_process(server: Arc<backend::Backend>) -> Backend {
                 tracing::debug!(%error, "an in-process connection ended");
             }
         });
-        Ok(Stream::Unix(ours))
+        Ok(Socket::Unix(ours))
     })
 }

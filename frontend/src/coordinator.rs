@@ -4,19 +4,19 @@
 //! a slot: it waits for one in a queue, and is refused when that is full. All others begin at once, so
 //! that whoever looks for a rare name never waits for those who look for `return`.
 
-use crate::answer::Answer;
-use crate::assign::{self, Plan};
 use crate::config::Config;
 use crate::error::{FileError, RETRY_AFTER_S, SearchError, StartError};
-use crate::fanout::{self, Backend, Link, Lost, Peer, Request};
-use crate::listing::{self, Listing};
 use crate::live::{Claim, Deadline, Live, Slot};
 use crate::measures;
 use crate::memory::Memory;
+use crate::peers::shard_routing::{PeerShards, ShardRouting};
+use crate::peers::{self, Backend, Link, Peer, PeerError, Request};
 use crate::query::Query;
+use crate::results::SearchResult;
+use crate::results::{self, Listing};
 use crate::runs::{Forgotten, Runs};
 use crate::search::Search;
-use crate::spool::{Limits, Spool};
+use crate::spool::{Spool, SpoolConfig};
 use crate::turns::Turns;
 use schema::message::{self, FileRange, FileReply, FileRequest, ListKind, ListReply, ListRequest};
 use std::collections::HashMap;
@@ -73,7 +73,7 @@ pub struct Coordinator {
     config: Config,
     peers: Vec<Arc<Peer>>,
     /// By the versions of the peers that it was made for.
-    planned: Mutex<(Vec<u64>, Arc<Plan>)>,
+    planned: Mutex<(Vec<u64>, Arc<ShardRouting>)>,
     spool: Arc<Spool>,
     runs: Arc<Mutex<Runs>>,
     memory: Arc<Memory>,
@@ -95,15 +95,15 @@ impl Coordinator {
         if backends.len() > usize::from(u16::MAX) {
             return Err(StartError::TooManyBackends(backends.len()));
         }
-        let limits = Limits {
+        let limits = SpoolConfig {
             disk_bytes_max: config.spool_bytes_max,
-            run_memory_max: config.run_memory_bytes,
+            result_memory_max: config.result_memory_bytes,
             durable: config.durable,
             before_write: config.before_write.clone(),
         };
         let (spool, recovered) = Spool::open(&config.spool, limits)?;
         let mut runs = Runs::default();
-        for answer in recovered.into_iter().filter_map(Answer::recover) {
+        for answer in recovered.into_iter().filter_map(SearchResult::recover) {
             drop(runs.insert(Live::recovered(answer)));
         }
         drop(runs.make_room(&spool, 0));
@@ -269,7 +269,7 @@ impl Coordinator {
                 Err(lost) => unreachable.push((peer.name().to_owned(), lost.to_string())),
             }
         }
-        let ListReply { entries, more } = listing::merge(request, replies);
+        let ListReply { entries, more } = results::merge(request, replies);
         Ok(Listing {
             entries,
             more,
@@ -281,7 +281,7 @@ impl Coordinator {
     async fn ask_all<R: Request>(
         &self,
         request: &R,
-    ) -> Result<Vec<JoinHandle<Result<R::Reply, Lost>>>, FileError> {
+    ) -> Result<Vec<JoinHandle<Result<R::Reply, PeerError>>>, FileError> {
         let mut frame = Vec::new();
         request.encode(&mut frame)?;
         let frame: Arc<[u8]> = frame.into();
@@ -332,7 +332,7 @@ impl Coordinator {
 
     /// Who is to search what now. Made when a backend has come, gone, or has other shards: for every
     /// query it would cost as much as a small answer.
-    fn plan(&self) -> Arc<Plan> {
+    fn plan(&self) -> Arc<ShardRouting> {
         let versions: Vec<u64> = self.peers.iter().map(|peer| peer.version()).collect();
         let mut planned = lock(&self.planned);
         if planned.0 != versions {
@@ -341,11 +341,11 @@ impl Coordinator {
         Arc::clone(&planned.1)
     }
 
-    fn plan_anew(&self) -> Plan {
+    fn plan_anew(&self) -> ShardRouting {
         let known = |(number, peer): (usize, &Arc<Peer>)| {
             let status = peer.status();
             let shards = status.shards.as_deref();
-            assign::Peer {
+            PeerShards {
                 number,
                 name: peer.name().to_owned(),
                 lost: match status.link {
@@ -358,7 +358,7 @@ impl Coordinator {
                 }),
             }
         };
-        Plan::new(self.peers.iter().enumerate().map(known).collect())
+        ShardRouting::new(self.peers.iter().enumerate().map(known).collect())
     }
 
     /// Counts one more active run, or says that there are too many.
@@ -373,7 +373,7 @@ impl Coordinator {
         Ok(())
     }
 
-    fn claim(&self, id: String, query: Query, plan: &Plan, deadline: Deadline) -> Claim {
+    fn claim(&self, id: String, query: Query, plan: &ShardRouting, deadline: Deadline) -> Claim {
         let (mut slots, mut assignments) = (Vec::new(), Vec::new());
         for (backend, (number, assignment)) in (0_u16..).zip(&plan.assignments) {
             slots.push(Slot::new(
@@ -443,10 +443,10 @@ impl Drop for Coordinator {
 }
 
 /// Asks one backend, if it is connected.
-fn ask<R: Request>(peer: &Peer, frame: &[u8]) -> Result<R::Reply, Lost> {
+fn ask<R: Request>(peer: &Peer, frame: &[u8]) -> Result<R::Reply, PeerError> {
     match peer.status().link {
-        Link::Connected => fanout::request::<R>(peer, frame),
-        Link::Lost { reason, .. } => Err(Lost::Failed(reason)),
+        Link::Connected => peers::request::<R>(peer, frame),
+        Link::Lost { reason, .. } => Err(PeerError::Failed(reason)),
     }
 }
 

@@ -11,15 +11,17 @@ pub(crate) use meter::Meter;
 pub use meter::{BackendProgress, Progress, Standing};
 pub(crate) use slot::Slot;
 
-use crate::answer::{Answer, Timings};
-use crate::assemble::{Counts, assemble};
-use crate::assign::Known;
-use crate::fanout::receive;
+use crate::assemble::assemble;
 use crate::harvest::Harvest;
 use crate::memory::Memory;
+use crate::peers::receive;
+use crate::peers::shard_routing::Assignment;
 use crate::query::Query;
-use crate::run::{self, Action, Assignment, Event, Missing, Outcome};
-use crate::spool::{RunSpool, SpoolError};
+use crate::results::CorpusSize;
+use crate::results::{Counts, Missing, Outcome};
+use crate::results::{SearchResult, Timings};
+use crate::run::{self, Action, Event};
+use crate::spool::{ResultFiles, SpoolError};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -33,7 +35,7 @@ pub(crate) enum State {
     #[default]
     Running,
     /// It has ended.
-    Finished(Arc<Answer>),
+    Finished(Arc<SearchResult>),
 }
 
 /// Who waits for a run.
@@ -49,8 +51,8 @@ pub(crate) struct Live {
     pub(crate) id: String,
     pub(crate) generation: String,
     pub(crate) query: Query,
-    pub(crate) spool: Arc<RunSpool>,
-    known: Known,
+    pub(crate) spool: Arc<ResultFiles>,
+    known: CorpusSize,
     claimed: Instant,
     started: Mutex<Option<Instant>>,
     /// How long it has waited for its turn.
@@ -81,8 +83,8 @@ pub(crate) struct Claim {
     pub(crate) slots: Vec<Slot>,
     pub(crate) assignments: Vec<Assignment>,
     pub(crate) missing: Vec<Missing>,
-    pub(crate) known: Known,
-    pub(crate) spool: RunSpool,
+    pub(crate) known: CorpusSize,
+    pub(crate) spool: ResultFiles,
     pub(crate) deadline: Deadline,
 }
 
@@ -133,7 +135,7 @@ impl Live {
     }
 
     /// A run that an earlier process has finished.
-    pub(crate) fn recovered(answer: Answer) -> Arc<Live> {
+    pub(crate) fn recovered(answer: SearchResult) -> Arc<Live> {
         let (run, _) = run::Run::new(Vec::new(), Vec::new());
         Arc::new(Live {
             id: answer.id.clone(),
@@ -355,7 +357,7 @@ impl Live {
     }
 
     /// Waits for the end.
-    pub(crate) async fn settled(&self) -> Arc<Answer> {
+    pub(crate) async fn settled(&self) -> Arc<SearchResult> {
         let mut state = self.state.subscribe();
         let settled = state
             .wait_for(|state| !matches!(state, State::Running))
@@ -399,7 +401,7 @@ impl Live {
             outcome.missing = self.all_missing(&error);
             Counts::default()
         });
-        let answer = Answer {
+        let answer = SearchResult {
             id: self.id.clone(),
             generation: self.generation.clone(),
             query: self.query.clone(),

@@ -3,13 +3,13 @@
 //! As long as one is held, the run goes on; when the last one is dropped, it goes on for a grace,
 //! in which the client may come back, and is then cancelled all the way to the backends.
 
-use crate::answer::{self, Answer};
 use crate::error::{RETRY_AFTER_S, SearchError};
-use crate::follow::{Followed, Follower};
 use crate::live::{Live, Progress, Standing};
-use crate::matches::Match;
+use crate::order::Pointer;
 use crate::query::Query;
-use crate::rank::Pointer;
+use crate::results::Match;
+use crate::results::{self, SearchResult};
+use crate::results::{MatchEvent, MatchStream};
 use crate::spool::SpoolError;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -88,7 +88,7 @@ impl Search {
     /// Reads matches. Blocks on the disk.
     pub fn read(&self, pointers: &[Pointer]) -> Result<Vec<Match>, SpoolError> {
         let context_lines = self.live.query.context_lines();
-        answer::read(&self.live.spool, pointers, context_lines)
+        results::read(&self.live.spool, pointers, context_lines)
     }
 
     /// Calls `each` with all matches as they arrive, document by document, until the run has ended: in
@@ -99,13 +99,13 @@ impl Search {
     /// On a worker of a tokio runtime, which must not block.
     pub fn follow<E: From<SpoolError>>(
         &self,
-        mut each: impl FnMut(Followed) -> Result<(), E>,
+        mut each: impl FnMut(MatchEvent) -> Result<(), E>,
     ) -> Result<(), E> {
         let (mut follower, mut news) = (self.follower(), self.news());
         loop {
             // Asked first: what comes after the answer is read the next time.
             let has_ended = self.is_finished();
-            let read = follower.read(has_ended, &mut |matches| match each(Followed::Matches(
+            let read = follower.read(has_ended, &mut |matches| match each(MatchEvent::Matches(
                 matches,
             )) {
                 Ok(()) => ControlFlow::Continue(()),
@@ -114,7 +114,7 @@ impl Search {
             if let ControlFlow::Break(error) = read? {
                 return Err(error);
             }
-            each(Followed::Pause)?;
+            each(MatchEvent::Pause)?;
             if has_ended {
                 return Ok(());
             }
@@ -123,8 +123,11 @@ impl Search {
     }
 
     /// Reads what arrives.
-    pub fn follower(&self) -> Follower {
-        Follower::new(&self.live)
+    pub fn follower(&self) -> MatchStream {
+        MatchStream::new(
+            Arc::clone(&self.live.spool),
+            self.live.query.context_lines(),
+        )
     }
 
     /// Returns when a [`follower`](Self::follower) may find more, or has waited for a while; for who
@@ -138,7 +141,7 @@ impl Search {
     }
 
     /// Waits for the end. An answer may be incomplete: it says so.
-    pub async fn finished(&self) -> Result<Arc<Answer>, SearchError> {
+    pub async fn finished(&self) -> Result<Arc<SearchResult>, SearchError> {
         let answer = self.live.settled().await;
         if answer.outcome.shed {
             return Err(SearchError::Overloaded {

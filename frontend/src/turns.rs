@@ -4,8 +4,8 @@
 //! the word that it may not cost much unless there was a slot to spare; one whose backends then find
 //! that it does waits for a slot, and is asked for again.
 
-use crate::answer::Answer;
 use crate::live::Live;
+use crate::results::SearchResult;
 use crate::run::Event;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -48,7 +48,7 @@ impl Turns {
         &self,
         live: &Arc<Live>,
         start: impl FnOnce(bool),
-    ) -> Arc<Answer> {
+    ) -> Arc<SearchResult> {
         // With a slot to spare nobody needs to ask what the query costs.
         let mut turn = Arc::clone(&self.slots).try_acquire_owned().ok();
         let mut light = match turn {

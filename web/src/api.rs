@@ -16,11 +16,11 @@ use crate::render::json::{
 use axum::extract::State;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use frontend::Answer;
 use frontend::Search;
 use frontend::SearchError;
+use frontend::SearchResult;
 use frontend::measures;
-use frontend::query::{Parsed, Query};
+use frontend::query::{ParsedQuery, Query};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -32,7 +32,7 @@ struct Wish {
     wait: bool,
     explain: bool,
     /// The query, when it asks with one and not with an id.
-    parsed: Option<Parsed>,
+    parsed: Option<ParsedQuery>,
 }
 
 impl Wish {
@@ -97,7 +97,11 @@ async fn look(app: &App, asked: Asked, params: &Params) -> Result<Response, Prob
 }
 
 /// Starts the search for a query, in the time that the parameters or the query leave it, or joins it.
-pub(super) async fn start(app: &App, params: &Params, parsed: &Parsed) -> Result<Search, Problem> {
+pub(super) async fn start(
+    app: &App,
+    params: &Params,
+    parsed: &ParsedQuery,
+) -> Result<Search, Problem> {
     let timeout = params.timeout(app.frontend.config().timeout_max)?;
     let timeout = timeout.or(parsed.timeout);
     let generation = params.generation()?;
@@ -110,8 +114,8 @@ pub(super) async fn start(app: &App, params: &Params, parsed: &Parsed) -> Result
 /// Waits for the end. What a backend finds wrong with a query is said of where it was typed.
 pub(super) async fn finished(
     search: &Search,
-    parsed: Option<&Parsed>,
-) -> Result<Arc<Answer>, Problem> {
+    parsed: Option<&ParsedQuery>,
+) -> Result<Arc<SearchResult>, Problem> {
     let finished = search.finished().await;
     Ok(finished.map_err(|error| match (error, parsed) {
         (SearchError::BadQuery(bad), Some(parsed)) => SearchError::BadQuery(parsed.locate(bad)),
@@ -120,7 +124,11 @@ pub(super) async fn finished(
 }
 
 /// The run that a cursor is of, or another one of its query over the same documents.
-async fn resume(app: &App, cursor: &Cursor, parsed: Option<&Parsed>) -> Result<Search, Problem> {
+async fn resume(
+    app: &App,
+    cursor: &Cursor,
+    parsed: Option<&ParsedQuery>,
+) -> Result<Search, Problem> {
     let (id, generation) = (cursor.run(), cursor.generation());
     if let Some(parsed) = parsed
         && parsed.query.identity(&generation) != id
@@ -131,7 +139,7 @@ async fn resume(app: &App, cursor: &Cursor, parsed: Option<&Parsed>) -> Result<S
     let found = match app.frontend.run_again(&id).await {
         Ok(None) => match parsed {
             None => return Err(expired()),
-            Some(Parsed { query, .. }) => {
+            Some(ParsedQuery { query, .. }) => {
                 let query = query.clone();
                 let search = app.frontend.search_within(query, Some(&generation), None);
                 search.await.map(Some)
@@ -160,7 +168,7 @@ pub(super) fn identity(app: &App, params: &Params, query: &Query) -> String {
 }
 
 /// Says in the head of an answer that is no page whether it is all there is.
-pub(super) fn complete_header(answer: &Answer) -> (HeaderName, HeaderValue) {
+pub(super) fn complete_header(answer: &SearchResult) -> (HeaderName, HeaderValue) {
     let complete = match answer.is_complete() {
         true => "true",
         false => "false",
@@ -269,7 +277,7 @@ fn running(search: &Search, wish: &Wish) -> Result<Response, Problem> {
     Ok(response)
 }
 
-fn done(answer: &Answer, wish: &Wish) -> Result<(Response, TimingsJson), Problem> {
+fn done(answer: &SearchResult, wish: &Wish) -> Result<(Response, TimingsJson), Problem> {
     let started = Instant::now();
     let (slice, items, results) = results::results(answer, wish.view)?;
     let next = slice.range.end;

@@ -14,7 +14,7 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
-use frontend::listing;
+use frontend::entry_name;
 use schema::message::{ListEntry, ListKind, ListRequest};
 use std::time::UNIX_EPOCH;
 
@@ -113,7 +113,7 @@ pub(super) fn part(
 /// What to give as `after` for what comes behind these entries.
 pub(super) fn next(request: &ListRequest, entries: &[ListEntry], more: bool) -> Option<String> {
     let last = entries.last().filter(|_| more)?;
-    Some(BASE64.encode(listing::name(request.kind, last)))
+    Some(BASE64.encode(entry_name(request.kind, last)))
 }
 
 /// A value that must be there.

@@ -13,7 +13,7 @@
 use super::params::Group;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
-use frontend::Answer;
+use frontend::SearchResult;
 
 /// The form of a cursor; another one when it changes.
 const VERSION: u8 = 1;
@@ -33,7 +33,7 @@ pub(super) struct Cursor {
 
 impl Cursor {
     /// Before item number `offset` of an answer.
-    pub(super) fn new(answer: &Answer, group: Group, offset: usize) -> Cursor {
+    pub(super) fn new(answer: &SearchResult, group: Group, offset: usize) -> Cursor {
         Cursor {
             group,
             run: number(answer.id()),
@@ -55,7 +55,7 @@ impl Cursor {
 
     /// Whether this is the answer that it was made for. Of one that was incomplete another may have
     /// come in the place.
-    pub(super) fn is_of(&self, answer: &Answer) -> bool {
+    pub(super) fn is_of(&self, answer: &SearchResult) -> bool {
         *self == Cursor::new(answer, self.group, self.offset as usize)
     }
 

@@ -20,12 +20,12 @@ use askama::Template;
 use axum::extract::State;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
-use frontend::Answer;
 use frontend::BEST_MAX;
 use frontend::Match;
 use frontend::Search;
+use frontend::SearchResult;
 use frontend::Standing;
-use frontend::query::{Parsed, Query, Typed};
+use frontend::query::{ParsedQuery, Query, QueryInput};
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -104,17 +104,17 @@ pub(super) async fn run(
 
 /// A query in the form in which the end of its search shows it, for the places of faults in that: what
 /// was typed is not known of a search that is asked for by its id.
-fn parse_again(query: &Query) -> Option<Parsed> {
+fn parse_again(query: &Query) -> Option<ParsedQuery> {
     let shown = query.interpreted_as();
-    let typed = Typed {
+    let typed = QueryInput {
         q: &shown,
-        ..Typed::default()
+        ..QueryInput::default()
     };
     let parsed = Query::parse(&typed).ok();
     parsed.filter(|parsed| parsed.query.expr() == query.expr())
 }
 
-fn events(search: Search, parsed: Option<Parsed>, notices: Vec<NoticeJson>) -> Response {
+fn events(search: Search, parsed: Option<ParsedQuery>, notices: Vec<NoticeJson>) -> Response {
     let (sender, receiver) = mpsc::channel(WAITING_MAX);
     let id = [api::search_header(search.id())];
     tokio::spawn(follow(search, parsed, notices, sender));
@@ -125,14 +125,14 @@ fn events(search: Search, parsed: Option<Parsed>, notices: Vec<NoticeJson>) -> R
 /// Sends events until the search is done or nobody listens any more.
 async fn follow(
     search: Search,
-    parsed: Option<Parsed>,
+    parsed: Option<ParsedQuery>,
     notices: Vec<NoticeJson>,
     sender: mpsc::Sender<Result<Event, Infallible>>,
 ) {
     let mut news = search.news();
     // Matches that were there before somebody listened are news as well.
     news.mark_changed();
-    let mut follower = Follower {
+    let mut follower = MatchStream {
         search: Arc::new(search),
         parsed,
         sender,
@@ -161,17 +161,17 @@ async fn follow(
     follower.end().await;
 }
 
-struct Follower {
+struct MatchStream {
     search: Arc<Search>,
     /// With the places of what was typed.
-    parsed: Option<Parsed>,
+    parsed: Option<ParsedQuery>,
     sender: mpsc::Sender<Result<Event, Infallible>>,
     eta: Eta,
     /// What the last `matches` showed.
     shown: Standing,
 }
 
-impl Follower {
+impl MatchStream {
     /// Whether something is not to wait: the first matches, or that they are final.
     fn has_news(&self) -> bool {
         let Standing { pointers, is_final } = self.search.standing();
@@ -252,7 +252,7 @@ impl Follower {
 }
 
 impl<'a> Done<'a> {
-    fn new(id: &'a str, answer: &Answer) -> Self {
+    fn new(id: &'a str, answer: &SearchResult) -> Self {
         Done {
             id,
             interpreted_as: answer.query().interpreted_as(),

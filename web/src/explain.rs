@@ -11,8 +11,8 @@ use super::{App, api};
 use crate::render::explain::{Class, CostJson, ExplainPage, share};
 use axum::extract::State;
 use axum::response::Response;
-use frontend::Answer;
 use frontend::BackendStatus;
+use frontend::SearchResult;
 use schema::message::Want;
 
 /// Processor time that a block of 4 KiB takes to be read, in microseconds: on 514 MB of Debian source
@@ -41,7 +41,7 @@ pub(super) async fn explain(State(app): State<App>, params: Params) -> Result<Re
     Ok(api::json(&page))
 }
 
-fn cost(answer: &Answer, backends: &[BackendStatus]) -> CostJson {
+fn cost(answer: &SearchResult, backends: &[BackendStatus]) -> CostJson {
     let (explain, phases) = (answer.explain(), answer.phases());
     let blocks = explain.candidates;
     let verify_us = blocks as f64 * BLOCK_US;

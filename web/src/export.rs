@@ -16,8 +16,8 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use frontend::Answer;
 use frontend::Match;
+use frontend::SearchResult;
 use frontend::SpoolError;
 use frontend::query::{BadQuery, Notice, Query};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
@@ -199,7 +199,7 @@ pub(super) async fn run(
 }
 
 async fn export(
-    answer: Arc<Answer>,
+    answer: Arc<SearchResult>,
     format: Format,
     notices: &[Notice],
 ) -> Result<Response, Problem> {
@@ -256,7 +256,7 @@ pub(super) async fn body(
 
 /// Sends chunk by chunk until the end, an error (which breaks the transfer off, so that it is not
 /// taken for the end), or nobody reads any more.
-fn write(answer: &Arc<Answer>, format: Format, sender: &Sender) {
+fn write(answer: &Arc<SearchResult>, format: Format, sender: &Sender) {
     let result = match format {
         Format::Text => write_text(answer, sender),
         Format::Lines => write_each(answer, sender, Vec::new(), Format::write_json),
@@ -293,7 +293,7 @@ pub(super) fn send(sender: &Sender, bytes: impl Into<Bytes>) -> Result<(), Broke
     sent.map_err(|_| Broken::Gone)
 }
 
-fn write_text(answer: &Answer, sender: &Sender) -> Result<(), Broken> {
+fn write_text(answer: &SearchResult, sender: &Sender) -> Result<(), Broken> {
     answer.for_each_text(|texts| {
         let mut bytes = Bytes::from(texts.into_bytes());
         while !bytes.is_empty() {
@@ -305,7 +305,7 @@ fn write_text(answer: &Answer, sender: &Sender) -> Result<(), Broken> {
 
 /// Sends `out` and behind it what `each` appends of every match.
 fn write_each(
-    answer: &Answer,
+    answer: &SearchResult,
     sender: &Sender,
     mut out: Vec<u8>,
     each: impl Fn(&Match, &mut Vec<u8>),

@@ -39,8 +39,8 @@ use axum::Router;
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::get;
-use frontend::Answer;
 use frontend::Coordinator;
+use frontend::SearchResult;
 use frontend::measures;
 use metrics_exporter_prometheus::PrometheusHandle;
 use std::sync::Arc;
@@ -190,7 +190,7 @@ fn keep_up(frontend: &Arc<Coordinator>, metrics: PrometheusHandle) {
 
 /// Renders a part of an answer: at once when all of it is in memory, which is when there is little.
 async fn rendering<T: Send + 'static>(
-    answer: &Answer,
+    answer: &SearchResult,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> T {
     match answer.is_in_memory() {

@@ -13,11 +13,11 @@ use crate::render::lists::{FacetsJson, PackagesJson};
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use frontend::Answer;
-use frontend::Package;
+use frontend::PackageGroup;
 use frontend::Search;
+use frontend::SearchResult;
 use frontend::SpoolError;
-use frontend::query::{Notice, Parsed};
+use frontend::query::{Notice, ParsedQuery};
 use schema::message::Want;
 use std::time::Instant;
 
@@ -125,7 +125,7 @@ async fn search(app: &App, asked: Asked, params: &Params, list: List) -> Result<
 /// Waits for the end, and renders what is wanted of it.
 async fn answer(
     search: Search,
-    parsed: Option<Parsed>,
+    parsed: Option<ParsedQuery>,
     asked: Asked,
     list: List,
 ) -> Result<Response, Problem> {
@@ -147,7 +147,7 @@ async fn answer(
     .await
 }
 
-fn render(answer: &Answer, notices: &[Notice], list: List) -> Result<Response, Problem> {
+fn render(answer: &SearchResult, notices: &[Notice], list: List) -> Result<Response, Problem> {
     let all = || answer.package_list(0..answer.packages());
     match list {
         List::Facets => match facets_of(answer, notices)? {
@@ -165,7 +165,7 @@ fn render(answer: &Answer, notices: &[Notice], list: List) -> Result<Response, P
 
 /// What the matches of an answer have in common, when they are all there. Blocks on the disk.
 pub(super) fn facets_of(
-    answer: &Answer,
+    answer: &SearchResult,
     notices: &[Notice],
 ) -> Result<Option<FacetsJson>, SpoolError> {
     if matches!(answer.query().want(), Want::Count | Want::Estimate) {
@@ -179,7 +179,7 @@ pub(super) fn facets_of(
     Ok(Some(facets))
 }
 
-fn names(packages: &[Package]) -> Response {
+fn names(packages: &[PackageGroup]) -> Response {
     let mut out = Vec::new();
     for package in packages {
         out.extend_from_slice(&package.name);

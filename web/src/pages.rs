@@ -15,12 +15,12 @@ use askama::Template;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{Html, IntoResponse, Response};
-use frontend::Answer;
 use frontend::Missing;
 use frontend::Search;
-use frontend::filter;
+use frontend::SearchResult;
 use frontend::measures;
-use frontend::query::{Notice, Parsed};
+use frontend::query::filter;
+use frontend::query::{Notice, ParsedQuery};
 use std::time::{Duration, Instant};
 
 /// How long a page waits for its search. Most are done by then, and their page is whole at once.
@@ -120,7 +120,7 @@ async fn find(
     app: &App,
     params: &Params,
     run: Option<&str>,
-    parsed: &Parsed,
+    parsed: &ParsedQuery,
 ) -> Result<Search, Problem> {
     let known = run.and_then(|id| app.frontend.run(id));
     match known.filter(|search| *search.query() == parsed.query) {
@@ -149,7 +149,7 @@ fn running(search: &Search, mut frame: Chrome, page: usize) -> Result<String, Pr
 }
 
 fn done(
-    answer: &Answer,
+    answer: &SearchResult,
     mut frame: Chrome,
     view: View,
     notices: &[Notice],
@@ -224,7 +224,7 @@ fn missing_view(missing: &Missing) -> MissingView {
     }
 }
 
-fn skipped_views(answer: &Answer) -> Vec<SkippedView> {
+fn skipped_views(answer: &SearchResult) -> Vec<SkippedView> {
     let documents = answer.skipped().documents.iter().take(SKIPPED_SHOWN_MAX);
     documents
         .map(|document| SkippedView {

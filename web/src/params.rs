@@ -8,12 +8,12 @@ pub(super) use crate::render::html::Group;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::response::Response;
-use frontend::filter;
 use frontend::page::{
     DOCUMENTS_PER_PAGE_DEFAULT, PACKAGES_PER_PAGE_DEFAULT, PER_DOCUMENT_DEFAULT, PER_DOCUMENT_MAX,
     PER_PACKAGE_DEFAULT, PER_PACKAGE_MAX, PER_PAGE_DEFAULT, PER_PAGE_MAX,
 };
-use frontend::query::{BadQuery, Parsed, Query, Typed, time};
+use frontend::query::filter;
+use frontend::query::{BadQuery, ParsedQuery, Query, QueryInput, time};
 use frontend::similar;
 use percent_encoding::percent_decode;
 use schema::message::Field;
@@ -257,7 +257,7 @@ impl Params {
 
     /// The query, whose text must be UTF-8 like everything that patterns are made of, and what else was
     /// understood.
-    pub(super) fn parsed(&self) -> Result<Parsed, BadQuery> {
+    pub(super) fn parsed(&self) -> Result<ParsedQuery, BadQuery> {
         let utf8 = |name: &str, value| {
             str::from_utf8(value).map_err(|error| BadQuery {
                 at: (name == "q").then_some(error.valid_up_to()),
@@ -273,7 +273,7 @@ impl Params {
             .filters()
             .map(|(field, name, value)| Ok((field, utf8(name, value)?)))
             .collect();
-        Query::parse(&Typed {
+        Query::parse(&QueryInput {
             q: text("q")?.unwrap_or_default(),
             mode: text("mode")?,
             case: text("case")?,

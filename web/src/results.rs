@@ -4,14 +4,17 @@ use super::api;
 use super::params::{Group, Start, View};
 use super::problem::Problem;
 use crate::render::json::{GroupJson, GroupOf, Results};
-use frontend::Answer;
-use frontend::Grouped;
-use frontend::Package;
-use frontend::page::Slice;
+use frontend::DocumentGroup;
+use frontend::PackageGroup;
+use frontend::SearchResult;
+use frontend::page::PageRange;
 use std::sync::Arc;
 
 /// What is on a page, and how many items there are on all pages.
-pub(super) fn results(answer: &Answer, view: View) -> Result<(Slice, usize, Results), Problem> {
+pub(super) fn results(
+    answer: &SearchResult,
+    view: View,
+) -> Result<(PageRange, usize, Results), Problem> {
     let items = items(answer, view.group)?;
     let slice = slice(answer, items, view)?;
     let range = slice.range.clone();
@@ -32,7 +35,7 @@ pub(super) fn results(answer: &Answer, view: View) -> Result<(Slice, usize, Resu
 }
 
 /// How many items there are on all pages of an answer.
-pub(super) fn items(answer: &Answer, group: Group) -> Result<usize, Problem> {
+pub(super) fn items(answer: &SearchResult, group: Group) -> Result<usize, Problem> {
     Ok(match group {
         Group::None => answer.len(),
         Group::Package => answer.packages(),
@@ -41,17 +44,23 @@ pub(super) fn items(answer: &Answer, group: Group) -> Result<usize, Problem> {
 }
 
 /// The items that a page has of an answer.
-pub(super) fn slice(answer: &Answer, items: usize, view: View) -> Result<Slice, Problem> {
+pub(super) fn slice(answer: &SearchResult, items: usize, view: View) -> Result<PageRange, Problem> {
     match view.start {
-        Start::Page(page) => Ok(Slice::new(items, page, view.per_page)?),
-        Start::Cursor(cursor) if cursor.is_of(answer) => {
-            Ok(Slice::from(items, cursor.offset as usize, view.per_page))
-        }
+        Start::Page(page) => Ok(PageRange::new(items, page, view.per_page)?),
+        Start::Cursor(cursor) if cursor.is_of(answer) => Ok(PageRange::from(
+            items,
+            cursor.offset as usize,
+            view.per_page,
+        )),
         Start::Cursor(_) => Err(api::expired()),
     }
 }
 
-fn by_package(answer: &Answer, package: Package, most: usize) -> Result<GroupJson, Problem> {
+fn by_package(
+    answer: &SearchResult,
+    package: PackageGroup,
+    most: usize,
+) -> Result<GroupJson, Problem> {
     Ok(GroupJson {
         matches: answer.matches_of(&package, most)?,
         of: GroupOf::Package(package.name),
@@ -59,7 +68,11 @@ fn by_package(answer: &Answer, package: Package, most: usize) -> Result<GroupJso
     })
 }
 
-fn by_document(answer: &Answer, found: &Grouped, most: usize) -> Result<GroupJson, Problem> {
+fn by_document(
+    answer: &SearchResult,
+    found: &DocumentGroup,
+    most: usize,
+) -> Result<GroupJson, Problem> {
     let matches = answer.matches_at(&found.first[..found.first.len().min(most)])?;
     Ok(GroupJson {
         of: GroupOf::Document(

@@ -30,7 +30,7 @@ pub(crate) fn over(directory: &Path) -> Result<Arc<Coordinator>> {
     place::with_free_spool("search", |spool| {
         let config = Config {
             durable: false,
-            run_memory_bytes: RUN_MEMORY_BYTES,
+            result_memory_bytes: RUN_MEMORY_BYTES,
             query_memory_bytes: RUN_MEMORY_BYTES,
             ..Config::new(spool)
         };

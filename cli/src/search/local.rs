@@ -6,13 +6,13 @@ use super::summary::{Explain, Summary};
 use super::whole::Whole;
 use crate::client;
 use anyhow::{Context, Result, bail};
-use frontend::{Answer, Coordinator, Followed, Parsed, Search, SearchError};
+use frontend::{Coordinator, MatchEvent, ParsedQuery, Search, SearchError, SearchResult};
 use frontend::{Document, Match};
 use schema::message::FileRange;
 use std::path::Path;
 use std::sync::Arc;
 
-pub(super) fn search(index: &Path, parsed: &Parsed, output: &mut Output) -> Result<Summary> {
+pub(super) fn search(index: &Path, parsed: &ParsedQuery, output: &mut Output) -> Result<Summary> {
     let runtime = client::runtime()?;
     let summary = runtime.block_on(async {
         let frontend = client::over(index)?;
@@ -24,7 +24,7 @@ pub(super) fn search(index: &Path, parsed: &Parsed, output: &mut Output) -> Resu
 
 async fn search_with(
     frontend: &Arc<Coordinator>,
-    parsed: &Parsed,
+    parsed: &ParsedQuery,
     output: &mut Output,
 ) -> Result<Summary> {
     let search = frontend
@@ -59,7 +59,7 @@ fn follow(frontend: &Arc<Coordinator>, search: &Search, output: &mut Output) -> 
         read(frontend, document, FileRange::Bytes { offset, count })
     };
     search.follow(|followed| {
-        let Followed::Matches(matches) = followed else {
+        let MatchEvent::Matches(matches) = followed else {
             return output.flush();
         };
         for found in matches {
@@ -69,7 +69,7 @@ fn follow(frontend: &Arc<Coordinator>, search: &Search, output: &mut Output) -> 
     })
 }
 
-fn summary(answer: &Answer) -> Summary {
+fn summary(answer: &SearchResult) -> Summary {
     let explain = answer.explain();
     let missing = answer.missing().iter();
     Summary {
@@ -90,7 +90,11 @@ fn summary(answer: &Answer) -> Summary {
 }
 
 /// Matches as they are in the answer's text, but for those of which it has only a part.
-fn print_plain(frontend: &Arc<Coordinator>, answer: &Answer, output: &mut Output) -> Result<()> {
+fn print_plain(
+    frontend: &Arc<Coordinator>,
+    answer: &SearchResult,
+    output: &mut Output,
+) -> Result<()> {
     answer.for_each_text(|texts| {
         texts.iter().try_for_each(|text| match text.whole {
             true => Ok(output.print_bytes(text.bytes)?),
@@ -101,7 +105,7 @@ fn print_plain(frontend: &Arc<Coordinator>, answer: &Answer, output: &mut Output
 
 fn print(
     frontend: &Arc<Coordinator>,
-    answer: &Answer,
+    answer: &SearchResult,
     range: std::ops::Range<usize>,
     output: &mut Output,
 ) -> Result<()> {

@@ -2,7 +2,8 @@
 
 use super::arguments::{Asked, Filters, Mode};
 use crate::terminal;
-use frontend::{BadQuery, Notice, Parsed, Query, Typed, filter};
+use frontend::query::filter;
+use frontend::{BadQuery, Notice, ParsedQuery, Query, QueryInput};
 use schema::message::{Expr, Field};
 use std::process::ExitCode;
 
@@ -62,9 +63,9 @@ impl<'a> Question<'a> {
         }
     }
 
-    pub(crate) fn parse(&self) -> Result<Parsed, Refused> {
+    pub(crate) fn parse(&self) -> Result<ParsedQuery, Refused> {
         let [context, limit] = self.numbers();
-        let typed = Typed {
+        let typed = QueryInput {
             q: &self.q,
             mode: Some(self.mode),
             case: self.case,

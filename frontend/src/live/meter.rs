@@ -5,7 +5,7 @@
 //! best: nobody sees a bound before the matches that were sent ahead of it.
 
 use super::lock;
-use crate::rank::{BEST_MAX, Best, Pointer};
+use crate::order::{BEST_MAX, Pointer, TopPointers};
 use schema::message;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -83,7 +83,7 @@ pub(crate) struct Meter {
 
 #[derive(Debug)]
 struct Published {
-    best: Best,
+    best: TopPointers,
     bound: f32,
 }
 
@@ -99,7 +99,7 @@ impl Default for Meter {
             bound: AtomicU32::new(f32::INFINITY.to_bits()),
             bound_is_new: AtomicBool::new(false),
             published: Mutex::new(Published {
-                best: Best::default(),
+                best: TopPointers::default(),
                 bound: f32::INFINITY,
             }),
             news: watch::Sender::default(),
@@ -134,7 +134,7 @@ impl Meter {
     }
 
     /// Makes known what has arrived by now, all of which is in the spool.
-    pub(crate) fn publish(&self, best: &Best) {
+    pub(crate) fn publish(&self, best: &TopPointers) {
         let mut published = lock(&self.published);
         published.best.clone_from(best);
         published.bound = f32::from_bits(self.bound.load(Relaxed));
@@ -144,7 +144,7 @@ impl Meter {
     }
 
     /// The stream has ended as it should: nothing more will come.
-    pub(crate) fn end(&self, best: &Best) {
+    pub(crate) fn end(&self, best: &TopPointers) {
         self.bound.store(f32::NEG_INFINITY.to_bits(), Relaxed);
         self.publish(best);
     }
@@ -171,7 +171,7 @@ impl Meter {
 /// The best matches so far of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Standing {
-    /// Best first, at most [`BEST_MAX`].
+    /// TopPointers first, at most [`BEST_MAX`].
     pub pointers: Vec<Pointer>,
     /// Whether nothing that is still to come can change them.
     pub is_final: bool,
@@ -180,7 +180,7 @@ pub struct Standing {
 impl Standing {
     /// Of all streams of a run of which `limit` matches are wanted (0: all).
     pub(crate) fn new<'a>(meters: impl Iterator<Item = &'a Meter>, limit: u64) -> Standing {
-        let (mut best, mut bound) = (Best::default(), f32::NEG_INFINITY);
+        let (mut best, mut bound) = (TopPointers::default(), f32::NEG_INFINITY);
         for meter in meters {
             let published = lock(&meter.published);
             let pointers = published.best.pointers().iter();
@@ -201,16 +201,16 @@ impl Standing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rank::Origin;
+    use crate::order::Origin;
 
-    fn best(ranks: &[f32]) -> Best {
+    fn best(ranks: &[f32]) -> TopPointers {
         let origin = Origin {
             hash: 1,
             package: 0,
             backend: 0,
             offset: 0,
         };
-        let mut best = Best::default();
+        let mut best = TopPointers::default();
         for (line, &rank) in (1..).zip(ranks) {
             best.offer(origin.pointer(rank, line, 0));
         }

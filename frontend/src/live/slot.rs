@@ -2,8 +2,8 @@
 
 use super::lock;
 use super::meter::{Meter, Progress};
-use crate::fanout::{Lost, Peer, Stream};
 use crate::harvest::Harvest;
+use crate::peers::{Peer, PeerError, Socket};
 use schema::message;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
@@ -17,7 +17,7 @@ pub(crate) struct Slot {
     pub(crate) search: message::Search,
     pub(crate) meter: Meter,
     stopped: AtomicBool,
-    socket: Mutex<Option<Arc<Stream>>>,
+    socket: Mutex<Option<Arc<Socket>>>,
     harvest: Mutex<Option<Harvest>>,
 }
 
@@ -35,10 +35,10 @@ impl Slot {
     }
 
     /// Lets [`stop`](Self::stop) reach the connection; an error when it came before.
-    pub(crate) fn connect(&self, stream: Arc<Stream>) -> Result<(), Lost> {
+    pub(crate) fn connect(&self, stream: Arc<Socket>) -> Result<(), PeerError> {
         let mut socket = lock(&self.socket);
         if self.stopped.load(Relaxed) {
-            return Err(Lost::Stopped);
+            return Err(PeerError::Stopped);
         }
         *socket = Some(stream);
         Ok(())

@@ -88,17 +88,3 @@ fn a_run_without_a_turn_ends_with_all_that_wait_missing() {
     assert!(outcome.shed);
     assert_eq!(outcome.missing.len(), 2);
 }
-
-#[test]
-fn the_listed_skips_do_not_depend_on_their_arrival() {
-    let skip = |number: usize| SkippedDocument {
-        package: b"p".to_vec(),
-        path: format!("{number:05}").into_bytes(),
-        reason: String::new(),
-    };
-    let (mut up, mut down) = (Skipped::default(), Skipped::default());
-    (0..3000).for_each(|number| up.add(skip(number)));
-    (0..3000).rev().for_each(|number| down.add(skip(number)));
-    assert_eq!(up, down);
-    assert_eq!((up.count, up.documents.len()), (3000, SKIPPED_LISTED_MAX));
-}

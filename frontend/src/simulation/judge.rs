@@ -8,15 +8,15 @@ use super::corpus::{self, CONTEXT_LINES, Document};
 use super::network::Ended;
 use super::scene::{Scene, name};
 use super::script::{Script, Trouble};
-use crate::answer::{Answer, Timings};
-use crate::assemble::{Counts, assemble};
-use crate::assign::Known;
+use crate::assemble::assemble;
 use crate::harvest::Harvest;
-use crate::matches::Match;
+use crate::order::BEST_MAX;
 use crate::query::Query;
-use crate::rank::BEST_MAX;
-use crate::run::{Missing, Outcome, ShardId, SkippedDocument};
-use crate::spool::{RunSpool, SpoolError};
+use crate::results::CorpusSize;
+use crate::results::Match;
+use crate::results::{Counts, Missing, Outcome, ShardId, SkippedDocument};
+use crate::results::{SearchResult, Timings};
+use crate::spool::{ResultFiles, SpoolError};
 use schema::message::{Expr, Facet, FailureKind, Pattern, Want};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -70,7 +70,7 @@ pub(super) fn check(
     model: &Model,
     ended: Ended,
     harvests: Vec<Harvest>,
-    run: Arc<RunSpool>,
+    run: Arc<ResultFiles>,
 ) -> bool {
     let Ended {
         outcome, halted, ..
@@ -115,8 +115,8 @@ fn answer(
     scene: &Scene,
     mut outcome: Outcome,
     mut harvests: Vec<Harvest>,
-    run: Arc<RunSpool>,
-) -> (Answer, bool) {
+    run: Arc<ResultFiles>,
+) -> (SearchResult, bool) {
     let assembled = assemble(&run, &mut harvests, scene.limit);
     let is_assembled = assembled.is_ok();
     let counts = assembled.unwrap_or_else(|error| {
@@ -133,11 +133,11 @@ fn answer(
     };
     let query = Query::new(Expr::Pattern(pattern), CONTEXT_LINES);
     let query = query.and_then(|query| query.wanting(Want::Matches, scene.limit));
-    let answer = Answer {
+    let answer = SearchResult {
         id: "0123456789abcdef".to_owned(),
         generation: String::new(),
         query: query.unwrap(),
-        known: Known::default(),
+        known: CorpusSize::default(),
         documents: harvests.iter().map(|harvest| harvest.documents).sum(),
         found: harvests.iter().map(|harvest| harvest.found).sum(),
         counts,
@@ -163,7 +163,7 @@ fn all_missing(scene: &Scene, stream: usize) -> Missing {
 }
 
 /// A shard is missing, or all of it is there.
-fn check_missing(scene: &Scene, model: &Model, answer: &Answer, places: &BTreeSet<usize>) {
+fn check_missing(scene: &Scene, model: &Model, answer: &SearchResult, places: &BTreeSet<usize>) {
     let mut missing = BTreeSet::new();
     for each in answer.missing() {
         for shard in &each.shards {
@@ -185,7 +185,7 @@ fn check_missing(scene: &Scene, model: &Model, answer: &Answer, places: &BTreeSe
 }
 
 /// What is said to be complete is all that there was to find.
-fn check_complete(scene: &Scene, model: &Model, answer: &Answer, shown: &[Match]) {
+fn check_complete(scene: &Scene, model: &Model, answer: &SearchResult, shown: &[Match]) {
     let total = model.matches.len();
     let wanted = match scene.limit {
         0 => total,
@@ -215,9 +215,9 @@ fn check_complete(scene: &Scene, model: &Model, answer: &Answer, shown: &[Match]
 }
 
 /// Each package, and how many matches it has.
-fn packages(answer: &Answer) -> Vec<Facet> {
+fn packages(answer: &SearchResult) -> Vec<Facet> {
     let packages = answer.package_list(0..answer.packages()).unwrap();
-    let facet = |package: crate::Package| (package.name, package.total);
+    let facet = |package: crate::PackageGroup| (package.name, package.total);
     packages.into_iter().map(facet).collect()
 }
 

@@ -7,14 +7,15 @@ use super::judge::{self, Model};
 use super::scene::Scene;
 use super::script::Script;
 use super::stream::{Ground, Stream};
-use crate::answer;
-use crate::fanout::{Lost, Now};
 use crate::harvest::Harvest;
 use crate::live::{Meter, Standing};
-use crate::matches::Match;
 use crate::memory::Memory;
+use crate::peers::{Now, PeerError};
 use crate::query::BadQuery;
-use crate::run::{Action, Event, Outcome, Run, StreamEnd};
+use crate::results;
+use crate::results::Match;
+use crate::results::Outcome;
+use crate::run::{Action, Event, Run, StreamEnd};
 use crate::spool::Spool;
 use std::cell::RefCell;
 use std::path::Path;
@@ -189,7 +190,7 @@ impl<'a> World<'a> {
             return;
         };
         self.endings
-            .push(result.as_ref().map_or_else(Lost::label, |_| "end"));
+            .push(result.as_ref().map_or_else(PeerError::label, |_| "end"));
         let event = result.map_or_else(|lost| lost.into_event(now.time), Event::End);
         let is_last = !matches!(event, Event::Heavy);
         self.on(dice, number, event.clone());
@@ -228,7 +229,7 @@ impl<'a> World<'a> {
     /// The best so far, as somebody who watches sees them.
     fn look(&mut self) {
         let standing = Standing::new(self.ground.meters.iter(), self.scene.limit);
-        let shown = answer::read(self.ground.spool, &standing.pointers, CONTEXT_LINES);
+        let shown = results::read(self.ground.spool, &standing.pointers, CONTEXT_LINES);
         let shown = shown.expect("what is shown is written");
         self.model.check(&shown);
         if standing.is_final {

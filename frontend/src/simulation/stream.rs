@@ -3,11 +3,12 @@
 
 use super::dice::Dice;
 use super::script::{Script, Trouble};
-use crate::fanout::{Lost, Now, Place, Walk, Walked};
 use crate::harvest::Harvest;
 use crate::live::Meter;
-use crate::run::{SkippedDocument, StreamEnd};
-use crate::spool::RunSpool;
+use crate::peers::{Ingest, Ingested, Now, PeerError, Target};
+use crate::results::SkippedDocument;
+use crate::run::StreamEnd;
+use crate::spool::ResultFiles;
 use schema::frame::Decoder;
 use std::cell::RefCell;
 use std::time::Duration;
@@ -17,7 +18,7 @@ use std::time::Duration;
 pub(super) struct Ground<'a> {
     pub(super) scripts: &'a [Script],
     pub(super) meters: &'a [Meter],
-    pub(super) spool: &'a RunSpool,
+    pub(super) spool: &'a ResultFiles,
     /// Said by walks, not yet heard by the run.
     pub(super) skipped: &'a RefCell<Vec<SkippedDocument>>,
 }
@@ -39,7 +40,7 @@ enum State<'a> {
         harvest: &'a mut Harvest,
     },
     Open {
-        walk: Walk<'a>,
+        walk: Ingest<'a>,
         wire: Vec<u8>,
         at: usize,
     },
@@ -50,7 +51,7 @@ enum State<'a> {
 }
 
 /// How it ended, once it has.
-pub(super) type Settled = Option<Result<StreamEnd, Lost>>;
+pub(super) type Settled = Option<Result<StreamEnd, PeerError>>;
 
 impl<'a> Stream<'a> {
     pub(super) fn new(
@@ -91,7 +92,7 @@ impl<'a> Stream<'a> {
     /// Lets something happen.
     pub(super) fn step(&mut self, dice: &mut Dice, now: Now) -> Settled {
         match std::mem::replace(&mut self.state, State::Closed) {
-            State::Asked { .. } if self.is_stopped => Some(Err(Lost::Stopped)),
+            State::Asked { .. } if self.is_stopped => Some(Err(PeerError::Stopped)),
             State::Asked { heavy, harvest } => {
                 self.open(dice, heavy, harvest, now);
                 None
@@ -112,7 +113,7 @@ impl<'a> Stream<'a> {
             skipped,
         } = self.ground;
         let script = &scripts[self.number];
-        let place = Place {
+        let place = Target {
             backend: self.number as u16,
             search: &script.searches[usize::from(heavy)],
             meter: &meters[self.number],
@@ -120,7 +121,7 @@ impl<'a> Stream<'a> {
             skipped: Box::new(|document| skipped.borrow_mut().push(document)),
         };
         self.state = State::Open {
-            walk: Walk::new(place, harvest, now),
+            walk: Ingest::new(place, harvest, now),
             wire: script.answer(dice, heavy),
             at: 0,
         };
@@ -130,7 +131,7 @@ impl<'a> Stream<'a> {
     fn hear(
         &mut self,
         dice: &mut Dice,
-        mut walk: Walk<'a>,
+        mut walk: Ingest<'a>,
         wire: Vec<u8>,
         at: usize,
         now: Now,
@@ -146,8 +147,8 @@ impl<'a> Stream<'a> {
             space[..bytes].copy_from_slice(piece);
             self.decoder.filled(piece.len());
             match walk.take(&mut self.decoder, now) {
-                Ok(Walked::End(end)) => Some(Ok(end)),
-                Ok(Walked::Written | Walked::Nothing) => {
+                Ok(Ingested::End(end)) => Some(Ok(end)),
+                Ok(Ingested::Written | Ingested::Nothing) => {
                     let at = at + piece.len();
                     self.state = State::Open { walk, wire, at };
                     return None;
@@ -157,18 +158,18 @@ impl<'a> Stream<'a> {
         };
         let result = result.expect("whatever goes on has returned");
         let harvest = walk.close(&result);
-        if let Err(Lost::Heavy) = result {
+        if let Err(PeerError::Heavy) = result {
             self.state = State::Waiting { harvest };
         }
         Some(result)
     }
 
     /// Nothing more is heard: the connection was closed, or nobody knows why.
-    fn over(&self, dice: &mut Dice) -> Lost {
+    fn over(&self, dice: &mut Dice) -> PeerError {
         let is_silent = self.ground.scripts[self.number].trouble == Trouble::Silence;
         match !self.is_stopped && (is_silent || dice.one_in(2)) {
-            true => Lost::Silent(Duration::from_secs(3)),
-            false => Lost::closed(&self.decoder),
+            true => PeerError::Silent(Duration::from_secs(3)),
+            false => PeerError::closed(&self.decoder),
         }
     }
 }

@@ -15,9 +15,9 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use frontend::Answer;
 use frontend::SearchError;
-use frontend::query::{BadQuery, Parsed, dcs};
+use frontend::SearchResult;
+use frontend::query::{BadQuery, ParsedQuery, dcs};
 use schema::message::Syntax;
 use tokio::sync::mpsc;
 
@@ -119,7 +119,7 @@ async fn find(app: &App, params: &Params, shape: Shape) -> Result<Response, Refu
     Ok(response)
 }
 
-fn parse(params: &Params) -> Result<Parsed, Refusal> {
+fn parse(params: &Params) -> Result<ParsedQuery, Refusal> {
     let text = |name: &str| {
         let value = params.bytes(name).filter(|value| !value.is_empty());
         let value = value.map(str::from_utf8).transpose();
@@ -137,7 +137,7 @@ fn parse(params: &Params) -> Result<Parsed, Refusal> {
     Ok(dcs::parse(query, syntax)?)
 }
 
-fn head(answer: &Answer) -> HeaderMap {
+fn head(answer: &SearchResult) -> HeaderMap {
     let complete = answer.is_complete();
     let word = match complete {
         true => "true",
@@ -156,7 +156,7 @@ fn head(answer: &Answer) -> HeaderMap {
 
 /// Sends the list until its end, an error (which breaks the transfer off: what has come is no JSON
 /// then), or nobody reads any more.
-fn write(answer: &Answer, shape: Shape, sender: &Sender) {
+fn write(answer: &SearchResult, shape: Shape, sender: &Sender) {
     let mut list = List::new(sender);
     let written = match shape {
         Shape::Matches => write_matches(answer, &mut list),
@@ -168,7 +168,7 @@ fn write(answer: &Answer, shape: Shape, sender: &Sender) {
     }
 }
 
-fn write_matches(answer: &Answer, list: &mut List<'_>) -> Result<(), Broken> {
+fn write_matches(answer: &SearchResult, list: &mut List<'_>) -> Result<(), Broken> {
     let chunk_len = answer.chunk_len();
     for start in (0..answer.len()).step_by(chunk_len) {
         let end = answer.len().min(start + chunk_len);
@@ -179,7 +179,7 @@ fn write_matches(answer: &Answer, list: &mut List<'_>) -> Result<(), Broken> {
     Ok(())
 }
 
-fn write_packages(answer: &Answer, list: &mut List<'_>) -> Result<(), Broken> {
+fn write_packages(answer: &SearchResult, list: &mut List<'_>) -> Result<(), Broken> {
     for start in (0..answer.packages()).step_by(PACKAGES_AT_ONCE) {
         let end = answer.packages().min(start + PACKAGES_AT_ONCE);
         for package in answer.package_list(start..end)? {

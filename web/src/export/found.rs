@@ -13,12 +13,12 @@ use crate::{api, blocking};
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use frontend::Answer;
-use frontend::Follower;
 use frontend::Match;
+use frontend::MatchStream;
 use frontend::Search;
+use frontend::SearchResult;
 use frontend::SpoolError;
-use frontend::query::Parsed;
+use frontend::query::ParsedQuery;
 use futures_util::StreamExt;
 use futures_util::stream::{self, TryStreamExt};
 use std::ops::ControlFlow;
@@ -64,7 +64,7 @@ struct Done {
 pub(super) async fn export(
     search: Search,
     format: Format,
-    parsed: Option<Parsed>,
+    parsed: Option<ParsedQuery>,
 ) -> Result<Response, Problem> {
     let notices = parsed.as_ref().map(|parsed| &parsed.notices[..]);
     let about = head(
@@ -90,8 +90,8 @@ pub(super) async fn export(
 struct Export {
     search: Search,
     format: Format,
-    parsed: Option<Parsed>,
-    follower: Follower,
+    parsed: Option<ParsedQuery>,
+    follower: MatchStream,
     news: watch::Receiver<()>,
     /// What is left of the document that is being written.
     document: vec::IntoIter<Match>,
@@ -102,7 +102,7 @@ struct Export {
 }
 
 impl Export {
-    fn new(search: Search, format: Format, parsed: Option<Parsed>) -> Export {
+    fn new(search: Search, format: Format, parsed: Option<ParsedQuery>) -> Export {
         Export {
             follower: search.follower(),
             news: search.news(),
@@ -202,7 +202,7 @@ fn write(
 }
 
 /// Text has no place to say it: the transfer breaks off, or does not begin.
-fn incomplete(answer: &Answer) -> Problem {
+fn incomplete(answer: &SearchResult) -> Problem {
     let each = answer.missing().iter();
     let missing: Vec<_> = each
         .map(|missing| format!("{} ({})", missing.backend, missing.reason))
@@ -212,7 +212,7 @@ fn incomplete(answer: &Answer) -> Problem {
 }
 
 impl End {
-    fn new(answer: &Answer, written: u64) -> End {
+    fn new(answer: &SearchResult, written: u64) -> End {
         End {
             done: Done {
                 id: answer.id().to_owned(),

@@ -2,7 +2,7 @@
 //! index leaves to be read for it.
 
 use super::json::{self, MissingJson, NoticeJson};
-use frontend::Answer;
+use frontend::SearchResult;
 use frontend::query::{Notice, Query};
 use schema::message::{Estimate, Expr, Field, Filter, Pattern, Reading, Syntax};
 
@@ -122,7 +122,7 @@ impl ExplainPage {
     pub(crate) fn new(
         query: &Query,
         notices: &[Notice],
-        answer: &Answer,
+        answer: &SearchResult,
         cost: CostJson,
         cheaper: Vec<String>,
     ) -> ExplainPage {

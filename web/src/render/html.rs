@@ -11,7 +11,7 @@ pub(crate) use show::{SHOW_LINES_MAX, ShowPage};
 use super::visible::{self, Piece};
 use crate::Kind;
 use askama::Template;
-use frontend::Package;
+use frontend::PackageGroup;
 use frontend::Progress;
 use frontend::query::Notice;
 use frontend::{ContextLine, Match, Window};
@@ -152,7 +152,7 @@ pub(crate) struct GroupView {
 
 impl GroupView {
     /// The matches of a package.
-    pub(crate) fn of_package(form: &Form, package: &Package, matches: &[Match]) -> GroupView {
+    pub(crate) fn of_package(form: &Form, package: &PackageGroup, matches: &[Match]) -> GroupView {
         // A name that is no text is no filter's value either.
         let more_href = str::from_utf8(&package.name).map(|name| form.href_in(name));
         GroupView {

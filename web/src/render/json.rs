@@ -5,8 +5,8 @@
 use super::shapes::{GroupSchema, MatchSchema, SkippedSchema};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use frontend::Answer;
 use frontend::Progress;
+use frontend::SearchResult;
 use frontend::query::Notice;
 use frontend::{ContextLine, Document, Match};
 use frontend::{Explain, Missing, Skipped};
@@ -94,8 +94,8 @@ pub(crate) struct SearchedJson {
     of: u64,
 }
 
-impl From<&Answer> for SearchedJson {
-    fn from(answer: &Answer) -> Self {
+impl From<&SearchResult> for SearchedJson {
+    fn from(answer: &SearchResult) -> Self {
         SearchedJson {
             documents: answer.explain().shard_documents,
             of: answer.known().documents,
@@ -197,7 +197,7 @@ pub(crate) struct TimingsJson {
 
 impl TimingsJson {
     /// Of a run, and of the page that was `rendered` of it.
-    pub(crate) fn new(answer: &Answer, rendered: Duration) -> Self {
+    pub(crate) fn new(answer: &SearchResult, rendered: Duration) -> Self {
         let milliseconds = |time: Duration| time.as_micros() as f64 / 1000.0;
         let (timings, phases) = (answer.timings(), answer.phases());
         TimingsJson {

@@ -2,8 +2,8 @@
 
 use super::json::{self, NoticeJson, bytes};
 use super::shapes::{DirectoryCountSchema, LanguageCountSchema, PackageCountSchema};
-use frontend::Answer;
-use frontend::Package;
+use frontend::PackageGroup;
+use frontend::SearchResult;
 use frontend::query::Notice;
 use schema::message::{Facet, SpoolFacets};
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -20,7 +20,7 @@ struct Head {
 }
 
 impl Head {
-    fn new(answer: &Answer, notices: &[Notice]) -> Head {
+    fn new(answer: &SearchResult, notices: &[Notice]) -> Head {
         Head {
             id: answer.id().to_owned(),
             generation: answer.generation().to_owned(),
@@ -56,9 +56,9 @@ pub(crate) struct FacetsJson {
 impl FacetsJson {
     /// Of all packages, in the order of their best match, and at most `most` of them listed.
     pub(crate) fn new(
-        answer: &Answer,
+        answer: &SearchResult,
         notices: &[Notice],
-        mut packages: Vec<Package>,
+        mut packages: Vec<PackageGroup>,
         most: usize,
         facets: SpoolFacets,
     ) -> Self {
@@ -90,7 +90,11 @@ pub(crate) struct PackagesJson {
 }
 
 impl PackagesJson {
-    pub(crate) fn new(answer: &Answer, notices: &[Notice], packages: Vec<Package>) -> Self {
+    pub(crate) fn new(
+        answer: &SearchResult,
+        notices: &[Notice],
+        packages: Vec<PackageGroup>,
+    ) -> Self {
         PackagesJson {
             head: Head::new(answer, notices),
             packages_total: packages.len(),
@@ -115,7 +119,7 @@ struct Counted {
 }
 
 impl Counted {
-    fn package(package: Package) -> Self {
+    fn package(package: PackageGroup) -> Self {
         Counted {
             what: PACKAGE,
             name: package.name,

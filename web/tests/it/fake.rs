@@ -1,7 +1,7 @@
 //! A backend that is made up: documents in memory, frames through `schema`, and faults on demand.
 
 use crate::catalog;
-use frontend::{Backend, Stream};
+use frontend::{Backend, Socket};
 use schema::frame::{Decoder, Kind};
 use schema::message::{
     Batch, End, Estimate, Expr, Failure, FailureKind, Field, FileRange, FileReply, FileRequest,
@@ -127,7 +127,7 @@ impl Fake {
 
     pub(crate) fn backend(self: &Arc<Self>) -> Backend {
         let fake = Arc::clone(self);
-        Backend::new(self.name.clone(), move || fake.connect().map(Stream::Unix))
+        Backend::new(self.name.clone(), move || fake.connect().map(Socket::Unix))
     }
 
     fn connect(self: &Arc<Self>) -> io::Result<UnixStream> {

@@ -1,7 +1,7 @@
 //! Addresses within the site.
 
 use crate::render::visible;
-use frontend::filter;
+use frontend::query::filter;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use schema::message::Field;
 

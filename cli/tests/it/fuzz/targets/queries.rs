@@ -1,7 +1,8 @@
 //! What people type: this program's language, whole strings, filters, and that of Debian Code Search.
 
 use frontend::query::dcs;
-use frontend::{BadQuery, Parsed, Query, Typed, filter};
+use frontend::query::filter;
+use frontend::{BadQuery, Parsed, Query, QueryInput};
 use schema::message::{Field, Syntax};
 
 /// Longer queries take longer, and say nothing new.
@@ -41,11 +42,11 @@ fn parse(language: u8, q: &str, filters: &[(Field, &str)]) -> Result<Parsed, Bad
     } else {
         filters
     };
-    Query::parse(&Typed {
+    Query::parse(&QueryInput {
         q,
         mode,
         filters,
-        ..Typed::default()
+        ..QueryInput::default()
     })
 }
 
@@ -72,9 +73,9 @@ fn check_places(q: &str, parsed: &Parsed) {
 
 fn check_again(query: &Query) {
     let text = query.interpreted_as();
-    let typed = Typed {
+    let typed = QueryInput {
         q: &text,
-        ..Typed::default()
+        ..QueryInput::default()
     };
     let again = Query::parse(&typed).unwrap_or_else(|bad| panic!("{text:?}: {bad:?}"));
     let of = |query: &Query| (query.expr().clone(), query.names(), query.limit());

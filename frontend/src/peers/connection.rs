@@ -1,6 +1,6 @@
 //! One connection: frames out, bytes in, and the reasons why it is lost.
 
-use super::Stream;
+use super::backend::Socket;
 use crate::query::BadQuery;
 use crate::run::{Event, Fault};
 use crate::spool::SpoolError;
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant, SystemTime};
 /// Why there is no (more) answer on a connection, in words for the person who reads the page. The
 /// backend's name stands before them.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Lost {
+pub(crate) enum PeerError {
     #[error("{}", words(.0))]
     Unreachable(io::Error),
     #[error("the connection broke: {}", words(.0))]
@@ -58,40 +58,42 @@ fn words(error: &io::Error) -> String {
     }
 }
 
-impl Lost {
+impl PeerError {
     /// The reason in one word, of which there are few: for counting.
     pub(crate) fn label(&self) -> &'static str {
         match self {
-            Lost::Unreachable(_) => "unreachable",
-            Lost::Broken(_) => "broken",
-            Lost::Closed | Lost::Garbage(frame::FrameError::Truncated) => "closed",
-            Lost::Silent(_) => "silent",
-            Lost::Garbage(frame::FrameError::Checksum) => "checksum",
-            Lost::Garbage(_) => "frame",
-            Lost::Message(_) => "message",
-            Lost::Unexpected(_) => "out_of_place",
-            Lost::Protocol(_) => "protocol",
-            Lost::Fault(_) => "account",
-            Lost::Failed(_) => "failed",
-            Lost::Stale(_) => "stale",
-            Lost::Refused(_) => "refused",
-            Lost::Spool(_) => "spool",
-            Lost::Heavy => "heavy",
-            Lost::Deadline(_) => "deadline",
-            Lost::Stopped => "stopped",
+            PeerError::Unreachable(_) => "unreachable",
+            PeerError::Broken(_) => "broken",
+            PeerError::Closed | PeerError::Garbage(frame::FrameError::Truncated) => "closed",
+            PeerError::Silent(_) => "silent",
+            PeerError::Garbage(frame::FrameError::Checksum) => "checksum",
+            PeerError::Garbage(_) => "frame",
+            PeerError::Message(_) => "message",
+            PeerError::Unexpected(_) => "out_of_place",
+            PeerError::Protocol(_) => "protocol",
+            PeerError::Fault(_) => "account",
+            PeerError::Failed(_) => "failed",
+            PeerError::Stale(_) => "stale",
+            PeerError::Refused(_) => "refused",
+            PeerError::Spool(_) => "spool",
+            PeerError::Heavy => "heavy",
+            PeerError::Deadline(_) => "deadline",
+            PeerError::Stopped => "stopped",
         }
     }
 
     /// There is nothing more to read.
     pub(crate) fn closed(decoder: &Decoder) -> Self {
-        decoder.finish().map_or_else(Lost::from, |()| Lost::Closed)
+        decoder
+            .finish()
+            .map_or_else(PeerError::from, |()| PeerError::Closed)
     }
 
     /// What it means for the run.
     pub(crate) fn into_event(self, at: SystemTime) -> Event {
         match self {
-            Lost::Refused(bad) => Event::Refused(bad),
-            Lost::Heavy => Event::Heavy,
+            PeerError::Refused(bad) => Event::Refused(bad),
+            PeerError::Heavy => Event::Heavy,
             lost => Event::Lost {
                 reason: lost.to_string(),
                 at,
@@ -102,7 +104,10 @@ impl Lost {
     /// Counts a request that is lost: not one that was refused as it had to be, or that nobody
     /// wants an answer to.
     pub(crate) fn count(&self) {
-        if matches!(self, Lost::Refused(_) | Lost::Stopped | Lost::Heavy) {
+        if matches!(
+            self,
+            PeerError::Refused(_) | PeerError::Stopped | PeerError::Heavy
+        ) {
             return;
         }
         metrics::counter!("trawl_frontend_streams_lost_total", "reason" => self.label())
@@ -112,23 +117,23 @@ impl Lost {
     /// By what the backend said.
     pub(crate) fn by(failure: Failure) -> Self {
         match failure.kind {
-            FailureKind::BadQuery => Lost::Refused(BadQuery {
+            FailureKind::BadQuery => PeerError::Refused(BadQuery {
                 at: failure.offset.map(|offset| offset as usize),
                 atom: failure.atom.map(|atom| atom as usize),
                 hint: Some(failure.hint).filter(|hint| !hint.is_empty()),
                 ..BadQuery::new(failure.message)
             }),
-            FailureKind::StaleShards => Lost::Stale(failure.message),
-            FailureKind::Heavy => Lost::Heavy,
-            FailureKind::Deadline => Lost::Deadline(failure.message),
-            FailureKind::Unavailable | FailureKind::Protocol => Lost::Failed(failure.message),
+            FailureKind::StaleShards => PeerError::Stale(failure.message),
+            FailureKind::Heavy => PeerError::Heavy,
+            FailureKind::Deadline => PeerError::Deadline(failure.message),
+            FailureKind::Unavailable | FailureKind::Protocol => PeerError::Failed(failure.message),
         }
     }
 }
 
 /// A connection with the bytes that have arrived on it.
 pub(crate) struct Connection {
-    stream: Arc<Stream>,
+    stream: Arc<Socket>,
     pub(crate) decoder: Decoder,
     silence_max: Duration,
     /// When the last whole frame came, or the connection was taken up.
@@ -136,8 +141,8 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    pub(crate) fn new(stream: Stream, silence_max: Duration) -> Result<Self, Lost> {
-        stream.set_timeout(silence_max).map_err(Lost::Broken)?;
+    pub(crate) fn new(stream: Socket, silence_max: Duration) -> Result<Self, PeerError> {
+        stream.set_timeout(silence_max).map_err(PeerError::Broken)?;
         Ok(Connection {
             stream: Arc::new(stream),
             decoder: Decoder::new(),
@@ -147,7 +152,7 @@ impl Connection {
     }
 
     /// For whoever may have to end the connection from another thread.
-    pub(crate) fn stream(&self) -> Arc<Stream> {
+    pub(crate) fn stream(&self) -> Arc<Socket> {
         Arc::clone(&self.stream)
     }
 
@@ -161,8 +166,8 @@ impl Connection {
         self.heard.elapsed()
     }
 
-    pub(crate) fn send(&mut self, frame: &[u8]) -> Result<(), Lost> {
-        (&*self.stream).write_all(frame).map_err(Lost::Broken)
+    pub(crate) fn send(&mut self, frame: &[u8]) -> Result<(), PeerError> {
+        (&*self.stream).write_all(frame).map_err(PeerError::Broken)
     }
 
     /// Whether nothing stands behind an answer but greetings, which backends send in the same write.
@@ -177,13 +182,13 @@ impl Connection {
     }
 
     /// Reads once. Bytes that trickle without ever making a frame count as silence.
-    pub(crate) fn fill(&mut self) -> Result<(), Lost> {
+    pub(crate) fn fill(&mut self) -> Result<(), PeerError> {
         if self.age() > self.silence_max {
-            return Err(Lost::Silent(self.silence_max));
+            return Err(PeerError::Silent(self.silence_max));
         }
         loop {
             match (&*self.stream).read(self.decoder.space()) {
-                Ok(0) => return Err(Lost::closed(&self.decoder)),
+                Ok(0) => return Err(PeerError::closed(&self.decoder)),
                 Ok(bytes) => {
                     self.decoder.filled(bytes);
                     return Ok(());
@@ -191,9 +196,9 @@ impl Connection {
                 Err(error) => match error.kind() {
                     io::ErrorKind::Interrupted => {}
                     io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
-                        return Err(Lost::Silent(self.silence_max));
+                        return Err(PeerError::Silent(self.silence_max));
                     }
-                    _ => return Err(Lost::Broken(error)),
+                    _ => return Err(PeerError::Broken(error)),
                 },
             }
         }
@@ -202,8 +207,8 @@ impl Connection {
     /// The next frame that is not a HELLO, given to `take`.
     pub(crate) fn next<T>(
         &mut self,
-        take: impl FnOnce(Kind, &[u8]) -> Result<T, Lost>,
-    ) -> Result<T, Lost> {
+        take: impl FnOnce(Kind, &[u8]) -> Result<T, PeerError>,
+    ) -> Result<T, PeerError> {
         loop {
             while let Some(frame) = self.decoder.decode()? {
                 match frame.kind {
@@ -217,10 +222,10 @@ impl Connection {
 }
 
 /// Reads a HELLO, which must be of our protocol.
-pub(crate) fn hello(payload: &[u8]) -> Result<Hello, Lost> {
+pub(crate) fn hello(payload: &[u8]) -> Result<Hello, PeerError> {
     let hello = Hello::decode(payload)?;
     if hello.protocol != PROTOCOL {
-        return Err(Lost::Protocol(hello.protocol));
+        return Err(PeerError::Protocol(hello.protocol));
     }
     Ok(hello)
 }

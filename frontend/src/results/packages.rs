@@ -15,15 +15,15 @@
 //!
 //! So a page by package is a slice of the records, and nothing of it is kept in memory.
 
-use crate::page::PER_PACKAGE_MAX;
-use crate::rank::StringPool;
-use crate::spool::{Blob, Held, RunSpool, SpoolError};
+use crate::order::StringPool;
+use crate::results::page::PER_PACKAGE_MAX;
+use crate::spool::{Blob, OpenFile, ResultFiles, SpoolError};
 use std::ops::Range;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// A package with matches.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Package {
+pub struct PackageGroup {
     /// Its name, as its directory was named.
     pub name: Vec<u8>,
     /// How many matches it has.
@@ -34,7 +34,7 @@ pub struct Package {
 
 #[derive(Clone, Copy, Debug, Default, FromBytes, Immutable, IntoBytes, KnownLayout)]
 #[repr(C)]
-struct Record {
+struct PackageRecord {
     name: u64,
     name_bytes: u32,
     places: u32,
@@ -44,9 +44,9 @@ struct Record {
     zero: u32,
 }
 
-const RECORD_BYTES: usize = size_of::<Record>();
+const RECORD_BYTES: usize = size_of::<PackageRecord>();
 
-impl Record {
+impl PackageRecord {
     /// Takes a place in the order, when it is one of the first.
     fn push(&mut self, place: u64) {
         if let Some(first) = self.first.get_mut(self.places as usize) {
@@ -62,17 +62,17 @@ impl Record {
 
 /// Counts matches by package while they are put in order.
 #[derive(Debug)]
-pub(crate) struct Tally {
+pub(crate) struct PackageTally {
     /// By the package's id, its place among the records, from 1; 0: none yet.
     places: Vec<u32>,
     /// With the package's id.
-    records: Vec<(u32, Record)>,
+    records: Vec<(u32, PackageRecord)>,
 }
 
-impl Tally {
+impl PackageTally {
     /// Of packages whose ids are below this.
-    pub(crate) fn new(packages: usize) -> Tally {
-        Tally {
+    pub(crate) fn new(packages: usize) -> PackageTally {
+        PackageTally {
             places: vec![0; packages],
             records: Vec::new(),
         }
@@ -86,7 +86,7 @@ impl Tally {
     }
 
     /// Takes what was counted of the matches that come next, of which the first is number `start`.
-    pub(crate) fn append(&mut self, next: &Tally, start: u64) {
+    pub(crate) fn append(&mut self, next: &PackageTally, start: u64) {
         for (package, counted) in &next.records {
             let record = self.record(*package);
             record.total += counted.total;
@@ -95,17 +95,21 @@ impl Tally {
         }
     }
 
-    fn record(&mut self, package: u32) -> &mut Record {
+    fn record(&mut self, package: u32) -> &mut PackageRecord {
         let place = &mut self.places[package as usize];
         if *place == 0 {
-            self.records.push((package, Record::default()));
+            self.records.push((package, PackageRecord::default()));
             *place = self.records.len() as u32;
         }
         &mut self.records[*place as usize - 1].1
     }
 
     /// Writes the file, and says how many packages are in it.
-    pub(crate) fn finish(mut self, names: &StringPool, to: &RunSpool) -> Result<u32, SpoolError> {
+    pub(crate) fn finish(
+        mut self,
+        names: &StringPool,
+        to: &ResultFiles,
+    ) -> Result<u32, SpoolError> {
         let mut bytes = Vec::with_capacity(self.records.len() * RECORD_BYTES);
         let mut all_names = Vec::new();
         for (package, record) in &mut self.records {
@@ -127,10 +131,10 @@ pub(crate) fn read(
     blob: &Blob,
     count: u32,
     range: Range<usize>,
-) -> Result<Vec<Package>, SpoolError> {
+) -> Result<Vec<PackageGroup>, SpoolError> {
     let start = (range.start * RECORD_BYTES) as u64;
-    let mut records = vec![Record::default(); range.len()];
-    let mut file = Held::default();
+    let mut records = vec![PackageRecord::default(); range.len()];
+    let mut file = OpenFile::default();
     fill(blob, records.as_mut_bytes(), start, &mut file)?;
     let (Some(first), Some(last)) = (records.first(), records.last()) else {
         return Ok(Vec::new());
@@ -143,11 +147,11 @@ pub(crate) fn read(
     let mut names = vec![0; (names_end - names_start) as usize];
     let base = u64::from(count) * RECORD_BYTES as u64;
     fill(blob, &mut names, base + names_start, &mut file)?;
-    let package = |record: &Record| {
+    let package = |record: &PackageRecord| {
         let at = usize::try_from(record.name.checked_sub(names_start)?).ok()?;
         let name = names.get(at..)?.get(..record.name_bytes as usize)?;
         let is_whole = record.checksum == record.checksum(name);
-        is_whole.then(|| Package {
+        is_whole.then(|| PackageGroup {
             name: name.to_vec(),
             total: record.total,
             first: record.first[..record.places as usize].to_vec(),
@@ -157,7 +161,7 @@ pub(crate) fn read(
     packages.ok_or_else(|| blob.corrupt(start))
 }
 
-fn fill(blob: &Blob, space: &mut [u8], offset: u64, file: &mut Held) -> Result<(), SpoolError> {
+fn fill(blob: &Blob, space: &mut [u8], offset: u64, file: &mut OpenFile) -> Result<(), SpoolError> {
     let read = blob.read_at(space, offset, file)?;
     match read == space.len() {
         true => Ok(()),

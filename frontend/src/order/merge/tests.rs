@@ -1,5 +1,5 @@
 use super::*;
-use crate::rank::{Origin, sort};
+use crate::order::pointer::{Origin, sort};
 use proptest::prelude::*;
 use schema::order::path_hash;
 
@@ -18,12 +18,12 @@ impl Sorted<String> for std::vec::IntoIter<Pointer> {
 #[derive(Clone, Debug)]
 struct Match {
     rank: f32,
-    document: Document,
+    document: DocumentName,
     line: u32,
 }
 
 /// The pointers of matches, scattered over `backends`, one frame each, with hashes by `hash`.
-fn pointers(matches: &[Match], backends: u16, hash: impl Fn(&Document) -> u64) -> Vec<Pointer> {
+fn pointers(matches: &[Match], backends: u16, hash: impl Fn(&DocumentName) -> u64) -> Vec<Pointer> {
     let pointer = |(index, each): (u32, &Match)| {
         let origin = Origin {
             hash: hash(&each.document),
@@ -41,7 +41,7 @@ fn merged(
     pointers: &[Pointer],
     sources: usize,
     continued: &[Continued],
-    document: impl FnMut(FrameAt) -> Result<Document, String>,
+    document: impl FnMut(FrameAt) -> Result<DocumentName, String>,
 ) -> Result<Vec<Pointer>, String> {
     let piece = pointers.len().div_ceil(sources).max(1);
     let sources: Vec<_> = pointers
@@ -81,7 +81,7 @@ proptest! {
         all in matches(), seed in any::<u64>(), backends in 1_u16..4, sources in 1_usize..9,
         collide in any::<bool>()
     ) {
-        let hash = |document: &Document| {
+        let hash = |document: &DocumentName| {
             if collide { 7 } else { path_hash(&document.0, &document.1) }
         };
         let mut expected = all.clone();

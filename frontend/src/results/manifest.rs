@@ -1,10 +1,8 @@
 //! An answer and the manifest that it is known by after a restart.
 
-use super::{Answer, Timings};
-use crate::assemble::Counts;
-use crate::assign::Known;
+use super::outcome::{CorpusSize, Counts, Explain, Outcome, Skipped, SkippedDocument, Timings};
+use super::search_result::SearchResult;
 use crate::query::Query;
-use crate::run::{Explain, Outcome, Skipped, SkippedDocument};
 use crate::spool::Recovered;
 use schema::message::{ShardEnd, Skip, SpoolManifest};
 use std::sync::Arc;
@@ -14,7 +12,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// Bytes of skipped documents that a manifest lists: half of what a frame may have.
 const SKIPPED_BYTES_MAX: usize = 512 << 10;
 
-impl Answer {
+impl SearchResult {
     /// The frame to be written when everything else is on the disk.
     pub(crate) fn manifest(&self) -> Vec<u8> {
         let explain = self.explain();
@@ -57,7 +55,7 @@ impl Answer {
     }
 
     /// The answer of an earlier process; `None` when its query is not one that this version accepts.
-    pub(crate) fn recover(recovered: Recovered) -> Option<Answer> {
+    pub(crate) fn recover(recovered: Recovered) -> Option<SearchResult> {
         let Recovered { id, run, manifest } = recovered;
         let query = Query::of(manifest.search).ok()?;
         if query.identity(&manifest.generation) != id {
@@ -69,11 +67,11 @@ impl Answer {
             path: skip.path,
             reason: skip.reason,
         });
-        Some(Answer {
+        Some(SearchResult {
             id,
             generation: manifest.generation,
             query,
-            known: Known {
+            known: CorpusSize {
                 shards: manifest.shards,
                 documents: manifest.shard_documents,
             },

@@ -32,7 +32,7 @@ pub const PER_DOCUMENT_MAX: usize = 5;
 
 /// A page of something that is counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Slice {
+pub struct PageRange {
     /// Its number.
     pub page: usize,
     /// Items on a full page.
@@ -53,12 +53,12 @@ pub struct PastTheEnd {
     pub last: usize,
 }
 
-impl Slice {
+impl PageRange {
     /// The page with number `page` of `total` items.
     ///
     /// # Panics
     /// When `per_page` is 0.
-    pub fn new(total: usize, page: usize, per_page: usize) -> Result<Slice, PastTheEnd> {
+    pub fn new(total: usize, page: usize, per_page: usize) -> Result<PageRange, PastTheEnd> {
         let pages = total.div_ceil(per_page).max(1);
         if page >= pages {
             return Err(PastTheEnd {
@@ -66,9 +66,9 @@ impl Slice {
                 last: pages - 1,
             });
         }
-        Ok(Slice {
+        Ok(PageRange {
             page,
-            ..Slice::from(total, page * per_page, per_page)
+            ..PageRange::from(total, page * per_page, per_page)
         })
     }
 
@@ -76,9 +76,9 @@ impl Slice {
     ///
     /// # Panics
     /// When `per_page` is 0.
-    pub fn from(total: usize, start: usize, per_page: usize) -> Slice {
+    pub fn from(total: usize, start: usize, per_page: usize) -> PageRange {
         let start = start.min(total);
-        Slice {
+        PageRange {
             page: start / per_page,
             per_page,
             pages: total.div_ceil(per_page).max(1),
@@ -95,23 +95,23 @@ mod tests {
     proptest! {
         #[test]
         fn pages_cover_everything_once(total in 0_usize..300, per_page in 1_usize..50) {
-            let pages = Slice::new(total, 0, per_page).unwrap().pages;
+            let pages = PageRange::new(total, 0, per_page).unwrap().pages;
             let mut next = 0;
             for page in 0..pages {
-                let slice = Slice::new(total, page, per_page).unwrap();
+                let slice = PageRange::new(total, page, per_page).unwrap();
                 prop_assert_eq!(slice.range.start, next);
                 next = slice.range.end;
             }
             prop_assert_eq!(next, total);
             let past = PastTheEnd { page: pages, last: pages - 1 };
-            prop_assert_eq!(Slice::new(total, pages, per_page), Err(past));
+            prop_assert_eq!(PageRange::new(total, pages, per_page), Err(past));
         }
     }
 
     #[test]
     fn an_empty_result_has_exactly_page_0() {
-        assert_eq!(Slice::new(0, 0, 10).unwrap().range, 0..0);
-        assert_eq!(Slice::new(0, 1, 10).unwrap_err().last, 0);
-        assert!(Slice::new(5, usize::MAX, 10).is_err());
+        assert_eq!(PageRange::new(0, 0, 10).unwrap().range, 0..0);
+        assert_eq!(PageRange::new(0, 1, 10).unwrap_err().last, 0);
+        assert!(PageRange::new(5, usize::MAX, 10).is_err());
     }
 }

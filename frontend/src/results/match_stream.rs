@@ -5,10 +5,9 @@
 //! **Invariant:** the matches of a document come in the order of its lines, and together; only one whose
 //! stream pauses within it for longer than [`HOLD_MAX`] comes in pieces.
 
-use crate::live::Live;
-use crate::matches::Match;
-use crate::rank::FrameAt;
-use crate::spool::{FrameReader, RunSpool, SpoolError};
+use super::matches::Match;
+use crate::order::FrameAt;
+use crate::spool::{FrameReader, ResultFiles, SpoolError};
 use schema::frame::Kind;
 use schema::message::BatchReader;
 use std::ops::ControlFlow;
@@ -21,7 +20,7 @@ const HOLD_MAX: Duration = Duration::from_millis(250);
 
 /// What comes of a run that is followed.
 #[derive(Debug)]
-pub enum Followed {
+pub enum MatchEvent {
     /// The matches of a document, or, when its stream pauses within it, of a part of one.
     Matches(Vec<Match>),
     /// There is no more for the moment.
@@ -29,16 +28,16 @@ pub enum Followed {
 }
 
 /// Reads on where it left off.
-pub struct Follower {
-    spool: Arc<RunSpool>,
+pub struct MatchStream {
+    spool: Arc<ResultFiles>,
     context_lines: u32,
-    streams: Vec<Stream>,
+    streams: Vec<StreamReader>,
     /// Whose turn it is to be read first.
     turn: usize,
 }
 
 /// What one backend has sent.
-struct Stream {
+struct StreamReader {
     /// The frame that comes next.
     next: FrameAt,
     /// The matches of the document that may go on, and since when there are no more of it.
@@ -46,17 +45,17 @@ struct Stream {
     since: Instant,
 }
 
-impl Follower {
-    pub(crate) fn new(live: &Live) -> Follower {
-        let stream = |backend| Stream {
+impl MatchStream {
+    pub(crate) fn new(spool: Arc<ResultFiles>, context_lines: u32) -> MatchStream {
+        let stream = |backend| StreamReader {
             next: (backend, 0),
             document: Vec::new(),
             since: Instant::now(),
         };
-        Follower {
-            spool: Arc::clone(&live.spool),
-            context_lines: live.query.context_lines(),
-            streams: (0..live.spool.backends()).map(stream).collect(),
+        MatchStream {
+            streams: (0..spool.backends()).map(stream).collect(),
+            spool,
+            context_lines,
             turn: 0,
         }
     }
@@ -88,10 +87,10 @@ impl Follower {
     }
 }
 
-impl Stream {
+impl StreamReader {
     fn read<B>(
         &mut self,
-        spool: &RunSpool,
+        spool: &ResultFiles,
         context_lines: u32,
         has_ended: bool,
         each: &mut impl FnMut(Vec<Match>) -> ControlFlow<B>,
@@ -112,7 +111,7 @@ impl Stream {
         }
     }
 
-    fn has_more(&self, spool: &RunSpool) -> bool {
+    fn has_more(&self, spool: &ResultFiles) -> bool {
         let (backend, at) = self.next;
         at < spool.received(backend)
     }
@@ -137,7 +136,7 @@ impl Stream {
     fn frame(
         &mut self,
         reader: &mut FrameReader<'_>,
-        spool: &RunSpool,
+        spool: &ResultFiles,
         context_lines: u32,
     ) -> Result<Vec<Match>, SpoolError> {
         let place = self.next;

@@ -1,24 +1,4 @@
-//! The backends, and the connections to them.
-//!
-//! A [`Backend`] is a name and a way to connect. The frontend holds one standing connection to each
-//! ([`Peer`]), on which it hears which shards the backend serves and that it is alive; a query or
-//! a request for a file or a list has a connection of its own for its time, taken from the idle ones when
-//! there is one.
-//! Sockets block and have threads of their own: a stream is one loop that reads, walks frames and
-//! writes, and never waits for anything but its socket and the disk.
-
-mod connection;
-mod request;
-mod search;
-mod standing;
-mod walk;
-
-pub(crate) use connection::Lost;
-pub(crate) use request::{Request, request};
-pub(crate) use search::receive;
-pub(crate) use standing::{Link, Peer};
-#[cfg(test)]
-pub(crate) use walk::{Now, Place, Walk, Walked};
+//! A backend's name and how to connect to it.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream, ToSocketAddrs};
@@ -30,13 +10,13 @@ use std::time::Duration;
 const CONNECT_MAX: Duration = Duration::from_secs(2);
 
 /// Makes a connection to a backend.
-type Dial = Arc<dyn Fn() -> io::Result<Stream> + Send + Sync>;
+type Dial = Arc<dyn Fn() -> io::Result<Socket> + Send + Sync>;
 
 /// A backend: what to call it, and how to reach it.
 #[derive(Clone)]
 pub struct Backend {
     name: String,
-    dial: Dial,
+    pub(super) dial: Dial,
 }
 
 impl std::fmt::Debug for Backend {
@@ -49,7 +29,7 @@ impl Backend {
     /// A backend that `dial` connects to, each time with a new connection.
     pub fn new(
         name: impl Into<String>,
-        dial: impl Fn() -> io::Result<Stream> + Send + Sync + 'static,
+        dial: impl Fn() -> io::Result<Socket> + Send + Sync + 'static,
     ) -> Backend {
         Backend {
             name: name.into(),
@@ -70,13 +50,13 @@ impl Backend {
 }
 
 /// Tries each address that the name stands for.
-fn connect(address: &str) -> io::Result<Stream> {
+fn connect(address: &str) -> io::Result<Socket> {
     let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
     for address in address.to_socket_addrs()? {
         match TcpStream::connect_timeout(&address, CONNECT_MAX) {
             Ok(stream) => {
                 stream.set_nodelay(true)?;
-                return Ok(Stream::Tcp(stream));
+                return Ok(Socket::Tcp(stream));
             }
             Err(error) => last = error,
         }
@@ -86,23 +66,23 @@ fn connect(address: &str) -> io::Result<Stream> {
 
 /// A blocking connection to a backend.
 #[derive(Debug)]
-pub enum Stream {
+pub enum Socket {
     /// To another machine or process.
     Tcp(TcpStream),
     /// Within this machine, or this process.
     Unix(UnixStream),
 }
 
-impl Stream {
+impl Socket {
     /// Bounds the time that one read or write may take.
     pub fn set_timeout(&self, timeout: Duration) -> io::Result<()> {
         let timeout = Some(timeout);
         match self {
-            Stream::Tcp(stream) => {
+            Socket::Tcp(stream) => {
                 stream.set_read_timeout(timeout)?;
                 stream.set_write_timeout(timeout)
             }
-            Stream::Unix(stream) => {
+            Socket::Unix(stream) => {
                 stream.set_read_timeout(timeout)?;
                 stream.set_write_timeout(timeout)
             }
@@ -113,26 +93,26 @@ impl Stream {
     pub fn shutdown(&self) {
         // Fails when the other side was faster, which is just as well.
         let _ = match self {
-            Stream::Tcp(stream) => stream.shutdown(Shutdown::Both),
-            Stream::Unix(stream) => stream.shutdown(Shutdown::Both),
+            Socket::Tcp(stream) => stream.shutdown(Shutdown::Both),
+            Socket::Unix(stream) => stream.shutdown(Shutdown::Both),
         };
     }
 }
 
-impl Read for &Stream {
+impl Read for &Socket {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
-            Stream::Tcp(stream) => (&mut &*stream).read(buffer),
-            Stream::Unix(stream) => (&mut &*stream).read(buffer),
+            Socket::Tcp(stream) => (&mut &*stream).read(buffer),
+            Socket::Unix(stream) => (&mut &*stream).read(buffer),
         }
     }
 }
 
-impl Write for &Stream {
+impl Write for &Socket {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Stream::Tcp(stream) => (&mut &*stream).write(bytes),
-            Stream::Unix(stream) => (&mut &*stream).write(bytes),
+            Socket::Tcp(stream) => (&mut &*stream).write(bytes),
+            Socket::Unix(stream) => (&mut &*stream).write(bytes),
         }
     }
 

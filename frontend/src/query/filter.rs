@@ -7,13 +7,13 @@
 //! regular expression that begins with one says so with a backslash: `\-x`. A language and an
 //! extension are always exact. Which languages there are is for a backend to say.
 
-mod shown;
+mod render;
 
-pub(crate) use shown::in_query;
-pub use shown::{interpreted_as, typed};
+pub(crate) use render::in_query;
+pub use render::{interpreted_as, typed};
 
 use crate::query::lex::{Flags, Lexer};
-use crate::query::{BadQuery, Text, check_syntax};
+use crate::query::{BadQuery, SourceText, check_syntax};
 use schema::message::{Expr, Field, Filter, Reading};
 
 /// The fields and what they are called, in the order in which filters are shown.
@@ -53,7 +53,10 @@ pub fn parse(field: Field, typed: &str) -> Result<Expr, BadQuery> {
 }
 
 /// The same, unchecked: where its text was typed, and whether it is negated.
-pub(crate) fn parse_alone(field: Field, typed: &str) -> Result<(Filter, Text, bool), BadQuery> {
+pub(crate) fn parse_alone(
+    field: Field,
+    typed: &str,
+) -> Result<(Filter, SourceText, bool), BadQuery> {
     let negated = typed.starts_with('-');
     let mut lexer = Lexer::new(typed);
     (lexer.at, lexer.whole) = (usize::from(negated), true);
@@ -65,7 +68,7 @@ pub(crate) fn parse_alone(field: Field, typed: &str) -> Result<(Filter, Text, bo
 }
 
 /// Reads a value, which may be nothing.
-pub(crate) fn read(field: Field, lexer: &mut Lexer<'_>) -> Result<(Filter, Text), BadQuery> {
+pub(crate) fn read(field: Field, lexer: &mut Lexer<'_>) -> Result<(Filter, SourceText), BadQuery> {
     let is_name = is_name(field);
     let marked = match lexer.rest() {
         rest if rest.starts_with('=') => Some((Reading::Exact, 1)),
@@ -106,7 +109,12 @@ pub(crate) fn read(field: Field, lexer: &mut Lexer<'_>) -> Result<(Filter, Text)
 }
 
 /// A filter has no flags but those that stand within a regular expression as well.
-fn with_flags(text: Text, flags: Flags, reading: Reading, at: usize) -> Result<Text, BadQuery> {
+fn with_flags(
+    text: SourceText,
+    flags: Flags,
+    reading: Reading,
+    at: usize,
+) -> Result<SourceText, BadQuery> {
     match flags.ignore_case {
         _ if flags.word => Err(BadQuery::new("a filter has no flag w")
             .at(at)
@@ -119,7 +127,7 @@ fn with_flags(text: Text, flags: Flags, reading: Reading, at: usize) -> Result<T
     }
 }
 
-fn bare(lexer: &mut Lexer<'_>) -> (Text, Reading) {
+fn bare(lexer: &mut Lexer<'_>) -> (SourceText, Reading) {
     let (text, _) = lexer.bare(true);
     let reading = match is_glob(text.as_str()) {
         true => Reading::Glob,

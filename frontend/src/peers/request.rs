@@ -1,7 +1,7 @@
 //! A request that one frame answers: for a part of a document, or for a list.
 
-use super::Peer;
-use super::connection::{Connection, Lost};
+use super::connection::{Connection, PeerError};
+use super::peer::Peer;
 use schema::frame::Kind;
 use schema::message::{self, Failure, FileReply, FileRequest, ListReply, ListRequest};
 
@@ -46,7 +46,7 @@ impl Request for ListRequest {
 /// Asks one backend with a request's frame. An idle connection may have died without a word, so a
 /// request that fails on one is made again on a new connection; it has no effects that could happen
 /// twice.
-pub(crate) fn request<R: Request>(peer: &Peer, frame: &[u8]) -> Result<R::Reply, Lost> {
+pub(crate) fn request<R: Request>(peer: &Peer, frame: &[u8]) -> Result<R::Reply, PeerError> {
     if let Some(connection) = peer.take_idle()
         && let Ok(reply) = ask::<R>(peer, connection, frame)
     {
@@ -55,19 +55,19 @@ pub(crate) fn request<R: Request>(peer: &Peer, frame: &[u8]) -> Result<R::Reply,
     let asked = peer
         .dial()
         .and_then(|connection| ask::<R>(peer, connection, frame));
-    asked.inspect_err(Lost::count)
+    asked.inspect_err(PeerError::count)
 }
 
 fn ask<R: Request>(
     peer: &Peer,
     mut connection: Connection,
     frame: &[u8],
-) -> Result<R::Reply, Lost> {
+) -> Result<R::Reply, PeerError> {
     connection.send(frame)?;
     let reply = connection.next(|kind, payload| match kind {
         kind if kind == R::KIND => Ok(Ok(R::decode(payload)?)),
-        Kind::Error => Ok(Err(Lost::by(Failure::decode(payload)?))),
-        other => Err(Lost::Unexpected(other)),
+        Kind::Error => Ok(Err(PeerError::by(Failure::decode(payload)?))),
+        other => Err(PeerError::Unexpected(other)),
     })?;
     peer.put_idle(connection);
     reply

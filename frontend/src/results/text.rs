@@ -1,13 +1,14 @@
 //! All matches of an answer as text, straight from their frames.
 //!
 //! Text is what an export of millions of matches is made of, so it does not go through
-//! [`Match`](crate::matches::Match): a chunk of the order is one buffer, filled frame by frame in the
+//! [`Match`](super::matches::Match): a chunk of the order is one buffer, filled frame by frame in the
 //! spool's order, and then put into that of the answer. Chunks are made side by side and handed out
 //! one after the other.
 
-use super::{Answer, Place, in_spool_order};
-use crate::rank::Pointer;
-use crate::spool::{RunSpool, SpoolError};
+use super::SearchResult;
+use super::read::{LinePosition, in_spool_order};
+use crate::order::Pointer;
+use crate::spool::{ResultFiles, SpoolError};
 use schema::message::{BatchReader, BatchView, LineView};
 use std::sync::mpsc;
 use std::thread;
@@ -26,9 +27,9 @@ const CHUNK_LEN_MIN: usize = 1000;
 /// Threads that make chunks. More do not make the writing of their output faster.
 const THREADS_MAX: usize = 4;
 
-/// A match as [`Match::write_text`](crate::matches::Match::write_text) has it.
+/// A match as [`Match::write_text`](super::matches::Match::write_text) has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Text<'a> {
+pub struct MatchText<'a> {
     /// Its place in the order.
     pub index: usize,
     /// The bytes.
@@ -37,9 +38,9 @@ pub struct Text<'a> {
     pub whole: bool,
 }
 
-/// Texts of a range of the order, one after the other.
+/// MatchTexts of a range of the order, one after the other.
 #[derive(Debug)]
-pub struct Texts {
+pub struct MatchTexts {
     first: usize,
     bytes: Vec<u8>,
     ends: Vec<End>,
@@ -52,14 +53,14 @@ struct End {
     whole: bool,
 }
 
-impl Texts {
-    /// Text by text.
-    pub fn iter(&self) -> impl Iterator<Item = Text<'_>> {
+impl MatchTexts {
+    /// MatchText by text.
+    pub fn iter(&self) -> impl Iterator<Item = MatchText<'_>> {
         let mut start = 0;
         (self.first..).zip(&self.ends).map(move |(index, end)| {
             let bytes = &self.bytes[start..end.at as usize];
             start = end.at as usize;
-            Text {
+            MatchText {
                 index,
                 bytes,
                 whole: end.whole,
@@ -73,57 +74,59 @@ impl Texts {
     }
 }
 
-/// Calls `each` with the texts of all matches of `answer`, in order. Ends early with an error of
-/// the spool, or of `each`.
-pub(super) fn for_each<E: From<SpoolError>>(
-    answer: &Answer,
-    mut each: impl FnMut(Texts) -> Result<(), E>,
-) -> Result<(), E> {
-    let least = answer.len().div_ceil(chunk_len_max(answer));
-    let threads = match least {
-        // Asking the system how many processors there are takes longer than a small answer.
-        0 | 1 => 1,
-        _ => thread::available_parallelism().map_or(1, |count| count.get().min(THREADS_MAX)),
-    };
-    // As many for each thread.
-    let chunk_len = answer
-        .len()
-        .div_ceil(least.next_multiple_of(threads).max(1))
-        .max(1);
-    let chunks = answer.len().div_ceil(chunk_len);
-    let threads = threads.min(chunks);
-    let read = |scratch: &mut Scratch, chunk: usize| {
-        let first = chunk * chunk_len;
-        let pointers = answer.pointers(first..answer.len().min(first + chunk_len))?;
-        scratch.read(&answer.spool, &pointers)?;
-        Ok(scratch.in_order(first))
-    };
-    if threads < 2 {
-        let mut scratch = Scratch::default();
-        return (0..chunks).try_for_each(|chunk| each(read(&mut scratch, chunk)?));
-    }
-    thread::scope(|scope| {
-        let made: Vec<mpsc::Receiver<_>> = (0..threads)
-            .map(|thread| {
-                let (sender, receiver) = mpsc::sync_channel(0);
-                scope.spawn(move || {
-                    let mut scratch = Scratch::default();
-                    let mut chunks = (thread..chunks).step_by(threads);
-                    // Fails when nobody wants more.
-                    chunks.try_for_each(|chunk| sender.send(read(&mut scratch, chunk)))
-                });
-                receiver
+impl SearchResult {
+    /// Calls `each` with all matches as text, in order, some megabytes at a time. Blocks on the
+    /// disk. The first error of `each` or of the spool ends it.
+    pub fn for_each_text<E: From<SpoolError>>(
+        &self,
+        mut each: impl FnMut(MatchTexts) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let least = self.len().div_ceil(chunk_len_max(self));
+        let threads = match least {
+            // Asking the system how many processors there are takes longer than a small self.
+            0 | 1 => 1,
+            _ => thread::available_parallelism().map_or(1, |count| count.get().min(THREADS_MAX)),
+        };
+        // As many for each thread.
+        let chunk_len = self
+            .len()
+            .div_ceil(least.next_multiple_of(threads).max(1))
+            .max(1);
+        let chunks = self.len().div_ceil(chunk_len);
+        let threads = threads.min(chunks);
+        let read = |scratch: &mut Scratch, chunk: usize| {
+            let first = chunk * chunk_len;
+            let pointers = self.pointers(first..self.len().min(first + chunk_len))?;
+            scratch.read(&self.spool, &pointers)?;
+            Ok(scratch.in_order(first))
+        };
+        if threads < 2 {
+            let mut scratch = Scratch::default();
+            return (0..chunks).try_for_each(|chunk| each(read(&mut scratch, chunk)?));
+        }
+        thread::scope(|scope| {
+            let made: Vec<mpsc::Receiver<_>> = (0..threads)
+                .map(|thread| {
+                    let (sender, receiver) = mpsc::sync_channel(0);
+                    scope.spawn(move || {
+                        let mut scratch = Scratch::default();
+                        let mut chunks = (thread..chunks).step_by(threads);
+                        // Fails when nobody wants more.
+                        chunks.try_for_each(|chunk| sender.send(read(&mut scratch, chunk)))
+                    });
+                    receiver
+                })
+                .collect();
+            (0..chunks).try_for_each(|chunk| {
+                let texts = made[chunk % threads].recv();
+                each(texts.expect("a thread makes all its chunks, or panics with its scope")?)
             })
-            .collect();
-        (0..chunks).try_for_each(|chunk| {
-            let texts = made[chunk % threads].recv();
-            each(texts.expect("a thread makes all its chunks, or panics with its scope")?)
         })
-    })
+    }
 }
 
 /// The order jumps from frame to frame, so larger chunks read each frame less often.
-fn chunk_len_max(answer: &Answer) -> usize {
+fn chunk_len_max(answer: &SearchResult) -> usize {
     let spooled = answer.spool.frame_bytes() as usize / answer.len().max(1);
     (CHUNK_BYTES / (NAMES_BYTES + spooled)).max(CHUNK_LEN_MIN)
 }
@@ -145,7 +148,7 @@ struct Slot {
 }
 
 impl Scratch {
-    fn read(&mut self, spool: &RunSpool, pointers: &[Pointer]) -> Result<(), SpoolError> {
+    fn read(&mut self, spool: &ResultFiles, pointers: &[Pointer]) -> Result<(), SpoolError> {
         self.bytes.clear();
         self.slots.clear();
         self.slots.resize(pointers.len(), Slot::default());
@@ -168,7 +171,7 @@ impl Scratch {
 
     /// Adds the matches `group`, which are of this batch and ascend by line; `None` when the batch
     /// has no such lines.
-    fn add(&mut self, batch: &BatchView<'_>, name: &[u8], group: &[Place]) -> Option<()> {
+    fn add(&mut self, batch: &BatchView<'_>, name: &[u8], group: &[LinePosition]) -> Option<()> {
         let mut lines = (0_u32..).zip(batch.lines());
         for place in group {
             let (_, line) = lines.find(|(index, _)| *index == place.index())?;
@@ -208,7 +211,7 @@ impl Scratch {
     }
 
     /// The texts one after the other, of which the first has the index `first`.
-    fn in_order(&self, first: usize) -> Texts {
+    fn in_order(&self, first: usize) -> MatchTexts {
         let mut bytes = Vec::with_capacity(self.bytes.len());
         let end = |slot: &Slot| {
             bytes.extend_from_slice(&self.bytes[slot.start as usize..slot.end as usize]);
@@ -218,7 +221,7 @@ impl Scratch {
             }
         };
         let ends = self.slots.iter().map(end).collect();
-        Texts { first, bytes, ends }
+        MatchTexts { first, bytes, ends }
     }
 }
 

@@ -4,14 +4,15 @@
 //! lost backend announced before is missing, unless another one serves it too; of one that never
 //! announced anything, nobody knows what is missing, and the answer says just that.
 
-use crate::query::generation;
-use crate::run::{Assignment, Missing, ShardId};
-use std::collections::{HashMap, HashSet};
+use crate::results::{CorpusSize, Missing, ShardId};
+use fnv::FnvHasher;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::hash::Hasher;
 use std::time::SystemTime;
 
 /// What is known of a backend.
 #[derive(Clone, Debug)]
-pub(crate) struct Peer {
+pub(crate) struct PeerShards {
     /// Its place among the backends.
     pub(crate) number: usize,
     pub(crate) name: String,
@@ -23,33 +24,33 @@ pub(crate) struct Peer {
 
 /// What a query is to do.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Plan {
+pub(crate) struct ShardRouting {
     /// Names the set of all shards that are known of.
     pub(crate) generation: String,
     /// By the backend's number.
     pub(crate) assignments: Vec<(usize, Assignment)>,
     pub(crate) missing: Vec<Missing>,
     /// All that is known of, whoever is there.
-    pub(crate) known: Known,
+    pub(crate) known: CorpusSize,
 }
 
-/// How much there is to search.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Known {
-    /// Shards.
-    pub shards: u64,
-    /// Documents in them.
-    pub documents: u64,
+/// A backend's part in a run: who, and which shards it is to search.
+#[derive(Clone, Debug)]
+pub(crate) struct Assignment {
+    pub(crate) backend: String,
+    pub(crate) shards: Vec<ShardId>,
+    /// Documents in each of them.
+    pub(crate) documents: Vec<u32>,
 }
 
-impl Plan {
-    pub(crate) fn new(backends: Vec<Peer>) -> Plan {
+impl ShardRouting {
+    pub(crate) fn new(backends: Vec<PeerShards>) -> ShardRouting {
         let all = backends
             .iter()
             .filter_map(|backend| backend.shards.as_deref());
         let all: HashMap<ShardId, u32> = all.flatten().copied().collect();
         let generation = generation(all.keys().copied());
-        let known = Known {
+        let known = CorpusSize {
             shards: all.len() as u64,
             documents: all.values().map(|&documents| u64::from(documents)).sum(),
         };
@@ -65,7 +66,7 @@ impl Plan {
             .into_iter()
             .filter_map(|backend| missing(backend, &assigned))
             .collect();
-        Plan {
+        ShardRouting {
             generation,
             assignments,
             missing,
@@ -75,7 +76,7 @@ impl Plan {
 }
 
 /// Gives a backend those of its shards that nobody has yet.
-fn assign(backend: Peer, assigned: &mut HashSet<ShardId>) -> Option<(usize, Assignment)> {
+fn assign(backend: PeerShards, assigned: &mut HashSet<ShardId>) -> Option<(usize, Assignment)> {
     let shards = backend.shards.unwrap_or_default().into_iter();
     let (shards, documents) = shards.filter(|(id, _)| assigned.insert(*id)).unzip();
     let assignment = Assignment {
@@ -87,7 +88,7 @@ fn assign(backend: Peer, assigned: &mut HashSet<ShardId>) -> Option<(usize, Assi
 }
 
 /// What is missing without a backend.
-fn missing(backend: Peer, assigned: &HashSet<ShardId>) -> Option<Missing> {
+fn missing(backend: PeerShards, assigned: &HashSet<ShardId>) -> Option<Missing> {
     let (reason, since) = backend.lost?;
     let shards: Vec<_> = match backend.shards {
         None => Vec::new(),
@@ -111,6 +112,14 @@ fn missing(backend: Peer, assigned: &HashSet<ShardId>) -> Option<Missing> {
     })
 }
 
+/// Names a set of shards, in whatever order they come and however often.
+fn generation(shards: impl IntoIterator<Item = [u8; 32]>) -> String {
+    let shards: BTreeSet<_> = shards.into_iter().collect();
+    let mut hasher = FnvHasher::default();
+    shards.iter().for_each(|id| hasher.write(id));
+    format!("{:016x}", hasher.finish())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -123,14 +132,14 @@ mod tests {
             let (name, shards) = text.split_once(": ").unwrap();
             let ids = shards.bytes().map(|byte| ([byte; 32], 10)).collect();
             let reason = ("refused".to_owned(), SystemTime::UNIX_EPOCH);
-            Peer {
+            PeerShards {
                 number,
                 name: name.trim_start_matches('!').to_owned(),
                 lost: name.starts_with('!').then_some(reason),
                 shards: (shards != "?").then_some(ids),
             }
         };
-        let plan = Plan::new(backends.iter().enumerate().map(known).collect());
+        let plan = ShardRouting::new(backends.iter().enumerate().map(known).collect());
         let names =
             |shards: &[ShardId]| -> String { shards.iter().map(|id| char::from(id[0])).collect() };
         let mut out = String::new();
@@ -169,13 +178,22 @@ mod tests {
 
     #[test]
     fn the_generation_does_not_depend_on_who_is_there() {
-        let known = |lost: bool| Peer {
+        let known = |lost: bool| PeerShards {
             number: 0,
             name: String::new(),
             lost: lost.then_some((String::new(), SystemTime::UNIX_EPOCH)),
             shards: Some(vec![([7; 32], 10)]),
         };
-        let generation = |lost| Plan::new(vec![known(lost)]).generation;
+        let generation = |lost| ShardRouting::new(vec![known(lost)]).generation;
         assert_eq!(generation(true), generation(false));
+    }
+
+    #[test]
+    fn a_generation_does_not_depend_on_order_or_repetition() {
+        assert_eq!(
+            generation([[1; 32], [2; 32]]),
+            generation([[2; 32], [1; 32], [2; 32]])
+        );
+        assert_ne!(generation([[1; 32]]), generation([[2; 32]]));
     }
 }

@@ -13,8 +13,8 @@
 //! A run that is small is in memory alone, and its directory does not exist. One that has been
 //! finished on the disk stays there when it is dropped; all others take their directory with them.
 
-use super::{Blob, FrameReader, Order, Spool, SpoolError, io_error};
-use crate::rank::FrameAt;
+use super::{Blob, FrameReader, OrderFiles, Spool, SpoolError, io_error};
+use crate::order::FrameAt;
 use schema::frame;
 use schema::message::SpoolManifest;
 use std::fs;
@@ -25,10 +25,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use zerocopy::IntoBytes;
 
 /// The files of one run.
-pub(crate) struct RunSpool {
+pub(crate) struct ResultFiles {
     directory: PathBuf,
     frames: Vec<Blob>,
-    pub(crate) order: Order,
+    pub(crate) order: OrderFiles,
     pub(crate) packages: Blob,
     pub(crate) facets: Blob,
     /// Of the spool's budgets.
@@ -39,18 +39,18 @@ pub(crate) struct RunSpool {
     spool: Arc<Spool>,
 }
 
-impl std::fmt::Debug for RunSpool {
+impl std::fmt::Debug for ResultFiles {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("RunSpool").field(&self.directory).finish()
+        f.debug_tuple("ResultFiles").field(&self.directory).finish()
     }
 }
 
-impl RunSpool {
-    pub(super) fn new(spool: &Arc<Spool>, directory: PathBuf, backends: usize) -> RunSpool {
+impl ResultFiles {
+    pub(super) fn new(spool: &Arc<Spool>, directory: PathBuf, backends: usize) -> ResultFiles {
         let blob = |name: &str| Blob::new(directory.join(name));
-        RunSpool {
+        ResultFiles {
             frames: (0..backends).map(|n| blob(&n.to_string())).collect(),
-            order: Order::new(&directory),
+            order: OrderFiles::new(&directory),
             packages: blob("packages"),
             facets: blob("facets"),
             disk_bytes: AtomicU64::new(0),
@@ -62,7 +62,10 @@ impl RunSpool {
     }
 
     /// The run that an earlier process has finished in a directory; `None` when there is no whole one.
-    pub(super) fn open(spool: &Arc<Spool>, directory: &Path) -> Option<(RunSpool, SpoolManifest)> {
+    pub(super) fn open(
+        spool: &Arc<Spool>,
+        directory: &Path,
+    ) -> Option<(ResultFiles, SpoolManifest)> {
         let manifest = fs::read(directory.join("manifest")).ok()?;
         let mut words = vec![0_u64; manifest.len().div_ceil(8)];
         words.as_mut_bytes()[..manifest.len()].copy_from_slice(&manifest);
@@ -79,9 +82,9 @@ impl RunSpool {
                 _ => open(&n.to_string(), bytes),
             })
             .collect();
-        let run = RunSpool {
+        let run = ResultFiles {
             frames: frames?,
-            order: Order::open(directory, &told.order_bytes)?,
+            order: OrderFiles::open(directory, &told.order_bytes)?,
             packages: open("packages", told.packages_bytes)?,
             facets: open("facets", told.facets_bytes)?,
             disk_bytes: AtomicU64::new(0),
@@ -134,7 +137,7 @@ impl RunSpool {
 
     fn append_to_memory(&self, to: &Blob, bytes: &[u8]) -> bool {
         let more = bytes.len() as u64;
-        let most = self.spool.limits.run_memory_max;
+        let most = self.spool.limits.result_memory_max;
         let grow = |bytes: u64| Some(bytes + more).filter(|&bytes| bytes <= most);
         if self
             .memory_bytes
@@ -277,7 +280,7 @@ impl RunSpool {
     }
 }
 
-impl Drop for RunSpool {
+impl Drop for ResultFiles {
     /// Removing may fail, and nothing is lost when it does: the next start removes what is left.
     fn drop(&mut self) {
         let (disk, memory) = self.held_bytes();

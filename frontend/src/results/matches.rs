@@ -201,7 +201,7 @@ impl Window {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use super::*;
     use schema::frame::{HEADER_BYTES, decode};
     use schema::message::{Batch, BatchReader, Line, Span};

@@ -32,7 +32,7 @@ impl Listing {
 }
 
 /// What an entry is ordered by, and what [`ListRequest::after`] is compared with.
-pub fn name(kind: ListKind, entry: &ListEntry) -> Vec<u8> {
+pub fn entry_name(kind: ListKind, entry: &ListEntry) -> Vec<u8> {
     match kind {
         ListKind::Packages => entry.package.clone(),
         ListKind::Children => entry.path.clone(),
@@ -48,11 +48,11 @@ pub(crate) fn merge(request: &ListRequest, replies: Vec<ListReply>) -> ListReply
         .iter()
         .filter(|reply| reply.more)
         .map(|reply| reply.entries.last())
-        .map(|last| last.map_or(Vec::new(), |last| name(request.kind, last)))
+        .map(|last| last.map_or(Vec::new(), |last| entry_name(request.kind, last)))
         .min();
     let entries = replies.into_iter().flat_map(|reply| reply.entries);
     let mut named: Vec<_> = entries
-        .map(|entry| (name(request.kind, &entry), entry))
+        .map(|entry| (entry_name(request.kind, &entry), entry))
         .filter(|(name, _)| end.as_ref().is_none_or(|end| name <= end))
         .collect();
     named.sort_by(|(a, _), (b, _)| a.cmp(b));

@@ -4,8 +4,8 @@
 //! the connection is lost; a query that finds the backend lost ends the pause. Idle connections of
 //! earlier queries are kept here for the next ones.
 
-use super::connection::{Connection, Lost, hello};
-use super::{Backend, Stream};
+use super::backend::{Backend, Socket};
+use super::connection::{Connection, PeerError, hello};
 use schema::frame::Kind;
 use schema::message::{Hello, ShardInfo};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -58,7 +58,7 @@ pub(crate) struct Peer {
     status: watch::Sender<Status>,
     idle: Mutex<Vec<Connection>>,
     /// The standing connection, to be shut down from outside.
-    standing: Mutex<Option<Arc<Stream>>>,
+    standing: Mutex<Option<Arc<Socket>>>,
     closed: AtomicBool,
     thread: OnceLock<Thread>,
 }
@@ -144,8 +144,8 @@ impl Peer {
     }
 
     /// A new connection.
-    pub(crate) fn dial(&self) -> Result<Connection, Lost> {
-        let stream = (self.backend.dial)().map_err(Lost::Unreachable)?;
+    pub(crate) fn dial(&self) -> Result<Connection, PeerError> {
+        let stream = (self.backend.dial)().map_err(PeerError::Unreachable)?;
         Connection::new(stream, self.silence_max)
     }
 
@@ -186,7 +186,7 @@ impl Peer {
     }
 
     /// Connects and hears HELLO frames until the connection is lost.
-    fn listen(&self) -> Lost {
+    fn listen(&self) -> PeerError {
         self.status
             .send_modify(|status| status.attempting = Some(Instant::now()));
         let mut connection = match self.dial() {
@@ -196,7 +196,7 @@ impl Peer {
         let stream = connection.stream();
         *lock(&self.standing) = Some(stream);
         if self.closed.load(Ordering::Relaxed) {
-            return Lost::Stopped;
+            return PeerError::Stopped;
         }
         loop {
             if let Err(lost) = connection.fill().and_then(|()| self.hear(&mut connection)) {
@@ -206,12 +206,12 @@ impl Peer {
         }
     }
 
-    fn hear(&self, connection: &mut Connection) -> Result<(), Lost> {
+    fn hear(&self, connection: &mut Connection) -> Result<(), PeerError> {
         let mut heard = None;
         while let Some(frame) = connection.decoder.decode()? {
             match frame.kind {
                 Kind::Hello => heard = Some(hello(frame.payload)?),
-                kind => return Err(Lost::Unexpected(kind)),
+                kind => return Err(PeerError::Unexpected(kind)),
             }
         }
         if let Some(hello) = heard {
@@ -243,7 +243,7 @@ impl Peer {
         });
     }
 
-    fn lose(&self, lost: &Lost) {
+    fn lose(&self, lost: &PeerError) {
         if self.closed.load(Ordering::Relaxed) {
             return;
         }

@@ -1,6 +1,6 @@
 //! What the frames of one stream mean: the hot path.
 //!
-//! A [`Walk`] takes what a decoder holds: all complete frames in place, one pointer recorded a match,
+//! A [`Ingest`] takes what a decoder holds: all complete frames in place, one pointer recorded a match,
 //! one write of the walked bytes to the spool. Where the bytes come from is not its business: from a
 //! socket (see `search`), or from a simulation. What other threads want to know of the stream is in
 //! its meter and, at most every 50 ms, a copy of the best few pointers.
@@ -8,13 +8,14 @@
 //! **Invariant:** a pointer that is kept points into frames that are written: what a failed write
 //! or a faulty frame leaves over is dropped.
 
-use super::connection::{Lost, hello};
-use crate::facets::Facets;
+use super::connection::{PeerError, hello};
 use crate::harvest::Harvest;
 use crate::live::Meter;
-use crate::rank::{Best, Origin};
-use crate::run::{Part, SkippedDocument, StreamEnd};
-use crate::spool::RunSpool;
+use crate::order::{Origin, TopPointers};
+use crate::results::SkippedDocument;
+use crate::results::facets::Facets;
+use crate::run::{Part, StreamEnd};
+use crate::spool::ResultFiles;
 use schema::frame::{self, Decoder, Frame, Kind};
 use schema::message::{self, BatchReader, End, Failure, LineView, Progress, Skip};
 use schema::order::path_hash;
@@ -25,13 +26,13 @@ use std::time::{Duration, Instant, SystemTime};
 const PUBLISH_EVERY: Duration = Duration::from_millis(50);
 
 /// Where a stream belongs.
-pub(crate) struct Place<'a> {
+pub(crate) struct Target<'a> {
     /// The number by which pointers and spool know it.
     pub(crate) backend: u16,
     /// What its backend was asked for.
     pub(crate) search: &'a message::Search,
     pub(crate) meter: &'a Meter,
-    pub(crate) spool: &'a RunSpool,
+    pub(crate) spool: &'a ResultFiles,
     /// Is told of each document that was given up.
     pub(crate) skipped: Box<dyn Fn(SkippedDocument) + 'a>,
 }
@@ -54,7 +55,7 @@ impl Now {
 
 /// How far a stream is.
 #[derive(Debug)]
-pub(crate) enum Walked {
+pub(crate) enum Ingested {
     /// It has ended, and what was sent is what arrived.
     End(StreamEnd),
     /// More bytes are needed; all whole frames so far, if there were any, are written.
@@ -64,11 +65,11 @@ pub(crate) enum Walked {
 }
 
 /// One stream on its way from the request to its end.
-pub(crate) struct Walk<'a> {
-    place: Place<'a>,
+pub(crate) struct Ingest<'a> {
+    place: Target<'a>,
     part: Part,
     harvest: &'a mut Harvest,
-    best: Best,
+    best: TopPointers,
     /// Of each shard, the last batch's document and where its first batch is.
     begun: Vec<Option<(u32, u64)>>,
     /// Bytes in the spool.
@@ -79,14 +80,14 @@ pub(crate) struct Walk<'a> {
     published: Instant,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> Ingest<'a> {
     /// A request that has just been made; what comes of it goes to `harvest`.
-    pub(crate) fn new(place: Place<'a>, harvest: &'a mut Harvest, now: Now) -> Self {
+    pub(crate) fn new(place: Target<'a>, harvest: &'a mut Harvest, now: Now) -> Self {
         let shards = place.search.shards.len();
-        Walk {
+        Ingest {
             part: Part::new(shards),
             harvest,
-            best: Best::default(),
+            best: TopPointers::default(),
             begun: vec![None; shards],
             written: place.meter.received_bytes.load(Relaxed),
             walked: 0,
@@ -96,27 +97,27 @@ impl<'a> Walk<'a> {
     }
 
     /// Takes all frames that are complete, and writes them.
-    pub(crate) fn take(&mut self, decoder: &mut Decoder, now: Now) -> Result<Walked, Lost> {
+    pub(crate) fn take(&mut self, decoder: &mut Decoder, now: Now) -> Result<Ingested, PeerError> {
         // What the decoder still holds of an earlier request's time is HELLO frames.
         let end = self.frames(decoder, now);
         let is_written = self.keep(decoder.consumed(), now)?;
         Ok(match end? {
-            Some(end) => Walked::End(end),
-            None if is_written => Walked::Written,
-            None => Walked::Nothing,
+            Some(end) => Ingested::End(end),
+            None if is_written => Ingested::Written,
+            None => Ingested::Nothing,
         })
     }
 
     /// Puts the harvest in order, and settles what it counts and what the meter shows, now that the
     /// stream has ended in this way. After `Heavy` nothing has begun, and another walk may go on.
-    pub(crate) fn close(self, result: &Result<StreamEnd, Lost>) -> &'a mut Harvest {
+    pub(crate) fn close(self, result: &Result<StreamEnd, PeerError>) -> &'a mut Harvest {
         match result {
             Ok(end) => {
                 self.harvest.end(end);
                 self.place.meter.end(&self.best);
             }
             // It has not begun.
-            Err(Lost::Heavy) => return self.harvest,
+            Err(PeerError::Heavy) => return self.harvest,
             Err(_) => {
                 self.harvest.cut(self.part.documents());
                 self.place.meter.lose();
@@ -127,7 +128,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Walks up to the END, when it is there.
-    fn frames(&mut self, decoder: &mut Decoder, now: Now) -> Result<Option<StreamEnd>, Lost> {
+    fn frames(&mut self, decoder: &mut Decoder, now: Now) -> Result<Option<StreamEnd>, PeerError> {
         while let Some(frame) = decoder.decode()? {
             let end = self.frame(&frame, now)?;
             self.walked += frame.bytes as u64;
@@ -138,7 +139,7 @@ impl<'a> Walk<'a> {
         Ok(None)
     }
 
-    fn frame(&mut self, frame: &Frame<'_>, now: Now) -> Result<Option<StreamEnd>, Lost> {
+    fn frame(&mut self, frame: &Frame<'_>, now: Now) -> Result<Option<StreamEnd>, PeerError> {
         let meter = self.place.meter;
         if frame.kind != Kind::Hello {
             meter.answered.store(true, Relaxed);
@@ -154,14 +155,14 @@ impl<'a> Walk<'a> {
             }
             Kind::Error => return Err(self.failure(Failure::decode(frame.payload)?)),
             kind @ (Kind::Search | Kind::Cancel | Kind::File | Kind::Manifest | Kind::List) => {
-                return Err(Lost::Unexpected(kind));
+                return Err(PeerError::Unexpected(kind));
             }
         }
         Ok(None)
     }
 
     /// Records a pointer for each match of a batch.
-    fn batch(&mut self, payload: &[u8]) -> Result<(), Lost> {
+    fn batch(&mut self, payload: &[u8]) -> Result<(), PeerError> {
         let reader = BatchReader::new(payload)?;
         let view = reader.view()?;
         let tally = self.part.shard(view.shard)?;
@@ -197,7 +198,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    fn skip(&mut self, skip: Skip) -> Result<(), Lost> {
+    fn skip(&mut self, skip: Skip) -> Result<(), PeerError> {
         self.part.shard(skip.shard)?.skip();
         (self.place.skipped)(SkippedDocument {
             package: skip.package,
@@ -209,22 +210,22 @@ impl<'a> Walk<'a> {
 
     /// A search that was asked for whatever it costs, or that has begun, cannot be put off for its
     /// cost: it would be asked for again without end, or its matches be there twice.
-    fn failure(&self, failure: Failure) -> Lost {
-        match Lost::by(failure) {
-            Lost::Heavy if self.place.search.heavy || self.part.has_begun() => {
-                Lost::Unexpected(Kind::Error)
+    fn failure(&self, failure: Failure) -> PeerError {
+        match PeerError::by(failure) {
+            PeerError::Heavy if self.place.search.heavy || self.part.has_begun() => {
+                PeerError::Unexpected(Kind::Error)
             }
             lost => lost,
         }
     }
 
     /// Writes what was walked, if anything, and lets others see how far the stream is.
-    fn keep(&mut self, walked: &[u8], now: Now) -> Result<bool, Lost> {
+    fn keep(&mut self, walked: &[u8], now: Now) -> Result<bool, PeerError> {
         if walked.is_empty() {
             return Ok(false);
         }
         let frames = walked.len() as u64;
-        let Place { meter, spool, .. } = self.place;
+        let Target { meter, spool, .. } = self.place;
         metrics::counter!("trawl_frontend_received_bytes_total").increment(frames);
         if let Err(error) = spool.append_frames(self.place.backend, walked) {
             self.harvest.drop_from(self.written);

@@ -20,8 +20,8 @@
 //!     12      4  CRC-32C of the 12 bytes above
 //! ```
 
-use crate::page::PER_DOCUMENT_MAX;
-use crate::spool::{Blob, Held, RunSpool, SpoolError};
+use crate::results::page::PER_DOCUMENT_MAX;
+use crate::spool::{Blob, OpenFile, ResultFiles, SpoolError};
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
 use std::ops::Range;
@@ -32,7 +32,7 @@ pub const DOCUMENTS_MAX: usize = 32 << 10;
 
 /// A document with matches.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Grouped {
+pub struct DocumentGroup {
     /// How many matches it has; none when not all matches were counted.
     pub total: Option<u64>,
     /// Where in the order its first matches are, at most five.
@@ -41,11 +41,11 @@ pub struct Grouped {
 
 /// What a document is known by: the hash of its name, and its package's id. Two documents of one
 /// package are one here when their names have the same hash of 64 bits.
-pub(crate) type Key = (u64, u32);
+pub(crate) type DocumentKey = (u64, u32);
 
 #[derive(Clone, Copy, Debug, Default, FromBytes, Immutable, IntoBytes, KnownLayout)]
 #[repr(C)]
-struct Record {
+struct DocumentRecord {
     total: u64,
     first: [u64; PER_DOCUMENT_MAX],
     places: u32,
@@ -61,10 +61,10 @@ struct Trailer {
     checksum: u32,
 }
 
-const RECORD_BYTES: usize = size_of::<Record>();
+const RECORD_BYTES: usize = size_of::<DocumentRecord>();
 const TRAILER_BYTES: usize = size_of::<Trailer>();
 
-impl Record {
+impl DocumentRecord {
     fn push(&mut self, place: u64) {
         if let Some(first) = self.first.get_mut(self.places as usize) {
             *first = place;
@@ -84,16 +84,16 @@ impl Record {
 
 /// Counts matches by document while they are put in order.
 #[derive(Debug, Default)]
-pub(crate) struct Tally {
+pub(crate) struct DocumentTally {
     /// Their places among the records.
-    known: FxHashMap<Key, u32>,
-    records: Vec<(Key, Record)>,
+    known: FxHashMap<DocumentKey, u32>,
+    records: Vec<(DocumentKey, DocumentRecord)>,
     is_full: bool,
 }
 
-impl Tally {
+impl DocumentTally {
     /// Takes the match that is number `place` in the order.
-    pub(crate) fn add(&mut self, key: Key, place: u64) {
+    pub(crate) fn add(&mut self, key: DocumentKey, place: u64) {
         if let Some(record) = self.record(key) {
             record.total += 1;
             record.push(place);
@@ -101,7 +101,7 @@ impl Tally {
     }
 
     /// Takes what was counted of the matches that come next, of which the first is number `start`.
-    pub(crate) fn append(&mut self, next: &Tally, start: u64) {
+    pub(crate) fn append(&mut self, next: &DocumentTally, start: u64) {
         for (key, counted) in &next.records {
             let Some(record) = self.record(*key) else {
                 return;
@@ -114,7 +114,7 @@ impl Tally {
     }
 
     /// The record of a document; none from where there was one too many.
-    fn record(&mut self, key: Key) -> Option<&mut Record> {
+    fn record(&mut self, key: DocumentKey) -> Option<&mut DocumentRecord> {
         if self.is_full {
             return None;
         }
@@ -125,7 +125,7 @@ impl Tally {
                 return None;
             }
             Entry::Vacant(new) => {
-                self.records.push((key, Record::default()));
+                self.records.push((key, DocumentRecord::default()));
                 *new.insert(self.records.len() as u32 - 1)
             }
         };
@@ -133,7 +133,7 @@ impl Tally {
     }
 
     /// Writes the records behind the packages.
-    pub(crate) fn finish(self, to: &RunSpool) -> Result<(), SpoolError> {
+    pub(crate) fn finish(self, to: &ResultFiles) -> Result<(), SpoolError> {
         let mut bytes = Vec::with_capacity(self.records.len() * RECORD_BYTES + TRAILER_BYTES);
         for (_, mut record) in self.records {
             record.checksum = record.checksum();
@@ -152,27 +152,27 @@ impl Tally {
 
 /// How many documents are listed in a file.
 pub(crate) fn count(blob: &Blob) -> Result<usize, SpoolError> {
-    let trailer = trailer(blob, &mut Held::default())?;
+    let trailer = trailer(blob, &mut OpenFile::default())?;
     Ok(trailer.map_or(0, |trailer| trailer.records as usize))
 }
 
 /// The documents with these numbers.
-pub(crate) fn read(blob: &Blob, range: Range<usize>) -> Result<Vec<Grouped>, SpoolError> {
-    let mut file = Held::default();
+pub(crate) fn read(blob: &Blob, range: Range<usize>) -> Result<Vec<DocumentGroup>, SpoolError> {
+    let mut file = OpenFile::default();
     let Some(trailer) = trailer(blob, &mut file)? else {
         return Ok(Vec::new());
     };
     let records = trailer.records as usize * RECORD_BYTES + TRAILER_BYTES;
     let start = blob.len().checked_sub(records as u64);
     let start = start.ok_or_else(|| blob.corrupt(0))?;
-    let mut found = vec![Record::default(); range.len()];
+    let mut found = vec![DocumentRecord::default(); range.len()];
     let at = start + (range.start * RECORD_BYTES) as u64;
     let bytes = found.as_mut_bytes();
     if blob.read_at(bytes, at, &mut file)? < range.len() * RECORD_BYTES {
         return Err(blob.corrupt(at));
     }
-    let grouped = |record: &Record| {
-        (record.checksum == record.checksum()).then(|| Grouped {
+    let grouped = |record: &DocumentRecord| {
+        (record.checksum == record.checksum()).then(|| DocumentGroup {
             total: (trailer.is_all == 1).then_some(record.total),
             first: record.places().to_vec(),
         })
@@ -182,7 +182,7 @@ pub(crate) fn read(blob: &Blob, range: Range<usize>) -> Result<Vec<Grouped>, Spo
 }
 
 /// What is at the end of the file; nothing when the matches could not be put in order.
-fn trailer(blob: &Blob, file: &mut Held) -> Result<Option<Trailer>, SpoolError> {
+fn trailer(blob: &Blob, file: &mut OpenFile) -> Result<Option<Trailer>, SpoolError> {
     if blob.len() == 0 {
         return Ok(None);
     }
@@ -200,16 +200,18 @@ fn trailer(blob: &Blob, file: &mut Held) -> Result<Option<Trailer>, SpoolError> 
 mod tests {
     use super::*;
 
-    fn tally(keys: impl IntoIterator<Item = u64>) -> Tally {
-        let mut tally = Tally::default();
+    fn tally(keys: impl IntoIterator<Item = u64>) -> DocumentTally {
+        let mut tally = DocumentTally::default();
         for (place, key) in (0..).zip(keys) {
             tally.add((key, 0), place);
         }
         tally
     }
 
-    fn records(tally: &Tally) -> Vec<(u64, u64, Vec<u64>)> {
-        let each = |(key, record): &(Key, Record)| (key.0, record.total, record.places().to_vec());
+    fn records(tally: &DocumentTally) -> Vec<(u64, u64, Vec<u64>)> {
+        let each = |(key, record): &(DocumentKey, DocumentRecord)| {
+            (key.0, record.total, record.places().to_vec())
+        };
         tally.records.iter().map(each).collect()
     }
 

@@ -3,26 +3,19 @@
 //! An answer never changes, and its matches and their order are in the spool: what it holds in memory
 //! does not grow with them.
 
-mod manifest;
-mod text;
-
-pub use text::{Text, Texts};
-
-use crate::assemble::Counts;
-use crate::assign::Known;
-use crate::documents::{self, Grouped};
-use crate::matches::Match;
-use crate::packages::{self, Package};
+use super::documents::{self, DocumentGroup};
+use super::matches::Match;
+use super::outcome::{CorpusSize, Counts, Explain, Missing, Outcome, Skipped, Timings};
+use super::packages::{self, PackageGroup};
+use super::read::read;
+use crate::order::Pointer;
 use crate::query::Query;
-use crate::rank::{FrameAt, Pointer, unpack_frame};
-use crate::run::{Explain, Missing, Outcome, Skipped};
-use crate::spool::{FrameReader, Held, RunSpool, SpoolError};
+use crate::spool::{OpenFile, ResultFiles, SpoolError};
 use schema::frame;
-use schema::message::{BatchReader, Phases, SpoolFacets};
+use schema::message::{Phases, SpoolFacets};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::time::Duration;
 use zerocopy::IntoBytes;
 
 /// Memory that the matches of a chunk take, about, when all are read chunk by chunk.
@@ -37,44 +30,24 @@ const SMALL_BYTES: u64 = 64 << 10;
 /// Matches in a chunk, at least.
 const CHUNK_LEN_MIN: usize = 1000;
 
-/// How long the phases of a query took.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Timings {
-    /// Waiting for its turn.
-    pub queue: Duration,
-    /// From the first request to the end of the last stream.
-    pub stream: Duration,
-    /// Putting the matches in order.
-    pub rank: Duration,
-    /// What backends did meanwhile: of each phase what the slowest one took.
-    pub phases: Phases,
-}
-
-impl Timings {
-    /// All of it.
-    pub fn total(&self) -> Duration {
-        self.queue + self.stream + self.rank
-    }
-}
-
 /// The answer to a query.
 #[derive(Debug)]
-pub struct Answer {
+pub struct SearchResult {
     pub(crate) id: String,
     pub(crate) generation: String,
     pub(crate) query: Query,
     pub(crate) outcome: Outcome,
-    pub(crate) known: Known,
+    pub(crate) known: CorpusSize,
     pub(crate) counts: Counts,
     pub(crate) documents: u64,
     pub(crate) found: u64,
     pub(crate) timings: Timings,
-    pub(crate) spool: Arc<RunSpool>,
+    pub(crate) spool: Arc<ResultFiles>,
     /// What is read is not what was written.
     pub(crate) damaged: AtomicBool,
 }
 
-impl Answer {
+impl SearchResult {
     /// Names the run.
     pub fn id(&self) -> &str {
         &self.id
@@ -139,7 +112,7 @@ impl Answer {
     }
 
     /// How much there was to search when the query began, searched or not.
-    pub fn known(&self) -> Known {
+    pub fn known(&self) -> CorpusSize {
         self.known
     }
 
@@ -193,17 +166,12 @@ impl Answer {
         (CHUNK_BYTES / (MATCH_BYTES + spooled)).max(CHUNK_LEN_MIN)
     }
 
-    /// Calls `each` with all matches as text, in order, some megabytes at a time. Blocks on the
-    /// disk. An error of `each` ends it.
-    pub fn for_each_text<E: From<SpoolError>>(
-        &self,
-        each: impl FnMut(Texts) -> Result<(), E>,
-    ) -> Result<(), E> {
-        text::for_each(self, each)
-    }
-
     /// The first matches of a package, at most so many.
-    pub fn matches_of(&self, package: &Package, most: usize) -> Result<Vec<Match>, SpoolError> {
+    pub fn matches_of(
+        &self,
+        package: &PackageGroup,
+        most: usize,
+    ) -> Result<Vec<Match>, SpoolError> {
         self.matches_at(&package.first[..package.first.len().min(most)])
     }
 
@@ -216,7 +184,7 @@ impl Answer {
     }
 
     /// Documents in the order of their best match, those with these numbers of the listed.
-    pub fn document_list(&self, range: Range<usize>) -> Result<Vec<Grouped>, SpoolError> {
+    pub fn document_list(&self, range: Range<usize>) -> Result<Vec<DocumentGroup>, SpoolError> {
         self.checked(documents::read(&self.spool.packages, range))
     }
 
@@ -237,7 +205,7 @@ impl Answer {
     ///
     /// # Panics
     /// When the range is not within `0..packages()`.
-    pub fn package_list(&self, range: Range<usize>) -> Result<Vec<Package>, SpoolError> {
+    pub fn package_list(&self, range: Range<usize>) -> Result<Vec<PackageGroup>, SpoolError> {
         assert!(range.end <= self.packages(), "packages {range:?}");
         self.checked(packages::read(
             &self.spool.packages,
@@ -258,7 +226,7 @@ impl Answer {
             return Ok(Some(SpoolFacets::default()));
         }
         let mut words = vec![0_u64; blob.len().div_ceil(8) as usize];
-        blob.read_at(words.as_mut_bytes(), 0, &mut Held::default())?;
+        blob.read_at(words.as_mut_bytes(), 0, &mut OpenFile::default())?;
         let frame = frame::decode(words.as_bytes()).ok().flatten();
         let facets = frame.and_then(|frame| SpoolFacets::decode(frame.payload).ok());
         self.checked(facets.map(Some).ok_or_else(|| blob.corrupt(0)))
@@ -270,73 +238,4 @@ impl Answer {
         let range = range.start as u64..range.end as u64;
         self.checked(self.spool.order.read(range))
     }
-}
-
-/// Reads the matches that pointers stand for, in their order, frame by frame.
-pub(crate) fn read(
-    spool: &RunSpool,
-    pointers: &[Pointer],
-    context_lines: u32,
-) -> Result<Vec<Match>, SpoolError> {
-    let order = in_spool_order(pointers);
-    let mut matches: Vec<Option<Match>> = pointers.iter().map(|_| None).collect();
-    let mut reader = spool.reader();
-    for group in order.chunk_by(|a, b| a.frame() == b.frame()) {
-        let read = read_frame(spool, &mut reader, group, context_lines)?;
-        for (line, each) in group.iter().zip(read) {
-            matches[line.at()] = Some(each);
-        }
-    }
-    Ok(matches
-        .into_iter()
-        .map(|each| each.expect("every pointer is in one group"))
-        .collect())
-}
-
-/// Where in the spool a match is ([`Pointer::spool_order`], 96 bits), and where among the pointers (32
-/// bits). One number is sorted several times faster than a tuple, or than numbers of pointers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Place(u128);
-
-impl Place {
-    fn new(at: u32, pointer: &Pointer) -> Place {
-        Place(pointer.spool_order() << 32 | u128::from(at))
-    }
-
-    fn frame(self) -> FrameAt {
-        unpack_frame((self.0 >> 64) as u64)
-    }
-
-    fn index(self) -> u32 {
-        (self.0 >> 32) as u32
-    }
-
-    fn at(self) -> usize {
-        self.0 as u32 as usize
-    }
-}
-
-/// The pointers' places in the order of frames, and in a frame in that of its lines.
-fn in_spool_order(pointers: &[Pointer]) -> Vec<Place> {
-    let places = (0..).zip(pointers);
-    let mut order: Vec<Place> = places
-        .map(|(at, pointer)| Place::new(at, pointer))
-        .collect();
-    order.sort_unstable();
-    order
-}
-
-fn read_frame(
-    spool: &RunSpool,
-    reader: &mut FrameReader<'_>,
-    group: &[Place],
-    context_lines: u32,
-) -> Result<Vec<Match>, SpoolError> {
-    let place = group[0].frame();
-    let frame = reader.read(place)?;
-    let corrupt = || spool.corrupt(place);
-    let batch = BatchReader::new(frame.payload).map_err(|_| corrupt())?;
-    let view = batch.view().map_err(|_| corrupt())?;
-    let indexes: Vec<u32> = group.iter().map(|line| line.index()).collect();
-    Match::all(&view, &indexes, context_lines).ok_or_else(corrupt)
 }
