@@ -45,6 +45,7 @@
 //!
 #![doc = include_str!("format/example.md")]
 
+use std::ops::Range;
 use zerocopy::little_endian::{F32, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
@@ -131,7 +132,13 @@ pub(crate) struct Header {
 }
 
 impl Header {
-    /// The checksum that belongs into `crc`.
+    /// Returns where a section is in the file, in bytes.
+    pub(crate) fn extent(&self, section: Section) -> Range<u64> {
+        let extent = self.sections[section as usize];
+        extent.offset.get()..extent.offset.get() + extent.bytes.get()
+    }
+
+    /// Computes the checksum that belongs into `crc`.
     pub(crate) fn checksum(&self) -> u32 {
         crc32c::crc32c(&self.as_bytes()[..PAGE_BYTES - 4])
     }
@@ -140,7 +147,7 @@ impl Header {
 /// An entry of PACKAGES.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
-pub(crate) struct PackageEntry {
+pub(crate) struct PackageRecord {
     pub(crate) name_offset: U64,
     pub(crate) name_bytes: U32,
     pub(crate) first_document: U32,
@@ -151,7 +158,7 @@ pub(crate) struct PackageEntry {
 /// An entry of DOCUMENTS.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
-pub(crate) struct DocumentEntry {
+pub(crate) struct DocumentRecord {
     pub(crate) path_offset: U64,
     pub(crate) path_bytes: U32,
     pub(crate) first_block: U32,
@@ -163,7 +170,7 @@ pub(crate) struct DocumentEntry {
 /// An entry of BLOCKS.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
-pub(crate) struct BlockEntry {
+pub(crate) struct BlockRecord {
     pub(crate) offset: U64,
     pub(crate) first_line: U32,
 }
@@ -181,8 +188,8 @@ mod tests {
     #[test]
     fn entries_have_the_sizes_of_the_description() {
         assert_eq!(size_of::<Header>(), PAGE_BYTES);
-        assert_eq!(size_of::<PackageEntry>(), 24);
-        assert_eq!(size_of::<DocumentEntry>(), 56);
-        assert_eq!(size_of::<BlockEntry>(), 12);
+        assert_eq!(size_of::<PackageRecord>(), 24);
+        assert_eq!(size_of::<DocumentRecord>(), 56);
+        assert_eq!(size_of::<BlockRecord>(), 12);
     }
 }

@@ -93,7 +93,7 @@ pub enum ManifestError {
     NotAManifest,
     /// A later version's.
     #[error(
-        "an index of format {0}; this version of Trawl reads format {VERSION}: update it, or \
+        "an index of format {0}; this version of Trawl reads format {VERSION}: update Trawl, or \
          build the index again"
     )]
     Newer(u32),

@@ -12,8 +12,8 @@ mod page;
 use crate::builder::Segment;
 use crate::file::{self, AtomicFile};
 use crate::format::{
-    BlockEntry, CODEC_RAW, DocumentEntry, Extent, Header, MAGIC, NAME_BYTES_MAX, PAGE_BYTES,
-    PackageEntry, SINGLE, Section, VERSION,
+    BlockRecord, CODEC_RAW, DocumentRecord, Extent, Header, MAGIC, NAME_BYTES_MAX, PAGE_BYTES,
+    PackageRecord, SINGLE, Section, VERSION,
 };
 use crate::posting::{self, PADDING_BYTES, encode_varint};
 use merge::{Merge, Run};
@@ -26,7 +26,7 @@ use zerocopy::{FromZeros, IntoBytes};
 
 /// What a finished shard is called and holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Written {
+pub(crate) struct ShardSummary {
     pub(crate) id: [u8; 32],
     pub(crate) name: String,
     pub(crate) packages: u32,
@@ -92,7 +92,7 @@ impl ShardWriter {
 
     /// Begins a package; what follows belongs to it.
     pub(crate) fn package(&mut self, directory: &[u8], inst: f32, rdep: f32) -> io::Result<()> {
-        let entry = PackageEntry {
+        let entry = PackageRecord {
             name_offset: (self.names.len() as u64).into(),
             name_bytes: name_bytes(directory)?.into(),
             first_document: self.document_count()?.into(),
@@ -106,7 +106,7 @@ impl ShardWriter {
 
     /// Records a file of the package in progress that is left out.
     pub(crate) fn skipped(&mut self, path: &[u8], reason: &str) {
-        let package = self.packages.len() / size_of::<PackageEntry>() - 1;
+        let package = self.packages.len() / size_of::<PackageRecord>() - 1;
         encode_varint(package as u64, &mut self.skipped);
         encode_varint(path.len() as u64, &mut self.skipped);
         self.skipped.extend_from_slice(path);
@@ -125,7 +125,7 @@ impl ShardWriter {
         let first_block = base
             .checked_add(document.first_block)
             .ok_or_else(too_many)?;
-        let entry = DocumentEntry {
+        let entry = DocumentRecord {
             path_offset: (self.names.len() as u64).into(),
             path_bytes: name_bytes(&name.path)?.into(),
             first_block: first_block.into(),
@@ -141,9 +141,9 @@ impl ShardWriter {
 
     /// Appends text, blocks and runs of a segment, and returns the number of its first block.
     pub(crate) fn segment(&mut self, mut segment: Segment) -> io::Result<u32> {
-        let base = count(self.blocks.len() / size_of::<BlockEntry>())?;
+        let base = count(self.blocks.len() / size_of::<BlockRecord>())?;
         for block in &segment.blocks {
-            let entry = BlockEntry {
+            let entry = BlockRecord {
                 offset: (self.text_bytes + block.offset).into(),
                 first_line: block.first_line.into(),
             };
@@ -169,12 +169,12 @@ impl ShardWriter {
 
     /// Merges the runs with at most `merge_bytes` of memory for reading them, writes everything
     /// that is left, and gives the file its name.
-    pub(crate) fn finish(mut self, merge_bytes: usize) -> io::Result<Written> {
-        let end = BlockEntry {
+    pub(crate) fn finish(mut self, merge_bytes: usize) -> io::Result<ShardSummary> {
+        let end = BlockRecord {
             offset: self.text_bytes.into(),
             first_line: 0.into(),
         };
-        let blocks = count(self.blocks.len() / size_of::<BlockEntry>())?;
+        let blocks = count(self.blocks.len() / size_of::<BlockRecord>())?;
         self.blocks.extend_from_slice(end.as_bytes());
         self.sections[0] = Extent {
             offset: (PAGE_BYTES as u64).into(),
@@ -210,8 +210,8 @@ impl ShardWriter {
         header.version = VERSION.into();
         header.block_bytes = self.block_bytes.into();
         header.id = *id.finalize().as_bytes();
-        header.packages = count(packages.len() / size_of::<PackageEntry>())?.into();
-        header.documents = count(documents.len() / size_of::<DocumentEntry>())?.into();
+        header.packages = count(packages.len() / size_of::<PackageRecord>())?.into();
+        header.documents = count(documents.len() / size_of::<DocumentRecord>())?.into();
         header.blocks = blocks.into();
         header.codec = CODEC_RAW.into();
         header.text_bytes = self.text_bytes.into();
@@ -222,12 +222,12 @@ impl ShardWriter {
         self.publish(&header)
     }
 
-    fn publish(mut self, header: &Header) -> io::Result<Written> {
+    fn publish(mut self, header: &Header) -> io::Result<ShardSummary> {
         self.out.flush()?;
         self.shard.file().write_all_at(header.as_bytes(), 0)?;
         let name = shard_name(&header.id);
         self.shard.rename(&name)?;
-        Ok(Written {
+        Ok(ShardSummary {
             id: header.id,
             name,
             packages: header.packages.get(),
@@ -291,7 +291,7 @@ impl ShardWriter {
     }
 
     fn document_count(&self) -> io::Result<u32> {
-        count(self.documents.len() / size_of::<DocumentEntry>())
+        count(self.documents.len() / size_of::<DocumentRecord>())
     }
 }
 

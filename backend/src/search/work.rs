@@ -40,14 +40,14 @@ fn total_len(ranges: &[Range<u32>]) -> u64 {
 pub(super) enum WorkList<'a> {
     Ranges {
         ranges: &'a [Range<u32>],
-        /// For each range, the number of units up to its end.
+        /// The number of units up to the end of each range.
         ends: Vec<usize>,
     },
     Blocks(&'a [u32]),
     Documents(DocumentSlices<'a>),
 }
 
-/// What a worker does at a time.
+/// The work that a worker does at a time.
 pub(super) enum WorkUnit<'a> {
     Range(Range<u32>),
     /// Ascending blocks.

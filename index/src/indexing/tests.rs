@@ -1,7 +1,9 @@
 mod update;
 
 use super::*;
+use crate::corpus;
 use crate::directory::Index;
+use crate::document::Popularity;
 use crate::shard::{BlockId, DocId};
 use std::fs;
 

@@ -8,6 +8,7 @@ use super::*;
 use crate::corpus;
 use crate::directory::{self, Index, MANIFEST};
 use crate::filter::{FilterExpr, Filters, Predicate, Value};
+use crate::format::{Header, PAGE_BYTES};
 use crate::indexing::{BuildOptions, Progress, build};
 use crate::manifest::{Options, hex};
 use crate::plan::plan;
@@ -15,7 +16,8 @@ use expect_test::{Expect, expect, expect_file};
 use std::fmt::Write;
 use std::fs;
 use std::iter::repeat;
-use zerocopy::IntoBytes;
+use std::path::PathBuf;
+use zerocopy::{FromBytes, IntoBytes};
 
 /// A file of a fixture: package, path, bytes.
 type File<'a> = (&'a str, &'a str, &'a [u8]);
@@ -78,7 +80,7 @@ fn open(bytes: &[u8]) -> Result<Shard, ShardError> {
 
 /// All that a shard has to say, in words.
 fn dump(shard: &Shard) -> Result<String, ShardError> {
-    let header = &shard.header;
+    let header = shard.file.header();
     let mut out = format!(
         "version {}, blocks of {}, codec {}, id {}\n",
         header.version,
@@ -90,7 +92,7 @@ fn dump(shard: &Shard) -> Result<String, ShardError> {
     // Writing to a string cannot fail.
     let _ = writeln!(out, "{text} bytes of text, {file} of file");
     for section in Section::ALL {
-        let Range { start, end } = extent(header, section);
+        let Range { start, end } = header.extent(section);
         let _ = writeln!(out, "{section:?} at {start}, {} bytes", end - start);
     }
     dump_packages(shard, &mut out)?;
@@ -376,7 +378,11 @@ fn every_truncation_is_noticed_at_open() {
 #[test]
 fn every_flipped_byte_is_noticed_at_open_or_by_verify() {
     let bytes = shard_bytes(&FIXTURE, 16);
-    let checksums = extent(&open(&bytes).unwrap().header, Section::Checksums);
+    let checksums = open(&bytes)
+        .unwrap()
+        .file
+        .header()
+        .extent(Section::Checksums);
     let mut broken = bytes.clone();
     for at in 0..bytes.len() {
         for pattern in [0x01, 0x80, 0xff] {
@@ -448,7 +454,12 @@ fn answers(shard: &Shard) -> Result<Vec<(Candidates, Vec<u8>)>, ShardError> {
 fn a_damaged_page_gives_an_error_or_is_not_asked() {
     let bytes = several_pages();
     let intact = answers(&open(&bytes).unwrap()).unwrap();
-    let checksums = extent(&open(&bytes).unwrap().header, Section::Checksums).start as usize;
+    let checksums = open(&bytes)
+        .unwrap()
+        .file
+        .header()
+        .extent(Section::Checksums)
+        .start as usize;
     assert!(checksums > 6 * PAGE_BYTES, "some pages");
     for at in (PAGE_BYTES..checksums).step_by(61) {
         let mut broken = bytes.clone();
@@ -483,7 +494,7 @@ fn only_the_page_that_is_read_is_checked() {
 
 /// The bytes of a shard with their checksums made good again, as only an enemy would.
 fn forge(bytes: &mut [u8], header: &Header) {
-    let checksums = extent(header, Section::Checksums);
+    let checksums = header.extent(Section::Checksums);
     let (pages, table) = bytes.split_at_mut(checksums.start as usize);
     for (page, checksum) in pages[PAGE_BYTES..]
         .chunks(PAGE_BYTES)
@@ -501,7 +512,7 @@ fn forge(bytes: &mut [u8], header: &Header) {
 #[test]
 fn a_forged_shard_does_not_panic() {
     let bytes = shard_bytes(&FIXTURE, 16);
-    let header = open(&bytes).unwrap().header;
+    let header = open(&bytes).unwrap().file.header().clone();
     let meaningful = (12..224).chain(PAGE_BYTES..bytes.len());
     for at in meaningful {
         for value in [0x00, 0x01, 0x7f, 0x80, 0xff] {
@@ -842,7 +853,7 @@ fn a_later_version_says_what_to_do() {
     assert!(matches!(error, ShardError::Newer { version: 2, .. }));
     assert_eq!(
         error.to_string(),
-        "some.shard: a shard of format 2; this version of Trawl reads format 1: update it, or \
+        "some.shard: a shard of format 2; this version of Trawl reads format 1: update Trawl, or \
          build the index again"
     );
 }

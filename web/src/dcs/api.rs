@@ -6,7 +6,7 @@
 //! machine of whoever looks at it.
 
 use super::key::is_allowed;
-use super::shapes::{PER_PACKAGE, PackageSearchResult, SearchResult};
+use super::shapes::{self, PER_PACKAGE, PackageSearchResult};
 use crate::App;
 use crate::export::{Broken, CHUNK_BYTES, Sender, WAITING_MAX, body, send};
 use crate::headers::NEVER;
@@ -173,7 +173,7 @@ fn write_matches(answer: &SearchResult, list: &mut List<'_>) -> Result<(), Broke
     for start in (0..answer.len()).step_by(chunk_len) {
         let end = answer.len().min(start + chunk_len);
         for found in answer.matches(start..end)? {
-            list.push(&SearchResult::from(&found))?;
+            list.push(&shapes::SearchResult::from(&found))?;
         }
     }
     Ok(())

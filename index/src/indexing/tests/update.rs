@@ -7,6 +7,7 @@ use crate::shard::Candidates;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::fs::File;
+use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 use tempfile::TempDir;
 
@@ -117,7 +118,7 @@ fn text(bytes: &[u8]) -> String {
 fn rows(index: &Index) -> BTreeSet<Row> {
     let mut rows = BTreeSet::new();
     for shard in &index.shards {
-        let mut counts = shard::Counts::default();
+        let mut counts = crate::shard::Counts::default();
         for id in shard.live_packages() {
             let package = shard.package(id).unwrap();
             counts.packages += 1;
@@ -369,7 +370,7 @@ fn other_options_build_anew_and_lose_nothing_in_silence() {
         error.to_string(),
         format!(
             "{}: it was built with other options, so all of its packages must be read again, but \
-             not given are a_1, c_1; name their directories too, or drop them with --prune",
+             these are not among the sources: a_1, c_1; name their directories too, or drop them with --prune",
             there.path("out").display()
         )
     );
