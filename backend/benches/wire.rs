@@ -1,8 +1,8 @@
-//! What a match takes on the wire: the frames of a search, taken apart.
+//! Measures the bytes that a match takes on the wire, by their kind.
 //!
 //! usage: cargo bench -p backend --bench wire -- INDEX
 //!
-//! Without INDEX, as `cargo test` runs it, the index is of one small package.
+//! Without INDEX, as under `cargo test`, the index has one small package.
 
 use backend::CompiledQuery;
 use backend::search::{Cancel, Request, Sink, Stopped};
@@ -18,17 +18,17 @@ use std::sync::Arc;
 
 const QUERIES: [&str; 5] = ["TCP_NODELAY", "arse", "printf", "return", "e"];
 
-/// Bytes of a line's entry, and of a range's, in a frame.
+/// Bytes of a line and of a range in a frame.
 const LINE_BYTES: usize = 24;
 const RANGE_BYTES: usize = 8;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // Cargo adds a flag of its own.
+    // Cargo adds this flag.
     let index = std::env::args().skip(1).find(|each| each != "--bench");
-    let there = tempfile::tempdir()?;
+    let directory = tempfile::tempdir()?;
     let index = match index {
         Some(index) => PathBuf::from(index),
-        None => small_index(there.path())?,
+        None => small_index(directory.path())?,
     };
     let shards: Vec<Arc<Shard>> = Index::open(&index)?.shards;
     println!(
@@ -47,9 +47,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A package in which every query matches.
-fn small_index(there: &Path) -> Result<PathBuf, Box<dyn Error>> {
-    let (source, index) = (there.join("p_1"), there.join("index"));
+/// Builds an index of a package in which every query matches.
+fn small_index(directory: &Path) -> Result<PathBuf, Box<dyn Error>> {
+    let (source, index) = (directory.join("p_1"), directory.join("index"));
     std::fs::create_dir(&source)?;
     let text = "return parse(printf, TCP_NODELAY);\n\nx = 1;\n".repeat(1000);
     std::fs::write(source.join("a.c"), text)?;
@@ -58,7 +58,7 @@ fn small_index(there: &Path) -> Result<PathBuf, Box<dyn Error>> {
     Ok(index)
 }
 
-/// Bytes of frames, by what they are.
+/// Bytes of frames, by their kind.
 #[derive(Default)]
 struct Bytes {
     matches: usize,
@@ -91,9 +91,9 @@ fn measure(
         workers: 2,
         cancel: &Cancel::default(),
     };
-    let plan = request.plan(u64::MAX).expect("nobody stops it");
+    let plan = request.plan(u64::MAX).expect("not cancelled");
     let mut bytes = Bytes::default();
-    let ends = request.run(plan, &mut bytes).expect("nobody stops it");
+    let ends = request.run(plan, &mut bytes).expect("not cancelled");
     let matches: u64 = ends.iter().map(|end| end.matches).sum();
     assert!(matches > 0 && bytes.matches as u64 == matches);
     Ok(bytes)
@@ -122,12 +122,11 @@ impl Bytes {
         for line in view.lines() {
             self.lines += LINE_BYTES;
             self.ranges += RANGE_BYTES * line.ranges().count();
-            match line.is_match() {
-                true => {
-                    self.matches += 1;
-                    self.text += line.text.len();
-                }
-                false => self.context += line.text.len(),
+            if line.is_match() {
+                self.matches += 1;
+                self.text += line.text.len();
+            } else {
+                self.context += line.text.len();
             }
         }
     }

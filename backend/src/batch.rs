@@ -1,21 +1,22 @@
 //! Packs the matches of one document, with their context, into batches.
 //!
-//! **Invariant:** every match has all its context in its own batch. Where a document is cut into several
-//! batches, the lines around the cut are in both, so the cuts cannot be seen in what is shown.
+//! **Invariant:** every match has all its context in its own batch. Where a document is cut into
+//! several batches, the lines around the cut are in both, so a cut does not change what is shown.
 //!
 //! **Invariant:** a frame stays far below its size limit. A batch is sent when it has
-//! [`BATCH_TEXT_BYTES`] of text or 256 lines. Of a line longer than [`LINE_BYTES_MAX`] only a window
-//! around its first range is sent, with the window's offset and the length of the line.
+//! [`BATCH_TEXT_BYTES`] of text or 256 lines. Of a line longer than [`LINE_BYTES_MAX`] only a
+//! window around its first range is sent, with the window's offset and the length of the line.
 
 use index::shard::{DocId, Document, Shard, ShardError};
 use schema::message::{Batch, Line, Range, Span, Window};
 use std::ops;
 
-/// A batch with more text is sent. A page reads a batch for each match it shows, so batches are small.
+/// A batch with more text is sent. A page reads a batch for each match it shows, so batches are
+/// small.
 pub const BATCH_TEXT_BYTES: usize = 16 << 10;
 
-/// A batch with more lines is sent, since empty lines take space too: with all their ranges, this number
-/// of lines takes a quarter of a megabyte.
+/// A batch with more lines is sent, since empty lines take space too: with all their ranges, this
+/// number of lines takes a quarter of a megabyte.
 const BATCH_LINES: usize = 256;
 
 /// Only a window of a longer line is sent.
@@ -33,7 +34,7 @@ pub struct LinePosition {
     pub lines: u32,
     /// The offset of the first byte in the text of all documents.
     pub start: u64,
-    /// The offset behind the last byte, which is part of the line end.
+    /// The offset behind the last byte, line end included.
     pub end: u64,
     /// The block of the first line. A line is in one block.
     pub block: u32,
@@ -126,8 +127,8 @@ impl<'a> BatchPacker<'a> {
         })
     }
 
-    /// Adds a matching `line`, line end included, in ascending order. `ranges`, of which there is at least
-    /// one, are in the line without its end.
+    /// Adds a matching `line`, line end included, in ascending order. `ranges`, of which there is
+    /// at least one, are in the line without its end.
     pub fn push(
         &mut self,
         position: LinePosition,

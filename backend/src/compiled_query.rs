@@ -1,8 +1,8 @@
 //! A compiled expression: what to search for, and in which documents.
 //!
-//! Filters that must all match are passed to the index, which applies them first. The rest is matched
-//! line by line for nearly all queries ([`Strategy::Lines`]), else it is evaluated document by document
-//! ([`Strategy::Documents`]).
+//! Filters that must all match are passed to the index, which applies them first. The rest is
+//! matched line by line for nearly all queries ([`Strategy::Lines`]), else it is evaluated document
+//! by document ([`Strategy::Documents`]).
 
 use crate::bad_expr::BadExpr;
 use crate::document_matcher::DocumentMatcher;
@@ -23,7 +23,7 @@ pub struct CompiledQuery {
     pub literals: Vec<String>,
     /// Whether matching documents are reported by their names instead of their lines.
     pub finds_names: bool,
-    /// For each pattern, a query for the documents in which it may match.
+    /// A query per pattern, for the documents in which it may match.
     pub pattern_plans: Vec<DocumentQuery>,
 }
 
@@ -44,7 +44,7 @@ impl CompiledQuery {
     /// Compiles an expression that finds lines, or names of documents.
     pub fn new(expr: &Expr, finds_names: bool) -> Result<CompiledQuery, BadExpr> {
         let (mut filters, mut rest) = (Filters::default(), Vec::new());
-        // For each pattern and filter of the rest, its number in the whole expression.
+        // The number that each pattern and filter of the rest has in the whole expression.
         let (mut atom, mut numbers) = (0, Vec::new());
         for factor in expr.factors() {
             if factor.is_filter() {
@@ -64,11 +64,14 @@ impl CompiledQuery {
         let pattern_plans = pattern_plans(&rest).map_err(renumber)?;
         pattern::check_total_size(&rest.patterns())
             .map_err(|bad| renumber(BadExpr::new(0, bad)))?;
-        let literals = literals(&rest, false).into_iter();
+        let positive = line_matcher::positive_patterns(&rest, false).into_iter();
         Ok(CompiledQuery {
             filters,
             strategy: Strategy::new(&rest, finds_names).map_err(renumber)?,
-            literals: literals.map(str::to_owned).collect(),
+            literals: positive
+                .filter_map(pattern::literal)
+                .map(str::to_owned)
+                .collect(),
             finds_names,
             pattern_plans,
         })
@@ -97,7 +100,7 @@ impl Strategy {
     }
 }
 
-/// Returns, for each pattern, a query for the documents in which it may match.
+/// Returns a query per pattern, for the documents in which it may match.
 fn pattern_plans(expr: &Expr) -> Result<Vec<DocumentQuery>, BadExpr> {
     let mut plans = Vec::new();
     for (number, atom) in expr.atoms().into_iter().enumerate() {
@@ -115,28 +118,14 @@ fn pattern_plans(expr: &Expr) -> Result<Vec<DocumentQuery>, BadExpr> {
     Ok(plans)
 }
 
-/// Returns whether an expression can be matched line by line: it is a pattern that matches within a line,
-/// an alternative of several such patterns, or an expression on one line.
+/// Returns whether an expression can be matched line by line: it is a pattern that matches within a
+/// line, an alternative of several such patterns, or an expression on one line.
 fn is_line_expr(expr: &Expr) -> bool {
     match expr {
         Expr::Pattern(it) => !it.in_path && !pattern::is_multiline(it),
         Expr::Line(_) => true,
         Expr::Any(parts) => parts.iter().all(is_line_expr),
         Expr::All(_) | Expr::Not(_) | Expr::Filter(_) => false,
-    }
-}
-
-/// Returns the literals that are not negated.
-fn literals(expr: &Expr, negated: bool) -> Vec<&str> {
-    match expr {
-        Expr::Pattern(it) if !negated => pattern::literal(it).into_iter().collect(),
-        Expr::Pattern(_) | Expr::Filter(_) => Vec::new(),
-        Expr::All(parts) | Expr::Any(parts) => {
-            let parts = parts.iter();
-            parts.flat_map(|part| literals(part, negated)).collect()
-        }
-        Expr::Not(inner) => literals(inner, !negated),
-        Expr::Line(inner) => literals(inner, negated),
     }
 }
 

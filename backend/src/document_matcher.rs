@@ -1,8 +1,8 @@
 //! Evaluates an expression on a document as a whole: whether it matches, and which of its patterns
 //! contribute.
 //!
-//! This is pure: [`DocumentSource`] says which patterns match in the document's text. It is asked only
-//! when the answer matters; filters and path patterns come first.
+//! This is pure: [`DocumentSource`] says which patterns match in the document's text. It is asked
+//! only when the answer matters; filters and path patterns come first.
 
 use crate::bad_expr::BadExpr;
 use crate::filters;
@@ -218,7 +218,7 @@ fn is_match(matcher: &RegexMatcher, text: &[u8]) -> bool {
 
 /// Compiles the terms of an expression.
 struct MatcherBuilder {
-    /// For each pattern.
+    /// The limits of each pattern.
     limits: SizeLimits,
     texts: Vec<TextTerm>,
     paths: Vec<RegexMatcher>,

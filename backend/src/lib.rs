@@ -1,15 +1,16 @@
 //! The source backend: searches the shards of an index, and streams the matches.
 //!
-//! - [`CompiledQuery`] is a compiled expression. It is matched line by line ([`line_matcher`]) or document
-//!   by document ([`document_matcher`]), with regular expressions from [`pattern`].
-//! - [`search::Request`] searches shards: candidate blocks are verified ([`scan`]), matches are ranked
-//!   ([`rank`]) and packed with their context ([`batch`]) into frames, which go to a [`search::Sink`].
-//!   Their order does not depend on the number of workers.
+//! - [`CompiledQuery`] is a compiled expression. It is matched line by line ([`line_matcher`]) or
+//!   document by document ([`document_matcher`]), with regular expressions from [`pattern`].
+//! - [`search::Request`] searches shards: candidate blocks are verified ([`scan`]), matches are
+//!   ranked ([`rank`]) and packed with their context ([`batch`]) into frames, which go to a
+//!   [`search::Sink`]. Their order does not depend on the number of workers.
 //! - [`LiveShards`] are the shards of an index directory, replaced when it has a new manifest.
 //! - [`Backend`] serves them on connections: HELLO, SEARCH, FILE, LIST ([`server`]).
 //!
-//! **Invariant:** no memory here grows with the number of matches. Workers wait while the frames they
-//! have made are not taken, and frames are not taken while the other end of the connection does not read.
+//! **Invariant:** no memory here grows with the number of matches. Workers wait while the frames
+//! they have made are not taken, and frames are not taken while the other end of the connection
+//! does not read.
 //!
 //! # Example
 //! ```
@@ -29,7 +30,7 @@
 //!     }
 //! }
 //!
-//! # fn main() -> Result<(), Box<dyn ShardError>> {
+//! # fn main() -> Result<(), Box<dyn Error>> {
 //! let directory = tempfile::tempdir()?;
 //! let (source, index) = (directory.path().join("hello_1"), directory.path().join("index"));
 //! std::fs::create_dir(&source)?;

@@ -9,8 +9,8 @@ use grep_regex::RegexMatcher;
 use index::plan::TrigramQuery;
 use schema::message::{Expr, Pattern};
 
-/// Matches a line. Each worker needs a clone, which has caches of its own: shared ones are taken and put
-/// back for every line, for which two workers contend.
+/// Matches a line. Each worker needs a clone, which has caches of its own: shared ones are taken
+/// and put back for every line, for which two workers contend.
 #[derive(Clone, Debug)]
 pub struct LineMatcher {
     /// Finds lines that may match, and the ranges that match in a matching line.
@@ -46,8 +46,8 @@ impl LineMatcher {
         LineMatcher::new(expr, SizeLimits::FOR_ALL)
     }
 
-    /// Returns whether a line matches in which the finder has found something; `line` is without its
-    /// end.
+    /// Returns whether a line matches in which the finder has found something; `line` is without
+    /// its end.
     pub(crate) fn confirms(&self, line: &[u8]) -> bool {
         self.condition.as_ref().is_none_or(|it| it.matches(line))
     }
@@ -91,8 +91,8 @@ impl LineCondition {
     }
 }
 
-/// Returns the patterns that are found and shown in a matching line: those that are not negated. It is
-/// empty, so that any line is found, if the expression can match without any of them.
+/// Returns the patterns that are found and shown in a matching line: those that are not negated. It
+/// is empty, so that any line is found, if the expression can match without any of them.
 fn found_patterns(expr: &Expr) -> Vec<&Pattern> {
     if matches_without_patterns(expr) {
         Vec::new()
@@ -101,7 +101,8 @@ fn found_patterns(expr: &Expr) -> Vec<&Pattern> {
     }
 }
 
-fn positive_patterns(expr: &Expr, negated: bool) -> Vec<&Pattern> {
+/// Returns the patterns that are not negated.
+pub(crate) fn positive_patterns(expr: &Expr, negated: bool) -> Vec<&Pattern> {
     match expr {
         Expr::Pattern(pattern) if !negated => vec![pattern],
         Expr::Pattern(_) | Expr::Filter(_) => Vec::new(),

@@ -1,8 +1,8 @@
 //! The shards that are served. They are replaced as a whole when the index has a new manifest.
 //!
-//! A query names the shards that it wants. Shards that the newest manifest does not name are served for
-//! [`GRACE`] longer, so that a frontend that does not know the new manifest yet loses no query. A running
-//! search holds its shards as long as it needs them.
+//! A query names the shards that it wants. Shards that the newest manifest does not name are served
+//! for [`GRACE`] longer, so that a frontend that does not know the new manifest yet loses no query.
+//! A running search holds its shards as long as it needs them.
 
 use arc_swap::ArcSwap;
 use index::directory::{self, Index};
@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
-/// How long shards are served after the newest manifest has stopped naming them. A frontend learns of a
-/// new manifest within two seconds.
+/// How long shards are served after the newest manifest has stopped naming them. A frontend learns
+/// of a new manifest within two seconds.
 const GRACE: Duration = Duration::from_secs(60);
 
 /// How often the manifest is checked.
@@ -69,8 +69,8 @@ impl LiveShards {
         })
     }
 
-    /// Opens new manifests for ever. Also reopens shards whose files were damaged while in use, once the
-    /// files are whole again.
+    /// Opens new manifests for ever. Also reopens shards whose files were damaged while in use,
+    /// once the files are whole again.
     pub async fn watch(self: Arc<Self>) {
         let mut stamp = directory::manifest_stamp(&self.directory).ok();
         let mut logged = String::new();
@@ -114,8 +114,8 @@ impl LiveShards {
 
 impl Generation {
     fn open(directory: &Path, open: &[Arc<Shard>]) -> Result<Generation, directory::IndexError> {
-        // Read before the manifest. If the manifest is replaced in between, the index looks too old, not
-        // too new, until the new manifest is opened.
+        // Read before the manifest. If the manifest is replaced in between, the index looks too
+        // old, not too new, until the new manifest is opened.
         let stamp = directory::manifest_stamp(directory);
         Ok(Generation {
             shards: Index::reopen(directory, open)?.shards,

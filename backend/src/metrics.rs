@@ -1,7 +1,7 @@
 //! Describes the metrics of a backend, in seconds and bytes.
 //!
-//! Counters and gauges are updated where things happen; `server::job` records the timings of a search
-//! when it is done.
+//! Counters and gauges are updated where things happen; `server::job` records the timings of a
+//! search when it is done.
 
 use ::metrics::{Unit, describe_counter, describe_gauge, describe_histogram};
 

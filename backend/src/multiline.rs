@@ -3,8 +3,8 @@
 use regex_syntax::ast::{self, Ast, Visitor};
 use schema::message::{Pattern, Syntax};
 
-/// Returns whether a match may span several lines: the pattern has a line end, by itself or in a class
-/// that is not negated, or it sets the flag `s`.
+/// Returns whether a match may span several lines: the pattern has a line end, by itself or in a
+/// class that is not negated, or it sets the flag `s`.
 pub fn is_multiline(pattern: &Pattern) -> bool {
     if pattern.syntax == Syntax::Literal {
         return pattern.text.contains('\n');

@@ -1,8 +1,8 @@
 //! Compiles patterns to matchers of a line, or of a text.
 //!
-//! The matcher is ripgrep's own, set up like `rg -a --crlf`: Unicode is on, `^` and `$` match at lines,
-//! `\r\n` ends a line, and no match contains a line end. For a pattern that asks for line ends
-//! ([`is_multiline`]) it is set up like `rg -aU --crlf`.
+//! The matcher is ripgrep's own, set up like `rg -a --crlf`: Unicode is on, `^` and `$` match at
+//! lines, `\r\n` ends a line, and no match contains a line end. For a pattern that asks for line
+//! ends ([`is_multiline`]) it is set up like `rg -aU --crlf`.
 
 pub use crate::multiline::is_multiline;
 
@@ -96,7 +96,8 @@ fn check_not_empty(pattern: &Pattern) -> Result<(), BadPattern> {
     Ok(())
 }
 
-/// Compiles a matcher of lines in which one of `patterns` matches. Without patterns, every line matches.
+/// Compiles a matcher of lines in which one of `patterns` matches. Without patterns, every line
+/// matches.
 pub(crate) fn compile_line(
     patterns: &[&Pattern],
     limits: SizeLimits,
@@ -112,15 +113,15 @@ pub(crate) fn compile_multiline(
     build(&[pattern], true, limits)
 }
 
-/// Compiles one of `patterns` patterns as a search does, to find what it matches: in a line, or in a text
-/// if it [is multi-line](is_multiline).
+/// Compiles one of `patterns` patterns as a search does, to find what it matches: in a line, or in
+/// a text if it [is multi-line](is_multiline).
 pub fn compile(pattern: &Pattern, patterns: usize) -> Result<RegexMatcher, BadPattern> {
     let limits = SizeLimits::for_one_of(patterns);
     build(&[pattern], is_multiline(pattern), limits)
 }
 
-/// Returns the value of a matcher's result. The compiler does not know that it cannot be an error, because
-/// `NoError` has a value; nothing creates it.
+/// Returns the value of a matcher's result. The compiler does not know that it cannot be an error,
+/// because `NoError` has a value; nothing creates it.
 pub(crate) fn infallible<T>(result: Result<T, NoError>) -> T {
     result.unwrap_or_else(|error| unreachable!("{error}"))
 }

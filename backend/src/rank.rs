@@ -10,11 +10,11 @@
 //!           + 0.3 D: how much the line looks like a definition of the match, 0 to 1
 //! ```
 //!
-//! A document that is found by its name has a name rank instead of a line rank: the share of the file
-//! name that the literal is, from the whole name down to a part of a directory name.
+//! A document that is found by its name has a name rank instead of a line rank: the share of the
+//! file name that the literal is, from the whole name down to a part of a directory name.
 //!
-//! Ranks are computed in f32 and in this order of operations, so that every backend gets the same bits.
-//! Words are ASCII words, and the literal is compared without ASCII case.
+//! Ranks are computed in f32 and in this order of operations, so that every backend gets the same
+//! bits. Words are ASCII words, and the literal is compared without ASCII case.
 //!
 //! `scripts/ranking` measures it by the mean reciprocal rank of the file that a person wants.
 
@@ -22,15 +22,15 @@ mod definition;
 
 /// The highest [`path_rank`].
 const PATH_MAX: f32 = 0.1460;
-/// The highest share of a line's rank that indent and position of the match decide.
+/// The most that the indent and the position of the match add.
 const POSITION_MAX: f32 = 0.1;
-/// What a definition adds. It equals the difference between source and vendored files, as `scripts/ranking`
-/// found best.
+/// The most that a definition adds. It equals the difference between source and vendored files;
+/// `scripts/ranking` has the measurements.
 const DEFINITION_MAX: f32 = 0.3;
 /// The highest [`line_rank`].
 const LINE_MAX: f32 = POSITION_MAX + DEFINITION_MAX;
-/// The highest [`name_rank`]. It is more than popularity and class of a document can add, so that a file
-/// with exactly the searched name comes first.
+/// The highest [`name_rank`]. It is more than popularity and class of a document can add, so that a
+/// file with exactly the searched name comes first.
 const NAME_MAX: f32 = 2.0;
 
 /// Returns the highest rank of a match in a document whose static rank is at most `static_rank`.
@@ -43,8 +43,8 @@ pub fn document_bound(document_rank: f32, finds_names: bool) -> f32 {
     document_rank + if finds_names { NAME_MAX } else { LINE_MAX }
 }
 
-/// Returns the part of the rank that all matches of a document share. The path is ranked for the best of
-/// the `literals`.
+/// Returns the part of the rank that all matches of a document share. The path is ranked for the
+/// best of the `literals`.
 pub fn document_rank(static_rank: f32, path: &[u8], literals: &[String]) -> f32 {
     let path_ranks = literals.iter().map(|literal| path_rank(path, literal));
     1.0 + static_rank + path_ranks.fold(PATH_MAX * 0.5, f32::max)

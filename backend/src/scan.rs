@@ -14,14 +14,14 @@ use std::ops::{ControlFlow, Range};
 /// Ranges of a line that are reported, at most. 40 fill a screen.
 pub const RANGES_MAX: usize = 128;
 
-/// Bytes that may be scanned to find the ranges of a line, in the worst case. Finding the next range may
-/// scan the rest of the line: `.*[^A-Z]|[A-Z]` on 80 kB of capitals does that 80,000 times (6 s). The
-/// line is found in any case; further ranges are not reported. In lines of up to 8 MiB, [`RANGES_MAX`]
-/// is the lower bound.
+/// Bytes that may be scanned to find the ranges of a line, in the worst case. Finding the next
+/// range may scan the rest of the line: `.*[^A-Z]|[A-Z]` on 80 kB of capitals does that 80,000
+/// times (6 s). The line is found in any case; further ranges are not reported. In lines of up to 8
+/// MiB, [`RANGES_MAX`] is reached first.
 const RANGES_STEPS_MAX: usize = 1 << 30;
 
-/// Calls `found` with the range of every matching line of `text`, line end included. `text` consists of
-/// whole lines. Ends early when `found` breaks.
+/// Calls `found` with the range of every matching line of `text`, line end included. `text`
+/// consists of whole lines. Ends early when `found` breaks.
 pub fn matching_lines(
     matcher: &LineMatcher,
     text: &[u8],
@@ -92,7 +92,8 @@ pub(crate) fn line_around(text: &[u8], offset: usize) -> Range<usize> {
     start..end
 }
 
-/// Returns a line without its end, `\n` or `\r\n`. A `\r` at the end of the text does not end a line.
+/// Returns a line without its end, `\n` or `\r\n`. A `\r` at the end of the text does not end a
+/// line.
 pub fn without_end(line: &[u8]) -> &[u8] {
     let Some(line) = line.strip_suffix(b"\n") else {
         return line;
@@ -100,8 +101,8 @@ pub fn without_end(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-/// Finds the ranges that match in a matching line, which is without its end. They are ascending: at least
-/// one, at most [`RANGES_MAX`], and fewer when finding them takes too many steps.
+/// Finds the ranges that match in a matching line, which is without its end. They are ascending: at
+/// least one, at most [`RANGES_MAX`], and fewer when finding them takes too many steps.
 pub fn ranges(matcher: &RegexMatcher, line: &[u8], out: &mut Vec<(usize, usize)>) {
     ranges_in_steps(matcher, line, RANGES_STEPS_MAX, out);
 }

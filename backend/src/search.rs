@@ -1,10 +1,11 @@
-//! Searches shards: candidate blocks in, frames of batches out, in the order of shards and documents.
+//! Searches shards: candidate blocks in, frames of batches out, in the order of shards and
+//! documents.
 //!
-//! A [`Request`] is planned first: `plan` counts the candidates of all shards, which is the cost of the
-//! search. Then each shard's candidates are cut into units of some blocks (`work`). Workers (`pool`,
-//! `worker`) search the units in parallel: line by line (`verify`), or document by document (`evaluate`,
-//! `document_search`). The calling thread emits their results in order (`emit`) and drops what cannot be
-//! among the top matches when only those are wanted (`top_k`).
+//! A [`Request`] is planned first: `plan` counts the candidates of all shards, which is the cost of
+//! the search. Then each shard's candidates are cut into units of some blocks (`work`). Workers
+//! (`pool`, `worker`) search the units in parallel: line by line (`verify`), or document by
+//! document (`evaluate`, `document_search`). The calling thread emits their results in order
+//! (`emit`) and drops what cannot be among the top matches when only those are wanted (`top_k`).
 //!
 //! **Invariant:** the frames do not depend on the number of workers.
 

@@ -1,11 +1,11 @@
 //! Serves an index on connections: HELLO first, then one request after the other.
 //!
-//! A search runs on threads of its own (`job`). Its frames come through a short queue (`chunks`) to the
-//! connection, which also sends its progress while there are none (`search`). A connection that is not
-//! read stops the search, because the queue fills up; there is no other flow control.
+//! A search runs on threads of its own (`job`). Its frames come through a short queue (`chunks`) to
+//! the connection, which also sends its progress while there are none (`search`). A connection that
+//! is not read stops the search, because the queue fills up; there is no other flow control.
 //!
-//! **Invariant:** a search ends with END, ERROR, or the connection. Its workers stop at their next check
-//! when the connection closes, CANCEL arrives or the deadline has passed.
+//! **Invariant:** a search ends with END, ERROR, or the connection. Its workers stop at their next
+//! check when the connection closes, CANCEL arrives or the deadline has passed.
 
 mod admission;
 mod chunks;
@@ -44,7 +44,8 @@ const CONNECTIONS_MAX: usize = 1024;
 pub struct Options {
     /// Threads that verify candidates, for each search.
     pub workers: usize,
-    /// Light searches that run at once; others wait. Every search counts as light until it is planned.
+    /// Light searches that run at once; others wait. Every search counts as light until it is
+    /// planned.
     pub searches: usize,
     /// Heavy searches that run at once, beside the light ones: those with more than
     /// [`HEAVY_BLOCKS`](crate::search::HEAVY_BLOCKS) candidate blocks.
@@ -69,7 +70,8 @@ pub struct Backend {
 }
 
 impl Backend {
-    /// Starts to keep `live` up to date, and returns a backend that serves it. Needs a tokio runtime.
+    /// Starts to keep `live` up to date, and returns a backend that serves it. Needs a tokio
+    /// runtime.
     pub fn start(live: LiveShards, options: Options) -> Arc<Backend> {
         crate::metrics::describe();
         let live = Arc::new(live);
@@ -130,7 +132,7 @@ impl Backend {
         loop {
             let frame = loop {
                 tokio::select! {
-                    frame = connection.next() => break frame?,
+                    frame = connection.reader.next() => break frame?,
                     Ok(()) = changes.changed() => {}
                     () = tokio::time::sleep(HELLO_EVERY) => {}
                 }

@@ -1,66 +1,47 @@
-//! A frontend, asked over HTTP: a server somewhere, or one in this process over an index directory.
+//! A client of the HTTP API: of a server, or of a frontend in this process over an index directory.
 //!
-//! Both are asked with the same paths and answer with the same bytes, so that a command is written
-//! once. What is refused is an error in the same words.
+//! Both answer the same paths with the same bytes, so a command is written once.
 
+mod api;
 mod in_process;
 mod server;
 
-pub(crate) use in_process::{InProcess, over, runtime};
+pub(crate) use api::Client;
 pub(crate) use server::Server;
 
-use crate::search::Place;
-use crate::terminal;
-use anyhow::{Result, anyhow};
-use frontend::BadQuery;
-use serde::Deserialize;
-use std::io::Read;
+use anyhow::Result;
+use in_process::InProcess;
+use std::path::PathBuf;
 
-/// Who answers.
-pub(crate) trait Client {
-    /// The body of an answer that is one; what is objected to is an error, a [`BadQuery`] when it is
-    /// the query.
-    fn get(&self, path: &str, parameters: &[(&str, &[u8])]) -> Result<Box<dyn Read>>;
+/// Where a command searches.
+#[derive(clap::Args, Clone, Debug)]
+pub(crate) struct Target {
+    /// Ask this server [default: $TRAWL_SERVER, or http://127.0.0.1:8080]
+    #[arg(long, value_name = "URL")]
+    server: Option<String>,
+    /// Search this index directory, without a server
+    #[arg(long, value_name = "DIR", conflicts_with = "server")]
+    pub(crate) index: Option<PathBuf>,
 }
 
-/// The client of a place.
-pub(crate) fn client(place: &Place) -> Result<Box<dyn Client>> {
-    Ok(match &place.index {
-        Some(index) => Box::new(InProcess::new(index)?),
-        None => Box::new(Server::new(&place.server())?),
-    })
-}
-
-/// Why there is no answer, as a server says it (RFC 9457).
-#[derive(Deserialize)]
-struct Problem {
-    detail: String,
-    at: Option<usize>,
-    filter: Option<String>,
-    hint: Option<String>,
-}
-
-/// What an answer that is none says.
-fn problem(status: u16, body: &[u8]) -> anyhow::Error {
-    match serde_json::from_slice::<Problem>(body) {
-        Ok(problem) if status == 400 => {
-            let mut bad = BadQuery::new(problem.detail);
-            (bad.at, bad.filter, bad.hint) = (problem.at, problem.filter, problem.hint);
-            bad.into()
+impl Target {
+    /// The server's URL. The scheme may be left out.
+    pub(crate) fn server(&self) -> String {
+        const DEFAULT: &str = "http://127.0.0.1:8080";
+        let variable = || std::env::var("TRAWL_SERVER").ok();
+        let given = self.server.clone().or_else(variable);
+        match given.filter(|address| !address.is_empty()) {
+            Some(address) if address.contains("://") => address,
+            Some(address) => format!("http://{address}"),
+            None => DEFAULT.to_owned(),
         }
-        Ok(Problem { detail, .. }) => anyhow!("the server says: {detail}"),
-        Err(_) => anyhow!("the server says: {status} {}", terminal::harmless(body)),
     }
-}
 
-/// A path and its parameters, as an address has them.
-fn path_with(path: &str, parameters: &[(&str, &[u8])]) -> String {
-    use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
-    let mut out = path.to_owned();
-    for (index, (name, value)) in parameters.iter().enumerate() {
-        let separator = if index == 0 { '?' } else { '&' };
-        let value = percent_encode(value, NON_ALPHANUMERIC);
-        out.push_str(&format!("{separator}{name}={value}"));
+    /// A client of the index or the server.
+    pub(crate) fn client(&self) -> Result<Box<dyn Client>> {
+        Ok(match &self.index {
+            Some(index) => Box::new(InProcess::new(index)?),
+            None => Box::new(Server::new(&self.server())?),
+        })
     }
-    out
 }

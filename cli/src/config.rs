@@ -1,180 +1,124 @@
-//! The configuration file: what a flag of `serve`, `frontend` or `backend` is when nobody gives it.
+//! Settings of `serve`, `frontend` and `backend` from the environment and a file.
 //!
-//! A flag is what the command line says; else what its variable says (`TRAWL_SERVE_LISTEN`); else
-//! what the file says (`listen` in the table `[serve]`); else its default. The names are those of
-//! clap's own definitions, and clap judges the values: nothing here lists a flag.
-//! **Invariant:** what is in the file and is not understood is an error, with its place.
+//! Precedence: flag, environment variable (`TRAWL_SERVE_LISTEN`), file (`listen` in `[serve]`), default.
+//! Names and types of the settings are those of clap's definition of the command line: nothing here
+//! lists a flag. Values are put on the command line as flags, and clap parses them.
+//! **Invariant:** whatever is in the file and not understood is an error with its place.
 
-mod check;
 mod file;
 mod setting;
 
-use crate::Arguments;
+pub(crate) use file::ConfigFile;
+pub(crate) use setting::{Setting, TABLES, Value, ValueKind, shown, unknown_variables};
+
+use crate::cache_dir::user_dir;
 use anyhow::{Result, bail};
 use clap::parser::ValueSource;
-use clap::{Arg, ArgMatches, Command, CommandFactory, FromArgMatches};
-use file::Document;
-use setting::{Entry, Setting};
+use clap::{Arg, ArgMatches, Command};
+use setting::FILE_FLAG;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-pub(crate) use check::{Arguments as CheckArguments, run};
-
-/// The subcommands that are configured.
-const TABLES: [&str; 3] = ["serve", "frontend", "backend"];
-
-/// The flag that names the file; what it is called in code and on the command line.
-const CONFIG: &str = "config";
-
-/// What this process was started with: the command line, and for what it leaves open variables and
-/// the file. Ends the process when the command line cannot be understood, as clap does.
-pub(crate) fn arguments() -> Result<Arguments> {
-    let mut typed: Vec<OsString> = std::env::args_os().collect();
-    if let Some((table, given)) = configured(&typed) {
-        let path = path(given.get_one::<PathBuf>(CONFIG).cloned())?;
-        let document = path.as_deref().map(Document::read).transpose()?;
-        let entries = entries(table, document.as_ref())?;
-        insert(&mut typed, &given, &entries);
-    }
-    let matches = command().get_matches_from(typed);
-    Ok(Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit()))
-}
-
-/// The whole command line, with the flag that names a file where that has a meaning.
-pub(crate) fn command() -> Command {
-    let flag = Arg::new(CONFIG)
-        .long(CONFIG)
+/// Adds the flag that names the file to the commands that have settings.
+pub(crate) fn with_file_flag(definition: Command) -> Command {
+    let flag = Arg::new(FILE_FLAG)
+        .long(FILE_FLAG)
         .value_name("FILE")
         .value_parser(clap::value_parser!(PathBuf))
         .help("The configuration file [default: $TRAWL_CONFIG, or trawl/config.toml in the user's configuration directory]");
-    TABLES.iter().fold(Arguments::command(), |command, table| {
+    TABLES.iter().fold(definition, |command, table| {
         command.mut_subcommand(*table, |sub| sub.arg(flag.clone()))
     })
 }
 
-/// Which configured subcommand is run, and what is given on its command line, as far as that can be
-/// understood.
-fn configured(typed: &[OsString]) -> Option<(&'static str, ArgMatches)> {
-    // Help is to be had whatever is wrong with the file.
-    if typed.iter().any(|word| word == "--help" || word == "-h") {
+/// Parses the command line of this process; what it leaves open comes from variables and the file. Ends
+/// the process when the command line is wrong, as clap does.
+pub(crate) fn matches(definition: &Command) -> Result<ArgMatches> {
+    let mut words: Vec<OsString> = std::env::args_os().collect();
+    if let Some((table, given)) = configured(definition, &words) {
+        let path = path(given.get_one::<PathBuf>(FILE_FLAG).cloned())?;
+        let file = path
+            .map(|path| ConfigFile::read(&path, definition))
+            .transpose()?;
+        let values = values(definition, table, file.as_ref())?;
+        insert(&mut words, &given, &values);
+    }
+    Ok(definition.clone().get_matches_from(words))
+}
+
+/// Returns the command that is run if it has settings, and its flags, parsed as far as possible.
+fn configured(definition: &Command, words: &[OsString]) -> Option<(&'static str, ArgMatches)> {
+    // A mistake in the file must not keep anybody from the help.
+    if words.iter().any(|word| word == "--help" || word == "-h") {
         return None;
     }
-    // The whole has no flags of its own. Others are not to pay for what they do not need.
-    let table = TABLES
-        .into_iter()
-        .find(|table| typed.get(1).is_some_and(|word| word == table))?;
-    let lenient = command().mut_subcommand(table, lenient).ignore_errors(true);
-    let matches = lenient.try_get_matches_from(typed).ok()?;
-    Some((table, matches.subcommand_matches(table)?.clone()))
+    // The command is the first word: no flag can stand before it.
+    let mut tables = TABLES.into_iter();
+    let table = tables.find(|table| words.get(1).is_some_and(|word| word == table))?;
+    let lenient = |command: Command| {
+        command
+            .ignore_errors(true)
+            .mut_args(|argument| argument.required(false))
+    };
+    let definition = definition.clone().mut_subcommand(table, lenient);
+    let matches = definition.ignore_errors(true).try_get_matches_from(words);
+    let given = matches.ok()?.subcommand_matches(table)?.clone();
+    Some((table, given))
 }
 
-/// The same command, which does without what it requires.
-fn lenient(command: Command) -> Command {
-    command
-        .ignore_errors(true)
-        .mut_args(|argument| argument.required(false))
-}
-
-/// The definition of a configured subcommand.
-fn table_command(table: &str) -> Command {
-    let found = Arguments::command();
-    let mut command = found
-        .find_subcommand(table)
-        .expect("every table is a subcommand")
-        .clone();
-    command.build();
-    command
-}
-
-/// The file that is read, if any: the one that is named, or the usual one when it is there.
-fn path(named: Option<PathBuf>) -> Result<Option<PathBuf>> {
-    let set = std::env::var_os("TRAWL_CONFIG").map(PathBuf::from);
-    if let Some(path) = named.or(set) {
-        // An empty name is no file.
+/// Returns the path of the file: the one that is named, or the default one if it exists.
+pub(crate) fn path(named: Option<PathBuf>) -> Result<Option<PathBuf>> {
+    let variable = std::env::var_os("TRAWL_CONFIG").map(PathBuf::from);
+    if let Some(path) = named.or(variable) {
+        // An empty name turns the file off.
         return Ok(Some(path).filter(|path| !path.as_os_str().is_empty()));
     }
-    Ok(usual_path().filter(|path| path.is_file()))
+    Ok(default_path().filter(|path| path.is_file()))
 }
 
-/// Where the file is when nobody says.
-fn usual_path() -> Option<PathBuf> {
-    let absolute = |name| {
-        std::env::var_os(name)
-            .map(PathBuf::from)
-            .filter(|path: &PathBuf| path.is_absolute())
-    };
-    let directory = absolute("XDG_CONFIG_HOME")
-        .or_else(|| absolute("HOME").map(|home| home.join(".config")))?;
-    Some(directory.join("trawl/config.toml"))
+/// The default path of the file.
+pub(crate) fn default_path() -> Option<PathBuf> {
+    Some(user_dir("XDG_CONFIG_HOME", ".config")?.join("trawl/config.toml"))
 }
 
-/// What variables and file say of a table's settings, each once.
-fn entries(table: &str, document: Option<&Document>) -> Result<Vec<(Setting, Entry)>> {
-    let command = table_command(table);
-    let settings = Setting::all(&command);
-    let mut faults = document.map_or(Vec::new(), Document::faults);
-    faults.extend(setting::unknown_variables(table, &settings));
+/// Returns the settings of a table that a variable or the file sets.
+fn values(
+    definition: &Command,
+    table: &str,
+    file: Option<&ConfigFile>,
+) -> Result<Vec<(Setting, Value)>> {
+    let settings = Setting::all(definition, table);
+    let mut faults = file.map_or(Vec::new(), ConfigFile::faults);
+    faults.extend(unknown_variables(table, &settings));
     if !faults.is_empty() {
         bail!("{}", faults.join("\n"));
     }
-    let entry = |setting: Setting| {
-        let entry = setting
-            .variable(table)
-            .or_else(|| document.and_then(|document| document.entry(table, &setting)));
-        entry.map(|entry| (setting, entry))
-    };
-    let entries: Vec<_> = settings.into_iter().filter_map(entry).collect();
-    for (setting, entry) in &entries {
-        setting.check(&command, entry)?;
+    let mut values = Vec::new();
+    for setting in settings {
+        let in_file = || file?.value(table, &setting);
+        if let Some(value) = setting.variable(table).or_else(in_file) {
+            setting.check(definition, table, &value)?;
+            values.push((setting, value));
+        }
     }
-    Ok(entries)
+    Ok(values)
 }
 
-/// Adds what the command line does not say to it: options in front of its own, positions behind.
-fn insert(typed: &mut Vec<OsString>, given: &ArgMatches, entries: &[(Setting, Entry)]) {
+/// Adds values that the command line does not have: flags before its own, positions behind.
+fn insert(words: &mut Vec<OsString>, given: &ArgMatches, values: &[(Setting, Value)]) {
     let is_given =
         |setting: &Setting| given.value_source(setting.id()) == Some(ValueSource::CommandLine);
-    // Behind the program and the subcommand.
-    let at = 2;
-    let left = || entries.iter().filter(|(setting, _)| !is_given(setting));
-    let options = left().filter(|(setting, _)| !setting.is_position());
-    let words: Vec<_> = options
-        .flat_map(|(setting, entry)| setting.words(entry))
-        .collect();
-    typed.splice(at..at, words);
-    let positions = left().filter(|(setting, _)| setting.is_position());
-    typed.extend(positions.flat_map(|(setting, entry)| setting.words(entry)));
-}
-
-/// A path for people.
-fn shown(path: &Path) -> String {
-    crate::terminal::harmless(path.to_string_lossy().as_bytes()).into_owned()
-}
-
-/// What is most like a word, if anything is.
-fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    /// Less than this have little in common.
-    const ALIKE: f64 = 0.8;
-    let alike = known.map(|known| (strsim::jaro_winkler(word, known), known));
-    let best = alike.max_by(|a, b| a.0.total_cmp(&b.0))?;
-    (best.0 >= ALIKE).then_some(best.1)
-}
-
-/// What a default is, as it would be typed.
-fn typed_default(argument: &Arg) -> Vec<String> {
-    let values = argument.get_default_values().iter();
-    values
-        .map(|value| value.to_string_lossy().into_owned())
-        .collect()
-}
-
-/// What a setting is called: the long flag's name, or that of a position's value.
-fn key(argument: &Arg) -> Option<String> {
-    match argument.get_long() {
-        Some(long) => Some(long.to_owned()),
-        None => argument
-            .get_value_names()?
-            .first()
-            .map(|name| name.to_lowercase()),
-    }
+    let (positions, flags): (Vec<_>, Vec<_>) = values
+        .iter()
+        .filter(|(setting, _)| !is_given(setting))
+        .partition(|(setting, _)| setting.is_position());
+    let as_words = |values: Vec<&(Setting, Value)>| -> Vec<OsString> {
+        let words = values
+            .into_iter()
+            .map(|(setting, value)| setting.words(value));
+        words.flatten().collect()
+    };
+    // Behind the names of the program and the command.
+    words.splice(2..2, as_words(flags));
+    words.extend(as_words(positions));
 }

@@ -8,14 +8,14 @@ mod text;
 
 pub use text::{Text, Texts};
 
-use crate::assemble::Counts;
 use crate::assign::Known;
 use crate::documents::{self, Grouped};
+use crate::execution::finalize::Counts;
+use crate::execution::state::{Explain, Missing, Outcome, Skipped};
 use crate::matches::Match;
 use crate::packages::{self, Package};
 use crate::query::Query;
 use crate::rank::{FrameAt, Pointer, unpack_frame};
-use crate::run::{Explain, Missing, Outcome, Skipped};
 use crate::spool::{FrameReader, Held, RunSpool, SpoolError};
 use schema::frame;
 use schema::message::{BatchReader, Phases, SpoolFacets};

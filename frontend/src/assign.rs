@@ -4,8 +4,8 @@
 //! lost backend announced before is missing, unless another one serves it too; of one that never
 //! announced anything, nobody knows what is missing, and the answer says just that.
 
+use crate::execution::state::{Assignment, Missing, ShardId};
 use crate::query::generation;
-use crate::run::{Assignment, Missing, ShardId};
 use std::collections::{HashMap, HashSet};
 use std::time::SystemTime;
 

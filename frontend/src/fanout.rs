@@ -9,15 +9,12 @@
 
 mod connection;
 mod request;
-mod search;
 mod standing;
 mod walk;
 
-pub(crate) use connection::Lost;
+pub(crate) use connection::{Connection, Lost};
 pub(crate) use request::{Request, request};
-pub(crate) use search::receive;
 pub(crate) use standing::{Link, Peer};
-#[cfg(test)]
 pub(crate) use walk::{Now, Place, Walk, Walked};
 
 use std::io::{self, Read, Write};

@@ -5,7 +5,7 @@
 //! **Invariant:** the matches of a document come in the order of its lines, and together; only one whose
 //! stream pauses within it for longer than [`HOLD_MAX`] comes in pieces.
 
-use crate::live::Live;
+use crate::execution::driver::Execution as Live;
 use crate::matches::Match;
 use crate::rank::FrameAt;
 use crate::spool::{FrameReader, RunSpool, SpoolError};

@@ -2,7 +2,7 @@
 //! in pages.
 //!
 //! A [`Query`] is what the user typed, checked. [`Coordinator::search`] starts a run of it, or joins
-//! the one that is under way; a [`Search`] is a client's hold on a run, an [`Answer`] its end:
+//! the one that is under way; a [`SearchHandle`] is a client's hold on a run, an [`Answer`] its end:
 //! counts, what is missing, and the matches in total order, read from the spool when a page asks
 //! for them. The crate `web` answers HTTP with all that.
 //!
@@ -40,34 +40,28 @@
 )]
 
 mod answer;
-mod assemble;
 mod assign;
 mod config;
 mod coordinator;
 mod documents;
 mod error;
+mod execution;
 mod facets;
 mod fanout;
 pub mod filter;
 mod follow;
-mod harvest;
 pub mod listing;
-mod live;
+mod lock;
 mod matches;
-pub mod measures;
-mod memory;
+pub mod metrics;
 mod packages;
 pub mod page;
 pub mod query;
 mod rank;
-mod run;
-mod runs;
-mod search;
 mod similar;
 #[cfg(test)]
 mod simulation;
 mod spool;
-mod turns;
 
 pub use answer::{Answer, Text, Texts, Timings};
 pub use assign::Known;
@@ -75,10 +69,12 @@ pub use config::Config;
 pub use coordinator::{BackendStatus, Coordinator, Served};
 pub use documents::{DOCUMENTS_MAX, Grouped};
 pub use error::{FileError, SearchError, StartError};
+pub use execution::handle::SearchHandle;
+pub use execution::state::{Explain, Missing, ShardId, Skipped, SkippedDocument};
+pub use execution::stream_stats::{BackendProgress, Progress, TopMatches};
 pub use fanout::{Backend, Stream};
 pub use follow::{Followed, Follower};
 pub use listing::Listing;
-pub use live::{BackendProgress, Progress, Standing};
 pub use matches::{ContextLine, Document, Match, Window};
 pub use packages::Package;
 pub use query::{
@@ -86,7 +82,5 @@ pub use query::{
     TYPED_BYTES_MAX, Typed, limits,
 };
 pub use rank::{BEST_MAX, Pointer};
-pub use run::{Explain, Missing, ShardId, Skipped, SkippedDocument};
-pub use search::Search;
 pub use similar::similar;
 pub use spool::{BeforeWrite, SpoolError};

@@ -8,11 +8,15 @@ use crate::params::Params;
 use crate::problem::Problem;
 use crate::state::App;
 use frontend::query::{Parsed, Query};
-use frontend::{Answer, Search, SearchError};
+use frontend::{Answer, SearchError, SearchHandle};
 use std::sync::Arc;
 
 /// Starts the search for a query, or joins it. The timeout is that of the parameters, else of the query.
-pub(crate) async fn start(app: &App, params: &Params, parsed: &Parsed) -> Result<Search, Problem> {
+pub(crate) async fn start(
+    app: &App,
+    params: &Params,
+    parsed: &Parsed,
+) -> Result<SearchHandle, Problem> {
     let timeout = params.timeout(app.frontend.config().timeout_max)?;
     let timeout = timeout.or(parsed.timeout);
     let generation = params.generation()?;
@@ -24,7 +28,7 @@ pub(crate) async fn start(app: &App, params: &Params, parsed: &Parsed) -> Result
 
 /// Waits for the answer. A fault that a backend finds in the query is located in what the user typed.
 pub(crate) async fn finished(
-    search: &Search,
+    search: &SearchHandle,
     parsed: Option<&Parsed>,
 ) -> Result<Arc<Answer>, Problem> {
     let finished = search.finished().await;
@@ -35,7 +39,7 @@ pub(crate) async fn finished(
 }
 
 /// Returns the search with this id, or searches again if its result was evicted.
-pub(crate) async fn by_id(app: &App, id: &str) -> Result<Search, Problem> {
+pub(crate) async fn by_id(app: &App, id: &str) -> Result<SearchHandle, Problem> {
     let search = app.frontend.run_again(id).await?;
     search.ok_or_else(|| unknown(id))
 }
@@ -45,7 +49,7 @@ pub(crate) async fn resume(
     app: &App,
     cursor: &Cursor,
     parsed: Option<&Parsed>,
-) -> Result<Search, Problem> {
+) -> Result<SearchHandle, Problem> {
     let (id, generation) = (cursor.run(), cursor.generation());
     if let Some(parsed) = parsed
         && parsed.query.identity(&generation) != id

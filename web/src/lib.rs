@@ -37,7 +37,7 @@ use axum::http::{HeaderName, HeaderValue, header};
 use axum::middleware::from_fn;
 use axum::routing::get;
 use frontend::Coordinator;
-use frontend::measures;
+use frontend::metrics;
 use metrics_exporter_prometheus::PrometheusHandle;
 use std::sync::Arc;
 use std::time::Duration;
@@ -76,7 +76,7 @@ impl Options {
 /// # Panics
 /// Outside of a tokio runtime.
 pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusHandle) -> Router {
-    measures::describe();
+    metrics::describe();
     keep_up(&coordinator, metrics.clone());
     let router = routes()
         .layer(from_fn(request_limits::check))

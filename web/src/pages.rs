@@ -23,9 +23,9 @@ use axum::http::header;
 use axum::response::{Html, IntoResponse, Response};
 use frontend::Answer;
 use frontend::Missing;
-use frontend::Search;
+use frontend::SearchHandle;
 use frontend::filter;
-use frontend::measures;
+use frontend::metrics;
 use frontend::query::{Notice, Parsed};
 use std::time::{Duration, Instant};
 
@@ -127,7 +127,7 @@ async fn find(
     params: &Params,
     run: Option<&str>,
     parsed: &Parsed,
-) -> Result<Search, Problem> {
+) -> Result<SearchHandle, Problem> {
     let known = run.and_then(|id| app.frontend.run(id));
     match known.filter(|search| *search.query() == parsed.query) {
         Some(search) => Ok(search),
@@ -135,9 +135,9 @@ async fn find(
     }
 }
 
-fn running(search: &Search, mut frame: Chrome, page: usize) -> Result<String, Problem> {
+fn running(search: &SearchHandle, mut frame: Chrome, page: usize) -> Result<String, Problem> {
     frame.form.run = Some(search.id().to_owned());
-    let (progress, standing) = (search.progress(), search.standing());
+    let (progress, standing) = (search.progress(), search.top_matches());
     let matches = search.read(&standing.pointers)?;
     let page = ResultsPage {
         follow: frame.form.href(page),
@@ -208,7 +208,7 @@ fn done(
         ..ResultsPage::default()
     };
     let html = page.render().expect("a page fits in memory");
-    measures::phase("render", started.elapsed());
+    metrics::phase("render", started.elapsed());
     Ok(html)
 }
 

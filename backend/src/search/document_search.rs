@@ -1,7 +1,8 @@
 //! Searches documents as wholes: each is evaluated once, and then searched for the patterns that
 //! contribute to the result.
 //!
-//! A document whose slices are in several work units is evaluated by the first worker that comes to it.
+//! A document whose slices are in several work units is evaluated by the first worker that comes to
+//! it.
 
 use super::document_slices::{DocumentSlice, DocumentSlices};
 use super::evaluate::{DocumentMatchers, MULTILINE_BYTES_MAX};
@@ -77,7 +78,8 @@ impl<'a> DocumentSearch<'_, 'a> {
         Ok(())
     }
 
-    /// Returns the evaluation of a slice's document. It is shared with the units of its other slices.
+    /// Returns the evaluation of a slice's document. It is shared with the units of its other
+    /// slices.
     fn evaluation(
         &mut self,
         slice: &DocumentSlice,

@@ -2,7 +2,8 @@
 //!
 //! A document with many blocks is cut into slices that go to several units, so that all units cost
 //! about the same and their results stay small. A document that must be read as a whole, because a
-//! match in it may span lines, is searched with its first slice; `MULTILINE_BYTES_MAX` bounds its size.
+//! match in it may span lines, is searched with its first slice; `MULTILINE_BYTES_MAX` bounds its
+//! size.
 
 use super::blocks::{BlockRanges, UNIT_BLOCKS};
 use index::shard::{DocId, DocumentCandidates, Shard, ShardError};

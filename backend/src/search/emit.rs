@@ -1,8 +1,8 @@
-//! Emits the results of work units in order: adds up their counts, drops unwanted matches, and passes
-//! their frames on.
+//! Emits the results of work units in order: adds up their counts, drops unwanted matches, and
+//! passes their frames on.
 //!
-//! **Invariant:** nothing here depends on the number of workers or on time. Units come in the order of
-//! the shard, and shards in the order of the request.
+//! **Invariant:** nothing here depends on the number of workers or on time. Units come in the order
+//! of the shard, and shards in the order of the request.
 
 use super::request::{Interrupted, Sink};
 use super::shard_task::ShardTask;

@@ -14,13 +14,13 @@ use schema::message::Expr;
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Bytes of a document that is searched for matches over several lines. It is searched as a whole, and
-/// all its matches are sent at once. A larger one is skipped with a message.
+/// Bytes of a document that is searched for matches over several lines. It is searched as a whole,
+/// and all its matches are sent at once. A larger one is skipped with a message.
 pub(super) const MULTILINE_BYTES_MAX: u64 = 64 << 20;
 
-/// Combined matchers that a worker keeps, of which each may take as much memory as all patterns of a
-/// query together. A query needs one or two of them, but can be written to need a new one for each
-/// document.
+/// Combined matchers that a worker keeps, of which each may take as much memory as all patterns of
+/// a query together. A query needs one or two of them, but can be written to need a new one for
+/// each document.
 const LINE_MATCHERS_MAX: usize = 4;
 
 /// A worker's copy of the matchers of a query that is evaluated document by document.

@@ -8,7 +8,7 @@ use std::ops::Range;
 pub(super) struct LineLocator<'a> {
     shard: &'a Shard,
     blocks: Range<u32>,
-    /// Where `blocks` begin in the text of all documents.
+    /// The offset of `blocks` in the text of all documents.
     base: u64,
     /// The block of the last line, and where it ends.
     block: u32,

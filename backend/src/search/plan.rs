@@ -15,8 +15,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::thread;
 
-/// A search with more candidate blocks is heavy: it verifies 30 MB or more, which takes at least ten
-/// milliseconds.
+/// A search with more candidate blocks is heavy: it verifies 30 MB or more, which takes at least
+/// ten milliseconds.
 pub const HEAVY_BLOCKS: u64 = 8192;
 
 /// Candidate blocks whose ids are held between counting and searching: 4 MiB of them.
@@ -29,7 +29,7 @@ const PARALLEL_SHARDS_MIN: usize = 4;
 pub struct Plan {
     /// One per shard, in order.
     pub(super) shards: Vec<ShardPlan>,
-    /// For each shard, the highest static rank in the shards after it.
+    /// The highest static rank in the shards after each shard.
     pub(super) later_static_ranks: Vec<f32>,
     pub(super) progress: Progress,
 }
@@ -117,8 +117,8 @@ impl Request<'_> {
         Ok((ends.collect(), estimates.collect::<Result<_, _>>()?))
     }
 
-    /// Returns the cost of one pattern alone. Shards that cannot be read are left out; searching them
-    /// reports the error.
+    /// Returns the cost of one pattern alone. Shards that cannot be read are left out; searching
+    /// them reports the error.
     fn estimate_pattern(&self, plan: &DocumentQuery) -> Result<Estimate, Stopped> {
         let stop = || self.cancel.is_cancelled();
         let filters = &self.query.filters;
@@ -189,7 +189,8 @@ struct CandidateCounter<'a> {
 }
 
 impl CandidateCounter<'_> {
-    /// Returns the plans of all shards, in order; of fewer shards when there are too many candidates.
+    /// Returns the plans of all shards, in order; of fewer shards when there are too many
+    /// candidates.
     fn count(&self) -> Result<Vec<ShardPlan>, Stopped> {
         let shards = self.request.shards.len();
         let workers = self.request.workers.min(shards);
@@ -236,8 +237,8 @@ impl CandidateCounter<'_> {
     }
 }
 
-/// Returns, for each shard, the highest static rank in the shards after it, and the highest of all. The
-/// rank of a shard that cannot be read is taken as infinite.
+/// Returns the highest static rank in the shards after each shard, and the highest of all. The rank
+/// of a shard that cannot be read counts as infinite.
 fn static_ranks(shards: &[Arc<Shard>]) -> (Vec<f32>, f32) {
     let mut later = vec![0.0; shards.len()];
     let mut highest = 0.0_f32;

@@ -1,7 +1,7 @@
 //! Workers that search units in parallel, and the calling thread that emits the results in order.
 //!
-//! **Invariant:** at most [`WINDOW_UNITS`] results per worker wait to be emitted. While the emitter waits
-//! for its sink, which waits for the network, the workers wait too.
+//! **Invariant:** at most [`WINDOW_UNITS`] results per worker wait to be emitted. While the emitter
+//! waits for its sink, which waits for the network, the workers wait too.
 
 use super::emit::Emitter;
 use super::request::Interrupted;
@@ -84,8 +84,8 @@ impl Pool {
         Some(state.next - 1)
     }
 
-    /// Waits until unit `index` is done, and moves the window. Returns [`Interrupted::Stopped`] when a
-    /// worker has panicked; the panic continues where the workers are joined.
+    /// Waits until unit `index` is done, and moves the window. Returns [`Interrupted::Stopped`]
+    /// when a worker has panicked; the panic continues where the workers are joined.
     fn wait_for(&self, index: usize) -> Result<UnitResult, Interrupted> {
         let mut state = self.lock();
         loop {

@@ -9,8 +9,8 @@ use schema::message::{Progress, Want};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The largest limit; a larger one means all matches. The top matches are held in memory, with 16 bytes
-/// each and the names of their documents, and no page is that long.
+/// The largest limit; a larger one means all matches. The top matches are held in memory, with 16
+/// bytes each and the names of their documents, and no page is that long.
 pub const LIMIT_MAX: u64 = 10_000;
 
 /// What to search for, where, and how.
@@ -45,8 +45,8 @@ impl Request<'_> {
 pub struct Cancel(AtomicBool);
 
 impl Cancel {
-    /// Stops the search at its next check. It checks at least once per matching line, range of blocks,
-    /// posting list and package. Searching one line cannot be interrupted.
+    /// Stops the search at its next check. It checks at least once per matching line, range of
+    /// blocks, posting list and package. Searching one line cannot be interrupted.
     pub fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -67,9 +67,9 @@ impl Cancel {
 
 /// Receives the frames of batches, in order.
 pub trait Sink {
-    /// Takes the frames of one work unit, which are always whole, and the progress of the search after
-    /// them: what was sent, these frames included, and what is still to come. An error stops the
-    /// search.
+    /// Takes the frames of one work unit, which are always whole, and the progress of the search
+    /// after them: what was sent, these frames included, and what is still to come. An error stops
+    /// the search.
     fn frames(&mut self, frames: Vec<u8>, after: &Progress) -> Result<(), Stopped>;
 }
 

@@ -39,8 +39,8 @@ pub(super) struct SharedEvaluations(Mutex<HashMap<u32, SharedEvaluation>>);
 type SharedEvaluation = Arc<Mutex<Option<Evaluation>>>;
 
 impl SharedEvaluations {
-    /// Returns the evaluation of a document. The first worker that asks for it calls `evaluate`; the
-    /// others wait for the result.
+    /// Returns the evaluation of a document. The first worker that asks for it calls `evaluate`;
+    /// the others wait for the result.
     pub(super) fn get_or_evaluate<E>(
         &self,
         document: u32,

@@ -1,9 +1,9 @@
 //! Finds spans in a whole document: the lines of matches that may cover several lines.
 //!
-//! Each matcher goes through the text once. Matches that share a line become one span, so that no line
-//! is reported twice. Only the next lines of each matcher and the ranges of the current span are in
-//! memory. The search can be stopped between two matches; the time to find one is bounded by the length
-//! of the text.
+//! Each matcher goes through the text once. Matches that share a line become one span, so that no
+//! line is reported twice. Only the next lines of each matcher and the ranges of the current span
+//! are in memory. The search can be stopped between two matches; the time to find one is bounded by
+//! the length of the text.
 
 use crate::document_matcher::{TextMatcher, remove_overlaps};
 use crate::pattern::infallible;
@@ -12,13 +12,13 @@ use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
 use std::ops::{ControlFlow, Range};
 
-/// The ranges that match in a span, from its first byte: at least one, at most [`RANGES_MAX`], and none
-/// beyond the end of its last line.
+/// The ranges that match in a span, from its first byte: at least one, at most [`RANGES_MAX`], and
+/// none beyond the end of its last line.
 pub(super) type Ranges = Vec<(usize, usize)>;
 
-/// Calls `found` with every span of `text` that begins at or after `at`, in ascending order, and with the
-/// ranges that match in it. A span includes its last line's end. Ends early when `found` breaks or `stop`
-/// returns true.
+/// Calls `found` with every span of `text` that begins at or after `at`, in ascending order, and
+/// with the ranges that match in it. A span includes its last line's end. Ends early when `found`
+/// breaks or `stop` returns true.
 pub(super) fn for_each(
     matchers: &[&TextMatcher],
     text: &[u8],
@@ -92,8 +92,8 @@ impl<'a> MatchCursor<'a> {
         self.lines.as_ref().is_some_and(|lines| lines.start < end)
     }
 
-    /// Adds the current match to the ranges of a span that begins at `start`, and advances. Returns the
-    /// end of the match's last line.
+    /// Adds the current match to the ranges of a span that begins at `start`, and advances. Returns
+    /// the end of the match's last line.
     fn take(&mut self, text: &[u8], start: usize, ranges: &mut Ranges) -> usize {
         let Some(lines) = self.lines.take() else {
             return 0;

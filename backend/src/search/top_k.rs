@@ -1,11 +1,11 @@
 //! The top matches so far, for searches that want only the best ones.
 //!
-//! Matches are compared in the total order of [`schema::order`]. A match that is worse than all
-//! top matches so far is not sent, because enough better ones have been sent.
+//! Matches are compared in the total order of [`schema::order`]. A match that is worse than all top
+//! matches so far is not sent, because enough better ones have been sent.
 //!
-//! **Invariant:** what the emitter leaves out depends only on the matches before it. Workers may leave
-//! out more at any time, by comparing ranks with a [`Threshold`]. It only rises, so a match that was
-//! below it is still below it when the emitter would come to that match.
+//! **Invariant:** what the emitter leaves out depends only on the matches before it. Workers may
+//! leave out more at any time, by comparing ranks with a [`Threshold`]. It only rises, so a match
+//! that was below it is still below it when the emitter would come to that match.
 
 use super::blocks::UNIT_BLOCKS;
 use crate::batch::LinePosition;
@@ -20,7 +20,7 @@ use std::sync::atomic::{self, AtomicU32};
 /// The keys of the best matches so far.
 pub(super) struct TopMatches {
     limit: usize,
-    /// At most `limit`, with the worst at the top of the heap.
+    /// Holds at most `limit` keys, with the worst at the top.
     keys: BinaryHeap<SortKey>,
 }
 
@@ -160,9 +160,9 @@ pub(super) struct PendingMatches(Vec<PendingMatch>);
 
 impl PendingMatches {
     pub(super) fn push(&mut self, pending: PendingMatch, limit: usize) {
-        // When one match per document is wanted, a unit never has more matches than blocks, so none is
-        // dropped here. The emitter may drop the first one, because an earlier unit already has a match
-        // of its document; that match must not have displaced another one.
+        // When one match per document is wanted, a unit has at most one match per block, so none is
+        // dropped here. That matters because the emitter may drop the first one, whose document
+        // already has a match in an earlier unit: it must not have displaced another match.
         let keep = limit.max(UNIT_BLOCKS);
         if self.0.len() == 2 * keep {
             self.0

@@ -1,5 +1,5 @@
-//! What a worker collects from a work unit: packed matches, or matches that may still be left out, and
-//! counts.
+//! What a worker collects from a work unit: packed matches, or matches that may still be left out,
+//! and counts.
 
 use super::shard_task::ShardTask;
 use super::top_k::{DocumentName, PendingMatch, PendingMatches, SortKey};
@@ -76,7 +76,7 @@ pub(super) struct DocumentMatches<'a> {
     pub(super) patterns: PatternSet,
     /// Set by the first match that is deferred.
     name: Option<Arc<DocumentName>>,
-    /// For the packer.
+    /// Passed to the packer.
     buffers: BatchBuffers,
     packer: Option<BatchPacker<'a>>,
 }
@@ -142,8 +142,8 @@ impl<'a> DocumentMatches<'a> {
         self.pack_name(ranges, &mut out.packed)
     }
 
-    /// Returns the rank of the document's name. It is that of a file name when names are searched, else
-    /// that of a line.
+    /// Returns the rank of the document's name. It is that of a file name when names are searched,
+    /// else that of a line.
     fn name_rank(&self, ranges: &[(usize, usize)]) -> f32 {
         let (path, query) = (self.document.path, self.task.request.query);
         let rank = if query.finds_names {

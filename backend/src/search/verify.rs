@@ -18,7 +18,7 @@ pub(super) struct Verifier<'a> {
     package: Option<Package<'a>>,
     /// The ranges of the current line.
     pub(super) ranges: Vec<(usize, usize)>,
-    /// For the next packer.
+    /// Reused by the next packer.
     buffers: BatchBuffers,
     /// The text of the current blocks.
     pub(super) text: Vec<u8>,

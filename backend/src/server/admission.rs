@@ -1,7 +1,8 @@
 //! Admission: how many searches run at once, light and heavy ones separately.
 //!
-//! Few heavy searches run at once, so that light ones find free processors however many heavy ones there
-//! are. The class of a search is known when it has been planned, which is done with a light permit.
+//! Few heavy searches run at once, so that light ones find free processors however many heavy ones
+//! there are. The class of a search is known when it has been planned, which is done with a light
+//! permit.
 
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};

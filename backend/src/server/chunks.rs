@@ -1,8 +1,9 @@
-//! Carries frames from a search's thread to its connection, collected into chunks. Each chunk has the
-//! progress of the search after it.
+//! Carries frames from a search's thread to its connection, collected into chunks. Each chunk has
+//! the progress of the search after it.
 //!
-//! **Invariant:** a PROGRESS is right about the frames before and after it on the connection. It is either
-//! written among the frames, or the connection repeats the progress after the last chunk that it sent.
+//! **Invariant:** a PROGRESS is right about the frames before and after it on the connection. It is
+//! either written among the frames, or the connection repeats the progress after the last chunk
+//! that it sent.
 
 use crate::search::{HEAVY_BLOCKS, Sink, Stopped};
 use schema::message::Progress;
@@ -22,8 +23,9 @@ const CHUNK_BYTES: usize = 64 << 10;
 /// How long frames wait for a chunk to fill, at most.
 const CHUNK_WAIT: Duration = Duration::from_millis(5);
 
-/// A search of at most this number of candidate blocks takes a few tenths of a millisecond. Its first
-/// frames are sent with the last ones, in one write, because nobody could look at them earlier.
+/// A search of at most this number of candidate blocks takes a few tenths of a millisecond. Its
+/// first frames are sent with the last ones, in one write, because a reader gains nothing from them
+/// earlier.
 const SMALL_BLOCKS: u64 = 256;
 
 /// Frames, and the progress of the search after them.
@@ -53,8 +55,8 @@ pub(super) struct ChunkWriter {
 }
 
 impl ChunkWriter {
-    /// Starts with the progress of a planned search. It is sent with the first frames, or at once for a
-    /// heavy search, whose first frames may take long.
+    /// Starts with the progress of a planned search. It is sent with the first frames, or at once
+    /// for a heavy search, whose first frames may take long.
     pub(super) fn new(queue: mpsc::Sender<Chunk>, progress: Progress) -> Result<Self, Stopped> {
         let mut chunks = ChunkWriter {
             queue,

@@ -1,8 +1,9 @@
 //! A connection: requests come in, frames go out.
 //!
-//! Anybody who finds the port may send anything. A malformed request ends the connection with an error.
-//! Until then it costs little memory, because requests are short and so is their buffer (measured: 200
-//! connections that each hold back the end of the longest request take 135 KiB each).
+//! Anybody who finds the port may send anything. A malformed request ends the connection with an
+//! error. Until then it costs little memory, because requests are short and so is their buffer
+//! (measured: 200 connections that each hold back the end of the longest request take 135 KiB
+//! each).
 
 use crate::live_shards::LiveShards;
 use index::shard::Shard;
@@ -14,16 +15,17 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadHalf, WriteHalf};
 use tokio::time::{Instant, timeout, timeout_at};
 
-/// Bytes of a request's frame, at most. The longest is a SEARCH of many shards with 40 bytes each; this is
-/// 3,000 of them, with the longest pattern and filters. A decoded request can be up to 16 times as large,
-/// so this also keeps a connection below about 2 MiB.
+/// Bytes of a request's frame, at most. The longest is a SEARCH of many shards with 40 bytes each;
+/// this is 3,000 of them, with the longest pattern and filters. A decoded request can be up to 16
+/// times as large, so this also keeps a connection below about 2 MiB.
 const REQUEST_BYTES_MAX: usize = 128 << 10;
 
-/// How long a request's frame may take from its first byte to its last. Clients send it in one piece.
+/// How long a request's frame may take from its first byte to its last. Clients send it in one
+/// piece.
 const FRAME_WAIT_MAX: Duration = Duration::from_secs(5);
 
-/// How long sending a HELLO may take. It is short: if it cannot be sent, the other side has not read for
-/// longer than any frontend leaves a connection alone.
+/// How long sending a HELLO may take. It is short: if it cannot be sent, the other side has not
+/// read for longer than any frontend leaves a connection alone.
 const HELLO_WAIT_MAX: Duration = Duration::from_secs(10);
 
 /// A byte stream in both directions.
@@ -61,7 +63,8 @@ pub enum ConnectionError {
 }
 
 impl ConnectionError {
-    /// Returns the error as a metric's label, of which there are few; `None` when it is not a fault.
+    /// Returns the error as a metric's label, of which there are few; `None` when it is not a
+    /// fault.
     pub fn label(&self) -> Option<&'static str> {
         Some(match self {
             ConnectionError::Io(_) => "io",
@@ -83,13 +86,14 @@ impl ConnectionError {
 pub(super) struct Connection<S> {
     /// Announced in HELLO.
     live: Arc<LiveShards>,
-    reader: Reader<S>,
+    pub(super) reader: Reader<S>,
     writer: WriteHalf<S>,
     /// Buffer for frames to send.
     out: Vec<u8>,
 }
 
-struct Reader<S> {
+/// Receives frames.
+pub(super) struct Reader<S> {
     half: ReadHalf<S>,
     decoder: Decoder,
     /// When the current frame must be complete.
@@ -112,13 +116,8 @@ impl<S: Duplex> Connection<S> {
         }
     }
 
-    /// Receives the next frame; `None` when the other side has closed.
-    pub(super) async fn next(&mut self) -> Result<Option<(Kind, Vec<u8>)>, ConnectionError> {
-        self.reader.next().await
-    }
-
-    /// Sends HELLO. The other side may send a request without waiting for it, so nothing is received
-    /// meanwhile.
+    /// Sends HELLO. The other side may send a request without waiting for it, so nothing is
+    /// received meanwhile.
     pub(super) async fn greet(&mut self) -> Result<(), ConnectionError> {
         self.out.clear();
         hello(&self.live).encode(&mut self.out)?;
@@ -160,15 +159,11 @@ impl<S: Duplex> Connection<S> {
             error = self.reader.interrupted() => Err(error),
         }
     }
-
-    /// Waits until the other side closes, cancels, or sends a frame that it may not send now.
-    pub(super) async fn interrupted(&mut self) -> ConnectionError {
-        self.reader.interrupted().await
-    }
 }
 
 impl<S: AsyncRead> Reader<S> {
-    async fn next(&mut self) -> Result<Option<(Kind, Vec<u8>)>, ConnectionError> {
+    /// Receives the next frame; `None` when the other side has closed.
+    pub(super) async fn next(&mut self) -> Result<Option<(Kind, Vec<u8>)>, ConnectionError> {
         loop {
             if let Some(frame) = self.decoder.decode()? {
                 let frame = (frame.kind, frame.payload.to_vec());
@@ -195,7 +190,8 @@ impl<S: AsyncRead> Reader<S> {
         Ok(read.await.map_err(|_| ConnectionError::Stalled)??)
     }
 
-    async fn interrupted(&mut self) -> ConnectionError {
+    /// Waits until the other side closes, cancels, or sends a frame that it may not send now.
+    pub(super) async fn interrupted(&mut self) -> ConnectionError {
         match self.next().await {
             Ok(None | Some((Kind::Cancel, _))) => ConnectionError::Cancelled,
             Ok(Some((kind, _))) => ConnectionError::UnexpectedFrame(kind),

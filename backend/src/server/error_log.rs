@@ -1,7 +1,8 @@
 //! Logs why connections end, with a limited number of lines per minute.
 //!
-//! A port scanner, or a frontend of another version that reconnects every second, must not fill the disk.
-//! All errors are counted (see [`Backend::serve`]); a line says how many were not logged before it.
+//! A port scanner, or a frontend of another version that reconnects every second, must not fill the
+//! disk. All errors are counted (see [`Backend::serve`]); a line says how many were not logged
+//! before it.
 //!
 //! [`Backend::serve`]: super::Backend::serve
 
@@ -45,7 +46,8 @@ impl ErrorLog {
 }
 
 impl RateLimit {
-    /// Returns how many errors were suppressed before the line at `now`; `None` if there may be no line.
+    /// Returns how many errors were suppressed before the line at `now`; `None` if there may be no
+    /// line.
     fn line(&mut self, now: Instant) -> Option<u64> {
         let is_over = |since: Instant| now.duration_since(since) >= WINDOW;
         if self.since.is_none_or(is_over) {

@@ -9,8 +9,8 @@ use std::ops::Range;
 /// Bytes of text in a reply. For more, the client sends another request.
 const REPLY_BYTES_MAX: u64 = 512 << 10;
 
-/// Reads the requested range; `found` is false when there is no such document. The error of a shard counts
-/// only when no other shard has the document.
+/// Reads the requested range; `found` is false when there is no such document. The error of a shard
+/// counts only when no other shard has the document.
 pub(super) fn read(
     generation: &Generation,
     request: &FileRequest,
@@ -63,8 +63,8 @@ fn read_document(
     })
 }
 
-/// Returns the range of `count` lines from line `first`, limited to the size of a reply, and the number of its
-/// first line.
+/// Returns the range of `count` lines from line `first`, limited to the size of a reply, and the
+/// number of its first line.
 fn lines(
     shard: &Shard,
     document: &Document<'_>,

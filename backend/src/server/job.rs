@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
-/// Bytes of a plan in END. The trigrams of `.*` help nobody.
+/// Bytes of a plan in END. A longer plan is cut, since nobody would read it.
 const PLAN_BYTES_MAX: usize = 16 << 10;
 
 /// Lines of context before and after a match, at most.
@@ -44,8 +44,8 @@ impl Finished {
 pub(super) enum Incomplete {
     /// It was cancelled.
     Stopped,
-    /// It is heavy and has to wait for a permit. It starts again after that, and nothing is kept until
-    /// then.
+    /// It is heavy and has to wait for a permit. It starts again after that, and nothing is kept
+    /// until then.
     NeedsHeavyPermit,
     /// It has no answer.
     Failed(Failure),
@@ -58,8 +58,8 @@ impl From<Stopped> for Incomplete {
 }
 
 impl SearchJob {
-    /// Searches, and queues frames of batches and progress. A search that turns out to be heavy exchanges
-    /// its light permit for a heavy one.
+    /// Searches, and queues frames of batches and progress. A search that turns out to be heavy
+    /// exchanges its light permit for a heavy one.
     pub(super) fn run(
         &self,
         permit: Permit,

@@ -1,10 +1,11 @@
 //! Answers LIST: packages, the children of a directory in a package, and skipped files.
 //!
-//! A shard has packages and documents in the order of their ranks, not of their names. So all names are
-//! read, and the first ones asked for are kept ([`ReplyBuilder`]); what costs more than a name is read
-//! for those alone.
+//! A shard has packages and documents in the order of their ranks, not of their names. So all names
+//! are read, and the first ones asked for are kept ([`ReplyBuilder`]); what costs more than a name
+//! is read for those alone.
 //!
-//! **Invariant:** only live packages are listed, and a reply has everything between two of its entries.
+//! **Invariant:** only live packages are listed, and a reply has everything between two of its
+//! entries.
 
 mod reply_builder;
 
@@ -81,9 +82,9 @@ fn indexed(shard: &Shard) -> u64 {
     since.map_or(0, |since| since.as_secs())
 }
 
-/// Lists a directory of the package with the requested name: the package with exactly that directory name,
-/// else the greatest of its versions. The error of a shard counts only when no other shard has such a
-/// package.
+/// Lists a directory of the package with the requested name: the package with exactly that
+/// directory name, else the greatest of its versions. The error of a shard counts only when no
+/// other shard has such a package.
 fn children(generation: &Generation, request: &ListRequest) -> Result<ListReply, ShardError> {
     let mut result = Ok(ListReply::default());
     let mut found: Option<NamedPackage<'_>> = None;
@@ -99,18 +100,18 @@ fn children(generation: &Generation, request: &ListRequest) -> Result<ListReply,
     }
 }
 
-/// A package whose name is searched.
+/// A package with the requested name.
 struct NamedPackage<'a> {
     shard: &'a Shard,
     id: PackageId,
-    directory: Vec<u8>,
+    directory: &'a [u8],
     is_exact: bool,
 }
 
-impl NamedPackage<'_> {
+impl<'a> NamedPackage<'a> {
     /// The package with the greatest key is listed.
-    fn key(&self) -> (bool, Vec<u8>) {
-        (self.is_exact, self.directory.clone())
+    fn key(&self) -> (bool, &'a [u8]) {
+        (self.is_exact, self.directory)
     }
 }
 
@@ -122,7 +123,7 @@ fn find_package<'a>(shard: &'a Shard, name: &[u8]) -> Result<Option<NamedPackage
             found.push(NamedPackage {
                 shard,
                 id,
-                directory: directory.to_vec(),
+                directory,
                 is_exact: directory == name,
             });
         }

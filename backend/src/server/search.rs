@@ -118,8 +118,8 @@ struct Transfer<'a, S> {
 }
 
 impl<S: Duplex> Transfer<'_, S> {
-    /// Returns the result of `running` once all frames have been sent; `None` if the deadline has passed
-    /// before.
+    /// Returns the result of `running` once all frames have been sent; `None` if the deadline has
+    /// passed before.
     async fn run<T>(
         mut self,
         running: impl Future<Output = T>,
@@ -153,7 +153,7 @@ impl<S: Duplex> Transfer<'_, S> {
                     }
                     None => break,
                 },
-                error = self.connection.interrupted() => return Err(error),
+                error = self.connection.reader.interrupted() => return Err(error),
                 _ = progress.tick() => {
                     let sent = self.sent;
                     self.connection.send(|out| sent.encode(out)).await?;
@@ -167,8 +167,8 @@ impl<S: Duplex> Transfer<'_, S> {
         }))
     }
 
-    /// Sends a whole chunk, since frames must not be cut. Returns `false` if the deadline has passed
-    /// meanwhile; the search is stopped then.
+    /// Sends a whole chunk, since frames must not be cut. Returns `false` if the deadline has
+    /// passed meanwhile; the search is stopped then.
     async fn send(
         &mut self,
         chunk: Chunk,

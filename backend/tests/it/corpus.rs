@@ -1,6 +1,6 @@
-//! Random corpora: packages of files that are hostile in every way a file can be.
+//! Random corpora: packages of files that are difficult in every way a file can be.
 //!
-//! Words come from a small alphabet, so that queries hit, and lines from pieces of bytes, so that
+//! Words use a small alphabet, so that queries match. Lines are made of pieces of bytes, so that
 //! encodings and line ends are mixed within a file.
 
 use index::corpus::sources;
@@ -14,20 +14,20 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Packages: their files, by path.
+/// The files of each package: path and bytes.
 pub(crate) type Corpus = Vec<Vec<(Vec<u8>, Vec<u8>)>>;
 
-/// How it is built.
+/// Options for building an index.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Build {
     pub(crate) block_bytes: usize,
     pub(crate) shard_bytes: u64,
 }
 
-/// Bytes of a long line, if there is one. More takes a debug build too long to do often.
+/// Bytes of a long line. Longer ones take a debug build too long.
 pub(crate) const LONG_LINE_BYTES: usize = 100_000;
 
-/// One to four packages of up to eight files. A line may have some `long_line_bytes`.
+/// Generates one to four packages of up to eight files. Some lines have about `long_line_bytes`.
 pub(crate) fn corpora(long_line_bytes: usize) -> impl Strategy<Value = Corpus> {
     let package = vec(
         (any::<prop::sample::Index>(), contents(long_line_bytes)),
@@ -36,7 +36,7 @@ pub(crate) fn corpora(long_line_bytes: usize) -> impl Strategy<Value = Corpus> {
     vec(package.prop_map(named), 1..=4)
 }
 
-/// Blocks of a line or two, or of many; one shard, or one for each package.
+/// Generates blocks of few lines or of many, in one shard or one per package.
 pub(crate) fn builds() -> impl Strategy<Value = Build> {
     let block_bytes = prop_oneof![Just(16), Just(64), Just(4096)];
     let shard_bytes = prop_oneof![3 => Just(u64::MAX), 1 => Just(1)];
@@ -46,32 +46,36 @@ pub(crate) fn builds() -> impl Strategy<Value = Build> {
     })
 }
 
-/// A corpus on the disk, and its index.
+/// A corpus on disk, and its index.
 pub(crate) struct Built {
-    /// The packages are in `source`, which is gone with this.
-    there: tempfile::TempDir,
+    /// Deleted on drop.
+    directory: tempfile::TempDir,
     pub(crate) index: Index,
 }
 
 impl Built {
     /// Writes and indexes a corpus.
     pub(crate) fn new(corpus: &Corpus, how: Build) -> Built {
-        let there = tempfile::tempdir().unwrap();
+        let directory = tempfile::tempdir().unwrap();
         for (number, files) in corpus.iter().enumerate() {
-            write_package(&there.path().join(format!("source/p{number}_1")), files);
+            write_package(&directory.path().join(format!("source/p{number}_1")), files);
         }
-        build_index(&there.path().join("source"), &there.path().join("out"), how);
-        let index = Index::open(&there.path().join("out")).unwrap();
-        Built { there, index }
+        build_index(
+            &directory.path().join("source"),
+            &directory.path().join("out"),
+            how,
+        );
+        let index = Index::open(&directory.path().join("out")).unwrap();
+        Built { directory, index }
     }
 
-    /// The directory that the packages are in.
+    /// Returns the directory of the packages.
     pub(crate) fn source(&self) -> PathBuf {
-        self.there.path().join("source")
+        self.directory.path().join("source")
     }
 }
 
-/// Writes files below `directory`.
+/// Writes files into `directory`.
 pub(crate) fn write_package(directory: &Path, files: &[(Vec<u8>, Vec<u8>)]) {
     fs::create_dir_all(directory).unwrap();
     for (path, bytes) in files {
@@ -81,7 +85,7 @@ pub(crate) fn write_package(directory: &Path, files: &[(Vec<u8>, Vec<u8>)]) {
     }
 }
 
-/// Indexes every directory in `source` as a package.
+/// Indexes each directory in `source` as a package.
 pub(crate) fn build_index(source: &Path, out: &Path, how: Build) {
     let options = BuildOptions {
         options: Options {
@@ -96,7 +100,7 @@ pub(crate) fn build_index(source: &Path, out: &Path, how: Build) {
     build(sources, out, &options, &Progress::default()).unwrap();
 }
 
-/// Gives files paths: of several classes, hidden, with blanks, line ends and invalid UTF-8.
+/// Gives paths to files: of several classes, hidden, with blanks, line ends and invalid UTF-8.
 fn named(files: Vec<(prop::sample::Index, Vec<u8>)>) -> Vec<(Vec<u8>, Vec<u8>)> {
     const BEGINS: [&[u8]; 8] = [
         b"",
@@ -136,7 +140,8 @@ fn contents(long_line_bytes: usize) -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-/// Text as UTF-16 with its mark; sometimes with half a pair within, or half a unit at the end.
+/// Encodes text as UTF-16 with a byte order mark; sometimes with an unpaired surrogate inside, or
+/// half a unit at the end.
 fn utf16(little: bool, text: &str, fault: u8) -> Vec<u8> {
     let mut units: Vec<u16> = [0xfeff].into_iter().chain(text.encode_utf16()).collect();
     if fault == 0 {
@@ -156,7 +161,7 @@ fn utf16(little: bool, text: &str, fault: u8) -> Vec<u8> {
     bytes
 }
 
-/// Lines with ends of all kinds, the last one with or without.
+/// Generates lines with all kinds of line ends; the last line may have none.
 fn text() -> impl Strategy<Value = Vec<u8>> {
     let end = prop_oneof![
         6 => Just(&b"\n"[..]),
@@ -180,7 +185,7 @@ fn line() -> impl Strategy<Value = Vec<u8>> {
     vec(piece(), 0..7).prop_map(|pieces| pieces.concat())
 }
 
-/// Latin-1, halves of characters, and what is never UTF-8.
+/// Latin-1, halves of characters, and bytes that never occur in UTF-8.
 const NOT_UTF8: [&[u8]; 5] = [b"\xe9", b"\xc5", b"\xbf", b"\xff", b"\x80\x81"];
 
 fn piece() -> impl Strategy<Value = Vec<u8>> {

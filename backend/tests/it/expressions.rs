@@ -1,12 +1,13 @@
-//! Expressions of patterns and filters: what is found is what a naive reading of them finds.
+//! Compares expressions of patterns and filters with a naive evaluation.
 //!
-//! The judge reads an expression from the leaves up: of a document, which runs of lines contribute, or
-//! that it does not hold. It knows nothing of blocks, plans, units and marks.
+//! The naive evaluation goes from the leaves up: it returns the spans of lines of a document that
+//! contribute, or that the document does not match. It knows nothing of blocks, plans and work
+//! units.
 
 use crate::corpus::{Built, LONG_LINE_BYTES, builds, corpora};
 use crate::filter::{self, Filter};
 use crate::found::{Batch, How};
-use crate::naive::{self, Document, judge};
+use crate::naive::{self, Document, compile};
 use crate::oracle::find_alike;
 use crate::query::{Query, Recipe, recipes};
 use crate::wants;
@@ -17,12 +18,12 @@ use schema::message::{Expr, Pattern, Syntax};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-/// An expression that is to be made, once the corpus is known.
+/// An expression that depends on the corpus.
 #[derive(Clone, Debug)]
 enum Shape {
     Text((Recipe, bool)),
     Path((Recipe, bool)),
-    Across(usize),
+    MultiLine(usize),
     Filter(Filter),
     All(Vec<Shape>),
     Any(Vec<Shape>),
@@ -30,21 +31,21 @@ enum Shape {
     Line(Box<Shape>),
 }
 
-/// An expression for the judge.
+/// An expression for the naive evaluation.
 #[derive(Debug)]
-enum Judged {
+enum Naive {
     Text(Regex),
     Path(Regex),
-    Across(Regex),
+    MultiLine(Regex),
     Filter(Filter),
-    All(Vec<Judged>),
-    Any(Vec<Judged>),
-    Not(Box<Judged>),
-    Line(Box<Judged>),
+    All(Vec<Naive>),
+    Any(Vec<Naive>),
+    Not(Box<Naive>),
+    Line(Box<Naive>),
 }
 
-/// Patterns over lines; they are the same for both.
-const ACROSS: [&str; 8] = [
+/// Multi-line patterns, the same for both.
+const MULTILINE: [&str; 8] = [
     r"a\nb",
     r"k\r?\n",
     r"(?s)t.{0,20}?s",
@@ -69,7 +70,7 @@ fn shapes() -> impl Strategy<Value = Shape> {
     let leaf = prop_oneof![
         6 => recipes().prop_map(Shape::Text),
         2 => recipes().prop_map(Shape::Path),
-        1 => (0..ACROSS.len()).prop_map(Shape::Across),
+        1 => (0..MULTILINE.len()).prop_map(Shape::MultiLine),
         2 => filter::one().prop_map(Shape::Filter),
         2 => line.prop_map(|line| Shape::Line(Box::new(line))),
     ];
@@ -87,7 +88,7 @@ proptest! {
     #![proptest_config(crate::cases(48))]
 
     #[test]
-    fn what_is_found_is_what_the_expression_says(
+    fn finds_what_a_naive_evaluation_finds(
         corpus in corpora(LONG_LINE_BYTES / 10),
         how in builds(),
         shapes in prop::collection::vec((shapes(), any::<bool>()), 8),
@@ -95,51 +96,52 @@ proptest! {
         let built = Built::new(&corpus, how);
         let documents = naive::documents(&built.source());
         for (shape, names) in shapes {
-            if let Some((expr, judged)) = shape.expr(&documents) {
-                check(&built, &documents, &expr, &judged, names);
+            if let Some((expr, naive)) = shape.expr(&documents) {
+                check(&built, &documents, &expr, &naive, names);
             }
         }
     }
 }
 
 impl Shape {
-    /// For the backend and for the judge; `None` when one has a pattern that cannot be judged.
-    fn expr(&self, documents: &[Document]) -> Option<(Expr, Judged)> {
-        let each = |parts: &[Shape]| -> Option<(Vec<Expr>, Vec<Judged>)> {
+    /// Returns the expression for the backend and for the naive evaluation; `None` when a pattern
+    /// has no naive form.
+    fn expr(&self, documents: &[Document]) -> Option<(Expr, Naive)> {
+        let each = |parts: &[Shape]| -> Option<(Vec<Expr>, Vec<Naive>)> {
             let parts: Option<Vec<_>> = parts.iter().map(|part| part.expr(documents)).collect();
             Some(parts?.into_iter().unzip())
         };
         Some(match self {
             Shape::Text(recipe) => pattern(recipe, documents, false)?,
             Shape::Path(recipe) => pattern(recipe, documents, true)?,
-            Shape::Across(number) => {
+            Shape::MultiLine(number) => {
                 let pattern = Pattern {
-                    text: ACROSS[*number].to_owned(),
+                    text: MULTILINE[*number].to_owned(),
                     syntax: Syntax::Regexp,
                     ..Pattern::default()
                 };
-                let regex = RegexBuilder::new(ACROSS[*number])
+                let regex = RegexBuilder::new(MULTILINE[*number])
                     .multi_line(true)
                     .crlf(true)
                     .build();
-                (Expr::Pattern(pattern), Judged::Across(regex.unwrap()))
+                (Expr::Pattern(pattern), Naive::MultiLine(regex.unwrap()))
             }
-            Shape::Filter(filter) => (filter::sent(filter), Judged::Filter(*filter)),
+            Shape::Filter(filter) => (filter::sent(filter), Naive::Filter(*filter)),
             Shape::All(parts) => {
-                let (exprs, judged) = each(parts)?;
-                (Expr::all(exprs), Judged::All(judged))
+                let (exprs, naive) = each(parts)?;
+                (Expr::all(exprs), Naive::All(naive))
             }
             Shape::Any(parts) => {
-                let (exprs, judged) = each(parts)?;
-                (Expr::any(exprs), Judged::Any(judged))
+                let (exprs, naive) = each(parts)?;
+                (Expr::any(exprs), Naive::Any(naive))
             }
             Shape::Not(inner) => {
-                let (expr, judged) = inner.expr(documents)?;
-                (expr.negated(), judged.negated())
+                let (expr, naive) = inner.expr(documents)?;
+                (expr.negated(), naive.negated())
             }
             Shape::Line(inner) => {
-                let (expr, judged) = inner.expr(documents)?;
-                (Expr::Line(Box::new(expr)), Judged::Line(Box::new(judged)))
+                let (expr, naive) = inner.expr(documents)?;
+                (Expr::Line(Box::new(expr)), Naive::Line(Box::new(naive)))
             }
         })
     }
@@ -149,90 +151,92 @@ fn pattern(
     (recipe, ignore_case): &(Recipe, bool),
     documents: &[Document],
     in_path: bool,
-) -> Option<(Expr, Judged)> {
-    let Query { pattern, judged } = recipe.query(documents, *ignore_case);
-    // Of a path nothing is a line's end, and the judge of a line does not see one: see the oracle.
-    let is_odd = judged.contains(r"\B") || (in_path && pattern.text != judged);
-    let regex = judge(&judged, *ignore_case).filter(|_| !is_odd)?;
-    let judged = match in_path {
-        true => Judged::Path(regex),
-        false => Judged::Text(regex),
+) -> Option<(Expr, Naive)> {
+    let Query { pattern, naive } = recipe.query(documents, *ignore_case);
+    // Patterns that differ at line ends: a path has none, and the naive scan does not see them (see
+    // `oracle`).
+    let is_odd = naive.contains(r"\B") || (in_path && pattern.text != naive);
+    let regex = compile(&naive, *ignore_case).filter(|_| !is_odd)?;
+    let naive = if in_path {
+        Naive::Path(regex)
+    } else {
+        Naive::Text(regex)
     };
-    Some((Expr::Pattern(Pattern { in_path, ..pattern }), judged))
+    Some((Expr::Pattern(Pattern { in_path, ..pattern }), naive))
 }
 
-/// Lines, half open, counted from 0.
-type Runs = BTreeSet<(usize, usize)>;
+/// Half-open ranges of line numbers, from 0.
+type Spans = BTreeSet<(usize, usize)>;
 
-impl Judged {
-    /// What is not not so is so, and contributes.
-    fn negated(self) -> Judged {
+impl Naive {
+    /// Negates. Two negations cancel, so that the patterns contribute again.
+    fn negated(self) -> Naive {
         match self {
-            Judged::Not(inner) => *inner,
-            other => Judged::Not(Box::new(other)),
+            Naive::Not(inner) => *inner,
+            other => Naive::Not(Box::new(other)),
         }
     }
 
-    /// What contributes to that the expression holds of a document; `None`: it does not.
-    fn runs(&self, document: &Document) -> Option<Runs> {
+    /// Returns the spans because of which a document matches; `None` when it does not.
+    fn spans(&self, document: &Document) -> Option<Spans> {
         let lines = document.lines();
         match self {
-            Judged::Text(_) => self.on_lines(&lines),
-            Judged::Line(inner) => inner.on_lines(&lines),
-            Judged::Across(regex) => across(regex, &document.text),
-            Judged::Path(regex) => regex.is_match(&document.path).then(Runs::new),
-            Judged::Filter(filter) => filter::leave(&[*filter], document).then(Runs::new),
-            Judged::Not(inner) => match inner.runs(document) {
+            Naive::Text(_) => self.on_lines(&lines),
+            Naive::Line(inner) => inner.on_lines(&lines),
+            Naive::MultiLine(regex) => multiline_spans(regex, &document.text),
+            Naive::Path(regex) => regex.is_match(&document.path).then(Spans::new),
+            Naive::Filter(filter) => filter::leave(&[*filter], document).then(Spans::new),
+            Naive::Not(inner) => match inner.spans(document) {
                 Some(_) => None,
-                None => Some(Runs::new()),
+                None => Some(Spans::new()),
             },
-            Judged::All(parts) => {
-                let parts: Option<Vec<Runs>> = parts.iter().map(|it| it.runs(document)).collect();
+            Naive::All(parts) => {
+                let parts: Option<Vec<Spans>> = parts.iter().map(|it| it.spans(document)).collect();
                 Some(parts?.into_iter().flatten().collect())
             }
-            Judged::Any(parts) => {
-                let parts: Vec<Runs> = parts.iter().filter_map(|it| it.runs(document)).collect();
+            Naive::Any(parts) => {
+                let parts: Vec<Spans> = parts.iter().filter_map(|it| it.spans(document)).collect();
                 (!parts.is_empty()).then(|| parts.into_iter().flatten().collect())
             }
         }
     }
 
-    fn on_lines(&self, lines: &[naive::Line<'_>]) -> Option<Runs> {
+    fn on_lines(&self, lines: &[naive::Line<'_>]) -> Option<Spans> {
         let numbered = lines.iter().enumerate();
-        let matching = numbered.filter(|(_, line)| self.holds(line.judged));
-        let runs: Runs = matching.map(|(at, _)| (at, at + 1)).collect();
-        (!runs.is_empty()).then_some(runs)
+        let matching = numbered.filter(|(_, line)| self.holds(line.body));
+        let spans: Spans = matching.map(|(at, _)| (at, at + 1)).collect();
+        (!spans.is_empty()).then_some(spans)
     }
 
     fn holds(&self, line: &[u8]) -> bool {
         match self {
-            Judged::Text(regex) => regex.is_match(line),
-            Judged::All(parts) => parts.iter().all(|part| part.holds(line)),
-            Judged::Any(parts) => parts.iter().any(|part| part.holds(line)),
-            Judged::Not(inner) => !inner.holds(line),
-            _ => panic!("not said of a line"),
+            Naive::Text(regex) => regex.is_match(line),
+            Naive::All(parts) => parts.iter().all(|part| part.holds(line)),
+            Naive::Any(parts) => parts.iter().any(|part| part.holds(line)),
+            Naive::Not(inner) => !inner.holds(line),
+            _ => panic!("not an expression of a line"),
         }
     }
 }
 
-fn across(regex: &Regex, text: &[u8]) -> Option<Runs> {
+fn multiline_spans(regex: &Regex, text: &[u8]) -> Option<Spans> {
     let line_of = |at: usize| text[..at].iter().filter(|&&byte| byte == b'\n').count();
     let is_there = |found: &regex::bytes::Match<'_>| {
         let behind_all = found.start() == text.len() && (text.is_empty() || text.ends_with(b"\n"));
         !behind_all
     };
-    let run = |found: regex::bytes::Match<'_>| {
+    let span = |found: regex::bytes::Match<'_>| {
         let last = found.end().max(found.start() + 1) - 1;
         (line_of(found.start()), line_of(last.min(text.len())) + 1)
     };
-    let runs: Runs = regex.find_iter(text).filter(is_there).map(run).collect();
-    (!runs.is_empty()).then_some(runs)
+    let spans: Spans = regex.find_iter(text).filter(is_there).map(span).collect();
+    (!spans.is_empty()).then_some(spans)
 }
 
-/// Runs that share no line.
-fn joined(runs: Runs) -> Vec<Range<usize>> {
+/// Joins spans that share a line.
+fn joined(spans: Spans) -> Vec<Range<usize>> {
     let mut joined: Vec<Range<usize>> = Vec::new();
-    for (start, end) in runs {
+    for (start, end) in spans {
         match joined.last_mut() {
             Some(last) if start < last.end => last.end = last.end.max(end),
             _ => joined.push(start..end),
@@ -241,21 +245,21 @@ fn joined(runs: Runs) -> Vec<Range<usize>> {
     joined
 }
 
-/// First line and number of lines; 0 and 1: the name.
-fn expected(judged: &Judged, names: bool, document: &Document) -> Vec<(u32, u32)> {
-    let Some(runs) = judged.runs(document) else {
+/// Returns the first line and the number of lines of each span; 0 and 1 stand for the name.
+fn expected(naive: &Naive, names: bool, document: &Document) -> Vec<(u32, u32)> {
+    let Some(spans) = naive.spans(document) else {
         return Vec::new();
     };
-    match names || runs.is_empty() {
-        true => vec![(0, 1)],
-        false => joined(runs)
-            .into_iter()
-            .map(|run| (run.start as u32 + 1, run.len() as u32))
-            .collect(),
+    if names || spans.is_empty() {
+        return vec![(0, 1)];
     }
+    let spans = joined(spans).into_iter();
+    spans
+        .map(|span| (span.start as u32 + 1, span.len() as u32))
+        .collect()
 }
 
-fn check(built: &Built, documents: &[Document], expr: &Expr, judged: &Judged, names: bool) {
+fn check(built: &Built, documents: &[Document], expr: &Expr, naive: &Naive, names: bool) {
     let compiled = CompiledQuery::new(expr, names).unwrap_or_else(|bad| panic!("{expr:?}: {bad}"));
     let how = How::all(1);
     let all = find_alike(built, &compiled, how);
@@ -265,7 +269,7 @@ fn check(built: &Built, documents: &[Document], expr: &Expr, judged: &Judged, na
         let document = documents
             .iter()
             .find(|it| (&it.package, &it.path) == (&name.0, &name.1));
-        check_batch(&batch, document.expect("it is there"));
+        check_batch(&batch, document.expect("a known document"));
         let matches = batch.matches().map(|line| (line.number, line.lines));
         found.entry(name).or_default().extend(matches);
     }
@@ -273,11 +277,11 @@ fn check(built: &Built, documents: &[Document], expr: &Expr, judged: &Judged, na
         let name = (document.package.clone(), document.path.clone());
         let (ours, theirs) = (
             found.remove(&name).unwrap_or_default(),
-            expected(judged, names, document),
+            expected(naive, names, document),
         );
         assert!(
             ours == theirs,
-            "{expr:?} names {names} in {document:?}: found {ours:?}, there is {theirs:?}"
+            "{expr:?} names {names} in {document:?}: found {ours:?}, expected {theirs:?}"
         );
     }
     assert!(found.is_empty());
@@ -286,7 +290,7 @@ fn check(built: &Built, documents: &[Document], expr: &Expr, judged: &Judged, na
     });
 }
 
-/// The lines of a batch are those of the document, and ranges are in them.
+/// Checks that the lines of a batch are those of the document, and that ranges are in them.
 fn check_batch(batch: &Batch, document: &Document) {
     let lines = document.lines();
     for line in &batch.lines {

@@ -1,7 +1,7 @@
-//! Random filters, and what they leave, said in the simplest way.
+//! Random filters, and which documents they leave, in the simplest way.
 //!
-//! The judge knows the names that [`corpus`](crate::corpus) gives to packages and files, and nothing
-//! of how a version is split off or a language told.
+//! It relies on the names that [`corpus`](crate::corpus) gives to packages and files, and knows
+//! nothing of versions or languages in general.
 
 use crate::naive::Document;
 use proptest::collection::vec;
@@ -10,7 +10,7 @@ use proptest::sample::select;
 use regex::bytes::Regex;
 use schema::message::{self, Expr, Reading};
 
-/// What a filter looks at.
+/// What a filter tests.
 #[derive(Clone, Copy, Debug)]
 enum Field {
     Package,
@@ -27,7 +27,7 @@ pub(crate) struct Filter {
     negated: bool,
 }
 
-/// What is looked for: field, whether it is exact, and the text.
+/// Field, whether the filter is exact, and its text.
 const VALUES: [(Field, bool, &str); 22] = [
     (Field::Package, false, "p"),
     (Field::Package, false, "^p[12]$"),
@@ -53,7 +53,7 @@ const VALUES: [(Field, bool, &str); 22] = [
     (Field::Language, true, "JavaScript"),
 ];
 
-/// One.
+/// Generates a filter.
 pub(crate) fn one() -> impl Strategy<Value = Filter> {
     let filter = (select(&VALUES[..]), any::<bool>());
     filter.prop_map(|((field, exact, text), negated)| Filter {
@@ -64,12 +64,12 @@ pub(crate) fn one() -> impl Strategy<Value = Filter> {
     })
 }
 
-/// Most often none, else up to three.
+/// Generates no filter half of the time, else up to three.
 pub(crate) fn filters() -> impl Strategy<Value = Vec<Filter>> {
     prop_oneof![Just(Vec::new()), vec(one(), 1..=3)]
 }
 
-/// The filter as it is sent.
+/// Returns the filter as it is sent.
 pub(crate) fn sent(filter: &Filter) -> Expr {
     let expr = Expr::Filter(message::Filter {
         field: match filter.field {
@@ -77,21 +77,22 @@ pub(crate) fn sent(filter: &Filter) -> Expr {
             Field::Path => message::Field::Path,
             Field::Language => message::Field::Language,
         },
-        reading: match filter.exact {
-            true => Reading::Exact,
-            false => Reading::Regexp,
+        reading: if filter.exact {
+            Reading::Exact
+        } else {
+            Reading::Regexp
         },
         text: filter.text.to_owned(),
     });
     if filter.negated { expr.negated() } else { expr }
 }
 
-/// Whether all filters leave a document.
+/// Returns whether a document passes all filters.
 pub(crate) fn leave(filters: &[Filter], document: &Document) -> bool {
     filters.iter().all(|filter| {
         let holds = match filter.field {
             Field::Package => {
-                // All are called `p3_1`.
+                // All packages have names like `p3_1`.
                 let name = &document.package[..2];
                 filter.is(name) || (filter.exact && filter.is(&document.package))
             }
@@ -109,9 +110,10 @@ pub(crate) fn leave(filters: &[Filter], document: &Document) -> bool {
 
 impl Filter {
     fn is(&self, name: &[u8]) -> bool {
-        match self.exact {
-            true => name == self.text.as_bytes(),
-            false => Regex::new(self.text).unwrap().is_match(name),
+        if self.exact {
+            name == self.text.as_bytes()
+        } else {
+            Regex::new(self.text).unwrap().is_match(name)
         }
     }
 }

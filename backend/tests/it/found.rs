@@ -1,4 +1,4 @@
-//! What the backend's frames say: a shard is searched, its frames are decoded and made plain.
+//! Searches shards, and decodes the frames.
 
 use backend::CompiledQuery;
 use backend::search::{Cancel, Request, Sink, Stopped};
@@ -11,17 +11,17 @@ use std::sync::Arc;
 /// A line of a batch.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Line {
-    /// 0: it is the document's path.
+    /// 0 stands for the document's path.
     pub(crate) number: u32,
-    /// How many lines it is.
+    /// The number of lines of a span.
     pub(crate) lines: u32,
     pub(crate) rank: f32,
     pub(crate) offset: u64,
     pub(crate) text: Vec<u8>,
-    /// Where `text` begins in the line, and the whole line's length.
+    /// The offset of `text` in the line, and the length of the whole line.
     pub(crate) start: u64,
     pub(crate) line_bytes: u64,
-    /// In the line; none: it is context.
+    /// The ranges that match in the line; none in a line of context.
     pub(crate) ranges: Vec<Range<usize>>,
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct Batch {
 }
 
 impl Batch {
-    /// Reads a frame's payload, which must be aligned.
+    /// Decodes a frame's payload, which must be aligned.
     pub(crate) fn decode(payload: &[u8]) -> Batch {
         let reader = BatchReader::new(payload).unwrap();
         let view: BatchView<'_> = reader.view().unwrap();
@@ -51,7 +51,7 @@ impl Batch {
         }
     }
 
-    /// Its matches.
+    /// Returns the matching lines.
     pub(crate) fn matches(&self) -> impl Iterator<Item = &Line> {
         self.lines.iter().filter(|line| line.is_match())
     }
@@ -80,16 +80,16 @@ impl Line {
     }
 }
 
-/// What a search gave.
+/// The result of a search.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Found {
-    /// The frames, as they were sent.
+    /// The frames as they were sent.
     pub(crate) frames: Vec<u8>,
     pub(crate) ends: Vec<ShardEnd>,
 }
 
 impl Found {
-    /// The batches in the frames.
+    /// Decodes the batches in the frames.
     pub(crate) fn batches(&self) -> Vec<Batch> {
         let mut decoder = Decoder::new();
         let mut batches = Vec::new();
@@ -120,7 +120,7 @@ pub(crate) struct How {
 }
 
 impl How {
-    /// All that there is, by one worker.
+    /// Sends all matches, with one worker.
     pub(crate) fn all(context_lines: u32) -> How {
         How {
             workers: 1,
@@ -142,12 +142,12 @@ pub(crate) fn find(shards: &[Arc<Shard>], compiled: &CompiledQuery, how: How) ->
         workers: how.workers,
         cancel: &Cancel::default(),
     };
-    let plan = request.plan(u64::MAX).expect("nobody stops it");
+    let plan = request.plan(u64::MAX).expect("not cancelled");
     let mut sink = Collect {
         frames: Vec::new(),
         last: plan.progress(),
     };
-    let ends = request.run(plan, &mut sink).expect("nobody stops it");
+    let ends = request.run(plan, &mut sink).expect("not cancelled");
     let sent = ends.iter().map(|end| end.matches).sum();
     assert_eq!(sink.last.matches, sent);
     assert_eq!(sink.last.blocks_done, sink.last.blocks_total);
@@ -159,10 +159,10 @@ pub(crate) fn find(shards: &[Arc<Shard>], compiled: &CompiledQuery, how: How) ->
     }
 }
 
-/// Keeps frames, and looks whether they keep the promise that was made before they came.
+/// Collects frames, and checks the progress that was reported before them.
 struct Collect {
     frames: Vec<u8>,
-    /// What PROGRESS would have told before these frames.
+    /// The progress before the next frames.
     last: Progress,
 }
 
@@ -182,7 +182,7 @@ impl Sink for Collect {
             }
             rest = &rest[frame.bytes..];
         }
-        assert!(rest.is_empty(), "frames come whole");
+        assert!(rest.is_empty(), "frames are whole");
         assert_eq!(after.matches, matches);
         assert_eq!(after.blocks_total, self.last.blocks_total);
         self.last = *after;

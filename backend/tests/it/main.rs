@@ -1,12 +1,11 @@
-//! The backend from outside: what it finds, compared with a naive scan and with ripgrep, and how
-//! its server behaves on a connection.
+//! Tests the backend from outside: its matches, compared with a naive scan and with ripgrep, and
+//! the behaviour of its server on a connection.
 //!
-//! [`corpus`] makes directories of hostile files, [`query`] things to look for in them, [`filter`]
-//! filters on them and [`expressions`] what is said with both;
-//! [`wants`] says what is to be found when not everything is wanted;
-//! [`naive`] says what there is to be found, and [`found`] what the backend's frames say. The
-//! oracle shares no code with `index` or `backend`: it has its own idea of what is text, what is a
-//! line, and what a pattern means.
+//! [`corpus`] generates directories of difficult files, [`query`] patterns to search in them,
+//! [`filter`] filters, and [`expressions`] combinations of both. [`found`] runs a search and
+//! decodes its frames; [`naive`] computes the expected matches, and [`wants`] which of them are
+//! sent when not all are wanted. The expected matches share no code with `index` or `backend`: they
+//! have their own definitions of text, lines and patterns.
 
 mod corpus;
 mod expressions;
@@ -19,7 +18,7 @@ mod ripgrep;
 mod server;
 mod wants;
 
-/// How many cases a property gets: `PROPTEST_CASES`, or `cases`.
+/// Returns a configuration with `PROPTEST_CASES` cases per property, by default `cases`.
 pub(crate) fn cases(cases: u32) -> proptest::test_runner::Config {
     let config = proptest::test_runner::Config::default();
     match std::env::var_os("PROPTEST_CASES") {

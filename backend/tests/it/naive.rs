@@ -1,9 +1,8 @@
-//! What there is to be found: the files themselves, read whole and gone through line by line.
+//! Computes the expected matches: reads the files and goes through them line by line.
 //!
-//! The rules, said once more and in the simplest way: UTF-16 with a mark is decoded; a mark of
-//! UTF-8 is dropped; a NUL byte in the first 8,000 makes a file binary. A line ends with `\n`,
-//! which with one `\r` before it is not part of what is matched. What is matched is asked of
-//! `regex` itself, a line at a time.
+//! The rules in their simplest form: UTF-16 with a byte order mark is decoded; the mark of UTF-8 is
+//! dropped; a NUL among the first 8,000 bytes makes a file binary. A line ends with `\n`, which is
+//! not matched, nor is one `\r` before it. The `regex` crate matches each line by itself.
 
 use regex::bytes::{Regex, RegexBuilder};
 use std::fs;
@@ -22,15 +21,15 @@ pub(crate) struct Document {
 /// A line of a document.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Line<'a> {
-    /// Of its first byte in the document.
+    /// The offset of its first byte in the document.
     pub(crate) offset: usize,
     /// Without `\n`.
     pub(crate) text: &'a [u8],
-    /// What a pattern is matched against.
-    pub(crate) judged: &'a [u8],
+    /// Without any line end: what patterns are matched against.
+    pub(crate) body: &'a [u8],
 }
 
-/// The searchable files of the packages in `source`.
+/// Reads the searchable files of the packages in `source`.
 pub(crate) fn documents(source: &Path) -> Vec<Document> {
     let mut documents = Vec::new();
     for package in fs::read_dir(source).unwrap() {
@@ -55,7 +54,7 @@ pub(crate) fn documents(source: &Path) -> Vec<Document> {
     documents
 }
 
-/// A file's text; `None` when it is binary.
+/// Returns the text of a file; `None` when it is binary.
 fn decode(bytes: &[u8]) -> Option<Vec<u8>> {
     match bytes {
         [0xff, 0xfe, units @ ..] => Some(decode_utf16(units, u16::from_le_bytes)),
@@ -78,7 +77,7 @@ fn decode_utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Vec<u8> {
 }
 
 impl Document {
-    /// All lines.
+    /// Returns all lines.
     pub(crate) fn lines(&self) -> Vec<Line<'_>> {
         let mut offset = 0;
         let line = |whole: &'_ [u8]| -> (usize, usize) {
@@ -91,21 +90,21 @@ impl Document {
         let whole = self.text.split_inclusive(|&byte| byte == b'\n');
         whole
             .map(|whole| {
-                let (text, judged) = line(whole);
+                let (text, body) = line(whole);
                 let start = offset;
                 offset += whole.len();
                 Line {
                     offset: start,
                     text: &whole[..text],
-                    judged: &whole[..judged],
+                    body: &whole[..body],
                 }
             })
             .collect()
     }
 }
 
-/// The judge of a line. `None` when the pattern is larger than `regex` likes by default.
-pub(crate) fn judge(pattern: &str, ignore_case: bool) -> Option<Regex> {
+/// Compiles a pattern to match lines. `None` when it exceeds the default size limit of `regex`.
+pub(crate) fn compile(pattern: &str, ignore_case: bool) -> Option<Regex> {
     let built = RegexBuilder::new(pattern)
         .multi_line(true)
         .crlf(true)
@@ -119,8 +118,8 @@ pub(crate) fn judge(pattern: &str, ignore_case: bool) -> Option<Regex> {
     }
 }
 
-/// What matches in a line, the first `max` of it.
-pub(crate) fn ranges(judge: &Regex, line: Line<'_>, max: usize) -> Vec<Range<usize>> {
-    let found = judge.find_iter(line.judged);
+/// Returns the first `max` ranges that match in a line.
+pub(crate) fn ranges(regex: &Regex, line: Line<'_>, max: usize) -> Vec<Range<usize>> {
+    let found = regex.find_iter(line.body);
     found.map(|found| found.range()).take(max).collect()
 }

@@ -1,13 +1,13 @@
-//! The oracle: what is found is what is there, on random corpora and with random queries.
+//! The oracle: a search finds what a naive scan finds, in random corpora and for random queries.
 //!
-//! One thing is left to ripgrep: `\B`. The place between `\r` and `\n` is on no word's boundary, and
-//! ripgrep takes it for a place in the line, so that `\B` finds "a\r\n" and does not find "a\n". So
-//! do we, and a judge that is shown the line without its end cannot say it.
+//! `\B` is left to the comparison with ripgrep. The position between `\r` and `\n` is no word
+//! boundary, and belongs to the line for ripgrep, so that `\B` finds "a\r\n" but not "a\n". Trawl
+//! does the same; a scan of lines without their ends cannot.
 
 use crate::corpus::{Build, Built, Corpus, LONG_LINE_BYTES, builds, corpora};
 use crate::filter::{self, Filter, filters};
 use crate::found::{Batch, Found, How, Line, find};
-use crate::naive::{self, Document, judge};
+use crate::naive::{self, Document, compile};
 use crate::query::{Query, Recipe, recipes};
 use crate::wants;
 use backend::batch::LINE_BYTES_MAX;
@@ -21,14 +21,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::slice;
 use std::sync::Arc;
 
-/// What a document is called, and its batches.
+/// Batches by package and path.
 type ByDocument = BTreeMap<(Vec<u8>, Vec<u8>), Vec<Batch>>;
 
 proptest! {
     #![proptest_config(crate::cases(64))]
 
     #[test]
-    fn what_is_found_is_what_is_there(
+    fn finds_what_a_naive_scan_finds(
         corpus in corpora(LONG_LINE_BYTES),
         how in builds(),
         recipes in prop::collection::vec((recipes(), filters()), 12),
@@ -41,7 +41,7 @@ proptest! {
     #![proptest_config(crate::cases(6))]
 
     #[test]
-    fn what_is_found_is_what_is_there_in_lines_of_5_mb(
+    fn finds_what_a_naive_scan_finds_in_lines_of_5_mb(
         corpus in corpora(5 << 20),
         how in builds(),
         recipes in prop::collection::vec((recipes(), filters()), 4),
@@ -54,15 +54,15 @@ fn check_all(built: &Built, recipes: Vec<((Recipe, bool), Vec<Filter>)>) {
     let documents = naive::documents(&built.source());
     for ((recipe, ignore_case), filters) in recipes {
         let query = recipe.query(&documents, ignore_case);
-        if !query.judged.contains(r"\B") {
+        if !query.naive.contains(r"\B") {
             check(built, &documents, &query, &filters);
         }
     }
 }
 
-/// Many units, a document that is in several of them, and lines that are long.
+/// The corpus has many units, a document in several of them, and long lines.
 #[test]
-fn a_large_document_is_found_whole_whatever_the_number_of_workers() {
+fn workers_do_not_change_the_matches_of_a_large_document() {
     let lines = (0..6_000).map(|line| match line % 7 {
         0 => format!("task {line}\r\n"),
         1 if line % 70 == 1 => format!("{}ask{}\n", "x".repeat(line / 2), " task".repeat(2000)),
@@ -92,15 +92,15 @@ fn a_large_document_is_found_whole_whatever_the_number_of_workers() {
                 ignore_case: false,
                 ..Pattern::default()
             };
-            let judged = text.to_owned();
-            check(&built, &documents, &Query { pattern, judged }, &[]);
+            let naive = text.to_owned();
+            check(&built, &documents, &Query { pattern, naive }, &[]);
         }
     }
 }
 
-/// The index leaves out what is not of the package before it looks at a block, whatever the pattern.
+/// Other packages are excluded before any block is read, whatever the pattern.
 #[test]
-fn a_filter_that_leaves_one_package_costs_what_that_package_costs() {
+fn package_filter_costs_only_that_package() {
     let package = |files: u32| -> Vec<_> {
         (0..files)
             .map(|file| {
@@ -154,10 +154,10 @@ fn a_filter_that_leaves_one_package_costs_what_that_package_costs() {
     }
 }
 
-/// Searches all shards, in all ways, and compares what they give with what there is in the documents
-/// that the filters leave.
+/// Searches all shards in all ways, and compares the results with a naive scan of the documents
+/// that pass the filters.
 fn check(built: &Built, documents: &[Document], query: &Query, filters: &[Filter]) {
-    let Some(judge) = judge(&query.judged, query.pattern.ignore_case) else {
+    let Some(regex) = compile(&query.naive, query.pattern.ignore_case) else {
         return;
     };
     let pattern = Expr::Pattern(query.pattern.clone());
@@ -185,15 +185,15 @@ fn check(built: &Built, documents: &[Document], query: &Query, filters: &[Filter
         for document in &left {
             let name = (document.package.clone(), document.path.clone());
             let batches = found.remove(&name).unwrap_or_default();
-            check_document(document, &judge, &batches, context_lines);
+            check_document(document, &regex, &batches, context_lines);
         }
         assert!(
             found.is_empty(),
-            "{query:?} {filters:?}: documents that are not there: {found:?}"
+            "{query:?} {filters:?}: unexpected documents: {found:?}"
         );
         assert!(
             examined <= left.len() as u64,
-            "{filters:?}: what is left out is not looked at"
+            "{filters:?}: filtered documents are not examined"
         );
         if context_lines == 0 {
             continue;
@@ -205,10 +205,10 @@ fn check(built: &Built, documents: &[Document], query: &Query, filters: &[Filter
             for batches in batches.chunk_by(|a, b| (a.shard, a.document) == (b.shard, b.document)) {
                 let name = (&batches[0].package, &batches[0].path);
                 let is_it = |document: &&&Document| (&document.package, &document.path) == name;
-                let document = left.iter().find(is_it).expect("it is there");
+                let document = left.iter().find(is_it).expect("a known document");
                 let lines = document.lines();
                 for batch in batches {
-                    check_batch((document, &lines), &judge, batch, context_lines);
+                    check_batch((document, &lines), &regex, batch, context_lines);
                 }
             }
             found
@@ -216,12 +216,12 @@ fn check(built: &Built, documents: &[Document], query: &Query, filters: &[Filter
     }
 }
 
-/// Shards of fewer blocks are searched by one thread, whatever the number of workers, and fewer
-/// shards are planned by one.
+/// Smaller shards are searched, and fewer shards are planned, by one thread whatever the number of
+/// workers.
 const PARALLEL_BLOCKS_MIN: u32 = 128;
 const PARALLEL_SHARDS_MIN: usize = 4;
 
-/// Searches with one worker, with two and with four, which must give the same.
+/// Searches with one, two and four workers, which must have the same result.
 pub(crate) fn find_alike(built: &Built, compiled: &CompiledQuery, how: How) -> Found {
     let shards = &built.index.shards;
     let [one, more @ ..] = [1, 2, 4].map(|workers| How { workers, ..how });
@@ -235,7 +235,7 @@ pub(crate) fn find_alike(built: &Built, compiled: &CompiledQuery, how: How) -> F
     one
 }
 
-/// Matches ascend, and END says of them what is so.
+/// Checks that matches ascend, and that END describes them.
 fn check_order_and_ends(built: &Built, compiled: &CompiledQuery, found: &Found) {
     let batches = found.batches();
     assert!(batches.is_sorted_by_key(|batch| batch.shard));
@@ -247,7 +247,7 @@ fn check_order_and_ends(built: &Built, compiled: &CompiledQuery, found: &Found) 
     assert_eq!(found.ends.len(), built.index.shards.len());
 }
 
-/// What END must say of a shard that gave these batches.
+/// Returns what END must say about a shard with these batches.
 fn expected_end<'b>(
     shard: &Shard,
     index: u32,
@@ -263,10 +263,10 @@ fn expected_end<'b>(
     }
     assert!(keys.is_sorted_by(|a, b| a < b), "{keys:?}");
     let Strategy::Lines { query, .. } = &compiled.strategy else {
-        panic!("lines are judged")
+        panic!("not a query of lines")
     };
     let candidates = shard.filtered_candidates(query, &compiled.filters, &|| false);
-    let candidates: Vec<u32> = match candidates.unwrap().expect("nobody stops it") {
+    let candidates: Vec<u32> = match candidates.unwrap().expect("not cancelled") {
         Candidates::Ranges(ranges) => ranges.into_iter().flatten().collect(),
         Candidates::Blocks(blocks) => blocks,
     };
@@ -308,12 +308,12 @@ fn expected_end<'b>(
     }
 }
 
-/// The batches of a document hold its matching lines, each with its context.
-fn check_document(document: &Document, judge: &Regex, batches: &[Batch], context_lines: u32) {
+/// Checks that the batches of a document have its matching lines, each with its context.
+fn check_document(document: &Document, regex: &Regex, batches: &[Batch], context_lines: u32) {
     let lines = document.lines();
     let matches: Vec<u32> = (1..)
         .zip(&lines)
-        .filter(|(_, line)| judge.is_match(line.judged))
+        .filter(|(_, line)| regex.is_match(line.body))
         .map(|(number, _)| number)
         .collect();
     let sent: Vec<u32> = batches
@@ -321,22 +321,22 @@ fn check_document(document: &Document, judge: &Regex, batches: &[Batch], context
         .flat_map(Batch::matches)
         .map(|line| line.number)
         .collect();
-    assert_eq!(sent, matches, "{judge:?} in {document:?}");
+    assert_eq!(sent, matches, "{regex:?} in {document:?}");
     for batch in batches {
-        check_batch((document, &lines), judge, batch, context_lines);
+        check_batch((document, &lines), regex, batch, context_lines);
     }
 }
 
-/// A batch holds true lines: matches, and their context.
+/// Checks that a batch has correct lines: matches and their context.
 fn check_batch(
     (document, lines): (&Document, &[naive::Line<'_>]),
-    judge: &Regex,
+    regex: &Regex,
     batch: &Batch,
     context_lines: u32,
 ) {
     assert_eq!(batch.hash, blake3::hash(&document.text).as_bytes());
     for line in &batch.lines {
-        check_line(line, lines[line.number as usize - 1], judge);
+        check_line(line, lines[line.number as usize - 1], regex);
     }
     let numbers: Vec<u32> = batch.lines.iter().map(|line| line.number).collect();
     let mut expected = BTreeSet::new();
@@ -352,8 +352,8 @@ fn check_batch(
     );
 }
 
-/// A line is sent as it is, or in part when it is long, with what matches in it.
-fn check_line(line: &Line, expected: naive::Line<'_>, judge: &Regex) {
+/// Checks that a line is sent whole, or as a window if it is long, with its ranges.
+fn check_line(line: &Line, expected: naive::Line<'_>, regex: &Regex) {
     let (start, end) = (line.start as usize, line.start as usize + line.text.len());
     assert_eq!(line.offset, expected.offset as u64);
     assert_eq!(line.line_bytes, expected.text.len() as u64);
@@ -363,18 +363,18 @@ fn check_line(line: &Line, expected: naive::Line<'_>, judge: &Regex) {
         line.number
     );
     let whole = start == 0 && end == expected.text.len();
-    // Of a long line a part is sent around what matches, and nothing when it is only context.
-    let part = if line.is_match() { LINE_BYTES_MAX } else { 0 };
+    // A long line is sent as a window around its first range, or without text if it is context.
+    let window = if line.is_match() { LINE_BYTES_MAX } else { 0 };
     assert!(
-        whole || (line.text.len() == part && expected.text.len() > LINE_BYTES_MAX),
-        "no more is left out than must be"
+        whole || (line.text.len() == window && expected.text.len() > LINE_BYTES_MAX),
+        "only long lines are cut"
     );
     if !line.is_match() {
         assert_eq!(line.rank, 0.0);
         return;
     }
     assert!(line.rank >= 1.0);
-    let mut ranges = naive::ranges(judge, expected, RANGES_MAX);
+    let mut ranges = naive::ranges(regex, expected, RANGES_MAX);
     assert!(
         start <= ranges[0].start && ranges[0].start <= end,
         "the first range is sent"
@@ -386,5 +386,5 @@ fn check_line(line: &Line, expected: naive::Line<'_>, judge: &Regex) {
             .iter_mut()
             .for_each(|range| range.end = range.end.min(end));
     }
-    assert_eq!(line.ranges, ranges, "{judge:?} in line {}", line.number);
+    assert_eq!(line.ranges, ranges, "{regex:?} in line {}", line.number);
 }

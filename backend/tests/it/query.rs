@@ -1,51 +1,51 @@
 //! Random queries: literals cut out of the corpus, changed ones, and regular expressions.
 //!
-//! Every query is made twice, for the backend and for the judge, because they differ in one
-//! thing: no class of the backend's matches `\r` or `\n` (ripgrep takes them out), and `regex`
-//! knows no such option. So the judge's pattern says it in its own words: `[^a]` becomes
-//! `[^a\r\n]` and `\s` becomes `[\s--[\r\n]]`. Nothing else differs, and neither is made from the
-//! other by code that is under test.
+//! Every query has two patterns, one for the backend and one for the naive scan. They differ in one
+//! point: no class of the backend matches `\r` or `\n`, as in ripgrep, and `regex` has no such
+//! option. So the naive pattern says it explicitly: `[^a]` becomes `[^a\r\n]`, and `\s` becomes
+//! `[\s--[\r\n]]`. No tested code makes one from the other.
 
 use crate::naive::Document;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use schema::message::{Pattern, Syntax};
 
-/// A query: for the backend and for the judge.
+/// A query, for the backend and for the naive scan.
 #[derive(Clone, Debug)]
 pub(crate) struct Query {
     pub(crate) pattern: Pattern,
-    pub(crate) judged: String,
+    pub(crate) naive: String,
 }
 
-/// How a query is made, once the corpus is known.
+/// A query that depends on the corpus.
 #[derive(Clone, Debug)]
 pub(crate) enum Recipe {
-    /// Bytes of a document: which, from where, how many; and what becomes of them.
+    /// Bytes of a document: which, from where, how many, and how they are changed.
     Cut {
         document: Index,
         start: Index,
         bytes: usize,
         change: Change,
     },
-    /// A regular expression and what it is for the judge.
+    /// A regular expression.
     Expression(Both),
 }
 
-/// What becomes of a literal.
+/// How a literal is changed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Change {
     None,
     SwapCase,
-    /// A character more, in front or behind.
+    /// Adds a character in front.
     Prefix(char),
+    /// Adds a character at the end.
     Suffix(char),
 }
 
-/// A regular expression, for the backend and for the judge.
+/// A regular expression, for the backend and for the naive scan.
 type Both = (String, String);
 
-/// Recipes, and whether case is ignored.
+/// Generates recipes, and whether case is ignored.
 pub(crate) fn recipes() -> impl Strategy<Value = (Recipe, bool)> {
     let change = prop_oneof![
         4 => Just(Change::None),
@@ -65,19 +65,20 @@ pub(crate) fn recipes() -> impl Strategy<Value = (Recipe, bool)> {
 }
 
 impl Recipe {
-    /// The query, for a corpus of `documents`.
+    /// Returns the query for a corpus of `documents`.
     pub(crate) fn query(&self, documents: &[Document], ignore_case: bool) -> Query {
-        let (text, syntax, judged) = match self {
-            Recipe::Expression((text, judged)) => (text.clone(), Syntax::Regexp, judged.clone()),
+        let (text, syntax, naive) = match self {
+            Recipe::Expression((text, naive)) => (text.clone(), Syntax::Regexp, naive.clone()),
             Recipe::Cut {
                 document,
                 start,
                 bytes,
                 change,
             } => {
-                let text = match documents.is_empty() {
-                    true => b"",
-                    false => document.get(documents).text.as_slice(),
+                let text = if documents.is_empty() {
+                    b""
+                } else {
+                    document.get(documents).text.as_slice()
                 };
                 literal(change.apply(cut(text, start, *bytes)))
             }
@@ -88,11 +89,11 @@ impl Recipe {
             ignore_case,
             ..Pattern::default()
         };
-        Query { pattern, judged }
+        Query { pattern, naive }
     }
 }
 
-/// Up to `bytes` bytes of a line of `text`; at least one.
+/// Returns up to `bytes` bytes of a line of `text`, at least one.
 fn cut(text: &[u8], start: &Index, bytes: usize) -> Vec<u8> {
     let start = if text.is_empty() {
         0
@@ -120,7 +121,7 @@ impl Change {
     }
 }
 
-/// A query for these bytes: a literal if they are text, else an expression that names them.
+/// Returns a query for these bytes: a literal if they are UTF-8, else an expression with escapes.
 fn literal(bytes: Vec<u8>) -> (String, Syntax, String) {
     if let Ok(text) = str::from_utf8(&bytes) {
         return (text.to_owned(), Syntax::Literal, regex::escape(text));
@@ -134,7 +135,7 @@ fn literal(bytes: Vec<u8>) -> (String, Syntax, String) {
     (text.clone(), Syntax::Regexp, text)
 }
 
-/// What matches no line's end anyway: the same for both.
+/// Expressions that match no line end anyway; they are the same for both.
 const SAME: [&str; 31] = [
     "ſ",
     "\u{212a}",
@@ -169,7 +170,7 @@ const SAME: [&str; 31] = [
     r"\A",
 ];
 
-/// What would match a line's end, and the same without.
+/// Expressions that would match a line end, and the same without.
 const DIFFERENT: [(&str, &str); 9] = [
     ("[^a]", r"[^a\r\n]"),
     ("[^abkst ]", r"[^abkst \r\n]"),
@@ -179,7 +180,7 @@ const DIFFERENT: [(&str, &str); 9] = [
     (r"\PL", r"[\PL--[\r\n]]"),
     ("(?-u:[^a])", r"(?-u:[^a\r\n])"),
     (r"[\t-\r ]", r"[\t\x0b\x0c ]"),
-    // Not a class: the end of the line, of which the judge knows no other.
+    // Not a class: the end of the line, which is the end of the text for the naive scan.
     (r"\z", r"\z"),
 ];
 

@@ -1,12 +1,11 @@
-//! The judge itself: `rg -a --crlf`, where it is installed.
+//! Compares matching lines with those of `rg -a --crlf`, if it is installed.
 //!
-//! One thing is left to the oracle: `\z`. With `--crlf` ripgrep leaves the `\n` of a line that
-//! ends without `\r` on it, so that `a\z` finds "a\r\n" and does not find "a\n". To Trawl both are
-//! the end of a line.
+//! `\z` is left to the oracle. With `--crlf` ripgrep keeps the `\n` of a line that ends without
+//! `\r`, so that `a\z` finds "a\r\n" but not "a\n". For Trawl both are the end of a line.
 //!
-//! And one to nobody: `\B` beside bytes that are not UTF-8. The regex crate then looks past them at the
-//! character before, so that it depends on the lines around; ripgrep with and without `--mmap`
-//! differs from itself.
+//! `\B` beside bytes that are not UTF-8 is not tested at all. The regex crate looks past them at
+//! the character before, so the result depends on the lines around; ripgrep with and without
+//! `--mmap` differs too.
 
 use crate::corpus::{Built, LONG_LINE_BYTES, builds, corpora};
 use crate::found::{How, find};
@@ -22,17 +21,17 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Lines by document and number; the text without its end.
+/// Lines by document and number, without their ends.
 type Lines = BTreeMap<(PathBuf, u32), Vec<u8>>;
 
-/// The major version from which on ripgrep is trusted here.
+/// The first major version of ripgrep that is compared.
 const VERSION_MIN: u32 = 14;
 
 proptest! {
     #![proptest_config(crate::cases(24))]
 
     #[test]
-    fn the_lines_are_those_of_ripgrep(
+    fn lines_are_those_of_ripgrep(
         corpus in corpora(LONG_LINE_BYTES),
         how in builds(),
         recipes in prop::collection::vec(recipes(), 6),
@@ -68,7 +67,7 @@ fn version() -> Option<u32> {
         .ok()
 }
 
-/// The lines of `a` that are not in `b`.
+/// Returns the lines of `a` that are not in `b`.
 fn without<'a>(a: &'a Lines, b: &Lines) -> Vec<(&'a (PathBuf, u32), &'a Vec<u8>)> {
     let is_new = |(key, text): &(&(PathBuf, u32), &Vec<u8>)| b.get(*key) != Some(*text);
     a.iter().filter(is_new).collect()
@@ -117,7 +116,7 @@ fn theirs(built: &Built, documents: &[Document], query: &Query) -> Lines {
     comparable(lines)
 }
 
-/// Records of path, NUL, number, colon, line.
+/// Parses records of path, NUL, number, colon, line.
 fn parse(mut output: &[u8]) -> Lines {
     let mut lines = Lines::new();
     while !output.is_empty() {
@@ -139,8 +138,8 @@ fn parse(mut output: &[u8]) -> Lines {
     lines
 }
 
-/// Without what differs for a reason: of a long line we send a part (the oracle looks at which), and
-/// ripgrep adds `\r\n` to a last line that has no end. No line of the corpora is nearly as long as
+/// Removes known differences: only a window of a long line is sent (the oracle checks which), and
+/// ripgrep adds `\r\n` to a last line without an end. No line of the corpora is nearly as long as
 /// the limit.
 fn comparable(mut lines: Lines) -> Lines {
     for text in lines.values_mut() {

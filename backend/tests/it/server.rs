@@ -1,7 +1,7 @@
-//! The server on a connection: what it says, when it says it, and when it stops.
+//! The server on a connection: which frames it sends, when, and when it stops.
 //!
-//! Time is real here, since the workers are threads. Limits are those that the other side relies
-//! on, with no more allowance than a busy machine needs.
+//! Time is real here, because workers are threads. Time limits are those that the other side relies
+//! on, with the allowance that a busy machine needs.
 
 mod admission;
 mod client;
@@ -20,10 +20,11 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout};
 
-/// What must be noticed at once is noticed within this time.
+/// The time within which the server must react.
 const SOON: Duration = Duration::from_secs(1);
 
-/// Lines of the large document: their matches do not fit into any buffer on their way.
+/// Lines of the large document. Their matches do not fit into the buffers between search and
+/// client.
 const LARGE_LINES: usize = 200_000;
 
 fn small() -> Vec<(&'static str, Vec<u8>)> {
@@ -41,7 +42,7 @@ fn large() -> Vec<(&'static str, Vec<u8>)> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_connection_is_greeted_and_answers_one_search_after_the_other() {
+async fn connection_is_greeted_and_answers_several_searches() {
     let served = Served::start(&small(), 4);
     let (mut client, serving) = served.connect().await;
     let hello = client.hello.clone().unwrap();
@@ -64,14 +65,14 @@ async fn a_connection_is_greeted_and_answers_one_search_after_the_other() {
         .map(|line| (line.number, &line.text[..]))
         .collect();
     assert_eq!(texts, [(1, &b"int task;"[..]), (2, b"int b;\r"), (3, b"")]);
-    // With nothing unread, closing is no fault.
+    // Closing is not an error when nothing is unread.
     client.greeted().await;
     drop(client);
     assert!(timeout(SOON, serving).await.unwrap().unwrap());
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_cannot_be_searched_is_an_error_and_the_connection_goes_on() {
+async fn bad_search_is_an_error_and_the_connection_continues() {
     let served = Served::start(&small(), 4);
     let (mut client, _serving) = served.connect().await;
     for (pattern, offset) in [("task(", Some(4)), (r"a\rb", Some(1)), ("", None)] {
@@ -97,11 +98,11 @@ async fn what_cannot_be_searched_is_an_error_and_the_connection_goes_on() {
         3
     );
     let none = client.search("task", Vec::new()).await.end.unwrap();
-    assert!(none.shards.is_empty(), "no shard, no matches");
+    assert!(none.shards.is_empty(), "no shards, no results");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn filters_leave_what_they_say_or_are_refused() {
+async fn filters_reduce_candidates_or_are_refused() {
     let served = Served::start(&small(), 4);
     let (mut client, _serving) = served.connect().await;
     let filter = |field, reading, text: &str| {
@@ -133,7 +134,7 @@ async fn filters_leave_what_they_say_or_are_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_file_is_had_in_parts() {
+async fn file_is_read_in_ranges() {
     let long = [
         b"first\n".to_vec(),
         b"x".repeat(2 << 20),
@@ -177,26 +178,26 @@ async fn a_file_is_had_in_parts() {
         let mut text = client.file("long.js", range).await.text;
         assert!(
             !text.is_empty() && text.len() < 1 << 20,
-            "as much as a frame may hold"
+            "a reply fits into a frame"
         );
-        while let part = client
+        while let more = client
             .file("long.js", bytes(6 + text.len() as u64, u64::MAX))
             .await
             .text
-            && !part.is_empty()
+            && !more.is_empty()
         {
-            text.extend(part);
+            text.extend(more);
         }
-        assert!(text == long[6..], "the rest is had by asking again");
+        assert!(text == long[6..], "further requests return the rest");
     }
     for (path, range) in [("nowhere.c", lines(1, 1)), ("", bytes(0, 1))] {
         assert_eq!(client.file(path, range).await, FileReply::default());
     }
 }
 
-/// Neither matches nor their absence is believed, and neither is a document or its absence.
+/// A damaged shard reports neither matches nor their absence, neither a document nor its absence.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_shard_that_is_cut_fails_by_name_until_it_is_whole() {
+async fn truncated_shard_fails_with_its_path_until_it_is_whole() {
     let served = Served::start(&small(), 4);
     let (mut client, _serving) = served.connect().await;
     assert_eq!(
@@ -235,7 +236,7 @@ async fn a_shard_that_is_cut_fails_by_name_until_it_is_whole() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_no_request_ends_the_connection() {
+async fn frames_that_are_no_request_end_the_connection() {
     let served = Served::start(&small(), 4);
     let huge = [
         &u32::MAX.to_le_bytes()[..],
@@ -279,69 +280,66 @@ async fn what_is_no_request_ends_the_connection() {
     );
 }
 
-/// Waits until a search that nobody reads from has stopped, with all its buffers full.
-async fn blocked(client: &mut Client) {
+/// Starts a search, reads its first batch and no more, and waits until the server cannot send more.
+async fn start_unread_search(client: &mut Client) {
     client.ask("task", client.shards()).await;
-    loop {
-        let (kind, _) = client.next().await.unwrap();
-        if kind == Kind::Batch {
-            break;
-        }
-    }
-    sleep(Duration::from_millis(300)).await;
+    while client.next().await.unwrap().0 != Kind::Batch {}
+    client.server_blocked().await;
 }
 
-/// Waits until nobody but `count` others holds the shard.
+/// Waits until at most `count` references to the shard are left.
 async fn released(shard: &Arc<Shard>, count: usize) {
     let released = async {
         while Arc::strong_count(shard) > count {
             sleep(Duration::from_millis(5)).await;
         }
     };
-    timeout(SOON, released).await.expect("the workers stop");
+    timeout(SOON, released)
+        .await
+        .expect("the workers have stopped");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn closing_stops_a_search_that_nobody_reads() {
+async fn closing_stops_an_unread_search() {
     let served = Served::start(&large(), 4);
     let shard = served.shard();
     let idle = Arc::strong_count(&shard);
     let (mut client, serving) = served.connect().await;
-    blocked(&mut client).await;
+    start_unread_search(&mut client).await;
     assert!(
         !serving.is_finished() && Arc::strong_count(&shard) > idle,
-        "it waits"
+        "the search waits for its reader"
     );
     drop(client);
     timeout(SOON, serving)
         .await
-        .expect("it is noticed")
+        .expect("the connection has ended")
         .unwrap();
     released(&shard, idle).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn cancelling_stops_a_search_that_nobody_reads() {
+async fn cancelling_stops_an_unread_search() {
     let served = Served::start(&large(), 4);
     let shard = served.shard();
     let idle = Arc::strong_count(&shard);
     let (mut client, serving) = served.connect().await;
-    blocked(&mut client).await;
+    start_unread_search(&mut client).await;
     let mut cancel = Vec::new();
     encode(Kind::Cancel, &[], &mut cancel).unwrap();
     client.send(&cancel).await;
     timeout(SOON, serving)
         .await
-        .expect("it is noticed")
+        .expect("the connection has ended")
         .unwrap();
     released(&shard, idle).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_search_that_waits_for_its_turn_says_so() {
+async fn waiting_search_sends_progress() {
     let served = Served::start(&large(), 1);
     let (mut first, serving) = served.connect().await;
-    blocked(&mut first).await;
+    start_unread_search(&mut first).await;
     let (mut second, _serving) = served.connect().await;
     second.ask("number 7;", second.shards()).await;
     let started = Instant::now();
@@ -350,7 +348,7 @@ async fn a_search_that_waits_for_its_turn_says_so() {
         assert_eq!(kind, Kind::Progress);
         let progress = Progress::decode(&payload).unwrap();
         assert_eq!((progress.blocks_done, progress.matches), (0, 0));
-        assert!(progress.bound >= 1.0, "nothing is known of what is to come");
+        assert!(progress.bound >= 1.0, "the bound is not known yet");
     }
     assert!(
         started.elapsed() < Duration::from_millis(6 * 250),
@@ -362,10 +360,10 @@ async fn a_search_that_waits_for_its_turn_says_so() {
     assert!(!serving.await.unwrap());
 }
 
-/// Among batches too: a reader that is slower than the search, so that there is always one to be
-/// sent. Slow as it is, it may wait for what lies in the queue before PROGRESS.
+/// The reader is slower than the search, so that there is always a batch to send before the next
+/// PROGRESS.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_search_that_streams_says_how_far_it_is() {
+async fn streaming_search_sends_progress_among_batches() {
     let served = Served::start(&large(), 1);
     let (mut client, _serving) = served.connect().await;
     client.ask("task", client.shards().repeat(8)).await;
@@ -380,7 +378,7 @@ async fn a_search_that_streams_says_how_far_it_is() {
                 let said = Progress::decode(&payload).unwrap();
                 assert_eq!(
                     said.matches, matches,
-                    "it is in its place among the batches"
+                    "PROGRESS counts the batches before it"
                 );
             }
             other => panic!("{other:?} after {matches} matches"),
@@ -388,14 +386,17 @@ async fn a_search_that_streams_says_how_far_it_is() {
         sleep(Duration::from_millis(1)).await;
     }
     let took = started.elapsed();
-    assert!(took < Duration::from_secs(4), "four of them in {took:?}");
+    assert!(
+        took < Duration::from_secs(4),
+        "four PROGRESS frames in {took:?}"
+    );
 }
 
-/// What has been found is not kept back until something else is found.
+/// Matches are not held back until more are found.
 #[tokio::test(flavor = "multi_thread")]
-async fn matches_come_while_the_rest_is_still_being_searched() {
-    // Of two units, a moment after each other. The pattern has no literal to look for and is asked
-    // of every line by itself (for its \z), so that the search takes its time.
+async fn matches_are_sent_while_the_search_goes_on() {
+    // The two matches are in different units. The pattern has no literal to scan for, and because
+    // of its \z each line is matched by itself, so the search is slow.
     let lines = (0..2_000_000).map(|line| match line {
         1 | 90_000 => "x \u{e9}\n",
         _ => "yy\u{e9}\n",
@@ -416,7 +417,7 @@ async fn matches_come_while_the_rest_is_still_being_searched() {
                 let said = Progress::decode(&payload).unwrap();
                 assert_eq!(
                     said.matches, matches as u64,
-                    "what lies in wait is not counted"
+                    "matches that are not sent are not counted"
                 );
             }
             Kind::End => break,
@@ -427,12 +428,12 @@ async fn matches_come_while_the_rest_is_still_being_searched() {
     let took = started.elapsed();
     assert!(
         found < took / 2,
-        "the last of them came after {found:?} of {took:?}"
+        "the last match came after {found:?} of {took:?}"
     );
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_idle_connection_is_greeted_every_second() {
+async fn idle_connection_gets_hello_every_second() {
     let served = Served::start(&small(), 1);
     let (mut client, _serving) = served.connect().await;
     let started = Instant::now();
@@ -440,16 +441,16 @@ async fn an_idle_connection_is_greeted_every_second() {
         client.greeted().await;
     }
     let took = started.elapsed().as_secs_f64();
-    assert!((1.8..3.0).contains(&took), "two of them in {took} s");
+    assert!((1.8..3.0).contains(&took), "two HELLO frames in {took} s");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_new_manifest_is_taken_up_and_the_old_shards_are_searched_on() {
+async fn new_manifest_is_opened_and_old_shards_are_still_searched() {
     let served = Served::start(&small(), 4);
     let (mut client, _serving) = served.connect().await;
     let old = client.shards();
     build(
-        &served.there,
+        &served.directory,
         &[("a.c", b"int other;\nint task;\n".to_vec())],
         4096,
     );

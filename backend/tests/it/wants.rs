@@ -1,7 +1,7 @@
-//! What is found when not everything is wanted, by what is found when it is.
+//! Computes what is sent when not all matches are wanted, from what is sent when they are.
 //!
-//! Said in the simplest way: the first match of each document; how many there are; and the best so
-//! many of all that there are, sorted by the order that pages have.
+//! In the simplest way: the first match of each document; only counts; and the first `limit` of all
+//! matches, sorted in the order of pages.
 
 use crate::found::{Batch, Found};
 use schema::message::{ShardEnd, Want};
@@ -11,7 +11,7 @@ use std::collections::{BinaryHeap, HashMap, HashSet};
 /// A match that was sent.
 #[derive(Clone, Debug, PartialEq)]
 struct Match {
-    /// Shard, document and line: its place in the stream.
+    /// Shard, document and line: its position in the stream.
     key: (u32, u32, u32),
     rank: f32,
     hash: u64,
@@ -24,7 +24,7 @@ impl Match {
         (self.key.0, self.key.1)
     }
 
-    /// The order of pages.
+    /// Compares in the order of pages.
     fn order(&self, other: &Self) -> Ordering {
         (other.rank.total_cmp(&self.rank))
             .then(self.hash.cmp(&other.hash))
@@ -33,7 +33,7 @@ impl Match {
     }
 }
 
-/// FNV-1a 64.
+/// Computes FNV-1a 64.
 fn fnv(bytes: &[u8]) -> u64 {
     let mut hash = 14_695_981_039_346_656_037_u128;
     for &byte in bytes {
@@ -60,7 +60,7 @@ fn matches(found: &Found) -> Vec<Match> {
     found.batches().into_iter().flat_map(of).collect()
 }
 
-/// Compares what `find` gives with what there is, which `all` has found.
+/// Checks the results of `find`, given that `all` has all matches.
 pub(crate) fn check(all: &Found, find: impl Fn(Want, u64) -> Found) {
     let there = matches(all);
     let mut firsts = there.clone();
@@ -88,10 +88,14 @@ pub(crate) fn check(all: &Found, find: impl Fn(Want, u64) -> Found) {
         check_best(&firsts, &matches(&limited), limit as usize);
         check_ends(all, &limited, |all| all.matched_documents);
     }
-    assert!(find(Want::Matches, u64::MAX) == *all, "no limit at all");
+    assert!(
+        find(Want::Matches, u64::MAX) == *all,
+        "a limit above the largest means all"
+    );
 }
 
-/// Whatever is wanted, as much is searched; and END says what was sent.
+/// Checks that the search looks at the same documents whatever is wanted, and that END describes
+/// what was sent.
 fn check_ends(all: &Found, some: &Found, found: fn(&ShardEnd) -> u64) {
     let sent = matches(some);
     for (index, (all, some)) in (0..).zip(all.ends.iter().zip(&some.ends)) {
@@ -112,15 +116,15 @@ fn check_ends(all: &Found, some: &Found, found: fn(&ShardEnd) -> u64) {
     }
 }
 
-/// The best so many are sent, in the stream's order, and nothing that is worse than as many of the
-/// documents before.
+/// Checks that the best matches are sent, in the order of the stream, and none that is worse than
+/// `limit` matches of earlier documents.
 fn check_best(there: &[Match], sent: &[Match], limit: usize) {
     let mut best: Vec<&Match> = there.iter().collect();
     best.sort_by(|a, b| a.order(b));
     let places: HashMap<_, usize> = best.iter().map(|each| each.key).zip(0..).collect();
     let sent_keys: HashSet<_> = sent.iter().map(|each| each.key).collect();
     for each in best.iter().take(limit) {
-        assert!(sent_keys.contains(&each.key), "of the best: {each:?}");
+        assert!(sent_keys.contains(&each.key), "missing top match: {each:?}");
     }
     let (mut sent, mut before) = (sent.iter().peekable(), BinaryHeap::new());
     for document in there.chunk_by(|a, b| a.document() == b.document()) {
@@ -138,10 +142,14 @@ fn check_best(there: &[Match], sent: &[Match], limit: usize) {
             }
         }
     }
-    assert_eq!(sent.next(), None, "all are there, and in order");
+    assert_eq!(
+        sent.next(),
+        None,
+        "no other match is sent, and the order is kept"
+    );
 }
 
 #[test]
-fn the_hash_is_fnv_1a() {
+fn hash_is_fnv_1a() {
     assert_eq!(fnv(b"foobar"), 0x8594_4171_f739_67e8);
 }

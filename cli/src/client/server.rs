@@ -1,51 +1,47 @@
-//! A server's address and how to talk to it.
+//! A client of a server, over HTTP.
 
-use super::{Client, path_with, problem};
+use super::api::{Client, error, path_with};
 use anyhow::{Context, Result, bail};
 use std::io::Read;
 use std::time::Duration;
 
-/// How long to wait for a connection. An answer may take as long as it takes.
+/// Time to connect. There is no limit on the time for a response: a search may take long.
 const CONNECT_MAX: Duration = Duration::from_secs(5);
 
-/// See the module.
+/// A client of the server at a URL.
 pub(crate) struct Server {
     agent: ureq::Agent,
-    address: String,
+    url: String,
 }
 
 impl Server {
-    /// Of an address. Asks nobody yet.
-    pub(crate) fn new(address: &str) -> Result<Server> {
+    /// Checks the URL. Connects when something is asked.
+    pub(crate) fn new(url: &str) -> Result<Server> {
+        let url = url.trim_end_matches('/');
+        match url.split_once("://") {
+            Some(("http", _)) => {}
+            Some((scheme, _)) => bail!("{url}: {scheme} is not supported; use http://"),
+            None => bail!("{url}: not a URL; expected http://host:port"),
+        }
         let config = ureq::Agent::config_builder()
             .http_status_as_error(false)
             .timeout_connect(Some(CONNECT_MAX))
             .build();
         Ok(Server {
             agent: config.into(),
-            address: normal(address)?,
+            url: url.to_owned(),
         })
-    }
-}
-
-/// The address without what does not matter.
-fn normal(address: &str) -> Result<String> {
-    let address = address.trim_end_matches('/');
-    match address.split_once("://") {
-        Some(("http", _)) => Ok(address.to_owned()),
-        Some((scheme, _)) => bail!("{address}: a server is asked over http, not {scheme}"),
-        None => bail!("{address}: not an address"),
     }
 }
 
 impl Client for Server {
     fn get(&self, path: &str, parameters: &[(&str, &[u8])]) -> Result<Box<dyn Read>> {
-        let url = format!("{}{}", self.address, path_with(path, parameters));
+        let url = format!("{}{}", self.url, path_with(path, parameters));
         let response = self.agent.get(&url).call().with_context(|| {
             format!(
-                "no answer from {}; start a server with `trawl serve`, or search an index with \
-                 --index DIR",
-                self.address
+                "cannot reach the server at {}; start one with `trawl serve`, name another with \
+                 --server URL, or search an index with --index DIR",
+                self.url
             )
         })?;
         let status = response.status();
@@ -55,6 +51,6 @@ impl Client for Server {
         }
         let mut text = Vec::new();
         body.read_to_end(&mut text)?;
-        Err(problem(status.as_u16(), &text))
+        Err(error(status.as_u16(), &text))
     }
 }

@@ -1,142 +1,133 @@
-//! The file: TOML, a table for each subcommand, a key for each of its settings.
+//! The configuration file: TOML with a table for each command and a key for each of its settings.
 //!
-//! It is read without a schema, so that every key and value keeps its place for whoever objects to it.
+//! It is parsed without a schema, so that every key and value keeps its place for error messages.
 
-use super::setting::{Entry, Kind, Origin, Setting};
-use super::{TABLES, nearest, shown, table_command};
+use super::setting::{Origin, Setting, TABLES, Value, ValueKind, nearest, shown};
+use crate::terminal::escaped;
 use anyhow::{Context, Result, anyhow, bail};
+use clap::Command;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use toml::de::{DeTable, DeValue};
 
-/// Bytes of a file, at most: far more than every setting with a comment.
+/// Bytes of a file: far more than all settings with comments need.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// A file that is TOML.
-pub(super) struct Document {
+/// A file that is well-formed TOML.
+pub(crate) struct ConfigFile {
     path: PathBuf,
-    tables: Vec<Table>,
-    /// What is wrong with it.
+    /// Table, key and value.
+    values: Vec<(&'static str, String, Value)>,
     faults: Vec<String>,
 }
 
-struct Table {
-    name: &'static str,
-    entries: Vec<(String, Entry)>,
-}
-
-impl Document {
-    pub(super) fn read(path: &Path) -> Result<Document> {
-        let about = || format!("{}: cannot be read", shown(path));
-        let bytes = std::fs::metadata(path).with_context(about)?.len();
+impl ConfigFile {
+    /// Reads the file at `path`, whose settings are those of `definition`.
+    pub(crate) fn read(path: &Path, definition: &Command) -> Result<ConfigFile> {
+        let cannot_read = || format!("cannot read the configuration file {}", shown(path));
+        let bytes = std::fs::metadata(path).with_context(cannot_read)?.len();
         if bytes > FILE_BYTES_MAX {
-            bail!(
-                "{}: {bytes} bytes, the most is {FILE_BYTES_MAX}",
-                shown(path)
-            );
+            let path = shown(path);
+            bail!("{path}: a configuration file may have {FILE_BYTES_MAX} bytes, this has {bytes}");
         }
-        Document::parse(path, &std::fs::read_to_string(path).with_context(about)?)
-    }
-
-    /// What `text` says; an error when it is no TOML.
-    pub(super) fn parse(path: &Path, text: &str) -> Result<Document> {
-        let mut reader = Reader {
+        let text = std::fs::read_to_string(path).with_context(cannot_read)?;
+        let mut parser = FileParser {
             path,
-            text,
+            text: &text,
+            definition,
+            values: Vec::new(),
             faults: Vec::new(),
         };
-        let root = DeTable::parse(text).map_err(|error| {
-            let origin = reader.origin(error.span().unwrap_or_default());
+        let root = DeTable::parse(&text).map_err(|error| {
+            let origin = parser.origin(error.span().unwrap_or_default());
             let reason = error.message().lines().collect::<Vec<_>>().join(", ");
             anyhow!("{origin}: {reason}")
         })?;
-        let tables = reader.tables(root.get_ref());
-        reader.faults.sort();
-        Ok(Document {
+        parser.tables(root.get_ref());
+        parser.faults.sort();
+        let faults = parser.faults.into_iter();
+        Ok(ConfigFile {
             path: path.to_owned(),
-            tables,
-            faults: reader.faults.into_iter().map(|(_, fault)| fault).collect(),
+            values: parser.values,
+            faults: faults.map(|(_, fault)| fault).collect(),
         })
     }
 
-    pub(super) fn path(&self) -> &Path {
-        &self.path
+    pub(crate) fn path(&self) -> String {
+        shown(&self.path)
     }
 
-    /// Keys and values that are not understood, each with its place.
-    pub(super) fn faults(&self) -> Vec<String> {
+    /// Tables, keys and values that are not understood, each with its place.
+    pub(crate) fn faults(&self) -> Vec<String> {
         self.faults.clone()
     }
 
-    /// What it says of a setting.
-    pub(super) fn entry(&self, table: &str, setting: &Setting) -> Option<Entry> {
-        let table = self.tables.iter().find(|known| known.name == table)?;
-        let mut entries = table.entries.iter();
-        let found = entries.find(|(key, _)| *key == setting.key)?;
-        Some(found.1.clone())
+    /// Returns the value of a setting.
+    pub(crate) fn value(&self, table: &str, setting: &Setting) -> Option<Value> {
+        let mut values = self.values.iter();
+        let found = values.find(|(in_table, key, _)| *in_table == table && *key == setting.key);
+        Some(found?.2.clone())
     }
 }
 
-/// Makes entries of what was parsed, and notes what cannot be one.
-struct Reader<'a> {
+/// Collects values and faults from parsed TOML.
+struct FileParser<'a> {
     path: &'a Path,
     text: &'a str,
-    /// With where they are.
+    definition: &'a Command,
+    values: Vec<(&'static str, String, Value)>,
+    /// Faults, and their offsets in the text.
     faults: Vec<(usize, String)>,
 }
 
-impl Reader<'_> {
-    fn tables(&mut self, root: &DeTable<'_>) -> Vec<Table> {
-        let mut tables = Vec::new();
+impl FileParser<'_> {
+    fn tables(&mut self, root: &DeTable<'_>) {
         for (key, value) in root {
             let name = key.get_ref();
-            let known = TABLES.iter().find(|table| *table == name);
+            let known = TABLES.into_iter().find(|table| table == name);
             match (known, value.get_ref()) {
-                (Some(&name), DeValue::Table(table)) => {
-                    let entries = self.entries(name, table);
-                    tables.push(Table { name, entries });
+                (Some(table), DeValue::Table(keys)) => self.keys(table, keys),
+                (Some(name), _) => {
+                    self.fault(key.span(), format!("{name} must be a table: [{name}]"));
                 }
-                (Some(name), _) => self.fault(key.span(), format!("{name} is a table: [{name}]")),
                 (None, _) => self.unknown(key.span(), "table", name, &TABLES),
             }
         }
-        tables
     }
 
-    fn entries(&mut self, name: &str, table: &DeTable<'_>) -> Vec<(String, Entry)> {
-        let settings = Setting::all(&table_command(name));
-        let keys: Vec<&str> = settings.iter().map(|setting| &setting.key[..]).collect();
-        let mut entries = Vec::new();
-        for (key, value) in table {
+    fn keys(&mut self, table: &'static str, keys: &DeTable<'_>) {
+        let settings = Setting::all(self.definition, table);
+        let known: Vec<&str> = settings.iter().map(|setting| &setting.key[..]).collect();
+        for (key, value) in keys {
             let (name, span) = (key.get_ref(), key.span());
             let Some(setting) = settings.iter().find(|setting| setting.key == **name) else {
-                self.unknown(span, "key", name, &keys);
+                self.unknown(span, "key", name, &known);
                 continue;
             };
-            match values(setting.kind(), value.get_ref()) {
-                Ok(values) => {
+            match texts(setting.kind(), value.get_ref()) {
+                Ok(texts) => {
                     let origin = self.origin(value.span());
-                    entries.push((setting.key.clone(), Entry { values, origin }));
+                    let value = Value { texts, origin };
+                    self.values.push((table, setting.key.clone(), value));
                 }
                 Err(reason) => self.fault(value.span(), format!("{name}: {reason}")),
             }
         }
-        entries
     }
 
     fn unknown(&mut self, span: Range<usize>, what: &str, name: &str, known: &[&str]) {
         let hint = match nearest(name, known.iter().copied()) {
             Some(near) => format!("did you mean {near}?"),
-            None => format!("there are {}", known.join(", ")),
+            None => format!("expected one of {}", known.join(", ")),
         };
-        let name = crate::terminal::harmless(name.as_bytes()).into_owned();
-        self.fault(span, format!("there is no {what} {name}; {hint}"));
+        let name = escaped(name);
+        self.fault(span, format!("unknown {what} {name}; {hint}"));
     }
 
     fn fault(&mut self, span: Range<usize>, reason: String) {
         let origin = self.origin(span.clone());
-        self.faults
-            .push((span.start, format!("{origin}: {reason}")));
+        let fault = format!("{origin}: {reason}");
+        self.faults.push((span.start, fault));
     }
 
     fn origin(&self, span: Range<usize>) -> Origin {
@@ -150,19 +141,19 @@ impl Reader<'_> {
     }
 }
 
-/// A value as it would be typed, or what was expected instead.
-fn values(kind: Kind, value: &DeValue<'_>) -> Result<Vec<String>, String> {
+/// A value as it would be typed, or why it is not one.
+fn texts(kind: ValueKind, value: &DeValue<'_>) -> Result<Vec<String>, String> {
     match (kind, value) {
-        (Kind::Switch, DeValue::Boolean(on)) => Ok(vec![on.to_string()]),
-        (Kind::Switch, _) => Err("expected true or false".to_owned()),
-        (Kind::List, DeValue::Array(array)) => {
-            array.iter().map(|value| one(value.get_ref())).collect()
+        (ValueKind::Switch, DeValue::Boolean(on)) => Ok(vec![on.to_string()]),
+        (ValueKind::Switch, _) => Err("expected true or false".to_owned()),
+        (ValueKind::List, DeValue::Array(array)) => {
+            array.iter().map(|value| text(value.get_ref())).collect()
         }
-        (_, value) => Ok(vec![one(value)?]),
+        (_, value) => Ok(vec![text(value)?]),
     }
 }
 
-fn one(value: &DeValue<'_>) -> Result<String, String> {
+fn text(value: &DeValue<'_>) -> Result<String, String> {
     match value {
         DeValue::String(text) => Ok(text.to_string()),
         DeValue::Integer(number) if number.radix() == 10 => Ok(number.as_str().replace('_', "")),

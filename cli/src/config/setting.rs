@@ -1,36 +1,41 @@
-//! A setting: a flag of a subcommand, what it is called in a file and in the environment, and the
-//! words that it is on a command line.
+//! A setting: a flag of a command, its key in the file, its environment variable, and its values.
 
-use super::{key, nearest, shown, typed_default};
+use crate::terminal::escaped;
 use anyhow::{Result, anyhow};
 use clap::{Arg, ArgAction, Command};
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-/// What separates the values of a list in a variable.
+/// The commands that have settings, each with a table of its name in the file.
+pub(crate) const TABLES: [&str; 3] = ["serve", "frontend", "backend"];
+
+/// The flag that names the file.
+pub(super) const FILE_FLAG: &str = "config";
+
+/// Flags that are not settings.
+const NOT_SETTINGS: [&str; 3] = ["help", "version", FILE_FLAG];
+
+/// Separates the values of a list in a variable.
 const SEPARATOR: char = ',';
 
-/// Flags that say nothing of how a server is set up.
-const NOT_SETTINGS: [&str; 3] = ["help", "version", super::CONFIG];
-
-/// A flag, as clap knows it.
+/// A flag, as clap defines it.
 #[derive(Clone, Debug)]
-pub(super) struct Setting {
+pub(crate) struct Setting {
     argument: Arg,
-    pub(super) key: String,
+    pub(crate) key: String,
 }
 
-/// A value that something other than the command line gives to a setting.
+/// A value from a variable or the file.
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
-    /// One, unless the setting is a list.
-    pub(super) values: Vec<String>,
-    pub(super) origin: Origin,
+pub(crate) struct Value {
+    /// One text; several if the setting is a list.
+    pub(crate) texts: Vec<String>,
+    pub(crate) origin: Origin,
 }
 
 /// Where a value comes from.
 #[derive(Clone, Debug)]
-pub(super) enum Origin {
+pub(crate) enum Origin {
     File {
         path: PathBuf,
         line: usize,
@@ -48,17 +53,17 @@ impl std::fmt::Display for Origin {
     }
 }
 
-/// What kind of value a setting has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum ValueKind {
     Switch,
     One,
     List,
 }
 
 impl Setting {
-    /// The settings of a subcommand, in the order of its help.
-    pub(super) fn all(command: &Command) -> Vec<Setting> {
+    /// Returns the settings of a table, in the order of the command's help.
+    pub(crate) fn all(definition: &Command, table: &str) -> Vec<Setting> {
+        let command = command(definition, table);
         let arguments = command.get_arguments();
         let settings = arguments.filter_map(|argument| {
             let key = key(argument).filter(|key| !NOT_SETTINGS.contains(&&key[..]))?;
@@ -68,111 +73,145 @@ impl Setting {
         settings.collect()
     }
 
-    /// What clap calls it.
+    /// The id of the argument in clap.
     pub(super) fn id(&self) -> &str {
         self.argument.get_id().as_str()
     }
 
-    pub(super) fn kind(&self) -> Kind {
+    pub(crate) fn kind(&self) -> ValueKind {
         match self.argument.get_action() {
-            ArgAction::SetTrue | ArgAction::SetFalse => Kind::Switch,
-            ArgAction::Append => Kind::List,
-            _ => Kind::One,
+            ArgAction::SetTrue | ArgAction::SetFalse => ValueKind::Switch,
+            ArgAction::Append => ValueKind::List,
+            _ => ValueKind::One,
         }
     }
 
-    /// Whether it has no name on the command line, only a position.
+    /// Whether it is a position on the command line, such as SOURCE.
     pub(super) fn is_position(&self) -> bool {
         self.argument.is_positional()
     }
 
-    /// What it is when nobody says.
-    pub(super) fn default(&self) -> Vec<String> {
-        typed_default(&self.argument)
+    /// The default, as it would be typed.
+    pub(crate) fn default(&self) -> Vec<String> {
+        let values = self.argument.get_default_values().iter();
+        values
+            .map(|value| value.to_string_lossy().into_owned())
+            .collect()
     }
 
-    /// Its variable's name.
-    pub(super) fn variable_name(&self, table: &str) -> String {
-        format!(
-            "{}{}",
-            prefix(table),
-            self.key.to_uppercase().replace('-', "_")
-        )
+    /// The name of its variable.
+    fn variable_name(&self, table: &str) -> String {
+        let name = self.key.to_uppercase().replace('-', "_");
+        format!("{}{name}", variable_prefix(table))
     }
 
-    /// What its variable says. An empty one says nothing.
-    pub(super) fn variable(&self, table: &str) -> Option<Entry> {
+    /// Returns the value of its variable, unless that is empty.
+    pub(crate) fn variable(&self, table: &str) -> Option<Value> {
         let name = self.variable_name(table);
         let value = std::env::var(&name)
             .ok()
             .filter(|value| !value.is_empty())?;
-        let values = match self.kind() {
-            Kind::List => value.split(SEPARATOR).map(str::to_owned).collect(),
+        let texts = match self.kind() {
+            ValueKind::List => value.split(SEPARATOR).map(str::to_owned).collect(),
             _ => vec![value],
         };
         let origin = Origin::Variable(name);
-        Some(Entry { values, origin })
+        Some(Value { texts, origin })
     }
 
-    /// What it is on a command line.
-    pub(super) fn words(&self, entry: &Entry) -> Vec<OsString> {
-        let option = |value: &String| format!("--{}={value}", self.key).into();
+    /// The words of a value on a command line.
+    pub(super) fn words(&self, value: &Value) -> Vec<OsString> {
+        let flag = |text: &String| format!("--{}={text}", self.key).into();
         match (self.is_position(), self.kind()) {
-            (true, _) => entry.values.iter().map(OsString::from).collect(),
-            (false, Kind::Switch) if entry.values == ["true"] => {
+            (true, _) => value.texts.iter().map(OsString::from).collect(),
+            (false, ValueKind::Switch) if value.texts == ["true"] => {
                 vec![format!("--{}", self.key).into()]
             }
-            (false, Kind::Switch) => Vec::new(),
-            (false, _) => entry.values.iter().map(option).collect(),
+            (false, ValueKind::Switch) => Vec::new(),
+            (false, _) => value.texts.iter().map(flag).collect(),
         }
     }
 
-    /// Lets clap judge a value.
-    pub(super) fn check(&self, command: &Command, entry: &Entry) -> Result<()> {
-        let fault = |reason: &str| {
-            let Entry { origin, .. } = entry;
-            anyhow!("{origin}: {}: {reason}", self.key)
-        };
-        if self.kind() == Kind::Switch && !["true", "false"].contains(&&entry.values.concat()[..]) {
+    /// Lets clap parse a value. The error names its origin.
+    pub(crate) fn check(&self, definition: &Command, table: &str, value: &Value) -> Result<()> {
+        let fault = |reason: &str| anyhow!("{}: {}: {reason}", value.origin, self.key);
+        if self.kind() == ValueKind::Switch
+            && !["true", "false"].contains(&&value.texts.concat()[..])
+        {
             return Err(fault("expected true or false"));
         }
-        let alone = command
-            .clone()
+        let alone = command(definition, table)
             .no_binary_name(true)
             .mut_args(|argument| argument.required(false));
-        match alone.try_get_matches_from(self.words(entry)) {
+        match alone.try_get_matches_from(self.words(value)) {
             Ok(_) => Ok(()),
             Err(error) => Err(fault(&reason(&error))),
         }
     }
 }
 
-/// What a table's variables begin with.
-fn prefix(table: &str) -> String {
+/// The definition of the command that a table configures.
+fn command(definition: &Command, table: &str) -> Command {
+    let found = definition.find_subcommand(table);
+    let mut command = found.expect("every table is a command").clone();
+    command.build();
+    command
+}
+
+/// The key of a setting: the name of the long flag, or of the position.
+fn key(argument: &Arg) -> Option<String> {
+    match argument.get_long() {
+        Some(long) => Some(long.to_owned()),
+        None => Some(argument.get_value_names()?.first()?.to_lowercase()),
+    }
+}
+
+fn variable_prefix(table: &str) -> String {
     format!("TRAWL_{}_", table.to_uppercase())
 }
 
-/// What clap objects to, in one line: its first, without its head.
+/// The first line of clap's error, without its prefix.
 fn reason(error: &clap::Error) -> String {
     let text = error.to_string();
     let line = text.lines().next().unwrap_or_default();
     line.strip_prefix("error: ").unwrap_or(line).to_owned()
 }
 
-/// Variables that look like a setting of a table and are none.
-pub(super) fn unknown_variables(table: &str, settings: &[Setting]) -> Vec<String> {
+/// Describes variables that have the prefix of a table and are not one of its settings.
+pub(crate) fn unknown_variables(table: &str, settings: &[Setting]) -> Vec<String> {
     let known: Vec<String> = settings
         .iter()
         .map(|setting| setting.variable_name(table))
         .collect();
-    let set = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
-    let unknown = set.filter(|name| name.starts_with(&prefix(table)) && !known.contains(name));
+    let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+    let unknown =
+        names.filter(|name| name.starts_with(&variable_prefix(table)) && !known.contains(name));
     unknown
         .map(
             |name| match nearest(&name, known.iter().map(|name| &name[..])) {
-                Some(near) => format!("the variable {name} is no setting; did you mean {near}?"),
-                None => format!("the variable {name} is no setting of `trawl {table}`"),
+                Some(near) => {
+                    format!(
+                        "the environment variable {name} is not a setting; did you mean {near}?"
+                    )
+                }
+                None => {
+                    format!("the environment variable {name} is not a setting of `trawl {table}`")
+                }
             },
         )
         .collect()
+}
+
+/// The known word that is most similar to `word`, if one is similar enough.
+pub(super) fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    /// Words with a smaller similarity have little in common.
+    const SIMILARITY_MIN: f64 = 0.8;
+    let similar = known.map(|known| (strsim::jaro_winkler(word, known), known));
+    let best = similar.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    (best.0 >= SIMILARITY_MIN).then_some(best.1)
+}
+
+/// A path, safe for a terminal.
+pub(crate) fn shown(path: &Path) -> String {
+    escaped(&*path.to_string_lossy()).into_owned()
 }

@@ -1,7 +1,7 @@
 //! `trawl search` prints what ripgrep prints, flag by flag.
 //!
-//! What ripgrep prints is in `as_ripgrep.txt`: a line `$ FLAGS QUERY` and its output. Where there is an
-//! `rg`, the file is compared with it too. `REWRITE=1` writes it anew.
+//! `as_ripgrep.txt` has the output of ripgrep after lines `$ FLAGS QUERY`. If `rg` is installed, the file is
+//! compared with its output, too; `REWRITE=1` updates the file.
 
 use crate::home::Home;
 use std::fmt::Write;
@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 const GOLDEN: &str = "tests/it/as_ripgrep.txt";
 
-/// Flags that both have, and a query; `-U` is for ripgrep alone, of a pattern over lines.
+/// Flags that both have, and a query. `-U`, for multi-line patterns, is only for ripgrep.
 const LINES: &[&str] = &[
     "-F errno",
     "-F -n errno",
@@ -101,7 +101,7 @@ fn home() -> Home {
     home
 }
 
-/// What a command prints, behind the line that stands for it.
+/// Appends the output of a command, after the line that names it.
 fn section(line: &str, out: &[u8], text: &mut String) {
     writeln!(text, "$ {line}").unwrap();
     for row in out.split_inclusive(|&byte| byte == b'\n') {
@@ -120,12 +120,12 @@ fn of_trawl(home: &Home, place: &str) -> String {
     text
 }
 
-/// `None`: there is no ripgrep here.
+/// `None` if ripgrep is not installed.
 fn of_ripgrep(home: &Home) -> Option<String> {
     let mut text = String::new();
     for line in LINES {
         let words: Vec<&str> = line.split(' ').collect();
-        // Numbers are what both print unless they are told not to; the pattern is not a path.
+        // Trawl prints line numbers and no heading by default.
         let has_numbers = !["-N", "-l", "-c", "--count-matches"]
             .iter()
             .any(|flag| words.contains(flag));
@@ -148,7 +148,7 @@ fn of_ripgrep(home: &Home) -> Option<String> {
 }
 
 #[test]
-fn an_index_and_a_server_print_what_ripgrep_prints() {
+fn index_and_server_print_what_ripgrep_prints() {
     let home = home();
     let golden = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(GOLDEN);
     if let Some(theirs) = of_ripgrep(&home) {
@@ -158,7 +158,7 @@ fn an_index_and_a_server_print_what_ripgrep_prints() {
         let known = std::fs::read_to_string(&golden).unwrap();
         assert!(
             known == theirs,
-            "this ripgrep prints something else:\n{theirs}"
+            "the installed ripgrep has other output:\n{theirs}"
         );
     }
     let expected = std::fs::read_to_string(&golden).unwrap();

@@ -1,9 +1,8 @@
-//! The configuration file: what is wrong in it is said with its place, and what it says counts behind
-//! flags and variables.
+//! The configuration file: mistakes are reported with their place; flags and variables take precedence.
 
 use crate::home::Home;
 
-/// A file that says where to listen, and more.
+/// A configuration file.
 const FILE: &str = r#"
 [serve]
 listen = "127.0.0.1:0"
@@ -22,33 +21,33 @@ fn home() -> Home {
     home
 }
 
-/// What `config check` says of a file, which must be wrong.
+/// Checks the errors of `config check` for a wrong file.
 fn check(text: &str, says: &[&str]) {
     let home = Home::new();
     home.write("c.toml", text);
     let run = home.run("config check c.toml");
     run.check(text, 2, says);
     assert_eq!(run.text(), "", "{text}");
-    // Nor does anything start with it.
+    // No server starts with it.
     let run = home.run("serve --config c.toml --listen nonsense");
     run.check(text, 2, &says[..1]);
 }
 
 #[test]
-fn what_is_wrong_is_said_with_its_place() {
+fn mistakes_are_reported_with_their_place() {
     check(
         "[serve]\nlistne = 'x'",
-        &["c.toml:2:1: there is no key listne; did you mean listen?"],
+        &["c.toml:2:1: unknown key listne; did you mean listen?"],
     );
     check(
         "[serve]\nxyz = 1",
-        &["c.toml:2:1: there is no key xyz; there are index, listen"],
+        &["c.toml:2:1: unknown key xyz; expected one of index, listen"],
     );
     check(
         "[server]\n",
-        &["c.toml:1:2: there is no table server; did you mean serve?"],
+        &["c.toml:1:2: unknown table server; did you mean serve?"],
     );
-    check("serve = 1", &["c.toml:1:1: serve is a table: [serve]"]);
+    check("serve = 1", &["c.toml:1:1: serve must be a table: [serve]"]);
     check(
         "[serve]\n\nspool-bytes = '5X'",
         &["c.toml:3:15: spool-bytes: ", "not a size; write bytes"],
@@ -81,7 +80,7 @@ fn what_is_wrong_is_said_with_its_place() {
 }
 
 #[test]
-fn a_flag_counts_before_a_variable_before_the_file_before_the_default() {
+fn precedence_is_flag_variable_file_default() {
     let home = home();
     let show = |variable: &str| {
         let mut command = home.command("config show --config trawl.toml");
@@ -104,16 +103,16 @@ fn a_flag_counts_before_a_variable_before_the_file_before_the_default() {
             "# trawl.toml:9:11",
         );
         has(&text, "# spool is not set", "");
-        // What is shown can be read again.
+        // The output is a valid file.
         home.write("again.toml", text);
         home.ok("config check again.toml");
     }
 }
 
 #[test]
-fn a_server_starts_with_what_the_file_says() {
+fn server_uses_the_file() {
     let home = home();
-    // The flag that is given is not that of the file; the source is.
+    // `start` gives --listen; the source comes from the file.
     let server = home.start("serve --config trawl.toml");
     let found = home.ok(&format!("search --server {} wanted", server.address));
     assert_eq!(String::from_utf8(found).unwrap(), "p/a.c:1:int wanted;\n");
@@ -131,19 +130,19 @@ fn a_server_starts_with_what_the_file_says() {
 }
 
 #[test]
-fn the_usual_file_is_read_and_another_must_be_there() {
+fn default_file_is_optional_and_a_named_one_is_not() {
     let home = home();
     home.write(".config/trawl/config.toml", "[serve]\nlisten = 'usual'\n");
     home.run("serve p")
-        .check("the usual file", 2, &["cannot listen on usual"]);
+        .check("the default file", 2, &["cannot listen on usual"]);
     let listed = home.run("config check");
-    listed.check("the usual file", 0, &[]);
+    listed.check("the default file", 0, &[]);
     assert!(
         listed.text().contains("config.toml: 1 setting"),
         "{}",
         listed.text()
     );
-    let missing = ["nowhere.toml: cannot be read"];
+    let missing = ["cannot read the configuration file nowhere.toml"];
     home.run("serve --config nowhere.toml")
         .check("a name", 2, &missing);
     home.run("config check nowhere.toml")

@@ -1,8 +1,8 @@
-//! `trawl search` with filters: from an index and from a server, with the same answers.
+//! `trawl search` with filters, which gives the same from an index as from a server.
 
 use crate::home::Home;
 
-/// Three packages; every file has the word, and the middle package is a small part of all.
+/// Three packages. Every file has the word; i3-wm is a small part of all text.
 fn home() -> Home {
     let home = Home::new();
     for package in ["all/i3-status_2.14", "all/linux-6.1"] {
@@ -18,7 +18,7 @@ fn home() -> Home {
     home
 }
 
-/// The names of the files that are found, and what is said on standard error.
+/// The names of the files that are found, and the standard error.
 fn found(home: &Home, line: &str) -> (Vec<String>, String) {
     let run = home.run(line);
     let code = if run.stdout.is_empty() { 1 } else { 0 };
@@ -30,7 +30,7 @@ fn found(home: &Home, line: &str) -> (Vec<String>, String) {
 }
 
 #[test]
-fn filters_leave_the_same_from_an_index_and_from_a_server() {
+fn filters_select_the_same_files_from_index_and_server() {
     let home = home();
     let server = home.start("serve --index I");
     let [main, python, vendor] = [
@@ -63,16 +63,16 @@ fn filters_leave_the_same_from_an_index_and_from_a_server() {
 }
 
 #[test]
-fn a_package_costs_what_that_package_costs() {
+fn filters_reduce_the_blocks_verified() {
     let home = home();
     let verified = |line: &str| {
         let (_, said) = found(&home, &format!("search --index I --explain {line}"));
-        let (_, said) = said.split_once("blocks verified: ").expect("what it cost");
-        let (counts, _) = said.split_once(" (").expect("the share behind it");
+        let (_, said) = said.split_once("blocks verified: ").expect("the cost");
+        let (counts, _) = said.split_once(" (").expect("the share");
         let (verified, all) = counts.split_once(" of ").expect("two numbers");
         [verified, all].map(|number| number.replace(',', "").parse::<u32>().unwrap())
     };
-    // A query that the index cannot help with looks at everything, or at three files.
+    // A query without trigrams scans everything, or with a filter three files.
     let [all, blocks] = verified("--mode regexp .");
     assert_eq!(all, blocks);
     assert_eq!(verified("--package =i3-wm --mode regexp ."), [3, blocks]);
@@ -83,7 +83,7 @@ fn a_package_costs_what_that_package_costs() {
 }
 
 #[test]
-fn what_is_wrong_with_a_filter_is_said() {
+fn wrong_filters_are_errors() {
     let home = home();
     let server = home.start("serve --index I");
     let table: [(&str, &[&str]); 5] = [
@@ -105,7 +105,7 @@ fn what_is_wrong_with_a_filter_is_said() {
         ),
         (
             "--lang klingon",
-            &["there is no language klingon", "C, C++ and Python"],
+            &["there is no language klingon", "C, C++ or Python"],
         ),
     ];
     for (filters, says) in table {

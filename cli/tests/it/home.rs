@@ -1,4 +1,4 @@
-//! A directory that is home, cache and working directory to the processes of one test.
+//! The home, cache and working directory of the processes of one test.
 
 use crate::WAIT_MAX;
 use crate::process::{Finished, Process, finish};
@@ -12,7 +12,7 @@ use tempfile::{NamedTempFile, TempDir};
 /// The binary under test.
 const TRAWL: &str = env!("CARGO_BIN_EXE_trawl");
 
-/// What of the surroundings would change what a process does.
+/// Environment variables that change what a process does.
 const VARIABLES: [&str; 6] = [
     "TRAWL_LOG",
     "TRAWL_SERVER",
@@ -22,7 +22,7 @@ const VARIABLES: [&str; 6] = [
     "NO_COLOR",
 ];
 
-/// See the module. Paths below are relative to it.
+/// A temporary directory. Paths are relative to it.
 pub(crate) struct Home(TempDir);
 
 impl Home {
@@ -34,14 +34,14 @@ impl Home {
         self.0.path().join(path)
     }
 
-    /// Writes a file and the directories that it is in.
+    /// Writes a file, and creates its directories.
     pub(crate) fn write(&self, path: &str, contents: impl AsRef<[u8]>) {
         let path = self.path(path);
-        fs::create_dir_all(path.parent().expect("a home above")).unwrap();
+        fs::create_dir_all(path.parent().expect("every path is below the home")).unwrap();
         fs::write(path, contents).unwrap();
     }
 
-    /// The one shard of an index.
+    /// The only shard of an index.
     pub(crate) fn shard(&self, index: &str) -> PathBuf {
         let files = fs::read_dir(self.path(index)).unwrap();
         let mut shards = files
@@ -52,7 +52,7 @@ impl Home {
         shard
     }
 
-    /// The binary with arguments, separated by blanks; `''` is an empty one.
+    /// The binary with arguments, which are separated by spaces; `''` is an empty argument.
     pub(crate) fn command(&self, arguments: &str) -> Command {
         let mut command = Command::new(TRAWL);
         let arguments = arguments.split_whitespace();
@@ -67,22 +67,22 @@ impl Home {
         command
     }
 
-    /// Runs `trawl` to its end.
+    /// Runs `trawl` and waits for its end.
     pub(crate) fn run(&self, arguments: &str) -> Finished {
         finish(&mut self.command(arguments))
     }
 
-    /// What `trawl` prints, when it ends with 0.
+    /// Runs `trawl`, which must succeed, and returns its output.
     pub(crate) fn ok(&self, arguments: &str) -> Vec<u8> {
         self.run(arguments).ok()
     }
 
-    /// Starts a `trawl` that listens on a free port, and waits until it does.
+    /// Starts a `trawl` that listens on a free port, and waits until it listens.
     pub(crate) fn start(&self, arguments: &str) -> Server {
         self.start_command(self.command(arguments))
     }
 
-    /// Starts a command of [`command`](Self::command), as [`start`](Self::start) does.
+    /// Starts a command as [`start`](Self::start) does.
     pub(crate) fn start_command(&self, mut command: Command) -> Server {
         let log = NamedTempFile::new_in(self.0.path()).unwrap();
         command.args(["--listen", "127.0.0.1:0"]);
@@ -116,7 +116,12 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// What it has written to standard error so far.
+    /// Panics if a thread of the process has panicked.
+    pub(crate) fn check_no_panic(&self) {
+        assert!(!self.log().contains("panicked"), "{}", self.log());
+    }
+
+    /// The standard error so far.
     pub(crate) fn log(&self) -> String {
         fs::read_to_string(self.log.path()).unwrap()
     }
@@ -127,7 +132,7 @@ fn is_shard(path: &Path) -> bool {
         .is_some_and(|extension| extension == "shard")
 }
 
-/// `backend of I on 127.0.0.1:1234` and `http://127.0.0.1:1234/`
+/// The address in `backend of I on 127.0.0.1:1234` or `http://127.0.0.1:1234/`.
 fn address_in(line: &str) -> Option<String> {
     let line = line.strip_suffix('\n')?;
     let address = match line.strip_prefix("http://") {

@@ -1,13 +1,13 @@
-//! A client that takes every answer as it is.
+//! An HTTP client that does not treat any status as an error.
 
 use crate::WAIT_MAX;
 use serde_json::Value;
 use std::io::Read;
 
-/// Matches on a page when all of them are wanted: the most that a page may have.
+/// Matches on a page: the most that a page may have.
 const PER_PAGE: usize = 1000;
 
-/// What came back.
+/// A response.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) status: u16,
@@ -25,12 +25,12 @@ impl Reply {
     }
 }
 
-/// Asks for what is at `path`, query string included.
+/// Sends GET for `path` with its query string.
 pub(crate) fn get(address: &str, path: &str) -> Reply {
     read(agent().get(format!("http://{address}{path}")).call())
 }
 
-/// The same, with more in the request's head.
+/// Sends GET with headers.
 pub(crate) fn get_with(address: &str, path: &str, headers: &[(&str, &str)]) -> Reply {
     let mut request = agent().get(format!("http://{address}{path}"));
     for (name, value) in headers {
@@ -39,7 +39,7 @@ pub(crate) fn get_with(address: &str, path: &str, headers: &[(&str, &str)]) -> R
     read(request.call())
 }
 
-/// Sends nothing to `path`.
+/// Sends POST with an empty body.
 pub(crate) fn post(address: &str, path: &str) -> Reply {
     read(agent().post(format!("http://{address}{path}")).send_empty())
 }
@@ -65,8 +65,8 @@ fn read(response: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> Repl
     reply
 }
 
-/// The first page of a search for `q`, with as many matches as a page may have, and all matches,
-/// as `trawl search` prints them. What is searched must be UTF-8.
+/// Returns the first page of a search for `q`, and all matches as `trawl search` prints them. The
+/// corpus must be UTF-8.
 pub(crate) fn search_all(address: &str, q: &str) -> (Value, Vec<String>) {
     let path = format!("/api/v2/search?q={q}&per_page={PER_PAGE}");
     let first = get(address, &path).json();
@@ -74,7 +74,7 @@ pub(crate) fn search_all(address: &str, q: &str) -> (Value, Vec<String>) {
     (first, lines)
 }
 
-/// All matches of the search that a page is of.
+/// Returns all matches of the search that `page` belongs to.
 pub(crate) fn lines(address: &str, page: &Value) -> Vec<String> {
     let (id, total) = (
         page["id"].as_str().unwrap(),

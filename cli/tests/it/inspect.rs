@@ -1,11 +1,11 @@
-//! `trawl inspect`, and `trawl search --explain`: what they say of an index and of its use.
+//! `trawl inspect` and `trawl search --explain`: what they say of an index and its use.
 //!
-//! Names of shards and numbers of bytes that the format decides are not repeated here.
+//! Names of shards, and sizes that depend on the format, are left out.
 
 use crate::home::Home;
 
-/// A package whose second document has two blocks, with a binary file, and one with an empty
-/// document and a name that would paint a terminal.
+/// A package with a binary file, whose second document has two blocks; and a package with an empty document
+/// and a name with an escape sequence.
 fn home() -> Home {
     let home = Home::new();
     home.write("all/hello_1.0/hello.c", "int wanted;\n");
@@ -20,7 +20,7 @@ fn home() -> Home {
     home
 }
 
-/// What a command prints, with the only shard's name as `SHARD`.
+/// What a command prints, with `SHARD` for the name of the only shard.
 fn shown(home: &Home, line: &str) -> String {
     let shard = home.shard("I");
     let name = shard
@@ -38,7 +38,7 @@ fn check(home: &Home, line: &str, expected: &str) {
 }
 
 #[test]
-fn a_trigram() {
+fn trigram_shows_its_blocks() {
     let home = home();
     let expected = r#"
 I/SHARD
@@ -61,12 +61,12 @@ I/SHARD
     home.run(r"inspect I --trigram \x00\xff-").check(
         "inspect",
         1,
-        &[r#""\x00\xff-": in no block"#],
+        &[r#""\x00\xff-": no block contains this trigram"#],
     );
 }
 
 #[test]
-fn a_package_that_was_removed() {
+fn removed_packages_are_not_shown() {
     let home = home();
     home.ok("index --out I --remove other");
     let expected = r#"
@@ -87,12 +87,12 @@ I/SHARD: 3 of 3 (100.000 %) are candidates, 4.8 kB to verify
     home.run("inspect I --document other/empty.h").check(
         "inspect",
         1,
-        &["no package of this name"],
+        &["the index has no package of this name"],
     );
 }
 
 #[test]
-fn a_document() {
+fn document_shows_its_tables() {
     let home = home();
     let expected = "
 hello_1.0/tests/long.c
@@ -115,13 +115,13 @@ hello_1.0/tests/long.c
         run.check(name, 1, &[name, says]);
         assert_eq!(run.text(), "");
     };
-    unknown("hello_1.0/logo.c", "was left out: binary");
-    unknown("hello_1.0/no.c", "no such document in this package");
-    unknown("hello/hello.c", "no package of this name");
+    unknown("hello_1.0/logo.c", "left out of the index: binary");
+    unknown("hello_1.0/no.c", "the package has no such document");
+    unknown("hello/hello.c", "the index has no package of this name");
 }
 
 #[test]
-fn a_plan() {
+fn plan_shows_lists_in_reading_order() {
     let home = home();
     let expected = r#"
 plan: "ant" "int" "nte" "wan" ("ted" | "ten")
@@ -152,14 +152,14 @@ I/SHARD: 1 of 4 (25.000 %) are candidates, 9 B to verify
 "#;
     check(&home, "inspect I -i --plan UNW", expected);
     let expected = "
-plan: no trigram: all 4 blocks are scanned (what every match has in common is shorter than three bytes)
+plan: no trigram: all 4 blocks are scanned (the text that all matches share is shorter than three bytes)
 I/SHARD: 4 of 4 (100.000 %) are candidates, 4.8 kB to verify
 ";
     check(&home, "inspect I --plan te", expected);
 }
 
 #[test]
-fn a_search_says_whether_it_is_a_scan() {
+fn explain_says_whether_everything_was_scanned() {
     let home = home();
     let server = home.start("serve --index I");
     let explained = |query: &str| {

@@ -1,53 +1,51 @@
-//! The built binary as people and programs meet it: processes, sockets, exit codes.
+//! The built binary as users meet it: processes, sockets, exit statuses.
 //!
-//! Every test has a [`home::Home`] of its own, which is HOME and cache directory of the processes
-//! that it starts; what they listen on is a free port of 127.0.0.1. Nothing outside is read or
-//! written, and no process outlives its test.
-//! What is not here: how lines match, rank and render, which the crates' own tests say.
+//! Every test has a [`home::Home`]: the home and cache directory of the processes that it starts. They
+//! listen on free ports of 127.0.0.1. Tests read and write nothing outside, and no process outlives its
+//! test. How lines match, rank and render is tested in the crates that do it.
 
+mod api_commands;
 mod as_ripgrep;
-mod ask;
-mod bad_input;
-mod bad_request;
-mod build;
-mod bytes;
-mod compatible;
+mod command_errors;
 mod config;
-mod cut;
-mod end_to_end;
+mod dcs_api;
+mod disconnects;
 mod filters;
-mod fuzz;
-mod garbage;
+mod frontend_restart;
 mod home;
-mod hostile;
 mod http;
+mod http_errors;
+mod index_build;
+mod index_update;
 mod inspect;
-mod killed;
-mod left;
-mod measured;
-mod printed;
+mod lost_backend;
+mod malformed_answers;
+mod malformed_requests;
+mod metrics;
+mod output_bytes;
+mod output_modes;
 mod process;
 mod proxy;
-mod restarted;
-mod spread;
-mod stopped;
-mod streamed;
-mod thirds;
-mod update;
+mod random_sharding;
+mod serve;
+mod sharding;
+mod stalled_backend;
+mod streaming;
+mod truncated_shard;
 
 use std::time::{Duration, Instant};
 
-/// How long anything may take that a test waits for. Far more than it takes on a busy machine.
+/// Deadline for everything that a test waits for: far more than it takes on a busy machine.
 pub(crate) const WAIT_MAX: Duration = Duration::from_secs(60);
 
-/// Asks again and again until there is an answer, for `max` at most; `what` is for the failure.
+/// Calls `ask` until it returns a value. Panics after `max`, and names `what` did not come.
 pub(crate) fn poll<T>(what: &str, max: Duration, mut ask: impl FnMut() -> Option<T>) -> T {
     let started = Instant::now();
     loop {
         if let Some(answer) = ask() {
             return answer;
         }
-        assert!(started.elapsed() < max, "{what}: not within {max:?}");
+        assert!(started.elapsed() < max, "waited {max:?} for {what}");
         std::thread::sleep(Duration::from_millis(1));
     }
 }

@@ -1,4 +1,4 @@
-//! A process that ends with its test, and what came of one that ended by itself.
+//! Processes: running ones, which are killed at the end of their test, and finished ones.
 
 use crate::{WAIT_MAX, poll};
 use std::io::Read;
@@ -7,13 +7,13 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// A running process; dropping it kills it.
+/// A running process. Dropping it kills it.
 pub(crate) struct Process(Child);
 
-/// What a process left behind.
+/// The result of a process.
 #[derive(Debug)]
 pub(crate) struct Finished {
-    /// `None`: a signal ended it.
+    /// `None` if a signal ended it.
     pub(crate) code: Option<i32>,
     pub(crate) stdout: Vec<u8>,
     pub(crate) stderr: String,
@@ -29,17 +29,17 @@ impl Process {
         )
     }
 
-    /// Sends a signal by its name: `INT`, `TERM`.
+    /// Sends a signal: `INT`, `TERM`.
     pub(crate) fn signal(&self, name: &str) {
         self.signals().send(name);
     }
 
-    /// What sends signals to it from elsewhere.
+    /// A handle that sends signals from another thread.
     pub(crate) fn signals(&self) -> Signals {
         Signals(self.0.id())
     }
 
-    /// What it has in memory, as the operating system counts it.
+    /// Resident memory.
     pub(crate) fn memory_bytes(&self) -> usize {
         let path = format!("/proc/{}/status", self.0.id());
         let status = std::fs::read_to_string(path).expect("it runs");
@@ -48,49 +48,38 @@ impl Process {
         kib.expect("a line of its own").parse::<usize>().unwrap() << 10
     }
 
-    /// What its descriptors lead to.
+    /// The targets of its descriptors.
     pub(crate) fn descriptors(&self) -> Vec<String> {
         let entries = std::fs::read_dir(format!("/proc/{}/fd", self.0.id())).expect("it runs");
-        // One that has been closed meanwhile leads nowhere.
+        // A descriptor may be closed before it is read.
         let leads = entries.filter_map(|entry| std::fs::read_link(entry.ok()?.path()).ok());
         leads.map(|to| to.to_string_lossy().into_owned()).collect()
     }
 
-    /// Processor time that it has used so far, in the system's ticks of 10 ms.
-    pub(crate) fn cpu_time(&self) -> Duration {
-        let path = format!("/proc/{}/stat", self.0.id());
-        let stat = std::fs::read_to_string(path).expect("it runs");
-        // Behind the name, which may hold anything, stands field 3.
-        let (_, fields) = stat.rsplit_once(") ").expect("a name in parentheses");
-        let ticks = fields.split(' ').skip(11).take(2);
-        let ticks: u64 = ticks.map(|field| field.parse::<u64>().unwrap()).sum();
-        Duration::from_millis(10 * ticks)
-    }
-
-    /// Waits for its end, for `max` at most.
+    /// Waits for its end, at most `max`.
     pub(crate) fn wait(&mut self, max: Duration) -> ExitStatus {
         poll("the end of a process", max, || self.0.try_wait().unwrap())
     }
 
-    /// Kills it. Whether that was before its own end.
+    /// Kills it. Returns whether it was still running.
     pub(crate) fn kill(mut self) -> bool {
         let _ = self.0.kill();
         self.wait(WAIT_MAX).signal() == Some(9)
     }
 
-    /// What it writes to its standard output, which must be a pipe.
+    /// Its standard output, which must be a pipe.
     pub(crate) fn stdout(&mut self) -> impl Read + Send + use<> {
         self.0.stdout.take().expect("a pipe")
     }
 }
 
-/// Sends signals to a process that is still there.
+/// Sends signals to a process, which must not have ended.
 #[derive(Clone, Copy)]
 pub(crate) struct Signals(u32);
 
 impl Signals {
     pub(crate) fn send(self, name: &str) {
-        // The standard library can only kill, and `kill` is the one builtin that every sh has.
+        // The standard library can only kill. Every sh has `kill`.
         let kill = format!("kill -{name} {}", self.0);
         let sent = Command::new("sh").args(["-c", &kill]).status();
         assert!(sent.is_ok_and(|status| status.success()), "{kill}");
@@ -99,13 +88,13 @@ impl Signals {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // Fails when it has ended, which is just as well.
+        // Fails if the process has ended.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// Runs a command to its end, with pipes for its output.
+/// Runs a command to its end, and collects its output.
 pub(crate) fn finish(command: &mut Command) -> Finished {
     let mut process = Process::start(command.stdout(Stdio::piped()).stderr(Stdio::piped()));
     let stdout = read_to_end(process.stdout());
@@ -114,7 +103,7 @@ pub(crate) fn finish(command: &mut Command) -> Finished {
     Finished {
         code: status.code(),
         stdout: stdout.join().unwrap(),
-        stderr: String::from_utf8(stderr.join().unwrap()).expect("messages are text"),
+        stderr: String::from_utf8(stderr.join().unwrap()).expect("messages are UTF-8"),
     }
 }
 
@@ -127,13 +116,13 @@ fn read_to_end(mut pipe: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
 }
 
 impl Finished {
-    /// What it printed, which must be text.
+    /// The standard output, which must be UTF-8.
     pub(crate) fn text(&self) -> &str {
         std::str::from_utf8(&self.stdout).expect("text")
     }
 
-    /// Checks that it ended with `code`, without a panic, and said all of `says`. `what` it was is
-    /// for the failure.
+    /// Checks that it ended with `code` and without a panic, and that its standard error contains all of
+    /// `says`. `what` is named in the failure.
     pub(crate) fn check(&self, what: &str, code: i32, says: &[&str]) {
         let stderr = &self.stderr;
         assert_eq!(self.code, Some(code), "{what}: {stderr}");
@@ -143,7 +132,7 @@ impl Finished {
         }
     }
 
-    /// What it printed, when it ended with 0.
+    /// The standard output of a process that must have succeeded.
     pub(crate) fn ok(self) -> Vec<u8> {
         assert_eq!(self.code, Some(0), "{}", self.stderr);
         self.stdout

@@ -1,7 +1,7 @@
-//! Stands between a frontend and a backend, sees every frame, and can cut an answer short.
+//! A proxy between a frontend and a backend, which sees every frame and can cut an answer.
 //!
-//! Bytes are forwarded frame by frame, so what the frontend has got is known exactly. Its threads
-//! end with their connections, the listening one with the tests.
+//! It forwards whole frames, so a test knows exactly what the frontend has received. Its threads end
+//! with their connections; the one that listens ends with the tests.
 
 use schema::frame::{Decoder, Kind};
 use std::io::{Read, Write};
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 
-/// Where frontends connect to, and whom they reach there.
+/// A listening proxy.
 pub(crate) struct Proxy {
     pub(crate) address: String,
     shared: Arc<Shared>,
@@ -21,7 +21,7 @@ struct Shared {
     trap: Mutex<Option<Trap>>,
 }
 
-/// What happens behind the first BATCH of an answer.
+/// What happens after the first BATCH of an answer.
 struct Trap {
     kill: Box<dyn FnOnce() + Send>,
     sprung: mpsc::Sender<Cut>,
@@ -29,9 +29,9 @@ struct Trap {
 
 /// The frames of an answer that was cut short.
 pub(crate) struct Cut {
-    /// Those that the frontend got since its SEARCH.
+    /// Frames that the frontend has received since its SEARCH.
     pub(crate) forwarded: Vec<Kind>,
-    /// Those that the backend had sent before it died, and that nobody got.
+    /// Frames that the backend had sent, and that were not forwarded.
     pub(crate) held_back: Vec<Kind>,
 }
 
@@ -53,12 +53,12 @@ impl Proxy {
         Proxy { address, shared }
     }
 
-    /// Leads connections to another address from now on.
-    pub(crate) fn lead_to(&self, backend: &str) {
+    /// Forwards new connections to another address.
+    pub(crate) fn forward_to(&self, backend: &str) {
         backend.clone_into(&mut self.shared.backend.lock().unwrap());
     }
 
-    /// Calls `kill` and forwards no more when the first BATCH of the next answer has passed.
+    /// Calls `kill` and stops forwarding after the first BATCH of the next answer.
     pub(crate) fn cut_after_first_batch(
         &self,
         kill: impl FnOnce() + Send + 'static,
@@ -73,7 +73,7 @@ impl Proxy {
 impl Shared {
     fn serve(&self, frontend: TcpStream) {
         let address = self.backend.lock().unwrap().clone();
-        // A backend that is gone closes the frontend's connection too.
+        // Without a backend the frontend's connection is closed, too.
         let Ok(backend) = TcpStream::connect(address) else {
             return;
         };
@@ -91,7 +91,7 @@ impl Shared {
         });
     }
 
-    /// Forwards answers, until the end or the first BATCH under a trap.
+    /// Forwards answers until the connection ends or the trap springs.
     fn answer(&self, backend: &TcpStream, frontend: &TcpStream, searched: &AtomicBool) {
         let mut forwarded = Vec::new();
         let mut trap = None;
@@ -115,8 +115,8 @@ impl Shared {
     }
 }
 
-/// Forwards frames as long as there are any and `go_on` says so of the last one. Gives back the
-/// decoder with what it has not forwarded; none when the connection has ended.
+/// Forwards frames until the connection ends or `go_on` returns false for the kind of the last one. Then
+/// it returns the decoder, which has the bytes that were not forwarded.
 fn forward(
     mut from: &TcpStream,
     mut to: &TcpStream,
@@ -135,7 +135,7 @@ fn forward(
     }
 }
 
-/// All frames that are still to come.
+/// Reads all further frames.
 fn drain(mut from: &TcpStream, mut decoder: Decoder) -> Vec<Kind> {
     let mut kinds = Vec::new();
     loop {
@@ -151,7 +151,7 @@ fn next(decoder: &mut Decoder) -> Option<Kind> {
     frame.map(|frame| frame.kind)
 }
 
-/// Reads on; `None` at the end, be it orderly or not.
+/// Reads more bytes. Returns `None` at the end of the connection, or if it fails.
 fn fill(from: &mut &TcpStream, decoder: &mut Decoder) -> Option<()> {
     let bytes = from.read(decoder.space()).ok().filter(|&bytes| bytes > 0)?;
     decoder.filled(bytes);

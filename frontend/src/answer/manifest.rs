@@ -1,10 +1,10 @@
 //! An answer and the manifest that it is known by after a restart.
 
 use super::{Answer, Timings};
-use crate::assemble::Counts;
 use crate::assign::Known;
+use crate::execution::finalize::Counts;
+use crate::execution::state::{Explain, Outcome, Skipped, SkippedDocument};
 use crate::query::Query;
-use crate::run::{Explain, Outcome, Skipped, SkippedDocument};
 use crate::spool::Recovered;
 use schema::message::{ShardEnd, Skip, SpoolManifest};
 use std::sync::Arc;

@@ -1,8 +1,9 @@
 //! One connection: frames out, bytes in, and the reasons why it is lost.
 
 use super::Stream;
+use crate::execution::account::AccountError as Fault;
+use crate::execution::state::Event;
 use crate::query::BadQuery;
-use crate::run::{Event, Fault};
 use crate::spool::SpoolError;
 use schema::frame::{self, Decoder, Kind};
 use schema::message::{self, Failure, FailureKind, Hello, PROTOCOL};

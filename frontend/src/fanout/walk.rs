@@ -9,11 +9,12 @@
 //! or a faulty frame leaves over is dropped.
 
 use super::connection::{Lost, hello};
+use crate::execution::account::StreamAccount as Part;
+use crate::execution::collector::Collector as Harvest;
+use crate::execution::state::{SkippedDocument, StreamEnd};
+use crate::execution::stream_stats::StreamStats as Meter;
 use crate::facets::Facets;
-use crate::harvest::Harvest;
-use crate::live::Meter;
 use crate::rank::{Best, Origin};
-use crate::run::{Part, SkippedDocument, StreamEnd};
 use crate::spool::RunSpool;
 use schema::frame::{self, Decoder, Frame, Kind};
 use schema::message::{self, BatchReader, End, Failure, LineView, Progress, Skip};

@@ -1,9 +1,9 @@
 //! What there is to find: documents with their matches, and the frames that say so.
 
 use super::dice::Dice;
+use crate::execution::memory::CHUNK_LEN;
+use crate::execution::state::ShardId;
 use crate::matches::{self, ContextLine, Match};
-use crate::memory::CHUNK_LEN;
-use crate::run::ShardId;
 use schema::message::{Batch, Line, Range};
 use schema::order::path_hash;
 use std::cmp::Ordering;

@@ -9,13 +9,13 @@ use super::network::Ended;
 use super::scene::{Scene, name};
 use super::script::{Script, Trouble};
 use crate::answer::{Answer, Timings};
-use crate::assemble::{Counts, assemble};
 use crate::assign::Known;
-use crate::harvest::Harvest;
+use crate::execution::collector::Collector;
+use crate::execution::finalize::{Counts, finalize};
+use crate::execution::state::{Missing, Outcome, ShardId, SkippedDocument};
 use crate::matches::Match;
 use crate::query::Query;
 use crate::rank::BEST_MAX;
-use crate::run::{Missing, Outcome, ShardId, SkippedDocument};
 use crate::spool::{RunSpool, SpoolError};
 use schema::message::{Expr, Facet, FailureKind, Pattern, Want};
 use std::collections::{BTreeMap, BTreeSet};
@@ -69,13 +69,13 @@ pub(super) fn check(
     scene: &Scene,
     model: &Model,
     ended: Ended,
-    harvests: Vec<Harvest>,
+    collectors: Vec<Collector>,
     run: Arc<RunSpool>,
 ) -> bool {
     let Ended {
         outcome, halted, ..
     } = ended;
-    let (answer, is_assembled) = answer(scene, outcome, harvests, run);
+    let (answer, is_assembled) = answer(scene, outcome, collectors, run);
     let shown = answer.matches(0..answer.len()).unwrap();
     let places = model.check(&shown);
     assert!(shown.is_sorted_by(|a, b| corpus::order(a, b).is_lt()));
@@ -114,10 +114,10 @@ pub(super) fn check(
 fn answer(
     scene: &Scene,
     mut outcome: Outcome,
-    mut harvests: Vec<Harvest>,
+    mut collectors: Vec<Collector>,
     run: Arc<RunSpool>,
 ) -> (Answer, bool) {
-    let assembled = assemble(&run, &mut harvests, scene.limit);
+    let assembled = finalize(&run, &mut collectors, scene.limit);
     let is_assembled = assembled.is_ok();
     let counts = assembled.unwrap_or_else(|error| {
         let is_disk = matches!(error, SpoolError::Io { .. } | SpoolError::Full { .. });
@@ -138,8 +138,8 @@ fn answer(
         generation: String::new(),
         query: query.unwrap(),
         known: Known::default(),
-        documents: harvests.iter().map(|harvest| harvest.documents).sum(),
-        found: harvests.iter().map(|harvest| harvest.found).sum(),
+        documents: collectors.iter().map(|collector| collector.documents).sum(),
+        found: collectors.iter().map(|collector| collector.found).sum(),
         counts,
         timings: Timings::default(),
         outcome,

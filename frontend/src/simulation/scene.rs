@@ -3,7 +3,7 @@
 use super::corpus::Used;
 use super::dice::Dice;
 use super::script::Script;
-use crate::run::Assignment;
+use crate::execution::state::Assignment;
 use crate::spool::{BeforeWrite, Limits};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};

@@ -3,7 +3,7 @@
 use super::corpus::{Shard, Used};
 use super::dice::Dice;
 use super::words::{Word, count, encode, end, failure, hello, words};
-use crate::run::SkippedDocument;
+use crate::execution::state::SkippedDocument;
 use schema::frame::{self, Kind};
 use schema::message::{End, FailureKind, PROTOCOL, Search};
 

@@ -3,10 +3,10 @@
 
 use super::dice::Dice;
 use super::script::{Script, Trouble};
+use crate::execution::collector::Collector;
+use crate::execution::state::{SkippedDocument, StreamEnd};
+use crate::execution::stream_stats::StreamStats;
 use crate::fanout::{Lost, Now, Place, Walk, Walked};
-use crate::harvest::Harvest;
-use crate::live::Meter;
-use crate::run::{SkippedDocument, StreamEnd};
 use crate::spool::RunSpool;
 use schema::frame::Decoder;
 use std::cell::RefCell;
@@ -16,7 +16,7 @@ use std::time::Duration;
 #[derive(Clone, Copy)]
 pub(super) struct Ground<'a> {
     pub(super) scripts: &'a [Script],
-    pub(super) meters: &'a [Meter],
+    pub(super) stats: &'a [StreamStats],
     pub(super) spool: &'a RunSpool,
     /// Said by walks, not yet heard by the run.
     pub(super) skipped: &'a RefCell<Vec<SkippedDocument>>,
@@ -36,7 +36,7 @@ pub(super) struct Stream<'a> {
 enum State<'a> {
     Asked {
         heavy: bool,
-        harvest: &'a mut Harvest,
+        collector: &'a mut Collector,
     },
     Open {
         walk: Walk<'a>,
@@ -44,7 +44,7 @@ enum State<'a> {
         at: usize,
     },
     Waiting {
-        harvest: &'a mut Harvest,
+        collector: &'a mut Collector,
     },
     Closed,
 }
@@ -57,13 +57,13 @@ impl<'a> Stream<'a> {
         number: usize,
         ground: Ground<'a>,
         heavy: bool,
-        harvest: &'a mut Harvest,
+        collector: &'a mut Collector,
     ) -> Self {
         Stream {
             number,
             ground,
             decoder: Decoder::new(),
-            state: State::Asked { heavy, harvest },
+            state: State::Asked { heavy, collector },
             is_stopped: false,
             not_before: 0,
         }
@@ -76,7 +76,7 @@ impl<'a> Stream<'a> {
 
     /// Asks again, whatever it costs: on the same connection, or on another one.
     pub(super) fn ask(&mut self, dice: &mut Dice) {
-        let State::Waiting { harvest } = std::mem::replace(&mut self.state, State::Closed) else {
+        let State::Waiting { collector } = std::mem::replace(&mut self.state, State::Closed) else {
             panic!("stream {} is asked again and does not wait", self.number);
         };
         if dice.one_in(2) {
@@ -84,7 +84,7 @@ impl<'a> Stream<'a> {
         }
         self.state = State::Asked {
             heavy: true,
-            harvest,
+            collector,
         };
     }
 
@@ -92,8 +92,8 @@ impl<'a> Stream<'a> {
     pub(super) fn step(&mut self, dice: &mut Dice, now: Now) -> Settled {
         match std::mem::replace(&mut self.state, State::Closed) {
             State::Asked { .. } if self.is_stopped => Some(Err(Lost::Stopped)),
-            State::Asked { heavy, harvest } => {
-                self.open(dice, heavy, harvest, now);
+            State::Asked { heavy, collector } => {
+                self.open(dice, heavy, collector, now);
                 None
             }
             State::Open { walk, wire, at } => self.hear(dice, walk, wire, at, now),
@@ -104,10 +104,10 @@ impl<'a> Stream<'a> {
         }
     }
 
-    fn open(&mut self, dice: &mut Dice, heavy: bool, harvest: &'a mut Harvest, now: Now) {
+    fn open(&mut self, dice: &mut Dice, heavy: bool, collector: &'a mut Collector, now: Now) {
         let Ground {
             scripts,
-            meters,
+            stats,
             spool,
             skipped,
         } = self.ground;
@@ -115,12 +115,12 @@ impl<'a> Stream<'a> {
         let place = Place {
             backend: self.number as u16,
             search: &script.searches[usize::from(heavy)],
-            meter: &meters[self.number],
+            meter: &stats[self.number],
             spool,
             skipped: Box::new(|document| skipped.borrow_mut().push(document)),
         };
         self.state = State::Open {
-            walk: Walk::new(place, harvest, now),
+            walk: Walk::new(place, collector, now),
             wire: script.answer(dice, heavy),
             at: 0,
         };
@@ -156,9 +156,9 @@ impl<'a> Stream<'a> {
             }
         };
         let result = result.expect("whatever goes on has returned");
-        let harvest = walk.close(&result);
+        let collector = walk.close(&result);
         if let Err(Lost::Heavy) = result {
-            self.state = State::Waiting { harvest };
+            self.state = State::Waiting { collector };
         }
         Some(result)
     }

@@ -2,7 +2,7 @@
 
 use super::corpus::{Document, Shard};
 use super::dice::Dice;
-use crate::run::SkippedDocument;
+use crate::execution::state::SkippedDocument;
 use schema::message::{End, Failure, FailureKind, Hello, PROTOCOL, Progress, ShardEnd, Skip};
 
 /// What is said between the greeting and the END.

@@ -1,59 +1,63 @@
-//! Merges shards: small ones when they are many, and those of which most is dead.
+//! Merges shards: small ones when there are many, and those that are mostly dead.
 //!
-//! What is merged is read from the shards, not from the directories that they were made of, which
-//! may be gone. It is written by the same pipeline in the same order, so that the new shard is the
-//! one, byte for byte, that would have been built of the directories.
+//! Packages are read from the shards, not from the directories that they were made of, which may be
+//! gone. The same pipeline writes them in the same order, so the new shard is byte for byte the one
+//! that would have been built from the directories.
 
-use super::present::{Held, Present};
-use super::{BuildError, BuildOptions, Older, Origin, Package, Progress, sort, write};
+use super::current::{CurrentIndex, CurrentShard};
+use super::error::BuildError;
+use super::options::BuildOptions;
+use super::package::{InputPackage, Origin, ShardPackage, sort};
+use super::pipeline::write;
+use super::report::Progress;
 use crate::document::Popularity;
-use crate::shard::PackageId;
 
-/// As many small shards may be there: each costs every query a look into its dictionary, some
+/// Small shards that an index may have. Each costs every query a search of its dictionary, some
 /// microseconds.
 const SMALL_SHARDS_MAX: usize = 8;
 
-/// A shard is small when it has less than this part of the text that a shard should have.
+/// A shard is small when its live text is less than one in so many bytes of the size that a shard
+/// should have.
 const SMALL_SHARE: u64 = 8;
 
-/// How much text a shard has.
+/// How much text a shard has, live and in total.
 #[derive(Clone, Copy, Debug)]
-struct Size {
+struct ShardSize {
     live_bytes: u64,
     bytes: u64,
 }
 
-/// Merges what is due.
+/// Merges shards, if any should be.
 pub(super) fn merge(
-    present: &mut Present<'_>,
+    current: &mut CurrentIndex<'_>,
     options: &BuildOptions,
     progress: &Progress,
 ) -> Result<(), BuildError> {
-    let sizes: Vec<Size> = present.shards.iter().map(Size::of).collect();
+    let sizes: Vec<ShardSize> = current.shards.iter().map(ShardSize::of).collect();
     let chosen = choose(&sizes, options.shard_bytes);
     if chosen.is_empty() {
         return Ok(());
     }
     let mut packages = Vec::new();
     for &index in &chosen {
-        packages.extend(packages_of(&present.shards[index])?);
+        packages.extend(packages_of(&current.shards[index])?);
     }
     sort(&mut packages);
-    let written = write(&packages, present.directory, options, progress)?;
+    let written = write(&packages, current.directory, options, progress)?;
     let mut index = 0;
-    present.shards.retain(|_| {
+    current.shards.retain(|_| {
         index += 1;
         chosen.binary_search(&(index - 1)).is_err()
     });
-    present.report.merged = written.packages;
-    present.add(written.shards, written.file_bytes)
+    current.report.merged = written.packages;
+    current.add(written.shards, written.file_bytes)
 }
 
-impl Size {
-    fn of(held: &Held) -> Size {
-        Size {
-            live_bytes: held.shard.live_counts().text_bytes,
-            bytes: held.shard.text_bytes(),
+impl ShardSize {
+    fn of(CurrentShard { shard, .. }: &CurrentShard) -> ShardSize {
+        ShardSize {
+            live_bytes: shard.live_counts().text_bytes,
+            bytes: shard.text_bytes(),
         }
     }
 
@@ -62,18 +66,19 @@ impl Size {
     }
 }
 
-/// The numbers of the shards to be merged, ascending.
-fn choose(sizes: &[Size], shard_bytes: u64) -> Vec<usize> {
-    let of_small = choose_small(sizes, shard_bytes);
+/// Returns the indices of the shards to be merged, ascending.
+fn choose(sizes: &[ShardSize], shard_bytes: u64) -> Vec<usize> {
+    let small = choose_small(sizes, shard_bytes);
     let numbered = sizes.iter().enumerate();
-    let chosen = numbered.filter(|(index, size)| size.is_mostly_dead() || of_small.contains(index));
+    let chosen = numbered.filter(|(index, size)| size.is_mostly_dead() || small.contains(index));
     chosen.map(|(index, _)| index).collect()
 }
 
-/// When small shards are too many: as many of them, from the smallest on, as are not larger than
-/// all that are smaller together. So text is written again only when what it is in doubles at
-/// least, or when nothing else makes the shards few enough.
-fn choose_small(sizes: &[Size], shard_bytes: u64) -> Vec<usize> {
+/// Returns small shards to be merged, when there are too many: from the smallest on, up to the last
+/// one that is not larger than all smaller ones together, and at least as many as make the rest few
+/// enough. So text is written again only when its shard at least doubles, or when nothing else
+/// makes the shards few enough.
+fn choose_small(sizes: &[ShardSize], shard_bytes: u64) -> Vec<usize> {
     let mut small: Vec<(u64, usize)> = (0..)
         .zip(sizes)
         .filter(|(_, size)| !size.is_mostly_dead() && size.live_bytes < shard_bytes / SMALL_SHARE)
@@ -93,24 +98,25 @@ fn choose_small(sizes: &[Size], shard_bytes: u64) -> Vec<usize> {
     small[..count].iter().map(|&(_, index)| index).collect()
 }
 
-fn packages_of(held: &Held) -> Result<Vec<Package>, BuildError> {
-    let shard = &held.shard;
+fn packages_of(current: &CurrentShard) -> Result<Vec<InputPackage>, BuildError> {
+    let CurrentShard { shard, entry } = current;
     let mut skipped = shard.skipped()?.into_iter().peekable();
     let mut packages = Vec::new();
     for id in shard.live_packages() {
         let package = shard.package(id)?;
         let of_package = std::iter::from_fn(|| skipped.next_if(|file| file.package == id));
         let of_package = of_package.map(|file| (file.path, file.reason));
-        packages.push(Package {
+        packages.push(InputPackage {
             name: package.directory.to_vec(),
             popularity: Popularity {
                 inst: package.inst,
                 rdep: package.rdep,
             },
-            origin: Origin::Shard(Older {
+            origin: Origin::Shard(ShardPackage {
                 shard: shard.clone(),
                 id,
-                signature: held.signature(id),
+                // The manifest has as many packages as the shard, which is checked at open.
+                signature: entry.packages[id.0 as usize].signature,
                 skipped: of_package.collect(),
             }),
         });
@@ -119,25 +125,18 @@ fn packages_of(held: &Held) -> Result<Vec<Package>, BuildError> {
     Ok(packages)
 }
 
-impl Held {
-    /// The signature of a package, of which the manifest has as many as the shard.
-    fn signature(&self, id: PackageId) -> u64 {
-        self.entry.packages[id.0 as usize].signature
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn check(sizes: &[(u64, u64)], expected: &[usize]) {
-        let size = |&(live_bytes, bytes): &(u64, u64)| Size { live_bytes, bytes };
-        let sizes: Vec<Size> = sizes.iter().map(size).collect();
+        let size = |&(live_bytes, bytes): &(u64, u64)| ShardSize { live_bytes, bytes };
+        let sizes: Vec<ShardSize> = sizes.iter().map(size).collect();
         assert_eq!(choose(&sizes, 8_000), expected, "{sizes:?}");
     }
 
     #[test]
-    fn few_shards_stay() {
+    fn keeps_few_shards() {
         check(&[], &[]);
         check(&[(1, 1); SMALL_SHARDS_MAX], &[]);
         check(&[(1_000, 1_000); 20], &[]);
@@ -145,14 +144,14 @@ mod tests {
     }
 
     #[test]
-    fn many_small_shards_are_merged() {
+    fn merges_many_small_shards() {
         check(&[(1, 1); 9], &[0, 1, 2, 3, 4, 5, 6, 7, 8]);
         let with_large = [&[(5_000, 5_000)][..], &[(7, 7); 9]].concat();
         check(&with_large, &[1, 2, 3, 4, 5, 6, 7, 8, 9]);
     }
 
     #[test]
-    fn a_shard_that_is_far_larger_than_the_rest_is_not_written_again() {
+    fn keeps_a_shard_far_larger_than_the_rest() {
         let one_larger = [&[(900, 900)][..], &[(7, 7); 8]].concat();
         check(&one_larger, &[1, 2, 3, 4, 5, 6, 7, 8]);
         let doubling: Vec<(u64, u64)> = (0..9).map(|power| (3 << power, 3 << power)).collect();
@@ -160,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_mostly_dead_is_written_again() {
+    fn merges_shards_that_are_mostly_dead() {
         check(&[(3_000, 6_000), (2_999, 6_000), (0, 0)], &[1]);
     }
 }

@@ -1,4 +1,4 @@
-//! Which pages of a shard are known to be whole.
+//! Remembers which pages of a shard have a correct checksum.
 
 use crate::format::PAGE_BYTES;
 use std::ops::Range;
@@ -7,25 +7,25 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 /// Bytes of a page's checksum.
 pub(super) const CHECKSUM_BYTES: usize = 4;
 
-/// A bit for every page from page 1 on: whether its checksum has been compared.
-pub(super) struct Pages {
+/// One bit for every page from page 1 on: whether its checksum was compared and correct.
+pub(super) struct PageChecks {
     checked: Vec<AtomicU64>,
-    /// Whether a page was not as it should be.
+    /// Whether some page had a wrong checksum.
     failed: AtomicBool,
 }
 
-impl Pages {
-    /// None of `count` pages has been compared.
+impl PageChecks {
+    /// `count` pages, none of them checked.
     pub(super) fn new(count: usize) -> Self {
         let words = count.div_ceil(64);
-        Pages {
+        PageChecks {
             checked: (0..words).map(|_| AtomicU64::new(0)).collect(),
             failed: AtomicBool::new(false),
         }
     }
 
     /// Checks the pages of `file` that hold the bytes `range`; `file` ends where `checksums` begin.
-    /// The error is the offset of a damaged page.
+    /// The error is the offset of a page with a wrong checksum.
     #[inline]
     pub(super) fn check(
         &self,
@@ -43,8 +43,8 @@ impl Pages {
         Ok(())
     }
 
-    /// Checks pages that have been read: `bytes` are those from `offset` on, whole pages but for
-    /// the file's last one. The error is the offset of a damaged page.
+    /// Checks pages that were read to memory: `bytes` are those from `offset` on, whole pages except
+    /// for the file's last one. The error is the offset of a page with a wrong checksum.
     pub(super) fn check_read(
         &self,
         bytes: &[u8],
@@ -64,18 +64,18 @@ impl Pages {
         pages_of(&range).all(|page| self.is_checked(page))
     }
 
-    /// Whether a page that was checked was not as it should be.
+    /// Whether some page that was checked had a wrong checksum.
     pub(super) fn has_failed(&self) -> bool {
         self.failed.load(Ordering::Relaxed)
     }
 
-    /// Page 0 is the header, which has a checksum of its own and is never asked for.
+    /// Page 0 is the header, which has a checksum of its own and is never checked here.
     #[inline]
     fn is_checked(&self, page: usize) -> bool {
         let Some(index) = page.checked_sub(1) else {
             return false;
         };
-        // Relaxed: the bit orders nothing; a page that two threads check at once is checked twice.
+        // Relaxed: the bit orders no other memory. Two threads may check the same page twice.
         self.checked[index / 64].load(Ordering::Relaxed) & 1 << (index % 64) != 0
     }
 
@@ -93,11 +93,11 @@ impl Pages {
     }
 }
 
-/// The numbers of the pages that hold the bytes `range`.
+/// Returns the numbers of the pages that hold the bytes `range`.
 #[inline]
 fn pages_of(range: &Range<u64>) -> Range<usize> {
-    match range.is_empty() {
-        true => 0..0,
-        false => range.start as usize / PAGE_BYTES..(range.end as usize - 1) / PAGE_BYTES + 1,
+    if range.is_empty() {
+        return 0..0;
     }
+    range.start as usize / PAGE_BYTES..(range.end as usize - 1) / PAGE_BYTES + 1
 }

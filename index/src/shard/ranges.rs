@@ -1,8 +1,9 @@
-//! Ranges of blocks: ascending, none empty, with a block between any two that is in neither.
+//! Lists of ranges: ascending, none empty, and never two that touch.
 
 use std::ops::Range;
 
-/// Adds a range behind the others; an empty one is no range. `None`: it begins before their end.
+/// Appends a range, joining it to the last one when they touch; an empty range is dropped.
+/// Returns `None` when it begins before the last range ends.
 pub(super) fn push(ranges: &mut Vec<Range<u32>>, range: Range<u32>) -> Option<()> {
     match ranges.last_mut() {
         _ if range.is_empty() => {}
@@ -18,7 +19,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn neighbours_are_joined_and_order_is_kept() {
+    fn joins_touching_ranges_and_rejects_overlap() {
         let mut ranges = Vec::new();
         for range in [2..4, 4..5, 9..9, 7..8] {
             assert_eq!(push(&mut ranges, range), Some(()));

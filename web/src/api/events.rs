@@ -25,7 +25,7 @@ use axum::extract::State;
 use axum::response::sse::{self, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use frontend::query::{Parsed, Query, Typed};
-use frontend::{Answer, BEST_MAX, Match, Search, Standing};
+use frontend::{Answer, BEST_MAX, Match, SearchHandle, TopMatches};
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -81,7 +81,7 @@ fn parse_again(query: &Query) -> Option<Parsed> {
     parsed.filter(|parsed| parsed.query.expr() == query.expr())
 }
 
-fn events(search: Search, parsed: Option<Parsed>, notices: Vec<Notice>) -> Response {
+fn events(search: SearchHandle, parsed: Option<Parsed>, notices: Vec<Notice>) -> Response {
     let (sender, receiver) = mpsc::channel(WAITING_MAX);
     let id = [response::search_header(search.id())];
     tokio::spawn(follow(search, parsed, notices, sender));
@@ -91,7 +91,7 @@ fn events(search: Search, parsed: Option<Parsed>, notices: Vec<Notice>) -> Respo
 
 /// Sends events until the search ends or the client disconnects.
 async fn follow(
-    search: Search,
+    search: SearchHandle,
     parsed: Option<Parsed>,
     notices: Vec<Notice>,
     sender: mpsc::Sender<Result<sse::Event, Infallible>>,
@@ -104,7 +104,7 @@ async fn follow(
         parsed,
         sender,
         eta: Eta::default(),
-        shown: Standing::default(),
+        shown: TopMatches::default(),
     };
     for notice in notices {
         if follower.send(EventName::Notice, &notice).await.is_none() {
@@ -130,26 +130,26 @@ async fn follow(
 
 /// Sends the events of one search to one client. A method returns `None` once the client has gone.
 struct Follower {
-    search: Arc<Search>,
+    search: Arc<SearchHandle>,
     /// The query with the positions of what the user typed.
     parsed: Option<Parsed>,
     sender: mpsc::Sender<Result<sse::Event, Infallible>>,
     eta: Eta,
     /// What the last `matches` showed.
-    shown: Standing,
+    shown: TopMatches,
 }
 
 impl Follower {
     /// Whether news must be sent at once: the first matches, or that the best are final.
     fn has_urgent_news(&self) -> bool {
-        let Standing { pointers, is_final } = self.search.standing();
+        let TopMatches { pointers, is_final } = self.search.top_matches();
         let is_first = self.shown.pointers.is_empty() && !pointers.is_empty();
         is_first || (is_final && !self.shown.is_final)
     }
 
     /// Sends the best matches if they have changed, and the progress.
     async fn report(&mut self) -> Option<()> {
-        let standing = self.search.standing();
+        let standing = self.search.top_matches();
         if !standing.pointers.is_empty() && standing != self.shown {
             let (search, best) = (Arc::clone(&self.search), standing.clone());
             if let Ok(matches) = blocking(move || search.read(&best.pointers)).await {

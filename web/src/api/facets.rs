@@ -15,7 +15,7 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use frontend::query::{Notice, Parsed};
-use frontend::{Answer, Package, Search, SpoolError};
+use frontend::{Answer, Package, SearchHandle, SpoolError};
 use schema::message::Want;
 use std::time::Instant;
 
@@ -127,7 +127,7 @@ async fn by_query(
 
 /// Waits for the end of the search, and renders a summary of its answer.
 async fn answer(
-    search: Search,
+    search: SearchHandle,
     parsed: Option<Parsed>,
     asked: Asked,
     summary: Summary,

@@ -19,9 +19,9 @@ use crate::view::{Items, Start, View};
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use frontend::measures;
+use frontend::metrics;
 use frontend::query::Parsed;
-use frontend::{Answer, Search};
+use frontend::{Answer, SearchHandle};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -135,7 +135,7 @@ pub(crate) async fn cancel(
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
-async fn answer(mut search: Search, wish: Wish, asked: Asked) -> Result<Response, Problem> {
+async fn answer(mut search: SearchHandle, wish: Wish, asked: Asked) -> Result<Response, Problem> {
     if !wish.wait && !search.is_finished() {
         search.keep(KEEP);
         return blocking(move || running(&search, &wish)).await;
@@ -151,7 +151,7 @@ async fn answer(mut search: Search, wish: Wish, asked: Asked) -> Result<Response
 }
 
 /// Renders what is known of a search that runs.
-fn running(search: &Search, wish: &Wish) -> Result<Response, Problem> {
+fn running(search: &SearchHandle, wish: &Wish) -> Result<Response, Problem> {
     let progress = search.progress();
     let eta = Eta::default().left(&progress);
     let best = search.best()?;
@@ -218,7 +218,7 @@ fn done(answer: &Answer, wish: &Wish) -> Result<(Response, Timings), Problem> {
         explain: wish.explain.then(|| answer.explain().into()),
     };
     let response = response::json(&page);
-    measures::phase("render", started.elapsed());
+    metrics::phase("render", started.elapsed());
     Ok((response, timings))
 }
 

@@ -2,24 +2,25 @@
 //!
 //! Names come in any order and number. Only the entries of the reply are held in memory.
 //!
-//! **Invariant:** what is left out comes after all entries of the reply, and [`ListReply::more`] is set.
+//! **Invariant:** what is left out comes after all entries of the reply, and [`ListReply::more`] is
+//! set.
 
 use schema::message::{ListEntry, ListReply, ListRequest};
 use std::collections::BTreeMap;
 
-/// Bytes of a reply's entries, at most. It is half of a frame, so a single entry with the longest names
-/// that a shard can hold always fits.
+/// Bytes of a reply's entries, at most. It is half of a frame, so a single entry with the longest
+/// names that a shard can hold always fits.
 const REPLY_BYTES_MAX: usize = 512 << 10;
 
-/// Bytes of an entry beside its package, path and detail: numbers, pointers, a language, a hash, and
-/// padding.
+/// Bytes of an entry beside its package, path and detail: numbers, pointers, a language, a hash,
+/// and padding.
 const ENTRY_BYTES: usize = 208;
 
 /// The first entries so far.
 pub(super) struct ReplyBuilder<T> {
     after: Vec<u8>,
     count: usize,
-    /// By name, with the size of each in bytes.
+    /// The entries by name, with their sizes in bytes.
     kept: BTreeMap<Vec<u8>, (usize, T)>,
     bytes: usize,
     /// The first name that was left out.
@@ -27,7 +28,8 @@ pub(super) struct ReplyBuilder<T> {
 }
 
 impl<T> ReplyBuilder<T> {
-    /// Collects as many entries as requested, but at least one, so that repeated requests make progress.
+    /// Collects as many entries as requested, but at least one, so that repeated requests make
+    /// progress.
     pub(super) fn new(request: &ListRequest) -> Self {
         ReplyBuilder {
             after: request.after.clone(),
@@ -38,8 +40,8 @@ impl<T> ReplyBuilder<T> {
         }
     }
 
-    /// Returns the entry of a name, created with `new` if it is unknown; `None` when the name is not among
-    /// the first. `bytes` is the size of the entry's package, path and detail.
+    /// Returns the entry of a name, created with `new` if it is unknown; `None` when the name is
+    /// not among the first. `bytes` is the size of the entry's package, path and detail.
     pub(super) fn entry(
         &mut self,
         name: &[u8],

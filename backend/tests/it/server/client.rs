@@ -1,4 +1,4 @@
-//! The other side of a connection to a backend in this process: asks, and makes answers plain.
+//! A client of a backend in this process: sends requests and decodes answers.
 
 use crate::corpus::{Build, build_index, write_package};
 use crate::found::Batch;
@@ -11,21 +11,25 @@ use schema::message::{
     End, Expr, Failure, FileRange, FileReply, FileRequest, Hello, ListReply, ListRequest, Pattern,
     Progress, Search, ShardEnd, Syntax,
 };
+use std::io;
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::net::UnixStream;
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-/// How long anything may take that is not measured.
+/// The time limit for steps whose duration is not tested.
 pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A backend over an index of its own.
+/// A backend that serves an index of its own.
 pub(super) struct Served {
     pub(super) backend: Arc<Backend>,
-    pub(super) there: tempfile::TempDir,
+    pub(super) directory: tempfile::TempDir,
 }
 
 impl Served {
@@ -33,35 +37,41 @@ impl Served {
         Served::in_blocks(4096, files, searches)
     }
 
-    /// With blocks of so many bytes, and one heavy search at once.
+    /// Uses blocks of `block_bytes`, and admits one heavy search at once.
     pub(super) fn in_blocks(
         block_bytes: usize,
         files: &[(&str, Vec<u8>)],
         searches: usize,
     ) -> Served {
-        let there = tempfile::tempdir().unwrap();
-        build(&there, files, block_bytes);
-        Served::over(there, searches)
+        let directory = tempfile::tempdir().unwrap();
+        build(&directory, files, block_bytes);
+        Served::over(directory, searches)
     }
 
-    /// Over the index that is in `out` there.
-    pub(super) fn over(there: tempfile::TempDir, searches: usize) -> Served {
-        let live = LiveShards::open(&there.path().join("out")).unwrap();
+    /// Serves the index in `out`.
+    pub(super) fn over(directory: tempfile::TempDir, searches: usize) -> Served {
+        let live = LiveShards::open(&directory.path().join("out")).unwrap();
         let options = Options {
             workers: 2,
             searches,
             heavy_searches: 1,
         };
         let backend = Backend::start(live, options);
-        Served { backend, there }
+        Served { backend, directory }
     }
 
-    /// Serves a new connection: the other side of it, once it has been greeted.
+    /// Serves a new connection, and returns a client that has received HELLO.
     pub(super) async fn connect(&self) -> (Client, JoinHandle<bool>) {
         let (ours, theirs) = UnixStream::pair().unwrap();
         let backend = self.backend.clone();
+        let mut client = Client::new(ours);
+        let theirs = WatchedStream {
+            stream: theirs,
+            is_blocked: client.is_server_blocked.clone(),
+        };
         let serving = tokio::spawn(async move { backend.serve(theirs).await.is_ok() });
-        (Client::greeted_on(ours).await, serving)
+        client.greeted().await;
+        (client, serving)
     }
 
     pub(super) fn shard(&self) -> Arc<Shard> {
@@ -70,30 +80,67 @@ impl Served {
 }
 
 /// Builds the index of one package, `p_1`.
-pub(super) fn build(there: &tempfile::TempDir, files: &[(&str, Vec<u8>)], block_bytes: usize) {
+pub(super) fn build(directory: &tempfile::TempDir, files: &[(&str, Vec<u8>)], block_bytes: usize) {
     let files: Vec<_> = files
         .iter()
         .map(|(path, text)| (path.as_bytes().to_vec(), text.clone()))
         .collect();
-    let source: PathBuf = there.path().join("source");
+    let source: PathBuf = directory.path().join("source");
     let _ = std::fs::remove_dir_all(&source);
     write_package(&source.join("p_1"), &files);
     let how = Build {
         block_bytes,
         shard_bytes: u64::MAX,
     };
-    build_index(&source, &there.path().join("out"), how);
+    build_index(&source, &directory.path().join("out"), how);
 }
 
-/// The other side of a connection.
+/// A client on a connection.
 pub(super) struct Client {
     stream: UnixStream,
     decoder: Decoder,
-    /// The last greeting.
+    /// The last HELLO.
     pub(super) hello: Option<Hello>,
+    is_server_blocked: watch::Sender<bool>,
 }
 
-/// What a search gave.
+/// The server's end of a connection. Reports whether the last write had to wait for the client.
+struct WatchedStream {
+    stream: UnixStream,
+    is_blocked: watch::Sender<bool>,
+}
+
+impl AsyncRead for WatchedStream {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(context, buffer)
+    }
+}
+
+impl AsyncWrite for WatchedStream {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.is_blocked.send_replace(written.is_pending());
+        written
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
+
+/// The result of a search.
 pub(super) struct Answer {
     pub(super) batches: Vec<Batch>,
     pub(super) progress: Vec<Progress>,
@@ -101,26 +148,31 @@ pub(super) struct Answer {
 }
 
 impl Client {
-    /// A client on a new connection, once it has been greeted.
-    pub(super) async fn greeted_on(stream: UnixStream) -> Client {
-        let mut client = Client {
+    pub(super) fn new(stream: UnixStream) -> Client {
+        Client {
             stream,
             decoder: Decoder::new(),
             hello: None,
-        };
-        client.greeted().await;
-        client
+            is_server_blocked: watch::Sender::new(false),
+        }
     }
 
-    /// The next frame; `None` when the connection has ended.
+    /// Waits until the server cannot send more because this client does not read.
+    pub(super) async fn server_blocked(&self) {
+        let mut is_blocked = self.is_server_blocked.subscribe();
+        let blocked = is_blocked.wait_for(|&is_blocked| is_blocked);
+        timeout(PATIENCE, blocked).await.unwrap().unwrap();
+    }
+
+    /// Receives the next frame; `None` when the connection has ended.
     pub(super) async fn next(&mut self) -> Option<(Kind, Vec<u8>)> {
         loop {
             if let Some(frame) = self.decoder.decode().unwrap() {
                 return Some((frame.kind, frame.payload.to_vec()));
             }
             let read = timeout(PATIENCE, self.stream.read(self.decoder.space()));
-            // A connection that the other side has dropped with bytes unread is reset.
-            let read = read.await.expect("something comes in time").unwrap_or(0);
+            // A connection that the server drops with bytes unread is reset.
+            let read = read.await.expect("a frame arrives in time").unwrap_or(0);
             if read == 0 {
                 return None;
             }
@@ -132,13 +184,13 @@ impl Client {
         self.stream.write_all(bytes).await.unwrap();
     }
 
-    /// The ids of the shards of the last greeting.
+    /// Returns the ids of the shards in the last HELLO.
     pub(super) fn shards(&self) -> Vec<[u8; 32]> {
-        let hello = self.hello.as_ref().expect("it has been greeted");
+        let hello = self.hello.as_ref().expect("HELLO was received");
         hello.shards.iter().map(|shard| shard.id).collect()
     }
 
-    /// The next greeting.
+    /// Receives HELLO.
     pub(super) async fn greeted(&mut self) -> Hello {
         let (kind, payload) = self.next().await.unwrap();
         assert_eq!(kind, Kind::Hello);
@@ -157,17 +209,17 @@ impl Client {
         filters: Vec<Expr>,
         shards: Vec<[u8; 32]>,
     ) {
-        let any = self.any(text);
+        let search = self.regexp(text);
         let search = Search {
-            expr: Expr::all(std::iter::once(any.expr.clone()).chain(filters)),
+            expr: Expr::all(std::iter::once(search.expr.clone()).chain(filters)),
             shards,
-            ..any
+            ..search
         };
         self.ask_for(&search).await;
     }
 
-    /// A search for a regular expression that may cost what it costs.
-    pub(super) fn any(&self, text: &str) -> Search {
+    /// Returns a search for a regular expression that may be heavy.
+    pub(super) fn regexp(&self, text: &str) -> Search {
         Search {
             expr: Expr::Pattern(Pattern {
                 text: text.to_owned(),
@@ -193,12 +245,16 @@ impl Client {
         self.answer().await
     }
 
-    /// What comes up to END or ERROR. What PROGRESS says is so where it stands.
+    /// Receives frames up to END or ERROR. Checks that each PROGRESS is right about the frames
+    /// around it.
     pub(super) async fn answer(&mut self) -> Answer {
         let (mut batches, mut progress) = (Vec::new(), Vec::<Progress>::new());
         let (mut matches, mut bound) = (0, f32::INFINITY);
         let end = loop {
-            let (kind, payload) = self.next().await.expect("an END before the end");
+            let (kind, payload) = self
+                .next()
+                .await
+                .expect("END comes before the connection ends");
             match kind {
                 Kind::Batch => {
                     let batch = Batch::decode(&payload);
@@ -215,7 +271,7 @@ impl Client {
                 }
                 Kind::End => break Ok(End::decode(&payload).unwrap()),
                 Kind::Error => break Err(Failure::decode(&payload).unwrap()),
-                // It may have been on its way when the search was sent.
+                // It may have been sent before the search arrived.
                 Kind::Hello => assert!(batches.is_empty() && progress.is_empty()),
                 other => panic!("{other:?} in an answer"),
             }
@@ -266,7 +322,7 @@ impl Client {
     }
 }
 
-/// Keys of the matches, and lines by number.
+/// Returns document and line of each match.
 pub(super) fn keys(batches: &[Batch]) -> Vec<(u32, u32)> {
     let of = |batch: &Batch| -> Vec<_> {
         let matches = batch.matches();
@@ -275,7 +331,7 @@ pub(super) fn keys(batches: &[Batch]) -> Vec<(u32, u32)> {
     batches.iter().flat_map(of).collect()
 }
 
-/// Asserts that END is right about the matches of one shard.
+/// Checks what END says about the matches of one shard.
 pub(super) fn check_end(answer: &Answer) -> ShardEnd {
     let end = answer.end.as_ref().unwrap();
     let keys = keys(&answer.batches);
@@ -287,7 +343,7 @@ pub(super) fn check_end(answer: &Answer) -> ShardEnd {
     };
     assert_eq!((shard.matches, shard.hash), (keys.len() as u64, hash));
     assert_eq!((shard.shard, &shard.failure[..]), (0, ""));
-    let last = answer.progress.last().expect("one before END, at least");
+    let last = answer.progress.last().expect("PROGRESS comes before END");
     assert_eq!(last.matches, shard.matches);
     assert_eq!(last.blocks_done, last.blocks_total);
     shard.clone()

@@ -1,5 +1,5 @@
-//! What has no place on a backend's port: each ends its own connection, for a reason that is
-//! counted, and no other.
+//! Bytes that are not requests: each ends its own connection and no other, and the reason is
+//! counted.
 
 use super::client::{Client, PATIENCE, Served, check_end};
 use super::{large, small};
@@ -13,10 +13,11 @@ use tokio::runtime::Builder;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-/// What a browser says.
+/// The request of a browser.
 const GET: &[u8] = b"GET / HTTP/1.1\r\nHost: localhost:28082\r\nUser-Agent: Mozilla/5.0\r\n\r\n";
 
-/// How a TLS ClientHello begins: a handshake record of version 3.1, 508 bytes of version 3.3.
+/// The start of a TLS ClientHello: a handshake record of version 3.1, with 508 bytes of version
+/// 3.3.
 const CLIENT_HELLO: &[u8] =
     b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03abcdefghijklmnopqrstuvwxyz";
 
@@ -26,7 +27,7 @@ fn frame(kind: Kind, payload: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A header that claims a payload of so many bytes.
+/// Returns a header that claims a payload of `bytes` bytes.
 fn claim(bytes: u32) -> Vec<u8> {
     [
         &bytes.to_le_bytes()[..],
@@ -36,7 +37,7 @@ fn claim(bytes: u32) -> Vec<u8> {
     .concat()
 }
 
-/// Bytes that begin like a frame of 64 and mean nothing, the same every time.
+/// Returns reproducible random bytes after the header of a frame of 64 bytes.
 fn noise(bytes: usize) -> Vec<u8> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut noise: Vec<u8> = (0..bytes)
@@ -51,7 +52,7 @@ fn noise(bytes: usize) -> Vec<u8> {
     noise
 }
 
-/// Messages that are well formed, and that only a backend sends.
+/// Returns well-formed messages that only a backend sends.
 fn replies() -> Vec<Vec<u8>> {
     let (mut hello, mut progress, mut end) = (Vec::new(), Vec::new(), Vec::new());
     let shards = Vec::new();
@@ -71,7 +72,7 @@ fn replies() -> Vec<Vec<u8>> {
     vec![hello, progress, end, batch, manifest]
 }
 
-/// Names, the bytes, and the reason for which the connection ends.
+/// Returns names, bytes, and the error with which the connection ends.
 fn garbage() -> Vec<(&'static str, Vec<u8>, &'static str)> {
     let whole = frame(Kind::Search, &[0; 64]);
     let changed = |at: usize| {
@@ -115,7 +116,7 @@ fn frame_of_type(kind: u8) -> Vec<u8> {
     bytes
 }
 
-/// A connection, and why it ended.
+/// Opens a connection. The task returns the error with which it ends.
 fn connect(served: &Served) -> (UnixStream, JoinHandle<Option<&'static str>>) {
     let (ours, theirs) = UnixStream::pair().unwrap();
     let backend = served.backend.clone();
@@ -129,22 +130,22 @@ fn connect(served: &Served) -> (UnixStream, JoinHandle<Option<&'static str>>) {
     (ours, tokio::spawn(serving))
 }
 
-/// Sends bytes, no more after them, and reads to the end.
+/// Sends bytes, closes the sending side, and reads to the end.
 async fn say(served: &Served, bytes: &[u8]) -> Option<&'static str> {
     let (mut stream, serving) = connect(served);
-    // What is read no further is not written to its end.
+    // The write fails if the server stops reading.
     let _ = stream.write_all(bytes).await;
     let _ = stream.shutdown().await;
     let mut said = Vec::new();
     let _ = timeout(PATIENCE, stream.read_to_end(&mut said))
         .await
-        .expect("it ends");
-    assert!(said.len() < 4096, "a greeting and a failure");
+        .expect("the connection ends");
+    assert!(said.len() < 4096, "HELLO and ERROR");
     timeout(PATIENCE, serving).await.unwrap().unwrap()
 }
 
 #[test]
-fn garbage_ends_its_connection_for_a_reason_that_is_counted() {
+fn garbage_ends_its_connection_and_the_reason_is_counted() {
     let recorder = PrometheusBuilder::new().build_recorder();
     let counted = recorder.handle();
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
@@ -171,20 +172,20 @@ async fn check_garbage() {
         let answer = other.search("task", other.shards()).await;
         assert_eq!(check_end(&answer).matches, 3, "beside {name}");
     }
-    assert_eq!(say(&served, b"").await, None, "closing is no fault");
+    assert_eq!(say(&served, b"").await, None, "closing is not an error");
     assert_eq!(
         say(&served, &frame(Kind::Cancel, &[])).await,
         None,
-        "nor is a late CANCEL"
+        "a late CANCEL is not an error"
     );
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn half_a_frame_is_not_waited_for_without_end() {
+async fn incomplete_frame_times_out() {
     let served = Served::start(&small(), 4);
     let (mut stream, serving) = connect(&served);
     let started = Instant::now();
-    // A byte now and then does not help.
+    // Sending a byte now and then does not extend the time.
     let trickle = async {
         for byte in frame(Kind::Search, &[0; 64]) {
             if stream.write_all(&[byte]).await.is_err() {
@@ -202,19 +203,23 @@ async fn half_a_frame_is_not_waited_for_without_end() {
     assert!((4.9..9.0).contains(&took), "{took} s");
 }
 
-/// Asks for much, and when that is being answered, says something else.
+/// Starts a large search, and sends other bytes during the answer.
 async fn interrupt(bytes: &[u8]) -> Option<&'static str> {
     let served = Served::start(&large(), 1);
     let (ours, serving) = connect(&served);
-    let mut client = Client::greeted_on(ours).await;
+    let mut client = Client::new(ours);
+    client.greeted().await;
     client.ask("task", client.shards()).await;
     while client.next().await.unwrap().0 != Kind::Batch {}
     client.send(bytes).await;
-    timeout(PATIENCE, serving).await.expect("it ends").unwrap()
+    timeout(PATIENCE, serving)
+        .await
+        .expect("the connection ends")
+        .unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_but_cancel_may_come_during_an_answer() {
+async fn only_cancel_is_allowed_during_an_answer() {
     let search = frame(Kind::Search, &[0; 64]);
     for bytes in [search.clone(), replies().remove(2), frame(Kind::File, &[])] {
         assert_eq!(interrupt(&bytes).await, Some("out_of_place"));

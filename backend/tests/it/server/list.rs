@@ -1,4 +1,4 @@
-//! LIST over a connection: packages of which some are dead, directories, and what is not searchable.
+//! LIST over a connection: packages, some of them superseded, directories, and skipped files.
 
 use super::client::Served;
 use crate::corpus::write_package;
@@ -7,19 +7,20 @@ use index::indexing::{BuildOptions, Changes, Progress, update};
 use schema::message::{ListEntry, ListKind, ListRequest};
 use std::time::SystemTime;
 
-/// Two packages, one of them in its second version; and a third, of which nothing is searchable.
+/// Serves two packages, one of them in its second version, and a third one without searchable
+/// files.
 fn served() -> Served {
-    let there = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     let write = |package: &str, files: &[(&str, &str)]| {
         let bytes = |&(path, text): &(&str, &str)| (path.as_bytes().to_vec(), text.into());
         let files: Vec<_> = files.iter().map(bytes).collect();
-        write_package(&there.path().join("source").join(package), &files);
+        write_package(&directory.path().join("source").join(package), &files);
     };
     let build = || {
-        let source = there.path().join("source");
+        let source = directory.path().join("source");
         let sources = sources(&[source], true).unwrap();
         let (changes, options) = (Changes::default(), BuildOptions::default());
-        let out = there.path().join("out");
+        let out = directory.path().join("out");
         update(sources, &changes, &out, &options, &Progress::default()).unwrap();
     };
     write("b_1", &[("old.c", "int old;\n")]);
@@ -33,11 +34,11 @@ fn served() -> Served {
     ];
     write("a_1.0", &a);
     build();
-    std::fs::remove_dir_all(there.path().join("source/b_1")).unwrap();
+    std::fs::remove_dir_all(directory.path().join("source/b_1")).unwrap();
     write("b_2", &[("new.c", "int new;\n")]);
     write("c-3.1", &[("blob", "\0")]);
     build();
-    Served::over(there, 4)
+    Served::over(directory, 4)
 }
 
 fn request(kind: ListKind, package: &str, prefix: &str) -> ListRequest {
@@ -50,7 +51,7 @@ fn request(kind: ListKind, package: &str, prefix: &str) -> ListRequest {
     }
 }
 
-/// An entry in a line: package, path, documents, bytes, lines, language, reason.
+/// Renders an entry: package, path, documents, bytes, lines, language, reason.
 fn line(entry: &ListEntry) -> String {
     let ListEntry {
         documents,
@@ -67,7 +68,7 @@ fn line(entry: &ListEntry) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_there_is_is_listed_in_the_order_of_names() {
+async fn entries_are_listed_by_name() {
     let served = served();
     let (mut client, _serving) = served.connect().await;
     let table: [(ListRequest, &[&str]); 13] = [
@@ -126,7 +127,7 @@ async fn what_there_is_is_listed_in_the_order_of_names() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_list_goes_on_behind_its_last_name() {
+async fn list_continues_after_its_last_name() {
     let served = served();
     let (mut client, _serving) = served.connect().await;
     for (whole, key) in [
@@ -137,12 +138,12 @@ async fn a_list_goes_on_behind_its_last_name() {
         let expected = client.list(&whole).await.entries;
         let (mut found, mut after) = (Vec::new(), Vec::new());
         loop {
-            let part = ListRequest {
+            let next = ListRequest {
                 count: 1,
                 after,
                 ..whole.clone()
             };
-            let reply = client.list(&part).await;
+            let reply = client.list(&next).await;
             found.extend(reply.entries);
             let ListEntry { package, path, .. } = found.last().unwrap();
             after = match key {

@@ -17,7 +17,7 @@ use bytes::Bytes;
 use frontend::Answer;
 use frontend::Follower;
 use frontend::Match;
-use frontend::Search;
+use frontend::SearchHandle;
 use frontend::SpoolError;
 use frontend::query::Parsed;
 use futures_util::StreamExt;
@@ -29,7 +29,7 @@ use tokio::sync::watch;
 /// Sends what the search finds. The head waits for the first of it, so that what has no answer at all is
 /// a problem with a status.
 pub(crate) async fn export(
-    search: Search,
+    search: SearchHandle,
     format: Format,
     parsed: Option<Parsed>,
 ) -> Result<Response, Problem> {
@@ -55,7 +55,7 @@ pub(crate) async fn export(
 
 /// An export that is under way.
 struct Export {
-    search: Search,
+    search: SearchHandle,
     format: Format,
     parsed: Option<Parsed>,
     follower: Follower,
@@ -69,7 +69,7 @@ struct Export {
 }
 
 impl Export {
-    fn new(search: Search, format: Format, parsed: Option<Parsed>) -> Export {
+    fn new(search: SearchHandle, format: Format, parsed: Option<Parsed>) -> Export {
         Export {
             follower: search.follower(),
             news: search.news(),

@@ -1,0 +1,66 @@
+//! Default places for indexes and spools, below the user's cache directory.
+
+use anyhow::{Context, Result};
+use fnv::FnvHasher;
+use std::hash::Hasher;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// Spool directories that may be in use at once: one for each running process.
+const SPOOLS_MAX: usize = 64;
+
+/// The `trawl` directory below the user's cache directory.
+fn cache_dir() -> Result<PathBuf> {
+    Ok(user_dir("XDG_CACHE_HOME", ".cache")
+        .context(
+            "no cache directory: neither XDG_CACHE_HOME nor HOME is an absolute path; name the \
+             directories with --index and --spool",
+        )?
+        .join("trawl"))
+}
+
+/// A directory of the XDG specification: that of `variable`, or `fallback` below HOME. Relative paths
+/// are ignored, as the specification asks.
+pub(crate) fn user_dir(variable: &str, fallback: &str) -> Option<PathBuf> {
+    let absolute = |name| {
+        std::env::var_os(name)
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+    };
+    absolute(variable).or_else(|| Some(absolute("HOME")?.join(fallback)))
+}
+
+/// The default directory for an index of `sources`.
+pub(crate) fn index_dir<'a>(sources: impl IntoIterator<Item = &'a Path>) -> Result<PathBuf> {
+    let mut hasher = FnvHasher::default();
+    for source in sources {
+        hasher.write(source.as_os_str().as_bytes());
+        hasher.write(&[0]);
+    }
+    Ok(cache_dir()?.join(format!("index-{:016x}", hasher.finish())))
+}
+
+/// Calls `start` with the default spool directories of this kind, one after the other, until one is
+/// not in use by another process.
+pub(crate) fn with_free_spool<T>(
+    kind: &str,
+    start: impl Fn(&Path) -> Result<T, frontend::StartError>,
+) -> Result<T> {
+    let cache = cache_dir()?;
+    let mut last = None;
+    for number in 0..SPOOLS_MAX {
+        let spool = cache.join(format!("{kind}-{number}"));
+        create(&spool)?;
+        match start(&spool) {
+            Ok(started) => return Ok(started),
+            Err(error) => last = Some(error),
+        }
+    }
+    Err(last.expect("SPOOLS_MAX is not 0").into())
+}
+
+/// Creates a directory and its parents.
+pub(crate) fn create(directory: &Path) -> Result<()> {
+    std::fs::create_dir_all(directory)
+        .with_context(|| format!("cannot create the directory {}", directory.display()))
+}

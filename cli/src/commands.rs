@@ -1,0 +1,86 @@
+//! The subcommands, a module for each, and the command line that has them all.
+//!
+//! `status`, `packages`, `skipped` and `explain` print answers of the HTTP API and share
+//! [`api_printer`]; `serve`, `frontend` and `backend` listen and share [`listener`].
+
+mod api_printer;
+mod backend;
+mod completions;
+mod config;
+mod explain;
+mod frontend;
+mod frontend_flags;
+mod index;
+mod inspect;
+mod listener;
+mod packages;
+mod search;
+mod serve;
+mod skipped;
+mod status;
+
+use anyhow::Result;
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Search source code: every line, in archives of any size
+///
+/// Every match is found and counted. When something could not be searched, the answer says what, and
+/// the exit status is 3.
+#[derive(Parser)]
+#[command(name = "trawl", version, max_term_width = 100)]
+#[command(after_help = "Examples:
+  trawl serve                              search this directory in a browser
+  trawl serve --each /srv/sources          every directory in /srv/sources is a package
+  trawl index --each --out I /srv/sources  build an index, ...
+  trawl search --index I -F 'errno == EINTR'
+                                           ... and search it without a server
+  trawl search 'malloc free lang:c'        search with the server on this machine
+  trawl explain 'malloc lang:c'            show what that search costs
+  trawl completions bash                   print completions for a shell
+
+Exit status: 0 success, 1 nothing found, 2 error, 3 found, but something could not be searched.")]
+struct CommandLine {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Index(index::IndexArguments),
+    Serve(serve::ServeArguments),
+    Search(search::SearchArguments),
+    Backend(backend::BackendArguments),
+    Frontend(frontend::FrontendArguments),
+    Inspect(inspect::InspectArguments),
+    Explain(explain::ExplainArguments),
+    Status(status::StatusArguments),
+    Packages(packages::PackagesArguments),
+    Skipped(skipped::SkippedArguments),
+    Config(config::ConfigArguments),
+    Completions(completions::CompletionsArguments),
+    Man(completions::ManArguments),
+}
+
+/// Runs the command that this process was started with. Ends the process when the command line is
+/// wrong, as clap does.
+pub(crate) fn run() -> Result<ExitCode> {
+    let definition = crate::config::with_file_flag(CommandLine::command());
+    let matches = crate::config::matches(&definition)?;
+    let line = CommandLine::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    match &line.command {
+        Command::Index(arguments) => index::run(arguments),
+        Command::Serve(arguments) => serve::run(arguments),
+        Command::Search(arguments) => search::run(arguments),
+        Command::Backend(arguments) => backend::run(arguments),
+        Command::Frontend(arguments) => frontend::run(arguments),
+        Command::Inspect(arguments) => inspect::run(arguments),
+        Command::Explain(arguments) => explain::run(arguments),
+        Command::Status(arguments) => status::run(arguments),
+        Command::Packages(arguments) => packages::run(arguments),
+        Command::Skipped(arguments) => skipped::run(arguments),
+        Command::Config(arguments) => config::run(arguments, &definition),
+        Command::Completions(arguments) => completions::run(arguments, definition),
+        Command::Man(arguments) => completions::man(arguments, definition),
+    }
+}

@@ -1,0 +1,130 @@
+//! Requests of `trawl status`, `packages`, `skipped` and `explain`: each asks the HTTP API and prints
+//! the answer in words, or with `--json` as it came.
+
+use crate::client::{Client, Target};
+use crate::terminal::escaped;
+use anyhow::{Context, Result};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use std::io::{self, BufWriter, Read, StdoutLock, Write};
+
+/// Entries of a list in one response: the most that the API allows.
+const PER_RESPONSE: &[u8] = b"1000";
+
+/// Which API is asked, and how the answer is printed.
+#[derive(clap::Args, Debug)]
+pub(super) struct ApiFlags {
+    #[command(flatten)]
+    target: Target,
+    /// Print the answer of the API, in JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Asks the API, and prints to standard output.
+pub(super) struct ApiPrinter {
+    client: Box<dyn Client>,
+    json: bool,
+    out: BufWriter<StdoutLock<'static>>,
+}
+
+impl ApiPrinter {
+    pub(super) fn new(flags: &ApiFlags) -> Result<ApiPrinter> {
+        Ok(ApiPrinter {
+            client: flags.target.client()?,
+            json: flags.json,
+            out: BufWriter::new(io::stdout().lock()),
+        })
+    }
+
+    /// Returns an answer. With `--json` it is printed too.
+    pub(super) fn get<T: DeserializeOwned>(
+        &mut self,
+        path: &str,
+        parameters: &[(&str, &[u8])],
+    ) -> Result<T> {
+        let mut body = Vec::new();
+        self.client.get(path, parameters)?.read_to_end(&mut body)?;
+        if self.json {
+            self.out.write_all(&body)?;
+            self.out.write_all(b"\n")?;
+        }
+        serde_json::from_slice(&body)
+            .with_context(|| format!("{path}: unexpected answer; is this a Trawl server?"))
+    }
+
+    /// Requests all responses of a list, and calls `each` with each of them.
+    pub(super) fn get_all<T: ListResponse>(
+        &mut self,
+        path: &str,
+        parameters: &[(&str, &[u8])],
+        mut each: impl FnMut(&mut Self, T) -> Result<()>,
+    ) -> Result<()> {
+        let mut after = None;
+        loop {
+            let mut parameters = parameters.to_vec();
+            parameters.push(("count", PER_RESPONSE));
+            parameters.extend(
+                after
+                    .as_deref()
+                    .map(|after: &str| ("after", after.as_bytes())),
+            );
+            let response: T = self.get(path, &parameters)?;
+            let next = response.next();
+            each(self, response)?;
+            if next.is_none() {
+                return Ok(());
+            }
+            after = next;
+        }
+    }
+
+    /// Prints words, unless the answer is printed as JSON.
+    pub(super) fn print(
+        &mut self,
+        words: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<()> {
+        if !self.json {
+            words(&mut self.out)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn finish(mut self) -> Result<()> {
+        Ok(self.out.flush()?)
+    }
+}
+
+/// A response that has a part of a list.
+pub(super) trait ListResponse: DeserializeOwned {
+    /// The cursor of the next part, if there is one.
+    fn next(&self) -> Option<String>;
+}
+
+/// A backend that could not be asked.
+#[derive(Deserialize)]
+pub(super) struct Missing {
+    backend: String,
+    reason: String,
+}
+
+/// Prints which backends could not be asked. Returns whether all could.
+pub(super) fn report_missing(missing: &[Missing]) -> bool {
+    for Missing { backend, reason } in missing {
+        eprintln!(
+            "trawl: incomplete: {}: {}",
+            escaped(backend),
+            escaped(reason)
+        );
+    }
+    missing.is_empty()
+}
+
+/// A name on one line, from the text and the exact bytes of a field.
+pub(super) fn name(text: &str, exact: Option<&str>) -> String {
+    let bytes = exact.and_then(|exact| BASE64.decode(exact).ok());
+    let bytes = bytes.as_deref().unwrap_or(text.as_bytes());
+    escaped(bytes).replace('\n', "\\n")
+}

@@ -1,0 +1,141 @@
+//! `trawl config`: checks the configuration file, and shows where each setting comes from.
+
+use crate::config::{
+    ConfigFile, Setting, TABLES, Value, ValueKind, default_path, path, shown, unknown_variables,
+};
+use crate::{exit, units};
+use anyhow::{Context, Result};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Check the configuration file, or show all settings
+///
+/// The file is TOML with the tables [serve], [frontend] and [backend]. Its keys are the long flags of
+/// these commands. Precedence: flag, environment variable (TRAWL_SERVE_LISTEN for `listen` in
+/// [serve]), file, default.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  trawl config check trawl.toml
+  trawl config show                        every setting, and where its value comes from
+
+A file:
+  [serve]
+  listen = \"127.0.0.1:9000\"
+  source = [\"/srv/debian-sources\"]
+  each = true
+  spool-bytes = \"40G\"
+
+  [frontend]
+  backend = [\"10.0.0.1:28082\", \"10.0.0.2:28082\"]
+  spool = \"/var/lib/trawl/spool\"")]
+pub(crate) struct ConfigArguments {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(clap::Subcommand)]
+enum Action {
+    /// Check the file; print the place of every mistake
+    Check {
+        /// The file [default: the one that the servers would read]
+        #[arg(value_name = "FILE")]
+        file: Option<PathBuf>,
+    },
+    /// Show every setting, and whether it comes from TRAWL_*, the file or the default
+    Show {
+        /// The file [default: the one that the servers would read]
+        #[arg(long = "config", value_name = "FILE")]
+        file: Option<PathBuf>,
+    },
+}
+
+/// Checks or shows the settings of the command line `definition`.
+pub(super) fn run(arguments: &ConfigArguments, definition: &clap::Command) -> Result<ExitCode> {
+    match &arguments.action {
+        Action::Check { file } => check(file.clone(), definition),
+        Action::Show { file } => show(file.clone(), definition),
+    }
+}
+
+fn check(file: Option<PathBuf>, definition: &clap::Command) -> Result<ExitCode> {
+    let path = path(file)?.with_context(|| {
+        let default = default_path().map_or(String::new(), |path| format!(": {}", shown(&path)));
+        format!("no configuration file is named, and there is no default one{default}")
+    })?;
+    let file = ConfigFile::read(&path, definition)?;
+    let mut faults = file.faults();
+    let mut valid = 0;
+    for table in TABLES {
+        for setting in Setting::all(definition, table) {
+            let Some(value) = file.value(table, &setting) else {
+                continue;
+            };
+            match setting.check(definition, table, &value) {
+                Ok(()) => valid += 1,
+                Err(fault) => faults.push(fault.to_string()),
+            }
+        }
+    }
+    if faults.is_empty() {
+        println!("{}: {}", file.path(), units::plural(valid, "setting"));
+    }
+    Ok(report(&faults))
+}
+
+fn show(file: Option<PathBuf>, definition: &clap::Command) -> Result<ExitCode> {
+    let path = path(file)?;
+    let file = path
+        .map(|path| ConfigFile::read(&path, definition))
+        .transpose()?;
+    let mut faults = file.as_ref().map_or(Vec::new(), ConfigFile::faults);
+    for (index, table) in TABLES.into_iter().enumerate() {
+        let settings = Setting::all(definition, table);
+        faults.extend(unknown_variables(table, &settings));
+        println!("{}[{table}]", if index == 0 { "" } else { "\n" });
+        for setting in settings {
+            let in_file = || file.as_ref()?.value(table, &setting);
+            let value = setting.variable(table).or_else(in_file);
+            if let Some(value) = &value
+                && let Err(fault) = setting.check(definition, table, value)
+            {
+                faults.push(fault.to_string());
+            }
+            println!("{}", line(&setting, value.as_ref()));
+        }
+    }
+    Ok(report(&faults))
+}
+
+fn report(faults: &[String]) -> ExitCode {
+    faults.iter().for_each(|fault| eprintln!("trawl: {fault}"));
+    if faults.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        exit::error()
+    }
+}
+
+/// A setting as a line of TOML, with the origin of its value as a comment.
+fn line(setting: &Setting, value: Option<&Value>) -> String {
+    let (texts, origin) = match value {
+        Some(value) => (value.texts.clone(), value.origin.to_string()),
+        None if setting.kind() == ValueKind::Switch => {
+            (vec!["false".to_owned()], "default".to_owned())
+        }
+        None if setting.default().is_empty() => return format!("# {} is not set", setting.key),
+        None => (setting.default(), "default".to_owned()),
+    };
+    let quoted: Vec<String> = texts.iter().map(|text| quoted(text)).collect();
+    let value = match setting.kind() {
+        ValueKind::Switch => texts.concat(),
+        ValueKind::One => quoted.concat(),
+        ValueKind::List => format!("[{}]", quoted.join(", ")),
+    };
+    format!("{:42}  # {origin}", format!("{} = {value}", setting.key))
+}
+
+/// A string in TOML.
+fn quoted(text: &str) -> String {
+    let escaped = text.escape_default().to_string();
+    format!("\"{}\"", escaped.replace("\\'", "'"))
+}

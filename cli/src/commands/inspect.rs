@@ -1,0 +1,182 @@
+//! `trawl inspect`: what an index contains, and what it knows of a trigram, a document or a pattern.
+//!
+//! It reads only the index: nothing here verifies a candidate or reads a source file.
+
+mod document;
+mod limited;
+mod plan;
+mod trigram;
+
+use crate::terminal::escaped;
+use crate::units;
+use anyhow::Result;
+use index::directory::Index;
+use index::format::Section;
+use index::shard::Shard;
+use schema::message::{Pattern, Syntax};
+use std::ffi::OsString;
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Show what an index contains
+///
+/// Exit status: 0 success, 1 no shard has the trigram or the document, 2 error.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  trawl inspect I                         shards, sections and their sizes
+  trawl inspect I --skipped               files that were left out, and why
+  trawl inspect I --packages              packages, best first
+  trawl inspect I --verify                check every checksum
+  trawl inspect I --document sed_4.9/sed/sed.c
+  trawl inspect I --trigram 'an;'         the blocks that contain these three bytes
+  trawl inspect I --trigram '\\xef\\xbb\\xbf'
+  trawl inspect I --plan 'errno == EINTR' the trigrams that a search looks up, rarest first
+  trawl inspect I --mode regexp --plan 'fopen\\(.*\"r\"'")]
+pub(crate) struct InspectArguments {
+    /// The index directory
+    #[arg(value_name = "DIR")]
+    index: PathBuf,
+    #[command(flatten)]
+    subject: Subject,
+    /// How to read PATTERN
+    #[arg(long, value_enum, default_value_t = PatternMode::Literal, requires = "plan")]
+    mode: PatternMode,
+    /// Plan a search that ignores case
+    #[arg(short, long, requires = "plan")]
+    ignore_case: bool,
+    /// Rows of a long list to show
+    #[arg(long, value_name = "N", default_value_t = 20, conflicts_with_all = WITHOUT_LIMIT)]
+    limit: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum PatternMode {
+    /// Every character stands for itself
+    Literal,
+    /// A regular expression
+    Regexp,
+}
+
+/// What is shown. The default is shards and sections.
+#[derive(clap::Args)]
+#[group(multiple = false)]
+struct Subject {
+    /// List the files that were left out: PACKAGE/PATH, a tab, the reason
+    #[arg(long)]
+    skipped: bool,
+    /// List the packages: number of documents, a tab, the name
+    #[arg(long)]
+    packages: bool,
+    /// Verify the checksums of all shards
+    #[arg(long)]
+    verify: bool,
+    /// Show what the index knows of a document
+    #[arg(long, value_name = "PACKAGE/PATH")]
+    document: Option<OsString>,
+    /// Show the blocks that contain a trigram: three bytes, which may be written as \xNN
+    #[arg(long, value_name = "BYTES")]
+    trigram: Option<OsString>,
+    /// Show which trigrams a search for PATTERN looks up, and how many candidates they leave
+    #[arg(long, value_name = "PATTERN")]
+    plan: Option<String>,
+}
+
+/// Flags whose output is never long, or always shown in full.
+const WITHOUT_LIMIT: [&str; 4] = ["skipped", "packages", "verify", "document"];
+
+pub(super) fn run(arguments: &InspectArguments) -> Result<ExitCode> {
+    let index = Index::open(&arguments.index)?;
+    let mut out = BufWriter::new(io::stdout().lock());
+    let code = show(&index, arguments, &mut out)?;
+    index.shards.iter().try_for_each(|shard| shard.intact())?;
+    out.flush()?;
+    Ok(code)
+}
+
+fn show(index: &Index, arguments: &InspectArguments, out: &mut impl Write) -> Result<ExitCode> {
+    let (subject, limit) = (&arguments.subject, arguments.limit);
+    if let Some(name) = &subject.document {
+        return document::show(index, name, out);
+    }
+    if let Some(bytes) = &subject.trigram {
+        return trigram::show(index, bytes, limit, out);
+    }
+    if let Some(text) = &subject.plan {
+        let syntax = match arguments.mode {
+            PatternMode::Literal => Syntax::Literal,
+            PatternMode::Regexp => Syntax::Regexp,
+        };
+        let pattern = Pattern {
+            text: text.clone(),
+            syntax,
+            ignore_case: arguments.ignore_case,
+            ..Pattern::default()
+        };
+        return plan::show(index, pattern, limit, out);
+    }
+    for shard in &index.shards {
+        if subject.skipped {
+            list_skipped(shard, out)?;
+        } else if subject.packages {
+            list_packages(shard, out)?;
+        } else {
+            summarize(shard, out)?;
+        }
+        if subject.verify {
+            shard.verify()?;
+            writeln!(out, "  all checksums are correct")?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn list_skipped(shard: &Shard, out: &mut impl Write) -> Result<()> {
+    for file in shard.skipped()? {
+        let package = escaped(shard.package(file.package)?.directory).into_owned();
+        let (path, reason) = (escaped(&file.path), escaped(&file.reason));
+        writeln!(out, "{package}/{path}\t{reason}")?;
+    }
+    Ok(())
+}
+
+fn list_packages(shard: &Shard, out: &mut impl Write) -> Result<()> {
+    for package in shard.live_packages() {
+        let package = shard.package(package)?;
+        let documents = package.documents.end - package.documents.start;
+        writeln!(out, "{documents}\t{}", escaped(package.directory))?;
+    }
+    Ok(())
+}
+
+fn summarize(shard: &Shard, out: &mut impl Write) -> Result<()> {
+    let (live, text) = (shard.live_counts(), shard.text_bytes().max(1) as f64);
+    writeln!(out, "{}", shard.path().display())?;
+    writeln!(
+        out,
+        "  {}, {}, {}, {} of text, {}",
+        units::plural(live.packages.into(), "package"),
+        units::plural(live.documents.into(), "document"),
+        units::plural(live.blocks.into(), "block"),
+        units::size(live.text_bytes),
+        units::plural(shard.trigram_count(), "trigram"),
+    )?;
+    let dead = shard.dead().len() as u64;
+    if dead > 0 {
+        let dead_text = units::size(shard.text_bytes().saturating_sub(live.text_bytes));
+        let dead = units::plural(dead, "package");
+        writeln!(
+            out,
+            "  not counted: {dead} replaced or removed, {dead_text} of text"
+        )?;
+    }
+    let sections = Section::ALL.into_iter().map(|section| {
+        let name = format!("{section:?}").to_lowercase();
+        (name, shard.section_bytes(section))
+    });
+    for (name, bytes) in sections.chain([("file".to_owned(), shard.file_bytes())]) {
+        let (size, share) = (units::size(bytes), bytes as f64 / text);
+        writeln!(out, "  {name:<12}{size:>12}{share:>8.4} x text")?;
+    }
+    Ok(())
+}

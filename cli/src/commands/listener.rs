@@ -1,0 +1,70 @@
+//! What the commands that listen have in common: the log, metrics, addresses, and how they end.
+
+use anyhow::{Context, Result};
+use axum::Router;
+use axum::serve::ListenerExt;
+use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
+use std::io;
+use std::process::ExitCode;
+use tokio::net::TcpListener;
+
+/// Upper bounds of the histograms' buckets, in seconds: from a cached page to the worst query over a
+/// whole distribution.
+const SECONDS_BUCKETS: [f64; 14] = [
+    0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 2.5, 10.0, 60.0, 300.0,
+];
+
+/// Writes the log to standard error, and runs a server to its end. `TRAWL_LOG` sets the level of the
+/// log (`warn`, `debug`, ...).
+pub(super) fn run(server: impl Future<Output = Result<ExitCode>>) -> Result<ExitCode> {
+    let filter = tracing_subscriber::EnvFilter::try_from_env("TRAWL_LOG")
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(io::stderr)
+        .init();
+    tokio::runtime::Runtime::new()?.block_on(server)
+}
+
+/// Binds the address that `flag` sets.
+pub(super) async fn bind(address: &str, flag: &str) -> Result<TcpListener> {
+    TcpListener::bind(address).await.with_context(|| {
+        format!("cannot listen on {address}; set another address with {flag} ADDR")
+    })
+}
+
+/// Starts to record the metrics of this process.
+pub(super) fn record_metrics() -> Result<PrometheusHandle> {
+    Ok(PrometheusBuilder::new()
+        .set_buckets(&SECONDS_BUCKETS)?
+        .install_recorder()?)
+}
+
+/// Prints the URL, and answers HTTP requests until a signal ends the process.
+pub(super) async fn serve(listener: TcpListener, app: Router) -> Result<ExitCode> {
+    println!("http://{}/", listener.local_addr()?);
+    let listener = listener.tap_io(|stream| {
+        // Responses are slower without it, and still right.
+        let _ = stream.set_nodelay(true);
+    });
+    tokio::select! {
+        result = axum::serve(listener, app) => result?,
+        () = shutdown_signal() => {}
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Waits for the signal of a terminal (INT) or of a service manager (TERM).
+pub(super) async fn shutdown_signal() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let interrupt = signal(SignalKind::interrupt());
+    let terminate = signal(SignalKind::terminate());
+    match (interrupt, terminate) {
+        (Ok(mut interrupt), Ok(mut terminate)) => tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        },
+        // Without handlers the signals end the process, which is their default.
+        _ => std::future::pending().await,
+    }
+}

@@ -1,0 +1,115 @@
+//! `trawl search`: asks a server, or searches an index directory, and prints the matches.
+//!
+//! Both ways give the same matches in the same order. [`in_process`] and [`server`] find them;
+//! [`crate::print`] prints them.
+
+mod in_process;
+mod progress;
+mod server;
+
+use crate::client::Target;
+use crate::print::{OutputKind, PrintFlags, PrintOptions, Printer, SearchSummary};
+use crate::query::{QueryFlags, TypedQuery, report_notices};
+use anyhow::{Result, bail};
+use backend::pattern;
+use frontend::BadQuery;
+use schema::message::Expr;
+use std::process::ExitCode;
+
+/// Search, and print package/path:line:text, best matches first
+///
+/// QUERY is words that a file must all contain, and filters: `fopen path:^src/ -lang:c`. With -F it is
+/// literal text, with -e a regular expression. A match is a line that matches.
+///
+/// Exit status: 0 found, 1 nothing found, 2 error, 3 something could not be searched.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  trawl search TCP_NODELAY
+  trawl search 'malloc free lang:c -path:test'     files of C with both words, without tests
+  trawl search --index I -e 'fopen\\(.*\"r\"'         a regular expression, without a server
+  trawl search -F 'errno == EINTR' -C 2            literal text, with two lines of context
+  trawl search -l type:path '\\.h$'                 names of files
+  trawl search -c --sort path printf               the number of lines in each file
+  trawl search --json printf                       for programs that read `rg --json`
+  trawl search --package =i3-wm --path '^src/' --path -test --lang c malloc
+                                                   files of C below src of the package i3-wm,
+                                                   without paths that contain `test`
+  trawl search -F -- --pipe                        a query that begins with a dash")]
+pub(crate) struct SearchArguments {
+    #[command(flatten)]
+    target: Target,
+    #[command(flatten)]
+    query: QueryFlags,
+    #[command(flatten)]
+    print: PrintFlags,
+    /// Print on standard error how the search used the index
+    #[arg(long, help_heading = "Output")]
+    explain: bool,
+}
+
+pub(super) fn run(arguments: &SearchArguments) -> Result<ExitCode> {
+    let Target { index, .. } = &arguments.target;
+    let server = arguments.target.server();
+    let pages = index.is_none().then_some(&server[..]);
+    let options = PrintOptions::new(&arguments.print, pages);
+    let prepared = TypedQuery::new(&arguments.query).and_then(|query| {
+        let query = query.context(options.before.max(options.after));
+        let multi_line = is_multi_line(query.parse()?.query.expr(), false);
+        let options = options.multi_line(multi_line);
+        let (want, limit) = want(options.kind, arguments.print.limit);
+        let query = query.wanting(want, limit);
+        let parsed = query.parse()?;
+        Ok((query, parsed, options))
+    });
+    let (query, parsed, options) = match prepared {
+        Ok(prepared) => prepared,
+        Err(rejected) => return Ok(rejected.report()),
+    };
+    let limit = parsed.query.limit();
+    if arguments.print.stream && limit > 0 {
+        bail!(
+            "--stream cannot be used with count:N: the best N matches are known only at the end; \
+             leave one of them out"
+        );
+    }
+    report_notices(&parsed.notices);
+    let mut printer = Printer::new(options.limited(limit));
+    let searched = match index {
+        Some(index) => in_process::search(index, &parsed, &mut printer),
+        None => server::search(&server, &query, &parsed.query, &mut printer),
+    };
+    let summary: SearchSummary = match searched {
+        Ok(summary) => summary,
+        Err(error) => {
+            let bad = error.downcast::<BadQuery>()?;
+            return Ok(query.rejected(bad).report());
+        }
+    };
+    printer.finish(&summary)?;
+    Ok(summary.report(arguments.explain))
+}
+
+/// Whether a match can have several lines.
+fn is_multi_line(expr: &Expr, negated: bool) -> bool {
+    match expr {
+        Expr::Pattern(it) => !negated && !it.in_path && pattern::is_multiline(it),
+        Expr::All(parts) | Expr::Any(parts) => {
+            parts.iter().any(|part| is_multi_line(part, negated))
+        }
+        Expr::Not(inner) => is_multi_line(inner, !negated),
+        Expr::Line(_) | Expr::Filter(_) => false,
+    }
+}
+
+/// The parameters `want` and `limit` with which backends send no more than is printed.
+fn want(kind: OutputKind, limit: Option<u64>) -> (Option<&'static str>, Option<u64>) {
+    match kind {
+        OutputKind::Nothing => (Some("documents"), Some(1)),
+        OutputKind::Files => (Some("documents"), limit),
+        OutputKind::Total => (Some("count"), None),
+        OutputKind::CountedTotal => (None, None),
+        OutputKind::Lines | OutputKind::Json | OutputKind::LineCounts | OutputKind::MatchCounts => {
+            (None, limit)
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Searches an index directory with a frontend in this process.
+
+use super::progress::SearchProgress;
+use crate::in_process;
+use crate::print::{IndexUsage, LineFetcher, Printer, SearchSummary};
+use anyhow::{Context, Result, bail};
+use frontend::{Answer, Coordinator, Document, Followed, Parsed, SearchError, SearchHandle};
+use schema::message::FileRange;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+pub(super) fn search(
+    index: &Path,
+    parsed: &Parsed,
+    printer: &mut Printer,
+) -> Result<SearchSummary> {
+    let runtime = in_process::runtime()?;
+    let summary = runtime.block_on(async {
+        let frontend = in_process::frontend(index)?;
+        search_with(&frontend, parsed, printer).await
+    });
+    runtime.shutdown_background();
+    summary
+}
+
+async fn search_with(
+    frontend: &Arc<Coordinator>,
+    parsed: &Parsed,
+    printer: &mut Printer,
+) -> Result<SearchSummary> {
+    let search = frontend
+        .search_within(parsed.query.clone(), None, parsed.timeout)
+        .await?;
+    let streams = printer.options().streams();
+    let progress = (!streams).then(|| SearchProgress::start(&search));
+    // Printing blocks this thread of the runtime, which has nothing else to do.
+    if streams {
+        tokio::task::block_in_place(|| stream(frontend, &search, printer))?;
+    }
+    let answer = search.finished().await.map_err(|error| match error {
+        SearchError::BadQuery(bad) => anyhow::Error::new(parsed.locate(bad)),
+        other => other.into(),
+    })?;
+    if let Some(progress) = progress {
+        progress.end().await;
+    }
+    if !streams {
+        tokio::task::block_in_place(|| {
+            if printer.options().is_plain() {
+                print_plain(frontend, &answer, printer)
+            } else {
+                print(frontend, &answer, 0..answer.len(), printer)
+            }
+        })?;
+    }
+    Ok(summary(&answer))
+}
+
+/// Prints matches as they are found.
+fn stream(frontend: &Arc<Coordinator>, search: &SearchHandle, printer: &mut Printer) -> Result<()> {
+    let fetcher = LineFetcher::new(search.query(), printer.options());
+    let read = |document: &Document, offset, count| read(frontend, document, offset, count);
+    search.follow(|followed| {
+        let Followed::Matches(matches) = followed else {
+            return printer.flush();
+        };
+        for found in matches {
+            printer.add(fetcher.complete(found, &read)?)?;
+        }
+        printer.end_document()
+    })
+}
+
+fn summary(answer: &Answer) -> SearchSummary {
+    let explain = answer.explain();
+    let missing = answer.missing().iter();
+    SearchSummary {
+        found: answer.found(),
+        documents: explain.shard_documents,
+        missing: missing
+            .map(|missing| (missing.backend.clone(), missing.reason.clone()))
+            .collect(),
+        skipped: answer.skipped().count,
+        index_usage: IndexUsage {
+            plan: explain.plan.clone(),
+            blocks: explain.blocks,
+            candidates: explain.candidates,
+            matched_blocks: explain.matched_blocks,
+            verified_bytes: explain.verified_bytes,
+        },
+    }
+}
+
+/// Prints the text of the answer, which has all matches except those that were sent only in part.
+fn print_plain(frontend: &Arc<Coordinator>, answer: &Answer, printer: &mut Printer) -> Result<()> {
+    answer.for_each_text(|texts| {
+        texts.iter().try_for_each(|text| {
+            if text.whole {
+                Ok(printer.print_bytes(text.bytes)?)
+            } else {
+                print(frontend, answer, text.index..text.index + 1, printer)
+            }
+        })
+    })
+}
+
+/// Prints a range of the matches.
+fn print(
+    frontend: &Arc<Coordinator>,
+    answer: &Answer,
+    range: Range<usize>,
+    printer: &mut Printer,
+) -> Result<()> {
+    let fetcher = LineFetcher::new(answer.query(), printer.options());
+    let read = |document: &Document, offset, count| read(frontend, document, offset, count);
+    let chunk_len = answer.chunk_len();
+    for start in range.clone().step_by(chunk_len) {
+        for found in answer.matches(start..range.end.min(start + chunk_len))? {
+            printer.add(fetcher.complete(found, &read)?)?;
+        }
+    }
+    Ok(())
+}
+
+fn read(
+    frontend: &Arc<Coordinator>,
+    document: &Document,
+    offset: u64,
+    count: u64,
+) -> Result<Vec<u8>> {
+    let range = FileRange::Bytes { offset, count };
+    let reply = frontend.file(&document.package, &document.path, range);
+    let reply = tokio::runtime::Handle::current().block_on(reply)?;
+    let path = || String::from_utf8_lossy(&document.path);
+    let reply =
+        reply.with_context(|| format!("{}: removed from the index; search again", path()))?;
+    if reply.hash != document.hash {
+        bail!(
+            "{}: the index changed during the search; search again",
+            path()
+        );
+    }
+    Ok(reply.text)
+}

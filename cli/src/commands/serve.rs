@@ -1,0 +1,135 @@
+//! `trawl serve`: indexes directories, and runs a backend and a frontend over them in one process.
+
+use super::frontend_flags::FrontendFlags;
+use super::index::{self as index_command, BuildFlags};
+use super::listener;
+use crate::{cache_dir, in_process, units};
+use anyhow::{Result, bail};
+use frontend::Coordinator;
+use index::corpus::{self, Source};
+use index::indexing::{self, Changes};
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Index directories if needed, and serve a search page for them
+///
+/// Without SOURCE and --index it searches the current directory, and in a Rust project the sources of
+/// the crates that cargo has downloaded. The index is kept in the user's cache directory; only
+/// packages that have changed are indexed again. Prints the URL.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  trawl serve                              this directory
+  trawl serve ~/src/linux ~/src/git
+  trawl serve --each /srv/debian-sources --listen 127.0.0.1:9000
+  trawl serve --index I                    an existing index, without updating it")]
+pub(crate) struct ServeArguments {
+    /// The index directory; with SOURCE it is updated first
+    #[arg(long, value_name = "DIR")]
+    index: Option<PathBuf>,
+    /// Listen on this address; with port 0 on any free port
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080")]
+    listen: String,
+    /// The directory for results [default: in the user's cache directory]
+    #[arg(long, value_name = "DIR")]
+    spool: Option<PathBuf>,
+    /// Memory for all running queries; what exceeds it goes to the spool
+    #[arg(long, value_name = "SIZE", value_parser = units::parse_size, default_value = "256M")]
+    search_memory: u64,
+    #[command(flatten)]
+    flags: FrontendFlags,
+    #[command(flatten)]
+    build: BuildFlags,
+    /// Directories of source code
+    #[arg(value_name = "SOURCE")]
+    sources: Vec<PathBuf>,
+}
+
+pub(super) fn run(arguments: &ServeArguments) -> Result<ExitCode> {
+    listener::run(serve(arguments))
+}
+
+async fn serve(arguments: &ServeArguments) -> Result<ExitCode> {
+    // Keys and address come first, so that a mistake there does not cost the time of an index.
+    let options = arguments.flags.web_options()?;
+    let listener = listener::bind(&arguments.listen, "--listen").await?;
+    let metrics = listener::record_metrics()?;
+    let backend = in_process::backend(&updated_index(arguments)?)?;
+    let start = |spool: &Path| {
+        let config = arguments.flags.config(spool, arguments.search_memory);
+        Coordinator::start(config, vec![backend.clone()])
+    };
+    let frontend = match &arguments.spool {
+        Some(spool) => {
+            cache_dir::create(spool)?;
+            start(spool)?
+        }
+        None => cache_dir::with_free_spool("spool", start)?,
+    };
+    listener::serve(listener, web::app(frontend, options, metrics)).await
+}
+
+/// Updates the index if necessary, and returns its directory.
+fn updated_index(arguments: &ServeArguments) -> Result<PathBuf> {
+    let sources = match (&arguments.index, &arguments.sources[..]) {
+        (Some(index), []) if arguments.build.is_given() => bail!(
+            "flags for building an index need a SOURCE; name one, or leave the flags out to serve {} \
+             as it is",
+            index.display()
+        ),
+        (Some(index), []) => return Ok(index.clone()),
+        (None, []) => default_sources()?,
+        (_, sources) => corpus::sources(sources, arguments.build.each)?,
+    };
+    let directory = match &arguments.index {
+        Some(index) => index.clone(),
+        None => cache_dir::index_dir(sources.iter().map(|source| &*source.directory))?,
+    };
+    let changes = Changes {
+        // An index in the cache belongs to `serve` alone.
+        prune: arguments.index.is_none(),
+        ..Changes::default()
+    };
+    let options = arguments.build.options()?;
+    // This check needs no lock; another `serve` of the same directories may hold it.
+    if indexing::is_current(sources.clone(), &changes, &directory, &options) {
+        eprintln!("the index in {} is up to date", directory.display());
+    } else {
+        index_command::update(sources, &changes, &directory, &options)?;
+    }
+    Ok(directory)
+}
+
+/// The current directory, and in a Rust project the crates that cargo has downloaded.
+fn default_sources() -> Result<Vec<Source>> {
+    let mut sources = corpus::sources(&[PathBuf::from(".")], false)?;
+    if !Path::new("Cargo.toml").exists() {
+        return Ok(sources);
+    }
+    let mut names: HashSet<Vec<u8>> = sources.iter().map(|source| source.name.clone()).collect();
+    for registry in registries() {
+        let crates = corpus::sources(&[registry], true).unwrap_or_default();
+        // A crate may have been downloaded from two registries.
+        let new = crates
+            .into_iter()
+            .filter(|source| names.insert(source.name.clone()));
+        sources.extend(new);
+    }
+    Ok(sources)
+}
+
+/// The directories in which cargo unpacks crates: one for each registry.
+fn registries() -> Vec<PathBuf> {
+    let home = std::env::var_os("CARGO_HOME")
+        .map(PathBuf::from)
+        .or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cargo")));
+    let Some(Ok(entries)) = home.map(|home| std::fs::read_dir(home.join("registry/src"))) else {
+        return Vec::new();
+    };
+    let mut registries: Vec<PathBuf> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.is_dir())
+        .collect();
+    registries.sort();
+    registries
+}

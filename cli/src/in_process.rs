@@ -1,0 +1,37 @@
+//! A frontend and a backend in this process, for commands that need no server.
+
+mod backend;
+
+pub(crate) use backend::backend;
+
+use crate::cache_dir;
+use anyhow::Result;
+use frontend::{Config, Coordinator};
+use std::path::Path;
+use std::sync::Arc;
+use tokio::runtime::Runtime;
+
+/// Memory for matches before they spill to disk. A command runs one search.
+const MEMORY_BYTES: u64 = 64 << 20;
+
+/// Starts a frontend over the index in `directory`, whose spool is not kept. Needs a tokio runtime.
+pub(crate) fn frontend(directory: &Path) -> Result<Arc<Coordinator>> {
+    let backend = backend(directory)?;
+    cache_dir::with_free_spool("search", |spool| {
+        let config = Config {
+            durable: false,
+            run_memory_bytes: MEMORY_BYTES,
+            query_memory_bytes: MEMORY_BYTES,
+            ..Config::new(spool)
+        };
+        Coordinator::start(config, vec![backend.clone()])
+    })
+}
+
+/// A runtime that only forwards frames: searching has threads of its own.
+pub(crate) fn runtime() -> Result<Runtime> {
+    Ok(tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()?)
+}

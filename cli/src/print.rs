@@ -1,0 +1,24 @@
+//! Prints matches as ripgrep does: lines, file names, counts or JSON.
+//!
+//! A [`Printer`] gets matches in the order in which they are found, and decides by its
+//! [`PrintOptions`] which are printed, in which order and when. Before that, [`LineFetcher`] validates
+//! a match and completes lines of which only a part was sent.
+
+mod counts;
+mod fetch_lines;
+mod flags;
+mod group_buffer;
+mod json;
+mod lines;
+mod links;
+mod print_options;
+mod printer;
+mod rows;
+mod summary;
+mod validate;
+
+pub(crate) use fetch_lines::LineFetcher;
+pub(crate) use flags::PrintFlags;
+pub(crate) use print_options::{OutputKind, PrintOptions};
+pub(crate) use printer::Printer;
+pub(crate) use summary::{IndexUsage, SearchSummary, plan_in_words};

@@ -1,0 +1,104 @@
+//! Counts of lines and matches, in total and for each file.
+
+use super::group_buffer::path_key;
+use super::rows::first_of;
+use frontend::{Document, Match};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// What was printed or counted.
+#[derive(Clone, Debug)]
+pub(super) struct Totals {
+    pub(super) files: u64,
+    pub(super) lines: u64,
+    pub(super) matches: u64,
+    started: Instant,
+}
+
+impl Totals {
+    pub(super) fn new() -> Totals {
+        Totals {
+            files: 0,
+            lines: 0,
+            matches: 0,
+            started: Instant::now(),
+        }
+    }
+
+    pub(super) fn add(&mut self, found: &Match) {
+        self.lines += u64::from(found.lines.max(1));
+        self.matches += found.ranges.len() as u64;
+    }
+
+    /// Time since the start.
+    pub(super) fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+}
+
+/// Lines and matches of each file, in the order of first matches. Memory for each file is its name and
+/// 24 bytes.
+#[derive(Default)]
+pub(super) struct FileCounts {
+    files: Vec<FileCount>,
+    numbers: HashMap<Arc<Document>, usize>,
+}
+
+pub(super) struct FileCount {
+    pub(super) document: Arc<Document>,
+    pub(super) lines: u64,
+    pub(super) matches: u64,
+}
+
+impl FileCount {
+    fn add(&mut self, found: &Match) {
+        self.lines += u64::from(found.lines.max(1));
+        self.matches += found.ranges.len().max(1) as u64;
+    }
+}
+
+impl FileCounts {
+    /// Counts the lines of a match, unless its file has `lines_max` already. Returns whether it is the
+    /// first of its file.
+    pub(super) fn add_lines(&mut self, found: &Match, lines_max: u64) -> bool {
+        let (file, is_first) = self.file(found);
+        if file.lines < lines_max {
+            file.add(found);
+        }
+        is_first
+    }
+
+    /// Counts the matches in a span, up to `matches_max` in its file. Returns whether it is the first
+    /// of its file.
+    pub(super) fn add_matches(&mut self, found: &Match, matches_max: u64) -> bool {
+        let (file, is_first) = self.file(found);
+        if let Some(found) = first_of(found, matches_max - file.matches) {
+            file.add(&found);
+        }
+        is_first
+    }
+
+    fn file(&mut self, found: &Match) -> (&mut FileCount, bool) {
+        let next = self.files.len();
+        let document = &found.document;
+        let number = *self.numbers.entry(Arc::clone(document)).or_insert(next);
+        if number == next {
+            self.files.push(FileCount {
+                document: Arc::clone(document),
+                lines: 0,
+                matches: 0,
+            });
+        }
+        (&mut self.files[number], number == next)
+    }
+
+    /// Returns the files, by path or in the order of first matches.
+    pub(super) fn into_files(mut self, by_path: bool) -> Vec<FileCount> {
+        if by_path {
+            self.files
+                .sort_by(|a, b| path_key(&a.document).cmp(path_key(&b.document)));
+        }
+        self.files
+    }
+}

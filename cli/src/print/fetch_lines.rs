@@ -1,0 +1,200 @@
+//! Completes matches: fetches lines of which only a part was sent, and finds all ranges of lines that have
+//! more than a backend sends.
+
+use super::print_options::PrintOptions;
+use super::validate::validate;
+use crate::terminal::escaped;
+use anyhow::{Result, anyhow, bail};
+use backend::scan::RANGES_MAX;
+use frontend::Query;
+use frontend::{ContextLine, Document, Match};
+use grep_matcher::Matcher;
+use grep_regex::RegexMatcher;
+use schema::message::Pattern;
+use std::cell::OnceCell;
+use std::ops::Range;
+
+/// Bytes after a span that a pattern may look at: the line end, and the characters that `\b` or `$`
+/// examine.
+const LOOKAHEAD_BYTES: u64 = 16;
+
+/// Reads a part of a document: its offset and number of bytes. May return fewer bytes.
+pub(crate) type ReadFile<'a> = &'a dyn Fn(&Document, u64, u64) -> Result<Vec<u8>>;
+
+/// Completes the matches of one query.
+pub(crate) struct LineFetcher<'a> {
+    patterns: Vec<&'a Pattern>,
+    matchers: OnceCell<Vec<PatternMatcher>>,
+    wants_text: bool,
+    wants_all_ranges: bool,
+}
+
+impl<'a> LineFetcher<'a> {
+    pub(crate) fn new(query: &'a Query, options: &PrintOptions) -> LineFetcher<'a> {
+        let patterns = query.expr().patterns().into_iter();
+        LineFetcher {
+            patterns: patterns.filter(|pattern| !pattern.in_path).collect(),
+            matchers: OnceCell::new(),
+            wants_text: options.wants_text(),
+            wants_all_ranges: options.wants_all_ranges(),
+        }
+    }
+
+    /// Returns the match with the complete line, context and ranges, if the output needs them. Rejects
+    /// invalid matches.
+    pub(crate) fn complete(&self, mut found: Match, read: ReadFile<'_>) -> Result<Match> {
+        validate(&found)?;
+        let is_cut = found.window.is_some();
+        let has_more = is_cut || found.ranges.len() >= RANGES_MAX;
+        let wants_ranges = self.wants_all_ranges && has_more && found.line > 0;
+        if self.wants_text {
+            fetch_context(&mut found, read)?;
+        }
+        if let Some(window) = found.window.filter(|_| self.wants_text || wants_ranges) {
+            found.text = fetch(&found.document, found.offset, window.line_bytes, read)?;
+            let start = window.start as usize;
+            let shift = |range: &mut Range<usize>| *range = range.start + start..range.end + start;
+            found.ranges.iter_mut().for_each(shift);
+            found.window = None;
+        }
+        if wants_ranges {
+            found.ranges = self.ranges(&found, read)?;
+        }
+        Ok(found)
+    }
+
+    /// Finds the ranges in a line or span: the union over all patterns, without ranges inside of others.
+    fn ranges(&self, found: &Match, read: ReadFile<'_>) -> Result<Vec<Range<usize>>> {
+        let matchers = self.matchers()?;
+        let mut ranges = Vec::new();
+        for matcher in matchers.iter().filter(|matcher| !matcher.multi_line) {
+            matcher.find(&found.text, 0, found.text.len(), &mut ranges);
+        }
+        if matchers.iter().any(|matcher| matcher.multi_line) {
+            let (text, start) = with_surroundings(found, read)?;
+            for matcher in matchers.iter().filter(|matcher| matcher.multi_line) {
+                matcher.find(&text, start, found.text.len(), &mut ranges);
+            }
+        }
+        ranges.sort_unstable_by_key(|range| (range.start, usize::MAX - range.end));
+        let mut end = 0;
+        ranges.retain(|range| {
+            let is_next = range.start >= end;
+            end = end.max(range.end);
+            is_next
+        });
+        // Several patterns can give fewer ranges than the backend has sent. Keep those then.
+        if ranges.len() < found.ranges.len() {
+            ranges.clone_from(&found.ranges);
+        }
+        Ok(ranges)
+    }
+
+    /// The patterns, compiled as a backend compiles them. Few outputs need them, so this is lazy.
+    fn matchers(&self) -> Result<&[PatternMatcher]> {
+        if let Some(matchers) = self.matchers.get() {
+            return Ok(matchers);
+        }
+        let patterns = self.patterns.iter();
+        let matchers = patterns.map(|pattern| PatternMatcher::new(pattern, self.patterns.len()));
+        let matchers = matchers.collect::<Result<_>>()?;
+        Ok(self.matchers.get_or_init(|| matchers))
+    }
+}
+
+/// Finds a pattern in a text.
+struct PatternMatcher {
+    regex: RegexMatcher,
+    multi_line: bool,
+}
+
+impl PatternMatcher {
+    fn new(pattern: &Pattern, patterns: usize) -> Result<PatternMatcher> {
+        let regex = backend::pattern::compile(pattern, patterns)
+            .map_err(|bad| anyhow!("{}: {}", pattern.text, bad.reason))?;
+        Ok(PatternMatcher {
+            regex,
+            multi_line: backend::pattern::is_multiline(pattern),
+        })
+    }
+
+    /// Appends the ranges in `length` bytes of `text` from `start`, relative to `start`.
+    fn find(&self, text: &[u8], start: usize, length: usize, out: &mut Vec<Range<usize>>) {
+        let within = |at: usize| (at - start).min(length);
+        let found = self.regex.find_iter_at(text, start, |found| {
+            // The end of the last line belongs to the span, the text after it does not.
+            let end = text.len().min(start + length + 1);
+            let is_within = !self.multi_line || found.start() < end;
+            if is_within {
+                out.push(within(found.start())..within(found.end()));
+            }
+            is_within
+        });
+        found.expect("matching a text in memory cannot fail");
+    }
+}
+
+/// Returns a span with the bytes before and after it, and where it starts. So `\A` and `\z` match only at
+/// the ends of the document, and the end of the last line is there.
+fn with_surroundings(found: &Match, read: ReadFile<'_>) -> Result<(Vec<u8>, usize)> {
+    // Before a line is a line end, unless it is the first.
+    let mut text = vec![b'\n'; usize::from(found.offset > 0)];
+    let start = text.len();
+    text.extend_from_slice(&found.text);
+    let end = found.offset + found.text.len() as u64;
+    text.extend(read(&found.document, end, LOOKAHEAD_BYTES)?);
+    Ok((text, start))
+}
+
+/// Fetches context lines of which only the length was sent.
+fn fetch_context(found: &mut Match, read: ReadFile<'_>) -> Result<()> {
+    let bytes = |line: &ContextLine| {
+        line.window
+            .map_or(line.text.len() as u64, |window| window.line_bytes)
+            + 1
+    };
+    let mut at = found.offset;
+    for line in found.before.iter_mut().rev() {
+        at = at.saturating_sub(bytes(line));
+        complete(&found.document, line, at, read)?;
+    }
+    let line_bytes = found
+        .window
+        .map_or(found.text.len() as u64, |window| window.line_bytes);
+    let mut at = found.offset + line_bytes + 1;
+    for line in &mut found.after {
+        let bytes = bytes(line);
+        complete(&found.document, line, at, read)?;
+        at += bytes;
+    }
+    Ok(())
+}
+
+fn complete(
+    document: &Document,
+    line: &mut ContextLine,
+    at: u64,
+    read: ReadFile<'_>,
+) -> Result<()> {
+    if let Some(window) = line.window.take() {
+        line.text = fetch(document, at, window.line_bytes, read)?;
+    }
+    Ok(())
+}
+
+fn fetch(document: &Document, offset: u64, bytes: u64, read: ReadFile<'_>) -> Result<Vec<u8>> {
+    let mut text = Vec::new();
+    while (text.len() as u64) < bytes {
+        let done = text.len() as u64;
+        let part = read(document, offset + done, bytes - done)?;
+        if part.is_empty() {
+            bail!(
+                "{}/{}: the index changed during the search; search again",
+                escaped(&document.package),
+                escaped(&document.path)
+            );
+        }
+        text.extend_from_slice(&part);
+    }
+    Ok(text)
+}

@@ -1,0 +1,323 @@
+//! Collects matches and returns them in groups, one for each document.
+//!
+//! Matches come in any order; within a group they are sorted by line. Kept in memory are a
+//! [`BufferedMatch`] for each match, and the names of documents. The matches themselves are in memory
+//! up to [`MEMORY_BYTES_MAX`], and beyond that in an unlinked temporary file.
+//! **Invariant:** a match is returned exactly as it was added.
+
+use frontend::{ContextLine, Document, Match};
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, Write};
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+
+/// Memory for matches: some hundred thousand. Printing more takes so long that the disk does not matter.
+const MEMORY_BYTES_MAX: usize = 64 << 20;
+
+/// The order of groups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum GroupOrder {
+    /// The order of the documents' first matches.
+    Arrival,
+    /// By package and path, compared name by name, which is the order of a walk through sorted
+    /// directories.
+    Path,
+}
+
+/// Matches, grouped by document.
+pub(super) struct GroupBuffer {
+    documents: Vec<Arc<Document>>,
+    numbers: HashMap<Arc<Document>, u32>,
+    matches: Vec<BufferedMatch>,
+    memory: Vec<u8>,
+    memory_max: usize,
+    file: Option<File>,
+    file_bytes: u64,
+}
+
+/// Where a match is stored. Ordered by document, line, and order of arrival.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct BufferedMatch {
+    document: u32,
+    line: u32,
+    offset: u64,
+    bytes: u32,
+}
+
+impl GroupBuffer {
+    pub(super) fn new() -> GroupBuffer {
+        GroupBuffer::with_memory(MEMORY_BYTES_MAX)
+    }
+
+    fn with_memory(memory_max: usize) -> GroupBuffer {
+        GroupBuffer {
+            documents: Vec::new(),
+            numbers: HashMap::new(),
+            matches: Vec::new(),
+            memory: Vec::new(),
+            memory_max,
+            file: None,
+            file_bytes: 0,
+        }
+    }
+
+    pub(super) fn add(&mut self, found: &Match) -> io::Result<()> {
+        let start = self.memory.len();
+        encode(found, &mut self.memory);
+        let buffered = BufferedMatch {
+            document: self.number(&found.document),
+            line: found.line,
+            offset: self.file_bytes + start as u64,
+            bytes: (self.memory.len() - start) as u32,
+        };
+        self.matches.push(buffered);
+        if self.memory.len() > self.memory_max {
+            self.spill()?;
+        }
+        Ok(())
+    }
+
+    /// Calls `each` with the matches of each document, sorted by line.
+    pub(super) fn for_each_document<E: From<io::Error>>(
+        mut self,
+        order: GroupOrder,
+        mut each: impl FnMut(Vec<Match>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        if order == GroupOrder::Path {
+            self.sort_documents();
+        }
+        self.matches.sort_unstable();
+        let mut bytes = Vec::new();
+        for group in self.matches.chunk_by(|a, b| a.document == b.document) {
+            let document = &self.documents[group[0].document as usize];
+            let read = group.iter().map(|buffered| {
+                self.read(buffered, &mut bytes)?;
+                Ok(decode(document, &bytes))
+            });
+            each(read.collect::<io::Result<_>>()?)?;
+        }
+        Ok(())
+    }
+
+    fn number(&mut self, document: &Arc<Document>) -> u32 {
+        // Matches of a document often follow each other.
+        if let Some(last) = self.matches.last() {
+            let same = &self.documents[last.document as usize];
+            if Arc::ptr_eq(same, document) {
+                return last.document;
+            }
+        }
+        if let Some(&number) = self.numbers.get(document) {
+            return number;
+        }
+        let number = self.documents.len() as u32;
+        self.documents.push(Arc::clone(document));
+        self.numbers.insert(Arc::clone(document), number);
+        number
+    }
+
+    fn sort_documents(&mut self) {
+        let mut order: Vec<u32> = (0..self.documents.len() as u32).collect();
+        let name = |number: &u32| path_key(&self.documents[*number as usize]);
+        order.sort_by(|a, b| name(a).cmp(name(b)));
+        let mut positions = vec![0; order.len()];
+        for (position, &number) in (0_u32..).zip(&order) {
+            positions[number as usize] = position;
+        }
+        for buffered in &mut self.matches {
+            buffered.document = positions[buffered.document as usize];
+        }
+        self.documents = order
+            .iter()
+            .map(|&number| Arc::clone(&self.documents[number as usize]))
+            .collect();
+    }
+
+    fn spill(&mut self) -> io::Result<()> {
+        let file = match &mut self.file {
+            Some(file) => file,
+            none => none.insert(tempfile::tempfile()?),
+        };
+        file.write_all(&self.memory)?;
+        self.file_bytes += self.memory.len() as u64;
+        self.memory.clear();
+        Ok(())
+    }
+
+    fn read(&self, buffered: &BufferedMatch, out: &mut Vec<u8>) -> io::Result<()> {
+        let BufferedMatch { offset, bytes, .. } = *buffered;
+        out.resize(bytes as usize, 0);
+        match (&self.file, offset.checked_sub(self.file_bytes)) {
+            (Some(file), None) => file.read_exact_at(out, offset),
+            (_, in_memory) => {
+                let start = in_memory.unwrap_or(offset) as usize;
+                out.copy_from_slice(&self.memory[start..][..bytes as usize]);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// The sort key of a document by path: package, then directory by directory.
+pub(super) fn path_key(document: &Document) -> impl Iterator<Item = &[u8]> {
+    let parts = document.path.split(|&byte| byte == b'/');
+    std::iter::once(&document.package[..]).chain(parts)
+}
+
+/// Appends a match. Its line and context must be complete (without windows); the document is stored once,
+/// elsewhere.
+fn encode(found: &Match, out: &mut Vec<u8>) {
+    let number = |number: u64, out: &mut Vec<u8>| out.extend_from_slice(&number.to_le_bytes());
+    let bytes = |bytes: &[u8], out: &mut Vec<u8>| {
+        number(bytes.len() as u64, out);
+        out.extend_from_slice(bytes);
+    };
+    for each in [
+        found.line.into(),
+        found.lines.into(),
+        found.rank.to_bits().into(),
+        found.offset,
+        found.ranges.len() as u64,
+    ] {
+        number(each, out);
+    }
+    for range in &found.ranges {
+        number(range.start as u64, out);
+        number(range.end as u64, out);
+    }
+    bytes(&found.text, out);
+    for lines in [&found.before, &found.after] {
+        number(lines.len() as u64, out);
+        for line in lines {
+            number(line.line.into(), out);
+            bytes(&line.text, out);
+        }
+    }
+}
+
+/// Reverses [`encode`].
+fn decode(document: &Arc<Document>, bytes: &[u8]) -> Match {
+    let mut rest = Rest(bytes);
+    let (line, lines) = (rest.number() as u32, rest.number() as u32);
+    let (rank, offset) = (f32::from_bits(rest.number() as u32), rest.number());
+    let ranges = (0..rest.number()).map(|_| rest.range()).collect();
+    Match {
+        document: Arc::clone(document),
+        line,
+        lines,
+        text: rest.bytes(),
+        ranges,
+        before: rest.lines(),
+        after: rest.lines(),
+        rank,
+        offset,
+        window: None,
+    }
+}
+
+/// The bytes that are not decoded yet.
+struct Rest<'a>(&'a [u8]);
+
+impl Rest<'_> {
+    fn number(&mut self) -> u64 {
+        let (number, rest) = self.0.split_first_chunk().expect("written by encode");
+        self.0 = rest;
+        u64::from_le_bytes(*number)
+    }
+
+    fn range(&mut self) -> Range<usize> {
+        let start = self.number() as usize;
+        start..self.number() as usize
+    }
+
+    fn bytes(&mut self) -> Vec<u8> {
+        let length = self.number() as usize;
+        let (bytes, rest) = self.0.split_at(length);
+        self.0 = rest;
+        bytes.to_vec()
+    }
+
+    fn lines(&mut self) -> Vec<ContextLine> {
+        let count = self.number();
+        let line = |_| ContextLine {
+            line: self.number() as u32,
+            text: self.bytes(),
+            window: None,
+        };
+        (0..count).map(line).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(path: &str, line: u32) -> Match {
+        Match {
+            document: Arc::new(Document {
+                package: b"p".to_vec(),
+                path: path.into(),
+                ..Document::default()
+            }),
+            line,
+            lines: 1,
+            text: b"a\xffb".to_vec(),
+            ranges: vec![0..1, 2..3],
+            before: vec![ContextLine {
+                line: line - 1,
+                text: b"before".to_vec(),
+                window: None,
+            }],
+            after: vec![],
+            rank: 1.5,
+            offset: 1 << 40,
+            window: None,
+        }
+    }
+
+    fn check(memory_max: usize, order: GroupOrder, expected: &[(&str, &[u32])]) {
+        let mut buffer = GroupBuffer::with_memory(memory_max);
+        let matches = [("b", 9), ("a-c/x", 1), ("b", 2), ("a/y", 5), ("a-c/x", 3)];
+        for (path, line) in matches {
+            buffer.add(&found(path, line)).unwrap();
+        }
+        let mut groups = Vec::new();
+        let each = |matches: Vec<Match>| {
+            for each in &matches {
+                let path = std::str::from_utf8(&each.document.path).unwrap();
+                assert_eq!(*each, found(path, each.line));
+            }
+            groups.push(matches);
+            Ok::<_, io::Error>(())
+        };
+        buffer.for_each_document(order, each).unwrap();
+        let lines = |matches: &Vec<Match>| matches.iter().map(|each| each.line).collect();
+        let groups: Vec<(&[u8], Vec<u32>)> = groups
+            .iter()
+            .map(|matches| (&matches[0].document.path[..], lines(matches)))
+            .collect();
+        let expected: Vec<(&[u8], Vec<u32>)> = expected
+            .iter()
+            .map(|(path, lines)| (path.as_bytes(), lines.to_vec()))
+            .collect();
+        assert_eq!(groups, expected);
+    }
+
+    #[test]
+    fn groups_are_the_same_in_memory_and_on_disk() {
+        for memory_max in [0, 300, MEMORY_BYTES_MAX] {
+            check(
+                memory_max,
+                GroupOrder::Arrival,
+                &[("b", &[2, 9]), ("a-c/x", &[1, 3]), ("a/y", &[5])],
+            );
+            check(
+                memory_max,
+                GroupOrder::Path,
+                &[("a/y", &[5]), ("a-c/x", &[1, 3]), ("b", &[2, 9])],
+            );
+        }
+    }
+}

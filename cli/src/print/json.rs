@@ -1,0 +1,222 @@
+//! ripgrep's JSON messages, one on each line: for each file `begin`, `match` and `context`, `end`; and
+//! at the end `summary`.
+//!
+//! Bytes that are not UTF-8 are `bytes` in base64 instead of `text`, as in ripgrep. There are additional
+//! fields, which readers of ripgrep's messages ignore: `package`, `language` and `hash` in `begin`, and
+//! `rank` in `match`. A match in a file's name has `line_number` null.
+
+use super::counts::Totals;
+use super::print_options::PrintOptions;
+use super::rows::{Row, rows};
+use super::summary::SearchSummary;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use frontend::{Document, Match};
+use serde::Serialize;
+use std::time::Duration;
+
+#[derive(Serialize)]
+#[serde(tag = "type", content = "data", rename_all = "lowercase")]
+enum JsonMessage<'a> {
+    Begin(Begin<'a>),
+    Match(Line<'a>),
+    Context(Line<'a>),
+    End(End<'a>),
+    Summary(Overall),
+}
+
+#[derive(Serialize)]
+struct Begin<'a> {
+    path: Bytes<'a>,
+    package: Bytes<'a>,
+    language: &'a str,
+    hash: String,
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    path: Bytes<'a>,
+    lines: Bytes<'a>,
+    line_number: Option<u32>,
+    absolute_offset: u64,
+    submatches: Vec<Submatch<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rank: Option<f32>,
+}
+
+#[derive(Serialize)]
+struct Submatch<'a> {
+    r#match: Bytes<'a>,
+    start: usize,
+    end: usize,
+}
+
+#[derive(Serialize)]
+struct End<'a> {
+    path: Bytes<'a>,
+    binary_offset: Option<u64>,
+    stats: Stats,
+}
+
+#[derive(Serialize)]
+struct Overall {
+    elapsed_total: Elapsed,
+    stats: Stats,
+}
+
+/// Statistics. For one file the time and the bytes searched are not known, and are 0.
+#[derive(Serialize)]
+struct Stats {
+    elapsed: Elapsed,
+    searches: u64,
+    searches_with_match: u64,
+    bytes_searched: u64,
+    bytes_printed: u64,
+    matched_lines: u64,
+    matches: u64,
+}
+
+#[derive(Serialize)]
+struct Elapsed {
+    secs: u64,
+    nanos: u32,
+    human: String,
+}
+
+/// Text, or in base64 bytes that are not UTF-8.
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Bytes<'a> {
+    Text(std::borrow::Cow<'a, str>),
+    Bytes(String),
+}
+
+impl<'a> From<&'a [u8]> for Bytes<'a> {
+    fn from(bytes: &'a [u8]) -> Self {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => Bytes::Text(text.into()),
+            Err(_) => Bytes::Bytes(BASE64.encode(bytes)),
+        }
+    }
+}
+
+impl Bytes<'_> {
+    fn owned(bytes: Vec<u8>) -> Bytes<'static> {
+        match String::from_utf8(bytes) {
+            Ok(text) => Bytes::Text(text.into()),
+            Err(error) => Bytes::Bytes(BASE64.encode(error.as_bytes())),
+        }
+    }
+}
+
+impl From<Duration> for Elapsed {
+    fn from(time: Duration) -> Self {
+        Elapsed {
+            secs: time.as_secs(),
+            nanos: time.subsec_nanos(),
+            human: format!("{:.6}s", time.as_secs_f64()),
+        }
+    }
+}
+
+/// Appends the messages of one file, whose matches must ascend.
+pub(super) fn document(options: &PrintOptions, matches: &[Match], out: &mut Vec<u8>) {
+    let Some(Match { document, .. }) = matches.first() else {
+        return;
+    };
+    let start = out.len();
+    let name = name(document);
+    push(
+        &JsonMessage::Begin(Begin {
+            path: name[..].into(),
+            package: document.package[..].into(),
+            language: &document.language,
+            hash: document
+                .hash
+                .iter()
+                .map(|byte| format!("{byte:02x}"))
+                .collect(),
+        }),
+        out,
+    );
+    let mut totals = Totals::new();
+    let (before, after) = (options.before, options.after);
+    for row in rows(matches, before, after, options.per_file_max) {
+        let line = line(&name, &row);
+        let message = if let Some(found) = row.found {
+            totals.add(found);
+            JsonMessage::Match(line)
+        } else {
+            JsonMessage::Context(line)
+        };
+        push(&message, out);
+    }
+    let stats = Stats {
+        elapsed: Duration::ZERO.into(),
+        searches: 1,
+        searches_with_match: 1,
+        bytes_searched: 0,
+        bytes_printed: (out.len() - start) as u64,
+        matched_lines: totals.lines,
+        matches: totals.matches,
+    };
+    let end = End {
+        path: name[..].into(),
+        binary_offset: None,
+        stats,
+    };
+    push(&JsonMessage::End(end), out);
+}
+
+/// Appends the last message.
+pub(super) fn summary(
+    summary: &SearchSummary,
+    totals: &Totals,
+    printed_bytes: u64,
+    out: &mut Vec<u8>,
+) {
+    let elapsed = totals.elapsed();
+    let stats = Stats {
+        elapsed: elapsed.into(),
+        searches: summary.documents,
+        searches_with_match: totals.files,
+        bytes_searched: summary.index_usage.verified_bytes,
+        bytes_printed: printed_bytes,
+        matched_lines: totals.lines,
+        matches: totals.matches,
+    };
+    let elapsed_total = elapsed.into();
+    push(
+        &JsonMessage::Summary(Overall {
+            elapsed_total,
+            stats,
+        }),
+        out,
+    );
+}
+
+fn line<'a>(name: &'a [u8], row: &Row<'a>) -> Line<'a> {
+    let submatch = |range: &std::ops::Range<usize>| Submatch {
+        r#match: row.text[range.clone()].into(),
+        start: range.start,
+        end: range.end,
+    };
+    Line {
+        path: name.into(),
+        lines: Bytes::owned([row.text, b"\n"].concat()),
+        line_number: (row.number > 0).then_some(row.number),
+        absolute_offset: row.offset,
+        submatches: row.ranges.iter().map(submatch).collect(),
+        rank: row.found.map(|found| found.rank),
+    }
+}
+
+fn name(document: &Document) -> Vec<u8> {
+    [&document.package[..], b"/", &document.path].concat()
+}
+
+fn push(message: &JsonMessage<'_>, out: &mut Vec<u8>) {
+    serde_json::to_writer(&mut *out, message)
+        .expect("messages have no maps, and a vector can grow");
+    out.push(b'\n');
+}

@@ -1,0 +1,191 @@
+//! The rows that are printed of a document: its matches and the lines around them, each line once.
+//!
+//! **Invariant:** rows ascend, and no context line is in two of them.
+
+use frontend::{ContextLine, Match};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// A context line, or a match of one or more lines.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Row<'a> {
+    /// Number of the first line.
+    pub(super) number: u32,
+    pub(super) lines: u32,
+    /// The text without the last line end.
+    pub(super) text: &'a [u8],
+    pub(super) ranges: &'a [Range<usize>],
+    /// The match; `None` for a context line.
+    pub(super) found: Option<&'a Match>,
+    /// Offset of the first byte in the document.
+    pub(super) offset: u64,
+}
+
+impl<'a> Row<'a> {
+    pub(super) fn of(found: &'a Match) -> Row<'a> {
+        Row {
+            number: found.line,
+            lines: found.lines.max(1),
+            text: &found.text,
+            ranges: &found.ranges,
+            found: Some(found),
+            offset: found.offset,
+        }
+    }
+
+    fn context(line: &'a ContextLine, offset: u64) -> Row<'a> {
+        Row {
+            number: line.line,
+            lines: 1,
+            text: &line.text,
+            ranges: &[],
+            found: None,
+            offset,
+        }
+    }
+
+    /// Number of the line after the row.
+    pub(super) fn next(&self) -> u32 {
+        self.number.saturating_add(self.lines)
+    }
+
+    /// Returns each line: number, text, and the ranges in it.
+    pub(super) fn split(&self) -> impl Iterator<Item = (u32, &'a [u8], Vec<Range<usize>>)> {
+        let mut rest = self.ranges;
+        self.lines().map(move |(number, from, line)| {
+            let to = from + line.len();
+            while let [first, others @ ..] = rest
+                && first.end < from
+            {
+                rest = others;
+            }
+            let inside = rest
+                .iter()
+                .take_while(|range| range.start <= to)
+                .filter(|range| range.end >= from);
+            let clipped =
+                |range: &Range<usize>| range.start.max(from) - from..range.end.min(to) - from;
+            (number, line, inside.map(clipped).collect())
+        })
+    }
+
+    /// Returns for each range the line in which it starts (number and text), and the part of the range in
+    /// that line.
+    pub(super) fn starts(&self) -> impl Iterator<Item = (u32, &'a [u8], Range<usize>)> {
+        let mut lines = self.lines().peekable();
+        self.ranges.iter().filter_map(move |range| {
+            while lines
+                .next_if(|(_, from, line)| from + line.len() < range.start)
+                .is_some()
+            {}
+            let &(number, from, line) = lines.peek()?;
+            let within = |at: usize| at.saturating_sub(from).min(line.len());
+            Some((number, line, within(range.start)..within(range.end)))
+        })
+    }
+
+    /// Returns each line: number, offset in the row, and text.
+    fn lines(&self) -> impl Iterator<Item = (u32, usize, &'a [u8])> + use<'a> {
+        let (mut next, lines) = (0, self.text.split(|&byte| byte == b'\n'));
+        (self.number..=u32::MAX)
+            .zip(lines)
+            .map(move |(number, line)| {
+                let from = next;
+                next += line.len() + 1;
+                (number, from, line)
+            })
+    }
+}
+
+/// Cuts matches of several lines, which must ascend, after the first `max` ranges.
+pub(super) fn first(matches: &[Match], max: u64) -> Vec<Match> {
+    let mut rest = max;
+    let mut first = Vec::new();
+    for found in matches {
+        let Some(found) = first_of(found, rest) else {
+            break;
+        };
+        rest -= found.ranges.len().max(1) as u64;
+        first.push(found.into_owned());
+    }
+    first
+}
+
+/// Cuts a match of several lines after the first `max` ranges: the lines behind them become context.
+/// Returns `None` if `max` is 0.
+pub(super) fn first_of(found: &Match, max: u64) -> Option<Cow<'_, Match>> {
+    let max = usize::try_from(max).unwrap_or(usize::MAX);
+    if max == 0 || found.ranges.len() <= max {
+        return (max > 0).then_some(Cow::Borrowed(found));
+    }
+    let mut first = found.clone();
+    first.ranges.truncate(max);
+    let last = first.ranges.last()?;
+    let last = last.end.max(last.start + 1) - 1;
+    let line_end = found.text.iter().skip(last).position(|&byte| byte == b'\n');
+    let Some(length) = line_end.map(|end| last + end) else {
+        return Some(Cow::Owned(first));
+    };
+    let clip = |range: &mut Range<usize>| range.end = range.end.min(length);
+    first.ranges.iter_mut().for_each(clip);
+    let (rows, behind) = (&found.text[..length], &found.text[length + 1..]);
+    first.text = rows.to_vec();
+    first.lines = 1 + rows.iter().filter(|&&byte| byte == b'\n').count() as u32;
+    let context = (found.line.saturating_add(first.lines)..=u32::MAX)
+        .zip(behind.split(|&byte| byte == b'\n'))
+        .map(|(line, text)| ContextLine {
+            line,
+            text: text.to_vec(),
+            window: None,
+        });
+    first.after = context.chain(found.after.iter().cloned()).collect();
+    Some(Cow::Owned(first))
+}
+
+/// Returns the rows for the first `max` matches of a document, which must ascend, with `before` and `after`
+/// lines of context. A further match in the context of one of them stays a match.
+pub(super) fn rows(matches: &[Match], before: u32, after: u32, max: u64) -> Vec<Row<'_>> {
+    let max = usize::try_from(max)
+        .unwrap_or(usize::MAX)
+        .min(matches.len());
+    let (shown, others) = matches.split_at(max);
+    let mut rows: BTreeMap<u32, Row<'_>> = BTreeMap::new();
+    for found in shown {
+        for row in context(found, before as usize, after as usize) {
+            rows.entry(row.number).or_insert(row);
+        }
+    }
+    for found in shown {
+        rows.insert(found.line, Row::of(found));
+    }
+    for found in others {
+        rows.entry(found.line)
+            .and_modify(|row| *row = Row::of(found));
+    }
+    let mut rows: Vec<Row<'_>> = rows.into_values().collect();
+    let mut next = 0;
+    rows.retain(|row| {
+        // A line inside of a match is not also context of another match.
+        let is_new = row.number >= next || row.found.is_some();
+        next = next.max(row.next());
+        is_new
+    });
+    rows
+}
+
+/// The context lines of a match.
+fn context(found: &Match, before: usize, after: usize) -> impl Iterator<Item = Row<'_>> {
+    let mut start = found.offset;
+    let above = found.before.iter().rev().take(before).map(move |line| {
+        start = start.saturating_sub(line.text.len() as u64 + 1);
+        Row::context(line, start)
+    });
+    let mut end = found.offset + found.text.len() as u64 + 1;
+    let below = found.after.iter().take(after).map(move |line| {
+        let offset = end;
+        end += line.text.len() as u64 + 1;
+        Row::context(line, offset)
+    });
+    above.chain(below)
+}

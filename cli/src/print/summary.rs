@@ -1,0 +1,73 @@
+//! How a search went, apart from its matches: messages on standard error, and the exit status.
+
+use crate::terminal::escaped;
+use crate::{exit, units};
+use std::process::ExitCode;
+
+/// How a search went.
+#[derive(Default)]
+pub(crate) struct SearchSummary {
+    /// Matches found, printed or not.
+    pub(crate) found: u64,
+    /// Documents searched.
+    pub(crate) documents: u64,
+    /// Backend and reason of what was not searched. Empty if the answer is complete.
+    pub(crate) missing: Vec<(String, String)>,
+    /// Documents that were given up.
+    pub(crate) skipped: u64,
+    pub(crate) index_usage: IndexUsage,
+}
+
+/// How a search used the index.
+#[derive(Clone, Debug, Default, serde::Deserialize)]
+pub(crate) struct IndexUsage {
+    pub(crate) plan: String,
+    pub(crate) blocks: u64,
+    pub(crate) candidates: u64,
+    pub(crate) matched_blocks: u64,
+    pub(crate) verified_bytes: u64,
+}
+
+impl SearchSummary {
+    /// Prints what is missing, and if asked how the index was used. Returns the exit status.
+    pub(crate) fn report(&self, explain: bool) -> ExitCode {
+        for (backend, reason) in &self.missing {
+            eprintln!(
+                "trawl: incomplete: {}: {}",
+                escaped(backend),
+                escaped(reason)
+            );
+        }
+        if self.skipped > 0 {
+            let documents = units::plural(self.skipped, "document");
+            eprintln!("trawl: incomplete: {documents} could not be searched");
+        }
+        if explain {
+            let usage = &self.index_usage;
+            // Without trigrams, all blocks that the filters leave are candidates.
+            eprintln!("{}", plan_in_words(&usage.plan, usage.candidates));
+            eprintln!(
+                "blocks verified: {}, {}; {} of them match",
+                units::share(usage.candidates, usage.blocks),
+                units::size(usage.verified_bytes),
+                units::count(usage.matched_blocks),
+            );
+            eprintln!("matches: {}", units::count(self.found));
+        }
+        let is_complete = self.missing.is_empty() && self.skipped == 0;
+        exit::complete_or(is_complete, exit::found(self.found > 0))
+    }
+}
+
+/// Describes a plan (`index::plan::Query` as text), which leaves `blocks` to search.
+pub(crate) fn plan_in_words(plan: &str, blocks: u64) -> String {
+    match plan {
+        "all" => format!(
+            "plan: no trigram: all {} are scanned (the text that all matches share is shorter than \
+             three bytes)",
+            units::plural(blocks, "block"),
+        ),
+        "none" => "plan: none: no line can match".to_owned(),
+        trigrams => format!("plan: {}", escaped(trigrams)),
+    }
+}

@@ -1,0 +1,105 @@
+//! Numbers as people read and write them: `512M`, `449.1 MB`, `77,807`, `2 files`, `3 days`.
+
+const NOT_A_SIZE: &str = "not a size; write bytes, or a number and K, M, G or T, as in 512M";
+
+/// Parses a number of bytes with an optional K, M, G or T (powers of 1,024). A `B` or `iB` after the
+/// letter changes nothing.
+pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    let unit = text[digits.len()..].to_ascii_uppercase();
+    let shift = match unit.trim_end_matches('B').trim_end_matches('I') {
+        "" => 0,
+        "K" => 10,
+        "M" => 20,
+        "G" => 30,
+        "T" => 40,
+        _ => return Err(NOT_A_SIZE.to_owned()),
+    };
+    let number: u64 = digits.parse().map_err(|_| NOT_A_SIZE.to_owned())?;
+    number
+        .checked_mul(1 << shift)
+        .ok_or_else(|| "larger than 2^64 bytes".to_owned())
+}
+
+/// A number of bytes, in powers of 1,000: `449.1 MB`.
+pub(crate) fn size(bytes: u64) -> String {
+    let units = ["B", "kB", "MB", "GB", "TB"];
+    let mut value = bytes as f64;
+    let mut unit = 0;
+    while value >= 999.95 && unit + 1 < units.len() {
+        value /= 1000.0;
+        unit += 1;
+    }
+    if unit == 0 {
+        format!("{bytes} B")
+    } else {
+        format!("{value:.1} {}", units[unit])
+    }
+}
+
+/// A count with separators: `77,807`.
+pub(crate) fn count(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A count and its noun: `1 file`, `2 files`.
+pub(crate) fn plural(number: u64, noun: &str) -> String {
+    let s = if number == 1 { "" } else { "s" };
+    format!("{} {noun}{s}", count(number))
+}
+
+/// A share of a whole: `3 of 24 (12.500 %)`.
+pub(crate) fn share(part: u64, whole: u64) -> String {
+    let percent = 100.0 * part as f64 / whole.max(1) as f64;
+    format!("{} of {} ({percent:.3} %)", count(part), count(whole))
+}
+
+/// An age in its largest unit: `3 days`. Below two of a unit the next smaller one is used.
+pub(crate) fn age(seconds: u64) -> String {
+    let units = [(86_400, "day"), (3_600, "hour"), (60, "minute")];
+    let unit = units.into_iter().find(|(length, _)| seconds >= 2 * length);
+    let (length, unit) = unit.unwrap_or((1, "second"));
+    plural(seconds / length, unit)
+}
+
+/// A duration: `0.3 ms`, `31 ms`, `1.2 s`.
+pub(crate) fn duration(milliseconds: f64) -> String {
+    match milliseconds {
+        short if short < 10.0 => format!("{short:.1} ms"),
+        middle if middle < 1000.0 => format!("{middle:.0} ms"),
+        long => format!("{:.1} s", long / 1000.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parses_sizes_with_and_without_unit() {
+        assert_eq!(parse_size("512M"), Ok(512 << 20));
+        assert_eq!(parse_size("4GiB"), Ok(4 << 30));
+        assert_eq!(parse_size("1k"), Ok(1024));
+        assert_eq!(parse_size("77"), Ok(77));
+        for bad in ["", "M", "4X", "-1", "1.5G", "99999999999T"] {
+            assert!(parse_size(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn formats_sizes_and_counts() {
+        assert_eq!(size(999), "999 B");
+        assert_eq!(size(449_100_000), "449.1 MB");
+        assert_eq!(size(999_999), "1.0 MB");
+        assert_eq!(count(1_234_567), "1,234,567");
+        assert_eq!(count(77), "77");
+    }
+}

@@ -1,0 +1,249 @@
+//! Errors of commands: each says what is wrong, ends with status 2, and prints nothing on standard output.
+
+use crate::home::Home;
+use std::fs;
+use std::net::TcpListener;
+
+/// Packages, an index, and files that are neither.
+fn home() -> Home {
+    let home = Home::new();
+    home.write("source/a.c", "int wanted;\n");
+    home.write("elsewhere/source/a.c", "int wanted;\n");
+    home.write("file", "neither source nor index\n");
+    home.write("ranks.json", r#"{"source": {"inst": 2}}"#);
+    home.write("empty/hello", "");
+    home.ok("index --out good source");
+    home
+}
+
+/// Runs a command that must fail, and looks for `says` on its standard error.
+fn check(home: &Home, line: &str, says: &[&str]) {
+    let run = home.run(line);
+    run.check(line, 2, says);
+    assert_eq!(run.text(), "", "{line}");
+}
+
+/// Checks a table: a command, and after each `=>` a part of its error.
+fn check_table(home: &Home, table: &str) {
+    for row in table.lines().filter(|row| row.contains("=>")) {
+        let mut columns = row.split("=>").map(str::trim);
+        let line = columns.next().expect("split gives at least one");
+        check(home, line, &columns.collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn wrong_usage() {
+    let table = "
+                                          => Usage: trawl <COMMAND>
+        serch wanted                      => unrecognized subcommand 'serch' => 'search'
+        search                            => <QUERY>
+        search --ignore-cas wanted        => '--ignore-cas' => '--ignore-case'
+        search --mode fuzzy wanted        => 'fuzzy' => literal, regexp
+        search --index I --server x y     => --index => cannot be used with
+        index --output out source         => '--output' => '--out'
+        index --out out                   => <SOURCE>
+        index source                      => --out <DIR>
+        index --out out --jobs 0 source   => '0' => 1..=256
+        index --out out --memory 5X x     => not a size; write bytes
+        index --out out --memory=-1 x     => '-1'
+        index --out out --block-size 9 x  => a block must have 256 to 1048576 bytes
+        inspect good --skipped --packages => cannot be used with
+        inspect good --plan x --verify    => cannot be used with
+        inspect good --mode regexp        => --plan <PATTERN>
+        inspect good --limit 3 --skipped  => cannot be used with
+        backend --listen 127.0.0.1:0      => --index <DIR>
+        frontend --spool spool            => --backend <ADDR>
+        serve --spol x                    => '--spol' => '--spool'
+        serve --index I --each --listen 127.0.0.1:0 => flags for building an index need a SOURCE
+    ";
+    check_table(&Home::new(), table);
+}
+
+#[test]
+fn wrong_sources() {
+    let home = home();
+    let table = "
+        index --out out nowhere                              => nowhere: no such directory
+        index --out out file                                 => file: not a directory
+        index --out out --each empty                         => empty: holds no directory
+        index --out out source elsewhere/source              => the same package, `source` \
+                                                             => /source and => /elsewhere/source
+        index --out file source                              => file: cannot be written
+        index --out out --memory 1M source                   => --memory => at least
+        index --out out --package-ranks none source          => cannot read the package ranks in none
+        index --out out --package-ranks file source          => file: not package ranks => line 1
+        index --out out --package-ranks ranks.json source    => ranks.json: source: => from 0 to 1
+        serve --listen 127.0.0.1:0 nowhere                   => nowhere: no such directory
+        serve --listen 127.0.0.1:0 file                      => file: not a directory
+    ";
+    check_table(&home, table);
+    assert!(!home.path("out").exists(), "nothing was built");
+}
+
+#[test]
+fn wrong_inspect_arguments() {
+    let home = home();
+    let table = r"
+        inspect good --trigram ab               => three bytes, not 2 bytes
+        inspect good --trigram äöü              => three bytes, not 6 bytes
+        inspect good --trigram a\q              => a backslash must be followed by
+        inspect good --trigram a\n              => three bytes
+        inspect good --trigram ab\n             => line feed
+        inspect good --document source           => expected PACKAGE/PATH
+        inspect good --mode regexp --plan a\nb  => crosses lines
+        inspect good --plan a(b --mode regexp   => unclosed group
+        inspect good --plan ''                  => the query is empty
+    ";
+    check_table(&home, table);
+}
+
+/// The commands that open an index.
+fn readers(index: &str) -> [String; 4] {
+    [
+        format!("search --index {index} wanted"),
+        format!("inspect {index}"),
+        format!("backend --index {index} --listen 127.0.0.1:0"),
+        format!("serve --index {index} --listen 127.0.0.1:0"),
+    ]
+}
+
+#[test]
+fn directories_without_an_index() {
+    let home = home();
+    for index in ["nowhere", "empty", "file"] {
+        let says = format!(
+            "{index}: no Trawl index here; build one with `trawl index --out {index} SOURCE...`"
+        );
+        readers(index)
+            .iter()
+            .for_each(|line| check(&home, line, &[&says]));
+    }
+}
+
+/// Builds an index, changes the bytes of its manifest or its shard, and checks the errors of readers.
+fn check_changed(manifest: bool, change: impl FnOnce(&mut Vec<u8>), says: &[&str]) {
+    let home = home();
+    let file = if manifest {
+        home.path("good/manifest")
+    } else {
+        home.shard("good")
+    };
+    let mut bytes = fs::read(&file).unwrap();
+    change(&mut bytes);
+    fs::write(&file, bytes).unwrap();
+    let name = file.file_name().unwrap().to_str().unwrap();
+    let says = [&[name], says].concat();
+    readers("good")
+        .iter()
+        .for_each(|line| check(&home, line, &says));
+}
+
+#[test]
+fn indexes_of_a_newer_format() {
+    let says = ["format 2; this version of Trawl reads format 1: update Trawl, or build the index"];
+    check_changed(true, |bytes| bytes["trawl-index ".len()] = b'2', &says);
+    check_changed(
+        false,
+        |bytes| bytes[8..12].copy_from_slice(&[2, 0, 0, 0]),
+        &says,
+    );
+}
+
+#[test]
+fn damaged_indexes() {
+    let says = ["damaged", "build the index again"];
+    check_changed(true, |bytes| bytes.truncate(bytes.len() / 2), &says);
+    check_changed(true, |bytes| bytes[20] ^= 1, &says);
+    check_changed(false, |bytes| bytes.truncate(bytes.len() / 2), &says);
+    check_changed(false, |bytes| bytes[100] ^= 1, &says);
+    check_changed(false, |bytes| bytes.truncate(100), &says);
+    let says = ["not a shard of a Trawl index"];
+    check_changed(false, |bytes| bytes.clear(), &says);
+    check_changed(false, |bytes| bytes[0] ^= 1, &says);
+}
+
+#[test]
+fn damage_found_by_a_search_makes_it_incomplete() {
+    let home = home();
+    let shard = home.shard("good");
+    let mut bytes = fs::read(&shard).unwrap();
+    let text = "int wanted;".as_bytes();
+    let at = bytes.windows(text.len()).position(|found| found == text);
+    bytes[at.expect("text is stored unchanged")] ^= 1;
+    fs::write(&shard, bytes).unwrap();
+    let search = home.run("search --index good wanted");
+    search.check("search", 3, &["damaged at byte"]);
+    assert_eq!(search.text(), "");
+    home.run("inspect good --verify")
+        .check("inspect", 2, &["damaged at byte"]);
+}
+
+#[test]
+fn missing_backend_is_not_nothing_found() {
+    let home = home();
+    let frontend = home.start("frontend --backend 127.0.0.1:1 --spool spool");
+    let search = home.run(&format!("search --server {} wanted", frontend.address));
+    search.check(
+        "search",
+        3,
+        &["incomplete: 127.0.0.1:1: connection refused"],
+    );
+    assert_eq!(search.text(), "");
+}
+
+#[test]
+fn wrong_addresses() {
+    let home = home();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = listener.local_addr().unwrap().to_string();
+    let starts = [
+        "backend --index good",
+        "frontend --backend 127.0.0.1:1 --spool spool",
+        "serve source",
+    ];
+    for start in starts {
+        let says = format!("cannot listen on {taken}");
+        let line = format!("{start} --listen {taken}");
+        check(&home, &line, &[&says, "in use"]);
+        let line = format!("{start} --listen nonsense");
+        check(&home, &line, &["cannot listen on nonsense"]);
+    }
+    let spool = "frontend --backend 127.0.0.1:1 --listen 127.0.0.1:0 --spool file";
+    check(&home, spool, &["cannot create the directory file"]);
+    let unreachable = [
+        "cannot reach the server at http://127.0.0.1:1",
+        "trawl serve",
+        "--index",
+    ];
+    check(
+        &home,
+        "search --server http://127.0.0.1:1 wanted",
+        &unreachable,
+    );
+    check(&home, "search --server 127.0.0.1:1/ wanted", &unreachable);
+}
+
+#[test]
+fn wrong_queries() {
+    let home = home();
+    let server = home.start("serve --index good");
+    let mut table: Vec<(&str, &[&str])> = vec![
+        ("''", &["the query is empty"]),
+        ("--mode regexp ''", &["the query is empty"]),
+        ("--mode regexp a(b", &["unclosed group\n  a(b\n   ^\n"]),
+        (
+            "--mode regexp äö[z-a]",
+            &["character class range", "\n  äö[z-a]\n     ^\n"],
+        ),
+        ("--mode regexp x{1000}{1000}", &["the pattern is too large"]),
+    ];
+    let long = "x".repeat(5000);
+    table.push((&long, &["a query of 5000 bytes, the most is 4096"]));
+    for (query, says) in table {
+        check(&home, &format!("search --index good {query}"), says);
+        let line = format!("search --server {} {query}", server.address);
+        check(&home, &line, says);
+    }
+    server.check_no_panic();
+}

@@ -1,0 +1,99 @@
+//! A frontend is killed, and a new one opens its spool: unfinished executions are cleaned up, new queries
+//! are answered, and links to finished results give the same bytes.
+
+use crate::lost_backend::Stage;
+use crate::{WAIT_MAX, http, poll};
+use std::sync::mpsc;
+use std::time::Instant;
+
+/// Pages that are compared, of [`PER_PAGE`] matches each.
+const PAGES: [usize; 4] = [0, 1, 42, 84];
+const PER_PAGE: usize = 100;
+
+/// Files in the spool of the execution with this id.
+fn in_spool(stage: &Stage, id: &str) -> Vec<String> {
+    let entries = std::fs::read_dir(stage.home.path("spool")).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    names.filter(|name| name.contains(id)).collect()
+}
+
+#[test]
+fn unfinished_executions_are_cleaned_up() {
+    let (mut stage, _backend) = Stage::new();
+    let signals = stage.frontend.process.signals();
+    let (sender, held_back) = mpsc::channel();
+    let cut = stage.proxy.cut_after_first_batch(move || {
+        let _ = sender.send(());
+    });
+    let path = "/api/v2/search?q=wanted&wait=false";
+    let page = http::get(&stage.frontend.address, path).json();
+    let id = page["id"].as_str().unwrap().to_owned();
+    // The rest of the answer is held back, so the execution cannot finish.
+    held_back.recv_timeout(WAIT_MAX).expect("a first BATCH");
+    poll("frames in the spool", WAIT_MAX, || {
+        (!in_spool(&stage, &id).is_empty()).then_some(())
+    });
+    signals.send("KILL");
+    assert!(!stage.frontend.process.wait(WAIT_MAX).success());
+    cut.recv_timeout(WAIT_MAX)
+        .expect("its connection is closed");
+    assert!(
+        !in_spool(&stage, &id).is_empty(),
+        "a killed process leaves its files"
+    );
+    stage.restart_frontend();
+    assert_eq!(in_spool(&stage, &id), Vec::<String>::new());
+    let gone = http::get(&stage.frontend.address, &format!("/api/v2/search/{id}"));
+    assert_eq!(gone.status, 404, "{}", gone.text());
+    stage.check_complete();
+}
+
+/// Kills the frontend and starts a new one.
+fn restart(stage: &mut Stage) {
+    stage.frontend.process.signal("KILL");
+    stage.frontend.process.wait(WAIT_MAX);
+    let started = Instant::now();
+    stage.restart_frontend();
+    println!("restarted after {:?}", started.elapsed());
+}
+
+/// Returns pages of a search, by its id or its query, without timings.
+fn pages(stage: &Stage, search: &str) -> Vec<String> {
+    let page = |page| {
+        let path = format!("/api/v2/search{search}page={page}&per_page={PER_PAGE}");
+        let reply = http::get(&stage.frontend.address, &path);
+        assert_eq!(reply.status, 200, "{path}: {}", reply.text());
+        let text = reply.text();
+        let end = text.rfind(r#","timings":{"#).expect("the last field");
+        text[..end].to_owned()
+    };
+    PAGES.iter().map(page).collect()
+}
+
+#[test]
+fn queries_give_the_same_bytes_after_a_restart() {
+    let (mut stage, _backend) = Stage::new();
+    let before = pages(&stage, "?q=wanted&");
+    restart(&mut stage);
+    assert!(
+        pages(&stage, "?q=wanted&") == before,
+        "the same query again"
+    );
+    stage.check_complete();
+}
+
+#[test]
+fn links_give_the_same_bytes_after_a_restart() {
+    let (mut stage, backend) = Stage::new();
+    let before = pages(&stage, "?q=wanted&");
+    let first = http::get(&stage.frontend.address, "/api/v2/search?q=wanted").json();
+    let by_id = format!("/{}?", first["id"].as_str().unwrap());
+    assert!(pages(&stage, &by_id) == before);
+    restart(&mut stage);
+    assert!(pages(&stage, &by_id) == before, "by its link");
+    assert!(pages(&stage, "?q=wanted&") == before, "by its query");
+    // The pages come from the spool, so a lost backend does not matter.
+    drop(backend);
+    restart(&mut stage);
+    assert!(pages(&stage, &by_id) == before, "without the backend");
+}

@@ -1,0 +1,175 @@
+//! `trawl index` with an existing index: what is read again, replaced, dropped and kept, and how soon a
+//! backend serves it.
+
+use crate::home::Home;
+use crate::{http, poll};
+use std::fs;
+use std::time::Duration;
+
+/// Deadline for a backend to serve a new index.
+const STALE_MAX: Duration = Duration::from_secs(2);
+
+/// An index `I` of `S/i3-wm_4.22`, `S/sed_4.8` and `S/sed_4.9`.
+fn home() -> Home {
+    let home = Home::new();
+    for package in ["i3-wm_4.22", "sed_4.8", "sed_4.9"] {
+        home.write(&format!("S/{package}/main.c"), "int wanted;\n");
+        home.write(&format!("S/{package}/README"), "nothing\n");
+    }
+    home.ok("index --out I --each S");
+    home
+}
+
+/// The lines of `I` that match `wanted`, sorted.
+fn wanted(home: &Home) -> Vec<String> {
+    sorted(home.ok("search --index I wanted"))
+}
+
+fn packages(home: &Home) -> Vec<String> {
+    sorted(home.ok("inspect I --packages"))
+}
+
+fn sorted(text: Vec<u8>) -> Vec<String> {
+    let text = String::from_utf8(text).unwrap();
+    let mut lines: Vec<_> = text.lines().map(str::to_owned).collect();
+    lines.sort_unstable();
+    lines
+}
+
+/// Runs `trawl` and checks its summary.
+fn run(home: &Home, arguments: &str, says: &[&str]) {
+    home.run(arguments).check(arguments, 0, says);
+}
+
+fn manifest(home: &Home) -> Vec<u8> {
+    fs::read(home.path("I/manifest")).unwrap()
+}
+
+#[test]
+fn changed_file_updates_one_package() {
+    let home = home();
+    home.write("S/sed_4.9/main.c", "int wanted_more;\n");
+    let says = [
+        "indexed 2 files of 1 package",
+        "packages: 1 read, 2 kept, 0 dropped, 0 merged",
+        "in 2 shards",
+    ];
+    run(&home, "index --out I --each S", &says);
+    let expected = [
+        "i3-wm_4.22/main.c:1:int wanted;",
+        "sed_4.8/main.c:1:int wanted;",
+        "sed_4.9/main.c:1:int wanted_more;",
+    ];
+    assert_eq!(wanted(&home), expected);
+    let expected = ["2\ti3-wm_4.22", "2\tsed_4.8", "2\tsed_4.9"];
+    assert_eq!(packages(&home), expected);
+    let summary = String::from_utf8(home.ok("inspect I")).unwrap();
+    for says in [
+        "  2 packages, 4 documents, 4 blocks, 40 B of text, ",
+        "  not counted: 1 package replaced or removed, 20 B of text\n",
+        "  1 package, 2 documents, 2 blocks, 25 B of text, ",
+    ] {
+        assert!(summary.contains(says), "no `{says}` in: {summary}");
+    }
+    home.ok("inspect I --verify");
+
+    let before = manifest(&home);
+    let says = ["the index in I is up to date, nothing was read (3 packages, "];
+    run(&home, "index --out I --each S", &says);
+    run(&home, "index --out I S/sed_4.8 S/sed_4.9", &says);
+    assert_eq!(manifest(&home), before);
+}
+
+#[test]
+fn new_version_replaces_other_versions() {
+    let home = home();
+    home.write("S/sed_4.10/main.c", "int wanted;\n");
+    let says = ["packages: 1 read, 1 kept, 2 dropped, 1 merged"];
+    run(&home, "index --out I S/sed_4.10", &says);
+    assert_eq!(packages(&home), ["1\tsed_4.10", "2\ti3-wm_4.22"]);
+}
+
+#[test]
+fn packages_are_removed_and_pruned() {
+    let home = home();
+    run(&home, "index --out I --remove sed_4.8", &["0 read, 2 kept"]);
+    assert_eq!(packages(&home), ["2\ti3-wm_4.22", "2\tsed_4.9"]);
+    let before = manifest(&home);
+    for (arguments, says) in [
+        (
+            "--remove sad",
+            "no package `sad` in the index; did you mean `sed`?",
+        ),
+        (
+            "--remove i3-wm --remove sed_4.8",
+            "no package `sed_4.8` in the index",
+        ),
+        (
+            "--remove sed S/sed_4.9",
+            "`sed_4.9` is to be removed and is also among the sources",
+        ),
+        (
+            "--no-ignore S/sed_4.9",
+            "but these are not among the sources: i3-wm_4.22; name their directories too",
+        ),
+        ("--prune", "required"),
+        ("", "required"),
+    ] {
+        let finished = home.run(&format!("index --out I {arguments}"));
+        finished.check(arguments, 2, &[says]);
+    }
+    assert_eq!(manifest(&home), before);
+    run(
+        &home,
+        "index --out I --prune S/sed_4.9",
+        &["0 read, 1 kept, 1 dropped"],
+    );
+    assert_eq!(packages(&home), ["2\tsed_4.9"]);
+    let says = [
+        "the index had been built with other options",
+        "1 read, 0 kept",
+    ];
+    run(&home, "index --out I --no-ignore S/sed_4.9", &says);
+    run(
+        &home,
+        "index --out I --remove sed",
+        &["0 read, 0 kept, 1 dropped"],
+    );
+    assert_eq!(packages(&home), [""; 0]);
+    home.run("search --index I wanted").check("search", 1, &[]);
+}
+
+#[test]
+fn running_backend_serves_the_updated_index() {
+    let home = home();
+    let backend = home.start("backend --index I");
+    let frontend = home.start(&format!(
+        "frontend --backend {} --spool spool",
+        backend.address
+    ));
+    let search = |q| {
+        let (answer, lines) = http::search_all(&frontend.address, q);
+        assert_eq!(answer["complete"], true, "{answer}");
+        lines
+    };
+    assert_eq!(search("wanted").len(), 3);
+    home.write("S/sed_4.9/main.c", "int changed;\n");
+    home.ok("index --out I --each S");
+    let changed = poll("the new package", STALE_MAX, || {
+        Some(search("changed")).filter(|lines| !lines.is_empty())
+    });
+    assert_eq!(changed, ["sed_4.9/main.c:1:int changed;"]);
+    assert_eq!(search("wanted").len(), 2, "the old text is gone");
+    // A pattern without trigrams scans all live blocks.
+    assert_eq!(search("t;").len(), 0);
+    assert_eq!(search("d;").len(), 3);
+    home.ok("index --out I --remove i3-wm");
+    poll("the package to be dropped", STALE_MAX, || {
+        (search("wanted") == ["sed_4.8/main.c:1:int wanted;"]).then_some(())
+    });
+    let gone = http::get(
+        &frontend.address,
+        "/api/v2/file?package=i3-wm_4.22&path=main.c&offset=0&count=9",
+    );
+    assert_eq!(gone.status, 404, "{}", gone.text());
+}

@@ -1,0 +1,105 @@
+//! Answers of a server that contradict themselves: `trawl search` reports an error, whatever it prints.
+
+use crate::home::Home;
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::thread;
+
+/// Starts a server with one match, which ends with the tests. Returns its address.
+fn serve(found: Value) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            // A client that has disconnected needs no answer.
+            let _ = stream.and_then(|stream| answer(&stream, &found));
+        }
+    });
+    address
+}
+
+fn answer(mut stream: &TcpStream, found: &Value) -> std::io::Result<()> {
+    let mut head = BufReader::new(stream).lines();
+    let asked = head.next().transpose()?.unwrap_or_default();
+    while head
+        .next()
+        .transpose()?
+        .is_some_and(|line| !line.is_empty())
+    {}
+    let done = json!({
+        "id": "x", "found": 1, "total": 1, "missing": [], "skipped": {"count": 0},
+        "searched": {"documents": 1}, "explain": null,
+    });
+    let body = if asked.contains("/export") {
+        format!("{found}\n")
+    } else {
+        done.to_string()
+    };
+    let length = body.len();
+    write!(
+        stream,
+        "HTTP/1.1 200 OK\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+    )
+}
+
+/// A match with some fields changed.
+fn found(change: Value) -> Value {
+    let mut found = json!({
+        "package": "p", "path": "a.c", "line": 1, "text": "na\u{ef}ve", "ranges": [[0, 2]],
+        "context": {"before": [], "after": []}, "language": "C", "rank": 1.0,
+        "hash": "00", "offset": 0,
+    });
+    let fields = change.as_object().unwrap().clone();
+    found.as_object_mut().unwrap().extend(fields);
+    found
+}
+
+#[test]
+fn invalid_matches_are_errors() {
+    let home = Home::new();
+    let most = u64::MAX;
+    for change in [
+        json!({"ranges": [[0, 7]]}),
+        json!({"ranges": [[9, 10]]}),
+        json!({"ranges": [[3, 1]]}),
+        json!({"ranges": [[most, most]]}),
+        json!({"offset": most}),
+        json!({"line": u32::MAX, "text": "a\nb\nc"}),
+        json!({"window": {"start": most, "line_bytes": 6}}),
+        json!({"context": {"before": [], "after": [
+            {"line": 2, "text": "x", "window": {"start": 9, "line_bytes": 1}}]}}),
+    ] {
+        let address = serve(found(change.clone()));
+        for flags in [
+            "",
+            "-o",
+            "--json",
+            "--vimgrep",
+            "--color=always",
+            "-C1",
+            "-c",
+        ] {
+            let run = home.run(&format!("search --server {address} {flags} x"));
+            run.check(
+                &format!("{change} {flags}"),
+                2,
+                &["invalid match from the server: p/a.c:"],
+            );
+        }
+    }
+}
+
+#[test]
+fn ranges_inside_of_a_character_are_printed() {
+    let home = Home::new();
+    let address = serve(found(json!({"ranges": [[3, 4]]})));
+    let json = home.ok(&format!("search --server {address} --json x"));
+    let json = String::from_utf8(json).unwrap();
+    assert!(
+        json.contains(r#"{"match":{"bytes":"rw=="},"start":3,"end":4}"#),
+        "{json}"
+    );
+    let printed = home.ok(&format!("search --server {address} -o x"));
+    assert_eq!(printed, b"p/a.c:1:\xaf\n");
+}

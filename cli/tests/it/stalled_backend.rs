@@ -1,0 +1,73 @@
+//! A backend that stalls, as when its machine is out of memory or its disk hangs: its connections stay
+//! open and silent. The frontend notices, and uses the backend again when it continues.
+
+use crate::home::Server;
+use crate::lost_backend::Stage;
+use crate::{WAIT_MAX, http, poll};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+/// Deadline for the frontend to notice.
+const NOTICED_MAX: Duration = Duration::from_millis(3500);
+
+/// The reason that the frontend gives.
+const REASON: &str = "nothing was heard from it for 3.0 s";
+
+/// Why the backend behind the proxy is not connected, according to `/healthz`.
+fn loss(stage: &Stage) -> Option<String> {
+    let health = http::get(&stage.frontend.address, "/healthz").json();
+    let backends = health["backends"].as_array().unwrap();
+    let stalled = backends
+        .iter()
+        .find(|known| known["name"] == stage.proxy.address);
+    let stalled = stalled.expect("it is listed");
+    stalled["reason"].as_str().map(str::to_owned)
+}
+
+/// Continues the backend, and waits until the frontend has heard from it.
+fn resume(stage: &Stage, backend: &Server) {
+    backend.process.signal("CONT");
+    poll("the backend to reconnect", WAIT_MAX, || {
+        loss(stage).is_none().then_some(())
+    });
+    stage.check_complete();
+}
+
+#[test]
+fn stall_between_queries_is_reported() {
+    let (stage, backend) = Stage::new();
+    stage.check_complete();
+    backend.process.signal("STOP");
+    let stopped = Instant::now();
+    let reason = poll("the loss to be noticed", NOTICED_MAX, || loss(&stage));
+    println!("noticed after {:?}", stopped.elapsed());
+    assert_eq!(reason, REASON);
+    let answer = http::get(&stage.frontend.address, "/api/v2/search?q=wante").json();
+    assert_eq!(answer["complete"], false);
+    assert_eq!(answer["missing"].as_array().map(Vec::len), Some(1));
+    assert_eq!(answer["missing"][0]["backend"], stage.proxy.address);
+    resume(&stage, &backend);
+}
+
+#[test]
+fn stall_during_an_answer_makes_it_incomplete() {
+    let (stage, backend) = Stage::new();
+    let (sender, stopped) = mpsc::channel();
+    let signals = backend.process.signals();
+    let cut = stage.proxy.cut_after_first_batch(move || {
+        signals.send("STOP");
+        let _ = sender.send(Instant::now());
+    });
+    let path = "/api/v2/search?q=wanted&per_page=1";
+    let answer = http::get(&stage.frontend.address, path).json();
+    let took = stopped.recv_timeout(WAIT_MAX).unwrap().elapsed();
+    let found = http::lines(&stage.frontend.address, &answer);
+    println!("answered after {took:?}");
+    stage.check_cut_short(&answer, &found);
+    assert_eq!(answer["missing"][0]["reason"], REASON);
+    assert!(took < NOTICED_MAX, "{took:?}");
+    backend.process.signal("CONT");
+    cut.recv_timeout(WAIT_MAX)
+        .expect("its connection is closed");
+    resume(&stage, &backend);
+}

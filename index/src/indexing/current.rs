@@ -1,0 +1,250 @@
+//! The current index, and its change into the next one.
+//!
+//! **Invariant:** nothing that the manifest names is changed or removed before the next manifest is
+//! in place.
+
+use super::error::BuildError;
+use super::report::{Outcome, ReadStats, Report};
+use super::shard_assembly::NewShards;
+use crate::directory::{self, MANIFEST, open_shard};
+use crate::file::{self, AtomicFile};
+use crate::manifest::{Manifest, Options, PackageEntry, ShardEntry};
+use crate::shard::{self, Shard};
+use std::collections::HashSet;
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+/// The shards of an index that is being updated.
+pub(super) struct CurrentIndex<'a> {
+    pub(super) directory: &'a Path,
+    /// The manifest that is in place, if there is one to be updated.
+    manifest: Option<Manifest>,
+    /// The options of the next manifest.
+    options: Options,
+    pub(super) shards: Vec<CurrentShard>,
+    /// Directories' names of the packages that are live in the manifest.
+    before: HashSet<Vec<u8>>,
+    /// Those of them whose shard cannot be opened.
+    lost: HashSet<Vec<u8>>,
+    pub(super) report: Report,
+}
+
+/// A shard of the index.
+pub(super) struct CurrentShard {
+    pub(super) entry: ShardEntry,
+    pub(super) shard: Arc<Shard>,
+}
+
+impl<'a> CurrentIndex<'a> {
+    /// An index without shards.
+    pub(super) fn empty(directory: &'a Path, options: Options) -> Self {
+        CurrentIndex {
+            directory,
+            manifest: None,
+            options,
+            shards: Vec::new(),
+            before: HashSet::new(),
+            lost: HashSet::new(),
+            report: Report::default(),
+        }
+    }
+
+    /// Opens the index in `directory`, if there is one. With `prune`, an index whose manifest cannot
+    /// be used counts as none.
+    pub(super) fn open(
+        directory: &'a Path,
+        options: Options,
+        prune: bool,
+    ) -> Result<Self, BuildError> {
+        let mut current = CurrentIndex::empty(directory, options);
+        current.manifest = match directory::read_manifest(directory) {
+            Ok(manifest) => Some(manifest),
+            Err(directory::IndexError::NotAnIndex { .. }) => None,
+            Err(directory::IndexError::Manifest { .. }) if prune => None,
+            Err(reason @ directory::IndexError::Manifest { .. }) => {
+                return Err(BuildError::Unusable { reason });
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let shards = current.manifest.iter().flat_map(|old| old.shards.clone());
+        for entry in shards.collect::<Vec<_>>() {
+            current.open_shard(entry)?;
+        }
+        Ok(current)
+    }
+
+    fn open_shard(&mut self, entry: ShardEntry) -> Result<(), BuildError> {
+        let directories: Vec<_> = entry
+            .live()
+            .map(|package| package.directory.clone())
+            .collect();
+        self.before.extend(directories.iter().cloned());
+        match open_shard(self.directory, &entry, &[]) {
+            Ok(shard) => self.shards.push(CurrentShard { entry, shard }),
+            Err(error) if is_damage(&error) => self.lost.extend(directories),
+            Err(error) => return Err(error.into()),
+        }
+        Ok(())
+    }
+
+    /// Removes files that an interrupted build has left.
+    pub(super) fn remove_leftovers(&self) -> Result<(), BuildError> {
+        self.remove_others(&self.manifest)
+    }
+
+    /// The options that the index was built with.
+    pub(super) fn options(&self) -> Option<Options> {
+        self.manifest.as_ref().map(|manifest| manifest.options)
+    }
+
+    /// Directories' names of the packages that were live before the update.
+    pub(super) fn before(&self) -> &HashSet<Vec<u8>> {
+        &self.before
+    }
+
+    /// Those of them whose shard cannot be opened.
+    pub(super) fn lost(&self) -> &HashSet<Vec<u8>> {
+        &self.lost
+    }
+
+    /// Iterates over the live packages.
+    pub(super) fn live(&self) -> impl Iterator<Item = &PackageEntry> {
+        self.shards.iter().flat_map(|shard| shard.entry.live())
+    }
+
+    /// Marks packages as dead that have been written again or for which `is_dead` holds, and drops
+    /// shards without a live package.
+    pub(super) fn mark_dead(
+        &mut self,
+        outcome: Outcome,
+        written: &NewShards,
+        is_dead: impl Fn(&[u8]) -> bool,
+    ) -> Result<(), BuildError> {
+        if self.manifest.is_some() {
+            self.report.outcome = outcome;
+        }
+        let read: HashSet<_> = written.live().map(|package| &package.directory).collect();
+        for shard in &mut self.shards {
+            for package in &mut shard.entry.packages {
+                package.is_dead |= read.contains(&package.directory) || is_dead(&package.directory);
+            }
+        }
+        self.shards
+            .retain(|shard| shard.entry.live().next().is_some());
+        for shard in &mut self.shards {
+            let dead = shard.entry.dead();
+            if dead != shard.shard.dead() {
+                shard.shard = Arc::new(shard.shard.with_dead(dead)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the shards of the packages that were read from the sources.
+    pub(super) fn add_read(&mut self, written: NewShards) -> Result<(), BuildError> {
+        self.report.kept = self.live().count() as u64;
+        self.report.read = ReadStats {
+            packages: written.packages,
+            documents: written.documents,
+            text_bytes: written.text_bytes,
+            skipped: written.skipped,
+        };
+        self.add(written.shards, written.file_bytes)
+    }
+
+    /// Adds new shards.
+    pub(super) fn add(
+        &mut self,
+        shards: Vec<ShardEntry>,
+        file_bytes: u64,
+    ) -> Result<(), BuildError> {
+        self.report.written_bytes += file_bytes;
+        for entry in shards {
+            let shard = open_shard(self.directory, &entry, &[])?;
+            self.shards.push(CurrentShard { entry, shard });
+        }
+        Ok(())
+    }
+
+    /// Puts the next manifest in place, unless it equals the current one, and removes the files that
+    /// it does not name.
+    pub(super) fn publish(mut self) -> Result<Report, BuildError> {
+        let manifest = Some(Manifest {
+            options: self.options,
+            shards: self
+                .shards
+                .iter()
+                .map(|shard| shard.entry.clone())
+                .collect(),
+        });
+        let text = manifest.as_ref().map(Manifest::render).unwrap_or_default();
+        // When a lost shard was written again, possibly with the same name, processes that have the
+        // damaged one open must notice, so the manifest is replaced although it is equal.
+        if manifest == self.manifest && self.lost.is_empty() {
+            self.report.outcome = Outcome::Unchanged;
+        } else {
+            replace_manifest(self.directory, &text).map_err(BuildError::write(self.directory))?;
+            self.report.written_bytes += text.len() as u64;
+        }
+        self.remove_others(&manifest)?;
+        self.sum_up(text.len() as u64);
+        Ok(self.report)
+    }
+
+    fn sum_up(&mut self, manifest_bytes: u64) {
+        let live: HashSet<_> = self.live().map(|package| &package.directory).collect();
+        let dropped = self.before.iter().filter(|name| !live.contains(name));
+        let dropped = dropped.count() as u64;
+        let report = &mut self.report;
+        report.dropped = dropped;
+        report.shards = self.shards.len() as u64;
+        report.file_bytes = manifest_bytes;
+        for CurrentShard { shard, .. } in &self.shards {
+            let counts = shard.live_counts();
+            report.packages += u64::from(counts.packages);
+            report.documents += u64::from(counts.documents);
+            report.text_bytes += counts.text_bytes;
+            report.file_bytes += shard.file_bytes();
+        }
+    }
+
+    /// Removes shards that `manifest` does not name, and files that an interrupted build has left.
+    pub(super) fn remove_others(&self, manifest: &Option<Manifest>) -> Result<(), BuildError> {
+        remove_others(self.directory, manifest).map_err(BuildError::write(self.directory))
+    }
+}
+
+/// Whether the shard is lost and its packages must be read again.
+fn is_damage(error: &directory::IndexError) -> bool {
+    match error {
+        directory::IndexError::Swapped { .. } => true,
+        directory::IndexError::Shard(shard::ShardError::Io { source, .. }) => {
+            source.kind() == io::ErrorKind::NotFound
+        }
+        directory::IndexError::Shard(error) => !matches!(error, shard::ShardError::Newer { .. }),
+        _ => false,
+    }
+}
+
+fn replace_manifest(directory: &Path, text: &str) -> io::Result<()> {
+    let file = AtomicFile::create(directory, MANIFEST)?;
+    let mut out = file.file();
+    out.write_all(text.as_bytes())?;
+    file.rename(MANIFEST)
+}
+
+fn remove_others(directory: &Path, manifest: &Option<Manifest>) -> io::Result<()> {
+    let shards = manifest.iter().flat_map(|manifest| &manifest.shards);
+    let named: HashSet<&str> = shards.map(|shard| &*shard.file).collect();
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let Some(name) = name.to_str() else { continue };
+        if file::is_temporary(name) || (name.ends_with(".shard") && !named.contains(name)) {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,66 @@
+//! What a caller decides about a build.
+
+use crate::block::BLOCK_BYTES;
+use crate::corpus::WalkOptions;
+use crate::document::Popularity;
+use crate::manifest::Options;
+use std::collections::HashMap;
+use std::thread;
+
+/// How an index is built.
+#[derive(Clone, Debug)]
+pub struct BuildOptions {
+    /// The options that decide what is in the index; the manifest records them.
+    pub options: Options,
+    /// Approximate limit of the memory to use, in bytes; see [`MEMORY_BYTES_MIN`].
+    pub memory_bytes: usize,
+    /// Number of worker threads.
+    pub jobs: usize,
+    /// Bytes of text after which the next package goes to another shard.
+    pub shard_bytes: u64,
+    /// Popularity by package name, without version.
+    pub popularity: HashMap<Vec<u8>, Popularity>,
+}
+
+impl Default for BuildOptions {
+    fn default() -> Self {
+        BuildOptions {
+            options: Options {
+                block_bytes: BLOCK_BYTES,
+                no_ignore: false,
+            },
+            memory_bytes: MEMORY_BYTES,
+            jobs: thread::available_parallelism().map_or(1, |jobs| jobs.get()),
+            shard_bytes: SHARD_BYTES,
+            popularity: HashMap::new(),
+        }
+    }
+}
+
+impl BuildOptions {
+    pub(super) fn walk_options(&self) -> WalkOptions {
+        WalkOptions {
+            no_ignore: self.options.no_ignore,
+        }
+    }
+}
+
+/// The default limit of memory.
+pub const MEMORY_BYTES: usize = 512 << 20;
+
+/// The least memory that a build needs: the tables for sorting, the buffers, and a segment of the
+/// smallest useful size.
+pub const MEMORY_BYTES_MIN: usize = 64 << 20;
+
+/// The default amount of text in a shard. Its tables, which are in memory while it is written, then
+/// take a few dozen megabytes.
+pub const SHARD_BYTES: u64 = 4 << 30;
+
+/// What an update does besides reading what has changed.
+#[derive(Clone, Debug, Default)]
+pub struct Changes {
+    /// Packages to drop: names of directories, or names without version for all versions.
+    pub remove: Vec<Vec<u8>>,
+    /// Drop every package that is not among the sources.
+    pub prune: bool,
+}

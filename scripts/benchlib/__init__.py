@@ -1,1 +1,0 @@
-"""What scripts/bench is made of beside itself."""

@@ -1,0 +1,178 @@
+//! What an indexer reads: files of a corpus, git's ignore rules, and the ranks of packages.
+
+use index::corpus::{self, BINARY_HEAD_BYTES, ReadOutcome, SkipReason, Source, WalkOptions};
+use std::fs;
+use std::path::Path;
+
+#[path = "../../../cli/src/commands/index/popularity.rs"]
+mod popularity;
+
+/// A directory that is a package. Each thread keeps one and replaces its files.
+struct Package {
+    directory: tempfile::TempDir,
+    source: Source,
+}
+
+impl Package {
+    /// Creates a package of empty files with these names.
+    fn with(files: &[&str]) -> Package {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let root = directory.path().join("p_1");
+        fs::create_dir(&root).expect("the directory is empty");
+        let mut sources = corpus::sources(&[root], false).expect("a package");
+        let package = Package {
+            directory,
+            source: sources.remove(0),
+        };
+        files.iter().for_each(|file| package.write(file, b""));
+        package
+    }
+
+    fn write(&self, file: &str, bytes: &[u8]) {
+        let path = self.directory.path().join("p_1").join(file);
+        fs::create_dir_all(path.parent().expect("the package")).expect("it is writable");
+        fs::write(path, bytes).expect("it is writable");
+    }
+}
+
+/// Reads a file. Its text must be its bytes, its bytes decoded from UTF-16, or nothing if it is binary.
+pub(crate) fn text(data: &[u8]) {
+    thread_local!(static PACKAGE: Package = Package::with(&["file"]));
+    let (outcome, text) = PACKAGE.with(|package| {
+        package.write("file", data);
+        let walk =
+            corpus::walk(&package.source, &WalkOptions::default()).expect("the package exists");
+        assert_eq!(
+            (walk.files.len(), walk.files[0].bytes),
+            (1, data.len() as u64)
+        );
+        let mut text = Vec::new();
+        let outcome = corpus::read(&package.source, &walk.files[0], &mut text);
+        (outcome.expect("a Vec takes all bytes"), text)
+    });
+    let is_utf16 = data.starts_with(b"\xff\xfe") || data.starts_with(b"\xfe\xff");
+    let head = &data[..data.len().min(BINARY_HEAD_BYTES)];
+    if !is_utf16 && head.contains(&0) {
+        assert_eq!(outcome, ReadOutcome::Skipped(SkipReason::Binary));
+        assert!(text.is_empty());
+        return;
+    }
+    let bytes_read = data.len() as u64;
+    assert_eq!(outcome, ReadOutcome::Text { bytes_read });
+    if is_utf16 {
+        assert_eq!(String::from_utf8(text).expect("UTF-8"), decoded(data));
+    } else {
+        assert_eq!(text, data.strip_prefix(b"\xef\xbb\xbf").unwrap_or(data));
+    }
+}
+
+/// Decodes UTF-16 with a byte-order mark as ripgrep does: a second mark is dropped too, and an odd byte
+/// at the end gives one replacement character, together with a lone surrogate before it.
+fn decoded(data: &[u8]) -> String {
+    let is_little = data.starts_with(b"\xff");
+    let (units, rest) = data[2..].as_chunks::<2>();
+    let decode = if is_little {
+        u16::from_le_bytes
+    } else {
+        u16::from_be_bytes
+    };
+    let units = units.iter().copied().map(decode);
+    let is_half_pair = |unit| (0xd800..0xdc00).contains(&unit);
+    let ends_in_half = units.clone().next_back().is_some_and(is_half_pair);
+    let mut text: String = char::decode_utf16(units)
+        .map(|decoded| decoded.unwrap_or(char::REPLACEMENT_CHARACTER))
+        .collect();
+    if !rest.is_empty() && !ends_in_half {
+        text.push(char::REPLACEMENT_CHARACTER);
+    }
+    text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned()
+}
+
+pub(crate) fn text_seeds() -> Vec<Vec<u8>> {
+    let text = "int a;\r\nna\u{ef}ve \u{6f22}\u{1f50d}\n\n";
+    let units = || text.encode_utf16();
+    vec![
+        text.into(),
+        [b"\xef\xbb\xbf", text.as_bytes()].concat(),
+        [
+            &b"\xff\xfe"[..],
+            &units().flat_map(u16::to_le_bytes).collect::<Vec<_>>(),
+        ]
+        .concat(),
+        [
+            &b"\xfe\xff"[..],
+            &units().flat_map(u16::to_be_bytes).collect::<Vec<_>>(),
+        ]
+        .concat(),
+        b"\xff\xfe\xff\xfea\0\n\0".to_vec(),
+        b"\xfe\xff\0a\xd8\x3d\xdd".to_vec(),
+        [text.repeat(300).as_bytes(), b"\0", text.as_bytes()].concat(),
+    ]
+}
+
+/// The files that the ignore rules apply to.
+const FILES: [&str; 12] = [
+    "a.c",
+    "a.o",
+    "b/a.o",
+    "b/c/a.c",
+    "b/c/d/[x]",
+    "build/x",
+    "build/y.o/z",
+    "doc/a b",
+    "doc/ ",
+    "doc/#x",
+    "doc/!x",
+    "doc/x\\y",
+];
+
+/// Walks a package with ignore rules. Every file must be either found or listed as skipped.
+///
+/// An input is three files of rules with NULs between them.
+pub(crate) fn ignore_rules(data: &[u8]) {
+    thread_local!(static PACKAGE: Package = Package::with(&FILES));
+    let walk = PACKAGE.with(|package| {
+        let mut rules = data.splitn(3, |&byte| byte == 0);
+        for file in [".gitignore", "b/.gitignore", ".git/info/exclude"] {
+            package.write(file, rules.next().unwrap_or_default());
+        }
+        corpus::walk(&package.source, &WalkOptions::default()).expect("the package exists")
+    });
+    for file in FILES {
+        let found = walk
+            .files
+            .iter()
+            .filter(|found| found.path == file.as_bytes());
+        let holds = |skipped: &&corpus::Skipped| {
+            let path = Path::new(std::str::from_utf8(&skipped.path).expect("FILES are UTF-8"));
+            Path::new(file).starts_with(path)
+        };
+        let skipped = walk.skipped.iter().filter(holds);
+        assert_eq!(found.count() + skipped.count(), 1, "{file}");
+    }
+}
+
+pub(crate) fn ignore_rule_seeds() -> Vec<Vec<u8>> {
+    let files = [
+        "*.o\n!b/a.o\n/build/\n**/c\n\0!a.o\nc/d/\n\0# comment\n\\#x\n\\!x\ndoc/\\ \n",
+        "b/**/a.c\n[a-b].c\r\n[!x]/a?c\ndoc/*\\\\y\nbuild/**\n\0/[[]x]\n\0/*\n!/b\n",
+    ];
+    files.map(|files| files.into()).into()
+}
+
+/// Parses a file for `--package-ranks`. Every rank must lie between 0 and 1.
+pub(crate) fn package_ranks(data: &[u8]) {
+    if let Ok(ranks) = popularity::parse(data) {
+        for rank in ranks.values() {
+            assert!((0.0..=1.0).contains(&rank.inst) && (0.0..=1.0).contains(&rank.rdep));
+        }
+    }
+}
+
+pub(crate) fn package_rank_seeds() -> Vec<Vec<u8>> {
+    let files = [
+        r#"{"i3-wm": {"inst": 0.012, "rdep": 1e-3}, "libc6": {"inst": 1}}"#,
+        r#"{"a": {"Inst": 0.5, "Rdep": 0}, "\u00e9": {}}"#,
+    ];
+    files.map(|file| file.into()).into()
+}

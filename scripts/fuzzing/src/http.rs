@@ -1,0 +1,292 @@
+//! HTTP requests to a frontend with a healthy backend: every response must be one that the API documents.
+//!
+//! Requests go to the router, without a socket, and from there to a backend in this process over a small
+//! index. Here an incomplete answer that nothing stopped is a fault; for backends that send wrong
+//! answers see `untrusted_backend`.
+
+mod names;
+mod requests;
+mod seeds;
+
+use axum::Router;
+use axum::body::{Body, Bytes, to_bytes};
+use axum::http::{HeaderMap, Request, StatusCode, header};
+use frontend::{Config, Coordinator};
+use index::corpus;
+use index::indexing::{BuildOptions, Progress, build};
+use metrics_exporter_prometheus::PrometheusBuilder;
+use requests::Known;
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+use tokio::runtime::{Builder, Runtime};
+use tower_service::Service;
+
+pub(crate) use seeds::seeds;
+
+#[path = "../../../cli/src/in_process/backend.rs"]
+mod local;
+
+/// The time limit of a query. The index has a few kilobytes, so only a pattern can make it slow.
+const TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The time limit of a response on a busy machine, below the time limit of `scripts/fuzz` for an input.
+const ANSWER_MAX: Duration = Duration::from_secs(15);
+
+/// Bytes of matches in memory, so few that a few dozen matches spill to disk.
+const RUN_MEMORY_BYTES: u64 = 2 << 10;
+
+/// Bytes of the spool, so few that old results are evicted.
+const SPOOL_BYTES_MAX: u64 = 32 << 20;
+
+/// Text that every page must escape, wherever it comes from.
+const SCRIPT: &str = "<script>alert";
+
+/// Files whose paths and lines contain [`SCRIPT`] and other text that needs escaping.
+const FILES: [(&str, &[u8]); 7] = [
+    (
+        "alpha_1.0-1/src/main.c",
+        b"int main(void) {\n\treturn needle(1);\n}\n",
+    ),
+    (
+        "alpha_1.0-1/web/<script>alert(2)<.html",
+        b"<script>alert(1)</script> needle \x1b[31m\xff\n",
+    ),
+    ("alpha_1.0-1/x.bin", b"\0needle"),
+    ("alpha_2.0-1/src/main.c", b"int main(void) { needle; }"),
+    (
+        "beta_3/README",
+        b"needle \xe2\x80\xae &amp; na\xc3\xafve\n=cmd\n\n",
+    ),
+    ("beta_3/empty", b""),
+    ("<b>gamma/a b.py", b"import needle\nif needle: pass\r\n"),
+];
+
+/// A frontend and its backend, shared by all inputs.
+struct Site {
+    runtime: Runtime,
+    app: Router,
+    _directory: tempfile::TempDir,
+}
+
+fn site() -> &'static Site {
+    static SITE: OnceLock<Site> = OnceLock::new();
+    SITE.get_or_init(|| {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        write_index(directory.path());
+        let mut threads = Builder::new_multi_thread();
+        let runtime = threads.worker_threads(2).enable_all().build();
+        let runtime = runtime.expect("threads");
+        let app = runtime.block_on(async {
+            let backend = local::backend(&directory.path().join("index")).expect("an index");
+            let frontend = Coordinator::start(config(directory.path()), vec![backend]);
+            let frontend = frontend.expect("a free directory");
+            connected(&frontend).await;
+            web::app(
+                frontend,
+                web::Options::default(),
+                PrometheusBuilder::new().build_recorder().handle(),
+            )
+        });
+        Site {
+            runtime,
+            app,
+            _directory: directory,
+        }
+    })
+}
+
+/// Builds the index. One package has many matches, for several pages and for results on disk.
+fn write_index(directory: &Path) {
+    let source = directory.join("source");
+    let many = (0..200).map(|line| format!("needle {line} <script>alert({line})\n"));
+    let many = ("delta_4/many.c", many.collect::<String>().into_bytes());
+    let files = FILES.map(|(path, text)| (path, text.to_vec()));
+    for (path, text) in files.into_iter().chain([many]) {
+        let path = source.join(path);
+        fs::create_dir_all(path.parent().expect("a package")).expect("it is writable");
+        fs::write(path, text).expect("it is writable");
+    }
+    let options = BuildOptions {
+        jobs: 1,
+        ..BuildOptions::default()
+    };
+    let sources = corpus::sources(&[source], true).expect("packages");
+    let out = directory.join("index");
+    build(sources, &out, &options, &Progress::default()).expect("the sources are valid");
+}
+
+fn config(directory: &Path) -> Config {
+    let mut config = Config::new(directory.join("spool"));
+    config.silence_max = ANSWER_MAX;
+    config.timeout = TIMEOUT;
+    config.timeout_max = TIMEOUT;
+    config.run_memory_bytes = RUN_MEMORY_BYTES;
+    config.spool_bytes_max = SPOOL_BYTES_MAX;
+    config.durable = false;
+    config
+}
+
+async fn connected(frontend: &Arc<Coordinator>) {
+    while !frontend.backends().iter().all(|backend| backend.connected) {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+}
+
+/// A response to check.
+struct Answer {
+    status: StatusCode,
+    headers: HeaderMap,
+    body: Bytes,
+}
+
+impl Site {
+    fn ask(&self, request: Request<Body>) -> Answer {
+        let mut app = self.app.clone();
+        self.runtime.block_on(async {
+            let asking = async {
+                let (head, body) = app
+                    .call(request)
+                    .await
+                    .expect("the router returns no error")
+                    .into_parts();
+                let body = to_bytes(body, usize::MAX)
+                    .await
+                    .expect("the body is complete");
+                Answer {
+                    status: head.status,
+                    headers: head.headers,
+                    body,
+                }
+            };
+            let answer = tokio::time::timeout(ANSWER_MAX, asking).await;
+            answer.expect("the response arrives in time")
+        })
+    }
+}
+
+impl Answer {
+    fn kind(&self) -> &str {
+        let kind = self.headers.get(header::CONTENT_TYPE);
+        kind.map_or("", |kind| {
+            kind.to_str().expect("our content types are ASCII")
+        })
+    }
+
+    fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).expect("the body is JSON, as its content type says")
+    }
+
+    /// Returns whether there is a body and it is not compressed.
+    fn is_plain(&self) -> bool {
+        !self.body.is_empty() && !self.headers.contains_key(header::CONTENT_ENCODING)
+    }
+
+    fn check(&self, path: &str, known: &Known) {
+        self.check_status();
+        let is_error = self.status.is_client_error() || self.status.is_server_error();
+        if is_error && path.starts_with("/api/v1/") {
+            assert!(self.kind().starts_with("text/plain"), "{}", self.kind());
+        } else if is_error && path.starts_with("/api/") {
+            self.check_problem();
+        } else if self.kind() == "application/json" && self.is_plain() {
+            self.check_complete(known);
+        } else if self.kind().starts_with("text/html") && self.is_plain() {
+            self.check_page();
+        }
+    }
+
+    /// The only server error is 503 with a time to retry.
+    fn check_status(&self) {
+        let is_busy = self.status == StatusCode::SERVICE_UNAVAILABLE
+            && self.headers.contains_key(header::RETRY_AFTER);
+        assert!(!self.status.is_server_error() || is_busy, "{}", self.status);
+        assert_eq!(self.headers[header::X_CONTENT_TYPE_OPTIONS], "nosniff");
+    }
+
+    fn check_problem(&self) {
+        assert_eq!(self.kind(), "application/problem+json");
+        if self.is_plain() {
+            let problem = self.json();
+            assert_eq!(problem["status"], self.status.as_u16(), "{problem}");
+            let kind = problem["type"].as_str().expect("a problem has a type");
+            assert!(kind.starts_with("/problems/"), "{problem}");
+            let detail = problem["detail"].as_str().expect("a problem has a detail");
+            assert!(!detail.is_empty(), "{problem}");
+        }
+    }
+
+    /// A finished search says whether it is complete, and is incomplete only if a client stopped it.
+    fn check_complete(&self, known: &Known) {
+        let page = self.json();
+        let Some(missing) = page["missing"]
+            .as_array()
+            .filter(|_| page["state"] == "done")
+        else {
+            return;
+        };
+        assert_eq!(page["complete"], missing.is_empty(), "{page}");
+        assert!(missing.is_empty() || known.is_stopped(), "{page}");
+    }
+
+    fn check_page(&self) {
+        let page = std::str::from_utf8(&self.body).expect("pages are UTF-8");
+        assert!(!page.contains(SCRIPT), "{page}");
+        assert!(page.trim_end().ends_with("</html>"), "{page}");
+    }
+}
+
+/// Makes a few requests; a later one may use values from the answer to an earlier one.
+pub(crate) fn http(data: &[u8]) {
+    statuses(data);
+}
+
+fn statuses(data: &[u8]) -> Vec<StatusCode> {
+    let mut known = Known::default();
+    let requests = requests::requests(data);
+    let answered = requests.filter_map(|template| {
+        let request = template.request(&mut known)?;
+        let path = request.uri().path().to_owned();
+        let answer = site().ask(request);
+        answer.check(&path, &known);
+        if answer.kind() == "application/json" && answer.is_plain() {
+            known.learn(&answer.json());
+        }
+        Some(answer.status)
+    });
+    answered.collect()
+}
+
+/// The seeds reach the code behind every route.
+#[test]
+fn last_request_of_every_seed_succeeds() {
+    for seed in seeds() {
+        let statuses = statuses(&seed);
+        let last = statuses.last().expect("a request");
+        assert!(
+            !last.is_client_error(),
+            "{statuses:?}: {}",
+            seed.escape_ascii()
+        );
+    }
+}
+
+/// The table of routes has every route of the API description, and a page escapes the query.
+#[test]
+fn every_documented_route_is_requested() {
+    let get = |path: &str| site().ask(Request::get(path).body(Body::empty()).expect("a path"));
+    let description = get("/api/openapi.json").json();
+    for path in description["paths"]
+        .as_object()
+        .expect("the description has paths")
+        .keys()
+    {
+        let route = path.replace("{id}", "{}");
+        assert!(names::ROUTES.contains(&&route[..]), "{path}");
+    }
+    let page = get("/search?q=%22%3Cscript%3Ealert%22").body;
+    let page = str::from_utf8(&page).expect("pages are UTF-8");
+    assert!(page.contains("&#60;script&#62;alert"), "{page}");
+}

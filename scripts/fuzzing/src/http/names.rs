@@ -1,0 +1,133 @@
+//! Methods, routes, headers and parameters. A byte of an input is an index into one of these tables.
+
+/// Separates two requests of an input. It does not occur in UTF-8.
+pub(crate) const REQUEST_END: u8 = 0xff;
+
+/// Separates two parts of a request. It does not occur in UTF-8.
+pub(crate) const PART_END: u8 = 0xfe;
+
+/// All routes, and some that do not exist. `{}` stands for a variable part.
+pub(crate) const ROUTES: &[&str] = &[
+    "/api/v2/search",
+    "/search",
+    "/api/v2/search/{}",
+    "/api/v2/search/{}/events",
+    "/api/v2/events",
+    "/api/v2/search/{}/facets",
+    "/api/v2/search/{}/packages",
+    "/api/v2/facets",
+    "/api/v2/packages",
+    "/api/v2/search/{}/export",
+    "/api/v2/export",
+    "/api/v2/explain",
+    "/api/v2/file",
+    "/api/v2/index/packages",
+    "/api/v2/tree",
+    "/api/v2/skipped",
+    "/api/v2/status",
+    "/api/v2/limits",
+    "/api/v1/search",
+    "/api/v1/searchperpackage",
+    "/show",
+    "/results/{}/{}",
+    "/perpackage-results/{}/2/{}",
+    "/problems/{}",
+    "/assets/{}",
+    "/",
+    "/problems",
+    "/healthz",
+    "/metrics",
+    "/openapi.yaml",
+    "/openapi.json",
+    "/api/openapi.json",
+    "/api/v2/{}",
+    "/api/v1/{}",
+    "/{}",
+    "//{}/../search",
+];
+
+/// Methods. Most requests use the first.
+pub(crate) const METHODS: [&str; 10] = [
+    "GET", "GET", "GET", "GET", "POST", "DELETE", "HEAD", "OPTIONS", "PUT", "BREW",
+];
+
+/// Request headers that some route reads.
+pub(crate) const HEADERS: [&str; 9] = [
+    "if-none-match",
+    "accept-encoding",
+    "content-type",
+    "content-length",
+    "origin",
+    "accept",
+    "x-dcs-apikey",
+    "cookie",
+    "range",
+];
+
+/// Parameters of the routes, and one that no route has.
+pub(crate) const PARAMETERS: &[&str] = &[
+    "q",
+    "mode",
+    "case",
+    "word",
+    "lang",
+    "package",
+    "path",
+    "ext",
+    "context",
+    "want",
+    "limit",
+    "timeout",
+    "generation",
+    "page",
+    "per_page",
+    "group",
+    "per_package",
+    "per_document",
+    "wait",
+    "explain",
+    "cursor",
+    "format",
+    "null",
+    "after",
+    "count",
+    "prefix",
+    "run",
+    "line",
+    "first",
+    "offset",
+    "file",
+    "literal",
+    "perpkg",
+    "query",
+    "match_mode",
+    "qq",
+];
+
+/// Parts that are neither headers nor parameters: a raw piece of the query string, a variable part of
+/// the path, and a body.
+pub(crate) const OTHERS: [&str; 3] = ["?", "{}", "body"];
+
+/// Encodes a request, given the names and values of its parts.
+pub(crate) fn encode<'a>(
+    method: &str,
+    route: &str,
+    parts: impl Iterator<Item = (&'a str, &'a str)>,
+) -> Vec<u8> {
+    let index = |name: &str, names: &[&str]| {
+        let index = names.iter().position(|&known| known == name);
+        index.unwrap_or_else(|| panic!("no table has `{name}`")) as u8
+    };
+    let kinds = [&OTHERS[..], &HEADERS, PARAMETERS].concat();
+    let mut out = vec![index(route, ROUTES), index(method, &METHODS)];
+    for (name, value) in parts {
+        out.extend_from_slice(&[PART_END, index(name, &kinds)]);
+        out.extend_from_slice(value.as_bytes());
+    }
+    out
+}
+
+/// Joins requests to an input.
+pub(crate) fn join(requests: &[Vec<u8>]) -> Vec<u8> {
+    requests.join(&REQUEST_END)
+}

@@ -1,0 +1,110 @@
+//! What users type: queries of the native language, literals, regular expressions, filters, and queries
+//! in the language of Debian Code Search.
+
+use frontend::query::dcs;
+use frontend::{BadQuery, Parsed, Query, Typed, filter};
+use schema::message::{Field, Syntax};
+
+/// Longer queries are slower and reach no other code.
+const QUERY_BYTES_MAX: usize = 400;
+
+/// Parses a query. An error must point into the query; a parsed query, rendered and parsed again, must
+/// be the same query.
+///
+/// An input is a byte that selects language and field, a query, a NUL and a filter.
+pub(crate) fn query(data: &[u8]) {
+    let Some((&language, data)) = data.split_first() else {
+        return;
+    };
+    let text = String::from_utf8_lossy(data);
+    if text.len() > QUERY_BYTES_MAX {
+        return;
+    }
+    let (q, filter) = text.split_once('\0').unwrap_or((&text, ""));
+    let field = filter::FIELDS[usize::from(language >> 4) % filter::FIELDS.len()].0;
+    match parse(language, q, &[(field, filter)]) {
+        Ok(parsed) => {
+            check_places(q, &parsed);
+            check_again(&parsed.query);
+        }
+        Err(bad) => check_place(bad.filter.as_deref().unwrap_or(q), &bad),
+    }
+}
+
+fn parse(language: u8, q: &str, filters: &[(Field, &str)]) -> Result<Parsed, BadQuery> {
+    let mode = match language % 5 {
+        0 => None,
+        1 => Some("literal"),
+        2 => Some("regexp"),
+        3 => return dcs::parse(q, Syntax::Literal),
+        _ => return dcs::parse(q, Syntax::Regexp),
+    };
+    let filters = if filters[0].1.is_empty() {
+        &[]
+    } else {
+        filters
+    };
+    Query::parse(&Typed {
+        q,
+        mode,
+        filters,
+        ..Typed::default()
+    })
+}
+
+fn check_place(typed: &str, bad: &BadQuery) {
+    assert!(
+        typed.is_char_boundary(bad.at.unwrap_or_default()),
+        "{bad:?}"
+    );
+    assert!(bad.atom.is_none(), "{bad:?}");
+}
+
+/// Checks that errors which a backend may return for any pattern, and notices, point into the query.
+fn check_places(q: &str, parsed: &Parsed) {
+    for atom in 0..parsed.query.expr().atoms().len() {
+        let mut bad = BadQuery::new("refused");
+        (bad.at, bad.atom) = (Some(0), Some(atom));
+        let located = parsed.locate(bad);
+        check_place(located.filter.as_deref().unwrap_or(q), &located);
+    }
+    for notice in &parsed.notices {
+        assert!(q.is_char_boundary(notice.at.unwrap_or_default()));
+    }
+}
+
+fn check_again(query: &Query) {
+    let text = query.interpreted_as();
+    let typed = Typed {
+        q: &text,
+        ..Typed::default()
+    };
+    let again = Query::parse(&typed).unwrap_or_else(|bad| panic!("{text:?}: {bad:?}"));
+    let of = |query: &Query| (query.expr().clone(), query.names(), query.limit());
+    assert_eq!(of(&again.query), of(query), "{text:?}");
+}
+
+pub(crate) fn seeds() -> Vec<Vec<u8>> {
+    let queries = [
+        (0, "foo bar or \"a \\\" b\"iw -(x 'y''z')"),
+        (
+            0,
+            "/foo\\s+(bar|\\/)/i path:\\.h$ -package:=i3-wm lang:\"Common Lisp\" ext:h",
+        ),
+        (
+            0,
+            "line:(a -b) content:/x/ path:g:*.c case:no word:yes type:path count:9 timeout:2s",
+        ),
+        (
+            0,
+            "std::string foo( a[i]) /usr/lib/ --flag \\-x not and pth:x path:/tools/\0-=a b",
+        ),
+        (1, "errno == EINTR\0*.c"),
+        (2, "(?x) a # \\/ b\\\n/\0/re/i"),
+        (3, "package:a -file:b/ std::x  y filetype:c++"),
+        (4, "a\\Qb(\\E[[(&&]{ x{2} PATH:^x$"),
+    ];
+    queries
+        .map(|(language, query)| [&[language], query.as_bytes()].concat())
+        .into()
+}

@@ -1,0 +1,210 @@
+//! One valid frame of every message, as seeds for the targets that read frames.
+
+use schema::message::{
+    Batch, End, Expr, Failure, FailureKind, Field, FileRange, FileReply, FileRequest, Filter,
+    Hello, Line, ListEntry, ListKind, ListReply, ListRequest, MessageError, PROTOCOL, Pattern,
+    Progress, Range, Reading, Search, ShardEnd, ShardInfo, Skip, SpoolManifest, Syntax, Want,
+    Window,
+};
+
+/// Returns a frame of every message, in the order of [`crate::wire::messages`].
+pub(crate) fn samples() -> Vec<Vec<u8>> {
+    let frame = |encode: &dyn Fn(&mut Vec<u8>) -> Result<(), MessageError>| {
+        let mut frame = Vec::new();
+        encode(&mut frame).expect("the frame is short");
+        frame
+    };
+    let (package, path) = (b"p_1".to_vec(), b"a/b.c".to_vec());
+    let search = Search {
+        expr: expr(),
+        context_lines: 2,
+        shards: vec![[1; 32], [2; 32]],
+        want: Want::Documents,
+        limit: 100,
+        deadline_ms: 3000,
+        heavy: true,
+        names: true,
+    };
+    let progress = Progress {
+        blocks_done: 1,
+        blocks_total: 2,
+        documents: 3,
+        matches: 4,
+        bound: 1.5,
+    };
+    let skip = skip();
+    let failure = Failure {
+        kind: FailureKind::BadQuery,
+        message: "unclosed group".to_owned(),
+        offset: Some(3),
+        atom: Some(0),
+        hint: "did you mean C?".to_owned(),
+        cost: 5,
+    };
+    let request = FileRequest {
+        package: package.clone(),
+        path: path.clone(),
+        range: FileRange::Lines { first: 3, count: 9 },
+    };
+    let reply = FileReply {
+        found: true,
+        offset: 4,
+        first_line: 2,
+        text: b"int needle;\n".to_vec(),
+        total_lines: 3,
+        total_bytes: 20,
+        language: "C".to_owned(),
+        hash: vec![5; 32],
+    };
+    let list = ListRequest {
+        kind: ListKind::Children,
+        package: package.clone(),
+        prefix: b"src/".to_vec(),
+        after: path.clone(),
+        count: 100,
+    };
+    let entry = ListEntry {
+        package: package.clone(),
+        path: path.clone(),
+        documents: 1,
+        language: "C".to_owned(),
+        hash: vec![5; 32],
+        reason: "ignored".to_owned(),
+        ..ListEntry::default()
+    };
+    let listed = ListReply {
+        entries: vec![entry],
+        more: true,
+    };
+    let manifest = SpoolManifest {
+        generation: "0123456789abcdef".to_owned(),
+        search: search.clone(),
+        frame_bytes: vec![8, 0, 1 << 40],
+        pointers: 2,
+        plan: "all".to_owned(),
+        skipped: vec![skip.clone()],
+        skipped_count: 1,
+        finished: 1 << 30,
+        order_bytes: vec![64, 0, 96],
+        ..SpoolManifest::default()
+    };
+    vec![
+        frame(&|out| hello().encode(out)),
+        frame(&|out| search.encode(out)),
+        frame(&|out| progress.encode(out)),
+        frame(&|out| skip.encode(out)),
+        frame(&|out| end().encode(out)),
+        frame(&|out| failure.encode(out)),
+        frame(&|out| request.encode(out)),
+        frame(&|out| reply.encode(out)),
+        frame(&|out| manifest.encode(out)),
+        frame(&|out| list.encode(out)),
+        frame(&|out| listed.encode(out)),
+        frame(&|out| batch(out)),
+    ]
+}
+
+/// Returns an expression with two patterns, a filter, and every operator.
+fn expr() -> Expr {
+    let pattern = Expr::Pattern(Pattern {
+        text: "nee*dle".to_owned(),
+        syntax: Syntax::Regexp,
+        ignore_case: true,
+        ..Pattern::default()
+    });
+    let filter = Expr::Filter(Filter {
+        field: Field::Path,
+        reading: Reading::Regexp,
+        text: "^vendor/".to_owned(),
+    });
+    let line = Expr::Line(Box::new(pattern.clone()));
+    Expr::all([Expr::any([pattern, line]), filter.negated()])
+}
+
+/// The greeting of a backend with one shard.
+pub(crate) fn hello() -> Hello {
+    let shard = ShardInfo {
+        id: [1; 32],
+        packages: 1,
+        documents: 10,
+        blocks: 100,
+        text_bytes: 400_000,
+    };
+    Hello {
+        protocol: PROTOCOL,
+        shards: vec![shard],
+        updated: 0,
+    }
+}
+
+/// Encodes two matches, one of them in a truncated line, and a line of context.
+pub(crate) fn batch(out: &mut Vec<u8>) -> Result<(), MessageError> {
+    let line = |number, rank, text_bytes, ranges| Line {
+        number,
+        rank,
+        offset: u64::from(number) * 10,
+        text_bytes,
+        ranges,
+    };
+    let batch = Batch {
+        shard: 0,
+        document: 7,
+        package: b"p_1",
+        path: b"a/b.c",
+        language: "C",
+        hash: &[8; 32],
+        text: b"int needle;// <b>needleneedle",
+        lines: &[
+            line(3, 1.5, 11, 1),
+            line(4, 0.0, 6, 0),
+            line(9, 1.25, 12, 2),
+        ],
+        ranges: &[
+            Range { start: 4, end: 10 },
+            Range { start: 0, end: 6 },
+            Range { start: 6, end: 12 },
+        ],
+        windows: &[Window {
+            line: 2,
+            start: 500,
+            line_bytes: 9000,
+        }],
+        spans: &[],
+    };
+    batch.encode(out)
+}
+
+/// A document that the backend stopped searching.
+pub(crate) fn skip() -> Skip {
+    Skip {
+        shard: 0,
+        document: 2,
+        package: b"p_1".to_vec(),
+        path: b"a/b.c".to_vec(),
+        reason: "too slow".to_owned(),
+    }
+}
+
+/// The END of a search that sent [`batch`] and [`skip`].
+pub(crate) fn end() -> End {
+    let hash = ShardEnd::key_hash(ShardEnd::key_hash(0, 7, 3), 7, 9);
+    let shard = ShardEnd {
+        shard: 0,
+        matches: 2,
+        found: 2,
+        documents: 10,
+        matched_documents: 1,
+        blocks: 100,
+        candidates: 2,
+        matched_blocks: 1,
+        verified_bytes: 8000,
+        hash,
+        skipped: 1,
+        failure: String::new(),
+    };
+    End {
+        shards: vec![shard],
+        plan: "\"nee\" \"dle\"".to_owned(),
+        ..End::default()
+    }
+}

@@ -1,0 +1,263 @@
+//! The files of an index directory: shards and manifests.
+
+use backend::CompiledQuery;
+use backend::search::{Cancel, Request, Sink, Stopped};
+use index::corpus;
+use index::file::Bytes;
+use index::format::Section;
+use index::indexing::{BuildOptions, Progress, build};
+use index::manifest::{Manifest, Options};
+use index::shard::{BlockId, DocId, PackageId, Shard, ShardError};
+use index::trigram::Trigram;
+use schema::message::{self, Expr, Field, Filter, Pattern, Reading, Syntax, Want};
+use std::fs;
+use std::path::Path;
+use std::slice;
+use std::sync::{Arc, OnceLock};
+
+/// The shard of an index of format 1, from the test data of the index crate.
+const FORMAT_1: &[u8] = include_bytes!("../../../index/testdata/format-1/64c55d5884a87e97.shard");
+
+/// The manifest of that index.
+const MANIFEST_1: &[u8] = include_bytes!("../../../index/testdata/format-1/manifest");
+
+/// Patterns whose plans have every form.
+const PATTERNS: [&str; 4] = [
+    "needle",
+    "(main|int)[^x]*(a|b;|n.*y)|puts",
+    "$",
+    "(?i)ass?ert",
+];
+
+/// Opens a shard with correct checksums, reads all of its tables and texts, and searches it.
+pub(crate) fn shard(data: &[u8]) {
+    let mut bytes = data.to_vec();
+    correct_checksums(&mut bytes);
+    let Ok(shard) = Shard::from_bytes(Path::new("fuzzed.shard"), Bytes::Owned(bytes)) else {
+        return;
+    };
+    let _ = shard.verify();
+    let _ = packages(&shard);
+    let _ = blocks(&shard);
+    let _ = shard.find(b"alpha_1.0", b"src/main.c");
+    if let Ok(skipped) = shard.skipped() {
+        let inside = |file: &index::shard::SkippedFile| file.package.0 < shard.package_count();
+        assert!(skipped.iter().all(inside));
+    }
+    let shard = Arc::new(shard);
+    compiled()
+        .iter()
+        .for_each(|compiled| search_all(&shard, compiled));
+    for dead in [vec![0], vec![1], vec![0, 2]] {
+        if let Ok(shard) = shard.with_dead(dead) {
+            search_all(&Arc::new(shard), &compiled()[1]);
+        }
+    }
+}
+
+fn packages(shard: &Shard) -> Result<(), ShardError> {
+    for id in 0..shard.package_count() {
+        let documents = shard.package(PackageId(id))?.documents;
+        assert!(documents.end <= shard.document_count());
+        for document in documents {
+            let document = shard.document(DocId(document))?;
+            assert!(document.blocks.end <= shard.block_count());
+            let _ = shard.package_of(document.id);
+            let _ = shard.static_rank_bound(document.id);
+            let _ = shard.text(shard.text_range(document.blocks)?)?;
+        }
+    }
+    Ok(())
+}
+
+fn blocks(shard: &Shard) -> Result<(), ShardError> {
+    for block in 0..shard.block_count() {
+        let document = shard.document_of(BlockId(block))?;
+        assert!(document.0 < shard.document_count());
+        let _ = shard.first_line(BlockId(block))?;
+        let text = shard.text(shard.text_range(block..block + 1)?)?;
+        for bytes in text.windows(3).take(100) {
+            let trigram = Trigram::of([bytes[0], bytes[1], bytes[2]]);
+            if let Some(Ok(blocks)) = trigram.map(|trigram| shard.blocks_with(trigram)) {
+                assert!(blocks.is_sorted());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns expressions of every kind: on lines, with and without filters, on documents, and on names.
+fn compiled() -> &'static [CompiledQuery] {
+    static COMPILED: OnceLock<Vec<CompiledQuery>> = OnceLock::new();
+    COMPILED.get_or_init(|| {
+        let mut exprs = Vec::new();
+        for pattern in PATTERNS.map(pattern) {
+            exprs.push((pattern.clone(), false));
+            exprs.push((Expr::all([pattern].into_iter().chain(filters())), false));
+        }
+        let [first, second, third, fourth] = PATTERNS.map(pattern);
+        let across = pattern(r"a\n|(?s)int.*;");
+        let either = Expr::any(filters().into_iter().chain([second.clone()]));
+        exprs.push((Expr::all([first.clone(), fourth.negated()]), false));
+        exprs.push((Expr::all([either, third]), false));
+        exprs.push((Expr::all([across, first.negated()]), false));
+        exprs.push((second, true));
+        let compile = |(expr, names): &(Expr, bool)| CompiledQuery::new(expr, *names);
+        let compiled = exprs.iter().map(compile).collect::<Result<_, _>>();
+        compiled.expect("the expressions are valid")
+    })
+}
+
+fn pattern(text: &str) -> Expr {
+    Expr::Pattern(Pattern {
+        text: text.to_owned(),
+        syntax: Syntax::Regexp,
+        ..Pattern::default()
+    })
+}
+
+/// A package filter and a negated path filter.
+fn filters() -> [Expr; 2] {
+    let filter = |field, reading, text: &str| {
+        Expr::Filter(Filter {
+            field,
+            reading,
+            text: text.to_owned(),
+        })
+    };
+    [
+        filter(Field::Package, Reading::Regexp, "a.p|b"),
+        filter(Field::Path, Reading::Exact, "src/empty.h").negated(),
+    ]
+}
+
+/// A sink that counts frames and decodes nothing but their envelope.
+#[derive(Default)]
+struct Frames(usize);
+
+impl Sink for Frames {
+    fn frames(&mut self, frames: Vec<u8>, _: &message::Progress) -> Result<(), Stopped> {
+        let mut rest = &frames[..];
+        while let Some(frame) = schema::frame::decode(rest).expect("frames") {
+            rest = &rest[frame.bytes..];
+            self.0 += 1;
+        }
+        assert!(rest.is_empty(), "whole frames");
+        Ok(())
+    }
+}
+
+fn search_all(shard: &Arc<Shard>, compiled: &CompiledQuery) {
+    for (workers, want, limit) in [
+        (1, Want::Matches, 0),
+        (2, Want::Matches, 3),
+        (1, Want::Documents, 1),
+        (2, Want::Count, 0),
+    ] {
+        let request = Request {
+            shards: slice::from_ref(shard),
+            query: compiled,
+            want,
+            limit,
+            context_lines: 2,
+            workers,
+            cancel: &Cancel::default(),
+        };
+        let plan = request.plan(u64::MAX).expect("nothing cancels the search");
+        let mut frames = Frames::default();
+        let ends = request
+            .run(plan, &mut frames)
+            .expect("nothing cancels the search");
+        assert!(frames.0 as u64 <= ends[0].matches + ends[0].skipped);
+    }
+}
+
+/// Sets the file length in the header, and the checksum of every page.
+fn correct_checksums(bytes: &mut [u8]) {
+    const PAGE_BYTES: usize = 4096;
+    const FILE_BYTES_AT: usize = 72;
+    const CHECKSUMS_AT: usize = 80 + 16 * Section::Checksums as usize;
+    const CHECKSUMS_CRC_AT: usize = 224;
+    let length = bytes.len() as u64;
+    let Some((header, pages)) = bytes.split_at_mut_checked(PAGE_BYTES) else {
+        return;
+    };
+    header[FILE_BYTES_AT..][..8].copy_from_slice(&length.to_le_bytes());
+    let number = |at: usize| {
+        let bytes = header[at..at + 8].try_into().expect("8 bytes");
+        usize::try_from(u64::from_le_bytes(bytes)).unwrap_or(usize::MAX)
+    };
+    let (start, length) = (number(CHECKSUMS_AT), number(CHECKSUMS_AT + 8));
+    let start = start.saturating_sub(PAGE_BYTES);
+    if let Some((pages, table)) = pages.split_at_mut_checked(start)
+        && let Some(table) = table.get_mut(..length)
+    {
+        for (page, checksum) in pages.chunks(PAGE_BYTES).zip(table.chunks_exact_mut(4)) {
+            checksum.copy_from_slice(&crc32c::crc32c(page).to_le_bytes());
+        }
+        header[CHECKSUMS_CRC_AT..][..4].copy_from_slice(&crc32c::crc32c(table).to_le_bytes());
+    }
+    let (header, checksum) = header.split_at_mut(PAGE_BYTES - 4);
+    checksum.copy_from_slice(&crc32c::crc32c(header).to_le_bytes());
+}
+
+pub(crate) fn shard_seeds() -> Vec<Vec<u8>> {
+    vec![small_shard(), FORMAT_1.to_vec()]
+}
+
+/// Builds a shard of five kilobytes with more blocks and posting lists than [`FORMAT_1`].
+fn small_shard() -> Vec<u8> {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let source = directory.path().join("source");
+    let files = [
+        (
+            "alpha_1.0/src/main.c",
+            "int main;\nint needle;\r\n\n/* mainly */\nint b",
+        ),
+        ("alpha_1.0/x.bin", "\0"),
+        ("beta-2/README", "needle na\u{ef}ve\nassert\n"),
+        ("gamma_3/gone.c", "needle"),
+    ];
+    for (path, text) in files {
+        let path = source.join(path);
+        fs::create_dir_all(path.parent().expect("a package")).expect("it is writable");
+        fs::write(path, text).expect("it is writable");
+    }
+    let options = BuildOptions {
+        options: Options {
+            block_bytes: 16,
+            no_ignore: true,
+        },
+        jobs: 1,
+        ..BuildOptions::default()
+    };
+    let out = directory.path().join("out");
+    let sources = corpus::sources(&[source], true).expect("packages");
+    build(sources, &out, &options, &Progress::default()).expect("the sources are valid");
+    let manifest = index::directory::read_manifest(&out).expect("the build wrote it");
+    fs::read(out.join(&manifest.shards[0].file)).expect("the build wrote it")
+}
+
+/// Parses a manifest. A parsed manifest, rendered and parsed again, must be the same manifest.
+///
+/// The first byte of an input selects whether the checksum in the last line is corrected.
+pub(crate) fn manifest(data: &[u8]) {
+    let Some((&how, text)) = data.split_first() else {
+        return;
+    };
+    let mut text = text.to_vec();
+    if how % 2 == 1 {
+        let body = text.strip_suffix(b"\n").unwrap_or(&text);
+        let end = body.iter().rposition(|&byte| byte == b'\n');
+        text.truncate(end.map_or(0, |end| end + 1));
+        let checksum = crc32c::crc32c(&text);
+        text.extend_from_slice(format!("end {checksum:08x}\n").as_bytes());
+    }
+    if let Ok(manifest) = Manifest::parse(&text) {
+        assert_eq!(Manifest::parse(manifest.render().as_bytes()), Ok(manifest));
+    }
+}
+
+pub(crate) fn manifest_seeds() -> Vec<Vec<u8>> {
+    [0, 1].map(|how| [&[how], MANIFEST_1].concat()).into()
+}

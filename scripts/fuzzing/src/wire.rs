@@ -1,0 +1,221 @@
+//! What arrives on a connection: frames, and the messages in them.
+
+use crate::samples::samples;
+use schema::frame::{self, Decoder, HEADER_BYTES, Kind};
+use schema::message::{
+    Batch, BatchReader, End, Failure, FileReply, FileRequest, Hello, Line, LineView, ListReply,
+    ListRequest, MessageError, Progress, Range, Search, Skip, SpoolManifest, Window,
+};
+use zerocopy::IntoBytes;
+
+/// Decodes a stream of frames whole and in pieces, with the same result, and encodes what it read.
+///
+/// The first byte of an input selects the size of the pieces and whether checksums are corrected.
+pub(crate) fn frames(data: &[u8]) {
+    let Some((&how, stream)) = data.split_first() else {
+        return;
+    };
+    let mut stream = stream.to_vec();
+    if how % 2 == 1 {
+        correct_checksums(&mut stream);
+    }
+    let whole = drain(&stream, stream.len());
+    assert_eq!(drain(&stream, usize::from(how / 2) + 1), whole);
+    let mut again = Vec::new();
+    for (kind, payload) in &whole.frames {
+        frame::encode(*kind, payload, &mut again).expect("the payload came in a frame");
+    }
+    assert_eq!(again, whole.consumed);
+    assert!(stream.starts_with(&again));
+    assert_eq!(whole.end.is_ok(), again == stream);
+}
+
+/// What a decoder returned for a stream.
+#[derive(Debug, PartialEq)]
+struct Drained {
+    frames: Vec<(Kind, Vec<u8>)>,
+    consumed: Vec<u8>,
+    end: Result<(), frame::FrameError>,
+}
+
+/// Feeds a stream to a decoder in pieces of `piece` bytes, or less where the decoder has less space.
+fn drain(stream: &[u8], piece: usize) -> Drained {
+    let mut decoder = Decoder::new();
+    let (mut frames, mut consumed) = (Vec::new(), Vec::new());
+    let mut rest = stream;
+    let end = loop {
+        let space = decoder.space();
+        let read = piece.min(rest.len()).min(space.len());
+        space[..read].copy_from_slice(&rest[..read]);
+        rest = &rest[read..];
+        decoder.filled(read);
+        let error = loop {
+            match decoder.decode() {
+                Ok(Some(frame)) => frames.push((frame.kind, frame.payload.to_vec())),
+                Ok(None) => break None,
+                Err(error) => break Some(error),
+            }
+        };
+        consumed.extend_from_slice(decoder.consumed());
+        match error {
+            Some(error) => break Err(error),
+            None if rest.is_empty() => break decoder.finish(),
+            None => {}
+        }
+    };
+    Drained {
+        frames,
+        consumed,
+        end,
+    }
+}
+
+/// Sets the checksum of every frame of a stream to the right one.
+pub(crate) fn correct_checksums(stream: &mut [u8]) {
+    let mut rest = stream;
+    while let Some((header, behind)) = rest.split_at_mut_checked(HEADER_BYTES) {
+        let length = u32::from_le_bytes([header[0], header[1], header[2], header[3]]);
+        let Some((payload, behind)) = behind.split_at_mut_checked(length as usize) else {
+            return;
+        };
+        let checksum = crc32c::crc32c_append(crc32c::crc32c(&header[..8]), payload);
+        header[8..12].copy_from_slice(&checksum.to_le_bytes());
+        rest = behind;
+    }
+}
+
+pub(crate) fn frame_seeds() -> Vec<Vec<u8>> {
+    let mut stream = samples().concat();
+    let mut seeds = vec![[&[1], &stream[..]].concat(), [&[32], &stream[..]].concat()];
+    frame::encode(Kind::Cancel, &[], &mut stream).expect("the frame is short");
+    seeds.push([&[7], &stream[stream.len() - 16..]].concat());
+    seeds
+}
+
+/// Decodes a payload, encodes the message, and decodes that to the same message.
+///
+/// The first byte of an input selects the type of the message.
+pub(crate) fn messages(data: &[u8]) {
+    let Some((kind, payload)) = data.split_first() else {
+        return;
+    };
+    match kind % 12 {
+        0 => check(payload, Hello::decode, Hello::encode),
+        1 => check(payload, Search::decode, Search::encode),
+        2 => check(payload, Progress::decode, Progress::encode),
+        3 => check(payload, Skip::decode, Skip::encode),
+        4 => check(payload, End::decode, End::encode),
+        5 => check(payload, Failure::decode, Failure::encode),
+        6 => check(payload, FileRequest::decode, FileRequest::encode),
+        7 => check(payload, FileReply::decode, FileReply::encode),
+        8 => check(payload, SpoolManifest::decode, SpoolManifest::encode),
+        9 => check(payload, ListRequest::decode, ListRequest::encode),
+        10 => check(payload, ListReply::decode, ListReply::encode),
+        _ => check(payload, OwnedBatch::decode, OwnedBatch::encode),
+    }
+}
+
+fn check<T>(
+    payload: &[u8],
+    decode: impl Fn(&[u8]) -> Result<T, MessageError>,
+    encode: impl Fn(&T, &mut Vec<u8>) -> Result<(), MessageError>,
+) {
+    let again = |payload: &[u8]| {
+        let message = decode(aligned(payload).as_bytes())?;
+        let mut frame = Vec::new();
+        encode(&message, &mut frame).map(|()| frame)
+    };
+    // Parts of a hostile payload may overlap, so the decoded message may be too long for a frame.
+    if let Ok(frame) = again(payload) {
+        let same = again(&frame[HEADER_BYTES..]).expect("an encoded message decodes");
+        // Compares bytes, because a rank may be NaN, which is not equal to itself.
+        assert_eq!(same, frame);
+    }
+}
+
+/// Returns the whole words of a payload, aligned as in a decoder's buffer.
+fn aligned(payload: &[u8]) -> Vec<u64> {
+    let (words, _) = payload.as_chunks::<8>();
+    words.iter().copied().map(u64::from_ne_bytes).collect()
+}
+
+/// An owned copy of what the view of a batch shows.
+struct OwnedBatch {
+    document: (u32, u32),
+    names: [Vec<u8>; 3],
+    language: String,
+    text: Vec<u8>,
+    lines: Vec<Line>,
+    ranges: Vec<Range>,
+    windows: Vec<Window>,
+}
+
+impl OwnedBatch {
+    fn decode(payload: &[u8]) -> Result<OwnedBatch, MessageError> {
+        let reader = BatchReader::new(payload)?;
+        let view = reader.view()?;
+        let mut batch = OwnedBatch {
+            document: (view.shard, view.document),
+            names: [view.package, view.path, view.hash].map(<[u8]>::to_vec),
+            language: view.language.to_owned(),
+            text: Vec::new(),
+            lines: Vec::new(),
+            ranges: Vec::new(),
+            windows: Vec::new(),
+        };
+        assert_eq!(view.lines().len(), view.lines().count());
+        view.lines().for_each(|line| batch.push(&line));
+        Ok(batch)
+    }
+
+    fn push(&mut self, line: &LineView<'_>) {
+        let first = self.ranges.len();
+        for range in line.ranges() {
+            assert!(range.start <= range.end && range.end as usize <= line.text.len());
+            self.ranges.push(range);
+        }
+        let ranges = self.ranges.len() - first;
+        assert_eq!(line.is_match(), ranges > 0);
+        if line.line_bytes != line.text.len() as u64 {
+            assert!(line.start + line.text.len() as u64 <= line.line_bytes);
+            self.windows.push(Window {
+                line: self.lines.len() as u32,
+                start: line.start,
+                line_bytes: line.line_bytes,
+            });
+        }
+        self.text.extend_from_slice(line.text);
+        self.lines.push(Line {
+            number: line.number,
+            rank: line.rank,
+            offset: line.offset,
+            text_bytes: line.text.len() as u32,
+            ranges: ranges as u32,
+        });
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) -> Result<(), MessageError> {
+        let [package, path, hash] = &self.names;
+        let batch = Batch {
+            shard: self.document.0,
+            document: self.document.1,
+            package,
+            path,
+            language: &self.language,
+            hash,
+            text: &self.text,
+            lines: &self.lines,
+            ranges: &self.ranges,
+            windows: &self.windows,
+            spans: &[],
+        };
+        batch.encode(out)
+    }
+}
+
+pub(crate) fn message_seeds() -> Vec<Vec<u8>> {
+    let frames = samples().into_iter().zip(0..);
+    frames
+        .map(|(frame, kind)| [&[kind], &frame[HEADER_BYTES..]].concat())
+        .collect()
+}

@@ -1,0 +1,56 @@
+//! The smoke run: every fuzz target with its seeds and a few thousand mutations of them.
+//!
+//! [`SEED`] alone determines the inputs, so every run has the same ones. `scripts/fuzz` runs the same
+//! targets with other inputs, for longer.
+
+mod mutation;
+
+use fuzzing::TARGETS;
+use mutation::Mutations;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Another number gives another set of inputs.
+const SEED: u64 = 20_260_101;
+
+/// Runs a target on its seeds and on mutations of them. A failure prints the input.
+fn smoke(name: &str) {
+    let target = TARGETS.iter().find(|target| target.name == name);
+    let target = target.expect("TARGETS has the name");
+    let seeds = (target.seeds)();
+    assert!(!seeds.is_empty());
+    let mutations = Mutations::new(SEED, seeds.clone()).take(target.smoke_inputs as usize);
+    for (number, input) in seeds.clone().into_iter().chain(mutations).enumerate() {
+        let outcome = catch_unwind(AssertUnwindSafe(|| (target.run)(&input)));
+        if outcome.is_err() {
+            let shown = &input[..input.len().min(4096)];
+            panic!(
+                "{name}: input {number} of seed {SEED}, {} bytes: {}",
+                input.len(),
+                shown.escape_ascii()
+            );
+        }
+    }
+}
+
+/// Makes one test for each target: they run in parallel, and a failure names the target.
+macro_rules! smoke_tests {
+    ($($name:ident)*) => {
+        $(
+            #[test]
+            fn $name() {
+                smoke(stringify!($name));
+            }
+        )*
+
+        #[test]
+        fn every_target_has_a_test() {
+            let names: Vec<_> = TARGETS.iter().map(|target| target.name).collect();
+            assert_eq!(names, [$(stringify!($name)),*]);
+        }
+    };
+}
+
+smoke_tests!(
+    frames messages shard manifest pattern query text ignore_rules package_ranks backend_reply
+    query_string http
+);

@@ -1,0 +1,74 @@
+"""The modes of scripts/bench, a module each."""
+
+import filecmp
+import os
+import shutil
+
+from .. import tools
+from ..ripgrep import QUERIES
+
+QUERIES = QUERIES + [
+    ("literal", "XCreateWindow"),
+    ("literal", "i3Font"),
+    ("literal", "return"),
+    ("literal", "printf"),
+    ("regexp", r"\barse\b"),
+    ("regexp", r"std::vector<.*> \w+;"),
+    ("literal", "no line has this text"),
+    ("regexp", "(?i)tcp_nodelay"),
+]
+
+# The queries of `server` and `memory`.
+SERVED = [
+    ("literal", "XCreateWindow"),
+    ("literal", "TCP_NODELAY"),
+    ("literal", "errno == EINTR"),
+    ("regexp", r'fopen\(.*"r"'),
+    ("regexp", r"std::vector<.*> \w+;"),
+    ("literal", "arse"),
+    ("literal", "return"),
+    ("regexp", r"[a-z]+_init\s*\("),
+    ("regexp", r"\barse\b"),
+    ("regexp", r"[0-9]{3}-[0-9]{4}"),
+]
+
+
+def binaries(baseline):
+    """Returns the binaries to measure, by name."""
+    named = {"trawl": tools.trawl()}
+    return named | {"baseline": tools.binary(baseline)} if baseline else named
+
+
+def indexes(trawls, corpus, work):
+    """Builds an index with each binary, and returns them by name.
+
+    Binaries that build identical indexes share one, so that both read the same pages of memory.
+    """
+    built = {name: tools.build_index(trawl, os.path.join(work, f"index-{name}"), [corpus], "--each")
+             for name, trawl in trawls.items()}
+    if "baseline" in built:
+        if same_files(built["trawl"], built["baseline"]):
+            shutil.rmtree(built["baseline"])
+            built["baseline"] = built["trawl"]
+        else:
+            print("the baseline builds another index: each binary searches its own")
+    return built
+
+
+def same_files(one, other):
+    names = sorted(set(os.listdir(one)) - {"lock"})
+    if names != sorted(set(os.listdir(other)) - {"lock"}):
+        return False
+    return filecmp.cmpfiles(one, other, names, shallow=False)[0] == names
+
+
+def search(trawl, index, mode, text, *flags):
+    return [trawl, "search", *flags, "--index", index, "--mode", mode, "--", text]
+
+
+def nested(pattern, depth):
+    """Returns a regular expression with the same plan and matches, but another identity.
+
+    A frontend answers a query that it has seen from its result cache.
+    """
+    return "(?:" * depth + pattern + ")" * depth

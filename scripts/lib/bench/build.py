@@ -1,0 +1,40 @@
+"""`bench build`: what building an index takes, for trawl and for codesearch."""
+
+import os
+import shutil
+
+from .. import tools
+from ..table import interleaved, load, medians, row
+
+
+def main(corpus, runs):
+    with tools.workspace() as work:
+        index, csearch_index = os.path.join(work, "index"), os.path.join(work, "csearchindex")
+        env = dict(os.environ, CSEARCHINDEX=csearch_index)
+        contenders = {"trawl index": lambda: built(index_command(index, corpus), index, env)}
+        if tools.have("cindex"):
+            contenders["cindex"] = lambda: built(["cindex", corpus], csearch_index, env)
+        print(load())
+        row("", ["seconds", "peak MB", "CPU seconds", "size MB"])
+        for name, results in interleaved(contenders, runs).items():
+            seconds, peak, cpu, size = medians(results)
+            row(name, [f"{seconds:.2f}", f"{peak / 1e6:.0f}", f"{cpu:.2f}", f"{size / 1e6:.1f}"])
+
+
+def index_command(index, corpus, *flags):
+    return [tools.trawl(), "index", "--each", "--no-ignore", "--out", index, *flags, corpus]
+
+
+def built(command, made, env=None):
+    """Builds an index anew. Returns seconds, peak bytes, CPU seconds, and bytes of the index."""
+    if os.path.isdir(made):
+        shutil.rmtree(made)
+    elif os.path.exists(made):
+        os.remove(made)
+    return *tools.measured(command, env=env), size(made)
+
+
+def size(path):
+    if os.path.isfile(path):
+        return os.path.getsize(path)
+    return sum(entry.stat().st_size for entry in os.scandir(path))

@@ -1,0 +1,180 @@
+"""The part of `bench stream` with an index of a corpus: `trawl serve` and HTTP.
+
+Each round asks for a pattern with the same plan and matches but another identity, so the result cache has
+no answer.
+"""
+
+import contextlib
+import os
+import random
+import re
+import statistics
+import subprocess
+import tempfile
+import time
+
+from .. import servers, tools
+from ..connection import Connection
+from ..table import Wrong, interleaved
+from . import indexes, nested
+
+QUERIES = ["arse", "return"]
+CONTEXT_LINES = 2
+
+# Identifiers for small answers: more than are requested in ten seconds, so that none repeats.
+WORDS = 200_000
+LINES_MAX = 10
+STARTED = "trawl_frontend_queries_started_total"
+LOAD = ["-t", "2", "-c", "8", "-d", "10s", "--latency"]
+
+# Each thread takes every second word, and starts again after the last.
+WRK_SCRIPT = """
+local threads = 0
+function setup(thread) thread:set("id", threads); threads = threads + 1 end
+function init(args)
+  words, at = {}, id
+  for word in io.lines(args[1]) do words[#words + 1] = word end
+end
+function request()
+  at = (at + 2) % #words
+  return wrk.format("GET", "/api/v2/search?q=" .. words[at + 1])
+end
+"""
+
+
+def measure(table, trawls, corpus, work, runs):
+    tools.need("rg")
+    tools.examples()
+    built = indexes(trawls, corpus, work)
+    with contextlib.ExitStack() as stack:
+        enter = stack.enter_context
+        backends = {name: enter(servers.backend(trawl, built[name])) for name, trawl in trawls.items()}
+        served = {name: enter(serve(trawl, built[name], work)) for name, trawl in trawls.items()}
+        for query in QUERIES:
+            with table.rows(query):
+                last_match(table, query, backends, served, runs)
+                first_match(table, query, served, runs)
+    if tools.have("wrk"):
+        small_answers(table, trawls, corpus, built, work)
+
+
+@contextlib.contextmanager
+def serve(trawl, index, work):
+    with tempfile.TemporaryDirectory(dir=work) as spool, servers.serve(trawl, index, spool) as server:
+        yield server
+
+
+def last_match(table, query, backends, served, runs):
+    """Compares the time to the last match through a frontend with that of the backend alone."""
+    counts = set()
+
+    def ask(name, depths):
+        pattern = nested(query, next(depths))
+        _, alone_ms, _, matches = servers.drain(backends[name], "regexp", pattern, CONTEXT_LINES)
+        started = time.perf_counter()
+        answer = served[name].search(q=pattern, mode="regexp", context=CONTEXT_LINES)
+        wall_ms = 1e3 * (time.perf_counter() - started)
+        if not answer["complete"]:
+            raise Wrong(f"incomplete: {answer['missing']}")
+        counts.update((matches, answer["total"]))
+        return alone_ms, answer["timings"]["stream_ms"], wall_ms
+
+    results = interleaved({name: lambda name=name, depths=iter(range(runs + 1)): ask(name, depths)
+                           for name in served}, runs)
+    if len(counts) != 1:
+        raise Wrong(f"counts differ: {counts}")
+    alone, stream, wall = ({name: statistics.median(each[at] for each in results[name])
+                            for name in served} for at in range(3))
+    table.row(f"{query}: lines", counts.pop(), "{:,.0f}")
+    table.row(f"{query}: the backend alone, to END", alone, "{:.1f} ms")
+    table.row(f"{query}: last match through serve", stream, "{:.1f} ms", at_most=1.5 * alone["trawl"])
+    table.row(f"{query}: whole answer with its first page", wall, "{:.1f} ms")
+
+
+def first_match(table, query, served, runs):
+    """Measures the time from the request to the first match in a stream of events."""
+    # Deeper than the patterns of `last_match`, which are in the result cache.
+    depths = {name: iter(range(runs + 1, 2 * runs + 2)) for name in served}
+    results = interleaved({
+        name: lambda name=name: first_event(served[name].address, nested(query, next(depths[name])))
+        for name in served}, runs)
+    times = {name: statistics.median(each) for name, each in results.items()}
+    table.row(f"{query}: first match as an event", times, "{:.1f} ms", at_most=20)
+
+
+def first_event(address, pattern):
+    """Returns the milliseconds until the first event with a match."""
+    with Connection(address) as connection:
+        started, received = time.perf_counter(), b""
+        status, head = connection.send("/api/v2/events", q=pattern, mode="regexp")
+        for piece in connection.body(head):
+            received += piece
+            if re.search(rb"event: ?matches\r?\n.*\"text\"", received):
+                return 1e3 * (time.perf_counter() - started)
+    raise Wrong(f"status {status}, and no event with a match")
+
+
+def small_answers(table, trawls, corpus, built, work):
+    """Measures the rate of small answers over eight connections, each query a new one."""
+    what = "distinct rare identifiers, 8 connections"
+    words = rare_words(corpus)
+    path = os.path.join(work, "words")
+    with open(path, "w") as file:
+        file.write("\n".join(words) + "\n")
+    with table.rows(what):
+        results = {}
+        for name, trawl in trawls.items():
+            with serve(trawl, built[name], work) as server:
+                for word in words[-10:]:
+                    check_small(server, corpus, word)
+                cpu_s, before = server.cpu_s(), server.metric(STARTED)
+                rate, p50, p99 = load(server, path, work)
+                started = server.metric(STARTED) - before
+                if started < min(9 * rate, len(words)):
+                    raise Wrong(f"only {started:,.0f} of {10 * rate:,.0f} requests were executed")
+                results[name] = rate, p50, p99, 1e6 * (server.cpu_s() - cpu_s) / started
+        rate, p50, p99, cpu = ({name: result[at] for name, result in results.items()} for at in range(4))
+        table.row(what, rate, "{:,.0f}/s", at_least=6400)
+        table.row(f"{what}: p50", p50, "{:.2f} ms")
+        table.row(f"{what}: p99", p99, "{:.2f} ms", at_most=8.2)
+        table.row(f"{what}: CPU, each", cpu, "{:.0f} us")
+
+
+def rare_words(corpus):
+    """Returns identifiers that occur at most ten times in a corpus, shuffled."""
+    find = ["rg", "--no-config", "--no-ignore", "--hidden", "-g", "!.git", "-oNI",
+            r"\b[A-Za-z_][A-Za-z0-9_]{7,30}\b", corpus]
+    # In awk, because Python needs several times the time and memory for half a gigabyte of text.
+    count = f"{{n[$0]++}} END {{for (word in n) if (n[word] <= {LINES_MAX}) print word}}"
+    found = subprocess.Popen(find, stdout=subprocess.PIPE)
+    counted = tools.run(["awk", count], stdin=found.stdout, text=True, env=dict(os.environ, LC_ALL="C"))
+    found.stdout.close()
+    found.wait()
+    words = sorted(counted.stdout.split())
+    random.Random(1).shuffle(words)
+    return words[:WORDS]
+
+
+def check_small(server, corpus, word):
+    """Checks that a small answer has as many lines as ripgrep finds in files that are not binary."""
+    command = ["rg", "--no-config", "--crlf", "--no-ignore", "--hidden", "-g", "!.git", "-NI",
+               "-F", "-e", word, corpus]
+    lines = tools.run(command, (0, 1)).stdout.splitlines()
+    expected = sum(b"binary file matches" not in line for line in lines)
+    answer = server.search(q=word)
+    if not answer["complete"] or answer["total"] != expected:
+        raise Wrong(f"{word}: {answer['total']} lines, ripgrep finds {expected}")
+
+
+def load(server, words, work):
+    """Returns requests a second, and milliseconds at p50 and p99."""
+    script = os.path.join(work, "words.lua")
+    with open(script, "w") as file:
+        file.write(WRK_SCRIPT)
+    out = tools.run(["wrk", *LOAD, "-s", script, f"http://{server}", "--", words], text=True).stdout
+    if bad := re.search(r"Non-2xx.*|Socket errors.*", out):
+        raise Wrong(bad[0])
+    times = (re.search(rf" {percent}% +([\d.]+)(\w+)", out).groups() for percent in (50, 99))
+    scale = {"us": 1e-3, "ms": 1, "s": 1e3}
+    return float(re.search(r"Requests/sec: +(\S+)", out)[1]), *(
+        float(number) * scale[unit] for number, unit in times)

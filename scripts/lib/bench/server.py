@@ -1,0 +1,89 @@
+"""`bench server`: running servers, asked over a connection that stays open.
+
+Every measurement starts a new server with an empty spool, so that no result cache has the answer. A
+query with other context lines first brings text and index into memory. The server's counter of
+started queries proves that the measured query was executed, and that its repetition was not.
+"""
+
+import contextlib
+import subprocess
+import tempfile
+import time
+
+from .. import ripgrep, servers, tools
+from ..table import Ratios, Wrong, interleaved, load, medians, row
+from ..zoekt import zoekt_server
+from . import SERVED, binaries, indexes
+
+STARTED = "trawl_frontend_queries_started_total"
+
+# A longer line is truncated in an answer.
+LINE_BYTES_MAX = 4096
+
+
+def main(corpus, runs, baseline):
+    with contextlib.ExitStack() as stack:
+        work = stack.enter_context(tools.workspace())
+        reference = ripgrep.Reference(corpus)
+        trawls = binaries(baseline)
+        built = indexes(trawls, corpus, work)
+        zoekt = stack.enter_context(zoekt_server(corpus, work))
+        print(f"milliseconds for all matches; {load()}")
+        columns = [*trawls, *(["ratio"] if baseline else []), "stream", "spool"]
+        row("query", ["lines", *columns, *(["zoekt", "zoekt lines", "zoekt/trawl"] if zoekt else [])])
+        ratios, wrong = Ratios(), []
+        for mode, text in SERVED:
+            contenders = {name: lambda name=name: cold(trawls[name], built[name], work, mode, text)
+                          for name in trawls}
+            if zoekt:
+                contenders["zoekt"] = lambda: zoekt.all(mode, text)
+            results = interleaved(contenders, runs)
+            export = results["trawl"][0][-1]
+            if not reference.agrees(mode, text, export, LINE_BYTES_MAX):
+                wrong.append(text)
+            times = {name: medians([each[:3] for each in results[name]]) for name in trawls}
+            name, this = f"{mode[0]} {text}", times["trawl"]
+            lines = export.count(b"\n")
+            cells = [f"{lines:,}", *(f"{1e3 * times[each][0]:.2f}" for each in trawls)]
+            if baseline:
+                cells.append(ratios.add(name, this[0], times["baseline"][0]))
+                ratios.add(f"{name}, from the spool", this[2], times["baseline"][2])
+            cells += [f"{1e3 * this[1]:.2f}", f"{1e3 * this[2]:.2f}"]
+            if zoekt:
+                peer, peer_lines = medians(results["zoekt"])
+                cells += [f"{1e3 * peer:.2f}", f"{peer_lines:,.0f}", f"{peer / this[0]:.2f}"]
+            row(name, cells, "  WRONG" if text in wrong else "")
+        ratios.finish()
+        first_match(built["trawl"], runs)
+        return wrong
+
+
+def cold(trawl, index, work, mode, text):
+    """Returns the seconds until the last match, those of its stream, those from the spool, and the export."""
+    with tempfile.TemporaryDirectory(dir=work) as spool, servers.serve(trawl, index, spool) as server:
+        export_all(server, mode, text, context=1)
+        before = server.metric(STARTED)
+        elapsed, export = export_all(server, mode, text)
+        answer = server.search(q=text, mode=mode, context=0, per_page=1)
+        again, _ = export_all(server, mode, text)
+        if not answer["complete"]:
+            raise Wrong(f"{text}: incomplete: {answer['missing']}")
+        executions = server.metric(STARTED) - before
+        if executions != 1:
+            raise Wrong(f"{text}: {executions:.0f} executions for three requests, expected 1")
+        return elapsed, answer["timings"]["stream_ms"] / 1e3, again, export
+
+
+def export_all(server, mode, text, context=0):
+    """Returns the seconds that an export takes, and its text."""
+    started = time.perf_counter()
+    pieces = server.connection.pieces(
+        "/api/v2/export", q=text, mode=mode, context=context, format="text")
+    return time.perf_counter() - started, b"".join(pieces)
+
+
+def first_match(index, runs):
+    """Measures the time from the request to the first match inside the backend."""
+    tools.need("cargo")
+    subprocess.run(["cargo", "bench", "--quiet", "--locked", "-p", "backend", "--bench", "first_match",
+                    "--", index, str(runs)], cwd=tools.ROOT, check=True)

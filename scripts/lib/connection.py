@@ -1,0 +1,109 @@
+"""A small HTTP/1.1 client, which adds less to a measured time than the one of the standard library."""
+
+import json
+import re
+import socket
+import typing
+import urllib.parse
+
+from .tools import Failure
+
+
+class Answer(typing.NamedTuple):
+    status: int
+    head: bytes
+    body: bytes
+
+    def header(self, name):
+        """Returns the value of a header in lower case, or None."""
+        found = re.search(rb"\r\n" + name.encode() + rb": *(.*?)\r\n", self.head)
+        return found and found[1].decode()
+
+
+class Refused(Failure):
+    """The status of an answer is not 200."""
+
+    def __init__(self, path, answer):
+        super().__init__(f"status {answer.status} for {path}: {answer.body[:300].decode(errors='replace')}")
+        self.status = answer.status
+
+
+class Connection:
+    """A connection that stays open. Every answer is read to its end before the next request."""
+
+    def __init__(self, address, timeout_s=120):
+        self.address = address
+        self.socket = socket.create_connection(address, timeout=timeout_s)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.buffer = bytearray()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.socket.close()
+
+    def json(self, path, /, **parameters):
+        return json.loads(self.get(path, **parameters))
+
+    def get(self, path, /, **parameters):
+        """Returns the body of an answer, whose status must be 200."""
+        return b"".join(self.pieces(path, **parameters))
+
+    def pieces(self, path, body=None, /, **parameters):
+        """Returns the body in the pieces in which it arrived, because joining them takes time."""
+        status, head = self.send(path, body, **parameters)
+        pieces = list(self.body(head))
+        if status != 200:
+            raise Refused(path, Answer(status, head, b"".join(pieces)))
+        return pieces
+
+    def answer(self, path, /, **parameters):
+        """Returns an answer of any status."""
+        status, head = self.send(path, **parameters)
+        return Answer(status, head, b"".join(self.body(head)))
+
+    def send(self, path, body=None, /, **parameters):
+        """Sends a request: a POST if it has a body. Returns status and head of the answer."""
+        method, extra = "GET", ""
+        if body is not None:
+            method = "POST"
+            extra = f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n"
+        target = path + ("?" + urllib.parse.urlencode(parameters) if parameters else "")
+        host = "%s:%d" % self.address
+        head = f"{method} {target} HTTP/1.1\r\nHost: {host}\r\n{extra}\r\n"
+        self.socket.sendall(head.encode() + (body or b""))
+        head = bytes(self.until(b"\r\n\r\n")).lower()
+        return int(head.split()[1]), head
+
+    def body(self, head):
+        """Yields the pieces of a body as they arrive."""
+        if length := re.search(rb"\r\ncontent-length: *(\d+)", head):
+            yield self.take(int(length[1]))
+            return
+        while length := int(self.until(b"\r\n"), 16):
+            yield self.take(length)
+            self.until(b"\r\n")
+        self.until(b"\r\n")
+
+    def until(self, end):
+        while (at := self.buffer.find(end)) < 0:
+            received = self.socket.recv(64 << 10)
+            if not received:
+                raise ConnectionError(f"{self.address}: the server closed the connection")
+            self.buffer += received
+        return self.take(at + len(end))
+
+    def take(self, length):
+        """Returns `length` bytes, and receives those that have not arrived yet in their place."""
+        taken = self.buffer[:length]
+        del self.buffer[:length]
+        if (have := len(taken)) < length:
+            taken += bytes(length - have)
+            rest = memoryview(taken)[have:]
+            while rest:
+                received = self.socket.recv_into(rest)
+                if not received:
+                    raise ConnectionError(f"{self.address}: the server closed the connection")
+                rest = rest[received:]
+        return taken

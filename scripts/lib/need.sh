@@ -1,0 +1,22 @@
+# Sourced by scripts: `usage` and `need`.
+
+# Prints the usage, which is the comment at the top of the script.
+usage() {
+    sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' "$(dirname "${BASH_SOURCE[0]}")/../$(basename "$0")" >&2
+    exit 2
+}
+
+# need TOOL: fails with a hint if a tool is not installed.
+need() {
+    command -v "$1" >/dev/null && return
+    case $1 in
+        apt-get | dpkg-source) hint="apt install dpkg-dev, on Debian" ;;
+        c++) hint="apt install g++" ;;
+        cargo) hint="see https://rustup.rs" ;;
+        cargo-deny) hint="cargo install cargo-deny" ;;
+        python3) hint="apt install python3 python3-venv" ;;
+        *) hint="see scripts/README.md" ;;
+    esac
+    echo "$(basename "$0"): $1 is not installed: $hint" >&2
+    exit 2
+}

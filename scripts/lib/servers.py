@@ -1,0 +1,112 @@
+"""Starts servers on free ports, and looks at them from outside: /metrics and /proc."""
+
+import contextlib
+import functools
+import os
+import re
+import subprocess
+
+from . import tools
+from .connection import Connection
+
+LISTEN = ("--listen", "127.0.0.1:0")
+
+
+class Server:
+    """A server process that has printed the address on which it listens."""
+
+    def __init__(self, process):
+        self.process, self.pid = process, process.pid
+        line = process.stdout.readline().decode()
+        found = re.search(r"(127\.0\.0\.1):(\d+)", line)
+        if not found:
+            raise tools.Failure(f"{' '.join(process.args)} did not start: {line}")
+        self.address = found[1], int(found[2])
+
+    def __str__(self):
+        return "%s:%d" % self.address
+
+    @functools.cached_property
+    def connection(self):
+        return Connection(self.address)
+
+    def search(self, **parameters):
+        return self.connection.json("/api/v2/search", **parameters)
+
+    def page(self, search_id, **parameters):
+        return self.connection.json(f"/api/v2/search/{search_id}", **parameters)
+
+    def metric(self, name):
+        """Returns a counter or gauge, or 0 if it has not been set yet."""
+        metrics = self.connection.get("/metrics").decode()
+        found = re.search(rf"^{name} (\S+)$", metrics, re.M)
+        return float(found[1]) if found else 0.0
+
+    def cpu_s(self):
+        """Returns the CPU seconds since the start, in steps of 10 ms."""
+        with open(f"/proc/{self.pid}/stat") as file:
+            fields = file.read().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def status(self, field):
+        """Returns a number of /proc/PID/status, with memory in bytes."""
+        with open(f"/proc/{self.pid}/status") as file:
+            words = dict(line.split(":", 1) for line in file)[field].split()
+        return int(words[0]) * (1024 if words[1:] == ["kB"] else 1)
+
+    def descriptors(self, prefix=""):
+        """Returns how many file descriptors are open whose name starts with `prefix`."""
+        count = 0
+        for entry in os.scandir(f"/proc/{self.pid}/fd"):
+            # A descriptor may be closed between the listing and the look at it.
+            with contextlib.suppress(FileNotFoundError):
+                count += os.readlink(entry.path).startswith(prefix)
+        return count
+
+
+@contextlib.contextmanager
+def running(command):
+    """A process, which is terminated at the end."""
+    env = dict(os.environ, TRAWL_LOG="error")
+    process = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, env=env)
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.wait()
+
+
+@contextlib.contextmanager
+def started(command):
+    with running(command) as process:
+        yield Server(process)
+
+
+def backend(trawl, index, *flags, listen="127.0.0.1:0"):
+    return started([trawl, "backend", "--index", index, "--listen", listen, *flags])
+
+
+def serve(trawl, index, spool, *flags):
+    return started([trawl, "serve", "--index", index, "--spool", spool, *LISTEN, *flags])
+
+
+def frontend(trawl, backends, spool, *flags):
+    named = [word for backend in backends for word in ("--backend", backend)]
+    return started([trawl, "frontend", *named, "--spool", spool, *LISTEN, *flags])
+
+
+@contextlib.contextmanager
+def synthetic_backends(count, line_bytes=100, per_document=50):
+    """Backends that send as many matches as a query says: `matches N seed S`."""
+    program = tools.examples() / "synthetic_backend"
+    options = ["--line-bytes", line_bytes, "--per-document", per_document]
+    with contextlib.ExitStack() as stack:
+        yield [stack.enter_context(started([program, "--shard", shard, *options]))
+               for shard in range(count)]
+
+
+def drain(address, mode, pattern, context):
+    """Reads one answer of a backend. Returns ms to the first match and to END, bytes, and matches."""
+    program = tools.RELEASE / "examples/drain"
+    done = tools.run([program, address, mode, pattern, context], text=True)
+    return tuple(float(word) for word in done.stdout.split())

@@ -1,0 +1,140 @@
+"""Finds and runs programs: trawl, the tools that it is compared with, and cargo."""
+
+import argparse
+import contextlib
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+RELEASE = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).absolute() / "release"
+
+PATH = os.environ["PATH"] + os.pathsep + os.path.expanduser("~/go/bin")
+INSTALL = {
+    "cargo": "see https://rustup.rs",
+    "cindex": "apt install codesearch",
+    "csearch": "apt install codesearch",
+    "rg": "apt install ripgrep, or cargo install ripgrep",
+    "strace": "apt install strace",
+    "wrk": "apt install wrk",
+    "zoekt-index": "go install github.com/sourcegraph/zoekt/cmd/zoekt-index@latest",
+    "zoekt-webserver": "go install github.com/sourcegraph/zoekt/cmd/zoekt-webserver@latest",
+}
+
+
+class Failure(Exception):
+    """The script cannot go on. The message says why and what to do."""
+
+
+class Arguments(argparse.ArgumentParser):
+    """A parser whose help is the docstring of a script."""
+
+    def __init__(self, doc):
+        super().__init__()
+        self.doc = doc
+
+    def format_help(self):
+        return self.doc
+
+    def format_usage(self):
+        return self.doc.split("\n\n")[1] + "\n"
+
+
+def entry(main):
+    """Runs a script, and exits with what `main` returns or with the message of a Failure."""
+    try:
+        sys.exit(main())
+    except Failure as failure:
+        print(f"{os.path.basename(sys.argv[0])}: {failure}", file=sys.stderr)
+        sys.exit(2)
+    except (BrokenPipeError, KeyboardInterrupt):
+        os._exit(130)
+
+
+def need(*names):
+    """Returns the paths of tools, and fails if one is not installed."""
+    missing = [name for name in names if not shutil.which(name, path=PATH)]
+    if missing:
+        hints = "; ".join(f"{name} ({INSTALL[name]})" for name in missing)
+        raise Failure(f"not installed: {hints}")
+    return [shutil.which(name, path=PATH) for name in names]
+
+
+def have(*names):
+    """Returns whether optional tools are installed, and prints how to install those that are not."""
+    try:
+        need(*names)
+    except Failure as failure:
+        print(f"left out: {failure}")
+        return False
+    return True
+
+
+def trawl():
+    """Returns the path of the binary under test: $TRAWL, or the release build of this checkout."""
+    return binary(os.environ.get("TRAWL", RELEASE / "trawl"))
+
+
+def binary(path):
+    if not shutil.which(path):
+        raise Failure(f"{path} does not exist: run `cargo build --release`, or set TRAWL to a binary")
+    return os.path.abspath(path)
+
+
+def examples():
+    """Builds the examples that measure the frontend, and returns their directory."""
+    need("cargo")
+    command = ["cargo", "build", "--quiet", "--release", "--locked", "-p", "frontend", "--examples"]
+    subprocess.run(command, cwd=ROOT, check=True)
+    return RELEASE / "examples"
+
+
+def run(command, statuses=(0,), **options):
+    """Runs a command, and returns it with its output. Another exit status is a Failure."""
+    options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
+    command = [os.fsdecode(word) if isinstance(word, bytes) else str(word) for word in command]
+    done = subprocess.run(command, **options)
+    if done.returncode not in statuses:
+        stderr = done.stderr if isinstance(done.stderr, str) else os.fsdecode(done.stderr or b"")
+        raise Failure(f"exit status {done.returncode} of {' '.join(command)}\n{stderr}")
+    return done
+
+
+def measured(command, out=os.devnull, statuses=(0,), env=None):
+    """Runs a command with its output to a file. Returns seconds, peak bytes, and CPU seconds."""
+    with open(out, "wb") as file:
+        started = time.perf_counter()
+        process = subprocess.Popen(command, stdout=file, stderr=subprocess.DEVNULL, env=env)
+        _, status, usage = os.wait4(process.pid, 0)
+        elapsed = time.perf_counter() - started
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode not in statuses:
+        raise Failure(f"exit status {process.returncode} of {' '.join(command)}")
+    return elapsed, usage.ru_maxrss * 1024, usage.ru_utime + usage.ru_stime
+
+
+@contextlib.contextmanager
+def workspace():
+    """A temporary directory on a disk: /tmp may be in memory."""
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as work:
+        yield work
+
+
+def packages(corpus):
+    """Returns the directories of a corpus, each of which is a package."""
+    if not os.path.isdir(corpus):
+        raise Failure(f"{corpus} is not a directory: scripts/corpus fetches one")
+    found = sorted(entry.path for entry in os.scandir(corpus) if entry.is_dir())
+    if not found:
+        raise Failure(f"{corpus} has no packages: every directory inside is one")
+    return found
+
+
+def build_index(trawl, index, sources, *flags):
+    """Builds an index of packages, and returns its path."""
+    run([trawl, "index", "--no-ignore", "--out", index, *flags, *sources])
+    return index

@@ -1,0 +1,211 @@
+//! The structure that the workspace must have, and what breaks it.
+
+use crate::files::{self, Module};
+use crate::graph;
+use crate::imports::{self, Arrows};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::path::Path;
+
+/// What a crate may use, and how it is built up.
+pub(crate) struct Crate {
+    /// Its folder, which is also its name.
+    pub(crate) name: &'static str,
+    /// The crates of this workspace that it may depend on.
+    pub(crate) uses: &'static [&'static str],
+    /// Crates from outside that it must not depend on.
+    pub(crate) never: &'static [&'static str],
+    /// Its top-level modules, from the highest layer to the lowest. Arrows point down only; modules
+    /// in one entry, separated by spaces, may not use each other.
+    pub(crate) layers: &'static [&'static str],
+    /// Names that several of its types may have.
+    pub(crate) shared_names: &'static [&'static str],
+}
+
+/// HTTP and HTML belong to `web`.
+const HTTP: &[&str] = &["askama", "axum", "hyper", "tower-http", "utoipa"];
+
+pub(crate) const CRATES: [Crate; 6] = [
+    Crate {
+        name: "schema",
+        uses: &[],
+        never: HTTP,
+        layers: &[],
+        shared_names: &[],
+    },
+    Crate {
+        name: "index",
+        uses: &["schema"],
+        never: HTTP,
+        layers: &[],
+        shared_names: &[],
+    },
+    Crate {
+        name: "backend",
+        uses: &["index", "schema"],
+        never: HTTP,
+        layers: &[],
+        shared_names: &[],
+    },
+    Crate {
+        name: "frontend",
+        uses: &["schema"],
+        never: HTTP,
+        layers: &[],
+        shared_names: &[],
+    },
+    Crate {
+        name: "web",
+        uses: &["frontend", "schema"],
+        never: &[],
+        layers: &[],
+        shared_names: &[],
+    },
+    Crate {
+        name: "cli",
+        uses: &["web", "frontend", "backend", "index", "schema"],
+        never: &[],
+        layers: &[
+            "commands",
+            "client config print query",
+            "in_process exit units",
+            "cache_dir terminal",
+        ],
+        shared_names: &[],
+    },
+];
+
+/// Returns every violation in the workspace, a line each.
+pub(crate) fn check(root: &Path) -> Vec<String> {
+    let mut violations = Vec::new();
+    for each in &CRATES {
+        let modules = files::modules(root, each.name);
+        violations.extend(check_dependencies(root, each));
+        violations.extend(check_modules(each, &modules, &imports::arrows(&modules)));
+        violations.extend(check_names(each, &modules));
+    }
+    violations
+}
+
+/// Checks the manifest: which crates of the workspace, and which others, the crate depends on.
+pub(crate) fn check_dependencies(root: &Path, each: &Crate) -> Vec<String> {
+    let file = root.join(each.name).join("Cargo.toml");
+    let text = std::fs::read_to_string(&file).expect("every crate has a manifest");
+    let manifest: toml::Table = text.parse().expect("cargo can read it");
+    let dependencies = manifest.get("dependencies").and_then(toml::Value::as_table);
+    let names = dependencies.into_iter().flat_map(toml::Table::keys);
+    let is_ours = |name: &str| CRATES.iter().any(|known| known.name == name);
+    names
+        .filter(|name| is_ours(name) && !each.uses.contains(&name.as_str()))
+        .map(|name| {
+            let uses = each.uses.join(", ");
+            format!(
+                "forbidden crate arrow: {} -> {name}; allowed: {uses}",
+                each.name
+            )
+        })
+        .chain(
+            (each.never.iter())
+                .filter(|never| dependencies.is_some_and(|known| known.contains_key(**never)))
+                .map(|never| format!("forbidden dependency: {} -> {never}", each.name)),
+        )
+        .collect()
+}
+
+/// Checks the files of a crate for circles, and its layers for arrows that run back up.
+pub(crate) fn check_modules(each: &Crate, modules: &[Module], arrows: &Arrows) -> Vec<String> {
+    let mut violations = Vec::new();
+    let pairs: Vec<(usize, usize)> = arrows.keys().copied().collect();
+    for circle in graph::circles(modules.len(), &pairs) {
+        let mut text = format!("circle in {}:", each.name);
+        for ((from, to), name) in arrows {
+            if circle.contains(from) && circle.contains(to) {
+                let (from, to) = (&modules[*from].file, &modules[*to].file);
+                let _ = write!(text, "\n    {from} -> {to}: {name}");
+            }
+        }
+        violations.push(text);
+    }
+    let layer = |module: &Module| {
+        let name = module.path.first()?;
+        let has = |layer: &&str| layer.split(' ').any(|known| known == name);
+        each.layers.iter().position(has)
+    };
+    let top: BTreeSet<&String> = modules.iter().filter_map(|it| it.path.first()).collect();
+    for name in top {
+        if !each
+            .layers
+            .iter()
+            .any(|layer| layer.split(' ').any(|known| known == name))
+        {
+            violations.push(format!("module {name} of {} is in no layer", each.name));
+        }
+    }
+    for ((from, to), name) in arrows {
+        let (from, to) = (&modules[*from], &modules[*to]);
+        if from.path.first() == to.path.first() || from.path.is_empty() {
+            continue;
+        }
+        // The root is above all layers.
+        let is_down = match (layer(from), layer(to)) {
+            (Some(from), Some(to)) => from < to,
+            _ => false,
+        };
+        if !is_down {
+            let (from, to) = (&from.file, &to.file);
+            violations.push(format!("arrow that runs back: {from} -> {to}: {name}"));
+        }
+    }
+    violations
+}
+
+/// Checks that no two types of a crate that more than one file can see have the same name.
+pub(crate) fn check_names(each: &Crate, modules: &[Module]) -> Vec<String> {
+    let mut files: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for module in modules
+        .iter()
+        .filter(|module| module.file != "schema/src/trawl_capnp.rs")
+    {
+        for name in files::types(module) {
+            files.entry(name).or_default().push(&module.file);
+        }
+    }
+    files
+        .into_iter()
+        .filter(|(name, files)| files.len() > 1 && !each.shared_names.contains(&name.as_str()))
+        .map(|(name, files)| {
+            format!(
+                "{} types of {} are called {name}: {}",
+                files.len(),
+                each.name,
+                files.join(", ")
+            )
+        })
+        .collect()
+}
+
+/// Renders the layers of a crate and the arrows between its top-level modules.
+pub(crate) fn picture(root: &Path, each: &Crate) -> String {
+    let modules = files::modules(root, each.name);
+    let mut down: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for &(from, to) in imports::arrows(&modules).keys() {
+        let (from, to) = (modules[from].path.first(), modules[to].path.first());
+        if let (Some(from), Some(to)) = (from, to)
+            && from != to
+        {
+            down.entry(from).or_default().insert(to);
+        }
+    }
+    let mut text = format!("{} -> {}\n", each.name, each.uses.join(", "));
+    let in_layers = each.layers.iter().flat_map(|layer| layer.split(' '));
+    for name in in_layers {
+        let to = down.remove(name).unwrap_or_default();
+        let to: Vec<&str> = to.into_iter().collect();
+        let _ = writeln!(text, "    {name} -> {}", to.join(", "));
+    }
+    for (name, to) in down {
+        let to: Vec<&str> = to.into_iter().collect();
+        let _ = writeln!(text, "    (no layer) {name} -> {}", to.join(", "));
+    }
+    text
+}
