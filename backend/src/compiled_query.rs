@@ -64,11 +64,14 @@ impl CompiledQuery {
         let pattern_plans = pattern_plans(&rest).map_err(renumber)?;
         pattern::check_total_size(&rest.patterns())
             .map_err(|bad| renumber(BadExpr::new(0, bad)))?;
-        let literals = literals(&rest, false).into_iter();
+        let positive = line_matcher::positive_patterns(&rest, false).into_iter();
         Ok(CompiledQuery {
             filters,
             strategy: Strategy::new(&rest, finds_names).map_err(renumber)?,
-            literals: literals.map(str::to_owned).collect(),
+            literals: positive
+                .filter_map(pattern::literal)
+                .map(str::to_owned)
+                .collect(),
             finds_names,
             pattern_plans,
         })
@@ -123,20 +126,6 @@ fn is_line_expr(expr: &Expr) -> bool {
         Expr::Line(_) => true,
         Expr::Any(parts) => parts.iter().all(is_line_expr),
         Expr::All(_) | Expr::Not(_) | Expr::Filter(_) => false,
-    }
-}
-
-/// Returns the literals that are not negated.
-fn literals(expr: &Expr, negated: bool) -> Vec<&str> {
-    match expr {
-        Expr::Pattern(it) if !negated => pattern::literal(it).into_iter().collect(),
-        Expr::Pattern(_) | Expr::Filter(_) => Vec::new(),
-        Expr::All(parts) | Expr::Any(parts) => {
-            let parts = parts.iter();
-            parts.flat_map(|part| literals(part, negated)).collect()
-        }
-        Expr::Not(inner) => literals(inner, !negated),
-        Expr::Line(inner) => literals(inner, negated),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Compiles the filters of an expression to what the index evaluates.
 
 use crate::bad_expr::BadExpr;
-use index::filter::{FilterExpr, Predicate, Value};
+use index::filter::{FilterExpr, NamePattern, Predicate};
 use schema::message::{Expr, Field, Filter, Reading};
 
 /// Compiles an expression of filters; `atom` counts them.
@@ -28,9 +28,9 @@ pub(crate) fn compile(expr: &Expr, atom: &mut usize) -> Result<FilterExpr, BadEx
 fn predicate(filter: &Filter, atom: usize) -> Result<Predicate, BadExpr> {
     let text = &filter.text[..];
     let value = match filter.reading {
-        Reading::Regexp => Value::Regexp(text),
-        Reading::Exact => Value::Exact(text),
-        Reading::Glob => Value::Glob(text),
+        Reading::Regexp => NamePattern::Regexp(text),
+        Reading::Exact => NamePattern::Exact(text),
+        Reading::Glob => NamePattern::Glob(text),
     };
     let bad = |field| move |bad| BadExpr::filter(atom, field, bad);
     match (filter.field, filter.reading) {

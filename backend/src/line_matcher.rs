@@ -101,7 +101,8 @@ fn found_patterns(expr: &Expr) -> Vec<&Pattern> {
     }
 }
 
-fn positive_patterns(expr: &Expr, negated: bool) -> Vec<&Pattern> {
+/// Returns the patterns that are not negated.
+pub(crate) fn positive_patterns(expr: &Expr, negated: bool) -> Vec<&Pattern> {
     match expr {
         Expr::Pattern(pattern) if !negated => vec![pattern],
         Expr::Pattern(_) | Expr::Filter(_) => Vec::new(),

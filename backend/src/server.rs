@@ -132,7 +132,7 @@ impl Backend {
         loop {
             let frame = loop {
                 tokio::select! {
-                    frame = connection.next() => break frame?,
+                    frame = connection.reader.next() => break frame?,
                     Ok(()) = changes.changed() => {}
                     () = tokio::time::sleep(HELLO_EVERY) => {}
                 }

@@ -6,22 +6,24 @@
 
 use crate::config::Config;
 use crate::error::{FileError, RETRY_AFTER_S, SearchError, StartError};
-use crate::live::{Claim, Deadline, Live, Slot};
-use crate::measures;
-use crate::memory::Memory;
+use crate::execution::admission::Admission;
+use crate::execution::driver::{Claim, Deadline, Execution};
+use crate::execution::handle::SearchHandle;
+use crate::execution::memory::Memory;
+use crate::execution::result_cache::{Forgotten, ResultCache};
+use crate::execution::stream::StreamHandle;
+use crate::lock::lock;
+use crate::metrics;
 use crate::peers::shard_routing::{PeerShards, ShardRouting};
 use crate::peers::{self, Backend, Link, Peer, PeerError, Request};
 use crate::query::Query;
 use crate::results::SearchResult;
 use crate::results::{self, Listing};
-use crate::runs::{Forgotten, Runs};
-use crate::search::Search;
 use crate::spool::{Spool, SpoolConfig};
-use crate::turns::Turns;
 use schema::message::{self, FileRange, FileReply, FileRequest, ListKind, ListReply, ListRequest};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::task::JoinHandle;
 
@@ -75,9 +77,9 @@ pub struct Coordinator {
     /// By the versions of the peers that it was made for.
     planned: Mutex<(Vec<u64>, Arc<ShardRouting>)>,
     spool: Arc<Spool>,
-    runs: Arc<Mutex<Runs>>,
+    runs: Arc<Mutex<ResultCache>>,
     memory: Arc<Memory>,
-    turns: Arc<Turns>,
+    admission: Arc<Admission>,
     /// Runs that are under way.
     active: Arc<AtomicUsize>,
     runtime: tokio::runtime::Handle,
@@ -102,9 +104,9 @@ impl Coordinator {
             before_write: config.before_write.clone(),
         };
         let (spool, recovered) = Spool::open(&config.spool, limits)?;
-        let mut runs = Runs::default();
+        let mut runs = ResultCache::default();
         for answer in recovered.into_iter().filter_map(SearchResult::recover) {
-            drop(runs.insert(Live::recovered(answer)));
+            drop(runs.insert(Execution::recovered(answer)));
         }
         drop(runs.make_room(&spool, 0));
         let runs = Arc::new(Mutex::new(runs));
@@ -126,7 +128,7 @@ impl Coordinator {
             spool,
             runs,
             memory: Memory::new(config.memory_bytes / 2),
-            turns: Arc::new(Turns::new(config.running_max, config.queued_max)),
+            admission: Arc::new(Admission::new(config.running_max, config.queued_max)),
             active: Arc::default(),
             runtime: tokio::runtime::Handle::current(),
             config,
@@ -135,7 +137,7 @@ impl Coordinator {
 
     /// Starts a query, or joins the run of the same one. Waits up to a second for backends that
     /// are not connected.
-    pub async fn search(&self, query: Query) -> Result<Search, SearchError> {
+    pub async fn search(&self, query: Query) -> Result<SearchHandle, SearchError> {
         self.search_within(query, None, None).await
     }
 
@@ -146,13 +148,13 @@ impl Coordinator {
         query: Query,
         generation: Option<&str>,
         timeout: Option<Duration>,
-    ) -> Result<Search, SearchError> {
+    ) -> Result<SearchHandle, SearchError> {
         let timeout = timeout.unwrap_or(self.config.timeout);
         let deadline = Deadline::after(timeout.min(self.config.timeout_max));
         if let Some(generation) = generation {
             let id = query.identity(generation);
-            if let Some(live) = lock(&self.runs).find(&id, &query, generation) {
-                return Ok(self.join(live, deadline));
+            if let Some(execution) = lock(&self.runs).find(&id, &query, generation) {
+                return Ok(self.join(execution, deadline));
             }
         }
         self.ready().await;
@@ -162,29 +164,29 @@ impl Coordinator {
             return Err(SearchError::Gone { generation });
         }
         let id = query.identity(&plan.generation);
-        let (live, forgotten) = {
+        let (execution, forgotten) = {
             let mut runs = lock(&self.runs);
-            if let Some(live) = runs.find(&id, &query, &plan.generation) {
-                return Ok(self.join(live, deadline));
+            if let Some(execution) = runs.find(&id, &query, &plan.generation) {
+                return Ok(self.join(execution, deadline));
             }
             self.admit()?;
-            let live = Live::new(self.claim(id, query, &plan, deadline));
-            let forgotten = runs.insert(Arc::clone(&live));
-            (live, forgotten)
+            let execution = Execution::new(self.claim(id, query, &plan, deadline));
+            let forgotten = runs.insert(Arc::clone(&execution));
+            (execution, forgotten)
         };
         if !forgotten.is_empty() {
             self.runtime.spawn_blocking(move || drop(forgotten));
         }
-        let search = self.hold(Arc::clone(&live));
-        self.runtime.spawn(self.drive(live));
+        let search = self.hold(Arc::clone(&execution));
+        self.runtime.spawn(self.drive(execution));
         Ok(search)
     }
 
     /// Joins a run that is under way or done, which may take as long as its clients let it.
-    fn join(&self, live: Arc<Live>, deadline: Deadline) -> Search {
-        measures::shared(live.is_running());
-        live.extend(deadline);
-        self.hold(live)
+    fn join(&self, execution: Arc<Execution>, deadline: Deadline) -> SearchHandle {
+        metrics::shared(execution.is_running());
+        execution.extend(deadline);
+        self.hold(execution)
     }
 
     /// Names the run that this query would be now.
@@ -193,20 +195,20 @@ impl Coordinator {
     }
 
     /// The run with this id, while it is remembered.
-    pub fn run(&self, id: &str) -> Option<Search> {
-        let live = lock(&self.runs).get(id)?;
-        Some(self.hold(live))
+    pub fn run(&self, id: &str) -> Option<SearchHandle> {
+        let execution = lock(&self.runs).get(id)?;
+        Some(self.hold(execution))
     }
 
     /// The run with this id, or, when its matches have made way for others, another run of its query.
-    pub async fn run_again(&self, id: &str) -> Result<Option<Search>, SearchError> {
+    pub async fn run_again(&self, id: &str) -> Result<Option<SearchHandle>, SearchError> {
         if let Some(search) = self.run(id) {
             return Ok(Some(search));
         }
         let Some((query, generation)) = lock(&self.runs).forgotten(id) else {
             return Ok(None);
         };
-        measures::rerun();
+        metrics::rerun();
         let search = self.search_within(query, Some(&generation), None).await?;
         Ok(Some(search))
     }
@@ -216,8 +218,8 @@ impl Coordinator {
         self.spool.disk_bytes()
     }
 
-    fn hold(&self, live: Arc<Live>) -> Search {
-        Search::new(live, self.runtime.clone(), self.config.grace)
+    fn hold(&self, execution: Arc<Execution>) -> SearchHandle {
+        SearchHandle::new(execution, self.runtime.clone(), self.config.grace)
     }
 
     /// Asks all backends for a part of a document; the first in their order that has it answers.
@@ -364,19 +366,19 @@ impl Coordinator {
     /// Counts one more active run, or says that there are too many.
     fn admit(&self) -> Result<(), SearchError> {
         if self.active.load(Relaxed) >= ACTIVE_MAX {
-            metrics::counter!("trawl_frontend_queries_shed_total").increment(1);
+            ::metrics::counter!("trawl_frontend_queries_shed_total").increment(1);
             let retry_after_s = RETRY_AFTER_S;
             return Err(SearchError::Overloaded { retry_after_s });
         }
         self.active.fetch_add(1, Relaxed);
-        metrics::counter!("trawl_frontend_queries_started_total").increment(1);
+        ::metrics::counter!("trawl_frontend_queries_started_total").increment(1);
         Ok(())
     }
 
     fn claim(&self, id: String, query: Query, plan: &ShardRouting, deadline: Deadline) -> Claim {
-        let (mut slots, mut assignments) = (Vec::new(), Vec::new());
+        let (mut streams, mut assignments) = (Vec::new(), Vec::new());
         for (backend, (number, assignment)) in (0_u16..).zip(&plan.assignments) {
-            slots.push(Slot::new(
+            streams.push(StreamHandle::new(
                 Arc::clone(&self.peers[*number]),
                 backend,
                 message::Search {
@@ -387,11 +389,11 @@ impl Coordinator {
             assignments.push(assignment.clone());
         }
         Claim {
-            spool: self.spool.run(&id, slots.len()),
+            spool: self.spool.run(&id, streams.len()),
             id,
             generation: plan.generation.clone(),
             query,
-            slots,
+            streams,
             assignments,
             missing: plan.missing.clone(),
             known: plan.known,
@@ -400,30 +402,30 @@ impl Coordinator {
     }
 
     /// Sees a run from its claim to its end.
-    fn drive(&self, live: Arc<Live>) -> impl Future<Output = ()> + Send + use<> {
-        let (turns, active) = (Arc::clone(&self.turns), Arc::clone(&self.active));
+    fn drive(&self, execution: Arc<Execution>) -> impl Future<Output = ()> + Send + use<> {
+        let (admission, active) = (Arc::clone(&self.admission), Arc::clone(&self.active));
         let (runs, spool) = (Arc::clone(&self.runs), Arc::clone(&self.spool));
         let (memory, query_memory) = (Arc::clone(&self.memory), self.config.query_memory_bytes);
         let slow_query = self.config.slow_query;
         async move {
-            metrics::gauge!("trawl_frontend_queries_running").increment(1.0);
-            let answer = turns
-                .see_through(&live, |admitted| {
-                    live.start(admitted, &memory, query_memory)
+            ::metrics::gauge!("trawl_frontend_queries_running").increment(1.0);
+            let answer = admission
+                .see_through(&execution, |admitted| {
+                    execution.start(admitted, &memory, query_memory)
                 })
                 .await;
-            metrics::gauge!("trawl_frontend_queries_running").decrement(1.0);
+            ::metrics::gauge!("trawl_frontend_queries_running").decrement(1.0);
             active.fetch_sub(1, Relaxed);
-            measures::record(&answer, slow_query);
+            metrics::record(&answer, slow_query);
             drop(answer);
             let forgotten = {
                 let mut runs = lock(&runs);
                 // What nobody waited for is not read either.
-                let mut forgotten = match live.is_abandoned() {
-                    true => runs.forget(&live),
+                let mut forgotten = match execution.is_abandoned() {
+                    true => runs.forget(&execution),
                     false => Forgotten::default(),
                 };
-                drop(live);
+                drop(execution);
                 forgotten.extend(runs.make_room(&spool, 0));
                 forgotten
             };
@@ -437,7 +439,9 @@ impl Coordinator {
 
 impl Drop for Coordinator {
     fn drop(&mut self) {
-        lock(&self.runs).lives().for_each(|live| live.cancel());
+        lock(&self.runs)
+            .executions()
+            .for_each(|execution| execution.cancel());
         self.peers.iter().for_each(|peer| peer.close());
     }
 }
@@ -467,8 +471,4 @@ fn status(peer: &Peer) -> BackendStatus {
         text_bytes: shards.iter().map(|shard| shard.text_bytes).sum(),
         updated: status.updated,
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -2,7 +2,7 @@
 //! in pages.
 //!
 //! A [`Query`] is what the user typed, checked. [`Coordinator::search`] starts a run of it, or joins
-//! the one that is under way; a [`Search`] is a client's hold on a run, an [`SearchResult`] its end:
+//! the one that is under way; a [`SearchHandle`] is a client's hold on a run, an [`SearchResult`] its end:
 //! counts, what is missing, and the matches in total order, read from the spool when a page asks
 //! for them. The crate `web` answers HTTP with all that.
 //!
@@ -39,31 +39,26 @@
     )
 )]
 
-mod assemble;
 mod config;
 mod coordinator;
 mod error;
-mod harvest;
-mod live;
-pub mod measures;
-mod memory;
+mod execution;
+mod lock;
+pub mod metrics;
 mod order;
 mod peers;
 pub mod query;
 mod results;
-mod run;
-mod runs;
-mod search;
 mod similar;
 #[cfg(test)]
 mod simulation;
 mod spool;
-mod turns;
 
 pub use config::Config;
 pub use coordinator::{BackendStatus, Coordinator, Served};
 pub use error::{FileError, SearchError, StartError};
-pub use live::{BackendProgress, Progress, Standing};
+pub use execution::handle::SearchHandle;
+pub use execution::stream_stats::{BackendProgress, Progress, TopMatches};
 pub use order::{BEST_MAX, Pointer};
 pub use peers::{Backend, Socket};
 pub use query::{
@@ -75,6 +70,5 @@ pub use results::{
     MatchEvent, MatchStream, MatchText, MatchTexts, Missing, PackageGroup, SearchResult, ShardId,
     Skipped, SkippedDocument, Timings, Window, entry_name, page,
 };
-pub use search::Search;
 pub use similar::similar;
 pub use spool::{BeforeWrite, SpoolError};

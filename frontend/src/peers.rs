@@ -7,18 +7,14 @@
 //! Sockets block and have threads of their own: a stream is one loop that reads, walks frames and
 //! writes, and never waits for anything but its socket and the disk.
 
+pub(crate) mod account;
 mod backend;
 mod connection;
-mod ingest;
 mod peer;
-mod receive;
 mod request;
 pub(crate) mod shard_routing;
 
 pub use backend::{Backend, Socket};
-pub(crate) use connection::PeerError;
-#[cfg(test)]
-pub(crate) use ingest::{Ingest, Ingested, Now, Target};
+pub(crate) use connection::{Connection, PeerError, hello};
 pub(crate) use peer::{Link, Peer};
-pub(crate) use receive::receive;
 pub(crate) use request::{Request, request};

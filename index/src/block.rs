@@ -1,33 +1,31 @@
 //! Cuts a document's text into blocks of whole lines.
 //!
-//! A block takes lines as long as they fit into the size aimed at. A line that does not fit by
-//! itself is a block by itself, however long.
-//! **Invariant:** every byte of the text is in exactly one block, and a block ends behind a `\n`
-//! or at the document's end. So what a pattern that cannot cross a line needs, it needs of one
-//! block.
+//! A block takes lines while they fit into the target size. A line that is longer than that is a
+//! block of its own.
+//! **Invariant:** every byte of the text is in exactly one block, and a block ends behind a `\n` or
+//! at the end of the document. So a pattern that cannot match across lines matches inside one block.
 
 use std::ops::RangeInclusive;
 
 /// The default size of a block in bytes; `scripts/bench index` compares sizes.
 pub const BLOCK_BYTES: usize = 4096;
 
-/// The sizes that make sense: below, the table of blocks outgrows the text; above, a candidate says
-/// hardly more than that its document is one.
+/// Useful sizes. With smaller blocks the table of blocks outgrows the text; with larger ones a
+/// candidate block narrows a document down too little.
 pub const BLOCK_BYTES_RANGE: RangeInclusive<usize> = 256..=1 << 20;
 
 /// Where the block that begins `text` ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cut {
-    /// Here.
+    /// At this offset.
     At(usize),
-    /// Not in what is there of the text: more must follow to decide.
+    /// Undecided: more text must follow.
     Open,
-    /// Not in what is there, which is the beginning of one line that is a block by itself: only
-    /// the next line's end closes it.
+    /// Inside a line that is a block of its own: the block ends at the next line end.
     OpenLine,
 }
 
-/// Looks for the end of the block that begins `text`, of which more may follow.
+/// Returns the end of the block that begins `text`; more text may follow.
 pub(crate) fn cut(text: &[u8], block_bytes: usize) -> Cut {
     if text.len() <= block_bytes {
         return Cut::Open;
@@ -40,7 +38,7 @@ pub(crate) fn cut(text: &[u8], block_bytes: usize) -> Cut {
     }
 }
 
-/// Looks for the end of a block that is one line.
+/// Returns the end of a block that is one line.
 pub(crate) fn cut_line(text: &[u8]) -> Option<usize> {
     memchr::memchr(b'\n', text).map(|end| end + 1)
 }
@@ -55,7 +53,7 @@ mod tests {
         assert_eq!(
             cut(b"ab\ncd\n", 6),
             Cut::Open,
-            "the document may end here or not"
+            "the document may end here or go on"
         );
         assert_eq!(cut(b"ab\ncd\ne", 6), Cut::At(6));
         assert_eq!(cut(b"abcdefgh", 4), Cut::OpenLine);

@@ -1,14 +1,14 @@
-//! From documents' texts to a *segment*: blocks, and sorted runs of (trigram, block).
+//! From the texts of documents to a *segment*: blocks, and sorted runs of (trigram, block) pairs.
 //!
-//! A segment is what one worker makes of some megabytes of documents, independent of all others;
-//! the [`writer`](crate::writer) joins segments in order. Memory is bounded by the sizes in
-//! [`Limits`], whatever a document's or a line's length: text beyond them goes to a temporary
-//! file, pairs to a run.
+//! One worker makes a segment of some megabytes of documents, independently of all others; the
+//! [`writer`](crate::writer) joins segments in order. Memory is bounded by [`Limits`], whatever the
+//! length of a document or a line: text beyond the limit is spilled to a temporary file, pairs are
+//! encoded as a sorted run.
 //! **Invariant:** the same documents give the same segment, byte for byte.
 
-mod run;
+mod sorted_run;
 
-pub(crate) use run::RunReader;
+pub(crate) use sorted_run::RunReader;
 
 use crate::block::{self, Cut};
 use crate::file;
@@ -17,10 +17,10 @@ use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// Sizes of a segment in progress.
+/// Bounds of a segment in progress.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// Size of a block that is aimed at, in bytes.
+    /// Target size of a block in bytes.
     pub(crate) block_bytes: usize,
     /// Bytes of text in memory.
     pub(crate) text_bytes: usize,
@@ -31,9 +31,9 @@ pub(crate) struct Limits {
 /// A document of a segment.
 #[derive(Clone, Debug)]
 pub(crate) struct SegmentDocument {
-    /// Its first block, counted in the segment.
+    /// Its first block, counted from the start of the segment.
     pub(crate) first_block: u32,
-    /// Lines in it.
+    /// Number of lines.
     pub(crate) lines: u32,
     /// BLAKE3 of its text.
     pub(crate) hash: [u8; 32],
@@ -42,63 +42,64 @@ pub(crate) struct SegmentDocument {
 /// Where a block begins.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SegmentBlock {
-    /// In the segment's text, in bytes.
+    /// Offset in the segment's text, in bytes.
     pub(crate) offset: u64,
     /// The number of its first line, from 1.
     pub(crate) first_line: u32,
 }
 
-/// What a builder has made.
+/// The documents of one segment.
 #[derive(Default)]
 pub(crate) struct Segment {
     pub(crate) documents: Vec<SegmentDocument>,
     pub(crate) blocks: Vec<SegmentBlock>,
-    /// The beginning of the text, when it was too long for memory: rewound.
+    /// The beginning of the text, when it was too long for memory. The file is rewound.
     pub(crate) spilled: Option<File>,
-    /// The text, or the rest of it.
+    /// The text, or what follows the spilled part.
     pub(crate) text: Vec<u8>,
-    /// Sorted pairs, encoded; each run's blocks are behind those of the run before it, except that
-    /// a block too large for one run is in several.
+    /// Sorted runs, encoded. The blocks of a run follow those of the run before it; a block too large
+    /// for one run is in several.
     pub(crate) runs: Vec<Vec<u8>>,
 }
 
-/// Where a document began, for taking it back.
+/// The state before a document began, for discarding it.
 #[derive(Clone, Copy, Default)]
-struct Mark {
+struct Checkpoint {
     text_bytes: u64,
     blocks: usize,
     runs: usize,
     pairs: usize,
 }
 
-/// Builds one segment after the other.
+/// Builds one segment after another.
 pub(crate) struct SegmentBuilder {
     limits: Limits,
-    /// Where text is spilled to.
+    /// Directory of spilled text.
     directory: PathBuf,
     segment: Segment,
     spilled_bytes: u64,
     trigrams: TrigramSet,
-    /// `trigram << 32 | block`, in the order of the blocks.
+    /// `trigram << 32 | block`, ascending by block.
     pairs: Vec<u64>,
     scratch: Vec<u64>,
-    /// The document in progress.
-    mark: Mark,
+    /// Where the document in progress began.
+    checkpoint: Checkpoint,
     hasher: blake3::Hasher,
     next_line: u32,
-    /// Where the block in progress begins: in the segment's text, ...
+    /// Where the block in progress begins in the segment's text.
     block_offset: u64,
-    /// ... in what of it is in memory (0 when its beginning is not), and in `pairs`.
+    /// Where it begins in `segment.text`; 0 when its beginning has been spilled.
     block_start: usize,
+    /// Where its pairs begin in `pairs`.
     block_pairs: usize,
-    /// In `segment.text`: up to where the block's trigrams have been taken.
+    /// End of the text in `segment.text` whose trigrams have been taken.
     taken: usize,
-    /// Whether the block in progress is one line, of which the end has not been seen.
+    /// Whether the block in progress is one long line whose end has not been seen.
     in_line: bool,
 }
 
 impl SegmentBuilder {
-    /// `directory` takes temporary files without a name.
+    /// `directory` is where temporary files without a name are created.
     pub(crate) fn new(limits: Limits, directory: &Path) -> Self {
         SegmentBuilder {
             limits,
@@ -108,7 +109,7 @@ impl SegmentBuilder {
             trigrams: TrigramSet::new(),
             pairs: Vec::new(),
             scratch: Vec::new(),
-            mark: Mark::default(),
+            checkpoint: Checkpoint::default(),
             hasher: blake3::Hasher::new(),
             next_line: 1,
             block_offset: 0,
@@ -119,7 +120,7 @@ impl SegmentBuilder {
         }
     }
 
-    /// Takes the next part of the document in progress.
+    /// Appends text to the document in progress.
     pub(crate) fn text(&mut self, text: &[u8]) -> io::Result<()> {
         self.hasher.update(text);
         self.segment.text.extend_from_slice(text);
@@ -136,7 +137,7 @@ impl SegmentBuilder {
             self.close_block(self.segment.text.len())?;
         }
         self.segment.documents.push(SegmentDocument {
-            first_block: number(self.mark.blocks)?,
+            first_block: number(self.checkpoint.blocks)?,
             lines: self.next_line - 1,
             hash: *self.hasher.finalize().as_bytes(),
         });
@@ -144,17 +145,17 @@ impl SegmentBuilder {
         Ok(())
     }
 
-    /// Takes the document in progress back, as if it had never begun.
+    /// Discards the document in progress, as if it had never begun.
     pub(crate) fn discard_document(&mut self) -> io::Result<()> {
         self.clear_trigrams();
-        self.segment.blocks.truncate(self.mark.blocks);
-        self.segment.runs.truncate(self.mark.runs);
-        self.pairs.truncate(self.mark.pairs);
-        match self.mark.text_bytes.checked_sub(self.spilled_bytes) {
+        self.segment.blocks.truncate(self.checkpoint.blocks);
+        self.segment.runs.truncate(self.checkpoint.runs);
+        self.pairs.truncate(self.checkpoint.pairs);
+        match self.checkpoint.text_bytes.checked_sub(self.spilled_bytes) {
             Some(in_memory) => self.segment.text.truncate(in_memory as usize),
             None => {
                 self.segment.text.clear();
-                self.spilled_bytes = self.mark.text_bytes;
+                self.spilled_bytes = self.checkpoint.text_bytes;
                 if let Some(file) = &mut self.segment.spilled {
                     file.set_len(self.spilled_bytes)?;
                     file.seek(SeekFrom::Start(self.spilled_bytes))?;
@@ -170,7 +171,7 @@ impl SegmentBuilder {
         self.spilled_bytes + self.segment.text.len() as u64
     }
 
-    /// The segment of all documents since the last call.
+    /// Returns the segment of all documents since the last call.
     pub(crate) fn finish(&mut self) -> io::Result<Segment> {
         self.flush_pairs(self.pairs.len());
         if let Some(file) = &mut self.segment.spilled {
@@ -183,7 +184,7 @@ impl SegmentBuilder {
     }
 
     fn begin_document(&mut self) {
-        self.mark = Mark {
+        self.checkpoint = Checkpoint {
             text_bytes: self.text_bytes(),
             blocks: self.segment.blocks.len(),
             runs: self.segment.runs.len(),
@@ -246,9 +247,10 @@ impl SegmentBuilder {
         self.segment
             .blocks
             .push(SegmentBlock { offset, first_line });
-        let lines = match self.in_line {
-            true => 1,
-            false => count_lines(&self.segment.text[self.block_start..end]),
+        let lines = if self.in_line {
+            1
+        } else {
+            count_lines(&self.segment.text[self.block_start..end])
         };
         self.next_line = number(self.next_line as usize + lines)?;
         self.begin_block(end);
@@ -258,27 +260,27 @@ impl SegmentBuilder {
         Ok(())
     }
 
-    /// Makes all pairs runs: those of the document in progress apart, so that it can be taken back.
+    /// Encodes all pairs. The document in progress gets a run of its own, so that it can be discarded.
     fn flush_document(&mut self) {
-        if self.mark.pairs > 0 {
-            self.flush_pairs(self.mark.pairs);
-            self.mark.runs = self.segment.runs.len();
-            self.mark.pairs = 0;
+        if self.checkpoint.pairs > 0 {
+            self.flush_pairs(self.checkpoint.pairs);
+            self.checkpoint.runs = self.segment.runs.len();
+            self.checkpoint.pairs = 0;
         }
         self.flush_pairs(self.pairs.len());
         self.block_pairs = 0;
     }
 
-    /// Sorts the first `count` pairs to a run of their own.
+    /// Encodes the first `count` pairs as a sorted run.
     fn flush_pairs(&mut self, count: usize) {
         if count > 0 {
-            let run = run::encode_sorted(&mut self.pairs[..count], &mut self.scratch);
+            let run = sorted_run::encode(&mut self.pairs[..count], &mut self.scratch);
             self.segment.runs.push(run);
             self.pairs.drain(..count);
         }
     }
 
-    /// Moves the text of all closed blocks, and what has been taken of an open line, to a file.
+    /// Spills the text of all closed blocks, and the taken part of an open line, to a file.
     fn spill_text(&mut self) -> io::Result<()> {
         let count = self.taken;
         let file = match &mut self.segment.spilled {
@@ -299,7 +301,7 @@ fn count_lines(text: &[u8]) -> usize {
     ends + usize::from(text.last().is_some_and(|&byte| byte != b'\n'))
 }
 
-/// A count as the format has it.
+/// Converts a count to the width that the format has.
 fn number(count: usize) -> io::Result<u32> {
     u32::try_from(count).map_err(|_| io::Error::other("more than 2^32 blocks or lines"))
 }

@@ -1,17 +1,15 @@
-//! From directories to the text of documents: the rim through which files come in.
+//! From directories to the texts of documents.
 //!
-//! [`sources`] turns the directories that a person named to packages, [`walk`] a package to the
-//! list of its files, and [`read`] a file to text, chunk by chunk. What this module is not: it
-//! knows nothing of blocks, trigrams or shards, and keeps no text.
+//! [`sources`] turns directories to packages, [`walk`] lists the files of a package, and [`read`]
+//! reads a file as text, chunk by chunk. This module does not know blocks, trigrams or shards, and
+//! keeps no text. Paths are bytes, as on Unix; they need not be UTF-8.
 //!
-//! **Invariant:** a regular file below a source is either in [`Walk::files`] and read to its end,
-//! or accounted for by one [`Skipped`] entry, its own or that of a directory it is in, with the
-//! reason. Nothing is left out for its size, its encoding, its line lengths or a leading dot.
+//! **Invariant:** a regular file below a source is either in [`Walk::files`] and read to its end, or
+//! one [`Skipped`] entry, its own or that of a directory above it, gives the reason. No file is
+//! skipped because of its size, its encoding, its line lengths or a leading dot.
 //!
-//! **Invariant:** a symbolic link is never followed below a source, and nothing of the user's
-//! own configuration is read: the same tree gives the same answer for everybody.
-//!
-//! Paths are bytes, as they are on Unix; they need not be UTF-8.
+//! **Invariant:** a symbolic link below a source is never followed, and no configuration of the user
+//! is read: the same tree gives the same result for every user.
 
 use std::io;
 use std::path::PathBuf;
@@ -27,17 +25,17 @@ pub use skip::{SkipReason, Skipped};
 pub use sources::{Source, sources};
 pub use walk::{File, Walk, WalkOptions, signature, walk};
 
-/// Why a corpus cannot be had. What only concerns one file is a [`SkipReason`] instead.
+/// Why a corpus cannot be read. A problem with a single file is a [`SkipReason`] instead.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CorpusError {
-    /// A source is not there.
+    /// A source does not exist.
     #[error("{}: no such directory", path.display())]
     Missing {
         /// The source as it was given.
         path: PathBuf,
     },
-    /// A source is something else than a directory.
+    /// A source is not a directory.
     #[error("{}: not a directory", path.display())]
     NotADirectory {
         /// The source as it was given.
@@ -48,41 +46,41 @@ pub enum CorpusError {
     Unreadable {
         /// The source as it was given.
         path: PathBuf,
-        /// What the operating system says.
+        /// The reason.
         source: io::Error,
     },
-    /// A source has no name to call the package by: it is the root of the file system.
-    #[error("{}: has no name that a package could bear; name a directory below it", path.display())]
+    /// A source has no name for the package: it is the root of the file system.
+    #[error("{}: the root directory cannot be a package, which needs a name; name a directory below it", path.display())]
     NoName {
         /// The source as it was given.
         path: PathBuf,
     },
-    /// With `each`: no directory is inside.
-    #[error("{}: holds no directory that could be a package", path.display())]
+    /// With `each`: there is no directory inside.
+    #[error("{}: contains no directory that could be a package", path.display())]
     NoPackages {
         /// The source as it was given.
         path: PathBuf,
     },
-    /// Two sources are of one name and version.
+    /// Two sources have the same name and version.
     #[error(
         "two sources are the same package, `{package}`: {} and {}",
         first.display(),
         second.display()
     )]
     Duplicate {
-        /// The name that both have, with its version.
+        /// Name and version.
         package: String,
-        /// The one that came first.
+        /// The first source.
         first: PathBuf,
-        /// The one that came second.
+        /// The second source.
         second: PathBuf,
     },
-    /// The sink could not take the text of a document.
+    /// The sink failed to take the text of a document.
     #[error("{}: its text could not be stored", path.display())]
     Sink {
-        /// The file whose text it was.
+        /// The file.
         path: PathBuf,
-        /// What the sink says.
+        /// The sink's error.
         source: io::Error,
     },
 }

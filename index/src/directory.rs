@@ -1,7 +1,8 @@
 //! An index directory: a manifest and the shards that it names.
 //!
-//! The manifest is replaced whole, so a reader sees one index or the next, never a mixture. Shards
-//! that the new one does not name are removed after it is in place; who has them open keeps them.
+//! The manifest is replaced atomically, so a reader sees one generation or the next, never a mixture.
+//! Shards that the new manifest does not name are removed afterwards; processes that have them open
+//! keep them.
 
 use crate::manifest::{self, Manifest, ShardEntry};
 use crate::shard::{self, Shard};
@@ -17,16 +18,16 @@ pub const MANIFEST: &str = "manifest";
 /// The name of the file that is locked while an index is built.
 const LOCK: &str = "lock";
 
-/// What that file holds: it is there before anything else is.
+/// The content of that file, which is created before any other.
 const MARK: &[u8; 22] = b"a Trawl index's lock.\n";
 
-/// How often an index that is replaced while it is being opened is tried again.
+/// Attempts to open an index that is replaced meanwhile, at most.
 const ATTEMPTS_MAX: usize = 5;
 
 /// Why an index cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {
-    /// There is no such directory, or none that holds an index.
+    /// There is no such directory, or it holds no index.
     #[error("{}: no Trawl index here; build one with `trawl index --out {} SOURCE...`",
             path.display(), path.display())]
     NotAnIndex {
@@ -34,12 +35,12 @@ pub enum IndexError {
         path: PathBuf,
     },
     /// Another process is building here.
-    #[error("{}: another process is building this index: wait for its end, or choose another directory", path.display())]
+    #[error("{}: another process is building this index: wait until it ends, or choose another directory", path.display())]
     Locked {
         /// The directory.
         path: PathBuf,
     },
-    /// The file system's reason.
+    /// The file system refuses.
     #[error("{}: cannot be read or written", path.display())]
     Io {
         /// What could not be read or written.
@@ -47,12 +48,12 @@ pub enum IndexError {
         /// The reason.
         source: io::Error,
     },
-    /// The manifest is not one.
+    /// The manifest cannot be parsed.
     #[error("{}: {reason}", path.display())]
     Manifest {
         /// The manifest.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         reason: manifest::ManifestError,
     },
     /// A shard cannot be used.
@@ -69,7 +70,7 @@ pub enum IndexError {
 
 /// An open index: one generation of it.
 pub struct Index {
-    /// What the manifest says.
+    /// Its manifest.
     pub manifest: Manifest,
     /// The shards, in the manifest's order.
     pub shards: Vec<Arc<Shard>>,
@@ -81,13 +82,13 @@ impl Index {
         Index::reopen(directory, &[])
     }
 
-    /// As [`open`](Self::open); a shard that is among `open` and not damaged stays open, with the
-    /// pages that have been checked, and only what of it counts is new.
+    /// Like [`open`](Self::open), but reuses the undamaged shards among `open`: their files stay open,
+    /// checked pages stay checked, and only their sets of dead packages change.
     pub fn reopen(directory: &Path, open: &[Arc<Shard>]) -> Result<Index, IndexError> {
         let mut attempts = 1;
         loop {
             match Self::open_once(directory, open) {
-                // The manifest was replaced between its reading and the shards'.
+                // The manifest was replaced after it was read.
                 Err(IndexError::Shard(shard::ShardError::Io { source, .. }))
                     if source.kind() == io::ErrorKind::NotFound && attempts < ATTEMPTS_MAX =>
                 {
@@ -109,7 +110,7 @@ impl Index {
     }
 }
 
-/// Opens the shard of a manifest's entry, unless it is among `open` and not damaged.
+/// Opens the shard of a manifest's entry, or reuses it when it is among `open` and undamaged.
 pub(crate) fn open_shard(
     directory: &Path,
     entry: &ShardEntry,
@@ -145,21 +146,21 @@ pub fn read_manifest(directory: &Path) -> Result<Manifest, IndexError> {
     Manifest::parse(&text).map_err(|reason| IndexError::Manifest { path, reason })
 }
 
-/// Changes when, and only when, the manifest in `directory` is replaced: what to look at to see a
-/// new one without reading it.
+/// Returns a value that changes when, and only when, the manifest in `directory` is replaced, so that
+/// a new one is noticed without reading it.
 pub fn manifest_stamp(directory: &Path) -> io::Result<(u64, i64, i64)> {
     let metadata = fs::metadata(directory.join(MANIFEST))?;
     Ok((metadata.ino(), metadata.mtime(), metadata.mtime_nsec()))
 }
 
-/// Whether `directory` is one that indexes are built in: a corpus leaves it out.
+/// Whether `directory` is an index directory. A corpus skips it.
 pub fn is_index(directory: &Path) -> bool {
     let mut mark = [0; MARK.len()];
     let lock = File::open(directory.join(LOCK));
     lock.is_ok_and(|mut lock| lock.read_exact(&mut mark).is_ok()) && mark == *MARK
 }
 
-/// Holds the right to write to an index directory until it is dropped.
+/// The exclusive right to write to an index directory, until it is dropped.
 pub struct Lock(File);
 
 impl Lock {
@@ -191,8 +192,8 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // To close the file is not enough: a process that another thread is just starting has it
-        // open too, for a moment. When this fails, closing is all that can be done.
+        // Closing the file is not enough: a child process that another thread is starting has it open
+        // too, for a moment. If unlocking fails, closing is all that remains.
         let _ = self.0.unlock();
     }
 }

@@ -1,11 +1,10 @@
-//! What is known about a document without opening it: the package it belongs to and how well known
-//! that is, the class that orders it within the package, and its language.
+//! What is known about a document without opening it: its package's popularity, its class, which
+//! orders it within the package, and its language.
 //!
-//! Everything here is decided from bytes of names alone. No file is opened, so two machines
-//! that hold the same tree give the same answer, and a path that is not UTF-8 is as good as any.
-//! It is deliberately a guess: a script without an extension has no language here, and a file in
-//! `tests/` is a test whatever it holds. The guess only orders results and feeds filters; what is
-//! searchable is decided by [`crate::corpus`].
+//! Everything here follows from the bytes of names. No file is opened, so two machines with the same
+//! tree give the same answer; a path need not be UTF-8. It is deliberately a guess: a script without
+//! an extension has no language, and a file in `tests/` is a test whatever it holds. The guess only
+//! orders results and feeds filters; [`crate::corpus`] decides what is searchable.
 
 mod class;
 mod language;
@@ -15,7 +14,7 @@ pub use class::{Class, classify};
 pub use language::{language, language_named, language_similar_to};
 pub use popularity::Popularity;
 
-/// The directory part of a path, without its last `/`, and its file name.
+/// Splits a path into its directory, without the last `/`, and its file name.
 fn split_name(path: &[u8]) -> (&[u8], &[u8]) {
     match memchr::memrchr(b'/', path) {
         Some(at) => (&path[..at], &path[at + 1..]),
@@ -23,7 +22,8 @@ fn split_name(path: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-/// The extension of a file name, without its dot. A leading dot makes a hidden file, no extension.
+/// Returns the extension of a file name, without its dot. A leading dot makes a hidden file, not an
+/// extension.
 pub(crate) fn extension(name: &[u8]) -> Option<&[u8]> {
     match memchr::memrchr(b'.', name) {
         None | Some(0) => None,

@@ -1,4 +1,4 @@
-//! Files: mapped for reading, replaced whole for writing.
+//! Files: mapped for reading, replaced atomically for writing.
 
 use crate::mapping::{Damage, Mapping};
 use std::fs::{self, File};
@@ -9,14 +9,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The bytes of a file.
 pub enum Bytes {
-    /// Mapped: what has been read of it counts when [`damage`](Bytes::damage) says so afterwards.
+    /// Mapped. What was read of it is valid only if [`damage`](Bytes::damage) finds nothing afterwards.
     Mapped(Mapping),
-    /// In memory: of a test, or of bytes that were made and not read.
+    /// In memory, for tests and for bytes that were not read from a file.
     Owned(Vec<u8>),
 }
 
 impl Bytes {
-    /// What has happened to the file since it was mapped; see [`Mapping::damage`].
+    /// Returns what has happened to the file since it was mapped; see [`Mapping::damage`].
     pub fn damage(&self) -> Option<Damage> {
         match self {
             Bytes::Mapped(mapping) => mapping.damage(),
@@ -24,8 +24,8 @@ impl Bytes {
         }
     }
 
-    /// Fills `buffer` with the bytes from `offset` on. Of a mapped file they are read: to touch a
-    /// page for the first time takes several times as long as to copy it.
+    /// Fills `buffer` with the bytes from `offset` on. A mapped file is read, not touched: touching a
+    /// page for the first time takes several times as long as copying it.
     pub fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
         match self {
             Bytes::Mapped(mapping) => mapping.read_at(buffer, offset),
@@ -57,14 +57,14 @@ pub fn map(path: &Path) -> io::Result<Bytes> {
     Ok(Bytes::Mapped(Mapping::new(file)?))
 }
 
-/// A file that gets its name when it is complete and on the disk, and is removed when it never is.
+/// A file that gets its name when it is complete and on the disk, and is removed otherwise.
 pub struct AtomicFile {
     file: Option<File>,
     temporary: PathBuf,
 }
 
 impl AtomicFile {
-    /// Creates `name` in `directory` under a temporary name, which [`is_temporary`] knows.
+    /// Creates `name` in `directory` under a temporary name that [`is_temporary`] recognises.
     pub fn create(directory: &Path, name: &str) -> io::Result<Self> {
         let temporary = directory.join(format!("{name}{TEMPORARY_SUFFIX}"));
         let file = File::options()
@@ -79,12 +79,12 @@ impl AtomicFile {
         })
     }
 
-    /// The file, to be written to.
+    /// The file, to write to.
     pub fn file(&self) -> &File {
         self.file.as_ref().expect("taken only when it is renamed")
     }
 
-    /// Syncs the file, gives it `name` in its directory, replacing what has that name, and syncs
+    /// Syncs the file, renames it to `name` in its directory, replacing a file of that name, and syncs
     /// the directory.
     pub fn rename(mut self, name: &str) -> io::Result<()> {
         let file = self.file.take().expect("taken only here");
@@ -99,20 +99,20 @@ impl AtomicFile {
 impl Drop for AtomicFile {
     fn drop(&mut self) {
         if self.file.is_some() {
-            // Best effort: a later run removes what stays.
+            // Best effort: a later build removes it if this fails.
             let _ = fs::remove_file(&self.temporary);
         }
     }
 }
 
-/// A file without a name, on the file system of `directory`: gone when it is closed, or when the
-/// process ends in whatever way.
+/// Creates a file without a name, on the file system of `directory`. It is gone when it is closed or
+/// the process ends.
 pub fn anonymous(directory: &Path) -> io::Result<File> {
     let temporary = AtomicFile::create(directory, &format!("anonymous-{}", unique()))?;
     temporary.file().try_clone()
 }
 
-/// A number that this process has not had before, and no other has now.
+/// Returns a name that this process has not used before and no other process uses now.
 fn unique() -> String {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     format!(
@@ -124,7 +124,7 @@ fn unique() -> String {
 
 const TEMPORARY_SUFFIX: &str = ".tmp";
 
-/// Whether `name` is that of an [`AtomicFile`] that was never renamed.
+/// Whether `name` is the temporary name of an [`AtomicFile`].
 pub fn is_temporary(name: &str) -> bool {
     name.ends_with(TEMPORARY_SUFFIX)
 }

@@ -1,15 +1,16 @@
-//! Filters: which documents are searched, said of their packages, paths and languages.
+//! Filters: conditions on packages, paths and languages that select the documents to search.
 //!
-//! All of them must hold. A package is known by its name, before the version; a document by its
-//! path within the package, and by the [`language`] that its path tells. Names are bytes, and so is
-//! what a regular expression is matched against: `(?-u:\xff)` finds what is not UTF-8.
-//! Nothing here knows a shard: [`Shard::filtered_candidates`](crate::shard::Shard::filtered_candidates) asks.
+//! All filters must hold. A package is identified by its name without version, a document by its path
+//! within the package and by the [`language`] of that path. Names are bytes, and regular expressions
+//! are matched against bytes: `(?-u:\xff)` finds a byte that is not UTF-8.
+//! Filters do not read a shard;
+//! [`Shard::filtered_candidates`](crate::shard::Shard::filtered_candidates) applies them.
 //!
 //! ```
-//! use index::filter::{Filters, Predicate, FilterExpr, Value};
+//! use index::filter::{Filters, Predicate, FilterExpr, NamePattern};
 //!
-//! let package = FilterExpr::Predicate(Predicate::package(Value::Exact("i3-wm")).unwrap());
-//! let vendor = FilterExpr::Predicate(Predicate::path(Value::Regexp("^vendor/")).unwrap());
+//! let package = FilterExpr::Predicate(Predicate::package(NamePattern::Exact("i3-wm")).unwrap());
+//! let vendor = FilterExpr::Predicate(Predicate::path(NamePattern::Regexp("^vendor/")).unwrap());
 //! let mut filters = Filters::default();
 //! filters.add(package);
 //! filters.add(FilterExpr::Not(Box::new(vendor)));
@@ -28,102 +29,103 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// Bytes that a compiled regular expression may take, and the states of its lazy DFA as much again.
-/// `\w{10}` takes 0.4 MB.
+/// Bytes of a compiled regular expression, at most; the states of its lazy DFA may take as much
+/// again. `\w{10}` takes 0.4 MB.
 pub const FILTER_BYTES_MAX: usize = 1 << 20;
 
-/// What a name is compared with.
+/// The pattern that a name is compared with.
 #[derive(Clone, Copy, Debug)]
-pub enum Value<'a> {
-    /// A regular expression, found anywhere, case sensitive.
+pub enum NamePattern<'a> {
+    /// A regular expression, case sensitive, that matches anywhere in the name.
     Regexp(&'a str),
-    /// All of it; of a package, the name of its directory, with the version, is as good.
+    /// The whole name. For a package, also the name of its directory, with the version.
     Exact(&'a str),
-    /// A glob for all of it; one without a `/` is about a path's last part.
+    /// A glob for the whole name; without a `/`, for the last component of a path.
     Glob(&'a str),
 }
 
-/// A language that no document can have.
+/// A name that is no language.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no language {name}")]
 pub struct UnknownLanguage {
-    /// What was asked for.
+    /// The name.
     pub name: String,
-    /// What may have been meant.
+    /// The language that may have been meant.
     pub similar: Option<&'static str>,
 }
 
-/// Filters, compiled; without any, everything is left.
+/// Compiled filters. An empty set accepts every document.
 #[derive(Debug, Default)]
 pub struct Filters {
-    /// Of packages alone: asked before anything else is looked at.
+    /// Conditions on packages alone, which are checked first.
     packages: Vec<FilterExpr>,
-    /// All others.
+    /// All other conditions.
     documents: Vec<FilterExpr>,
 }
 
-/// Tests, and how they are joined.
+/// A tree of predicates.
 #[derive(Debug)]
 pub enum FilterExpr {
-    /// One.
+    /// A single predicate.
     Predicate(Predicate),
-    /// All of them hold.
+    /// All of these hold.
     All(Vec<FilterExpr>),
-    /// One of them holds.
+    /// One of these holds.
     Any(Vec<FilterExpr>),
-    /// It does not hold.
+    /// This does not hold.
     Not(Box<FilterExpr>),
 }
 
-/// Something that is so of a document or not.
+/// A condition on a document.
 #[derive(Debug)]
-pub struct Predicate(Kind);
+pub struct Predicate(Property);
 
 #[derive(Debug)]
-enum Kind {
-    Package(Text),
-    Path(Text),
-    /// Of directory, `/` and path.
-    Name(Text),
+enum Property {
+    Package(NameMatcher),
+    Path(NameMatcher),
+    /// Directory, `/` and path.
+    Name(NameMatcher),
     Language(&'static str),
     /// In lower case.
     Extension(Vec<u8>),
 }
 
-/// A value, compiled.
+/// A compiled [`NamePattern`].
 #[derive(Debug)]
-enum Text {
+enum NameMatcher {
     Regexp(Regex),
     Exact(Vec<u8>),
-    /// And whether it is about the last part of a path alone.
+    /// The flag says that it is matched against the last component of a path.
     Glob(GlobMatcher, bool),
 }
 
 impl Filters {
-    /// Leaves only what `tree` holds of.
-    pub fn add(&mut self, tree: FilterExpr) {
-        match tree.is_of_packages() {
-            true => self.packages.push(tree),
-            false => self.documents.push(tree),
+    /// Adds a condition.
+    pub fn add(&mut self, expr: FilterExpr) {
+        if expr.is_of_packages() {
+            self.packages.push(expr);
+        } else {
+            self.documents.push(expr);
         }
     }
 
-    /// Whether packages must be asked.
+    /// Whether there are conditions on packages alone.
     pub fn has_package_filters(&self) -> bool {
         !self.packages.is_empty()
     }
 
-    /// Whether documents must be asked.
+    /// Whether there are other conditions.
     pub fn has_document_filters(&self) -> bool {
         !self.documents.is_empty()
     }
 
-    /// Whether the package in `directory` is searched.
+    /// Whether the package in `directory` satisfies the conditions on packages.
     pub fn accepts_package(&self, directory: &[u8]) -> bool {
         self.packages.iter().all(|tree| tree.holds(directory, b""))
     }
 
-    /// Whether, of a package that is searched, the document at `path` is.
+    /// Whether the document at `path`, in an accepted package, satisfies the other conditions.
     pub fn accepts_document(&self, directory: &[u8], path: &[u8]) -> bool {
         self.documents
             .iter()
@@ -132,7 +134,7 @@ impl Filters {
 }
 
 impl FilterExpr {
-    /// Whether it holds of the document at `path` in the package in `directory`.
+    /// Whether it holds for the document at `path` in the package in `directory`.
     pub fn holds(&self, directory: &[u8], path: &[u8]) -> bool {
         match self {
             FilterExpr::Predicate(test) => test.holds(directory, path),
@@ -144,7 +146,7 @@ impl FilterExpr {
 
     fn is_of_packages(&self) -> bool {
         match self {
-            FilterExpr::Predicate(test) => matches!(test.0, Kind::Package(_)),
+            FilterExpr::Predicate(test) => matches!(test.0, Property::Package(_)),
             FilterExpr::All(parts) | FilterExpr::Any(parts) => {
                 parts.iter().all(FilterExpr::is_of_packages)
             }
@@ -154,70 +156,71 @@ impl FilterExpr {
 }
 
 impl Predicate {
-    /// The package's name is as `value` says.
-    pub fn package(value: Value<'_>) -> Result<Predicate, BadPattern> {
-        Ok(Predicate(Kind::Package(Text::compile(value)?)))
+    /// The package's name matches.
+    pub fn package(value: NamePattern<'_>) -> Result<Predicate, BadPattern> {
+        Ok(Predicate(Property::Package(NameMatcher::compile(value)?)))
     }
 
-    /// The path is.
-    pub fn path(value: Value<'_>) -> Result<Predicate, BadPattern> {
-        Ok(Predicate(Kind::Path(Text::compile(value)?)))
+    /// The path matches.
+    pub fn path(value: NamePattern<'_>) -> Result<Predicate, BadPattern> {
+        Ok(Predicate(Property::Path(NameMatcher::compile(value)?)))
     }
 
-    /// The package's directory, `/` and the path are.
-    pub fn name(value: Value<'_>) -> Result<Predicate, BadPattern> {
-        Ok(Predicate(Kind::Name(Text::compile(value)?)))
+    /// The package's directory, `/` and the path match, as one string.
+    pub fn name(value: NamePattern<'_>) -> Result<Predicate, BadPattern> {
+        Ok(Predicate(Property::Name(NameMatcher::compile(value)?)))
     }
 
-    /// The document is in the language `name`, whatever its case.
+    /// The document's language is `name`; case is ignored.
     pub fn language(name: &str) -> Result<Predicate, UnknownLanguage> {
         let named = language_named(name).ok_or_else(|| UnknownLanguage {
             name: name.to_owned(),
             similar: language_similar_to(name),
         })?;
-        Ok(Predicate(Kind::Language(named)))
+        Ok(Predicate(Property::Language(named)))
     }
 
-    /// The file's name ends with a dot and `extension`, whatever its case.
+    /// The file's name ends with a dot and `extension`; case is ignored.
     pub fn extension(extension: &str) -> Predicate {
         let extension = extension.strip_prefix('.').unwrap_or(extension);
-        Predicate(Kind::Extension(extension.to_ascii_lowercase().into()))
+        Predicate(Property::Extension(extension.to_ascii_lowercase().into()))
     }
 
     fn holds(&self, directory: &[u8], path: &[u8]) -> bool {
         match &self.0 {
-            Kind::Package(text) => {
-                text.is(package_name(directory)) || (!text.is_regexp() && text.is(directory))
+            Property::Package(text) => {
+                text.matches(package_name(directory))
+                    || (!text.is_regexp() && text.matches(directory))
             }
-            Kind::Path(text) => text.is(path),
-            Kind::Name(text) => text.is(&[directory, b"/", path].concat()),
-            Kind::Language(name) => language(path) == Some(name),
-            Kind::Extension(own) => {
-                let last = path.rsplit(|&byte| byte == b'/').next().unwrap_or(path);
-                extension(last).is_some_and(|extension| extension.eq_ignore_ascii_case(own))
+            Property::Path(text) => text.matches(path),
+            Property::Name(text) => text.matches(&[directory, b"/", path].concat()),
+            Property::Language(name) => language(path) == Some(name),
+            Property::Extension(own) => {
+                let extension = extension(last_component(path));
+                extension.is_some_and(|extension| extension.eq_ignore_ascii_case(own))
             }
         }
     }
 }
 
-impl Text {
-    fn compile(value: Value<'_>) -> Result<Text, BadPattern> {
+impl NameMatcher {
+    fn compile(value: NamePattern<'_>) -> Result<NameMatcher, BadPattern> {
         match value {
-            Value::Exact(text) => Ok(Text::Exact(text.as_bytes().to_vec())),
-            Value::Regexp(text) => Text::regexp(text),
-            Value::Glob(text) => Text::glob(text),
+            NamePattern::Exact(text) => Ok(NameMatcher::Exact(text.as_bytes().to_vec())),
+            NamePattern::Regexp(text) => NameMatcher::regexp(text),
+            NamePattern::Glob(text) => NameMatcher::glob(text),
         }
     }
 
-    fn regexp(text: &str) -> Result<Text, BadPattern> {
-        // Says where a mistake is, which `regex` shows but does not tell.
+    fn regexp(text: &str) -> Result<NameMatcher, BadPattern> {
+        // Reports the offset of a mistake, which `regex` only shows inside its message.
         plan::parse(text, false)?;
         RegexBuilder::new(text)
             .nest_limit(plan::NESTING_MAX)
             .size_limit(FILTER_BYTES_MAX)
             .dfa_size_limit(FILTER_BYTES_MAX)
             .build()
-            .map(Text::Regexp)
+            .map(NameMatcher::Regexp)
             .map_err(|error| BadPattern {
                 at: None,
                 reason: match error {
@@ -227,47 +230,51 @@ impl Text {
             })
     }
 
-    fn glob(text: &str) -> Result<Text, BadPattern> {
+    fn glob(text: &str) -> Result<NameMatcher, BadPattern> {
         let glob = GlobBuilder::new(text)
             .literal_separator(true)
             .backslash_escape(true)
             .build();
         let bad = |reason| BadPattern { at: None, reason };
         let glob = glob.map_err(|error| bad(format!("not a glob: {}", error.kind())))?;
-        // Alternatives multiply: a glob is held to what an expression is.
-        Text::regexp(glob.regex()).map_err(|_| bad(too_large()))?;
-        Ok(Text::Glob(glob.compile_matcher(), !text.contains('/')))
+        // Alternatives multiply, so a glob has the same limit as a regular expression.
+        NameMatcher::regexp(glob.regex()).map_err(|_| bad(too_large()))?;
+        Ok(NameMatcher::Glob(
+            glob.compile_matcher(),
+            !text.contains('/'),
+        ))
     }
 
     fn is_regexp(&self) -> bool {
-        matches!(self, Text::Regexp(_))
+        matches!(self, NameMatcher::Regexp(_))
     }
 
-    fn is(&self, name: &[u8]) -> bool {
+    fn matches(&self, name: &[u8]) -> bool {
         match self {
-            Text::Regexp(regexp) => regexp.is_match(name),
-            Text::Exact(exact) => name == exact,
-            Text::Glob(glob, of_last) => {
-                let part = match of_last {
-                    true => name.rsplit(|&byte| byte == b'/').next().unwrap_or(name),
-                    false => name,
-                };
-                glob.is_match(Path::new(OsStr::from_bytes(part)))
+            NameMatcher::Regexp(regexp) => regexp.is_match(name),
+            NameMatcher::Exact(exact) => name == exact,
+            NameMatcher::Glob(glob, of_last) => {
+                let name = if *of_last { last_component(name) } else { name };
+                glob.is_match(Path::new(OsStr::from_bytes(name)))
             }
         }
     }
 }
 
+fn last_component(path: &[u8]) -> &[u8] {
+    path.rsplit(|&byte| byte == b'/').next().unwrap_or(path)
+}
+
 fn too_large() -> String {
-    format!("it is too large: compiled it may take {FILTER_BYTES_MAX} bytes (FILTER_BYTES_MAX)")
+    format!("too large: it may compile to at most {FILTER_BYTES_MAX} bytes (FILTER_BYTES_MAX)")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// A column of filters, as `-=text`: `-` negates, `=` is exact, `:` is a glob.
-    fn filters(test: fn(Value<'_>) -> Result<Predicate, BadPattern>, typed: &str) -> Filters {
+    /// Parses filters like `-=text`: `-` negates, `=` is exact, `:` is a glob.
+    fn filters(test: fn(NamePattern<'_>) -> Result<Predicate, BadPattern>, typed: &str) -> Filters {
         let mut filters = Filters::default();
         for typed in typed.split_whitespace() {
             let (text, negated) = match typed.strip_prefix('-') {
@@ -275,21 +282,22 @@ mod tests {
                 None => (typed, false),
             };
             let value = match text.split_at(1) {
-                ("=", text) => Value::Exact(text),
-                (":", text) => Value::Glob(text),
-                _ => Value::Regexp(text),
+                ("=", text) => NamePattern::Exact(text),
+                (":", text) => NamePattern::Glob(text),
+                _ => NamePattern::Regexp(text),
             };
             let tree = FilterExpr::Predicate(test(value).unwrap());
-            filters.add(match negated {
-                true => FilterExpr::Not(Box::new(tree)),
-                false => tree,
+            filters.add(if negated {
+                FilterExpr::Not(Box::new(tree))
+            } else {
+                tree
             });
         }
         filters
     }
 
     #[test]
-    fn packages_are_known_by_their_names() {
+    fn packages_match_by_name_or_directory() {
         let directories = ["i3-wm_4.22", "i3-status_2.14", "linux_6.1-4", "serde-1.0.1"];
         let table: [(&str, &[usize]); 14] = [
             ("", &[0, 1, 2, 3]),
@@ -300,7 +308,7 @@ mod tests {
             ("=i3", &[]),
             ("I3", &[]),
             ("(?i)I3", &[0, 1]),
-            // The version is not looked at.
+            // The version is ignored.
             ("4", &[]),
             ("-i3", &[2, 3]),
             ("i3 -=i3-wm", &[1]),
@@ -347,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn languages_are_exact_whatever_their_case() {
+    fn languages_ignore_case_and_have_aliases() {
         let c = FilterExpr::Predicate(Predicate::language("c").unwrap());
         assert!(c.holds(b"p", b"a.c") && !c.holds(b"p", b"a.cc"));
         assert!(!c.holds(b"p", b"no-language"));
@@ -359,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn extensions_are_those_of_the_file() {
+    fn extensions_match_the_end_of_the_file_name() {
         for (typed, path, holds) in [
             ("c", "a.c", true),
             (".c", "a.C", true),
@@ -375,10 +383,10 @@ mod tests {
     }
 
     #[test]
-    fn tests_are_joined() {
+    fn predicates_combine_with_all_any_and_not() {
         let test = |test: Result<Predicate, BadPattern>| FilterExpr::Predicate(test.unwrap());
-        let of_package = || test(Predicate::package(Value::Exact("p")));
-        let of_name = test(Predicate::name(Value::Regexp("^p_1/src/")));
+        let of_package = || test(Predicate::package(NamePattern::Exact("p")));
+        let of_name = test(Predicate::name(NamePattern::Regexp("^p_1/src/")));
         let mut filters = Filters::default();
         filters.add(FilterExpr::Any(vec![of_package(), of_package()]));
         assert!(filters.has_package_filters() && !filters.has_document_filters());
@@ -396,12 +404,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_says_where_and_why() {
-        let error = |text| Predicate::path(Value::Regexp(text)).unwrap_err();
+    fn errors_say_where_and_why() {
+        let error = |text| Predicate::path(NamePattern::Regexp(text)).unwrap_err();
         assert_eq!(error("ü(b").at, Some(2));
         assert!(error(r"\w{1000}").reason.contains("FILTER_BYTES_MAX"));
-        assert!(Predicate::path(Value::Exact("(b")).is_ok());
-        let glob = |text| Predicate::path(Value::Glob(text)).unwrap_err().reason;
+        assert!(Predicate::path(NamePattern::Exact("(b")).is_ok());
+        let glob = |text| Predicate::path(NamePattern::Glob(text)).unwrap_err().reason;
         assert!(glob("a[").contains("not a glob"));
         assert!(glob(&"{a,b}{c,d}".repeat(9999)).contains("FILTER_BYTES_MAX"));
     }

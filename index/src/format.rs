@@ -4,44 +4,44 @@
 //! page 0       header
 //!      0    8  magic: "TRAWLSHD"
 //!      8    4  version: 1
-//!     12    4  block size aimed at, in bytes
-//!     16   32  id: BLAKE3 of version, block size, and the sections NAMES to SKIPPED, each behind
+//!     12    4  target size of a block, in bytes
+//!     16   32  id: BLAKE3 of version, block size, and the sections NAMES to SKIPPED, each after
 //!              its length in 8 bytes
 //!     48    4  packages      52  4  documents     56  4  blocks
 //!     60    4  codec of the content: 0, raw
 //!     64    8  bytes of text      72  8  bytes of the file
-//!     80   16  of each of the 9 sections, in the order below: offset, length in bytes
+//!     80   16  for each of the 9 sections, in the order below: offset, length in bytes
 //!    224    4  CRC-32C of the section CHECKSUMS
 //!    228 3864  zeros
 //!   4092    4  CRC-32C of the 4,092 bytes before
-//! page 1...    sections, each beginning at a multiple of 8, with zeros before it
-//!    CONTENT      the documents' texts, one after the other, in the order of DOCUMENTS: without a
-//!                 byte-order mark, and UTF-16 as UTF-8
+//! page 1...    sections, each beginning at a multiple of 8, padded with zeros
+//!    CONTENT      the texts of the documents, in the order of DOCUMENTS; without byte-order marks,
+//!                 and UTF-16 converted to UTF-8
 //!    POSTINGS     posting lists (see `posting`), in the order of their trigrams, and 8 zeros
-//!    DICTIONARY   8 a trigram, ascending: its three bytes from the top bit on (a << 56 | b << 48 |
-//!                 c << 40), then 40 bits: the offset of its list in POSTINGS; or, of a list of
+//!    DICTIONARY   8 per trigram, ascending: its three bytes from the top bit on (a << 56 | b << 48 |
+//!                 c << 40), then 40 bits: the offset of its list in POSTINGS; or, for a list of
 //!                 one block, bit 39 and the block
-//!    NAMES        every package's directory name, and behind it the paths of its documents
-//!    PACKAGES     24 a package, best first: offset in NAMES 8, length 4, first document 4,
+//!    NAMES        for each package the name of its directory, then the paths of its documents
+//!    PACKAGES     24 per package, best first: offset in NAMES 8, length 4, first document 4,
 //!                 popularity (`inst`) f32, (`rdep`) f32
-//!    DOCUMENTS    56 a document: offset of its path in NAMES 8, length 4, first block 4, lines 4,
+//!    DOCUMENTS    56 per document: offset of its path in NAMES 8, length 4, first block 4, lines 4,
 //!                 static rank f32, BLAKE3 of its text 32
-//!    BLOCKS       12 a block: offset in CONTENT 8, number of its first line, from 1, 4; and one
-//!                 entry more, where the last block ends: offset, 0
-//!    SKIPPED      what was left out: varints package, length of path; path; varint length of
-//!                 reason; reason; and so on
+//!    BLOCKS       12 per block: offset in CONTENT 8, number of its first line, from 1, 4; and one
+//!                 more entry for the end of the last block: offset, 0
+//!    SKIPPED      for each skipped file: varints package, length of path; path; varint length of
+//!                 reason; reason
 //!    CHECKSUMS    CRC-32C of every page from page 1 on; the last page ends where CHECKSUMS begins
 //! ```
 //!
 //! A document's blocks go up to the next document's first one; an empty document has none.
 //!
-//! **Invariant:** nothing in a shard is changed after it has been written; a reader knows every
-//! byte by a checksum before it believes it: the header's at open, any other page's at first touch.
+//! **Invariant:** a shard never changes after it has been written. A reader verifies a checksum
+//! before it uses a byte: the header's at open, any other page's when it is first read.
 //!
 //! Worked example: a package `p_1` of two documents and a binary file, its popularity unknown. A test
-//! builds this shard and compares it with what stands here; an index of every released version is in
-//! `testdata/`. (The dictionary's first entry, read
-//! backwards: 20 61 3b, which is `" a;"`, bit 39, block 0.)
+//! builds this shard and compares it with the text below. `testdata/` has an index of every released
+//! version of the format. (The dictionary's first entry, read backwards: 20 61 3b, which is `" a;"`,
+//! then bit 39, then block 0.)
 //!
 #![doc = include_str!("format/example.md")]
 
@@ -49,27 +49,27 @@ use std::ops::Range;
 use zerocopy::little_endian::{F32, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-/// What a shard begins with.
+/// The first bytes of a shard.
 pub(crate) const MAGIC: [u8; 8] = *b"TRAWLSHD";
-/// The version this module describes.
+/// The version that this module describes.
 pub const VERSION: u32 = 1;
-/// Bytes under one checksum.
+/// Bytes that one checksum covers.
 pub(crate) const PAGE_BYTES: usize = 4096;
-/// The content's codec: its bytes as they are.
+/// The codec of the content: raw bytes.
 pub(crate) const CODEC_RAW: u32 = 0;
 
-/// Bytes of a package's name or a document's path, at most. Systems bound a path at 4 KiB; a frame,
-/// which holds one of each, has room for these.
+/// Bytes of a package's name or a document's path, at most. Operating systems limit a path to 4 KiB;
+/// a frame holds one of each and has room for these.
 pub(crate) const NAME_BYTES_MAX: u32 = 64 << 10;
 
-/// The parts of a shard, in their order.
+/// The sections of a shard, in their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Section {
     /// The documents' texts.
     Content,
     /// Posting lists.
     Postings,
-    /// Trigrams and where their lists are.
+    /// Trigrams, and the offsets of their lists.
     Dictionary,
     /// Names of packages and paths of documents.
     Names,
@@ -79,9 +79,9 @@ pub enum Section {
     Documents,
     /// Blocks.
     Blocks,
-    /// What was left out, and why.
+    /// Files that were left out, and why.
     Skipped,
-    /// A checksum for every page of the others.
+    /// A checksum for every page of the other sections.
     Checksums,
 }
 
@@ -100,7 +100,7 @@ impl Section {
     ];
 }
 
-/// Where a section is.
+/// Offset and length of a section.
 #[derive(Clone, Copy, Debug, Default, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub(crate) struct Extent {
@@ -108,7 +108,7 @@ pub(crate) struct Extent {
     pub(crate) bytes: U64,
 }
 
-/// Bytes between the header's last field and its checksum.
+/// Bytes between the last field of the header and its checksum.
 const RESERVED_BYTES: usize = PAGE_BYTES - 228 - 4;
 
 /// Page 0.
@@ -132,7 +132,7 @@ pub(crate) struct Header {
 }
 
 impl Header {
-    /// Returns where a section is in the file, in bytes.
+    /// Returns the range of a section in the file, in bytes.
     pub(crate) fn extent(&self, section: Section) -> Range<u64> {
         let extent = self.sections[section as usize];
         extent.offset.get()..extent.offset.get() + extent.bytes.get()
@@ -186,7 +186,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn entries_have_the_sizes_of_the_description() {
+    fn records_have_the_documented_sizes() {
         assert_eq!(size_of::<Header>(), PAGE_BYTES);
         assert_eq!(size_of::<PackageRecord>(), 24);
         assert_eq!(size_of::<DocumentRecord>(), 56);

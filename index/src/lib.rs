@@ -1,24 +1,26 @@
-//! From directories of source to shards, and from a trigram query to the blocks that may match.
+//! From directories of source code to shards, and from a trigram query to the blocks that may match.
 //!
-//! The way in: [`corpus`] finds and reads files; `builder` cuts their text into [`block`]s and
-//! collects (trigram, block) pairs; `writer` merges those to posting lists and lays out a shard as
-//! [`format`](mod@format) draws it; [`indexing`] drives all of it and leaves an index
-//! [`directory`], which a [`manifest`] names the shards of.
-//! The way out: [`plan`] turns a pattern to a trigram query, a [`filter`] says which documents are
-//! searched, and a [`shard`] answers both with candidates and gives the text to verify them on.
-//! Verifying is not done here.
+//! Indexing: [`corpus`] finds and reads files; `builder` cuts their text into [`block`]s and collects
+//! (trigram, block) pairs; `writer` merges these to [`posting`] lists and writes a shard in the
+//! [`format`](mod@format). [`indexing`] drives all of it and writes an index [`directory`], whose
+//! [`manifest`] names the shards.
+//!
+//! Searching: [`plan`] turns a pattern to a [`TrigramQuery`](plan::TrigramQuery),
+//! [`Filters`](filter::Filters) select documents, and a [`Shard`](shard::Shard) answers both with
+//! [`Candidates`](shard::Candidates) and gives the text in which to verify them. This crate does not
+//! verify matches.
 //!
 //! ```
 //! use index::indexing::{BuildOptions, Progress, build};
 //! use index::{corpus, directory::Index, filter::{Filters, Predicate, FilterExpr}, plan, shard::Candidates};
 //!
-//! let there = tempfile::tempdir().unwrap();
-//! let source = there.path().join("hello_1.0");
+//! let home = tempfile::tempdir().unwrap();
+//! let source = home.path().join("hello_1.0");
 //! std::fs::create_dir(&source).unwrap();
 //! std::fs::write(source.join("hello.c"), "puts(\"hello\");\n").unwrap();
 //!
 //! let sources = corpus::sources(&[source], false).unwrap();
-//! let out = there.path().join("index");
+//! let out = home.path().join("index");
 //! let report = build(sources, &out, &BuildOptions::default(), &Progress::default()).unwrap();
 //! assert_eq!(report.documents, 1);
 //!
@@ -30,8 +32,8 @@
 //!
 //! let mut filters = Filters::default();
 //! filters.add(FilterExpr::Predicate(Predicate::language("Python").unwrap()));
-//! let left = shard.filtered_candidates(&query, &filters, &|| false).unwrap();
-//! assert_eq!(left, Some(Candidates::Blocks(vec![])));
+//! let filtered = shard.filtered_candidates(&query, &filters, &|| false).unwrap();
+//! assert_eq!(filtered, Some(Candidates::Blocks(vec![])));
 //! ```
 
 pub mod block;

@@ -1,5 +1,5 @@
-//! The manifest: which shards an index consists of, which of their packages count, and what those
-//! were made from. Text in, text out.
+//! The manifest: the shards of an index, their packages, and which of these are dead. It parses and
+//! renders text; it reads no file.
 //!
 //! ```text
 //! trawl-index 1
@@ -12,28 +12,28 @@
 //! end 1a2b3c4d
 //! ```
 //!
-//! One record a line, fields separated by a space. `options` are the block size and whether git's
-//! rules were obeyed (`ignore`) or not (`no-ignore`). Behind a `shard` come its packages, all of
-//! them and in its order: `package`, or `dead` when a later shard has the package anew or it was
-//! removed. A package's number is the signature of what it was read from (its tree, as
-//! [`corpus::signature`](crate::corpus::signature) has it, and its popularity); in its name every
-//! byte but ASCII letters, digits and `.+-_~` is written as `%` and two hex digits. `end` has the
-//! CRC-32C of all lines before it.
-//! **Invariant:** no shard is named twice, and no two packages that are not dead have one name.
+//! One record per line, fields separated by a space. `options` are the block size and whether git's
+//! rules were applied (`ignore`) or not (`no-ignore`). A `shard` is followed by all its packages in
+//! its order: `package`, or `dead` when a later shard has a newer copy or the package was removed. A
+//! package's number is the signature of what it was read from (its tree, see
+//! [`corpus::signature`](crate::corpus::signature), and its popularity). In its name every byte except
+//! ASCII letters, digits and `.+-_~` is written as `%` and two hex digits. `end` has the CRC-32C of
+//! all lines before it.
+//! **Invariant:** no shard is named twice, and no two live packages have the same name.
 
 use std::collections::HashSet;
 use std::fmt::Write;
 
-/// The version of the manifest, and with it of the directory's layout.
+/// The version of the manifest and of the directory's layout.
 pub const VERSION: u32 = 1;
 
-/// The words of the first line, before the version.
+/// The first line, up to the version.
 const TITLE: &str = "trawl-index ";
 
-/// What an index directory holds.
+/// The content of an index directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Manifest {
-    /// How it was built.
+    /// The options that it was built with.
     pub options: Options,
     /// Its shards.
     pub shards: Vec<ShardEntry>,
@@ -42,18 +42,18 @@ pub struct Manifest {
 /// The options that decide what is in an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Size of a block that is aimed at, in bytes.
+    /// Target size of a block in bytes.
     pub block_bytes: usize,
-    /// Whether files that git's rules exclude are in it.
+    /// Whether files that git's rules exclude are included.
     pub no_ignore: bool,
 }
 
 /// A shard of the index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShardEntry {
-    /// Its file's id, which the header must have too.
+    /// The id of its file, which the file's header must repeat.
     pub id: [u8; 32],
-    /// Its file in the directory.
+    /// The name of its file in the directory.
     pub file: String,
     /// Its packages, in its order.
     pub packages: Vec<PackageEntry>,
@@ -62,16 +62,16 @@ pub struct ShardEntry {
 /// A package of a shard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PackageEntry {
-    /// Hash of its popularity, and of the names, sizes and times of its files, when it was read.
+    /// Hash of its popularity and of the names, sizes and times of its files, when it was read.
     pub signature: u64,
     /// Its directory's name.
     pub directory: Vec<u8>,
-    /// Whether it does not count any more: a later shard has it anew, or it was removed.
+    /// Whether it is dead: a later shard has a newer copy, or it was removed.
     pub is_dead: bool,
 }
 
 impl ShardEntry {
-    /// The numbers of the packages that do not count any more, ascending.
+    /// Returns the ids of the dead packages, ascending.
     pub fn dead(&self) -> Vec<u32> {
         let numbered = (0..).zip(&self.packages);
         numbered
@@ -79,7 +79,7 @@ impl ShardEntry {
             .collect()
     }
 
-    /// The packages that count.
+    /// Iterates over the live packages.
     pub fn live(&self) -> impl Iterator<Item = &PackageEntry> {
         self.packages.iter().filter(|package| !package.is_dead)
     }
@@ -88,16 +88,16 @@ impl ShardEntry {
 /// Why text is not a manifest.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ManifestError {
-    /// It does not begin as one.
+    /// It does not begin as a manifest does.
     #[error("not the manifest of a Trawl index")]
     NotAManifest,
-    /// A later version's.
+    /// A later version of Trawl has written it.
     #[error(
         "an index of format {0}; this version of Trawl reads format {VERSION}: update Trawl, or \
          build the index again"
     )]
     Newer(u32),
-    /// It was cut or changed.
+    /// It was truncated or changed.
     #[error("a damaged manifest (line {line}): build the index again")]
     Corrupt {
         /// The line, from 1.
@@ -106,7 +106,7 @@ pub enum ManifestError {
 }
 
 impl Manifest {
-    /// The manifest as text.
+    /// Renders the manifest as text.
     pub fn render(&self) -> String {
         let ignore = if self.options.no_ignore {
             "no-ignore"
@@ -131,7 +131,7 @@ impl Manifest {
         text
     }
 
-    /// Reads a manifest.
+    /// Parses a manifest.
     pub fn parse(text: &[u8]) -> Result<Manifest, ManifestError> {
         let text = str::from_utf8(text).map_err(|_| ManifestError::NotAManifest)?;
         let title = text.lines().next().unwrap_or_default();
@@ -157,13 +157,13 @@ impl Manifest {
                 .parse_record(line)
                 .ok_or(ManifestError::Corrupt { line: index + 1 })?;
         }
-        match manifest.is_consistent() {
-            true => Ok(manifest),
-            false => Err(ManifestError::Corrupt { line: lines }),
+        if !manifest.is_consistent() {
+            return Err(ManifestError::Corrupt { line: lines });
         }
+        Ok(manifest)
     }
 
-    /// The packages that count, shard by shard.
+    /// Iterates over the live packages, shard by shard.
     pub fn live(&self) -> impl Iterator<Item = &PackageEntry> {
         self.shards.iter().flat_map(ShardEntry::live)
     }
@@ -209,7 +209,7 @@ impl Manifest {
     }
 }
 
-/// The lines before `end`, if their checksum is the one it has.
+/// Returns the lines before `end` when their checksum is correct.
 fn checked_body(text: &str) -> Option<&str> {
     let (body, crc) = text.strip_suffix('\n')?.rsplit_once("\nend ")?;
     let body = &text[..body.len() + 1];
@@ -217,12 +217,12 @@ fn checked_body(text: &str) -> Option<&str> {
     (crc32c::crc32c(body.as_bytes()) == crc).then_some(body)
 }
 
-/// Whether a name stays in its directory.
+/// Whether a name is that of a shard inside the index directory.
 fn is_file_name(name: &str) -> bool {
     name.ends_with(".shard") && !name.contains('/')
 }
 
-/// Lower-case hex digits.
+/// Renders bytes as lower-case hex digits.
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn a_manifest_survives() {
+    fn parses_what_it_rendered() {
         let text = manifest().render();
         for line in [
             "dead 0000000000000001 sed_4.9\n",
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn the_dead_are_numbered_and_do_not_count() {
+    fn dead_packages_have_ids_and_are_not_live() {
         let manifest = manifest();
         assert_eq!(manifest.shards[0].dead(), [0, 2]);
         assert_eq!(manifest.shards[1].dead(), []);
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_manifest_says_so() {
+    fn rejects_text_that_is_no_manifest() {
         assert_eq!(Manifest::parse(b""), Err(ManifestError::NotAManifest));
         assert_eq!(
             Manifest::parse(b"hello\n"),
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn every_truncation_and_every_flipped_bit_is_noticed() {
+    fn rejects_every_truncation_and_every_flipped_bit() {
         let text = manifest().render().into_bytes();
         for length in 0..text.len() {
             assert!(Manifest::parse(&text[..length]).is_err(), "cut at {length}");
@@ -343,7 +343,7 @@ mod tests {
         for bit in 0..text.len() * 8 {
             let mut broken = text.clone();
             broken[bit / 8] ^= 1 << (bit % 8);
-            // The checksum's own digits may change case.
+            // A digit of the checksum may change its case.
             let same = Manifest::parse(&broken);
             assert!(same.is_err() || same == Ok(manifest()), "bit {bit}");
         }
@@ -359,14 +359,14 @@ mod tests {
     }
 
     #[test]
-    fn a_shard_outside_the_directory_is_refused() {
+    fn rejects_a_shard_outside_the_directory() {
         let mut manifest = manifest();
         manifest.shards[0].file = "../x.shard".to_owned();
         check_corrupt(&manifest);
     }
 
     #[test]
-    fn contradictions_are_refused() {
+    fn rejects_contradictions() {
         let mut twice = manifest();
         twice.shards[1].file = twice.shards[0].file.clone();
         check_corrupt(&twice);
@@ -378,9 +378,9 @@ mod tests {
         check_corrupt(&no_blocks);
     }
 
-    /// Only an enemy writes these: their checksums are right.
+    /// Only an attacker writes these: their checksums are correct.
     #[test]
-    fn forged_records_are_refused() {
+    fn rejects_forged_records() {
         for records in [
             "options 4096 perhaps\n",
             "options -1 ignore\n",

@@ -1,19 +1,18 @@
-//! Files mapped for reading, so that a file that loses its bytes does not take the process with it.
+//! Maps files for reading, so that the process survives when a file loses bytes.
 //!
-//! To touch a page of a mapping that its file no longer has, or that the disk does not deliver, is
-//! SIGBUS, which ends a process past any `catch_unwind`. A [`Mapping`] survives it: a handler, set up
-//! with the first mapping, looks up which mapping the address is in, notes the offset, and puts
-//! zeros in the place of the rest of the file. So what has been read counts only when
-//! [`Mapping::damage`], asked *afterwards*, knows of nothing. It looks at the file's length and its
-//! time of modification too: of a file that is cut within a page the rest of that page becomes zeros
-//! without a signal, and a file may be cut and written anew in between.
+//! Touching a page that the file no longer has, or that the disk does not deliver, raises SIGBUS,
+//! which ends a process; `catch_unwind` does not help. A [`Mapping`] survives: a handler, installed
+//! with the first mapping, finds the mapping of the address, records the offset, and maps zeros in
+//! place of the rest of the file. So what was read is valid only if [`Mapping::damage`], called
+//! *afterwards*, finds nothing. It also checks the file's length and modification time: when a file is
+//! cut inside a page, the rest of that page becomes zeros without a signal, and a file may be cut and
+//! rewritten in between.
 //!
 //! This is the only module with `unsafe`. A mapping is a `&[u8]`, which must not change while it is
 //! borrowed.
-//! **Invariant:** Trawl never writes to a shard after it has its name; it writes to a temporary
-//! file, syncs, and renames. What somebody else does to it can make what is read wrong, and is
-//! noticed as said; a write through another mapping, or one that puts the time of modification back,
-//! is not.
+//! **Invariant:** Trawl never writes to a shard after it has its name: it writes a temporary file,
+//! syncs and renames it. Changes by others can make reads wrong and are detected as described, except
+//! a write through another mapping, or one that restores the modification time.
 
 use memmap2::Mmap;
 use std::fs::{File, Metadata};
@@ -23,15 +22,15 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::sync::atomic::{AtomicUsize, Ordering, fence};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// Files that may be mapped at once. An index has a shard for some gigabytes of text and a handful of
-/// small ones; 128 KiB of registry are enough for a few thousand of them.
+/// Files that may be mapped at once. An index has one shard for some gigabytes of text and a handful of
+/// small ones; the registry takes 128 KiB for a few thousand of them.
 pub const MAPPINGS_MAX: usize = 4096;
 
-/// A file, mapped.
+/// A mapped file.
 pub struct Mapping {
     map: Mmap,
     file: File,
-    /// What the file was when it was mapped.
+    /// The state of the file when it was mapped.
     stamp: Stamp,
     slot: &'static Slot,
 }
@@ -39,9 +38,9 @@ pub struct Mapping {
 /// What has happened to a mapped file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Damage {
-    /// It was cut, or the disk has failed: at least the bytes from here on are lost.
+    /// It was truncated, or the disk has failed: at least the bytes from here on are lost.
     Lost {
-        /// In bytes from the file's start.
+        /// Offset in bytes.
         offset: u64,
     },
     /// It was written to.
@@ -54,12 +53,12 @@ impl Mapping {
         Mapping::beyond_end(file, 0)
     }
 
-    /// Maps a file and `more` bytes behind its end, where nothing is.
+    /// Maps a file and `more` bytes behind its end, which touching faults.
     fn beyond_end(file: File, more: usize) -> io::Result<Mapping> {
         let stamp = Stamp::of(&file.metadata()?);
         let bytes = usize::try_from(stamp.bytes).map_err(io::Error::other)? + more;
-        // SAFETY: see the module: who has written the file does not change it, and when somebody
-        // else does, only bytes are read of it, any of which is valid.
+        // SAFETY: see the module docs: Trawl does not change the file, and when somebody else does,
+        // only bytes are read, for which every value is valid.
         #[allow(unsafe_code)]
         let map = unsafe { memmap2::MmapOptions::new().len(bytes).map(&file)? };
         let start = map.as_ptr() as usize;
@@ -71,10 +70,10 @@ impl Mapping {
         })
     }
 
-    /// What has happened to the file since it was mapped. After `None`, every byte that was read
-    /// before the call was the file's.
+    /// Returns what has happened to the file since it was mapped. After `None`, every byte that was
+    /// read before the call was the file's.
     pub fn damage(&self) -> Option<Damage> {
-        // What was read is older than what is now looked at.
+        // Reads of the mapping happen before the checks below.
         fence(Ordering::Acquire);
         let lost = self.slot.lost.load(Ordering::Relaxed);
         let now = self.file.metadata().map(|metadata| Stamp::of(&metadata));
@@ -103,13 +102,13 @@ impl Deref for Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // While the addresses are still taken: no other mapping can have them yet.
+        // The addresses are still mapped, so no other mapping can have them yet.
         let _registry = lock();
         self.slot.set(0..0);
     }
 }
 
-/// Tells a file that was written to from one that was not.
+/// Length and modification time of a file: they change when it is written to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stamp {
     bytes: u64,
@@ -125,17 +124,17 @@ impl Stamp {
     }
 }
 
-/// Where a file is mapped, for the handler. It changes only under [`REGISTRY`]'s lock.
+/// The addresses of a mapping, for the handler. It changes only under the lock of [`REGISTRY`].
 ///
-/// **Invariant:** whoever faults in a mapping has borrowed it, so its slot does not change
-/// meanwhile; others may, which `version` shows.
+/// **Invariant:** a thread that faults in a mapping has borrowed it, so its slot does not change
+/// meanwhile. Other slots may; `version` shows that.
 struct Slot {
-    /// Odd while it is being changed.
+    /// Odd while the slot is being changed.
     version: AtomicUsize,
     start: AtomicUsize,
     /// 0 when nothing is mapped.
     end: AtomicUsize,
-    /// Offset of the lost byte that was noticed first, or [`NOTHING`].
+    /// Offset of the first lost byte that was noticed, or [`NOTHING`].
     lost: AtomicUsize,
 }
 
@@ -167,7 +166,7 @@ impl Slot {
             .store(version.wrapping_add(2), Ordering::Release);
     }
 
-    /// The addresses, unless they are changing.
+    /// Returns the addresses, unless they are being changed.
     fn addresses(&self) -> Option<Range<usize>> {
         let version = self.version.load(Ordering::Acquire);
         let addresses = self.start.load(Ordering::Relaxed)..self.end.load(Ordering::Relaxed);
@@ -176,7 +175,7 @@ impl Slot {
         (same && version.is_multiple_of(2)).then_some(addresses)
     }
 
-    /// Notes a lost byte, if none has been noted.
+    /// Records a lost byte, unless one has been recorded.
     fn note(&self, offset: usize) {
         let (first, order) = (NOTHING, Ordering::Relaxed);
         let _ = self.lost.compare_exchange(first, offset, order, order);
@@ -185,11 +184,11 @@ impl Slot {
 
 static SLOTS: [Slot; MAPPINGS_MAX] = [const { Slot::new() }; MAPPINGS_MAX];
 
-/// The right to change slots; whether the handler is in place.
+/// The right to change slots. The flag says whether the handler is installed.
 static REGISTRY: Mutex<bool> = Mutex::new(false);
 
 fn lock() -> std::sync::MutexGuard<'static, bool> {
-    // Slots are changed by stores alone, which do not panic.
+    // Slots are changed only by stores, which do not panic.
     REGISTRY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -201,30 +200,33 @@ fn register(addresses: Range<usize>) -> io::Result<&'static Slot> {
     }
     let free = SLOTS.iter().find(|slot| slot.is_free());
     let slot = free.ok_or_else(|| {
-        io::Error::other(format!("{MAPPINGS_MAX} shards are open, which is the most"))
+        io::Error::other(format!(
+            "{MAPPINGS_MAX} shards are open, which is the limit"
+        ))
     })?;
     slot.set(addresses);
     Ok(slot)
 }
 
-/// What runs in the midst of a faulting instruction: loads, stores and system calls alone.
+/// The signal handler. It interrupts a faulting instruction, so it uses only loads, stores and system
+/// calls.
 #[allow(unsafe_code)]
 mod handler {
     use super::*;
     use std::mem::MaybeUninit;
     use std::ptr;
 
-    /// What SIGBUS did before.
+    /// The action for SIGBUS before the handler was installed.
     static PREVIOUS: OnceLock<libc::sigaction> = OnceLock::new();
     static PAGE_BYTES: AtomicUsize = AtomicUsize::new(0);
 
     pub(super) fn install() -> io::Result<()> {
-        // SAFETY: it only looks a number up.
+        // SAFETY: `sysconf` only returns a number.
         let page_bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
         let page_bytes = usize::try_from(page_bytes).map_err(io::Error::other)?;
         PAGE_BYTES.store(page_bytes, Ordering::Relaxed);
         let mut previous = MaybeUninit::zeroed();
-        // SAFETY: all zeros is a `sigaction`, and the call fills it in; it changes nothing yet.
+        // SAFETY: all zeros is a valid `sigaction`, which the call fills in; it changes nothing.
         let previous = unsafe {
             check(libc::sigaction(
                 libc::SIGBUS,
@@ -234,11 +236,11 @@ mod handler {
             previous.assume_init()
         };
         PREVIOUS.get_or_init(|| previous);
-        // SAFETY: all zeros is an action: the default one, with an empty mask.
+        // SAFETY: all zeros is a valid action: the default one, with an empty mask.
         let mut action: libc::sigaction = unsafe { MaybeUninit::zeroed().assume_init() };
         action.sa_sigaction = on_sigbus as *const () as usize;
         action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-        // SAFETY: the action is whole, and its handler is one for SA_SIGINFO.
+        // SAFETY: the action is initialised, and its handler has the signature for SA_SIGINFO.
         check(unsafe { libc::sigaction(libc::SIGBUS, &action, ptr::null_mut()) })
     }
 
@@ -254,15 +256,15 @@ mod handler {
         info: *mut libc::siginfo_t,
         _context: *mut libc::c_void,
     ) {
-        // SAFETY: with SA_SIGINFO the kernel passes one, and for SIGBUS it has an address.
+        // SAFETY: with SA_SIGINFO the kernel passes `info`, and for SIGBUS it has an address.
         let (code, address) = unsafe { ((*info).si_code, (*info).si_addr() as usize) };
-        // Only the kernel's own codes are above 0: others are sent by processes.
+        // Codes above 0 come from the kernel, others from processes.
         let is_fault = code > 0;
-        if is_fault && give_zeros(address) {
+        if is_fault && map_zeros(address) {
             return;
         }
-        // Not ours. Whoever had the signal before gets it: a fault comes again by itself.
-        // SAFETY: both calls may be made in a handler; the action is the kernel's own.
+        // Not a fault of ours: restore the previous action. A fault repeats by itself.
+        // SAFETY: both calls are allowed in a handler; the action came from the kernel.
         unsafe {
             if let Some(previous) = PREVIOUS.get() {
                 libc::sigaction(signal, previous, ptr::null_mut());
@@ -273,10 +275,10 @@ mod handler {
         }
     }
 
-    /// Puts zeros in the place of a mapping from the page of `address` on, and notes it; false when
-    /// no mapping holds it. All that follows goes too: it is not to be trusted either, and
-    /// page after page would be a kernel's mapping each.
-    fn give_zeros(address: usize) -> bool {
+    /// Replaces a mapping from the page of `address` on by zeros and records the offset; returns false
+    /// when the address is in no mapping. All following pages are replaced too: they cannot be trusted
+    /// either, and replacing them one by one would make a kernel mapping for each.
+    fn map_zeros(address: usize) -> bool {
         let found = SLOTS.iter().find_map(|slot| {
             let addresses = slot.addresses()?;
             addresses.contains(&address).then_some((slot, addresses))
@@ -285,12 +287,12 @@ mod handler {
             return false;
         };
         let page = address & !(PAGE_BYTES.load(Ordering::Relaxed).wrapping_sub(1));
-        // Before the zeros can be seen.
+        // Recorded before the zeros become visible.
         slot.note(page.wrapping_sub(addresses.start));
         fence(Ordering::SeqCst);
-        // SAFETY: the pages are those of a mapping of ours, which is borrowed by the thread that
-        // faulted, so it is not unmapped meanwhile; mappings begin at a page. `mmap` is a bare
-        // system call: it takes no lock, and sets `errno` only when it fails.
+        // SAFETY: the pages belong to a mapping of ours that the faulting thread has borrowed, so it
+        // is not unmapped meanwhile; mappings begin at a page. `mmap` is a plain system call: it
+        // takes no lock, and sets `errno` only when it fails.
         let zeros = unsafe {
             libc::mmap(
                 page as *mut libc::c_void,
@@ -315,11 +317,11 @@ mod tests {
     use std::thread;
     use std::time::{Duration, SystemTime};
 
-    /// A page, and more than any page there is.
+    /// The size of a page, and a file of several pages.
     const PAGE: usize = 4096;
     const BYTES: usize = 64 * PAGE;
 
-    /// A file of ones, last modified a minute ago, and where it is.
+    /// Creates a file of ones, last modified a minute ago; returns it and its path.
     fn ones(there: &tempfile::TempDir) -> (File, PathBuf) {
         let path = there.path().join("ones");
         fs::write(&path, [1; BYTES]).unwrap();
@@ -334,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn an_intact_file_is_intact() {
+    fn an_unchanged_file_is_intact() {
         let there = tempfile::tempdir().unwrap();
         let (file, path) = ones(&there);
         let mapping = Mapping::new(file).unwrap();
@@ -346,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_file_reads_as_zeros_and_says_so() {
+    fn a_truncated_file_reads_as_zeros_and_is_damaged() {
         for cut in [0, 1, PAGE - 1, PAGE, 3 * PAGE + 7, BYTES - 1] {
             let there = tempfile::tempdir().unwrap();
             let (file, path) = ones(&there);
@@ -359,9 +361,9 @@ mod tests {
         }
     }
 
-    /// What is lost stays lost, though the file is as it was.
+    /// Lost bytes stay lost, although the file is as it was.
     #[test]
-    fn a_cut_file_that_grows_again_stays_damaged() {
+    fn a_truncated_file_that_grows_again_stays_damaged() {
         let there = tempfile::tempdir().unwrap();
         let (file, path) = ones(&there);
         let modified = file.metadata().unwrap().modified().unwrap();
@@ -380,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_was_written_to_says_so() {
+    fn a_file_that_was_written_to_is_damaged() {
         let there = tempfile::tempdir().unwrap();
         let (file, path) = ones(&there);
         let mapping = Mapping::new(file).unwrap();
@@ -389,10 +391,9 @@ mod tests {
         assert_eq!(mapping.damage(), Some(Damage::Written));
     }
 
-    /// A page that the file should have and that does not come: as when a disk fails, the file's
-    /// length and time say nothing of it.
+    /// A page of the file that cannot be read, as when a disk fails: its length and time do not show it.
     #[test]
-    fn a_page_that_does_not_come_reads_as_zeros() {
+    fn an_unreadable_page_reads_as_zeros() {
         let there = tempfile::tempdir().unwrap();
         let (file, _) = ones(&there);
         let mapping = Mapping::beyond_end(file, 8 * PAGE).unwrap();
@@ -404,9 +405,9 @@ mod tests {
         assert!(matches!(mapping.damage(), Some(Damage::Lost { .. })));
     }
 
-    /// Files are cut under many readers, while other mappings come and go.
+    /// Files are truncated under many readers, while other files are mapped and unmapped.
     #[test]
-    fn readers_survive_whatever_comes_and_goes_beside_them() {
+    fn readers_survive_truncation_while_other_mappings_change() {
         let over = AtomicBool::new(false);
         thread::scope(|scope| {
             scope.spawn(|| {

@@ -1,21 +1,21 @@
 //! Trigrams: three consecutive bytes of one line, ASCII letters folded to lower case.
 //!
-//! Folding halves the dictionary's common part and makes a search that ignores case cost what one
-//! that does not costs; the verification applies the case. Only ASCII is folded: what Unicode
-//! folds beyond it is spelled out by the planner.
-//! **Invariant:** a trigram never contains `\n`: neither an index nor a plan has one that does.
+//! Folding halves the common part of the dictionary and makes a search that ignores case cost the
+//! same as one that does not; verification applies the case. Only ASCII is folded; the planner
+//! enumerates the other characters that Unicode folds.
+//! **Invariant:** a trigram never contains `\n`, neither in an index nor in a plan.
 
 use std::fmt;
 
-/// Three folded bytes, the first one the most significant: trigrams order as their bytes do.
+/// Three folded bytes, the first one the most significant, so trigrams are ordered as their bytes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Trigram(u32);
 
-/// How many values a trigram can have.
+/// Number of values that a trigram can have.
 const VALUES: usize = 1 << 24;
 
 impl Trigram {
-    /// The trigram of three bytes of text; `None` when a line ends among them.
+    /// Returns the trigram of three bytes of text; `None` when one of them is a line end.
     pub fn of(bytes: [u8; 3]) -> Option<Trigram> {
         if bytes.contains(&b'\n') {
             return None;
@@ -24,18 +24,18 @@ impl Trigram {
         Some(Trigram(a << 16 | b << 8 | c))
     }
 
-    /// From its value, below 2^24.
+    /// Converts a value below 2^24.
     pub(crate) fn from_value(value: u32) -> Trigram {
         debug_assert!((value as usize) < VALUES);
         Trigram(value)
     }
 
-    /// Its value, below 2^24.
+    /// Returns its value, below 2^24.
     pub(crate) fn value(self) -> u32 {
         self.0
     }
 
-    /// Its three folded bytes.
+    /// Returns its three folded bytes.
     pub fn bytes(self) -> [u8; 3] {
         let [_, a, b, c] = self.0.to_be_bytes();
         [a, b, c]
@@ -50,17 +50,17 @@ impl fmt::Debug for Trigram {
 
 /// The distinct trigrams of one block, collected from pieces of its text.
 ///
-/// A bit for every possible trigram, 2 MiB, which a second-level cache holds; clearing it costs
-/// what the block put in, not its size.
+/// One bit for every possible trigram: 2 MiB, which fit into a second-level cache. Clearing costs as
+/// much as the block added, not the size of the set.
 pub(crate) struct TrigramSet {
     bits: Box<[u64]>,
-    /// The last bytes taken, folded.
+    /// The last three bytes of text, folded.
     window: u32,
-    /// A one bit for each of the last three bytes that ends a line or is not there.
+    /// A one bit for each of the last three bytes that is a line end or missing.
     barrier: u32,
 }
 
-/// The folded byte, and in bit 8 whether it ends a line.
+/// For each byte its folded value, and in bit 8 whether it is a line end.
 static FOLDED: [u16; 256] = {
     let mut table = [0; 256];
     let mut byte = 0;
@@ -81,8 +81,8 @@ impl TrigramSet {
         }
     }
 
-    /// Adds the trigrams of `text`, which follows what was added before, and reports each one that
-    /// was not there yet.
+    /// Adds the trigrams of `text`, which continues the text added before, and calls `added` with each
+    /// one that is new.
     pub(crate) fn extend(&mut self, text: &[u8], mut added: impl FnMut(u32)) {
         let (mut window, mut barrier) = (self.window, self.barrier);
         for &byte in text {
@@ -101,7 +101,7 @@ impl TrigramSet {
         (self.window, self.barrier) = (window, barrier);
     }
 
-    /// Makes the set empty: `members` are what [`extend`](Self::extend) has reported since.
+    /// Makes the set empty. `members` are the trigrams that [`extend`](Self::extend) has reported.
     pub(crate) fn clear(&mut self, members: impl Iterator<Item = u32>) {
         for member in members {
             self.bits[(member / 64) as usize] = 0;
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn trigrams_are_folded_distinct_and_of_one_line() {
+    fn trigrams_are_folded_distinct_and_inside_one_line() {
         assert_eq!(
             collect(&["ArSearse"]),
             ["\"ars\"", "\"rse\"", "\"sea\"", "\"ear\""]

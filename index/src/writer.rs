@@ -1,10 +1,10 @@
-//! Writes a shard: joins segments in order, merges their runs, lays out the sections.
+//! Writes a shard: joins segments in order, merges their sorted runs, lays out the sections.
 //!
-//! Text goes to the shard as it comes, runs to a file without a name beside it, and the tables of
-//! documents, paths and blocks (about 150 bytes a document and 12 a block) stay in memory until
-//! the end; how much text a shard may have bounds them.
-//! **Invariant:** what is written follows from the segments alone, and the file has its name only
-//! when all of it is on the disk.
+//! Text is written to the shard at once, sorted runs to a temporary file beside it. The tables of
+//! documents, paths and blocks (about 150 bytes a document and 12 a block) stay in memory until the
+//! end; the size of a shard's text bounds them.
+//! **Invariant:** the bytes follow from the segments alone, and the file gets its name only when all
+//! of it is on the disk.
 
 mod merge;
 mod page;
@@ -16,7 +16,7 @@ use crate::format::{
     PackageRecord, SINGLE, Section, VERSION,
 };
 use crate::posting::{self, PADDING_BYTES, encode_varint};
-use merge::{Merge, Run};
+use merge::{RunExtent, RunMerge};
 use page::PageWriter;
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
@@ -24,7 +24,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use zerocopy::{FromZeros, IntoBytes};
 
-/// What a finished shard is called and holds.
+/// A finished shard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ShardSummary {
     pub(crate) id: [u8; 32],
@@ -35,7 +35,7 @@ pub(crate) struct ShardSummary {
     pub(crate) file_bytes: u64,
 }
 
-/// A document's place in its package, and what of its rank is known before any query.
+/// A document's path in its package, and the part of its rank that no query changes.
 #[derive(Clone, Debug)]
 pub(crate) struct DocumentName {
     pub(crate) path: Vec<u8>,
@@ -48,9 +48,9 @@ pub(crate) struct ShardWriter {
     out: PageWriter<BufWriter<File>>,
     sections: [Extent; 9],
     runs_out: BufWriter<File>,
-    runs: Vec<Run>,
+    runs: Vec<RunExtent>,
     runs_bytes: u64,
-    /// The tables, as they will be written.
+    /// The tables, encoded.
     names: Vec<u8>,
     packages: Vec<u8>,
     documents: Vec<u8>,
@@ -90,7 +90,7 @@ impl ShardWriter {
         })
     }
 
-    /// Begins a package; what follows belongs to it.
+    /// Begins a package. Documents and skipped files that follow belong to it.
     pub(crate) fn package(&mut self, directory: &[u8], inst: f32, rdep: f32) -> io::Result<()> {
         let entry = PackageRecord {
             name_offset: (self.names.len() as u64).into(),
@@ -104,7 +104,7 @@ impl ShardWriter {
         Ok(())
     }
 
-    /// Records a file of the package in progress that is left out.
+    /// Records a file of the package in progress that was skipped.
     pub(crate) fn skipped(&mut self, path: &[u8], reason: &str) {
         let package = self.packages.len() / size_of::<PackageRecord>() - 1;
         encode_varint(package as u64, &mut self.skipped);
@@ -114,8 +114,8 @@ impl ShardWriter {
         self.skipped.extend_from_slice(reason.as_bytes());
     }
 
-    /// Names the next document of the package in progress. `first_block` and the rest come from
-    /// its segment, whose place must be `base`, as [`segment`](Self::segment) returned it.
+    /// Adds the next document of the package in progress. `document` is its entry in a segment, whose
+    /// first block is `base`, as [`segment`](Self::segment) returned it.
     pub(crate) fn document(
         &mut self,
         name: &DocumentName,
@@ -139,7 +139,7 @@ impl ShardWriter {
         Ok(())
     }
 
-    /// Appends text, blocks and runs of a segment, and returns the number of its first block.
+    /// Appends text, blocks and sorted runs of a segment and returns the number of its first block.
     pub(crate) fn segment(&mut self, mut segment: Segment) -> io::Result<u32> {
         let base = count(self.blocks.len() / size_of::<BlockRecord>())?;
         for block in &segment.blocks {
@@ -157,7 +157,7 @@ impl ShardWriter {
         for run in &segment.runs {
             self.runs_out.write_all(run)?;
             let (offset, bytes) = (self.runs_bytes, run.len() as u64);
-            self.runs.push(Run {
+            self.runs.push(RunExtent {
                 offset,
                 bytes,
                 base,
@@ -167,8 +167,8 @@ impl ShardWriter {
         Ok(base)
     }
 
-    /// Merges the runs with at most `merge_bytes` of memory for reading them, writes everything
-    /// that is left, and gives the file its name.
+    /// Merges the sorted runs with at most `merge_bytes` of buffers, writes the remaining sections and
+    /// gives the file its name.
     pub(crate) fn finish(mut self, merge_bytes: usize) -> io::Result<ShardSummary> {
         let end = BlockRecord {
             offset: self.text_bytes.into(),
@@ -182,15 +182,10 @@ impl ShardWriter {
         };
         let dictionary = self.write_postings(blocks, merge_bytes)?;
         self.section(Section::Dictionary, &dictionary)?;
-        let (names, packages) = (
-            std::mem::take(&mut self.names),
-            std::mem::take(&mut self.packages),
-        );
-        let (documents, blocks_table) = (
-            std::mem::take(&mut self.documents),
-            std::mem::take(&mut self.blocks),
-        );
-        let skipped = std::mem::take(&mut self.skipped);
+        let take = std::mem::take::<Vec<u8>>;
+        let (names, packages) = (take(&mut self.names), take(&mut self.packages));
+        let (documents, blocks_table) = (take(&mut self.documents), take(&mut self.blocks));
+        let skipped = take(&mut self.skipped);
         let mut id = blake3::Hasher::new();
         id.update(&VERSION.to_le_bytes())
             .update(&self.block_bytes.to_le_bytes());
@@ -242,7 +237,7 @@ impl ShardWriter {
         self.align()?;
         let start = self.out.offset();
         self.runs_out.flush()?;
-        let mut merge = Merge::new(self.runs_out.get_ref(), &self.runs, merge_bytes)?;
+        let mut merge = RunMerge::new(self.runs_out.get_ref(), &self.runs, merge_bytes)?;
         let (mut dictionary, mut list, mut encoded) = (Vec::new(), Vec::new(), Vec::new());
         while let Some(trigram) = merge.next(&mut list)? {
             let payload = match list[..] {
@@ -295,7 +290,7 @@ impl ShardWriter {
     }
 }
 
-/// What the file of a shard is called.
+/// Returns the name of a shard's file.
 pub(crate) fn shard_name(id: &[u8; 32]) -> String {
     format!("{}.shard", crate::manifest::hex(&id[..8]))
 }

@@ -17,7 +17,7 @@
 //! **Invariant:** the decoder does no I/O and has one buffer, which grows with the bytes that have come,
 //! up to a bound, and never with what a header claims.
 
-use zerocopy::IntoBytes;
+use zerocopy::{IntoBytes, TryFromBytes};
 
 /// Bytes of a whole frame, header included. A batch is cut long before (see the backend); this is
 /// what a receiver must be ready to hold.
@@ -37,7 +37,7 @@ const fn buffer_bytes(frame_bytes_max: usize) -> usize {
 const FIRST_BYTES: usize = 32 << 10;
 
 /// The type of a frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, TryFromBytes)]
 #[repr(u8)]
 pub enum Kind {
     /// Backend to frontend, first on a connection: what it serves.
@@ -62,25 +62,6 @@ pub enum Kind {
     Manifest = 10,
     /// A request for names, and the reply to it.
     List = 11,
-}
-
-impl Kind {
-    fn from_byte(byte: u8) -> Option<Kind> {
-        Some(match byte {
-            1 => Kind::Hello,
-            2 => Kind::Search,
-            3 => Kind::Batch,
-            4 => Kind::Progress,
-            5 => Kind::Skip,
-            6 => Kind::End,
-            7 => Kind::Error,
-            8 => Kind::Cancel,
-            9 => Kind::File,
-            10 => Kind::Manifest,
-            11 => Kind::List,
-            _ => return None,
-        })
-    }
 }
 
 /// Why bytes are not a stream of frames. None of these can be recovered from on the same stream.
@@ -183,7 +164,8 @@ fn decode_header(header: &[u8], bytes_max: usize) -> Result<(Kind, usize), Frame
     if !length.is_multiple_of(8) || header[5..8] != [0; 3] || header[12..16] != [0; 4] {
         return Err(FrameError::Malformed);
     }
-    let kind = Kind::from_byte(header[4]).ok_or(FrameError::UnknownKind(header[4]))?;
+    let kind = Kind::try_read_from_bytes(&header[4..5]);
+    let kind = kind.map_err(|_| FrameError::UnknownKind(header[4]))?;
     Ok((kind, length))
 }
 

@@ -55,43 +55,24 @@ fn is_of_type(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"_ \t*&:<>,~[]\"".contains(&byte)
 }
 
+/// First words of lines that define nothing.
+const STATEMENTS: [&[u8]; 17] = [
+    b"return", b"else", b"if", b"while", b"for", b"case", b"goto", b"import", b"from", b"use",
+    b"echo", b"and", b"or", b"not", b"new", b"throw", b"await",
+];
+
 fn is_statement(before: &[u8]) -> bool {
     let first = before.split(|&byte| !is_word(byte)).next();
-    matches!(
-        first,
-        Some(
-            b"return"
-                | b"else"
-                | b"if"
-                | b"while"
-                | b"for"
-                | b"case"
-                | b"goto"
-                | b"import"
-                | b"from"
-                | b"use"
-                | b"echo"
-                | b"and"
-                | b"or"
-                | b"not"
-                | b"new"
-                | b"throw"
-                | b"await"
-        )
-    )
+    first.is_some_and(|first| STATEMENTS.contains(&first))
 }
 
 /// Returns whether the text behind a type's name begins its body, its base types or its generics.
 fn opens(behind: &[u8]) -> bool {
-    match behind.first() {
-        None | Some(b'{' | b':' | b'(' | b'<' | b'=') => true,
-        _ => {
-            behind.starts_with(b"struct")
-                || behind.starts_with(b"interface")
-                || behind.starts_with(b"extends")
-                || behind.starts_with(b"implements")
-        }
-    }
+    let words: [&[u8]; 4] = [b"struct", b"interface", b"extends", b"implements"];
+    matches!(
+        behind.first(),
+        None | Some(b'{' | b':' | b'(' | b'<' | b'=')
+    ) || words.iter().any(|word| behind.starts_with(word))
 }
 
 /// Returns the last word, of letters, digits, `_` and `!`.

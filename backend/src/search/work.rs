@@ -1,6 +1,6 @@
 //! The candidates of a shard, cut into work units.
 
-use super::blocks::UNIT_BLOCKS;
+use super::blocks::{BlockRanges, UNIT_BLOCKS};
 use super::document_slices::{DocumentSlice, DocumentSlices};
 use index::shard::{Candidates, DocumentCandidates, Shard, ShardError};
 use std::ops::Range;
@@ -49,9 +49,7 @@ pub(super) enum WorkList<'a> {
 
 /// The work that a worker does at a time.
 pub(super) enum WorkUnit<'a> {
-    Range(Range<u32>),
-    /// Ascending blocks.
-    Blocks(&'a [u32]),
+    Blocks(BlockRanges<'a>),
     /// Some slices, and all slices of the shard.
     Documents(&'a [DocumentSlice], &'a DocumentSlices<'a>),
 }
@@ -88,10 +86,14 @@ impl<'a> WorkList<'a> {
 
     pub(super) fn get(&self, index: usize) -> WorkUnit<'_> {
         match self {
-            WorkList::Ranges { ranges, ends } => WorkUnit::Range(range_unit(ranges, ends, index)),
+            WorkList::Ranges { ranges, ends } => {
+                let range = range_unit(ranges, ends, index);
+                WorkUnit::Blocks(BlockRanges::from_range(range))
+            }
             WorkList::Blocks(blocks) => {
                 let start = index * UNIT_BLOCKS;
-                WorkUnit::Blocks(&blocks[start..blocks.len().min(start + UNIT_BLOCKS)])
+                let end = blocks.len().min(start + UNIT_BLOCKS);
+                WorkUnit::Blocks(BlockRanges::from_list(&blocks[start..end]))
             }
             WorkList::Documents(slices) => WorkUnit::Documents(slices.unit(index), slices),
         }
@@ -121,10 +123,11 @@ mod tests {
         let mut blocks = Vec::new();
         for index in 0..units.len() {
             let before = blocks.len();
-            match units.get(index) {
-                WorkUnit::Range(range) => blocks.extend(range),
-                WorkUnit::Blocks(list) => blocks.extend(list),
-                WorkUnit::Documents(..) => unreachable!(),
+            let WorkUnit::Blocks(mut unit) = units.get(index) else {
+                unreachable!();
+            };
+            while let Some(range) = unit.next_range(u32::MAX) {
+                blocks.extend(range);
             }
             assert!((1..=UNIT_BLOCKS).contains(&(blocks.len() - before)));
         }

@@ -42,10 +42,7 @@ impl<'a> Worker<'a> {
         let mut out = UnitResult::default();
         let shard = self.verifier.task.shard;
         match unit {
-            WorkUnit::Range(range) => {
-                self.search_blocks(BlockRanges::from_range(range), &mut out)?;
-            }
-            WorkUnit::Blocks(list) => self.search_blocks(BlockRanges::from_list(list), &mut out)?,
+            WorkUnit::Blocks(blocks) => self.search_blocks(blocks, &mut out)?,
             WorkUnit::Documents(slices, all) => {
                 let Matchers::Document(matchers) = &mut self.matchers else {
                     unreachable!("only a query of documents has document candidates");

@@ -86,13 +86,14 @@ impl ConnectionError {
 pub(super) struct Connection<S> {
     /// Announced in HELLO.
     live: Arc<LiveShards>,
-    reader: Reader<S>,
+    pub(super) reader: Reader<S>,
     writer: WriteHalf<S>,
     /// Buffer for frames to send.
     out: Vec<u8>,
 }
 
-struct Reader<S> {
+/// Receives frames.
+pub(super) struct Reader<S> {
     half: ReadHalf<S>,
     decoder: Decoder,
     /// When the current frame must be complete.
@@ -113,11 +114,6 @@ impl<S: Duplex> Connection<S> {
             writer,
             out: Vec::new(),
         }
-    }
-
-    /// Receives the next frame; `None` when the other side has closed.
-    pub(super) async fn next(&mut self) -> Result<Option<(Kind, Vec<u8>)>, ConnectionError> {
-        self.reader.next().await
     }
 
     /// Sends HELLO. The other side may send a request without waiting for it, so nothing is
@@ -163,15 +159,11 @@ impl<S: Duplex> Connection<S> {
             error = self.reader.interrupted() => Err(error),
         }
     }
-
-    /// Waits until the other side closes, cancels, or sends a frame that it may not send now.
-    pub(super) async fn interrupted(&mut self) -> ConnectionError {
-        self.reader.interrupted().await
-    }
 }
 
 impl<S: AsyncRead> Reader<S> {
-    async fn next(&mut self) -> Result<Option<(Kind, Vec<u8>)>, ConnectionError> {
+    /// Receives the next frame; `None` when the other side has closed.
+    pub(super) async fn next(&mut self) -> Result<Option<(Kind, Vec<u8>)>, ConnectionError> {
         loop {
             if let Some(frame) = self.decoder.decode()? {
                 let frame = (frame.kind, frame.payload.to_vec());
@@ -198,7 +190,8 @@ impl<S: AsyncRead> Reader<S> {
         Ok(read.await.map_err(|_| ConnectionError::Stalled)??)
     }
 
-    async fn interrupted(&mut self) -> ConnectionError {
+    /// Waits until the other side closes, cancels, or sends a frame that it may not send now.
+    pub(super) async fn interrupted(&mut self) -> ConnectionError {
         match self.next().await {
             Ok(None | Some((Kind::Cancel, _))) => ConnectionError::Cancelled,
             Ok(Some((kind, _))) => ConnectionError::UnexpectedFrame(kind),

@@ -153,7 +153,7 @@ impl<S: Duplex> Transfer<'_, S> {
                     }
                     None => break,
                 },
-                error = self.connection.interrupted() => return Err(error),
+                error = self.connection.reader.interrupted() => return Err(error),
                 _ = progress.tick() => {
                     let sent = self.sent;
                     self.connection.send(|out| sent.encode(out)).await?;

@@ -1,14 +1,14 @@
 //! One connection: frames out, bytes in, and the reasons why it is lost.
 
+use super::account::AccountError;
 use super::backend::Socket;
 use crate::query::BadQuery;
-use crate::run::{Event, Fault};
 use crate::spool::SpoolError;
 use schema::frame::{self, Decoder, Kind};
 use schema::message::{self, Failure, FailureKind, Hello, PROTOCOL};
 use std::io::{self, Read, Write};
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 /// Why there is no (more) answer on a connection, in words for the person who reads the page. The
 /// backend's name stands before them.
@@ -31,7 +31,7 @@ pub(crate) enum PeerError {
     #[error("it speaks protocol {0}, this frontend speaks {PROTOCOL}")]
     Protocol(u32),
     #[error("it {0}")]
-    Fault(#[from] Fault),
+    Account(#[from] AccountError),
     #[error("it could not answer: {0}")]
     Failed(String),
     #[error("it does not serve the shards any more that it was asked for: {0}")]
@@ -71,7 +71,7 @@ impl PeerError {
             PeerError::Message(_) => "message",
             PeerError::Unexpected(_) => "out_of_place",
             PeerError::Protocol(_) => "protocol",
-            PeerError::Fault(_) => "account",
+            PeerError::Account(_) => "account",
             PeerError::Failed(_) => "failed",
             PeerError::Stale(_) => "stale",
             PeerError::Refused(_) => "refused",
@@ -87,18 +87,6 @@ impl PeerError {
         decoder
             .finish()
             .map_or_else(PeerError::from, |()| PeerError::Closed)
-    }
-
-    /// What it means for the run.
-    pub(crate) fn into_event(self, at: SystemTime) -> Event {
-        match self {
-            PeerError::Refused(bad) => Event::Refused(bad),
-            PeerError::Heavy => Event::Heavy,
-            lost => Event::Lost {
-                reason: lost.to_string(),
-                at,
-            },
-        }
     }
 
     /// Counts a request that is lost: not one that was refused as it had to be, or that nobody

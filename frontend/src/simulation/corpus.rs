@@ -1,7 +1,7 @@
 //! What there is to find: documents with their matches, and the frames that say so.
 
 use super::dice::Dice;
-use crate::memory::CHUNK_LEN;
+use crate::execution::memory::CHUNK_LEN;
 use crate::results::ShardId;
 use crate::results::{self, ContextLine, Match};
 use schema::message::{Batch, Line, Range};

@@ -8,8 +8,8 @@ use super::corpus::{self, CONTEXT_LINES, Document};
 use super::network::Ended;
 use super::scene::{Scene, name};
 use super::script::{Script, Trouble};
-use crate::assemble::assemble;
-use crate::harvest::Harvest;
+use crate::execution::collector::Collector;
+use crate::execution::finalize::finalize;
 use crate::order::BEST_MAX;
 use crate::query::Query;
 use crate::results::CorpusSize;
@@ -69,13 +69,13 @@ pub(super) fn check(
     scene: &Scene,
     model: &Model,
     ended: Ended,
-    harvests: Vec<Harvest>,
+    collectors: Vec<Collector>,
     run: Arc<ResultFiles>,
 ) -> bool {
     let Ended {
         outcome, halted, ..
     } = ended;
-    let (answer, is_assembled) = answer(scene, outcome, harvests, run);
+    let (answer, is_assembled) = answer(scene, outcome, collectors, run);
     let shown = answer.matches(0..answer.len()).unwrap();
     let places = model.check(&shown);
     assert!(shown.is_sorted_by(|a, b| corpus::order(a, b).is_lt()));
@@ -114,10 +114,10 @@ pub(super) fn check(
 fn answer(
     scene: &Scene,
     mut outcome: Outcome,
-    mut harvests: Vec<Harvest>,
+    mut collectors: Vec<Collector>,
     run: Arc<ResultFiles>,
 ) -> (SearchResult, bool) {
-    let assembled = assemble(&run, &mut harvests, scene.limit);
+    let assembled = finalize(&run, &mut collectors, scene.limit);
     let is_assembled = assembled.is_ok();
     let counts = assembled.unwrap_or_else(|error| {
         let is_disk = matches!(error, SpoolError::Io { .. } | SpoolError::Full { .. });
@@ -138,8 +138,8 @@ fn answer(
         generation: String::new(),
         query: query.unwrap(),
         known: CorpusSize::default(),
-        documents: harvests.iter().map(|harvest| harvest.documents).sum(),
-        found: harvests.iter().map(|harvest| harvest.found).sum(),
+        documents: collectors.iter().map(|collector| collector.documents).sum(),
+        found: collectors.iter().map(|collector| collector.found).sum(),
         counts,
         timings: Timings::default(),
         outcome,

@@ -7,15 +7,18 @@ use super::judge::{self, Model};
 use super::scene::Scene;
 use super::script::Script;
 use super::stream::{Ground, Stream};
-use crate::harvest::Harvest;
-use crate::live::{Meter, Standing};
-use crate::memory::Memory;
-use crate::peers::{Now, PeerError};
+use crate::execution::collector::Collector;
+use crate::execution::ingest::Now;
+use crate::execution::memory::Memory;
+use crate::execution::receive::event;
+use crate::execution::state::{Action, Event, State};
+use crate::execution::stream_stats::{StreamStats, TopMatches};
+use crate::peers::PeerError;
+use crate::peers::account::StreamEnd;
 use crate::query::BadQuery;
 use crate::results;
 use crate::results::Match;
 use crate::results::Outcome;
-use crate::run::{Action, Event, Run, StreamEnd};
 use crate::spool::Spool;
 use std::cell::RefCell;
 use std::path::Path;
@@ -53,18 +56,18 @@ pub(super) fn play(seed: u64, directory: &Path) -> Played {
     let (spool, _) = Spool::open(directory, scene.disk.limits()).unwrap();
     let run = Arc::new(spool.run("0123456789abcdef", scene.scripts.len()));
     let memory = Memory::new(scene.memory);
-    let share = |_: &Script| Harvest::new(memory.share(scene.memory));
-    let mut harvests: Vec<Harvest> = scene.scripts.iter().map(share).collect();
-    let meters: Vec<Meter> = harvests.iter().map(|_| Meter::default()).collect();
+    let share = |_: &Script| Collector::new(memory.share(scene.memory));
+    let mut collectors: Vec<Collector> = scene.scripts.iter().map(share).collect();
+    let stats: Vec<StreamStats> = collectors.iter().map(|_| StreamStats::default()).collect();
     let ground = Ground {
         scripts: &scene.scripts,
-        meters: &meters,
+        stats: &stats,
         spool: &run,
         skipped: &RefCell::default(),
     };
-    let ended = World::new(&scene, &model, ground, &mut harvests).play(&mut dice);
+    let ended = World::new(&scene, &model, ground, &mut collectors).play(&mut dice);
     let (endings, story) = (ended.endings.clone(), ended.story.clone());
-    let is_complete = judge::check(&scene, &model, ended, harvests, run);
+    let is_complete = judge::check(&scene, &model, ended, collectors, run);
     assert_eq!(memory.left(), scene.memory, "memory is given back");
     let held = (spool.disk_bytes(), spool.memory_bytes());
     assert_eq!(held, (0, 0), "so are bytes on the disk and in memory");
@@ -79,7 +82,7 @@ struct World<'a> {
     scene: &'a Scene,
     model: &'a Model,
     ground: Ground<'a>,
-    run: Run,
+    run: State,
     streams: Vec<Stream<'a>>,
     start: Instant,
     step: usize,
@@ -97,22 +100,22 @@ impl<'a> World<'a> {
         scene: &'a Scene,
         model: &'a Model,
         ground: Ground<'a>,
-        harvests: &'a mut [Harvest],
+        collectors: &'a mut [Collector],
     ) -> Self {
         let assignments = (0..scene.scripts.len()).map(|stream| scene.assignment(stream));
-        let (mut run, finish) = Run::new(assignments.collect(), Vec::new());
+        let (mut run, finish) = State::new(assignments.collect(), Vec::new());
         assert_eq!(finish, None, "there is somebody to ask");
         if scene.admitted {
             run.on(0, Event::Admitted);
         }
-        let streams = harvests.iter_mut().enumerate();
+        let streams = collectors.iter_mut().enumerate();
         World {
             scene,
             model,
             ground,
             run,
             streams: streams
-                .map(|(number, harvest)| Stream::new(number, ground, scene.admitted, harvest))
+                .map(|(number, collector)| Stream::new(number, ground, scene.admitted, collector))
                 .collect(),
             start: Instant::now(),
             step: 0,
@@ -191,7 +194,7 @@ impl<'a> World<'a> {
         };
         self.endings
             .push(result.as_ref().map_or_else(PeerError::label, |_| "end"));
-        let event = result.map_or_else(|lost| lost.into_event(now.time), Event::End);
+        let event = result.map_or_else(|lost| event(lost, now.time), Event::End);
         let is_last = !matches!(event, Event::Heavy);
         self.on(dice, number, event.clone());
         if is_last && dice.one_in(4) {
@@ -228,11 +231,11 @@ impl<'a> World<'a> {
 
     /// The best so far, as somebody who watches sees them.
     fn look(&mut self) {
-        let standing = Standing::new(self.ground.meters.iter(), self.scene.limit);
-        let shown = results::read(self.ground.spool, &standing.pointers, CONTEXT_LINES);
+        let top_matches = TopMatches::new(self.ground.stats.iter(), self.scene.limit);
+        let shown = results::read(self.ground.spool, &top_matches.pointers, CONTEXT_LINES);
         let shown = shown.expect("what is shown is written");
         self.model.check(&shown);
-        if standing.is_final {
+        if top_matches.is_final {
             self.first_page.get_or_insert(shown);
         }
     }

@@ -3,11 +3,12 @@
 
 use super::dice::Dice;
 use super::script::{Script, Trouble};
-use crate::harvest::Harvest;
-use crate::live::Meter;
-use crate::peers::{Ingest, Ingested, Now, PeerError, Target};
+use crate::execution::collector::Collector;
+use crate::execution::ingest::{Ingest, Ingested, Now, Target};
+use crate::execution::stream_stats::StreamStats;
+use crate::peers::PeerError;
+use crate::peers::account::StreamEnd;
 use crate::results::SkippedDocument;
-use crate::run::StreamEnd;
 use crate::spool::ResultFiles;
 use schema::frame::Decoder;
 use std::cell::RefCell;
@@ -17,7 +18,7 @@ use std::time::Duration;
 #[derive(Clone, Copy)]
 pub(super) struct Ground<'a> {
     pub(super) scripts: &'a [Script],
-    pub(super) meters: &'a [Meter],
+    pub(super) stats: &'a [StreamStats],
     pub(super) spool: &'a ResultFiles,
     /// Said by walks, not yet heard by the run.
     pub(super) skipped: &'a RefCell<Vec<SkippedDocument>>,
@@ -37,7 +38,7 @@ pub(super) struct Stream<'a> {
 enum State<'a> {
     Asked {
         heavy: bool,
-        harvest: &'a mut Harvest,
+        collector: &'a mut Collector,
     },
     Open {
         walk: Ingest<'a>,
@@ -45,7 +46,7 @@ enum State<'a> {
         at: usize,
     },
     Waiting {
-        harvest: &'a mut Harvest,
+        collector: &'a mut Collector,
     },
     Closed,
 }
@@ -58,13 +59,13 @@ impl<'a> Stream<'a> {
         number: usize,
         ground: Ground<'a>,
         heavy: bool,
-        harvest: &'a mut Harvest,
+        collector: &'a mut Collector,
     ) -> Self {
         Stream {
             number,
             ground,
             decoder: Decoder::new(),
-            state: State::Asked { heavy, harvest },
+            state: State::Asked { heavy, collector },
             is_stopped: false,
             not_before: 0,
         }
@@ -77,7 +78,7 @@ impl<'a> Stream<'a> {
 
     /// Asks again, whatever it costs: on the same connection, or on another one.
     pub(super) fn ask(&mut self, dice: &mut Dice) {
-        let State::Waiting { harvest } = std::mem::replace(&mut self.state, State::Closed) else {
+        let State::Waiting { collector } = std::mem::replace(&mut self.state, State::Closed) else {
             panic!("stream {} is asked again and does not wait", self.number);
         };
         if dice.one_in(2) {
@@ -85,7 +86,7 @@ impl<'a> Stream<'a> {
         }
         self.state = State::Asked {
             heavy: true,
-            harvest,
+            collector,
         };
     }
 
@@ -93,8 +94,8 @@ impl<'a> Stream<'a> {
     pub(super) fn step(&mut self, dice: &mut Dice, now: Now) -> Settled {
         match std::mem::replace(&mut self.state, State::Closed) {
             State::Asked { .. } if self.is_stopped => Some(Err(PeerError::Stopped)),
-            State::Asked { heavy, harvest } => {
-                self.open(dice, heavy, harvest, now);
+            State::Asked { heavy, collector } => {
+                self.open(dice, heavy, collector, now);
                 None
             }
             State::Open { walk, wire, at } => self.hear(dice, walk, wire, at, now),
@@ -105,10 +106,10 @@ impl<'a> Stream<'a> {
         }
     }
 
-    fn open(&mut self, dice: &mut Dice, heavy: bool, harvest: &'a mut Harvest, now: Now) {
+    fn open(&mut self, dice: &mut Dice, heavy: bool, collector: &'a mut Collector, now: Now) {
         let Ground {
             scripts,
-            meters,
+            stats,
             spool,
             skipped,
         } = self.ground;
@@ -116,12 +117,12 @@ impl<'a> Stream<'a> {
         let place = Target {
             backend: self.number as u16,
             search: &script.searches[usize::from(heavy)],
-            meter: &meters[self.number],
+            meter: &stats[self.number],
             spool,
             skipped: Box::new(|document| skipped.borrow_mut().push(document)),
         };
         self.state = State::Open {
-            walk: Ingest::new(place, harvest, now),
+            walk: Ingest::new(place, collector, now),
             wire: script.answer(dice, heavy),
             at: 0,
         };
@@ -157,9 +158,9 @@ impl<'a> Stream<'a> {
             }
         };
         let result = result.expect("whatever goes on has returned");
-        let harvest = walk.close(&result);
+        let collector = walk.close(&result);
         if let Err(PeerError::Heavy) = result {
-            self.state = State::Waiting { harvest };
+            self.state = State::Waiting { collector };
         }
         Some(result)
     }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::io::Read;
 
-/// A segment as plain data: the text, the blocks' starts and lines, and each trigram's blocks.
+/// Converts a segment to plain data: the text, the blocks' starts and lines, and each trigram's blocks.
 #[derive(Debug, PartialEq)]
 struct Plain {
     text: Vec<u8>,
@@ -45,7 +45,7 @@ fn plain(mut segment: Segment) -> Plain {
     }
 }
 
-/// What a segment of `documents` must be, said in the simplest way.
+/// Computes the segment of `documents` in the simplest way.
 fn expected(documents: &[Vec<u8>], block_bytes: usize) -> Plain {
     let mut plain = Plain {
         text: documents.concat(),
@@ -97,7 +97,7 @@ fn build(documents: &[Vec<u8>], limits: Limits, piece: usize) -> Plain {
 
 proptest! {
     #[test]
-    fn segments_are_what_they_should_be(
+    fn segments_equal_those_of_a_simple_implementation(
         documents in proptest::collection::vec("([abAB \r]{0,12}\n|[a-d]{0,40}){0,12}", 0..6),
         block_bytes in 1_usize..30,
         text_bytes in 1_usize..100,

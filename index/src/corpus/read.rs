@@ -1,11 +1,11 @@
-//! The text of a file: read once, from front to end, a chunk at a time.
+//! Reads the text of a file once, from front to end, chunk by chunk.
 //!
-//! What is text is decided on the first chunk, in this order:
+//! The first chunk decides whether a file is text, in this order:
 //!
-//! 1. a UTF-16 byte-order mark: the file is decoded to UTF-8 as ripgrep does, what is malformed
-//!    becoming U+FFFD (a mark of UTF-32 begins with UTF-16's and is taken for it, as there);
-//! 2. a NUL byte in the first 8,000 bytes: binary, by git's rule, and the sink is given nothing;
-//! 3. anything else is text as it is, UTF-8 or not, but for a UTF-8 byte-order mark: it is dropped.
+//! 1. a UTF-16 byte-order mark: the file is decoded to UTF-8 as ripgrep does, malformed sequences
+//!    becoming U+FFFD (a UTF-32 mark begins with the one of UTF-16 and is treated like it, as there);
+//! 2. a NUL byte in the first 8,000 bytes: binary, by git's rule; the sink gets nothing;
+//! 3. anything else is text, UTF-8 or not; a UTF-8 byte-order mark is dropped.
 //!
 //! **Invariant:** memory is bounded by [`CHUNK_BYTES`], whatever the size of the file.
 
@@ -19,17 +19,17 @@ use encoding_rs::{CoderResult, Decoder, UTF_16BE, UTF_16LE};
 use super::walk::unreadable;
 use super::{CorpusError, File, SkipReason, Source};
 
-/// How much of a file is read at a time: enough to make system calls rare.
+/// Bytes that are read at once: enough to make system calls rare.
 pub const CHUNK_BYTES: usize = 256 << 10;
 
-/// How much of a file has to be free of NUL for it to be text: git's `FIRST_FEW_BYTES`.
+/// Bytes at the beginning of a text file that hold no NUL: git's `FIRST_FEW_BYTES`.
 pub const BINARY_HEAD_BYTES: usize = 8_000;
 
-/// How much UTF-8 is decoded at a time from UTF-16.
+/// Bytes of UTF-8 that are decoded at once from UTF-16.
 const DECODED_BYTES: usize = 64 << 10;
 
-/// Takes the text of a document, piece by piece. A piece may end anywhere, in the midst of a line
-/// or of a character.
+/// Takes the text of a document, piece by piece. A piece may end anywhere, also inside a line or a
+/// character.
 pub trait TextSink {
     /// Takes the next piece, which is never empty.
     fn text(&mut self, bytes: &[u8]) -> io::Result<()>;
@@ -42,27 +42,26 @@ impl TextSink for Vec<u8> {
     }
 }
 
-/// What became of a file.
+/// The result of reading a file.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum ReadOutcome {
-    /// The sink was given all of its text.
+    /// The sink got all of its text.
     Text {
         /// The size of the file, before anything was dropped or decoded.
         bytes_read: u64,
     },
-    /// It is not searchable. If it is not [`SkipReason::Binary`], the sink may have been given a
-    /// part of its text by then, and has to take it back.
+    /// It is not searchable. Unless the reason is [`SkipReason::Binary`], the sink may have got a part
+    /// of its text and must discard it.
     Skipped(SkipReason),
 }
 
 /// Reads a file of `source` and gives its text to `sink`.
 ///
-/// The file as it is now is read, whatever [`walk`](super::walk) saw of it: a size that changes
-/// between the two is no fault, one that changes during the reading is
-/// [`SkipReason::Changed`]. A link that has taken the file's place is not followed.
+/// The size may differ from the one that [`walk`](super::walk) saw, but a size that changes while the
+/// file is read is [`SkipReason::Changed`]. A link that has replaced the file is not followed.
 ///
 /// # Errors
-/// Only those of the sink. What is wrong with the file is an [`ReadOutcome`].
+/// Only the sink's. A problem with the file is a [`ReadOutcome`].
 pub fn read(
     source: &Source,
     file: &File,
@@ -77,7 +76,7 @@ pub fn read(
     }
 }
 
-/// Why the reading ends early.
+/// Why reading stops early.
 #[derive(Debug)]
 enum Stop {
     Skip(SkipReason),
@@ -85,16 +84,16 @@ enum Stop {
 }
 
 impl Stop {
-    /// The stop for an error of the file, not of the sink.
+    /// Converts an error of the file (not of the sink).
     fn file(error: io::Error) -> Stop {
         Stop::Skip(unreadable(&error))
     }
 }
 
-/// Opens a regular file without following a link at its path, and tells its size.
+/// Opens a regular file without following a link at its path, and returns its size.
 ///
-/// Without `O_NOFOLLOW`, whose number depends on the platform: the path is looked at before, also
-/// because opening a pipe would wait for its other end, and compared with what was opened.
+/// `O_NOFOLLOW` depends on the platform, so the path is examined first and compared with the opened
+/// file. This also avoids opening a pipe, which would wait for its other end.
 fn open(path: &Path) -> Result<(fs::File, u64), Stop> {
     let found = fs::symlink_metadata(path).map_err(Stop::file)?;
     if !found.is_file() {
@@ -108,7 +107,7 @@ fn open(path: &Path) -> Result<(fs::File, u64), Stop> {
     Ok((file, opened.len()))
 }
 
-/// Gives the text of `reader` to `sink` and returns how many bytes were read, which are `bytes`.
+/// Gives the text of `reader` to `sink` and returns the number of bytes read, which must be `bytes`.
 fn text(mut reader: impl Read, bytes: u64, sink: &mut dyn TextSink) -> Result<u64, Stop> {
     let mut chunk = vec![0; chunk_bytes(bytes)];
     let mut form = None;
@@ -117,7 +116,7 @@ fn text(mut reader: impl Read, bytes: u64, sink: &mut dyn TextSink) -> Result<u6
         let filled = fill(&mut reader, &mut chunk).map_err(Stop::file)?;
         let is_last = filled < chunk.len();
         bytes_read += filled as u64;
-        // A file that grows as fast as it is read must come to an end as well.
+        // Stops also for a file that grows as fast as it is read.
         if bytes_read > bytes || (is_last && bytes_read < bytes) {
             return Err(Stop::Skip(SkipReason::Changed));
         }
@@ -127,7 +126,7 @@ fn text(mut reader: impl Read, bytes: u64, sink: &mut dyn TextSink) -> Result<u6
             form = Some(found);
             piece = &piece[mark_bytes..];
         }
-        let form = form.as_mut().expect("it was set with the first chunk");
+        let form = form.as_mut().expect("set with the first chunk");
         form.push(piece, is_last, sink).map_err(Stop::Sink)?;
         if is_last {
             return Ok(bytes_read);
@@ -135,7 +134,7 @@ fn text(mut reader: impl Read, bytes: u64, sink: &mut dyn TextSink) -> Result<u6
     }
 }
 
-/// One byte more than the file has, so that its end is seen without a further chunk.
+/// Returns one byte more than the file has, so that its end is seen without another chunk.
 fn chunk_bytes(bytes: u64) -> usize {
     usize::try_from(bytes)
         .unwrap_or(usize::MAX)
@@ -143,7 +142,7 @@ fn chunk_bytes(bytes: u64) -> usize {
         .min(CHUNK_BYTES)
 }
 
-/// Reads until `chunk` is full or the file at its end. A read may return less at any time.
+/// Reads until `chunk` is full or the file ends. A single read may return less.
 fn fill(reader: &mut impl Read, chunk: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;
     while filled < chunk.len() {
@@ -164,9 +163,9 @@ enum Form {
 }
 
 impl Form {
-    /// The form of a file that begins with `head`, and how many bytes its byte-order mark has.
+    /// Returns the form of a file that begins with `head`, and the length of its byte-order mark.
     fn of(head: &[u8]) -> Result<(Form, usize), SkipReason> {
-        // The decoder drops a second mark, if there is one: so does ripgrep's.
+        // The decoder drops a second mark, as ripgrep's does.
         match head {
             [0xff, 0xfe, ..] => Ok((Form::utf16(UTF_16LE.new_decoder_with_bom_removal()), 2)),
             [0xfe, 0xff, ..] => Ok((Form::utf16(UTF_16BE.new_decoder_with_bom_removal()), 2)),
@@ -196,7 +195,7 @@ fn has_nul(bytes: &[u8]) -> bool {
     memchr::memchr(0, bytes).is_some()
 }
 
-/// A decoder, which keeps the half of a character that a chunk ends with, and its output.
+/// A decoder, which keeps an incomplete character at the end of a chunk, and its output buffer.
 struct Transcoder {
     decoder: Decoder,
     decoded: Vec<u8>,

@@ -1,17 +1,17 @@
 //! Which files git excludes from a work tree: `.gitignore` and `.git/info/exclude`.
 //!
-//! [`Rules`] are a chain, deepest `.gitignore` first, the work tree's `info/exclude` last; the
-//! first file with a pattern that matches decides, and in a file the last such pattern. The
-//! patterns are matched by the `ignore` crate, which follows gitignore(5) but for a few corners
-//! that [`pattern`] rewrites: there it excluded what git does not.
+//! [`Rules`] are a chain: the deepest `.gitignore` first, the work tree's `info/exclude` last. The
+//! first file with a matching pattern decides, and inside a file the last such pattern. The `ignore`
+//! crate matches the patterns. It follows gitignore(5) except in a few cases, where it would exclude
+//! files that git does not; [`pattern`] rewrites those.
 //!
-//! Three things are deliberately not git's. The index is not read, so a file that is tracked
-//! although a pattern matches it counts as excluded. A directory that somebody named as a source
-//! is never excluded itself, even when a rule above it says so; the rules are asked about what is
-//! inside. And any `.git` makes a work tree, be it a valid repository or not.
+//! Three things deliberately differ from git. The git index is not read, so a tracked file that a
+//! pattern matches counts as excluded. A directory that was given as a source is never excluded
+//! itself, even by a rule above it; rules apply to its content. And any `.git` marks a work tree,
+//! whether or not it is a valid repository.
 //!
-//! What cannot be parsed or read (a pattern that is not UTF-8, an unreadable file) excludes
-//! nothing: it errs towards being searchable.
+//! Input that cannot be parsed or read (a pattern that is not UTF-8, an unreadable file) excludes
+//! nothing: in doubt a file is searchable.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -23,11 +23,11 @@ use std::rc::Rc;
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-/// What of a file of patterns is read. A real one has some KiB (the Linux kernel's: 3); the bound
-/// keeps a hostile one from becoming a matcher of any size.
+/// Bytes of a pattern file that are read. Real ones have some KiB (the Linux kernel's: 3); the bound
+/// limits the matcher that a hostile file can cause.
 const PATTERNS_BYTES_MAX: u64 = 1 << 20;
 
-/// What of a `.git` or `commondir` file is read: a path and a keyword.
+/// Bytes of a `.git` or `commondir` file that are read: it holds a keyword and a path.
 const LINK_BYTES_MAX: u64 = 8 << 10;
 
 /// The rules in force in one directory.
@@ -37,20 +37,19 @@ pub(super) struct Rules {
     deepest: Option<Rc<Level>>,
 }
 
-/// The patterns of one file, and the files that are asked after it. A chain is dropped level by
-/// level on the thread's stack, which is safe: a path of at most 4,096 bytes has 2,048 levels.
+/// The patterns of one file, and the next file of the chain. A chain is dropped recursively, which is
+/// safe: a path of at most 4,096 bytes has at most 2,048 levels.
 #[derive(Debug)]
 struct Level {
     matcher: Gitignore,
-    /// How many bytes of an absolute path are the directory that the patterns are relative to,
-    /// with its last `/`.
+    /// Length in bytes of the directory that the patterns are relative to, with its last `/`.
     base: usize,
     next: Option<Rc<Level>>,
 }
 
 impl Rules {
-    /// The rules that the directories above `source` bring, up to the root of its work tree.
-    /// None when `source` is the root of a work tree itself, or in no work tree.
+    /// Returns the rules of the directories above `source`, up to the root of its work tree. There are
+    /// none when `source` is the root of a work tree itself, or in no work tree.
     pub(super) fn above(source: &Path) -> Rules {
         let depth = source.ancestors().position(holds_git).unwrap_or(0);
         let parents: Vec<&Path> = source.ancestors().take(depth + 1).skip(1).collect();
@@ -61,8 +60,8 @@ impl Rules {
         rules
     }
 
-    /// The rules inside `directory`, which is where these rules are in force. `label` is how a
-    /// person calls the directory: empty, or a relative path that ends with `/`.
+    /// Returns the rules inside `directory`, to which these rules apply. `label` is the directory's name
+    /// in messages: empty, or a relative path that ends with `/`.
     pub(super) fn enter(&self, directory: &Path, label: &[u8]) -> Rules {
         let mut rules = self.clone();
         if holds_git(directory) {
@@ -77,7 +76,7 @@ impl Rules {
         }
         if rules.in_work_tree {
             let file = directory.join(".gitignore");
-            // As git does, so that a link cannot make a pattern of any file of the machine.
+            // Like git: otherwise a link could make patterns of any file of the machine.
             let is_regular = fs::symlink_metadata(&file).is_ok_and(|metadata| metadata.is_file());
             let text = is_regular
                 .then(|| bounded(&file, PATTERNS_BYTES_MAX))
@@ -87,18 +86,15 @@ impl Rules {
         rules
     }
 
-    /// The rule that excludes the file or directory at this absolute path, if one does:
-    /// `file:line:pattern`.
-    ///
-    /// Only its own path is looked at: that no directory above it is excluded is for the caller
-    /// to know, who walks from the top.
+    /// Returns the rule that excludes the file or directory at this absolute path, if one does:
+    /// `file:line:pattern`. Directories above it are not checked: the caller walks from the top.
     pub(super) fn excludes(&self, absolute: &Path, is_directory: bool) -> Option<String> {
         let mut next = self.deepest.as_deref();
         while let Some(level) = next {
             let path = OsStr::from_bytes(&absolute.as_os_str().as_bytes()[level.base..]);
             match level.matcher.matched(path, is_directory) {
                 Match::Ignore(glob) => {
-                    // `parse` put the whole rule there.
+                    // `parse` has stored the whole rule there.
                     return Some(glob.from().map(Path::to_string_lossy)?.into_owned());
                 }
                 Match::Whitelist(_) => return None,
@@ -123,14 +119,14 @@ impl Rules {
     }
 }
 
-/// Whether a work tree begins here.
+/// Whether a directory is the root of a work tree.
 fn holds_git(directory: &Path) -> bool {
     fs::symlink_metadata(directory.join(".git")).is_ok()
 }
 
-/// Where the `info/exclude` of the repository behind a `.git` is: in the directory itself, or,
-/// when `.git` is a file (`gitdir: PATH`: a submodule or a linked work tree), in the repository
-/// that it names, or rather in the one that shares its data with that (`commondir`).
+/// Returns the path of `info/exclude` for a `.git`: in that directory, or, when `.git` is a file
+/// (`gitdir: PATH`, in a submodule or a linked work tree), in the repository that it names; when that
+/// one has a `commondir`, in the repository that `commondir` names.
 fn exclude_file(git: &Path) -> Option<PathBuf> {
     let mut repository = git.to_owned();
     if git.is_file() {
@@ -144,9 +140,9 @@ fn exclude_file(git: &Path) -> Option<PathBuf> {
     Some(repository.join("info/exclude"))
 }
 
-/// The first bytes of a regular file, or of what a link to one points to.
+/// Reads the first bytes of a regular file; links are followed.
 fn bounded(path: &Path, bytes_max: u64) -> Option<Vec<u8>> {
-    // Asked before it is opened: opening a pipe would wait for its other end.
+    // Checked before it is opened: opening a pipe would wait for its other end.
     if !path.is_file() {
         return None;
     }
@@ -159,12 +155,12 @@ fn bounded(path: &Path, bytes_max: u64) -> Option<Vec<u8>> {
     Some(text)
 }
 
-/// The patterns of a file, relative to its directory. Those that cannot be parsed are left out.
+/// Parses the patterns of a file, which are relative to its directory. Invalid ones are dropped.
 fn parse(text: &[u8], label: &[u8]) -> Gitignore {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     let label = String::from_utf8_lossy(label);
     let mut builder = GitignoreBuilder::new("");
-    // To git, a `[` without its `]` matches nothing.
+    // In git, a `[` without `]` matches nothing.
     builder.allow_unclosed_class(false);
     for (index, line) in text.split(|&byte| byte == b'\n').enumerate() {
         let Ok(line) = str::from_utf8(line) else {
@@ -174,23 +170,23 @@ fn parse(text: &[u8], label: &[u8]) -> Gitignore {
         let Some(pattern) = pattern(line) else {
             continue;
         };
-        // The builder keeps the name of the file with the pattern. We give it the whole rule
-        // for a name: the pattern as it keeps it is the one that was rewritten.
+        // The builder stores a file name with each pattern. It gets the whole rule as the name, because
+        // it stores the pattern in its rewritten form.
         let rule = format!("{label}:{}:{}", index + 1, trim(line));
-        // Invalid patterns are left out: git, too, only has them match nothing.
+        // Invalid patterns are dropped; in git they match nothing.
         let _ = builder.add_line(Some(PathBuf::from(rule)), &pattern);
     }
     builder.build().unwrap_or_else(|_| Gitignore::empty())
 }
 
-/// A line of a `.gitignore` as the `ignore` crate has to be given it to read it as git does:
+/// Rewrites a line of a `.gitignore` so that the `ignore` crate reads it as git does:
 ///
-/// - only spaces are trimmed at the end, and only those that are not escaped;
+/// - only spaces are trimmed at the end, and only unescaped ones;
 /// - `{a,b}` is literal: git has no alternatives;
-/// - `***` is `**`, and `**` is `*` where it is but a part of a component;
-/// - classes know `[:alpha:]` and `\]`, and `[!a]` is not a slash.
+/// - `***` is `**`, and `**` is `*` when it is only a part of a component;
+/// - classes support `[:alpha:]` and `\]`, and `[!a]` does not match a slash.
 ///
-/// `None` for a comment, and for what never matches: `/`, `a//b`, a class that is not closed.
+/// Returns `None` for a comment and for a pattern that never matches: `/`, `a//b`, an unclosed class.
 fn pattern(line: &str) -> Option<String> {
     let line = trim(line);
     if line.starts_with('#') {
@@ -212,8 +208,8 @@ fn pattern(line: &str) -> Option<String> {
         }
     }
     let sign = &line[..line.len() - body.len()];
-    // The slash of a class (see `class`) is none of the pattern's own, which would bind it to
-    // the directory of its file.
+    // A slash that `class` has added must not bind the pattern to the directory of its file, as a slash
+    // of its own would.
     let unbind = if has_slash(&rewritten) && !has_slash(body) {
         "**/"
     } else {
@@ -227,7 +223,7 @@ fn has_slash(body: &str) -> bool {
     body.strip_suffix('/').unwrap_or(body).contains('/')
 }
 
-/// Without the spaces at the end; `\ ` keeps its own.
+/// Trims spaces at the end, except an escaped one.
 fn trim(line: &str) -> &str {
     let trimmed = line.trim_end_matches(' ');
     let backslashes = trimmed
@@ -239,34 +235,34 @@ fn trim(line: &str) -> &str {
     &line[..trimmed.len() + usize::from(is_escaped)]
 }
 
-/// Writes one character of a pattern, which is not in a class nor escaped.
+/// Writes a character that is neither in a class nor escaped.
 fn literal(next: char, rewritten: &mut String) {
     match next {
         '{' | '}' => rewritten.extend(['\\', next]),
-        // In a class, so that the builder does not trim it.
+        // A class, so that the builder does not trim it.
         _ if next.is_whitespace() => rewritten.extend(['[', next, ']']),
         _ => rewritten.push(next),
     }
 }
 
-/// Writes what follows a backslash, and returns the rest.
+/// Writes an escaped character and returns the rest.
 fn escaped<'a>(rest: &'a str, rewritten: &mut String) -> Option<&'a str> {
     let next = rest.chars().next()?;
     match next {
         _ if next.is_whitespace() => literal(next, rewritten),
-        // git takes the slash at the end away first, and is left with a backslash of nothing.
+        // git removes the slash at the end first, which leaves a backslash without a character.
         '/' if rest.len() == 1 => return None,
-        // No path begins with one.
+        // No path begins with a slash.
         '/' if rewritten.is_empty() => return None,
-        // So that stars before it, or behind it, are a component.
+        // Unescaped, so that stars before or behind it form a component.
         '/' => rewritten.push('/'),
         _ => rewritten.extend(['\\', next]),
     }
     Some(&rest[next.len_utf8()..])
 }
 
-/// Writes the run of stars whose first stands before `rest`, and returns what follows it. Two or
-/// more cross directories if they are a component by themselves, else they are one.
+/// Writes consecutive stars, the first of which precedes `rest`, and returns the text behind them. Two
+/// or more cross directories when they form a whole component; otherwise they are one star.
 fn stars<'a>(rest: &'a str, rewritten: &mut String) -> &'a str {
     let after = rest.trim_start_matches('*');
     let begins = rewritten.is_empty() || rewritten.ends_with('/');
@@ -276,7 +272,7 @@ fn stars<'a>(rest: &'a str, rewritten: &mut String) -> &'a str {
     after
 }
 
-/// POSIX's classes of characters, as they stand in the C locale.
+/// POSIX character classes in the C locale.
 const CLASSES: &[(&str, &str)] = &[
     ("[:alnum:]", "a-zA-Z0-9"),
     ("[:alpha:]", "a-zA-Z"),
@@ -288,8 +284,8 @@ const CLASSES: &[(&str, &str)] = &[
     ("[:xdigit:]", "0-9a-fA-F"),
 ];
 
-/// Writes the class that `rest` begins behind its `[`, and returns what follows its `]`.
-/// `None` if it has none, or holds a slash.
+/// Writes the class whose `[` precedes `rest` and returns the text behind its `]`. Returns `None` when
+/// it is not closed or holds a slash.
 fn class<'a>(mut rest: &'a str, rewritten: &mut String) -> Option<&'a str> {
     let negated = rest.starts_with(['!', '^']);
     rest = &rest[usize::from(negated)..];
@@ -308,7 +304,7 @@ fn class<'a>(mut rest: &'a str, rewritten: &mut String) -> Option<&'a str> {
         let next = rest.chars().next()?;
         rest = &rest[next.len_utf8()..];
         match next {
-            // No class matches it; the builder's would.
+            // No class matches a slash in git; in the `ignore` crate it would.
             '/' => return None,
             ']' => has_bracket = true,
             '-' if is_escaped || body.is_empty() || rest.starts_with(']') => has_hyphen = true,

@@ -1,12 +1,11 @@
-//! Why a file or a directory is not searchable, in words for people and in a form that is stored.
+//! Why a file or a directory is not searchable, in words and in a stored form.
 //!
-//! A reason is stored as its key and its detail, or in a shard in its words; it comes back with
-//! [`SkipReason::from_parts`] or [`SkipReason::from_words`]. Both are part of the index format: they may
-//! be added, but none may change its meaning.
+//! A shard stores a reason in words, from which [`SkipReason::from_words`] reads it. The words are part
+//! of the index format: new ones may be added, but none may change its meaning.
 
 use std::fmt;
 
-/// One entry of what was left out: a file, or a directory with all that is in it.
+/// A file that was skipped, or a directory that was skipped with all its content.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Skipped {
     /// Relative to the source, `/`-separated. Empty for the source's own directory.
@@ -15,31 +14,31 @@ pub struct Skipped {
     pub reason: SkipReason,
 }
 
-/// Why something is not searchable. `Display` says it in plain words, with the detail.
+/// Why something is not searchable. `Display` renders the words, with the detail.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum SkipReason {
-    /// It is `.git`: the repository itself, not a source in it.
+    /// It is `.git`: the repository's own data.
     GitDirectory,
-    /// A rule of the work tree excludes it. The rule is told as `git check-ignore -v` tells it:
-    /// file, line, pattern (`src/.gitignore:3:*.o`), the file relative to the source (with `../`
-    /// for one above it).
+    /// A rule of the work tree excludes it. The rule is in the form of `git check-ignore -v`: file,
+    /// line, pattern (`src/.gitignore:3:*.o`), with the file relative to the source (`../` for one
+    /// above it).
     Ignored(String),
-    /// It is a directory that `trawl index` writes to.
+    /// It is an index directory of Trawl.
     Index,
-    /// It is a symbolic link. What it points to may be searchable under its own name.
+    /// It is a symbolic link. Its target may be searchable under its own name.
     Symlink,
     /// It is a pipe, a socket or a device.
     NotRegular,
     /// It has a NUL byte near its beginning: git's rule.
     Binary,
-    /// The operating system refuses to list or to read it, in these words.
+    /// The operating system refuses to list or to read it, with this message.
     Unreadable(String),
-    /// It vanished, was replaced, or changed in size while it was read.
+    /// It was deleted, replaced, or changed in size while it was read.
     Changed,
 }
 
 impl SkipReason {
-    /// A short word for the reason, stable over versions.
+    /// Returns a short word for the reason, stable over versions.
     pub fn key(&self) -> &'static str {
         match self {
             SkipReason::GitDirectory => "git",
@@ -53,7 +52,7 @@ impl SkipReason {
         }
     }
 
-    /// What the key does not say: the rule, or the words of the operating system. Else empty.
+    /// Returns the rule or the message of the operating system; empty for the other reasons.
     pub fn detail(&self) -> &str {
         match self {
             SkipReason::Ignored(detail) | SkipReason::Unreadable(detail) => detail,
@@ -61,22 +60,7 @@ impl SkipReason {
         }
     }
 
-    /// The reason that has this key and this detail; `None` when no reason has that key.
-    pub fn from_parts(key: &str, detail: &str) -> Option<SkipReason> {
-        Some(match key {
-            "git" => SkipReason::GitDirectory,
-            "ignored" => SkipReason::Ignored(detail.to_owned()),
-            "index" => SkipReason::Index,
-            "symlink" => SkipReason::Symlink,
-            "not-regular" => SkipReason::NotRegular,
-            "binary" => SkipReason::Binary,
-            "unreadable" => SkipReason::Unreadable(detail.to_owned()),
-            "changed" => SkipReason::Changed,
-            _ => return None,
-        })
-    }
-
-    /// The reason that these are the words of; `None` when no reason says that.
+    /// Parses the words of a reason; `None` when no reason has them.
     pub fn from_words(words: &str) -> Option<SkipReason> {
         const PLAIN: [SkipReason; 6] = [
             SkipReason::GitDirectory,
@@ -96,7 +80,7 @@ impl SkipReason {
     }
 }
 
-/// What stands before the details of the reasons that have one.
+/// The words before the detail, for reasons that have one.
 const EXCLUDED_BY: &str = "excluded by ";
 const CANNOT_BE_READ: &str = "cannot be read: ";
 
@@ -120,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_reason_survives_being_stored() {
+    fn parses_the_words_of_every_reason() {
         let table = [
             (SkipReason::GitDirectory, "git", "git's own data"),
             (
@@ -146,10 +130,8 @@ mod tests {
         for (reason, key, words) in table {
             assert_eq!(reason.key(), key);
             assert_eq!(reason.to_string(), words);
-            assert_eq!(SkipReason::from_words(words), Some(reason.clone()));
-            assert_eq!(SkipReason::from_parts(key, reason.detail()), Some(reason));
+            assert_eq!(SkipReason::from_words(words), Some(reason));
         }
         assert_eq!(SkipReason::from_words("too tired"), None);
-        assert_eq!(SkipReason::from_parts("tired", ""), None);
     }
 }

@@ -1,7 +1,7 @@
-//! Which directories are packages.
+//! Turns directories to packages.
 //!
-//! A package is a directory and is called as it is. Two packages of one name and version cannot be
-//! told apart in a result, so they are an error, found before anything is indexed.
+//! A package has the name of its directory. Two packages of the same name and version could not be
+//! distinguished in a result, so they are an error, which is found before anything is indexed.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use super::CorpusError;
 use schema::name::split_version;
 
-/// A package to be: a directory and its name.
+/// A directory that is to be indexed as a package.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Source {
     /// Absolute and canonical: no link, no `..`.
@@ -22,22 +22,23 @@ pub struct Source {
     pub name: Vec<u8>,
 }
 
-/// The packages that `paths` name, in the order of `paths`.
+/// Returns the packages at `paths`, in the same order.
 ///
-/// Each path is a package itself; with `each`, every directory directly inside is one, in order of
-/// name. Inside, a hidden directory (`.git`) is no package, nor is a file or a symbolic link; a
-/// path itself may be a link, and is then called as what it points to.
+/// Each path is a package; with `each`, every directory directly inside it is one, in order of name,
+/// except hidden directories (`.git`) and symbolic links. A path may be a link itself; the package
+/// then has the name of the link's target.
 ///
 /// # Errors
-/// A path that is missing, not a directory, not readable or without a name; with `each`, one
-/// without a directory inside; two packages of one name and version.
+/// A path that is missing, not a directory, not readable or without a name; with `each`, a path
+/// without a directory inside; two packages of the same name and version.
 pub fn sources(paths: &[PathBuf], each: bool) -> Result<Vec<Source>, CorpusError> {
     let mut found = Vec::new();
     for path in paths {
         let directory = open(path)?;
-        match each {
-            true => found.extend(inside(path, &directory)?),
-            false => found.push(Source::new(directory, path)?),
+        if each {
+            found.extend(inside(path, &directory)?);
+        } else {
+            found.push(Source::new(directory, path)?);
         }
     }
     check_unique(&found)?;
@@ -54,17 +55,17 @@ impl Source {
         }
     }
 
-    /// The absolute path of a file or directory of the package.
+    /// Returns the absolute path of a file or directory of the package.
     pub(super) fn absolute(&self, path: &[u8]) -> PathBuf {
-        match path.is_empty() {
+        if path.is_empty() {
             // `join` of an empty path would add a slash.
-            true => self.directory.clone(),
-            false => self.directory.join(OsStr::from_bytes(path)),
+            return self.directory.clone();
         }
+        self.directory.join(OsStr::from_bytes(path))
     }
 }
 
-/// The canonical path of a directory that can be listed.
+/// Returns the canonical path of a directory that can be listed.
 fn open(path: &Path) -> Result<PathBuf, CorpusError> {
     let opened = fs::canonicalize(path).and_then(|directory| {
         fs::read_dir(&directory)?;
@@ -73,7 +74,7 @@ fn open(path: &Path) -> Result<PathBuf, CorpusError> {
     opened.map_err(|error| explain(path, error))
 }
 
-/// The error that says best why `path` cannot be listed.
+/// Converts the error of listing `path`.
 pub(super) fn explain(path: &Path, source: io::Error) -> CorpusError {
     let path = path.to_owned();
     match source.kind() {
@@ -83,7 +84,7 @@ pub(super) fn explain(path: &Path, source: io::Error) -> CorpusError {
     }
 }
 
-/// The packages directly inside `directory`, which was given as `given`.
+/// Returns the packages directly inside `directory`, which was given as `given`.
 fn inside(given: &Path, directory: &Path) -> Result<Vec<Source>, CorpusError> {
     let mut found = Vec::new();
     for entry in fs::read_dir(directory).map_err(|error| explain(given, error))? {
@@ -102,7 +103,7 @@ fn inside(given: &Path, directory: &Path) -> Result<Vec<Source>, CorpusError> {
     Ok(found)
 }
 
-/// `foo_1.0` and `foo-1.0` are as much one package as two directories called `foo_1.0` are.
+/// Fails when two sources are the same package, such as `foo_1.0` and `foo-1.0`.
 fn check_unique(sources: &[Source]) -> Result<(), CorpusError> {
     let mut seen = HashMap::new();
     for source in sources {
@@ -123,7 +124,7 @@ mod tests {
 
     use super::*;
 
-    /// A directory with these directories inside.
+    /// Creates a directory with these directories inside.
     fn tree(directories: &[&str]) -> tempfile::TempDir {
         let root = tempfile::tempdir().unwrap();
         for directory in directories {
@@ -140,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_source_is_named_as_its_directory() {
+    fn a_source_has_the_name_of_its_directory() {
         let root = tree(&["b_1.0/inner", "a"]);
         symlink("b_1.0", root.path().join("link")).unwrap();
         let paths = ["link", "b_1.0/inner/..", "a/"].map(|path| root.path().join(path));
@@ -160,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn each_takes_the_directories_inside_sorted() {
+    fn each_takes_the_directories_inside_in_order_of_name() {
         let root = tree(&["one/b", "one/a", "one/.git", "one/B", "two/c"]);
         fs::write(root.path().join("one/file"), "").unwrap();
         symlink("a", root.path().join("one/link")).unwrap();
@@ -184,14 +185,15 @@ mod tests {
         check_error(&root.path().join("none"), true, "no such directory");
         check_error(&file, false, "not a directory");
         check_error(&file.join("below"), false, "not a directory");
-        let no_packages = "holds no directory that could be a package";
+        let no_packages = "contains no directory that could be a package";
         check_error(&root.path().join("empty"), true, no_packages);
-        let no_name = "has no name that a package could bear; name a directory below it";
+        let no_name =
+            "the root directory cannot be a package, which needs a name; name a directory below it";
         check_error(Path::new("/"), false, no_name);
     }
 
     #[test]
-    fn two_sources_of_one_name_and_version_are_an_error() {
+    fn rejects_two_sources_of_one_name_and_version() {
         let root = tree(&["x/foo_1.0", "y/foo_1.0", "y/foo-1.0", "y/foo-2.0"]);
         let at = |path: &str| fs::canonicalize(root.path()).unwrap().join(path);
         for second in ["x/foo_1.0", "y/foo_1.0", "y/foo-1.0"] {

@@ -1,8 +1,8 @@
-//! The files of a package: every regular file below its directory, but for what is excluded.
+//! Lists the files of a package: every regular file below its directory, except excluded ones.
 //!
-//! The walk keeps its own stack, so its depth is bounded by memory and not by the thread's stack,
-//! and holds one directory open at a time. It reads names and metadata, no text; whether a file
-//! is binary is found when it is [`read`](super::read).
+//! The walk keeps its own stack, so memory bounds its depth, not the thread's stack, and it holds one
+//! directory open at a time. It reads names and metadata, no text; whether a file is binary is found
+//! when it is [`read`](super::read).
 //!
 //! **Invariant:** the result depends on the tree alone, not on the order in which the file system
 //! lists it.
@@ -21,39 +21,39 @@ use super::{CorpusError, SkipReason, Skipped};
 use crate::directory::is_index;
 use crate::document::classify;
 
-/// What the walk may be told. The default is what `trawl index` does without flags.
+/// Options of a walk. The default is what `trawl index` does without flags.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WalkOptions {
-    /// Search what git's rules exclude, too.
+    /// Include files that git's rules exclude.
     pub no_ignore: bool,
 }
 
-/// All that is in a package: what can be searched, and what was left out.
+/// The content of a package: searchable files, and what was skipped.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Walk {
-    /// The regular files: those of the best [`Class`](crate::document::Class) first, in a class
-    /// by the bytes of their paths.
+    /// The regular files: ordered by [`Class`](crate::document::Class), best first, then by the bytes of
+    /// their paths.
     pub files: Vec<File>,
-    /// What is not searchable, by the bytes of its path.
+    /// What is not searchable, ordered by the bytes of the path.
     pub skipped: Vec<Skipped>,
 }
 
-/// A regular file of a package, as its metadata was when it was found.
+/// A regular file of a package, with its metadata at the time of the walk.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct File {
     /// Relative to the package, `/`-separated.
     pub path: Vec<u8>,
-    /// Its size.
+    /// Its size in bytes.
     pub bytes: u64,
-    /// Its time of modification, in nanoseconds since 1970; negative before.
+    /// Modification time in nanoseconds since 1970; negative before.
     pub modified_ns: i128,
 }
 
 /// Lists the files of a package.
 ///
 /// # Errors
-/// Only when the package's own directory is gone or is no directory any more. Whatever else
-/// cannot be listed, the package's directory included, is in [`Walk::skipped`].
+/// Only when the package's own directory is gone or no longer a directory. Everything else that cannot
+/// be listed is in [`Walk::skipped`].
 pub fn walk(source: &Source, options: &WalkOptions) -> Result<Walk, CorpusError> {
     let metadata = fs::symlink_metadata(&source.directory)
         .map_err(|error| explain(&source.directory, error))?;
@@ -78,10 +78,10 @@ pub fn walk(source: &Source, options: &WalkOptions) -> Result<Walk, CorpusError>
     Ok(sorted(walker.walk))
 }
 
-/// A hash by which a later run sees whether a package's tree has changed: FNV-1a over path, size
-/// and time of modification of the files, and path and reason of what was skipped, in order.
+/// Computes a hash that shows whether a package's tree has changed: FNV-1a over path, size and
+/// modification time of the files, and over path and reason of what was skipped, in order.
 ///
-/// A file that was rewritten with its old size and time is what it cannot see.
+/// It does not detect a file that was rewritten with its old size and time.
 pub fn signature(walk: &Walk) -> u64 {
     let mut hasher = FnvHasher::default();
     hasher.write(&(walk.files.len() as u64).to_le_bytes());
@@ -98,7 +98,7 @@ pub fn signature(walk: &Walk) -> u64 {
     hasher.finish()
 }
 
-/// With its length, so that `ab`, `c` and `a`, `bc` differ.
+/// Hashes the length too, so that `ab`, `c` and `a`, `bc` differ.
 fn write_bytes(hasher: &mut FnvHasher, bytes: &[u8]) {
     hasher.write(&(bytes.len() as u64).to_le_bytes());
     hasher.write(bytes);
@@ -120,7 +120,7 @@ struct Walker<'a> {
 /// A directory that is still to be listed.
 struct Directory {
     path: Vec<u8>,
-    /// The rules in force where it is, to which it may add its own; none with `no_ignore`.
+    /// The rules that apply to it, to which it may add its own; `None` with `no_ignore`.
     rules: Option<Rules>,
 }
 
@@ -182,7 +182,7 @@ impl Walker<'_> {
     }
 }
 
-/// Why something that was there a moment ago cannot be had.
+/// Converts the error of reading an entry that was listed a moment ago.
 pub(super) fn unreadable(error: &io::Error) -> SkipReason {
     match error.kind() {
         io::ErrorKind::NotFound => SkipReason::Changed,
@@ -194,12 +194,12 @@ fn modified_ns(metadata: &fs::Metadata) -> i128 {
     i128::from(metadata.mtime()) * 1_000_000_000 + i128::from(metadata.mtime_nsec())
 }
 
-/// `directory/name`; the package's own directory is empty.
+/// Returns `directory/name`; the path of the package's own directory is empty.
 fn join(directory: &[u8], name: &[u8]) -> Vec<u8> {
-    match directory.is_empty() {
-        true => name.to_vec(),
-        false => [directory, b"/", name].concat(),
+    if directory.is_empty() {
+        return name.to_vec();
     }
+    [directory, b"/", name].concat()
 }
 
 #[cfg(test)]

@@ -1,22 +1,21 @@
 //! The class of a document: which part of a package it belongs to, by its path.
 //!
-//! The class orders documents inside a shard (best first, so that a search that is cut short has
-//! seen the best) and is their part of the static rank. It is decided by flat tables; the first
-//! table that knows the path wins, and the worse classes are asked first, so that a test in a
-//! vendored library is vendored.
+//! The class orders documents inside a package, best first, so that a search that stops early has seen
+//! the best, and it is a part of the static rank. Flat tables decide it. The first table that matches
+//! the path wins, and worse classes are tried first: a test in a vendored library is vendored.
 
 use super::{extension, language, split_name};
 
 /// The part of a package that a document belongs to, best first.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Class {
-    /// What the package is made of.
+    /// Source code of the package.
     Source,
-    /// Documentation and configuration, and everything whose name says nothing.
+    /// Documentation and configuration, and every file whose name matches no table.
     Documentation,
     /// Tests, benchmarks and examples.
     Tests,
-    /// What somebody else or a program wrote: vendored, generated, minified.
+    /// Files written by others or by programs: vendored, generated, minified.
     Vendored,
 }
 
@@ -29,7 +28,7 @@ impl Class {
         Class::Vendored,
     ];
 
-    /// The class's share of a document's static rank.
+    /// Returns the class's share of a document's static rank.
     pub fn share(self) -> f32 {
         match self {
             Class::Source => 0.30,
@@ -40,7 +39,7 @@ impl Class {
     }
 }
 
-/// The class of the document at `path`, which is relative to its package and `/`-separated.
+/// Returns the class of the document at `path`, which is relative to its package and `/`-separated.
 pub fn classify(path: &[u8]) -> Class {
     let (directories, name) = split_name(path);
     if is_debian_patch(directories) {
@@ -58,7 +57,7 @@ pub fn classify(path: &[u8]) -> Class {
     Class::Documentation
 }
 
-/// Directories of other people's code, and of what build systems write.
+/// Directories of code from other projects, and of files that build systems write.
 const VENDORED_DIRECTORIES: &[&str] = &[
     "vendor",
     "vendored",
@@ -74,7 +73,7 @@ const VENDORED_DIRECTORIES: &[&str] = &[
     ".pc",
 ];
 
-/// Files that programs write: autotools' output and lock files. Exact names.
+/// Exact names of generated files: output of autotools, and lock files.
 const GENERATED_NAMES: &[&str] = &[
     "configure",
     "aclocal.m4",
@@ -110,9 +109,9 @@ const GENERATED_NAMES: &[&str] = &[
     "go.sum",
 ];
 
-/// Ends of the names of generated files, whatever their case.
+/// Ends of the names of generated files; case is ignored.
 ///
-/// Of `*.map` only source maps: `libfoo.map` is a linker's version script, written by hand.
+/// `*.map` is listed only for source maps: `libfoo.map` is a linker's version script, written by hand.
 const GENERATED_ENDS: &[&str] = &[
     ".min.js",
     ".min.mjs",
@@ -135,7 +134,7 @@ const GENERATED_ENDS: &[&str] = &[
     ".g.dart",
 ];
 
-/// What the name of a generated file holds: the words that generators put before the extension.
+/// Parts of the names of generated files: words that generators put before the extension.
 const GENERATED_PARTS: &[&str] = &["_generated.", ".generated.", "-generated."];
 
 /// Directories of tests, benchmarks and examples.
@@ -163,15 +162,15 @@ const TEST_DIRECTORIES: &[&str] = &[
     "fixtures",
 ];
 
-/// Test files by their exact name.
+/// Exact names of test files.
 const TEST_NAMES: &[&str] = &["tests.rs", "test.rs", "tests.py", "conftest.py"];
 
-/// What stands directly before the extension of a test file, in lower case.
+/// Ends of the names of test files before the extension, in lower case.
 const TEST_ENDS: &[&str] = &[
     "_test", "_tests", "-test", "-tests", "_spec", ".test", ".spec",
 ];
 
-/// Languages that name a test's file as its class: `ParserTest.java`.
+/// Extensions of languages that name a test file after its class: `ParserTest.java`.
 const TEST_CLASS_EXTENSIONS: &[&str] = &[
     "java", "kt", "scala", "groovy", "cs", "php", "swift", "m", "mm",
 ];
@@ -179,7 +178,7 @@ const TEST_CLASS_EXTENSIONS: &[&str] = &[
 /// Directories of documentation.
 const DOCUMENTATION_DIRECTORIES: &[&str] = &["doc", "docs", "documentation", "man"];
 
-/// Whether one of the directories bears one of these names, whatever its case.
+/// Whether one of the directories has one of these names; case is ignored.
 fn has_component(directories: &[u8], names: &[&str]) -> bool {
     let known = |component: &[u8]| {
         names
@@ -189,8 +188,8 @@ fn has_component(directories: &[u8], names: &[&str]) -> bool {
     directories.split(|&byte| byte == b'/').any(known)
 }
 
-/// Patches of a Debian package are what its maintainer wrote, in whatever they are about: many
-/// are called after a test, or have no extension.
+/// Patches of a Debian package are written by its maintainer, whatever they change. Many are named
+/// after a test or have no extension.
 fn is_debian_patch(directories: &[u8]) -> bool {
     let below = directories.strip_prefix(b"debian/patches".as_slice());
     below.is_some_and(|rest| matches!(rest.first(), None | Some(b'/')))
@@ -215,7 +214,7 @@ fn is_test(name: &[u8]) -> bool {
     TEST_ENDS.iter().any(|end| ends_with(stem, end)) || is_test_class(stem, extension)
 }
 
-/// Here the case is what tells a test (`ParserTest.java`) from an adjective (`latest.java`).
+/// Respects case, which distinguishes a test (`ParserTest.java`) from a word (`latest.java`).
 fn is_test_class(stem: &[u8], extension: &[u8]) -> bool {
     is_one_of(extension, TEST_CLASS_EXTENSIONS)
         && (stem.ends_with(b"Test") || stem.ends_with(b"Tests"))
@@ -225,7 +224,7 @@ fn is_one_of(name: &[u8], names: &[&str]) -> bool {
     names.iter().any(|known| known.as_bytes() == name)
 }
 
-/// `ends_with`, whatever the case. `end` alone is not a name that ends with it.
+/// Like `ends_with`, ignoring case. A name that equals `end` does not count.
 fn ends_with(name: &[u8], end: &str) -> bool {
     name.len() > end.len() && name[name.len() - end.len()..].eq_ignore_ascii_case(end.as_bytes())
 }
@@ -411,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_is_not_utf8_has_a_class() {
+    fn paths_need_not_be_utf8() {
         assert_eq!(classify(b"\xff/\xfe.c"), Class::Source);
         assert_eq!(classify(b"vendor/\xff"), Class::Vendored);
     }

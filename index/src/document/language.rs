@@ -1,11 +1,11 @@
-//! The language of a document, by its path: a flat table of names as linguist spells them.
+//! The language of a document, by its path: a flat table with names as linguist spells them.
 //!
-//! The path is all there is, so an extension that several languages share goes to the one that
-//! a code search meets most: `.h` is C, `.m` is Objective-C (not MATLAB), `.pp` is Puppet,
-//! `.v` is Verilog. A shebang line is not looked at. What the table does not know has no language.
+//! Only the path is used, so an extension that several languages share belongs to the most common one:
+//! `.h` is C, `.m` is Objective-C (not MATLAB), `.pp` is Puppet, `.v` is Verilog. Shebang lines are
+//! not read. A path that the table does not cover has no language.
 //!
-//! **Invariant:** no extension and no file name stands in the table twice (a test holds it), so
-//! the order of the table decides nothing.
+//! **Invariant:** no extension and no file name is in the table twice (a test checks it), so the order
+//! of the table has no effect.
 
 use std::sync::LazyLock;
 
@@ -13,13 +13,13 @@ use fnv::FnvHashMap;
 
 use super::{extension, split_name};
 
-/// The canonical name of the language of the document at `path`, if its path says so.
+/// Returns the canonical name of the language of the document at `path`, if its path tells it.
 pub fn language(path: &[u8]) -> Option<&'static str> {
     find(path).map(|language| language.name)
 }
 
-/// The canonical name of the language that is called `name`, whatever the case: by its own name, by
-/// another one that people have for it, or by an extension that is its own.
+/// Returns the canonical name of the language that `name` means; case is ignored. `name` may be the
+/// language's own name, an alias, or one of its extensions.
 pub fn language_named(name: &str) -> Option<&'static str> {
     let by_name = |name: &str| {
         let is_it = |language: &&Language| language.name.eq_ignore_ascii_case(name);
@@ -33,7 +33,7 @@ pub fn language_named(name: &str) -> Option<&'static str> {
         .or_else(|| by_extension(name.to_ascii_lowercase().as_bytes()).map(|it| it.name))
 }
 
-/// Names that are neither a language's own nor an extension's.
+/// Other names for languages, which are not extensions.
 const ALIASES: [(&str, &str); 17] = [
     ("csharp", "C#"),
     ("cplusplus", "C++"),
@@ -54,8 +54,8 @@ const ALIASES: [(&str, &str); 17] = [
     ("vimscript", "Vim Script"),
 ];
 
-/// The language that may have been meant by `name`, which is none's: the one that has it for an
-/// extension, as `cpp` and `js`, or else the one with the most similar name.
+/// Returns the language that an unknown `name` may mean: the one with this extension, or the one with
+/// the most similar name.
 pub fn language_similar_to(name: &str) -> Option<&'static str> {
     let name = name.to_ascii_lowercase();
     let by_extension = by_extension(name.as_bytes()).map(|language| language.name);
@@ -68,7 +68,7 @@ pub fn language_similar_to(name: &str) -> Option<&'static str> {
     })
 }
 
-/// Whether `path` is written in a language that programs or builds are written in.
+/// Whether the language of `path` is one for programs or builds.
 pub(super) fn is_code(path: &[u8]) -> bool {
     find(path).is_some_and(|language| language.is_code) || is_other_code(split_name(path).1)
 }
@@ -76,11 +76,11 @@ pub(super) fn is_code(path: &[u8]) -> bool {
 /// A row of the table.
 struct Language {
     name: &'static str,
-    /// Whether it makes a document source, rather than documentation, configuration or data.
+    /// Whether its documents are source code, not documentation, configuration or data.
     is_code: bool,
-    /// Without their dot, in lower case; they match whatever the case of the file's.
+    /// Extensions without the dot, in lower case; they match in any case.
     extensions: &'static [&'static str],
-    /// Whole file names, in their case: `BUILD` is Starlark, `build` is anything.
+    /// Whole file names, which match only in this case: `BUILD` is Starlark, `build` is not.
     names: &'static [&'static str],
 }
 
@@ -110,7 +110,8 @@ const fn prose(
     }
 }
 
-/// By name, by extension, by what is before a template's `.in`, by what is before the first dot.
+/// Finds a language by file name, by extension, by the name without `.in`, or by the part of the name
+/// before the first dot.
 fn find(path: &[u8]) -> Option<&'static Language> {
     let (directories, name) = split_name(path);
     if name == b"rules" && split_name(directories).1 == b"debian" {
@@ -131,7 +132,7 @@ fn by_name(name: &[u8]) -> Option<&'static Language> {
 }
 
 fn by_extension(extension: &[u8]) -> Option<&'static Language> {
-    // The one pair that differs by case alone: C++ of the days before `.cc`.
+    // The only extensions that differ by case: C++ from before `.cc` was common.
     let extension = match extension {
         b"C" | b"H" => b"cc",
         other => other,
@@ -145,22 +146,22 @@ fn by_extension(extension: &[u8]) -> Option<&'static Language> {
         .copied()
 }
 
-/// `Makefile.linux` and `Dockerfile.alpine` are what they are called before the dot.
+/// Finds a language by the part of the name before the first dot: `Makefile.linux` is a Makefile.
 fn by_first_word(name: &[u8]) -> Option<&'static Language> {
     let dot = memchr::memchr(b'.', name)?;
     TABLES.names.get(&name[..dot]).copied()
 }
 
-/// Extensions that are source in every language that uses them, so name none: `.inc` is C++,
-/// PHP, Assembly or Pascal.
+/// Whether an extension is source code without naming a language: `.inc` is C++, PHP, Assembly or
+/// Pascal.
 fn is_other_code(name: &[u8]) -> bool {
     extension(name).is_some_and(|extension| extension.eq_ignore_ascii_case(b"inc"))
 }
 
-/// Longer than any extension of the table; what is longer is not copied to look it up.
+/// Longer than any extension in the table. Longer extensions are not looked up.
 const EXTENSION_BYTES_MAX: usize = 16;
 
-/// The table's two ways in.
+/// The table by file name and by extension.
 struct Tables {
     names: FnvHashMap<&'static [u8], &'static Language>,
     extensions: FnvHashMap<&'static [u8], &'static Language>,
@@ -395,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn languages_have_names_and_what_resembles_them() {
+    fn finds_languages_by_name_or_suggests_similar_ones() {
         let table = [
             ("c", Some("C"), None),
             ("CMAKE", Some("CMake"), None),
@@ -422,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn no_key_of_the_table_stands_twice() {
+    fn no_key_is_in_the_table_twice() {
         let extensions: usize = LANGUAGES
             .iter()
             .map(|language| language.extensions.len())

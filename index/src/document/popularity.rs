@@ -1,6 +1,6 @@
-//! How well known a package is, and what that adds to the rank of its documents.
+//! The popularity of a package, and what it adds to the rank of its documents.
 
-/// How well known a package is.
+/// The popularity of a package.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Popularity {
     /// Share of installations.
@@ -10,8 +10,8 @@ pub struct Popularity {
 }
 
 impl Popularity {
-    /// What it adds to the static rank of the package's documents; the weights are Debian Code
-    /// Search's.
+    /// Returns what it adds to the static rank of the package's documents. The weights are those of
+    /// Debian Code Search.
     pub fn rank(self) -> f32 {
         0.3840 * self.inst + 0.3427 * self.rdep
     }

@@ -19,7 +19,7 @@ fn source(there: &Path, name: &str, files: &[(&str, &[u8])]) -> Source {
         .remove(0)
 }
 
-/// Paths and texts of all documents, package by package, as an index has them.
+/// Returns paths and texts of all documents of an index, package by package.
 fn contents(index: &Index) -> Vec<(String, String, Vec<u8>)> {
     let mut all = Vec::new();
     for shard in &index.shards {
@@ -89,7 +89,7 @@ fn options() -> BuildOptions {
 }
 
 #[test]
-fn an_index_holds_what_the_sources_hold() {
+fn an_index_holds_the_documents_of_its_sources() {
     let there = tempfile::tempdir().unwrap();
     let (sources, out) = (several(there.path()), there.path().join("out"));
     let report = build(sources, &out, &options(), &Progress::default()).unwrap();
@@ -123,7 +123,7 @@ fn an_index_holds_what_the_sources_hold() {
 }
 
 #[test]
-fn the_number_of_workers_and_the_memory_change_nothing() {
+fn workers_and_memory_do_not_change_the_bytes() {
     let there = tempfile::tempdir().unwrap();
     let sources = several(there.path());
     let shard = |jobs, memory_bytes| {
@@ -144,7 +144,7 @@ fn the_number_of_workers_and_the_memory_change_nothing() {
 }
 
 #[test]
-fn packages_are_spread_over_shards_and_stay_whole() {
+fn a_package_is_never_split_over_shards() {
     let there = tempfile::tempdir().unwrap();
     let (sources, out) = (several(there.path()), there.path().join("out"));
     build(sources.clone(), &out, &options(), &Progress::default()).unwrap();
@@ -170,7 +170,7 @@ fn packages_are_spread_over_shards_and_stay_whole() {
 }
 
 #[test]
-fn what_an_interrupted_build_leaves_is_removed_and_the_old_index_stays() {
+fn leftovers_of_an_interrupted_build_are_removed() {
     let there = tempfile::tempdir().unwrap();
     let (sources, out) = (several(there.path()), there.path().join("out"));
     build(sources.clone(), &out, &options(), &Progress::default()).unwrap();
@@ -205,7 +205,7 @@ fn two_builds_in_one_directory_exclude_each_other() {
 }
 
 #[test]
-fn an_index_inside_its_source_leaves_itself_out() {
+fn an_index_inside_its_source_is_skipped() {
     let there = tempfile::tempdir().unwrap();
     let source = source(there.path(), "a_1", &[("x.c", b"int x;\n")]);
     let out = there.path().join("a_1/.trawl");
@@ -220,7 +220,7 @@ fn an_index_inside_its_source_leaves_itself_out() {
 }
 
 #[test]
-fn an_index_of_nothing_is_an_index() {
+fn an_index_without_documents_can_be_opened() {
     let there = tempfile::tempdir().unwrap();
     fs::create_dir(there.path().join("void")).unwrap();
     let sources = corpus::sources(&[there.path().join("void")], false).unwrap();

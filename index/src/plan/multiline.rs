@@ -1,19 +1,21 @@
-//! What must be in a document for patterns to match there, in one line or over several.
+//! Queries for patterns that may match over several lines: conditions on documents, not on blocks.
 //!
-//! A pattern that may match over lines cannot be decided inside one block, but each of its trigrams
-//! that holds no line's end lies in one: so its query is planned as if anything could stand where a
-//! line's end can, and asked of documents instead of blocks.
-//! **Invariant:** never a false negative: a document in which the patterns are as the query says is
-//! among its documents.
+//! A match over several lines may cross blocks, but a trigram without a line end is always inside one
+//! block. So a pattern is planned as if a line end could be any text, and its query is asked of
+//! documents instead of blocks.
+//! **Invariant:** never a false negative: a document that matches satisfies the query.
 
-use super::{BadPattern, Info, TrigramQuery, parse};
+use super::info::Info;
+use super::pattern::{BadPattern, parse};
+use super::query::{TrigramQuery, write_joined};
 use regex_syntax::hir::{Class, Dot, Hir, HirKind, Repetition};
 use std::fmt;
 
-/// What must hold of a document.
+/// The condition that a document must satisfy to be a candidate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DocumentQuery {
-    /// One of its blocks satisfies this; [`TrigramQuery::All`]: nothing need hold.
+    /// One of its blocks satisfies this. [`TrigramQuery::All`] holds for every document, even for one
+    /// without blocks.
     Block(TrigramQuery),
     /// All of these hold.
     And(Vec<DocumentQuery>),
@@ -22,10 +24,10 @@ pub enum DocumentQuery {
 }
 
 impl DocumentQuery {
-    /// Every document.
+    /// Holds for every document.
     pub const ALL: DocumentQuery = DocumentQuery::Block(TrigramQuery::All);
 
-    /// Whether nothing need hold.
+    /// Whether it holds for every document.
     pub fn is_all(&self) -> bool {
         match self {
             DocumentQuery::Block(query) => *query == TrigramQuery::All,
@@ -34,7 +36,7 @@ impl DocumentQuery {
         }
     }
 
-    /// A query of which each trigram may be in another block.
+    /// Converts a query so that each trigram may be in another block.
     fn spread(query: TrigramQuery) -> DocumentQuery {
         match query {
             TrigramQuery::And(parts) => {
@@ -48,50 +50,40 @@ impl DocumentQuery {
     }
 }
 
-/// `all`; `["abc"]`, which holds of one block of it; a space is AND, `(a | b)` is OR.
+/// Renders `all`, or `["abc"]` for a condition on one block; a space is AND, `(a | b)` is OR.
 impl fmt::Display for DocumentQuery {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             all if all.is_all() => out.write_str("all"),
             DocumentQuery::Block(query) => write!(out, "[{query}]"),
             DocumentQuery::And(parts) => {
-                let left: Vec<_> = parts.iter().filter(|part| !part.is_all()).collect();
-                write_joined(out, &left, " ")
+                let parts = parts.iter().filter(|part| !part.is_all());
+                write_joined(out, parts, " ")
             }
             DocumentQuery::Or(parts) => {
                 out.write_str("(")?;
-                write_joined(out, &parts.iter().collect::<Vec<_>>(), " | ")?;
+                write_joined(out, parts, " | ")?;
                 out.write_str(")")
             }
         }
     }
 }
 
-fn write_joined(out: &mut fmt::Formatter<'_>, parts: &[&DocumentQuery], with: &str) -> fmt::Result {
-    for (index, part) in parts.iter().enumerate() {
-        if index > 0 {
-            out.write_str(with)?;
-        }
-        write!(out, "{part}")?;
-    }
-    Ok(())
-}
-
-/// What a document must hold for the regular expression `pattern` to match in it, over lines or not.
+/// Returns the condition that a document satisfies if the regular expression `pattern` matches in it,
+/// within a line or over several.
 pub fn plan_multiline(pattern: &str, ignore_case: bool) -> Result<DocumentQuery, BadPattern> {
     let hir = without_line_ends(&parse(pattern, ignore_case)?);
     Ok(DocumentQuery::spread(Info::of(&hir).into_query()))
 }
 
-/// An expression that matches more, and in which nothing is a line's end: anything may stand there.
+/// Returns an expression that matches more: where the given one can match a line end, it matches any
+/// text.
 fn without_line_ends(hir: &Hir) -> Hir {
     match hir.kind() {
         HirKind::Empty | HirKind::Look(_) => hir.clone(),
-        HirKind::Literal(literal) => pieces(&literal.0),
-        HirKind::Class(class) => match holds_line_end(class) {
-            true => anything(),
-            false => hir.clone(),
-        },
+        HirKind::Literal(literal) => lines(&literal.0),
+        HirKind::Class(class) if holds_line_end(class) => any_text(),
+        HirKind::Class(_) => hir.clone(),
         HirKind::Repetition(repetition) => Hir::repetition(Repetition {
             sub: Box::new(without_line_ends(&repetition.sub)),
             ..repetition.clone()
@@ -104,12 +96,12 @@ fn without_line_ends(hir: &Hir) -> Hir {
     }
 }
 
-/// The lines of a literal, with anything between them.
-fn pieces(literal: &[u8]) -> Hir {
+/// Returns the lines of a literal, with any text between them.
+fn lines(literal: &[u8]) -> Hir {
     let mut parts = Vec::new();
     for (index, piece) in literal.split(|&byte| byte == b'\n').enumerate() {
         if index > 0 {
-            parts.push(anything());
+            parts.push(any_text());
         }
         parts.push(Hir::literal(piece));
     }
@@ -127,7 +119,7 @@ fn holds_line_end(class: &Class) -> bool {
     }
 }
 
-fn anything() -> Hir {
+fn any_text() -> Hir {
     Hir::repetition(Repetition {
         min: 0,
         max: None,
@@ -146,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn trigrams_over_a_line_end_are_not_asked_for() {
+    fn requires_no_trigram_across_a_line_end() {
         check("abc", r#"["abc"]"#);
         check(r"abc\ndef", r#"["abc"] ["def"]"#);
         check(r"ab\ncd", "all");

@@ -1,7 +1,8 @@
 use super::*;
 use proptest::prelude::*;
+use std::collections::BTreeSet;
 
-/// `pattern` as codesearch's table writes queries: a space is AND, `|` OR, `+` all, `-` none.
+/// Renders a query as codesearch's table does: a space is AND, `|` OR, `+` all, `-` none.
 fn planned(pattern: &str) -> String {
     plan(pattern, false).unwrap().to_string()
 }
@@ -11,7 +12,7 @@ fn check(pattern: &str, expected: &str) {
 }
 
 #[test]
-fn what_patterns_need() {
+fn patterns_require_their_trigrams() {
     check("Abcdef", r#""abc" "bcd" "cde" "def""#);
     check("(abc)(def)", r#""abc" "bcd" "cde" "def""#);
     check("abc.*(def|ghi)", r#""abc" ("def" | "ghi")"#);
@@ -47,7 +48,7 @@ fn what_patterns_need() {
 }
 
 #[test]
-fn what_says_nothing_is_all() {
+fn patterns_without_trigrams_plan_to_all() {
     for pattern in [
         "ab[^cde]f",
         "ab.f",
@@ -172,7 +173,7 @@ const CODESEARCH: &[(&str, &str)] = &[
     (r"ab\Bc", "abc"),
 ];
 
-/// The sets of trigrams that each satisfy a query.
+/// Returns the sets of trigrams each of which satisfies a query.
 fn ways(query: &TrigramQuery) -> Vec<BTreeSet<[u8; 3]>> {
     match query {
         TrigramQuery::All => vec![BTreeSet::new()],
@@ -189,7 +190,7 @@ fn ways(query: &TrigramQuery) -> Vec<BTreeSet<[u8; 3]>> {
 }
 
 #[test]
-fn no_answer_is_weaker_than_codesearchs() {
+fn requires_at_least_what_codesearch_requires() {
     for (pattern, required) in CODESEARCH {
         for way in ways(&plan(pattern, false).unwrap()) {
             let has_all = |all: &str| {
@@ -216,7 +217,7 @@ fn satisfies(line: &[u8], query: &TrigramQuery) -> bool {
     }
 }
 
-/// Patterns over a small alphabet, so that lines over it match often.
+/// Generates patterns over a small alphabet, so that random lines often match.
 fn patterns() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
         "[abkst]{1,4}",

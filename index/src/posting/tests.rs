@@ -1,6 +1,7 @@
 use super::*;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
+use std::slice;
 
 fn padded(ids: &[u32], universe: u32) -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -20,27 +21,27 @@ fn ids_and_universe() -> impl Strategy<Value = (Vec<u32>, u32)> {
     })
 }
 
-fn seeker(bytes: &[u8], universe: u32) -> Option<Seeker<'_>> {
+fn cursor(bytes: &[u8], universe: u32) -> Option<Cursor<'_>> {
     match Codec::EliasFano.decode(bytes, universe)? {
         PostingList::EliasFano {
             n,
             low_bits,
             low,
             high,
-        } => Some(Seeker::new(n, low_bits, low, high)),
+        } => Some(Cursor::new(n, low_bits, low, high)),
         PostingList::One(_) | PostingList::Bitmap { .. } => None,
     }
 }
 
 #[test]
-fn the_worked_example_is_true() {
+fn encodes_the_example_of_the_docs() {
     let mut bytes = Vec::new();
     encode(&[2, 3, 9], 12, &mut bytes);
     assert_eq!(bytes, [0x03, 0x1e, 0x13]);
 }
 
 #[test]
-fn every_third_block_is_a_bitmap_and_one_in_a_thousand_is_not() {
+fn common_trigrams_are_bitmaps_and_rare_ones_are_not() {
     let ids: Vec<u32> = (0..3000).step_by(2).collect();
     let bytes = padded(&ids, 3000);
     assert!(matches!(
@@ -54,18 +55,18 @@ fn every_third_block_is_a_bitmap_and_one_in_a_thousand_is_not() {
     ));
 }
 
-/// A bug of a day: the ones between the last zero sought and the end of its word were passed.
+/// Regression: the one bits between the last zero sought and the end of its word were skipped.
 #[test]
 fn seek_stops_behind_the_last_zero_of_a_word() {
     let ids: Vec<u32> = (0..141).step_by(5).collect();
     let bytes = padded(&ids, 141);
-    let mut list = seeker(&bytes, 141).unwrap();
+    let mut list = cursor(&bytes, 141).unwrap();
     assert_eq!((list.seek(133), list.seek(140)), (Some(135), Some(140)));
 }
 
 proptest! {
     #[test]
-    fn lists_survive((ids, universe) in ids_and_universe()) {
+    fn decodes_what_was_encoded((ids, universe) in ids_and_universe()) {
         let bytes = padded(&ids, universe);
         let list = PostingList::decode(&bytes, universe).unwrap();
         prop_assert_eq!(list.len() as usize, ids.len());
@@ -74,14 +75,14 @@ proptest! {
     }
 
     #[test]
-    fn seek_finds_what_a_scan_finds(
+    fn seek_equals_a_scan(
         (ids, universe) in ids_and_universe(),
         targets in proptest::collection::btree_set(0_u32..5000, 0..50),
     ) {
         let mut bytes = Vec::new();
         Codec::EliasFano.encode(&ids, universe, &mut bytes);
         bytes.extend([0xff; PADDING_BYTES]);
-        let mut list = seeker(&bytes, universe).unwrap();
+        let mut list = cursor(&bytes, universe).unwrap();
         let mut rest = &ids[..];
         for target in targets {
             let passed = rest.partition_point(|&id| id < target);
@@ -92,7 +93,7 @@ proptest! {
     }
 
     #[test]
-    fn intersections_and_unions_are_those_of_sets(
+    fn intersections_and_unions_equal_those_of_sets(
         (a, universe) in ids_and_universe(),
         b in proptest::collection::btree_set(0_u32..5000, 1..300),
     ) {
@@ -106,7 +107,7 @@ proptest! {
         let mut both = a.clone();
         intersect(&mut both, &list_b);
         prop_assert_eq!(both, set_a.intersection(&set_b).copied().collect::<Vec<_>>());
-        let mut few: Vec<u32> = b.iter().copied().step_by(SEEK_RATIO as usize * 2).collect();
+        let mut few: Vec<u32> = b.iter().copied().step_by(set_ops::SEEK_RATIO as usize * 2).collect();
         let expected: Vec<u32> = few.iter().copied().filter(|id| set_a.contains(id)).collect();
         intersect(&mut few, &list_a);
         prop_assert_eq!(few, expected);
@@ -117,7 +118,7 @@ proptest! {
     }
 
     #[test]
-    fn within_ranges_is_what_of_all_lies_there(
+    fn within_returns_the_ids_inside_the_ranges(
         (ids, universe) in ids_and_universe(),
         ends in proptest::collection::btree_set(0_u32..5000, 0..20),
     ) {
@@ -132,7 +133,7 @@ proptest! {
     }
 
     #[test]
-    fn garbage_never_panics(
+    fn decoding_random_bytes_never_panics(
         bytes in proptest::collection::vec(any::<u8>(), 0..200),
         universe in 0_u32..3000,
         target in any::<u32>(),
@@ -145,7 +146,7 @@ proptest! {
             let mut ids: Vec<u32> = bytes.iter().map(|&byte| u32::from(byte)).collect();
             intersect(&mut ids, &list);
         }
-        if let Some(mut list) = seeker(&bytes, universe) {
+        if let Some(mut list) = cursor(&bytes, universe) {
             let _ = list.seek(target);
         }
     }

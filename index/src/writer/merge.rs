@@ -1,4 +1,4 @@
-//! Merges sorted runs to posting lists, a trigram at a time.
+//! Merges sorted runs to posting lists, one trigram at a time.
 
 use crate::builder::RunReader;
 use std::cmp::Reverse;
@@ -7,36 +7,36 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::os::unix::fs::FileExt;
 
-/// Where a run is, and the number of the first block of its segment.
+/// Where a sorted run is in the file, and the number of the first block of its segment.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Run {
+pub(super) struct RunExtent {
     pub(super) offset: u64,
     pub(super) bytes: u64,
     pub(super) base: u32,
 }
 
-/// Bytes of a run that are read at a time, if memory allows.
+/// Bytes of a run that are read at once, if memory allows.
 const BUFFER_BYTES_MAX: usize = 64 << 10;
-/// The least that is read at a time.
+/// Bytes of a run that are read at once, at least.
 const BUFFER_BYTES_MIN: usize = 4 << 10;
 
-/// All runs, in the order of their trigrams.
-pub(super) struct Merge<'a> {
-    readers: Vec<(RunReader<BufReader<Part<'a>>>, u32)>,
-    /// The next trigram of each run that is not at its end; of equal ones the earlier run first.
+/// Reads all runs in the order of their trigrams.
+pub(super) struct RunMerge<'a> {
+    readers: Vec<(RunReader<BufReader<FileRange<'a>>>, u32)>,
+    /// The next trigram of each run that is not at its end; of equal trigrams the earlier run first.
     heads: BinaryHeap<Reverse<(u32, usize)>>,
 }
 
-impl<'a> Merge<'a> {
+impl<'a> RunMerge<'a> {
     /// Merges the `runs` in `file` with about `memory_bytes` of buffers.
-    pub(super) fn new(file: &'a File, runs: &[Run], memory_bytes: usize) -> io::Result<Self> {
+    pub(super) fn new(file: &'a File, runs: &[RunExtent], memory_bytes: usize) -> io::Result<Self> {
         let buffer = (memory_bytes / runs.len().max(1)).clamp(BUFFER_BYTES_MIN, BUFFER_BYTES_MAX);
-        let mut merge = Merge {
+        let mut merge = RunMerge {
             readers: Vec::new(),
             heads: BinaryHeap::new(),
         };
         for (index, run) in runs.iter().enumerate() {
-            let part = Part {
+            let part = FileRange {
                 file,
                 offset: run.offset,
                 end: run.offset + run.bytes,
@@ -48,7 +48,7 @@ impl<'a> Merge<'a> {
         Ok(merge)
     }
 
-    /// The next trigram, and its blocks in `blocks`.
+    /// Returns the next trigram and puts its blocks into `blocks`.
     pub(super) fn next(&mut self, blocks: &mut Vec<u32>) -> io::Result<Option<u32>> {
         blocks.clear();
         let Some(&Reverse((trigram, _))) = self.heads.peek() else {
@@ -73,14 +73,14 @@ impl<'a> Merge<'a> {
     }
 }
 
-/// A part of a file, read without moving the file's own position.
-struct Part<'a> {
+/// A range of a file, read without moving the file's own position.
+struct FileRange<'a> {
     file: &'a File,
     offset: u64,
     end: u64,
 }
 
-impl Read for Part<'_> {
+impl Read for FileRange<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let left = usize::try_from(self.end - self.offset).unwrap_or(usize::MAX);
         let length = buffer.len().min(left);

@@ -1,4 +1,4 @@
-//! Counts what is written, and computes a checksum of every page on its way.
+//! Counts the bytes that are written and computes the checksum of every page.
 
 use crate::format::PAGE_BYTES;
 use std::io::{self, Write};
@@ -6,16 +6,16 @@ use std::io::{self, Write};
 /// Writes a shard from page 1 on.
 pub(super) struct PageWriter<W> {
     out: W,
-    /// Of the next byte, in the file.
+    /// Offset of the next byte in the file.
     offset: u64,
     complete: Vec<u32>,
-    /// Checksum of the page in progress, and how much of it there is.
+    /// Checksum of the page in progress, of which `filled` bytes are written.
     crc: u32,
     filled: usize,
 }
 
 impl<W: Write> PageWriter<W> {
-    /// `out` stands at page 1.
+    /// `out` must be positioned at page 1.
     pub(super) fn new(out: W) -> Self {
         PageWriter {
             out,
@@ -26,12 +26,12 @@ impl<W: Write> PageWriter<W> {
         }
     }
 
-    /// Where in the file the next byte goes.
+    /// Offset of the next byte in the file.
     pub(super) fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// The checksums of all pages, the last one as far as it is written.
+    /// Returns the checksums of all pages; the last page may be incomplete.
     pub(super) fn checksums(&self) -> impl Iterator<Item = u32> {
         self.complete
             .iter()

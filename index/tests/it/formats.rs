@@ -1,5 +1,5 @@
-//! Indexes of released formats, in `testdata/`, are read: see its README for what they are and how
-//! they were made. Whoever breaks one of these has a format's version to raise.
+//! Indexes of released formats, in `testdata/`, can be read; see its README for how they were made. A
+//! change that breaks one of these tests needs a new version of the format.
 
 use index::corpus::sources;
 use index::directory::{Index, is_index, read_manifest};
@@ -17,7 +17,7 @@ fn testdata(name: &str) -> PathBuf {
         .join(name)
 }
 
-/// What is in `source/`, as an index has it: packages, paths and texts, the removed one aside.
+/// The documents in `source/`: packages, paths and texts, without the removed package.
 fn documents() -> Vec<(&'static str, &'static str, Vec<u8>)> {
     let read = |path: &str| fs::read(testdata("source").join(path)).unwrap();
     let many = read("alpha_1.0/tests/many.py");
@@ -41,7 +41,7 @@ fn documents() -> Vec<(&'static str, &'static str, Vec<u8>)> {
     ]
 }
 
-/// The live documents of a shard, in the order of their paths within their packages.
+/// Returns the live documents of a shard, ordered by path within their packages.
 fn contents(shard: &Shard) -> Vec<(String, String, Vec<u8>)> {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     let mut contents = Vec::new();
@@ -59,7 +59,7 @@ fn contents(shard: &Shard) -> Vec<(String, String, Vec<u8>)> {
     contents
 }
 
-/// The lines with `word` in the candidates for it: package, path, and the line's number.
+/// Returns the lines with `word` in its candidates: package, path, line number.
 fn lines_with(shard: &Shard, word: &str) -> Vec<(String, String, u32)> {
     let Candidates::Blocks(blocks) = shard.candidates(&plan(word, true).unwrap()).unwrap() else {
         panic!("{word} says something")
@@ -139,7 +139,7 @@ fn format_1_is_read() {
     assert_eq!((package.inst, package.rdep), (0.5, 0.25));
 }
 
-/// The same files give the same shard, and all of the manifest but the times of files.
+/// The same files give the same shard, and the same manifest except for the times of files.
 #[test]
 fn format_1_is_written() {
     let out = tempfile::tempdir().unwrap();

@@ -1,3 +1,3 @@
-//! The crate from outside: what it must go on doing.
+//! Tests of the public interface.
 
 mod formats;

@@ -7,7 +7,7 @@
 //! **Invariant:** [`BatchReader::view`] has compared every length in the message with what is
 //! there: iterating afterwards cannot run out of bytes.
 
-use super::{MessageError, Segments, builder_of, finish, length, reader};
+use super::codec::{MessageError, Segments, builder_of, finish, length, reader};
 use crate::frame::Kind;
 use crate::trawl_capnp::{batch, line, range, span, window};
 use capnp::message::Reader;

@@ -4,15 +4,9 @@
 //! directly in one of its kind, no negation of a negation. So two expressions that say the same in
 //! the same order are equal, and an expression is rendered and parsed without a change.
 
-use super::{MessageError, length, text};
+use super::codec::{MessageError, convert_enum, length, text};
+use super::limits::{ATOMS_MAX, DEPTH_MAX};
 use crate::trawl_capnp::{expr, filter, pattern};
-
-/// Patterns and filters of an expression, at most: each may be a regular expression that a backend
-/// keeps compiled, and a set of patterns is a number of 64 bits.
-pub const ATOMS_MAX: usize = 64;
-
-/// How deep an expression may nest; a pattern alone has a depth of 1.
-pub const DEPTH_MAX: usize = 32;
 
 /// How a pattern's text is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -268,10 +262,7 @@ fn decode_within(
 impl Pattern {
     fn encode(&self, mut to: pattern::Builder<'_>) {
         to.set_text(&self.text[..]);
-        to.set_syntax(match self.syntax {
-            Syntax::Literal => pattern::Syntax::Literal,
-            Syntax::Regexp => pattern::Syntax::Regexp,
-        });
+        to.set_syntax(self.syntax.into());
         to.set_ignore_case(self.ignore_case);
         to.set_word(self.word);
         to.set_in_path(self.in_path);
@@ -280,10 +271,7 @@ impl Pattern {
     fn decode(from: pattern::Reader<'_>) -> Result<Self, MessageError> {
         Ok(Pattern {
             text: text(from.get_text()?)?,
-            syntax: match from.get_syntax()? {
-                pattern::Syntax::Literal => Syntax::Literal,
-                pattern::Syntax::Regexp => Syntax::Regexp,
-            },
+            syntax: from.get_syntax()?.into(),
             ignore_case: from.get_ignore_case(),
             word: from.get_word(),
             in_path: from.get_in_path(),
@@ -293,36 +281,20 @@ impl Pattern {
 
 impl Filter {
     fn encode(&self, mut to: filter::Builder<'_>) {
-        to.set_field(match self.field {
-            Field::Package => filter::Field::Package,
-            Field::Path => filter::Field::Path,
-            Field::Language => filter::Field::Language,
-            Field::Extension => filter::Field::Extension,
-            Field::Name => filter::Field::Name,
-        });
-        to.set_reading(match self.reading {
-            Reading::Regexp => filter::Reading::Regexp,
-            Reading::Exact => filter::Reading::Exact,
-            Reading::Glob => filter::Reading::Glob,
-        });
+        to.set_field(self.field.into());
+        to.set_reading(self.reading.into());
         to.set_text(&self.text[..]);
     }
 
     fn decode(from: filter::Reader<'_>) -> Result<Self, MessageError> {
         Ok(Filter {
-            field: match from.get_field()? {
-                filter::Field::Package => Field::Package,
-                filter::Field::Path => Field::Path,
-                filter::Field::Language => Field::Language,
-                filter::Field::Extension => Field::Extension,
-                filter::Field::Name => Field::Name,
-            },
-            reading: match from.get_reading()? {
-                filter::Reading::Regexp => Reading::Regexp,
-                filter::Reading::Exact => Reading::Exact,
-                filter::Reading::Glob => Reading::Glob,
-            },
+            field: from.get_field()?.into(),
+            reading: from.get_reading()?.into(),
             text: text(from.get_text()?)?,
         })
     }
 }
+
+convert_enum!(Syntax, pattern::Syntax: Literal, Regexp);
+convert_enum!(Field, filter::Field: Package, Path, Language, Extension, Name);
+convert_enum!(Reading, filter::Reading: Regexp, Exact, Glob);

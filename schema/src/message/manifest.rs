@@ -1,6 +1,8 @@
 //! What a frontend writes beside the frames of a finished run, to know them again after a restart.
 
-use super::{MessageError, Phases, Search, ShardEnd, Skip, builder, finish, length, reader, text};
+use super::codec::{MessageError, builder, finish, length, reader, text};
+use super::reply::{Phases, ShardEnd, Skip};
+use super::request::Search;
 use crate::frame::Kind;
 use crate::trawl_capnp::{facet, spool_facets, spool_manifest};
 use capnp::{primitive_list, struct_list};

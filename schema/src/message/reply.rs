@@ -1,7 +1,7 @@
 //! What a backend says, but for batches.
 
+use super::codec::{MessageError, builder, convert_enum, finish, length, reader, text};
 use super::request::shard_id;
-use super::{MessageError, builder, finish, length, reader, text};
 use crate::frame::Kind;
 use crate::trawl_capnp::{
     end, failure, file_reply, hello, list_entry, list_reply, progress, shard_end, skip,
@@ -370,14 +370,7 @@ impl Failure {
     pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), MessageError> {
         let mut message = builder();
         let mut root = message.init_root::<failure::Builder<'_>>();
-        root.set_kind(match self.kind {
-            FailureKind::BadQuery => failure::Kind::BadQuery,
-            FailureKind::StaleShards => failure::Kind::StaleShards,
-            FailureKind::Unavailable => failure::Kind::Unavailable,
-            FailureKind::Protocol => failure::Kind::Protocol,
-            FailureKind::Heavy => failure::Kind::Heavy,
-            FailureKind::Deadline => failure::Kind::Deadline,
-        });
+        root.set_kind(self.kind.into());
         root.set_message(&self.message[..]);
         root.set_offset(self.offset.unwrap_or(NONE));
         root.set_atom(self.atom.unwrap_or(NONE));
@@ -391,14 +384,7 @@ impl Failure {
         let message = reader(payload)?;
         let root = message.get_root::<failure::Reader<'_>>()?;
         Ok(Failure {
-            kind: match root.get_kind()? {
-                failure::Kind::BadQuery => FailureKind::BadQuery,
-                failure::Kind::StaleShards => FailureKind::StaleShards,
-                failure::Kind::Unavailable => FailureKind::Unavailable,
-                failure::Kind::Protocol => FailureKind::Protocol,
-                failure::Kind::Heavy => FailureKind::Heavy,
-                failure::Kind::Deadline => FailureKind::Deadline,
-            },
+            kind: root.get_kind()?.into(),
             message: text(root.get_message()?)?,
             offset: Some(root.get_offset()).filter(|&offset| offset != NONE),
             atom: Some(root.get_atom()).filter(|&atom| atom != NONE),
@@ -550,3 +536,8 @@ impl ListEntry {
         })
     }
 }
+
+convert_enum!(
+    FailureKind,
+    failure::Kind: BadQuery, StaleShards, Unavailable, Protocol, Heavy, Deadline
+);

@@ -1,6 +1,7 @@
 //! ListKind a frontend asks: SEARCH, FILE and LIST.
 
-use super::{Expr, MessageError, builder, finish, length, reader};
+use super::codec::{MessageError, builder, convert_enum, finish, length, reader};
+use super::expr::Expr;
 use crate::frame::Kind;
 use crate::trawl_capnp::{Want as CapnpWant, file_request, list_request, search};
 
@@ -51,12 +52,7 @@ impl Search {
     pub(super) fn encode_to(&self, mut root: search::Builder<'_>) {
         self.expr.encode(root.reborrow().init_expr());
         root.set_context_lines(self.context_lines);
-        root.set_want(match self.want {
-            Want::Matches => CapnpWant::Matches,
-            Want::Documents => CapnpWant::Documents,
-            Want::Count => CapnpWant::Count,
-            Want::Estimate => CapnpWant::Estimate,
-        });
+        root.set_want(self.want.into());
         root.set_limit(self.limit);
         root.set_deadline_ms(self.deadline_ms);
         root.set_heavy(self.heavy);
@@ -82,12 +78,7 @@ impl Search {
                 .iter()
                 .map(|id| shard_id(id?))
                 .collect::<Result<_, _>>()?,
-            want: match root.get_want()? {
-                CapnpWant::Matches => Want::Matches,
-                CapnpWant::Documents => Want::Documents,
-                CapnpWant::Count => Want::Count,
-                CapnpWant::Estimate => Want::Estimate,
-            },
+            want: root.get_want()?.into(),
             limit: root.get_limit(),
             deadline_ms: root.get_deadline_ms(),
             heavy: root.get_heavy(),
@@ -211,11 +202,7 @@ impl ListRequest {
     pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), MessageError> {
         let mut message = builder();
         let mut root = message.init_root::<list_request::Builder<'_>>();
-        root.set_kind(match self.kind {
-            ListKind::Packages => list_request::Kind::Packages,
-            ListKind::Children => list_request::Kind::Children,
-            ListKind::Skipped => list_request::Kind::Skipped,
-        });
+        root.set_kind(self.kind.into());
         root.set_package(&self.package);
         root.set_prefix(&self.prefix);
         root.set_after(&self.after);
@@ -228,11 +215,7 @@ impl ListRequest {
         let message = reader(payload)?;
         let root = message.get_root::<list_request::Reader<'_>>()?;
         Ok(ListRequest {
-            kind: match root.get_kind()? {
-                list_request::Kind::Packages => ListKind::Packages,
-                list_request::Kind::Children => ListKind::Children,
-                list_request::Kind::Skipped => ListKind::Skipped,
-            },
+            kind: root.get_kind()?.into(),
             package: root.get_package()?.to_vec(),
             prefix: root.get_prefix()?.to_vec(),
             after: root.get_after()?.to_vec(),
@@ -240,3 +223,6 @@ impl ListRequest {
         })
     }
 }
+
+convert_enum!(Want, CapnpWant: Matches, Documents, Count, Estimate);
+convert_enum!(ListKind, list_request::Kind: Packages, Children, Skipped);

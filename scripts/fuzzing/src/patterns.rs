@@ -4,7 +4,7 @@ use backend::compiled_query::{CompiledQuery, Strategy};
 use backend::line_matcher::LineMatcher;
 use backend::scan;
 use frontend::Query;
-use index::filter::{FilterExpr, Predicate, Value};
+use index::filter::{FilterExpr, NamePattern, Predicate};
 use index::plan;
 use index::trigram::Trigram;
 use schema::message::{Expr, Pattern, Syntax};
@@ -38,7 +38,10 @@ pub(crate) fn pattern(data: &[u8]) {
         ignore_case: options & 2 != 0,
         ..Pattern::default()
     };
-    for value in [Value::Regexp(&pattern.text), Value::Glob(&pattern.text)] {
+    for value in [
+        NamePattern::Regexp(&pattern.text),
+        NamePattern::Glob(&pattern.text),
+    ] {
         if let Ok(test) = Predicate::path(value) {
             let _ = FilterExpr::Predicate(test).holds(b"p_1", text);
         }

@@ -4,7 +4,7 @@
 use crate::fake::{Fake, Fault};
 use crate::shards;
 use crate::site::{Site, eventually};
-use frontend::{Query, Search};
+use frontend::{Query, SearchHandle};
 use schema::message::{Expr, Field, Filter, Pattern, Reading, Syntax};
 use serde_json::json;
 use std::sync::Arc;
@@ -75,9 +75,9 @@ fn leave_all(site: &Site) -> Vec<String> {
 fn nothing_is_left_of_searches_that_nobody_waits_for() {
     let (site, fakes) = stage();
     let ids = leave_all(&site);
-    let runs: Vec<Search> = ids.iter().filter_map(|id| site.frontend.run(id)).collect();
+    let runs: Vec<SearchHandle> = ids.iter().filter_map(|id| site.frontend.run(id)).collect();
     eventually("the end of all runs", || {
-        runs.iter().all(Search::is_finished)
+        runs.iter().all(SearchHandle::is_finished)
     });
     let answers: Vec<_> = runs
         .iter()

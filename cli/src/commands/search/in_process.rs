@@ -4,7 +4,9 @@ use super::progress::SearchProgress;
 use crate::in_process;
 use crate::print::{IndexUsage, LineFetcher, Printer, SearchSummary};
 use anyhow::{Context, Result, bail};
-use frontend::{Coordinator, Document, MatchEvent, ParsedQuery, Search, SearchError, SearchResult};
+use frontend::{
+    Coordinator, Document, MatchEvent, ParsedQuery, SearchError, SearchHandle, SearchResult,
+};
 use schema::message::FileRange;
 use std::ops::Range;
 use std::path::Path;
@@ -58,7 +60,7 @@ async fn search_with(
 }
 
 /// Prints matches as they are found.
-fn stream(frontend: &Arc<Coordinator>, search: &Search, printer: &mut Printer) -> Result<()> {
+fn stream(frontend: &Arc<Coordinator>, search: &SearchHandle, printer: &mut Printer) -> Result<()> {
     let fetcher = LineFetcher::new(search.query(), printer.options());
     let read = |document: &Document, offset, count| read(frontend, document, offset, count);
     search.follow(|followed| {

@@ -1,7 +1,7 @@
 //! Progress of a search on standard error: only on a terminal, and only if the search takes long.
 
 use crate::units;
-use frontend::Search;
+use frontend::SearchHandle;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{IsTerminal, stderr};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -18,7 +18,7 @@ const UPDATE_EVERY: Duration = Duration::from_millis(200);
 pub(super) struct SearchProgress(Option<tokio::task::JoinHandle<()>>);
 
 impl SearchProgress {
-    pub(super) fn start(search: &Search) -> SearchProgress {
+    pub(super) fn start(search: &SearchHandle) -> SearchProgress {
         if !stderr().is_terminal() {
             return SearchProgress(None);
         }

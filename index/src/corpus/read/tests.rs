@@ -1,4 +1,4 @@
-//! What becomes of files of every kind.
+//! Reading files of every kind.
 
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
@@ -62,7 +62,7 @@ fn utf16(text: &str, mark: bool, encode: fn(u16) -> [u8; 2]) -> Vec<u8> {
 }
 
 #[test]
-fn text_is_given_as_it_is() {
+fn text_is_passed_on_unchanged() {
     for text in [
         &b""[..],
         b"a",
@@ -114,7 +114,7 @@ fn malformed_utf16_becomes_replacement_characters() {
 }
 
 #[test]
-fn utf16_without_a_mark_is_not_guessed() {
+fn utf16_without_a_mark_is_not_detected() {
     let (outcome, text) = read_bytes(&utf16("abc", false, u16::to_le_bytes));
     assert_eq!(
         (outcome, text),
@@ -272,7 +272,7 @@ impl Read for Failing<'_> {
 }
 
 #[test]
-fn an_error_in_the_middle_is_a_skip() {
+fn a_read_error_in_the_middle_skips_the_file() {
     let bytes = vec![b'a'; CHUNK_BYTES + 1];
     let mut sink = Vec::new();
     let stop = text(Failing(&bytes), 2 * CHUNK_BYTES as u64, &mut sink).unwrap_err();
@@ -313,7 +313,7 @@ fn an_error_of_the_sink_is_an_error() {
 }
 
 #[test]
-fn a_file_that_is_no_more_a_file_is_skipped() {
+fn a_file_that_was_replaced_is_skipped() {
     let root = tempfile::tempdir().unwrap();
     let path = root.path().join("file");
     let changed = (ReadOutcome::Skipped(SkipReason::Changed), Vec::new());
@@ -326,7 +326,7 @@ fn a_file_that_is_no_more_a_file_is_skipped() {
 }
 
 #[test]
-fn a_file_that_may_not_be_read_is_skipped() {
+fn an_unreadable_file_is_skipped() {
     use std::os::unix::fs::PermissionsExt;
     let root = tempfile::tempdir().unwrap();
     let path = root.path().join("file");

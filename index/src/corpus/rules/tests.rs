@@ -1,4 +1,4 @@
-//! The patterns, against a table and against git itself.
+//! Patterns, compared with a table and with git itself.
 
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::corpus::{WalkOptions, sources, walk};
 
-/// The rule of a `.gitignore` that excludes `path`, which is a directory if it ends with `/`.
+/// Returns the rule of a `.gitignore` that excludes `path`; a path that ends with `/` is a directory.
 fn excluded(text: &[u8], path: &str) -> Option<String> {
     let mut rules = Rules::default();
     rules.push(Path::new("/top"), Some(text.to_vec()), b".gitignore");
@@ -76,19 +76,19 @@ fn patterns_exclude() {
 }
 
 #[test]
-fn the_rule_is_told_as_it_was_written() {
+fn reports_the_rule_as_it_was_written() {
     let rule = |text: &[u8], path| excluded(text, path).unwrap();
     assert_eq!(rule(b"# o\n\n*.{o} \r\n", "a.{o}"), ".gitignore:3:*.{o}");
     assert_eq!(rule(b"[\\]]\n", "]"), ".gitignore:1:[\\]]");
 }
 
 #[test]
-fn a_line_that_cannot_be_parsed_leaves_the_others() {
+fn an_invalid_line_does_not_affect_the_others() {
     assert!(excluded(b"[z-a]\n\xff\xfe\nb", "b").is_some());
 }
 
 #[test]
-fn patterns_beyond_the_bound_are_not_read() {
+fn patterns_beyond_the_limit_are_not_read() {
     let root = tempfile::tempdir().unwrap();
     let file = root.path().join("patterns");
     fs::write(&file, vec![b'x'; 100]).unwrap();
@@ -115,7 +115,7 @@ pub(in crate::corpus) fn git(directory: &Path, arguments: &[&str]) -> Option<Vec
     Some(output.stdout)
 }
 
-/// The files that git would add: neither tracked nor excluded.
+/// Returns the files that git would add: neither tracked nor excluded.
 pub(in crate::corpus) fn files_of_git(directory: &Path) -> Option<BTreeSet<Vec<u8>>> {
     let listed = git(directory, &["ls-files", "-co", "--exclude-standard", "-z"])?;
     let paths = listed
@@ -130,7 +130,7 @@ fn files_of_walk(directory: &Path) -> BTreeSet<Vec<u8>> {
     files.into_iter().map(|file| file.path).collect()
 }
 
-/// A work tree with a few files and no rules; `None` without git.
+/// Creates a work tree with a few files and no rules; `None` without git.
 fn work_tree() -> Option<TempDir> {
     let root = tempfile::tempdir().unwrap();
     git(root.path(), &["init", "-q", "."])?;
@@ -152,7 +152,7 @@ proptest! {
         ..ProptestConfig::with_cases(64)
     })]
 
-    /// The oracle: what git lists is what is searchable.
+    /// The oracle: searchable files are those that git lists.
     #[test]
     fn random_patterns_exclude_what_git_excludes(
         outer in lines(),
@@ -170,7 +170,7 @@ proptest! {
     }
 }
 
-/// Up to three patterns of a few pieces each.
+/// Generates up to three patterns of a few pieces each.
 fn lines() -> impl Strategy<Value = String> {
     let piece = prop::sample::select(vec![
         "a",
@@ -217,7 +217,7 @@ fn lines() -> impl Strategy<Value = String> {
     prop::collection::vec(line, 0..4).prop_map(|lines| lines.join("\n"))
 }
 
-/// What git has its own opinion about, beside its manual: `a**/` (it takes `a` off and then sees
+/// Cases in which git deviates from its manual: `a**/` (it takes `a` off and then sees
 /// `**/` begin the pattern), and stars around an escaped slash.
 fn is_quirk(line: &str) -> bool {
     let body = line.strip_prefix('!').unwrap_or(line);

@@ -1,4 +1,4 @@
-//! Walks over small trees, and the same trees as git sees them.
+//! Walks over small trees, compared with what git lists.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -16,7 +16,7 @@ use super::*;
 use crate::corpus::rules::tests::{files_of_git, git};
 use crate::corpus::sources;
 
-/// A directory with these files: path and text. A path that ends with `/` is a directory.
+/// Creates these files: path and text. A path that ends with `/` is a directory.
 fn tree(files: &[(&str, &str)]) -> TempDir {
     let root = tempfile::tempdir().unwrap();
     for (path, text) in files {
@@ -42,7 +42,7 @@ fn walk_of(directory: &Path) -> Walk {
     walk(&source(directory), &WalkOptions::default()).unwrap()
 }
 
-/// The files, then what was skipped and why, a line each.
+/// Renders the files, then what was skipped and why, one per line.
 fn render(walk: &Walk) -> String {
     let mut lines = String::new();
     for file in &walk.files {
@@ -88,7 +88,7 @@ fn files_come_best_class_first_then_by_bytes() {
 }
 
 #[test]
-fn names_may_be_any_bytes() {
+fn names_need_not_be_utf8() {
     let root = tempfile::tempdir().unwrap();
     for path in [
         &b"with space"[..],
@@ -114,7 +114,7 @@ fn names_may_be_any_bytes() {
 }
 
 #[test]
-fn size_and_time_are_those_of_the_file() {
+fn records_size_and_modification_time() {
     let root = tree(&[("a", "four")]);
     let time = std::time::UNIX_EPOCH + std::time::Duration::new(7, 5);
     fs::File::options()
@@ -166,7 +166,7 @@ fn rules_tree() -> TempDir {
 }
 
 #[test]
-fn what_git_excludes_is_skipped_with_its_rule() {
+fn skips_what_git_excludes_and_names_the_rule() {
     check(
         rules_tree().path(),
         expect![[r#"
@@ -198,7 +198,7 @@ fn what_git_excludes_is_skipped_with_its_rule() {
 }
 
 #[test]
-fn no_ignore_only_leaves_git_out() {
+fn no_ignore_skips_only_the_git_directory() {
     let root = rules_tree();
     let walk = walk(&source(root.path()), &WalkOptions { no_ignore: true }).unwrap();
     assert_eq!(walk.skipped.len(), 1);
@@ -207,7 +207,7 @@ fn no_ignore_only_leaves_git_out() {
 }
 
 #[test]
-fn rules_apply_in_work_trees_only() {
+fn rules_apply_only_in_work_trees() {
     let root = tree(&[
         (".gitignore", "*.o\n"),
         ("a.o", ""),
@@ -239,7 +239,7 @@ fn rules_of_the_directories_above_apply() {
 }
 
 #[test]
-fn a_named_directory_is_not_excluded_itself() {
+fn a_source_is_not_excluded_itself() {
     let root = rules_tree();
     check(
         &root.path().join("build"),
@@ -283,7 +283,7 @@ fn a_nested_work_tree_has_its_own_rules() {
 }
 
 #[test]
-fn a_git_file_leads_to_the_exclude_of_its_repository() {
+fn a_git_file_names_the_repository_with_the_exclude_file() {
     let root = tree(&[
         ("repository/info/exclude", "*.tmp\n"),
         ("repository/worktrees/tree/commondir", "../..\n"),
@@ -316,7 +316,7 @@ fn a_git_file_leads_to_the_exclude_of_its_repository() {
 }
 
 #[test]
-fn a_gitignore_that_is_a_link_has_no_rules() {
+fn a_gitignore_that_is_a_link_is_ignored() {
     let root = tree(&[(".git/", ""), ("patterns", "a\n"), ("a", "")]);
     symlink("patterns", root.path().join(".gitignore")).unwrap();
     check(
@@ -368,7 +368,7 @@ fn links_pipes_and_sockets_are_skipped() {
 }
 
 #[test]
-fn a_directory_that_cannot_be_listed_is_one_entry() {
+fn an_unreadable_directory_is_one_skipped_entry() {
     let root = tree(&[("a", ""), ("closed/b", ""), ("closed/deep/c", "")]);
     let closed = root.path().join("closed");
     fs::set_permissions(&closed, Permissions::from_mode(0o000)).unwrap();
@@ -390,7 +390,7 @@ fn a_directory_that_cannot_be_listed_is_one_entry() {
     }
 }
 
-/// `bottom`, below as many directories as fit in a path that the operating system takes.
+/// Creates `bottom` below as many directories as fit into the longest path of the operating system.
 fn nest(bottom: &Path, name: &str) -> std::path::PathBuf {
     let mut path = bottom.to_owned();
     while path.as_os_str().len() + name.len() + 1 < 4_000 {
@@ -420,7 +420,7 @@ fn a_path_that_is_too_long_is_unreadable() {
 }
 
 #[test]
-fn a_package_that_is_gone_is_an_error() {
+fn a_missing_package_is_an_error() {
     let root = tree(&[("a/", ""), ("b", "")]);
     let mut source = source(&root.path().join("a"));
     fs::remove_dir(&source.directory).unwrap();
@@ -435,7 +435,7 @@ fn a_package_that_is_gone_is_an_error() {
 }
 
 #[test]
-fn git_agrees_on_the_files() {
+fn finds_the_files_that_git_finds() {
     let root = rules_tree();
     fs::remove_dir_all(root.path().join(".git")).unwrap();
     if git(root.path(), &["init", "-q", "."]).is_none() {
@@ -475,7 +475,7 @@ fn check_rules(root: &Path) {
 }
 
 #[test]
-fn the_signature_sees_what_changes() {
+fn the_signature_changes_with_files_and_rules() {
     let root = tree(&[("a", "1"), ("b", "")]);
     let walk = walk_of(root.path());
     let mut seen = vec![signature(&walk)];

@@ -1,4 +1,4 @@
-//! An index that is brought up to date holds what one that is built anew would hold.
+//! An updated index holds the same as one that is built from scratch.
 
 use super::*;
 use crate::manifest::Manifest;
@@ -15,8 +15,8 @@ use tempfile::TempDir;
 struct There {
     directory: TempDir,
     options: BuildOptions,
-    /// What is added to the time of the next file: a file system's own times may be too coarse to
-    /// tell two of a test apart.
+    /// Added to the time of the next file: the file system's times may be too coarse to distinguish
+    /// two writes of a test.
     clock_s: u64,
 }
 
@@ -86,7 +86,7 @@ impl There {
         fs::read(self.path("out").join(directory::MANIFEST)).unwrap()
     }
 
-    /// The index of `packages` as it would be if it were built now.
+    /// Builds a fresh index of `packages`.
     fn fresh(&self, packages: &[&str]) -> Index {
         let out = self.path("fresh");
         let options = &self.options;
@@ -114,7 +114,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// The documents of live packages, whose sums must be those that the shards announce.
+/// Returns the documents of live packages and checks their sums against the shards' counts.
 fn rows(index: &Index) -> BTreeSet<Row> {
     let mut rows = BTreeSet::new();
     for shard in &index.shards {
@@ -151,7 +151,7 @@ fn skipped(index: &Index) -> BTreeSet<(String, String, String)> {
     all
 }
 
-/// The blocks that hold the word that all files have, as candidates lead to them.
+/// Returns the blocks, found as candidates, that hold the word that all files contain.
 fn found(index: &Index) -> BTreeSet<(String, Vec<u8>)> {
     let mut all = BTreeSet::new();
     for shard in &index.shards {
@@ -174,7 +174,7 @@ fn found(index: &Index) -> BTreeSet<(String, Vec<u8>)> {
     all
 }
 
-/// There is nothing in the directory but the lock, the manifest, and what that names.
+/// Checks that the directory holds only the lock, the manifest and the shards that it names.
 fn check_files(out: &Path, manifest: &Manifest) {
     let files = fs::read_dir(out).unwrap();
     let files: BTreeSet<String> = files
@@ -208,7 +208,7 @@ fn counts(report: &Report) -> [u64; 4] {
 }
 
 #[test]
-fn what_has_changed_is_read_and_the_rest_is_kept() {
+fn reads_changed_packages_and_keeps_the_rest() {
     let mut there = There::with(&["a_1", "b_1", "c_1"]);
     let before = there.index();
     there.write("b_1", "x.c", "needle, but another\n");
@@ -228,7 +228,7 @@ fn what_has_changed_is_read_and_the_rest_is_kept() {
 }
 
 #[test]
-fn what_is_not_given_stays() {
+fn keeps_packages_that_are_not_given() {
     let mut there = There::with(&["a_1", "b_1"]);
     there.write("c_1", "x.c", "needle\n");
     let report = there.update(&["c_1"]).unwrap();
@@ -237,7 +237,7 @@ fn what_is_not_given_stays() {
 }
 
 #[test]
-fn nothing_to_do_leaves_the_manifest_alone() {
+fn an_update_without_changes_does_not_touch_the_manifest() {
     let there = There::with(&["a_1", "b_1"]);
     let before = there.manifest();
     let written = fs::metadata(there.path("out/manifest")).unwrap();
@@ -276,7 +276,7 @@ fn an_index_is_current_when_there_is_nothing_to_do() {
 }
 
 #[test]
-fn another_version_supersedes_those_that_are_not_given() {
+fn another_version_supersedes_older_ones() {
     let mut there = There::with(&["foo_1.0", "foo_1.1", "foobar_1.0"]);
     there.write("foo_1.2", "x.c", "needle\n");
     let report = there.update(&["foo_1.1", "foo_1.2"]).unwrap();
@@ -303,7 +303,7 @@ fn packages_are_removed_by_directory_or_by_name() {
 }
 
 #[test]
-fn an_unknown_package_is_an_error_and_nothing_happens() {
+fn removing_an_unknown_package_fails_and_changes_nothing() {
     let mut there = There::with(&["i3-wm_4.22", "sed_4.9"]);
     there.write("sed_4.9", "x.c", "needle, but another\n");
     let before = there.manifest();
@@ -328,7 +328,7 @@ fn an_unknown_package_is_an_error_and_nothing_happens() {
 }
 
 #[test]
-fn removing_needs_an_index() {
+fn removing_from_no_index_fails() {
     let there = There::new();
     let error = there.change(&[], &removing(&["a"])).unwrap_err();
     let expected = matches!(
@@ -340,7 +340,7 @@ fn removing_needs_an_index() {
 }
 
 #[test]
-fn pruning_drops_what_is_not_given() {
+fn prune_drops_packages_that_are_not_given() {
     let there = There::with(&["a_1", "b_1", "c_1"]);
     let report = there.change(&["b_1"], &PRUNE).unwrap();
     assert_eq!(counts(&report), [0, 1, 2, 1]);
@@ -348,7 +348,7 @@ fn pruning_drops_what_is_not_given() {
 }
 
 #[test]
-fn other_popularity_is_a_change() {
+fn a_changed_popularity_reads_the_package_again() {
     let mut there = There::with(&["a_1", "b_1"]);
     let popularity = Popularity {
         inst: 0.25,
@@ -361,7 +361,7 @@ fn other_popularity_is_a_change() {
 }
 
 #[test]
-fn other_options_build_anew_and_lose_nothing_in_silence() {
+fn other_options_rebuild_and_never_drop_silently() {
     let mut there = There::with(&["a_1", "b_1", "c_1"]);
     let before = there.manifest();
     there.options.options.no_ignore = true;
@@ -389,7 +389,7 @@ fn other_options_build_anew_and_lose_nothing_in_silence() {
 }
 
 #[test]
-fn a_shard_that_is_damaged_is_read_again() {
+fn packages_of_a_damaged_shard_are_read_again() {
     let mut there = There::with(&["a_1", "b_1"]);
     there.write("c_1", "x.c", "needle\n");
     there.update(&["c_1"]).unwrap();
@@ -407,9 +407,9 @@ fn a_shard_that_is_damaged_is_read_again() {
     there.check(&["a_1", "b_1", "c_1"]);
 }
 
-/// The new shard has the name of the damaged one; who has that open looks at the manifest alone.
+/// The new shard has the name of the damaged one; a process that has it open watches only the manifest.
 #[test]
-fn a_shard_that_is_read_again_is_announced_by_a_manifest() {
+fn replacing_a_damaged_shard_replaces_the_manifest() {
     let there = There::with(&["a_1", "b_1"]);
     let manifest = there.manifest();
     let stamp = directory::manifest_stamp(&there.path("out")).unwrap();
@@ -428,7 +428,7 @@ fn a_shard_that_is_read_again_is_announced_by_a_manifest() {
 }
 
 #[test]
-fn a_manifest_of_no_use_is_replaced_only_when_told_to() {
+fn an_unusable_manifest_is_replaced_only_with_prune() {
     let there = There::with(&["a_1", "b_1"]);
     fs::write(there.path("out/manifest"), "trawl-index 1\n").unwrap();
     let error = there.update(&["a_1"]).unwrap_err();
@@ -466,8 +466,8 @@ fn an_interrupted_update_leaves_the_index_as_it_was() {
     there.check(&["a_1", "b_1", "c_1"]);
 }
 
-/// Packages with all that a shard records: other encodings, lines of any length, empty files,
-/// files that are left out.
+/// Packages with everything that a shard records: other encodings, lines of any length, empty and
+/// skipped files.
 fn peculiar(there: &mut There, package: &str) {
     let number = package.bytes().map(u32::from).sum::<u32>();
     let long = format!("needle {}\nx\n", "long ".repeat(4_000));
@@ -486,7 +486,7 @@ fn peculiar(there: &mut There, package: &str) {
 }
 
 #[test]
-fn merged_shards_are_those_of_a_fresh_build() {
+fn merged_shards_equal_those_of_a_fresh_build() {
     let mut there = There::new();
     let packages: Vec<String> = (0..9).map(|number| format!("p{number}_1")).collect();
     let packages: Vec<&str> = packages.iter().map(String::as_str).collect();
@@ -510,7 +510,7 @@ fn merged_shards_are_those_of_a_fresh_build() {
 }
 
 #[test]
-fn what_is_mostly_dead_is_merged_without_its_directory() {
+fn mostly_dead_shards_are_merged_without_their_sources() {
     let mut there = There::new();
     for package in ["a_1", "b_1", "c_1"] {
         peculiar(&mut there, package);
@@ -527,7 +527,7 @@ fn what_is_mostly_dead_is_merged_without_its_directory() {
     assert_eq!(there.index().manifest, there.fresh(&["b_1"]).manifest);
 }
 
-/// What a user may do with an index, with numbers of packages and versions.
+/// A step that a user may take; numbers stand for packages and versions.
 #[derive(Clone, Debug)]
 enum Step {
     /// Write a package and give it.
@@ -550,7 +550,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// The packages that ought to be in the index.
+/// The packages that the index must hold.
 type Model = BTreeSet<String>;
 
 fn of_name(model: &Model, name: u8) -> Vec<String> {
@@ -609,7 +609,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
     #[test]
-    fn whatever_is_done_the_index_is_as_if_built_anew(
+    fn any_sequence_of_updates_equals_a_fresh_build(
         steps in prop::collection::vec(step(), 1..24),
         shard_bytes in prop::sample::select(vec![2_000, 100_000, SHARD_BYTES]),
     ) {

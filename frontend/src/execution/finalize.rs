@@ -1,0 +1,204 @@
+//! The end of a run: what its streams have brought in becomes the files that pages are made from.
+//!
+//! The order is made in parts, each by a thread of its own that merges one range of keys of all sources
+//! and counts packages on the way. What is written does not depend on how many there are, but for
+//! where one file ends and the next begins.
+
+mod partition;
+
+use crate::execution::collector::{Collector, Source, SourceReader};
+use crate::order::{self, Continued, DocumentName, FrameAt, StringPool};
+use crate::results::Counts;
+use crate::results::documents;
+use crate::results::facets::Facets;
+use crate::results::packages::PackageTally;
+use crate::spool::{
+    BLOCKS_AT_ONCE, FrameReader, ORDER_PARTS_MAX, PointerWriter, ResultFiles, SpoolError,
+};
+use schema::message::BatchReader;
+use std::ops::ControlFlow;
+use std::panic::resume_unwind;
+use std::thread;
+
+/// Pointers that are worth a thread: they take some milliseconds, a thread takes some 50 µs.
+const PART_LEN_MIN: u64 = 50_000;
+
+/// Blocks that all parts of a run read at a time: 16 MiB, when there are enough sources to read so
+/// many.
+const READ_BLOCKS_MAX: usize = 4096;
+
+/// Merges the harvests, whose index is their backend, into the order, of which the first `limit`
+/// (0: all) stay, and writes packages and facets beside it.
+pub(crate) fn finalize(
+    spool: &ResultFiles,
+    collectors: &mut [Collector],
+    limit: u64,
+) -> Result<Counts, SpoolError> {
+    let parts = match limit {
+        0 => part_count(collectors),
+        _ => 1,
+    };
+    finalize_in(parts, spool, collectors, limit)
+}
+
+/// How many parts are worth it.
+fn part_count(collectors: &[Collector]) -> usize {
+    let sources = collectors.iter().flat_map(Collector::sources);
+    let len: u64 = sources.map(Source::len).sum();
+    match len / PART_LEN_MIN {
+        0 | 1 => 1,
+        parts => (parts as usize)
+            .min(rayon::current_num_threads())
+            .min(ORDER_PARTS_MAX),
+    }
+}
+
+/// The same in at most so many parts; one, when there is a limit.
+fn finalize_in(
+    parts: usize,
+    spool: &ResultFiles,
+    collectors: &mut [Collector],
+    limit: u64,
+) -> Result<Counts, SpoolError> {
+    let mut names = StringPool::default();
+    let ids: Vec<Vec<u32>> = collectors
+        .iter()
+        .map(|collector| {
+            let packages = collector.packages.names();
+            packages.map(|name| names.id(name)).collect()
+        })
+        .collect();
+    let continued: Vec<Continued> = collectors
+        .iter_mut()
+        .map(|collector| std::mem::take(&mut collector.continued))
+        .collect();
+    let merge = Merge {
+        spool,
+        ids: &ids,
+        continued: &continued,
+        packages: names.len(),
+        limit,
+    };
+    let sources: Vec<Source<'_>> = collectors.iter().flat_map(Collector::sources).collect();
+    let (pointers, tallies) = merge.all(&sources, parts)?;
+    collectors
+        .iter_mut()
+        .for_each(|collector| collector.remove_runs(spool));
+    let packages = tallies.packages.finish(&names, spool)?;
+    tallies.documents.finish(spool)?;
+    write_facets(spool, collectors)?;
+    Ok(Counts { pointers, packages })
+}
+
+fn write_facets(spool: &ResultFiles, collectors: &mut [Collector]) -> Result<(), SpoolError> {
+    let mut facets = Facets::default();
+    for collector in collectors {
+        facets.merge(std::mem::take(&mut collector.facets));
+    }
+    let mut frame = Vec::new();
+    let encoded = facets.finish().encode(&mut frame);
+    encoded.expect("the bounds of facets keep them below a frame's");
+    spool.append(&spool.facets, &frame)
+}
+
+/// What is counted while matches are put in order.
+struct Tallies {
+    packages: PackageTally,
+    documents: documents::DocumentTally,
+}
+
+/// What all parts know.
+#[derive(Clone, Copy)]
+struct Merge<'a> {
+    spool: &'a ResultFiles,
+    /// By backend and the package's id there, its id in the order.
+    ids: &'a [Vec<u32>],
+    /// By backend.
+    continued: &'a [Continued],
+    /// How many packages there are.
+    packages: usize,
+    limit: u64,
+}
+
+impl Merge<'_> {
+    /// Writes the order, and says how many pointers are in it and of which packages.
+    fn all(self, sources: &[Source<'_>], parts: usize) -> Result<(u64, Tallies), SpoolError> {
+        let parts = partition::partition(sources, parts)?;
+        let blocks_at_once = READ_BLOCKS_MAX / (parts.len() * sources.len()).max(1);
+        let blocks_at_once = blocks_at_once.clamp(1, BLOCKS_AT_ONCE);
+        let merged = thread::scope(|scope| {
+            let start = |(number, ranges): (usize, Vec<_>)| {
+                let ranges = sources.iter().zip(ranges);
+                let readers: Vec<_> = ranges
+                    .map(|(source, range)| source.read(range, blocks_at_once))
+                    .collect();
+                move || self.part(number, readers)
+            };
+            let mut parts = parts.into_iter().enumerate().map(start);
+            let first = parts.next().expect("there is one part at least");
+            let others: Vec<_> = parts.map(|part| scope.spawn(part)).collect();
+            let mut merged = vec![first()];
+            let others = others.into_iter().map(thread::ScopedJoinHandle::join);
+            merged.extend(others.map(|part| part.unwrap_or_else(|panic| resume_unwind(panic))));
+            merged
+        });
+        let mut merged = merged.into_iter();
+        let (mut len, mut tallies) = merged.next().expect("there is one part at least")?;
+        for part in merged {
+            let (more, next) = part?;
+            tallies.packages.append(&next.packages, len);
+            tallies.documents.append(&next.documents, len);
+            len += more;
+        }
+        Ok((len, tallies))
+    }
+
+    /// Writes one part, in which places begin with 0.
+    fn part(
+        self,
+        number: usize,
+        sources: Vec<SourceReader<'_>>,
+    ) -> Result<(u64, Tallies), SpoolError> {
+        let mut tallies = Tallies {
+            packages: PackageTally::new(self.packages),
+            documents: documents::DocumentTally::default(),
+        };
+        let mut order = PointerWriter::new(self.spool, self.spool.order.part(number));
+        let mut reader = self.spool.reader();
+        order::merge(
+            sources,
+            self.continued,
+            |place| read_document(self.spool, &mut reader, place),
+            |mut pointer| {
+                let (backend, _) = pointer.frame();
+                let ids = &self.ids[usize::from(backend)];
+                pointer.set_package(ids[pointer.package() as usize]);
+                let package = pointer.package();
+                tallies.packages.add(package, order.len);
+                tallies.documents.add((pointer.hash(), package), order.len);
+                order.push(&pointer)?;
+                Ok(match order.len == self.limit {
+                    true => ControlFlow::Break(()),
+                    false => ControlFlow::Continue(()),
+                })
+            },
+        )?;
+        Ok((order.finish()?, tallies))
+    }
+}
+
+/// Reads which document a frame is of.
+fn read_document(
+    spool: &ResultFiles,
+    reader: &mut FrameReader<'_>,
+    place: FrameAt,
+) -> Result<DocumentName, SpoolError> {
+    let frame = reader.read(place)?;
+    let corrupt = || spool.corrupt(place);
+    let batch = BatchReader::new(frame.payload).map_err(|_| corrupt())?;
+    let view = batch.view().map_err(|_| corrupt())?;
+    Ok((view.package.to_vec(), view.path.to_vec()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,250 @@
+//! What the frontend measures, and what it logs of queries that took long.
+//!
+//! Counters and gauges are moved where things happen; their names and what they mean are all here, and
+//! so is what is recorded of a query when it has ended. Rates are for whoever reads: a counter and two
+//! points in time.
+
+use crate::results::SearchResult;
+use std::fmt::Write;
+use std::time::Duration;
+
+/// Names, and what they count.
+const COUNTERS: &[(&str, &str)] = &[
+    (
+        "trawl_frontend_backends_lost_total",
+        "TopMatches connections to backends that were lost, by reason",
+    ),
+    (
+        "trawl_frontend_cache_total",
+        "Queries that needed no search of their own: joined a running one (how=attach), were answered by a finished one (hit); and those whose answer had made way and was found anew (rerun)",
+    ),
+    (
+        "trawl_frontend_matches_total",
+        "Matches received, of finished queries",
+    ),
+    (
+        "trawl_frontend_not_modified_total",
+        "Pages that the client had already (304)",
+    ),
+    (
+        "trawl_frontend_queries_cancelled_total",
+        "Queries ended by a client, or because the last one had gone",
+    ),
+    (
+        "trawl_frontend_queries_finished_total",
+        "Queries with a complete answer",
+    ),
+    (
+        "trawl_frontend_queries_incomplete_total",
+        "Queries whose answer lacks something",
+    ),
+    (
+        "trawl_frontend_queries_refused_total",
+        "Queries that a backend could not understand",
+    ),
+    (
+        "trawl_frontend_queries_shed_total",
+        "Queries refused because too many ran and waited",
+    ),
+    (
+        "trawl_frontend_queries_slow_total",
+        "Queries that took long enough to be logged",
+    ),
+    (
+        "trawl_frontend_queries_started_total",
+        "Queries that were given to backends",
+    ),
+    (
+        "trawl_frontend_received_bytes_total",
+        "Bytes of frames received from backends",
+    ),
+    (
+        "trawl_frontend_spool_reads_total",
+        "Reads of the spool for pages and exports",
+    ),
+    (
+        "trawl_frontend_spilled_pointers_total",
+        "Matches for which memory had no room while their query ran",
+    ),
+    (
+        "trawl_frontend_spool_written_bytes_total",
+        "Bytes of frames written to the spool",
+    ),
+    (
+        "trawl_frontend_streams_lost_total",
+        "Streams of backends that ended without a good END, by reason",
+    ),
+];
+
+const GAUGES: &[(&str, &str)] = &[
+    (
+        "trawl_frontend_backends_connected",
+        "Backends that are connected",
+    ),
+    (
+        "trawl_frontend_queries_queued",
+        "Queries that wait for their turn",
+    ),
+    ("trawl_frontend_queries_running", "Queries that run"),
+    (
+        "trawl_frontend_spool_bytes",
+        "Bytes that the spool has on the disk",
+    ),
+];
+
+/// In seconds.
+const HISTOGRAMS: &[(&str, &str)] = &[
+    (
+        "trawl_frontend_phase_seconds",
+        "Phases of queries: queue, stream (of it, in the slowest backend: plan, candidates, verify), rank; and render, of each page",
+    ),
+    (
+        "trawl_frontend_query_seconds",
+        "Queries from the request to the answer",
+    ),
+];
+
+/// Tells whoever records what the names mean.
+pub fn describe() {
+    for &(name, what) in COUNTERS {
+        ::metrics::describe_counter!(name, what);
+    }
+    for &(name, what) in GAUGES {
+        ::metrics::describe_gauge!(name, what);
+    }
+    for &(name, what) in HISTOGRAMS {
+        ::metrics::describe_histogram!(name, metrics::Unit::Seconds, what);
+    }
+}
+
+/// Records how long a phase took.
+pub fn phase(phase: &'static str, time: Duration) {
+    ::metrics::histogram!("trawl_frontend_phase_seconds", "phase" => phase).record(time);
+}
+
+/// Counts a query that needed no search of its own.
+pub(crate) fn shared(is_running: bool) {
+    let how = if is_running { "attach" } else { "hit" };
+    ::metrics::counter!("trawl_frontend_cache_total", "how" => how).increment(1);
+}
+
+/// Counts an answer that had made way and is found anew.
+pub(crate) fn rerun() {
+    ::metrics::counter!("trawl_frontend_cache_total", "how" => "rerun").increment(1);
+}
+
+/// Writes a run that has ended to metrics and log; one that took longer than `slow` in full.
+pub(crate) fn record(answer: &SearchResult, slow: Duration) {
+    let timings = answer.timings();
+    ::metrics::histogram!("trawl_frontend_query_seconds").record(timings.total());
+    for (name, time) in phases(answer) {
+        phase(name, time);
+    }
+    ::metrics::counter!("trawl_frontend_matches_total").increment(answer.len() as u64);
+    let how = match (&answer.outcome.refused, answer.is_complete()) {
+        (Some(_), _) => "trawl_frontend_queries_refused_total",
+        (None, true) => "trawl_frontend_queries_finished_total",
+        (None, false) => "trawl_frontend_queries_incomplete_total",
+    };
+    ::metrics::counter!(how).increment(1);
+    if timings.total() >= slow {
+        ::metrics::counter!("trawl_frontend_queries_slow_total").increment(1);
+        log(answer);
+    }
+}
+
+fn phases(answer: &SearchResult) -> [(&'static str, Duration); 6] {
+    let (timings, inside) = (answer.timings(), answer.phases());
+    [
+        ("queue", timings.queue),
+        ("plan", Duration::from_micros(inside.plan_us)),
+        ("candidates", Duration::from_micros(inside.candidates_us)),
+        ("verify", Duration::from_micros(inside.verify_us)),
+        ("stream", timings.stream),
+        ("rank", timings.rank),
+    ]
+}
+
+/// The line of a slow query: what it was, what the index left of the corpus, and where the time went.
+fn log(answer: &SearchResult) {
+    let explain = answer.explain();
+    let mut times = String::new();
+    for (name, time) in phases(answer) {
+        // A string takes everything.
+        let _ = write!(times, " {name} {} ms,", time.as_millis());
+    }
+    tracing::warn!(
+        id = answer.id(),
+        query = %harmless(&answer.query().interpreted_as()),
+        plan = %harmless(&explain.plan),
+        candidates = explain.candidates,
+        blocks = explain.blocks,
+        found = answer.found(),
+        complete = answer.is_complete(),
+        "slow query:{}",
+        times.trim_end_matches(','),
+    );
+}
+
+/// Text of a query on one line of a log, with what could move a cursor or reorder text spelled out.
+fn harmless(text: &str) -> String {
+    let reorders = |letter| matches!(letter, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    text.chars().fold(String::new(), |mut out, letter| {
+        match letter.is_control() || reorders(letter) {
+            true => out.extend(letter.escape_unicode()),
+            false => out.push(letter),
+        }
+        out
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    /// All names in the sources below a directory.
+    fn names(directory: &Path, found: &mut Vec<String>) {
+        for entry in std::fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                names(&path, found);
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).unwrap_or_default();
+            let parts = text.split("\"trawl_frontend_").skip(1);
+            found.extend(parts.map(|part| part.split('"').next().unwrap().to_owned()));
+        }
+    }
+
+    #[test]
+    fn every_name_is_described_once() {
+        let mut used = Vec::new();
+        names(
+            &Path::new(env!("CARGO_MANIFEST_DIR")).join("src"),
+            &mut used,
+        );
+        let all = [COUNTERS, GAUGES, HISTOGRAMS].concat();
+        for (name, _) in &all {
+            assert_eq!(
+                all.iter().filter(|(other, _)| other == name).count(),
+                1,
+                "{name}"
+            );
+        }
+        // The split above is itself in the sources.
+        for name in used
+            .iter()
+            .filter(|name| name.ends_with(char::is_alphanumeric))
+        {
+            let name = format!("trawl_frontend_{name}");
+            assert!(all.iter().any(|(known, _)| *known == name), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_query_stays_on_its_line() {
+        assert_eq!(harmless("\"a\nb\x1b[2J\" ü"), "\"a\\u{a}b\\u{1b}[2J\" ü");
+        assert_eq!(harmless("a\u{202e}b"), "a\\u{202e}b");
+    }
+}

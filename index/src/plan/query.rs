@@ -1,0 +1,144 @@
+//! The trigram query: a condition on a block, as AND and OR of trigrams.
+
+use crate::trigram::Trigram;
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// Nodes of a query, at most. A larger one costs more to evaluate than it saves.
+const NODES_MAX: usize = 4096;
+
+/// The condition that a block must satisfy to be a candidate.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TrigramQuery {
+    /// Every block satisfies it.
+    All,
+    /// No block satisfies it.
+    None,
+    /// The block holds the trigram.
+    Trigram(Trigram),
+    /// All of these hold; at least two.
+    And(Vec<TrigramQuery>),
+    /// One of these holds; at least two.
+    Or(Vec<TrigramQuery>),
+}
+
+impl TrigramQuery {
+    /// Returns the AND of `queries`, simplified.
+    pub fn and(queries: impl IntoIterator<Item = TrigramQuery>) -> TrigramQuery {
+        let mut parts = BTreeSet::new();
+        for query in queries {
+            match query {
+                TrigramQuery::All => {}
+                TrigramQuery::None => return TrigramQuery::None,
+                TrigramQuery::And(inner) => parts.extend(inner),
+                other => drop(parts.insert(other)),
+            }
+        }
+        TrigramQuery::from_parts(parts, TrigramQuery::All, TrigramQuery::And)
+    }
+
+    /// Returns the OR of `queries`, simplified.
+    pub fn or(queries: impl IntoIterator<Item = TrigramQuery>) -> TrigramQuery {
+        let mut parts = BTreeSet::new();
+        for query in queries {
+            match query {
+                TrigramQuery::None => {}
+                TrigramQuery::All => return TrigramQuery::All,
+                TrigramQuery::Or(inner) => parts.extend(inner),
+                other => drop(parts.insert(other)),
+            }
+        }
+        if parts.iter().map(TrigramQuery::nodes).sum::<usize>() > NODES_MAX {
+            return TrigramQuery::All;
+        }
+        let common = common_factors(&parts);
+        if common.is_empty() || parts.len() < 2 {
+            return TrigramQuery::from_parts(parts, TrigramQuery::None, TrigramQuery::Or);
+        }
+        let rest = parts.iter().map(|part| {
+            TrigramQuery::and(
+                part.factors()
+                    .iter()
+                    .filter(|factor| !common.contains(factor))
+                    .cloned(),
+            )
+        });
+        let rest = TrigramQuery::or(rest.collect::<Vec<_>>());
+        TrigramQuery::and(common.iter().cloned().chain([rest]))
+    }
+
+    /// Returns the operands of an AND; any other query is its only operand.
+    fn factors(&self) -> &[TrigramQuery] {
+        match self {
+            TrigramQuery::And(parts) => parts,
+            other => std::slice::from_ref(other),
+        }
+    }
+
+    fn from_parts(
+        mut parts: BTreeSet<TrigramQuery>,
+        neutral: TrigramQuery,
+        join: fn(Vec<TrigramQuery>) -> TrigramQuery,
+    ) -> TrigramQuery {
+        match parts.len() {
+            0 => neutral,
+            1 => parts.pop_first().expect("one part"),
+            _ => join(parts.into_iter().collect()),
+        }
+    }
+
+    fn nodes(&self) -> usize {
+        match self {
+            TrigramQuery::And(parts) | TrigramQuery::Or(parts) => {
+                1 + parts.iter().map(TrigramQuery::nodes).sum::<usize>()
+            }
+            _ => 1,
+        }
+    }
+}
+
+/// Returns the conditions that every one of `parts` contains: `x a | x b` has the factor `x`.
+fn common_factors(parts: &BTreeSet<TrigramQuery>) -> BTreeSet<TrigramQuery> {
+    let factors = parts
+        .iter()
+        .map(|part| BTreeSet::from_iter(part.factors().iter().cloned()));
+    factors.reduce(|a, b| &a & &b).unwrap_or_default()
+}
+
+/// Renders `all`, `none` or `"abc"`; a space is AND, `(a | b)` is OR.
+impl fmt::Display for TrigramQuery {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TrigramQuery::All => out.write_str("all"),
+            TrigramQuery::None => out.write_str("none"),
+            TrigramQuery::Trigram(trigram) => write!(out, "{trigram:?}"),
+            TrigramQuery::And(parts) => write_joined(out, parts, " "),
+            TrigramQuery::Or(parts) => {
+                out.write_str("(")?;
+                write_joined(out, parts, " | ")?;
+                out.write_str(")")
+            }
+        }
+    }
+}
+
+impl fmt::Debug for TrigramQuery {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, out)
+    }
+}
+
+/// Writes `parts` with `separator` between them.
+pub(super) fn write_joined<T: fmt::Display>(
+    out: &mut fmt::Formatter<'_>,
+    parts: impl IntoIterator<Item = T>,
+    separator: &str,
+) -> fmt::Result {
+    for (index, part) in parts.into_iter().enumerate() {
+        if index > 0 {
+            out.write_str(separator)?;
+        }
+        write!(out, "{part}")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,147 @@
+//! Strings of bits, read a word at a time. Bits count from the least significant bit of the first
+//! byte.
+
+use std::ops::Range;
+
+/// Calls `take` with the positions of the one bits in `range`.
+#[inline]
+pub(super) fn for_each_one(bytes: &[u8], range: Range<u32>, mut take: impl FnMut(u32)) {
+    let end = (range.end as usize).min(bytes.len() * 8) as u32;
+    for base in (range.start / 64 * 64..end).step_by(64) {
+        let mut word = load(bytes, base as usize / 8);
+        if base < range.start {
+            word &= u64::MAX << (range.start - base);
+        }
+        if end - base < 64 {
+            word &= !(u64::MAX << (end - base));
+        }
+        while word != 0 {
+            take(base + word.trailing_zeros());
+            word &= word - 1;
+        }
+    }
+}
+
+/// Whether bit `at` is one.
+#[inline]
+pub(super) fn has_bit(bits: &[u8], at: u32) -> bool {
+    let byte = bits.get(at as usize / 8);
+    byte.is_some_and(|byte| byte >> (at % 8) & 1 == 1)
+}
+
+/// A position in a string of bits.
+pub(super) struct BitReader<'a> {
+    bytes: &'a [u8],
+    /// The 64 bits around the position; those before it are cleared.
+    pub(super) word: u64,
+    /// Where `word` begins, in bits: a multiple of 64.
+    pub(super) base: u32,
+    /// The position's offset in the word, for [`at`](Self::at).
+    passed: u32,
+}
+
+impl<'a> BitReader<'a> {
+    #[inline]
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
+        BitReader {
+            bytes,
+            word: load(bytes, 0),
+            base: 0,
+            passed: 0,
+        }
+    }
+
+    /// Returns the position.
+    #[inline]
+    pub(super) fn at(&self) -> u32 {
+        self.base + self.passed
+    }
+
+    /// Moves to a position in this word; `word` is what remains of it.
+    #[inline]
+    pub(super) fn go_to(&mut self, at: u32, word: u64) {
+        self.passed = at - self.base;
+        self.word = word;
+    }
+
+    /// Loads the next word; returns false at the end.
+    #[inline]
+    pub(super) fn advance(&mut self) -> bool {
+        self.base += 64;
+        self.passed = 0;
+        self.word = load(self.bytes, (self.base / 8) as usize);
+        (self.base as usize) < self.bytes.len() * 8
+    }
+
+    /// Returns the position of the next one bit and moves behind it.
+    #[inline]
+    pub(super) fn next_one(&mut self) -> Option<u32> {
+        while self.word == 0 {
+            if !self.advance() {
+                return None;
+            }
+        }
+        let bit = self.word.trailing_zeros();
+        self.word &= self.word - 1;
+        self.passed = bit + 1;
+        Some(self.base + bit)
+    }
+
+    /// Moves behind the next `zeros` zero bits and returns how many one bits were skipped.
+    pub(super) fn skip_zeros(&mut self, mut zeros: u32) -> u32 {
+        let mut ones = 0;
+        while zeros > 0 {
+            let left = 64 - self.passed;
+            let ones_here = self.word.count_ones();
+            if left - ones_here < zeros {
+                zeros -= left - ones_here;
+                ones += ones_here;
+                if !self.advance() {
+                    break;
+                }
+            } else {
+                ones += self.skip_zeros_in_word(zeros);
+                break;
+            }
+        }
+        ones
+    }
+
+    /// Moves behind the next `zeros` zero bits, all of which are in this word.
+    fn skip_zeros_in_word(&mut self, zeros: u32) -> u32 {
+        let mut ones = 0;
+        // The last of these zeros precedes the first one bit that has at least `zeros` zeros before it.
+        let mut rest = self.word;
+        while rest != 0 && rest.trailing_zeros() - self.passed - ones < zeros {
+            rest &= rest - 1;
+            ones += 1;
+        }
+        self.passed += zeros + ones;
+        self.word = rest;
+        ones
+    }
+}
+
+/// Returns `word` without the one bits behind the first `count`.
+#[inline]
+pub(super) fn first_ones(mut word: u64, count: u32) -> u64 {
+    // Only a malformed list has more.
+    for _ in count..word.count_ones() {
+        word &= !(1 << (63 - word.leading_zeros()));
+    }
+    word
+}
+
+/// Returns the 8 bytes from `at` on; bytes behind the end are zero.
+#[inline]
+pub(super) fn load(bytes: &[u8], at: usize) -> u64 {
+    match bytes.get(at..at + 8) {
+        Some(word) => u64::from_le_bytes(word.try_into().expect("8 bytes")),
+        None => {
+            let mut word = [0; 8];
+            let rest = bytes.get(at..).unwrap_or(&[]);
+            word[..rest.len()].copy_from_slice(rest);
+            u64::from_le_bytes(word)
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! The Elias-Fano code of a list.
+
+use super::bits::{BitReader, first_ones, load};
+
+/// Encodes `ids` into zeroed buffers for the low and the high bits.
+pub(super) fn encode(ids: &[u32], low_bits: u32, low: &mut [u8], high: &mut [u8]) {
+    let mask = (1_u64 << low_bits) - 1;
+    for (index, &id) in ids.iter().enumerate() {
+        let at = index * low_bits as usize;
+        let shifted = (u64::from(id) & mask) << (at % 8);
+        for (byte, bits) in low[at / 8..].iter_mut().zip(shifted.to_le_bytes()) {
+            *byte |= bits;
+        }
+        let bit = (id >> low_bits) as usize + index;
+        high[bit / 8] |= 1 << (bit % 8);
+    }
+}
+
+/// A position in an Elias-Fano list, which moves forward only.
+pub(super) struct Cursor<'a> {
+    n: u32,
+    low_bits: u32,
+    low: &'a [u8],
+    bits: BitReader<'a>,
+    /// Number of ids before the position.
+    index: u32,
+}
+
+impl<'a> Cursor<'a> {
+    pub(super) fn new(n: u32, low_bits: u32, low: &'a [u8], high: &'a [u8]) -> Self {
+        Cursor {
+            n,
+            low_bits,
+            low,
+            bits: BitReader::new(high),
+            index: 0,
+        }
+    }
+
+    /// Returns the id at the position and moves behind it.
+    #[inline]
+    pub(super) fn next(&mut self) -> Option<u32> {
+        if self.index >= self.n {
+            return None;
+        }
+        let bit = self.bits.next_one()?;
+        let id = id(bit, self.index, self.low_bits, self.low);
+        self.index += 1;
+        Some(id)
+    }
+
+    /// Calls `take` with the ids below `end`, returns the next id and moves behind it. Calls of
+    /// [`next`](Self::next) would take twice the instructions: they check for every id what this
+    /// checks for every word.
+    pub(super) fn take_below(&mut self, end: u32, mut take: impl FnMut(u32)) -> Option<u32> {
+        let (low_bits, mask) = (self.low_bits, (1 << self.low_bits) - 1);
+        loop {
+            let mut word = first_ones(self.bits.word, self.n.saturating_sub(self.index));
+            let mut low_at = self.index as usize * low_bits as usize;
+            while word != 0 {
+                let bit = self.bits.base + word.trailing_zeros();
+                let low = (load(self.low, low_at / 8) >> (low_at % 8)) & mask;
+                let id = bit.wrapping_sub(self.index) << low_bits | low as u32;
+                word &= word - 1;
+                low_at += low_bits as usize;
+                self.index += 1;
+                if id >= end {
+                    self.bits.go_to(bit + 1, word);
+                    return Some(id);
+                }
+                take(id);
+            }
+            if self.index >= self.n || !self.bits.advance() {
+                self.index = self.n;
+                return None;
+            }
+        }
+    }
+
+    /// Returns the first id from here on that is at least `target` and moves behind it. Targets must
+    /// ascend.
+    pub(super) fn seek(&mut self, target: u32) -> Option<u32> {
+        let zeros =
+            (target >> self.low_bits).saturating_sub(self.bits.at().wrapping_sub(self.index));
+        self.index += self.bits.skip_zeros(zeros);
+        loop {
+            let id = self.next()?;
+            if id >= target {
+                return Some(id);
+            }
+        }
+    }
+}
+
+/// Returns id number `index`, whose one bit among the high bits is `bit`.
+#[inline]
+fn id(bit: u32, index: u32, low_bits: u32, low: &[u8]) -> u32 {
+    let at = index as usize * low_bits as usize;
+    let low = (load(low, at / 8) >> (at % 8)) & ((1 << low_bits) - 1);
+    bit.wrapping_sub(index) << low_bits | low as u32
+}

@@ -1,0 +1,126 @@
+//! Intersection and union of posting lists.
+
+use super::PostingList;
+use super::bits::{for_each_one, has_bit};
+use super::elias_fano::Cursor;
+use std::ops::Range;
+use std::slice;
+
+/// When a list is more than this many times as long as the ids that it is intersected with, each id
+/// is sought in it; else it is decoded. With 16 and 32 `errno == EINTR` takes a fifth longer.
+pub(super) const SEEK_RATIO: u32 = 8;
+
+/// Keeps those of the ascending `ids` that are in `list` too.
+pub fn intersect(ids: &mut Vec<u32>, list: &PostingList<'_>) {
+    match *list {
+        PostingList::One(one) => ids.retain(|&id| id == one),
+        PostingList::Bitmap { bits, .. } => retain(ids, |id| has_bit(bits, id)),
+        PostingList::EliasFano {
+            n,
+            low_bits,
+            low,
+            high,
+        } if n / SEEK_RATIO > ids.len() as u32 => {
+            let mut list = Cursor::new(n, low_bits, low, high);
+            let mut other = list.next();
+            retain(ids, |id| {
+                if other.is_some_and(|other| other < id) {
+                    other = list.seek(id);
+                }
+                other == Some(id)
+            });
+        }
+        PostingList::EliasFano { n, .. } => {
+            if let (Some(&first), Some(&last)) = (ids.first(), ids.last()) {
+                let range = first..last.saturating_add(1);
+                if ids.len() as u64 + u64::from(n) < range.len() as u64 / SPARSE_RATIO {
+                    retain_common(ids, &list.within(slice::from_ref(&range)));
+                } else {
+                    retain_marked(ids, list, &range);
+                }
+            }
+        }
+    }
+}
+
+/// When the range of two lists is more than this many times as long as both together, a bitmap of
+/// the range does not pay.
+const SPARSE_RATIO: u64 = 64;
+
+/// Keeps those of `ids`, which ascend in `range`, that are in `list` too. They are marked in a
+/// bitmap, in which the list's ids are looked up while they are decoded. For two lists of some
+/// thousand ids this takes a third of the time of a merge, where each step waits for the one before.
+fn retain_marked(ids: &mut Vec<u32>, list: &PostingList<'_>, range: &Range<u32>) {
+    let mut marked = vec![0_u64; range.len().div_ceil(64)];
+    for &id in ids.iter() {
+        let at = id.wrapping_sub(range.start);
+        // Only malformed lists have ids outside the range.
+        if let Some(word) = marked.get_mut(at as usize / 64) {
+            *word |= 1 << (at % 64);
+        }
+    }
+    let mut kept = 0;
+    list.for_each_within(slice::from_ref(range), |id| {
+        let at = id.wrapping_sub(range.start);
+        if let (Some(target), Some(word)) = (ids.get_mut(kept), marked.get(at as usize / 64)) {
+            *target = id;
+            kept += (word >> (at % 64) & 1) as usize;
+        }
+    });
+    ids.truncate(kept);
+}
+
+/// Like `Vec::retain`, without a branch on the answer of `keep`, which a processor cannot predict.
+fn retain(ids: &mut Vec<u32>, mut keep: impl FnMut(u32) -> bool) {
+    let mut kept = 0;
+    for at in 0..ids.len() {
+        let id = ids[at];
+        ids[kept] = id;
+        kept += usize::from(keep(id));
+    }
+    ids.truncate(kept);
+}
+
+/// Keeps those of `ids` that are in `others` too; both ascend. A processor cannot predict which of
+/// the two advances, so the code does not branch on it.
+pub(crate) fn retain_common(ids: &mut Vec<u32>, others: &[u32]) {
+    let (mut kept, mut at, mut at_other) = (0, 0, 0);
+    while let (Some(&id), Some(&other)) = (ids.get(at), others.get(at_other)) {
+        ids[kept] = id;
+        kept += usize::from(id == other);
+        at += usize::from(id <= other);
+        at_other += usize::from(other <= id);
+    }
+    ids.truncate(kept);
+}
+
+/// Returns the union of `lists` inside `ranges`; both ascend. `stop` is asked before each list; once
+/// it returns true the remaining lists are left out.
+pub fn unite(
+    lists: &[PostingList<'_>],
+    universe: u32,
+    ranges: &[Range<u32>],
+    stop: &dyn Fn() -> bool,
+) -> Vec<u32> {
+    let wanted = || lists.iter().take_while(|_| !stop());
+    let total: u64 = lists.iter().map(|list| u64::from(list.len())).sum();
+    let mut ids = Vec::new();
+    if total < u64::from(universe) / 64 {
+        for list in wanted() {
+            list.for_each_within(ranges, |id| ids.push(id));
+        }
+        ids.sort_unstable();
+        ids.dedup();
+        return ids;
+    }
+    let mut bits = vec![0_u8; universe.div_ceil(64) as usize * 8];
+    for list in wanted() {
+        list.for_each_within(ranges, |id| {
+            if let Some(byte) = bits.get_mut(id as usize / 8) {
+                *byte |= 1 << (id % 8);
+            }
+        });
+    }
+    for_each_one(&bits, 0..universe, |id| ids.push(id));
+    ids
+}

@@ -1,0 +1,24 @@
+//! Variable-length integers.
+
+/// Appends `value` in groups of 7 bits, the lowest first, the high bit set on all but the last.
+pub(crate) fn encode_varint(mut value: u64, out: &mut Vec<u8>) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+/// Takes a varint from the front of `bytes`; `None` when they end inside it or it exceeds 64 bits.
+pub(crate) fn decode_varint(bytes: &mut &[u8]) -> Option<u64> {
+    let mut value = 0;
+    for shift in (0..64).step_by(7) {
+        let (&byte, rest) = bytes.split_first()?;
+        *bytes = rest;
+        value |= u64::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
+            return Some(value);
+        }
+    }
+    None
+}

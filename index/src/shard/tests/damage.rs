@@ -1,0 +1,353 @@
+//! Damaged, forged and truncated shards. The damage is exhaustive, since a shard of one page is small.
+
+use super::*;
+use crate::format::{Header, PAGE_BYTES};
+use zerocopy::{FromBytes, IntoBytes};
+
+/// Asserts that an error names the file, and the page that holds `at`.
+fn assert_names_the_page(error: &ShardError, at: usize) {
+    let page = (at / PAGE_BYTES * PAGE_BYTES) as u64;
+    match error {
+        ShardError::Corrupt { path, offset, .. } => {
+            assert_eq!(
+                (path.as_path(), *offset),
+                (Path::new(NAME), page),
+                "byte {at}: {error}"
+            );
+        }
+        // The magic, and a version that is now a later one.
+        ShardError::NotAShard { path } => assert!(at < 8 && path == Path::new(NAME), "byte {at}"),
+        ShardError::Newer { path, .. } => {
+            assert!(
+                (8..12).contains(&at) && path == Path::new(NAME),
+                "byte {at}"
+            );
+        }
+        ShardError::Io { .. } | ShardError::Changed { .. } => panic!("byte {at}: nothing was read"),
+    }
+}
+
+#[test]
+fn detects_every_truncation_at_open() {
+    let bytes = shard_bytes(&FIXTURE, 16);
+    for length in 0..bytes.len() {
+        let error = open(&bytes[..length]).err();
+        let told = match error {
+            Some(ShardError::NotAShard { .. }) => length < 8,
+            Some(ShardError::Corrupt { offset, .. }) => offset == length as u64,
+            _ => false,
+        };
+        assert!(told, "cut at {length}: {error:?}");
+    }
+    let longer = [&bytes[..], b"\0"].concat();
+    assert!(matches!(open(&longer), Err(ShardError::Corrupt { .. })));
+}
+
+/// A checksum covers every byte, also padding.
+#[test]
+fn detects_every_changed_byte_at_open_or_by_verify() {
+    let bytes = shard_bytes(&FIXTURE, 16);
+    let checksums = open(&bytes)
+        .unwrap()
+        .file
+        .header()
+        .extent(Section::Checksums);
+    let mut broken = bytes.clone();
+    for at in 0..bytes.len() {
+        for pattern in [0x01, 0x80, 0xff] {
+            broken[at] ^= pattern;
+            let checked = (PAGE_BYTES..checksums.start as usize).contains(&at);
+            match open(&broken) {
+                Ok(shard) => {
+                    assert!(checked, "byte {at} is checked at open");
+                    assert_names_the_page(&shard.verify().unwrap_err(), at);
+                    assert_names_the_page(&dump(&shard).unwrap_err(), at);
+                }
+                Err(ShardError::Corrupt { offset, .. }) if at as u64 >= checksums.start => {
+                    assert_eq!(offset, checksums.start);
+                }
+                Err(error) => assert_names_the_page(&error, at),
+            }
+            broken[at] = bytes[at];
+        }
+    }
+}
+
+/// Builds a shard with several pages of text and tables.
+fn several_pages() -> Vec<u8> {
+    let text: Vec<u8> = (0..900_u32)
+        .flat_map(|line| format!("line {line} of {}\n", line * line % 97).into_bytes())
+        .collect();
+    shard_bytes(&[("p_1", "a.c", &text), ("p_1", "b.c", b"line\n")], 256)
+}
+
+/// Returns the answers to some queries, with the text of their candidates.
+fn answers(shard: &Shard) -> Result<Vec<(Candidates, Vec<u8>)>, ShardError> {
+    let mut answers = Vec::new();
+    for pattern in ["line 8", "of 9[0-6]", "(13|17) of", "nowhere", "line"] {
+        let candidates = candidates(shard, pattern)?;
+        let Candidates::Blocks(blocks) = &candidates else {
+            panic!("{pattern} says something")
+        };
+        let mut text = Vec::new();
+        for &block in blocks {
+            let document = shard.document(shard.document_of(BlockId(block))?)?;
+            text.extend_from_slice(document.path);
+            text.extend_from_slice(shard.text(shard.text_range(block..block + 1)?)?);
+        }
+        answers.push((candidates, text));
+    }
+    Ok(answers)
+}
+
+#[test]
+fn a_damaged_page_gives_an_error_or_is_not_read() {
+    let bytes = several_pages();
+    let intact = answers(&open(&bytes).unwrap()).unwrap();
+    let checksums = open(&bytes)
+        .unwrap()
+        .file
+        .header()
+        .extent(Section::Checksums)
+        .start as usize;
+    assert!(checksums > 6 * PAGE_BYTES, "some pages");
+    for at in (PAGE_BYTES..checksums).step_by(61) {
+        let mut broken = bytes.clone();
+        broken[at] ^= 0x10;
+        let shard = open(&broken).unwrap();
+        match answers(&shard) {
+            Ok(same) => assert_eq!(same, intact, "byte {at}"),
+            Err(error) => assert_names_the_page(&error, at),
+        }
+        assert_names_the_page(&shard.verify().unwrap_err(), at);
+    }
+}
+
+#[test]
+fn only_the_page_that_is_read_is_checked() {
+    let mut bytes = several_pages();
+    bytes[2 * PAGE_BYTES] ^= 1;
+    let shard = open(&bytes).unwrap();
+    assert_eq!(shard.document(DocId(1)).unwrap().path, b"b.c");
+    assert_eq!(shard.text(0..10).unwrap(), b"line 0 of ");
+    assert!(shard.text(0..4096).is_ok(), "all of page 1");
+    for _ in 0..2 {
+        let error = shard.text(4000..4097).unwrap_err();
+        assert_names_the_page(&error, 2 * PAGE_BYTES);
+    }
+    let said = shard.verify().unwrap_err().to_string();
+    assert_eq!(
+        said,
+        "some.shard: damaged at byte 8192 (checksum): remove it and build the index again with `trawl index`"
+    );
+}
+
+/// Corrects the checksums of changed bytes, as only an attacker would.
+fn forge(bytes: &mut [u8], header: &Header) {
+    let checksums = header.extent(Section::Checksums);
+    let (pages, table) = bytes.split_at_mut(checksums.start as usize);
+    for (page, checksum) in pages[PAGE_BYTES..]
+        .chunks(PAGE_BYTES)
+        .zip(table.chunks_exact_mut(4))
+    {
+        checksum.copy_from_slice(&crc32c::crc32c(page).to_le_bytes());
+    }
+    let mut forged = Header::read_from_prefix(bytes).unwrap().0;
+    forged.checksums_crc = crc32c::crc32c(&bytes[checksums.start as usize..]).into();
+    forged.crc = forged.checksum().into();
+    bytes[..PAGE_BYTES].copy_from_slice(forged.as_bytes());
+}
+
+/// Checksums detect accidents, not attackers: a forged shard may give wrong answers, but no panic.
+#[test]
+fn a_forged_shard_does_not_panic() {
+    let bytes = shard_bytes(&FIXTURE, 16);
+    let header = open(&bytes).unwrap().file.header().clone();
+    let meaningful = (12..224).chain(PAGE_BYTES..bytes.len());
+    for at in meaningful {
+        for value in [0x00, 0x01, 0x7f, 0x80, 0xff] {
+            let mut forged = bytes.clone();
+            forged[at] = value;
+            forge(&mut forged, &header);
+            if let Ok(shard) = open(&forged) {
+                let _ = (read_all(&shard), shard.verify());
+            }
+        }
+    }
+}
+
+/// Reads everything, like [`dump`] and [`answers`], without the assertions that only hold for valid shards.
+fn read_all(shard: &Shard) -> Result<(), ShardError> {
+    let everything = "(main|int)[^x]*(a|b;|inly)";
+    let mut filters = Filters::default();
+    add(
+        &mut filters,
+        Predicate::package(NamePattern::Regexp("a")).unwrap(),
+        false,
+    );
+    add(
+        &mut filters,
+        Predicate::path(NamePattern::Regexp("x")).unwrap(),
+        true,
+    );
+    let _ = candidates(shard, everything);
+    let _ = filtered(shard, everything, &filters);
+    let _ = filtered(shard, ".", &filters);
+    for entry in 0..shard.trigram_count() as u32 {
+        let _ = shard.blocks_with(shard.trigram(entry)?);
+    }
+    for block in 0..shard.block_count() {
+        let _ = shard
+            .document_of(BlockId(block))
+            .map(|id| shard.static_rank_bound(id));
+        let range = shard.text_range(block..block + 1);
+        let _ = range.map(|range| shard.text(range).map(<[u8]>::len));
+    }
+    let _ = shard.find(b"beta-2", b"README");
+    for dead in [vec![0], vec![1], vec![0, 1]] {
+        let _ = shard
+            .with_dead(dead)
+            .map(|shard| filtered(&shard, everything, &filters).map(drop));
+    }
+    let _ = (0..shard.package_count()).try_for_each(|id| shard.package(PackageId(id)).map(drop));
+    shard.skipped().map(drop)
+}
+
+/// Writes and opens a shard of several pages; returns it and its path.
+fn opened(there: &Path) -> (Shard, PathBuf) {
+    let path = there.join("some.shard");
+    fs::write(&path, several_pages()).unwrap();
+    (Shard::open(&path).unwrap(), path)
+}
+
+/// Truncates a file to `bytes`.
+fn truncate(path: &Path, bytes: u64) {
+    let file = fs::File::options().write(true).open(path).unwrap();
+    file.set_len(bytes).unwrap();
+}
+
+/// After truncation every answer is an error that names the offset, or correct, whatever was checked
+/// before.
+#[test]
+fn truncation_while_open_is_reported_with_its_offset() {
+    let bytes = several_pages();
+    let intact = answers(&open(&bytes).unwrap()).unwrap();
+    let step = PAGE_BYTES / 2 + 17;
+    for (number, bytes) in (0..bytes.len()).step_by(step).enumerate() {
+        let there = tempfile::tempdir().unwrap();
+        let (shard, path) = opened(there.path());
+        if number % 2 == 0 {
+            assert_eq!(answers(&shard).unwrap(), intact);
+        }
+        let text = shard.text(0..20).unwrap();
+        truncate(&path, bytes as u64);
+        let _ = text.to_vec();
+        let said = shard.intact().unwrap_err().to_string();
+        let expected = format!(
+            "{}: damaged at byte {bytes} (the file was cut or its disk failed while it was in use)",
+            path.display()
+        );
+        assert!(said.starts_with(&expected), "{said}");
+        for error in [
+            shard.verify().unwrap_err(),
+            shard.with_dead(vec![0]).err().unwrap(),
+            shard.skipped().unwrap_err(),
+            answers(&shard).unwrap_err(),
+        ] {
+            assert!(matches!(error, ShardError::Corrupt { .. }), "{error}");
+        }
+        assert!(shard.is_damaged());
+    }
+}
+
+#[test]
+fn writing_to_an_open_shard_is_reported() {
+    let there = tempfile::tempdir().unwrap();
+    let (shard, path) = opened(there.path());
+    let before = std::time::SystemTime::UNIX_EPOCH;
+    let file = fs::File::options().write(true).open(&path).unwrap();
+    file.set_modified(before).unwrap();
+    assert!(matches!(shard.verify(), Err(ShardError::Changed { .. })));
+    drop(shard);
+    let shard = Shard::open(&path).unwrap();
+    shard.verify().unwrap();
+    fs::write(&path, several_pages()).unwrap();
+    assert!(matches!(answers(&shard), Err(ShardError::Changed { .. })));
+    Shard::open(&path).unwrap().verify().unwrap();
+}
+
+/// One shard of an index is truncated while it is read: the others keep working, and the next
+/// generation reuses them.
+#[test]
+fn reopen_replaces_a_truncated_shard() {
+    let there = tempfile::tempdir().unwrap();
+    let out = index(there.path(), &FIXTURE, 16, 1);
+    let before = Index::open(&out).unwrap().shards;
+    let path = before[0].path().to_owned();
+    let bytes = fs::read(&path).unwrap();
+    truncate(&path, 4096);
+    let everything = plan("main|ve", true).unwrap();
+    assert!(before[0].candidates(&everything).is_err());
+    assert!(before[1].candidates(&everything).is_ok());
+    assert!(Index::reopen(&out, &before).is_err());
+    fs::write(&path, bytes).unwrap();
+    let after = Index::reopen(&out, &before).unwrap().shards;
+    assert!(before[0].candidates(&everything).is_err());
+    assert!(after[0].candidates(&everything).is_ok());
+    assert!(Arc::ptr_eq(&before[1], &after[1]), "it was whole");
+}
+
+#[test]
+fn a_later_version_is_rejected_with_advice() {
+    let mut bytes = shard_bytes(&FIXTURE, 16);
+    bytes[8] = 2;
+    let error = open(&bytes).err().unwrap();
+    assert!(matches!(error, ShardError::Newer { version: 2, .. }));
+    assert_eq!(
+        error.to_string(),
+        "some.shard: a shard of format 2; this version of Trawl reads format 1: update Trawl, or \
+         build the index again"
+    );
+}
+
+#[test]
+fn rejects_files_that_are_no_shard() {
+    let there = tempfile::tempdir().unwrap();
+    let path = there.path().join("x.shard");
+    for bytes in [&b""[..], b"TRAWL", b"#!/bin/sh\n", &[0; 8192]] {
+        fs::write(&path, bytes).unwrap();
+        let error = Shard::open(&path).err().unwrap();
+        assert!(matches!(error, ShardError::NotAShard { .. }));
+        let expected = format!(
+            "{}: not a shard of a Trawl index: remove it and build the index again with `trawl \
+             index`",
+            path.display()
+        );
+        assert_eq!(error.to_string(), expected);
+    }
+    let error = Shard::open(&there.path().join("none.shard")).err().unwrap();
+    assert!(
+        matches!(error, ShardError::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound)
+    );
+}
+
+#[test]
+fn detects_swapped_shards() {
+    let there = tempfile::tempdir().unwrap();
+    let out = index(there.path(), &FIXTURE, 16, 1);
+    let manifest = Index::open(&out).unwrap().manifest;
+    let [first, second] = [0, 1].map(|shard| out.join(&manifest.shards[shard].file));
+    let other = out.join("other");
+    fs::rename(&first, &other).unwrap();
+    fs::rename(&second, &first).unwrap();
+    fs::rename(&other, &second).unwrap();
+    match Index::open(&out).err() {
+        Some(directory::IndexError::Swapped { path }) => assert_eq!(path, first),
+        other => panic!("{other:?}"),
+    }
+    fs::remove_file(out.join(MANIFEST)).unwrap();
+    assert!(matches!(
+        Index::open(&out).err(),
+        Some(directory::IndexError::NotAnIndex { .. })
+    ));
+}

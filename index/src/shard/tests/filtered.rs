@@ -1,0 +1,200 @@
+//! Candidates of a shard with filters and dead packages.
+
+use super::*;
+
+#[test]
+fn dead_packages_are_neither_counted_nor_found() {
+    let bytes = shard_bytes(&FIXTURE, 16);
+    let whole = open(&bytes).unwrap();
+    let without = |dead: &[u32]| whole.with_dead(dead.to_vec()).unwrap();
+    let live = |shard: &Shard| {
+        shard
+            .live_blocks()
+            .iter()
+            .cloned()
+            .flatten()
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(live(&whole), [0, 1, 2, 3, 4, 5]);
+    assert_eq!(without(&[]).id(), whole.id());
+    let shard = without(&[0]);
+    let id = blake3::hash(&[&whole.id()[..], &[0; 4]].concat());
+    assert_eq!((shard.id(), shard.file_id()), (*id.as_bytes(), whole.id()));
+    let counts = Counts {
+        packages: 1,
+        documents: 1,
+        blocks: 1,
+        text_bytes: 6,
+    };
+    assert_eq!(shard.live_counts(), counts);
+    assert_eq!(live(&shard), [5]);
+    assert!(shard.skipped().unwrap().is_empty());
+    assert_eq!(shard.find(b"alpha_1", b"src/main.c").unwrap(), None);
+    assert_eq!(shard.find(b"beta-2", b"README").unwrap(), Some(DocId(3)));
+    let blocks = |shard: &Shard, pattern| candidates(shard, pattern).unwrap();
+    assert_eq!(blocks(&shard, "main"), Candidates::Blocks(vec![]));
+    let range = std::iter::once(5..6).collect();
+    assert_eq!(blocks(&shard, "ve|main"), Candidates::Ranges(range));
+    let shard = without(&[1]);
+    assert_eq!(blocks(&shard, "main"), Candidates::Blocks(vec![0, 2, 4]));
+    assert_eq!(live(&shard), [0, 1, 2, 3, 4]);
+    let none = without(&[0, 1]);
+    assert_eq!(
+        (none.live_blocks(), none.live_counts()),
+        (&[][..], Counts::default())
+    );
+    assert_ne!(none.id(), shard.id());
+}
+
+#[test]
+fn dead_packages_must_exist_and_ascend() {
+    let bytes = shard_bytes(&FIXTURE, 16);
+    let shard = open(&bytes).unwrap();
+    for dead in [&[2][..], &[0, 2], &[1, 0], &[0, 0], &[u32::MAX]] {
+        let error = shard.with_dead(dead.to_vec()).err();
+        assert!(
+            matches!(error, Some(ShardError::Corrupt { .. })),
+            "{dead:?}"
+        );
+    }
+}
+
+/// Packages with adjacent and non-adjacent blocks, and documents of several blocks.
+const FILTERED: [File<'_>; 7] = [
+    (
+        "alpha_1",
+        "src/main.c",
+        b"int main;\nint a;\nint b;\nint main;\n",
+    ),
+    (
+        "alpha_1",
+        "src/main.py",
+        b"main\nint\nmain int int int\nmain\n",
+    ),
+    ("alpha_1", "vendor/a.c", b"int main;\n"),
+    ("beta_2", "main.c", b"int main;\nint main;\n"),
+    ("beta_2", "empty.c", b""),
+    ("gamma-3", "src/main.c", b"nothing here\nint main;\n"),
+    ("gamma-3", "README", b"main\n"),
+];
+
+/// Lists the blocks of candidates.
+fn blocks_of(candidates: Candidates) -> Vec<u32> {
+    match candidates {
+        Candidates::Ranges(ranges) => ranges.into_iter().flatten().collect(),
+        Candidates::Blocks(blocks) => blocks,
+    }
+}
+
+/// Combines one filter each for package, path and language, negated or not; an empty text is none.
+fn all_filters(packages: &[&str], paths: &[&str], languages: &[&str]) -> Vec<Filters> {
+    let mut all = Vec::new();
+    for (package, path) in packages
+        .iter()
+        .flat_map(|a| paths.iter().map(move |b| (a, b)))
+    {
+        for (language, negated) in languages.iter().flat_map(|a| (0..8).map(move |b| (a, b))) {
+            let mut filters = Filters::default();
+            if !package.is_empty() {
+                let value = NamePattern::Regexp(package);
+                add(
+                    &mut filters,
+                    Predicate::package(value).unwrap(),
+                    negated & 1 != 0,
+                );
+            }
+            if !path.is_empty() {
+                let value = NamePattern::Regexp(path);
+                add(
+                    &mut filters,
+                    Predicate::path(value).unwrap(),
+                    negated & 2 != 0,
+                );
+            }
+            if !language.is_empty() {
+                add(
+                    &mut filters,
+                    Predicate::language(language).unwrap(),
+                    negated & 4 != 0,
+                );
+            }
+            all.push(filters);
+        }
+    }
+    all
+}
+
+#[test]
+fn filtered_candidates_equal_candidates_in_accepted_documents() {
+    let whole = open(&shard_bytes(&FILTERED, 16)).unwrap();
+    let all = all_filters(
+        &["", "a", "^beta$", "nowhere"],
+        &["", r"\.c$", "^src/", "nowhere"],
+        &["", "C", "Python"],
+    );
+    for dead in [vec![], vec![1], vec![0, 2]] {
+        let shard = whole.with_dead(dead).unwrap();
+        all.iter()
+            .for_each(|filters| check_filtered(&shard, filters));
+    }
+}
+
+fn check_filtered(shard: &Shard, filters: &Filters) {
+    let is_left = |block: &u32| {
+        let id = shard.document_of(BlockId(*block)).unwrap();
+        let package = shard.package(shard.package_of(id).unwrap()).unwrap();
+        filters.accepts_package(package.directory)
+            && filters.accepts_document(package.directory, shard.document(id).unwrap().path)
+    };
+    for pattern in [
+        ".",
+        "main",
+        "int main",
+        "main|nothing",
+        "(int|not)[a-z ]*(mai|her)",
+        "absent",
+    ] {
+        let mut expected = blocks_of(candidates(shard, pattern).unwrap());
+        expected.retain(is_left);
+        let found = filtered(shard, pattern, filters).unwrap();
+        if let Candidates::Ranges(ranges) = &found {
+            assert!(ranges.windows(2).all(|pair| pair[0].end < pair[1].start));
+            assert!(ranges.iter().all(|range| !range.is_empty()));
+        }
+        assert_eq!(blocks_of(found), expected, "{pattern} {filters:?}");
+    }
+}
+
+#[test]
+fn filtering_stops_when_asked() {
+    let shard = open(&shard_bytes(&FILTERED, 16)).unwrap();
+    let mut filters = Filters::default();
+    add(
+        &mut filters,
+        Predicate::path(NamePattern::Regexp("a")).unwrap(),
+        false,
+    );
+    add(
+        &mut filters,
+        Predicate::package(NamePattern::Regexp(".")).unwrap(),
+        false,
+    );
+    for pattern in [".", "main", "main|int", "main.*int"] {
+        let query = plan(pattern, false).unwrap();
+        let asked = std::cell::Cell::new(0);
+        let all = shard.filtered_candidates(&query, &filters, &|| {
+            asked.set(asked.get() + 1);
+            false
+        });
+        assert!(all.unwrap().is_some());
+        let times = asked.get();
+        assert!(times > 3, "of packages, lists and documents: {times}");
+        for at in 0..times {
+            asked.set(0);
+            let stop = || asked.replace(asked.get() + 1) >= at;
+            let candidates = shard.filtered_candidates(&query, &filters, &stop);
+            assert_eq!(candidates.unwrap(), None, "the {at}th time");
+            assert!(asked.get() <= at + 3, "it goes on for {}", asked.get() - at);
+        }
+    }
+}

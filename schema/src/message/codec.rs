@@ -1,0 +1,93 @@
+//! What all messages share: errors, readers and builders.
+
+use super::limits::{NESTING_MAX, TRAVERSALS_MAX};
+use crate::frame::{self, FrameError, Kind};
+use capnp::message::{Allocator, Builder, HeapAllocator, Reader, ReaderOptions};
+use capnp::serialize::BufferSegments;
+
+/// Why a payload is not a valid message.
+#[derive(Debug, thiserror::Error)]
+pub enum MessageError {
+    /// Cap'n Proto cannot read it.
+    #[error("malformed message: {0}")]
+    Malformed(#[from] capnp::Error),
+    /// It is well formed, but a value is out of range or contradicts another.
+    #[error("message with an invalid {0}")]
+    Impossible(&'static str),
+    /// A text is not UTF-8.
+    #[error("message with a text that is not UTF-8")]
+    NotUtf8,
+    /// The frame is too long to be sent.
+    #[error(transparent)]
+    Frame(#[from] FrameError),
+}
+
+impl From<std::str::Utf8Error> for MessageError {
+    fn from(_: std::str::Utf8Error) -> Self {
+        MessageError::NotUtf8
+    }
+}
+
+impl From<capnp::NotInSchema> for MessageError {
+    fn from(_: capnp::NotInSchema) -> Self {
+        MessageError::Impossible("enumeration value")
+    }
+}
+
+pub(super) type Segments<'a> = BufferSegments<&'a [u8]>;
+
+pub(super) fn reader(payload: &[u8]) -> Result<Reader<Segments<'_>>, MessageError> {
+    let mut options = ReaderOptions::new();
+    options.traversal_limit_in_words(Some(payload.len() / 8 * TRAVERSALS_MAX + 64));
+    options.nesting_limit(NESTING_MAX);
+    Ok(Reader::new(BufferSegments::new(payload, options)?, options))
+}
+
+/// Appends the message as a frame of `kind` to `out`.
+pub(super) fn finish<A: Allocator>(
+    kind: Kind,
+    message: &Builder<A>,
+    out: &mut Vec<u8>,
+) -> Result<(), MessageError> {
+    Ok(frame::encode_with(kind, out, |out| {
+        capnp::serialize::write_message(out, message).expect("writing to memory does not fail");
+    })?)
+}
+
+pub(super) fn builder() -> Builder<HeapAllocator> {
+    Builder::new_default()
+}
+
+/// Returns a builder for a message of `words` words.
+pub(super) fn builder_of(words: usize) -> Builder<HeapAllocator> {
+    Builder::new(HeapAllocator::new().first_segment_words(length(words)))
+}
+
+pub(super) fn text(reader: capnp::text::Reader<'_>) -> Result<String, MessageError> {
+    Ok(reader.to_str()?.to_owned())
+}
+
+/// Converts a list's length. A message is far below 2^32 items: a frame is 1 MiB.
+pub(super) fn length(items: usize) -> u32 {
+    u32::try_from(items).expect("a frame's bound is far below 2^32 items")
+}
+
+/// Implements both conversions between an enum and its generated counterpart, whose variants have the
+/// same names.
+macro_rules! convert_enum {
+    ($ours:ty, $wire:ty: $($variant:ident),+) => {
+        impl From<$ours> for $wire {
+            fn from(ours: $ours) -> Self {
+                match ours { $(<$ours>::$variant => <$wire>::$variant),+ }
+            }
+        }
+
+        impl From<$wire> for $ours {
+            fn from(wire: $wire) -> Self {
+                match wire { $(<$wire>::$variant => <$ours>::$variant),+ }
+            }
+        }
+    };
+}
+
+pub(super) use convert_enum;
