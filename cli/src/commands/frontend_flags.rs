@@ -12,34 +12,37 @@ const KEYS_BYTES_MAX: u64 = 256 << 10;
 /// Characters of a key: shorter ones can be guessed.
 const KEY_LEN_MIN: usize = 8;
 
+/// Headings in the help.
+const LIMITS: &str = "Limits";
+const ACCESS: &str = "Access";
+
 /// Limits of a frontend, and access to it.
 #[derive(Clone, Debug, clap::Args)]
-#[command(next_help_heading = "Limits")]
 pub(super) struct FrontendFlags {
     /// Disk space for the spool
-    #[arg(long, value_name = "SIZE", value_parser = units::parse_size, default_value = "10G")]
+    #[arg(long, help_heading = LIMITS, value_name = "SIZE", value_parser = units::parse_size, default_value = "10G")]
     spool_bytes: u64,
     /// Memory for the matches of one query, 32 bytes for each
-    #[arg(long, value_name = "SIZE", value_parser = units::parse_size, default_value = "64M")]
+    #[arg(long, help_heading = LIMITS, value_name = "SIZE", value_parser = units::parse_size, default_value = "64M")]
     query_memory: u64,
     /// Expensive queries that run at once
-    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=64))]
+    #[arg(long, help_heading = LIMITS, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=64))]
     running: u16,
     /// Expensive queries that wait; more are refused with status 503
-    #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u16).range(0..=200))]
+    #[arg(long, help_heading = LIMITS, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u16).range(0..=200))]
     queued: u16,
     /// Longest time that a client may set with `timeout=`
-    #[arg(long, value_name = "SECS", value_parser = seconds, default_value = "300")]
+    #[arg(long, help_heading = LIMITS, value_name = "SECS", value_parser = seconds, default_value = "300")]
     timeout_max: Duration,
     /// Log queries that take this long or longer
-    #[arg(long, value_name = "SECS", value_parser = seconds, default_value = "1")]
+    #[arg(long, help_heading = LIMITS, value_name = "SECS", value_parser = seconds, default_value = "1")]
     slow_query: Duration,
     /// Let pages of this origin read the API, such as https://code.example.org, or * for all; may be
     /// repeated
-    #[arg(long = "cors-origin", value_name = "URL", help_heading = "Access")]
+    #[arg(long = "cors-origin", value_name = "URL", help_heading = ACCESS)]
     cors_origins: Vec<String>,
     /// Require one of the keys in this file for /api/v1 (Debian Code Search's API): a key on each line
-    #[arg(long, value_name = "FILE", help_heading = "Access")]
+    #[arg(long, value_name = "FILE", help_heading = ACCESS)]
     dcs_api_keys: Option<PathBuf>,
 }
 

@@ -26,7 +26,7 @@ use std::process::ExitCode;
 #[command(after_help = "Examples:
   trawl search TCP_NODELAY
   trawl search 'malloc free lang:c -path:test'     files of C with both words, without tests
-  trawl search --index I -e 'fopen\\(.*\"r\"'        a regular expression, without a server
+  trawl search --index I -e 'fopen\\(.*\"r\"'         a regular expression, without a server
   trawl search -F 'errno == EINTR' -C 2            literal text, with two lines of context
   trawl search -l type:path '\\.h$'                 names of files
   trawl search -c --sort path printf               the number of lines in each file
