@@ -114,7 +114,7 @@ fn backend_closes_malformed_connections_and_logs_why() {
         .collect();
     assert_eq!(ends.len(), LINES_MAX, "{log}");
     let reasons = [
-        "the most is 131072",
+        "exceeds the limit of 131072",
         "checksum",
         "inside a frame",
         "malformed message",
