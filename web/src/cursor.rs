@@ -10,7 +10,7 @@
 //! version 1, group 1, run 8, generation 8, total 8, offset 8, CRC-32C of these 4; in base64url
 //! ```
 
-use super::params::Group;
+use crate::params::Group;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use frontend::Answer;
@@ -22,18 +22,18 @@ const BYTES: usize = 34;
 
 /// Where a page ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Cursor {
-    pub(super) group: Group,
+pub(crate) struct Cursor {
+    pub(crate) group: Group,
     run: u64,
     generation: u64,
     total: u64,
     /// Items before the page that is to come.
-    pub(super) offset: u64,
+    pub(crate) offset: u64,
 }
 
 impl Cursor {
     /// Before item number `offset` of an answer.
-    pub(super) fn new(answer: &Answer, group: Group, offset: usize) -> Cursor {
+    pub(crate) fn new(answer: &Answer, group: Group, offset: usize) -> Cursor {
         Cursor {
             group,
             run: number(answer.id()),
@@ -44,22 +44,22 @@ impl Cursor {
     }
 
     /// The run's id.
-    pub(super) fn run(&self) -> String {
+    pub(crate) fn run(&self) -> String {
         format!("{:016x}", self.run)
     }
 
     /// The set of shards that the run was about.
-    pub(super) fn generation(&self) -> String {
+    pub(crate) fn generation(&self) -> String {
         format!("{:016x}", self.generation)
     }
 
     /// Whether this is the answer that it was made for. Of one that was incomplete another may have
     /// come in the place.
-    pub(super) fn is_of(&self, answer: &Answer) -> bool {
+    pub(crate) fn is_of(&self, answer: &Answer) -> bool {
         *self == Cursor::new(answer, self.group, self.offset as usize)
     }
 
-    pub(super) fn encode(&self) -> String {
+    pub(crate) fn encode(&self) -> String {
         let mut bytes = vec![VERSION, self.group as u8];
         for number in [self.run, self.generation, self.total, self.offset] {
             bytes.extend_from_slice(&number.to_le_bytes());
@@ -68,7 +68,7 @@ impl Cursor {
         BASE64.encode(bytes)
     }
 
-    pub(super) fn decode(text: &str) -> Option<Cursor> {
+    pub(crate) fn decode(text: &str) -> Option<Cursor> {
         let bytes = BASE64.decode(text).ok()?;
         let (bytes, checksum) = bytes.split_at_checked(BYTES)?;
         if checksum != crc32c::crc32c(bytes).to_le_bytes() || bytes[0] != VERSION {

@@ -18,14 +18,14 @@ const WEIGHT: f64 = 0.3;
 
 /// Estimates one after the other, each near the one before.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Eta {
+pub(crate) struct Eta {
     /// When the last estimate was made, and what it was.
     last: Option<(Duration, Duration)>,
 }
 
 impl Eta {
     /// How long the search will still take; `None` when it is too early to tell.
-    pub(super) fn left(&mut self, progress: &Progress) -> Option<Duration> {
+    pub(crate) fn left(&mut self, progress: &Progress) -> Option<Duration> {
         let (done, total) = (progress.blocks_done, progress.blocks_total);
         let ended = |bound: f32| bound == f32::NEG_INFINITY;
         let mut backends = progress.backends.iter();

@@ -1,6 +1,6 @@
 //! For whoever watches over the process.
 
-use super::App;
+use crate::state::App;
 use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
@@ -23,7 +23,7 @@ struct Backend {
 }
 
 /// Whether the backends are there. Some are enough to answer, and incomplete answers say so.
-pub(super) async fn healthz(State(app): State<App>) -> impl IntoResponse {
+pub(crate) async fn healthz(State(app): State<App>) -> impl IntoResponse {
     let backends = app.frontend.backends();
     let connected = backends.iter().filter(|backend| backend.connected).count();
     let (code, status) = match connected {
@@ -43,7 +43,7 @@ pub(super) async fn healthz(State(app): State<App>) -> impl IntoResponse {
 }
 
 /// What was measured, for Prometheus.
-pub(super) async fn metrics(State(app): State<App>) -> impl IntoResponse {
+pub(crate) async fn metrics(State(app): State<App>) -> impl IntoResponse {
     let connected = app.frontend.backends();
     let connected = connected.iter().filter(|backend| backend.connected).count();
     metrics::gauge!("trawl_frontend_backends_connected").set(connected as f64);

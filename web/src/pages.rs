@@ -1,16 +1,22 @@
 //! Searches for people.
 
-use super::eta::Eta;
-use super::headers::{Asked, NEVER};
-use super::params::{Group, Params, View, lossy};
-use super::problem::Problem;
-use super::{App, KEEP, api, blocking, results};
+pub(crate) mod file;
+pub(crate) mod problem;
+
+use crate::api::model::Timings;
+use crate::conditional::Asked;
+use crate::eta::Eta;
+use crate::join;
+use crate::params::{Params, lossy};
+use crate::problem::Problem;
 use crate::render::html::{
     Choice, Chrome, Form, FormFilter, GroupView, MatchView, MissingView, NoticeView, ResultsPage,
     SkippedView, StartPage, page_links,
 };
-use crate::render::json::TimingsJson;
 use crate::render::visible;
+use crate::response::NO_STORE;
+use crate::state::{App, KEEP, blocking};
+use crate::view::{Items, View};
 use askama::Template;
 use axum::extract::State;
 use axum::http::header;
@@ -30,10 +36,10 @@ const WAIT: Duration = Duration::from_millis(300);
 const SKIPPED_SHOWN_MAX: usize = 100;
 
 /// The start page, or the results when it was given a query.
-pub(super) async fn start(State(app): State<App>) -> Response {
+pub(crate) async fn start(State(app): State<App>) -> Response {
     let backends = app.frontend.backends();
     let page = StartPage {
-        frame: app.chrome(Form::default()),
+        frame: Chrome::new(Form::default()),
         packages: backends.iter().map(|backend| backend.packages).sum(),
         documents: backends.iter().map(|backend| backend.documents).sum(),
         text_bytes: backends.iter().map(|backend| backend.text_bytes).sum(),
@@ -46,7 +52,7 @@ pub(super) async fn start(State(app): State<App>) -> Response {
 }
 
 /// What the form was filled in with, as far as it can be shown again.
-pub(super) fn form(params: &Params) -> Form {
+pub(crate) fn form(params: &Params) -> Form {
     let typed = |name| {
         let typed = params.bytes(name);
         typed.map(|typed| lossy(Some(typed)).into_owned())
@@ -80,28 +86,28 @@ fn choice<C: Choice>(params: &Params, name: &str) -> Option<C> {
 }
 
 /// A page of results, or of what is known of them after a while.
-pub(super) async fn search(State(app): State<App>, asked: Asked, params: Params) -> Response {
+pub(crate) async fn search(State(app): State<App>, asked: Asked, params: Params) -> Response {
     match page(&app, asked, &params).await {
         Ok(page) => page,
-        Err(problem) => problem.page(&app, &params),
+        Err(problem) => problem::page(problem, form(&params)),
     }
 }
 
 async fn page(app: &App, asked: Asked, params: &Params) -> Result<Response, Problem> {
     let form = form(params);
-    let (view, parsed) = (params.view()?, params.parsed()?);
-    if let Some(unchanged) = asked.unless_changed(|| api::identity(app, params, &parsed.query)) {
+    let (view, parsed) = (View::parse(params)?, params.parsed()?);
+    if let Some(unchanged) = asked.unless_changed(|| join::identity(app, params, &parsed.query)) {
         return Ok(unchanged);
     }
     let mut search = find(app, params, form.run.as_deref(), &parsed).await?;
-    let frame = app.chrome(form);
-    match tokio::time::timeout(WAIT, api::finished(&search, Some(&parsed))).await {
+    let frame = Chrome::new(form);
+    match tokio::time::timeout(WAIT, join::finished(&search, Some(&parsed))).await {
         Ok(answer) => {
             let (answer, was_there, started) = (answer?, search.was_there(), Instant::now());
             blocking(move || {
                 let mut response =
                     Html(done(&answer, frame, view, &parsed.notices)?).into_response();
-                let timings = TimingsJson::new(&answer, started.elapsed());
+                let timings = Timings::new(&answer, started.elapsed());
                 asked.dress(&mut response, &answer, &timings, was_there);
                 Ok(response)
             })
@@ -110,7 +116,7 @@ async fn page(app: &App, asked: Asked, params: &Params) -> Result<Response, Prob
         Err(_) => {
             search.keep(KEEP);
             let page = blocking(move || running(&search, frame, view.page())).await?;
-            Ok(([(header::CACHE_CONTROL, NEVER)], Html(page)).into_response())
+            Ok(([(header::CACHE_CONTROL, NO_STORE)], Html(page)).into_response())
         }
     }
 }
@@ -125,7 +131,7 @@ async fn find(
     let known = run.and_then(|id| app.frontend.run(id));
     match known.filter(|search| *search.query() == parsed.query) {
         Some(search) => Ok(search),
-        None => api::start(app, params, parsed).await,
+        None => join::start(app, params, parsed).await,
     }
 }
 
@@ -160,29 +166,19 @@ fn done(
     let again = frame.form.href(0);
     frame.form.generation = generation;
     frame.form.run = (!answer.is_complete()).then(|| answer.id().to_owned());
-    let items = results::items(answer, view.group)?;
-    let slice = results::slice(answer, items, view)?;
+    let items = view.items(answer)?;
+    let slice = view.slice(answer, items)?;
     let (mut matches, mut groups) = (Vec::new(), Vec::new());
-    match view.group {
-        Group::None => {
-            let found = answer.matches(slice.range.clone())?;
-            matches = found.iter().map(MatchView::from).collect();
-        }
-        Group::Package => {
-            for package in answer.package_list(slice.range.clone())? {
-                let matches = answer.matches_of(&package, view.per_group)?;
-                groups.push(GroupView::of_package(&frame.form, &package, &matches));
+    match view.read(answer, slice.range.clone())? {
+        Items::Matches(found) => matches = found.iter().map(MatchView::from).collect(),
+        Items::Packages(packages) => {
+            for (package, matches) in &packages {
+                groups.push(GroupView::of_package(&frame.form, package, matches));
             }
         }
-        Group::Document => {
-            for document in answer.document_list(slice.range.clone())? {
-                let first = document.first.len().min(view.per_group);
-                let matches = answer.matches_at(&document.first[..first])?;
-                groups.push(GroupView::of_document(
-                    &frame.form,
-                    document.total,
-                    &matches,
-                ));
+        Items::Documents(documents) => {
+            for (total, matches) in &documents {
+                groups.push(GroupView::of_document(&frame.form, *total, matches));
             }
         }
     }

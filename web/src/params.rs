@@ -1,18 +1,11 @@
 //! The parameters of a request. Values are bytes: names of packages and files need not be UTF-8.
 
-use super::App;
-use super::cursor::Cursor;
-use super::problem::Problem;
+use crate::problem::Problem;
 use crate::render::html::Choice;
-pub(super) use crate::render::html::Group;
+pub(crate) use crate::render::html::Group;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use axum::response::Response;
 use frontend::filter;
-use frontend::page::{
-    DOCUMENTS_PER_PAGE_DEFAULT, PACKAGES_PER_PAGE_DEFAULT, PER_DOCUMENT_DEFAULT, PER_DOCUMENT_MAX,
-    PER_PACKAGE_DEFAULT, PER_PACKAGE_MAX, PER_PAGE_DEFAULT, PER_PAGE_MAX,
-};
 use frontend::query::{BadQuery, Parsed, Query, Typed, time};
 use frontend::similar;
 use percent_encoding::percent_decode;
@@ -21,7 +14,7 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 /// Parameters that say what is searched for, and in what time.
-pub(super) const QUERY: &[&str] = &[
+pub(crate) const QUERY: &[&str] = &[
     "q",
     "mode",
     "case",
@@ -37,7 +30,7 @@ pub(super) const QUERY: &[&str] = &[
 ];
 
 /// Parameters that say how an answer is looked at.
-pub(super) const VIEW: &[&str] = &[
+pub(crate) const VIEW: &[&str] = &[
     "page",
     "per_page",
     "group",
@@ -49,62 +42,26 @@ pub(super) const VIEW: &[&str] = &[
 ];
 
 /// Parameters of a request. What is repeated are filters, of which an expression has no more than 64.
-pub(super) const PARAMETERS_MAX: usize = 256;
+pub(crate) const PARAMETERS_MAX: usize = 256;
 
 /// The parameter of what can be had in more than one form.
-pub(super) const FORMAT: &[&str] = &["format"];
-
-/// Which part of an answer is looked at, and how.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct View {
-    pub(super) start: Start,
-    /// Matches, or packages or documents when by these.
-    pub(super) per_page: usize,
-    pub(super) group: Group,
-    /// Matches of a package or a document when by these.
-    pub(super) per_group: usize,
-}
-
-/// Where a page begins.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Start {
-    Page(usize),
-    Cursor(Cursor),
-}
-
-impl View {
-    /// The page's number, as far as it has one.
-    pub(super) fn page(&self) -> usize {
-        match self.start {
-            Start::Page(page) => page,
-            Start::Cursor(cursor) => cursor.offset as usize / self.per_page,
-        }
-    }
-}
-
-fn per_page_default(group: Group) -> usize {
-    match group {
-        Group::None => PER_PAGE_DEFAULT,
-        Group::Package => PACKAGES_PER_PAGE_DEFAULT,
-        Group::Document => DOCUMENTS_PER_PAGE_DEFAULT,
-    }
-}
+pub(crate) const FORMAT: &[&str] = &["format"];
 
 /// Names with their decoded values, in the order of the address.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Params(Vec<(String, Vec<u8>)>);
+pub(crate) struct Params(Vec<(String, Vec<u8>)>);
 
-impl FromRequestParts<App> for Params {
-    type Rejection = Response;
+impl<S: Sync> FromRequestParts<S> for Params {
+    type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Response> {
-        let params = Params::parse(parts.uri.query().unwrap_or_default());
-        params.map_err(|problem| problem.at_address(app, &parts.uri))
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        Params::parse(parts.uri.query().unwrap_or_default())
     }
 }
 
 impl Params {
-    fn parse(query: &str) -> Result<Params, Problem> {
+    /// Decodes the query string of an address.
+    pub(crate) fn parse(query: &str) -> Result<Params, Problem> {
         let pairs = query.split('&').filter(|pair| !pair.is_empty());
         if pairs.clone().count() > PARAMETERS_MAX {
             let detail = format!("more than {PARAMETERS_MAX} parameters");
@@ -119,18 +76,18 @@ impl Params {
     }
 
     /// Parameters that came another way.
-    pub(super) fn of(pairs: Vec<(String, Vec<u8>)>) -> Params {
+    pub(crate) fn of(pairs: Vec<(String, Vec<u8>)>) -> Params {
         Params(pairs)
     }
 
     /// The value of a parameter, as bytes.
-    pub(super) fn bytes(&self, name: &str) -> Option<&[u8]> {
+    pub(crate) fn bytes(&self, name: &str) -> Option<&[u8]> {
         let found = self.0.iter().find(|(known, _)| known == name);
         found.map(|(_, value)| &value[..])
     }
 
     /// The value of a parameter, which must be text.
-    pub(super) fn text(&self, name: &str) -> Result<Option<&str>, Problem> {
+    pub(crate) fn text(&self, name: &str) -> Result<Option<&str>, Problem> {
         self.bytes(name)
             .map(std::str::from_utf8)
             .transpose()
@@ -138,7 +95,7 @@ impl Params {
     }
 
     /// A number, or its default.
-    pub(super) fn number<T: std::str::FromStr>(
+    pub(crate) fn number<T: std::str::FromStr>(
         &self,
         name: &str,
         default: T,
@@ -152,7 +109,7 @@ impl Params {
     }
 
     /// `true` or `false`, or the default.
-    pub(super) fn flag(&self, name: &str, default: bool) -> Result<bool, Problem> {
+    pub(crate) fn flag(&self, name: &str, default: bool) -> Result<bool, Problem> {
         match self.text(name)? {
             None => Ok(default),
             Some("true") => Ok(true),
@@ -164,7 +121,7 @@ impl Params {
     }
 
     /// A number from 1 to a bound, or its default.
-    pub(super) fn bounded(&self, name: &str, default: usize, max: usize) -> Result<usize, Problem> {
+    pub(crate) fn bounded(&self, name: &str, default: usize, max: usize) -> Result<usize, Problem> {
         let number = self.number(name, default)?;
         if (1..=max).contains(&number) {
             return Ok(number);
@@ -175,7 +132,7 @@ impl Params {
 
     /// How long the search may take, which is no part of what is searched for: seconds (`2`, `0.5`,
     /// `2s`) or milliseconds (`500ms`), at most `max`.
-    pub(super) fn timeout(&self, max: Duration) -> Result<Option<Duration>, Problem> {
+    pub(crate) fn timeout(&self, max: Duration) -> Result<Option<Duration>, Problem> {
         let Some(text) = self.text("timeout")?.filter(|text| !text.is_empty()) else {
             return Ok(None);
         };
@@ -193,31 +150,12 @@ impl Params {
     }
 
     /// Which documents the search is about: those of a generation that an earlier answer has named.
-    pub(super) fn generation(&self) -> Result<Option<&str>, Problem> {
+    pub(crate) fn generation(&self) -> Result<Option<&str>, Problem> {
         Ok(self.text("generation")?.filter(|text| !text.is_empty()))
     }
 
-    /// How the answer is to be looked at.
-    pub(super) fn view(&self) -> Result<View, Problem> {
-        let (group, start) = match self.cursor()? {
-            None => (self.group()?, Start::Page(self.number("page", 0)?)),
-            Some(cursor) => (cursor.group, Start::Cursor(cursor)),
-        };
-        let per_page = self.bounded("per_page", per_page_default(group), PER_PAGE_MAX)?;
-        let per_package = self.bounded("per_package", PER_PACKAGE_DEFAULT, PER_PACKAGE_MAX)?;
-        let per_document = self.bounded("per_document", PER_DOCUMENT_DEFAULT, PER_DOCUMENT_MAX)?;
-        Ok(View {
-            start,
-            per_page,
-            group,
-            per_group: match group {
-                Group::Document => per_document,
-                Group::None | Group::Package => per_package,
-            },
-        })
-    }
-
-    fn group(&self) -> Result<Group, Problem> {
+    /// What the items of a page are.
+    pub(crate) fn group(&self) -> Result<Group, Problem> {
         let Some(typed) = self.text("group")? else {
             return Ok(Group::None);
         };
@@ -227,28 +165,8 @@ impl Params {
         })
     }
 
-    /// Where an earlier page ended, when this one is to begin there.
-    pub(super) fn cursor(&self) -> Result<Option<Cursor>, Problem> {
-        let Some(text) = self.text("cursor")? else {
-            return Ok(None);
-        };
-        let cursor = Cursor::decode(text).ok_or_else(|| {
-            Problem::bad_request("the cursor is not one of this server's")
-                .hint("take it from `next` of an earlier page, as it is")
-        })?;
-        if self.bytes("page").is_some() {
-            let detail = "page and cursor both say where a page begins";
-            return Err(Problem::bad_request(detail).hint("leave out page"));
-        }
-        if self.bytes("group").is_some() && self.group()? != cursor.group {
-            let detail = "the cursor is of an answer that was grouped otherwise";
-            return Err(Problem::bad_request(detail).hint("leave out group"));
-        }
-        Ok(Some(cursor))
-    }
-
     /// Names and values of the filters, in the order of the address.
-    pub(super) fn filters(&self) -> impl Iterator<Item = (Field, &str, &[u8])> {
+    pub(crate) fn filters(&self) -> impl Iterator<Item = (Field, &str, &[u8])> {
         self.0.iter().filter_map(|(name, value)| {
             let field = filter::field(name)?;
             Some((field, &name[..], &value[..]))
@@ -257,7 +175,7 @@ impl Params {
 
     /// The query, whose text must be UTF-8 like everything that patterns are made of, and what else was
     /// understood.
-    pub(super) fn parsed(&self) -> Result<Parsed, BadQuery> {
+    pub(crate) fn parsed(&self) -> Result<Parsed, BadQuery> {
         let utf8 = |name: &str, value| {
             str::from_utf8(value).map_err(|error| BadQuery {
                 at: (name == "q").then_some(error.valid_up_to()),
@@ -287,7 +205,7 @@ impl Params {
 
     /// Refuses parameters that are not in any of these lists, and those that are given twice, which
     /// only filters may be.
-    pub(super) fn expect(&self, known: &[&[&str]]) -> Result<(), Problem> {
+    pub(crate) fn expect(&self, known: &[&[&str]]) -> Result<(), Problem> {
         let known = &known.concat()[..];
         for (index, (name, _)) in self.0.iter().enumerate() {
             if !known.contains(&name.as_str()) {
@@ -326,7 +244,7 @@ fn unknown(name: &str, known: &[&str]) -> Problem {
 }
 
 /// A value as it can be shown.
-pub(super) fn lossy(bytes: Option<&[u8]>) -> Cow<'_, str> {
+pub(crate) fn lossy(bytes: Option<&[u8]>) -> Cow<'_, str> {
     String::from_utf8_lossy(bytes.unwrap_or_default())
 }
 
@@ -343,7 +261,7 @@ mod tests {
         for bad in ["q=%", "q=%4", "q=%zz", "%=x", "q=a%2", "q=%+1"] {
             let problem = Params::parse(bad).unwrap_err();
             assert_eq!(
-                problem.hint_text(),
+                problem.hint.as_deref(),
                 Some("write %25 for a percent sign"),
                 "{bad}"
             );
@@ -368,20 +286,21 @@ mod tests {
     fn unknown_parameters_are_refused_with_a_guess() {
         let check = |query: &str| parse(query).expect(&[QUERY, VIEW]).unwrap_err();
         assert_eq!(
-            check("q=x&perpage=3").hint_text(),
+            check("q=x&perpage=3").hint.as_deref(),
             Some("did you mean per_page?")
         );
         assert_eq!(
-            check("q=x&contxt=3").hint_text(),
+            check("q=x&contxt=3").hint.as_deref(),
             Some("did you mean context?")
         );
         assert!(
             check("xyzzyxyzzy=1")
-                .hint_text()
+                .hint
+                .as_deref()
                 .unwrap()
                 .starts_with("there are q, mode")
         );
-        assert!(check("q=a&q=b").hint_text().is_none());
+        assert!(check("q=a&q=b").hint.as_deref().is_none());
         assert!(
             parse("q=a&page=1&explain=true")
                 .expect(&[QUERY, VIEW])
@@ -423,26 +342,5 @@ mod tests {
         ] {
             assert!(check(bad).is_err(), "{bad}");
         }
-    }
-
-    #[test]
-    fn numbers_have_bounds() {
-        let bad = [
-            "per_page=0",
-            "per_page=1001",
-            "per_page=-1",
-            "per_page=x",
-            "per_package=11",
-            "per_document=6",
-            "page=-1",
-        ];
-        for bad in bad {
-            assert!(parse(bad).view().is_err(), "{bad}");
-        }
-        let view = |query| parse(query).view().unwrap();
-        assert_eq!(view("per_page=1000").per_page, 1000);
-        assert_eq!((view("").per_page, view("group=package").per_page), (10, 5));
-        let by_document = view("group=document&per_document=5");
-        assert_eq!((by_document.per_page, by_document.per_group), (10, 5));
     }
 }

@@ -3,11 +3,5 @@
 //! Each form says what happens to bytes that are not UTF-8 or not printable: text keeps them, JSON
 //! carries them exactly beside a readable form, HTML makes them visible and harmless.
 
-pub(crate) mod catalog;
-pub(crate) mod csv;
-pub(crate) mod explain;
 pub(crate) mod html;
-pub(crate) mod json;
-pub(crate) mod lists;
-pub(crate) mod shapes;
 pub(crate) mod visible;

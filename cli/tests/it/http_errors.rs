@@ -36,7 +36,7 @@ fn check_table(server: &Server, root: &str, kind: &str, table: &str) {
         "file"
     };
     let reply = http::post(&server.address, &format!("{root}{only_got}"));
-    check(&reply, "POST", 405, kind, &["does not have that method"]);
+    check(&reply, "POST", 405, kind, &["method not allowed"]);
     server.check_no_panic();
 }
 
@@ -70,7 +70,7 @@ fn api_errors_are_problem_documents() {
         export?q=wanted&format=xml          400 => none of jsonl, csv, paths and text
         file?package=source                 400 => path is missing
         file?package=source&path=b.c        404 => no backend has source/b.c
-        nothing                             404 => nothing is at /api/v2/nothing
+        nothing                             404 => no such address: /api/v2/nothing
     "#;
     check_table(
         &server(&home),
@@ -92,7 +92,7 @@ fn page_errors_are_pages() {
         show                                     400 => package is missing
         show?package=source&path=b.c&line=1      404 => no backend has source/b.c
         show?package=source&path=a.c&line=26     404 => the file has 25 lines
-        nothing                                  404 => nothing is at /nothing
+        nothing                                  404 => no such address: /nothing
     ";
     check_table(&server(&home), "/", "text/html", table);
 }

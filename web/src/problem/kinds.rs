@@ -1,18 +1,11 @@
-//! The kinds of problems: each has an address that says what it means and what to do about it.
+//! The kinds of problems. Each has a page, at `/problems/{name}`, that says what it means and what to do.
 
-use super::super::App;
-use super::super::path::Path;
-use super::Problem;
-use crate::render::html::{Form, ProblemsPage};
-use askama::Template;
-use axum::extract::State;
 use axum::http::StatusCode;
-use axum::response::{Html, IntoResponse, Response};
 
 /// A kind of problem.
 #[derive(Debug)]
 pub(crate) struct Kind {
-    /// Its address below `/problems/`; with that, `type` of a problem document.
+    /// The last part of its address; `/problems/{name}` is the `type` of a problem document.
     pub(crate) name: &'static str,
     pub(crate) status: StatusCode,
     pub(crate) title: &'static str,
@@ -22,14 +15,14 @@ pub(crate) struct Kind {
 
 macro_rules! kinds {
     ($($constant:ident = $name:literal, $status:ident, $title:literal, $about:literal;)*) => {
-        $(pub(super) static $constant: Kind = Kind {
+        $(pub(crate) static $constant: Kind = Kind {
             name: $name,
             status: StatusCode::$status,
             title: $title,
             about: $about,
         };)*
 
-        /// All of them, by status.
+        /// All kinds, ordered by status.
         pub(crate) static KINDS: &[&Kind] = &[$(&$constant),*];
     };
 }
@@ -69,26 +62,4 @@ kinds! {
     UNAVAILABLE = "unavailable", SERVICE_UNAVAILABLE, "Not available now",
         "A backend that may have what was asked for cannot be reached. Retry-After says in how many \
          seconds to try again.";
-}
-
-/// What all kinds mean.
-pub(crate) async fn list(State(app): State<App>) -> Response {
-    page(&app, KINDS)
-}
-
-/// What one kind means.
-pub(crate) async fn one(State(app): State<App>, Path(name): Path<String>) -> Response {
-    match KINDS.iter().position(|kind| kind.name == name) {
-        Some(at) => page(&app, &KINDS[at..=at]),
-        None => Problem::missing(format!("no kind of problem is called {name}"))
-            .page(&app, &super::Params::default()),
-    }
-}
-
-fn page(app: &App, kinds: &[&'static Kind]) -> Response {
-    let page = ProblemsPage {
-        frame: app.chrome(Form::default()),
-        kinds: kinds.to_vec(),
-    };
-    Html(page.render().expect("a page fits in memory")).into_response()
 }

@@ -9,7 +9,8 @@ pub(crate) use links::{Choice, Form, FormFilter, Group, PageLink, page_links};
 pub(crate) use show::{SHOW_LINES_MAX, ShowPage};
 
 use super::visible::{self, Piece};
-use crate::Kind;
+use crate::assets;
+use crate::problem::kinds::Kind;
 use askama::Template;
 use frontend::Package;
 use frontend::Progress;
@@ -29,6 +30,16 @@ pub(crate) struct Chrome {
     /// Addresses of the assets, which change when those do.
     pub(crate) style: String,
     pub(crate) script: String,
+}
+
+impl Chrome {
+    pub(crate) fn new(form: Form) -> Chrome {
+        Chrome {
+            form,
+            style: assets::STYLE.address(),
+            script: assets::SCRIPT.address(),
+        }
+    }
 }
 
 #[derive(Template)]

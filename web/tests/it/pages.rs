@@ -151,7 +151,7 @@ fn nonsense_is_refused_with_a_reason() {
         "none of none, package and document",
     );
     check("/api/v2/search?q=%ff", 400, "not UTF-8");
-    check("/api/v2/nowhere", 404, "nothing is at");
+    check("/api/v2/nowhere", 404, "no such address");
     check("/api/v2/file?package=p", 400, "path is missing");
     check("/api/v2/file?package=p&path=q", 404, "no backend has p/q");
     let long = "x".repeat(4097);
