@@ -1,8 +1,7 @@
 //! The parameters of a request. Values are bytes: names of packages and files need not be UTF-8.
 
+use crate::choice::{Choice, Group};
 use crate::problem::Problem;
-use crate::render::html::Choice;
-pub(crate) use crate::render::html::Group;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use frontend::query::filter;
@@ -159,7 +158,7 @@ impl Params {
         let Some(typed) = self.text("group")? else {
             return Ok(Group::None);
         };
-        Group::of(typed.as_bytes()).ok_or_else(|| {
+        Group::parse(typed.as_bytes()).ok_or_else(|| {
             let detail = format!("group={typed} is none of none, package and document");
             Problem::bad_request(detail)
         })
