@@ -2,7 +2,7 @@
 
 use super::progress::SearchProgress;
 use crate::in_process;
-use crate::print::{IndexUsage, LineFetcher, Printer, SearchSummary};
+use crate::print::{LineFetcher, Printer, SearchSummary};
 use anyhow::{Context, Result, bail};
 use frontend::{Answer, Coordinator, Document, Followed, Parsed, SearchError, SearchHandle};
 use schema::message::FileRange;
@@ -82,13 +82,7 @@ fn summary(answer: &Answer) -> SearchSummary {
             .map(|missing| (missing.backend.clone(), missing.reason.clone()))
             .collect(),
         skipped: answer.skipped().count,
-        index_usage: IndexUsage {
-            plan: explain.plan.clone(),
-            blocks: explain.blocks,
-            candidates: explain.candidates,
-            matched_blocks: explain.matched_blocks,
-            verified_bytes: explain.verified_bytes,
-        },
+        index_use: explain.into(),
     }
 }
 
