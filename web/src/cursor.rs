@@ -10,7 +10,7 @@
 //! version 1, group 1, search 8, generation 8, total 8, offset 8, CRC-32C of these 4; in base64url
 //! ```
 
-use crate::params::Group;
+use crate::choice::Group;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use frontend::Answer;

@@ -19,6 +19,7 @@
 
 pub mod api;
 mod assets;
+mod choice;
 mod conditional;
 mod cors;
 mod cursor;
@@ -30,7 +31,6 @@ mod pages;
 mod params;
 mod path;
 mod problem;
-mod render;
 mod request_limits;
 mod response;
 mod state;
@@ -88,7 +88,7 @@ pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusH
     keep_up(&coordinator, metrics.clone());
     let router = routes()
         .layer(from_fn(request_limits::check))
-        .layer(from_fn(pages::problem::by_address))
+        .layer(from_fn(pages::by_address))
         .layer(CompressionLayer::new());
     let router = match &options.cors_origins[..] {
         [] => router,
@@ -114,8 +114,8 @@ fn routes() -> Router<App> {
         .route("/", get(pages::start))
         .route("/search", get(dcs::search_page))
         .route("/show", get(dcs::show_page))
-        .route("/problems", get(pages::problem::kinds))
-        .route("/problems/{name}", get(pages::problem::kind))
+        .route("/problems", get(pages::kinds))
+        .route("/problems/{name}", get(pages::kind))
         .route("/assets/{name}", get(assets::asset))
         .route("/healthz", get(health::healthz))
         .route("/metrics", get(health::metrics))

@@ -1,8 +1,7 @@
 //! The parameters of a request. Values are bytes, since names of packages and files need not be UTF-8.
 
+use crate::choice::{Choice, Group};
 use crate::problem::Problem;
-use crate::render::html::Choice;
-pub(crate) use crate::render::html::Group;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use frontend::filter;
@@ -165,7 +164,7 @@ impl Params {
         let Some(typed) = self.text("group")? else {
             return Ok(Group::None);
         };
-        Group::of(typed.as_bytes()).ok_or_else(|| {
+        Group::parse(typed.as_bytes()).ok_or_else(|| {
             let detail = format!("group={typed}: expected none, package or document");
             Problem::bad_request(detail)
         })

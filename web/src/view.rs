@@ -1,8 +1,9 @@
 //! Which part of an answer a client looks at, and how it is grouped.
 
+use crate::choice::Group;
 use crate::cursor::Cursor;
 use crate::join;
-use crate::params::{Group, Params};
+use crate::params::Params;
 use crate::problem::Problem;
 use frontend::page::{
     DOCUMENTS_PER_PAGE_DEFAULT, PACKAGES_PER_PAGE_DEFAULT, PER_DOCUMENT_DEFAULT, PER_DOCUMENT_MAX,

@@ -468,7 +468,7 @@ pub struct ListEntry {
     pub hash: Vec<u8>,
     /// When the shard that it is in was written, in seconds since 1970.
     pub indexed: u64,
-    /// Of what is not searchable: the key of why.
+    /// For a skipped file: the key of the reason.
     pub reason: String,
     /// The detail of the reason.
     pub detail: String,

@@ -14,13 +14,12 @@ use super::openapi::parameters as doc;
 use super::openapi::responses::{NotFound, Searching};
 use crate::eta::Eta;
 use crate::join;
+use crate::pages;
 use crate::params::{Params, QUERY};
 use crate::path::Path;
 use crate::problem::Problem;
-use crate::render::html::{BestPart, MatchView};
 use crate::response;
 use crate::state::{App, blocking};
-use askama::Template;
 use axum::extract::State;
 use axum::response::sse::{self, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
@@ -167,13 +166,10 @@ impl Follower {
     }
 
     async fn matches(&self, matches: &[Match], is_final: bool) -> Option<()> {
-        let part = BestPart {
-            matches: matches.iter().map(MatchView::from).collect(),
-        };
         let event = BestMatches {
             r#final: is_final,
             matches: matches.iter().map(Into::into).collect(),
-            html: part.render().expect("a page fits in memory"),
+            html: pages::match_list(matches),
         };
         self.send(EventName::Matches, &event).await
     }

@@ -6,26 +6,16 @@
 //! what was meant.
 
 use crate::conditional::Asked;
-use crate::pages;
+use crate::pages::{self, Form, encode};
 use crate::params::{Params, lossy};
 use crate::path::Path;
 use crate::problem::{self, Problem};
-use crate::render::html::Form;
 use crate::state::App;
 use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use frontend::query::dcs;
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use schema::message::Syntax;
-
-/// What stays as it is in a value.
-const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'_')
-    .remove(b'.')
-    .remove(b'~')
-    .remove(b'/');
 
 /// A page of results: of an old link, or a native one.
 pub(crate) async fn search_page(State(app): State<App>, asked: Asked, params: Params) -> Response {
@@ -42,7 +32,7 @@ pub(crate) async fn search_page(State(app): State<App>, asked: Asked, params: Pa
         by_package: is_one("perpkg", b"1"),
         page: params.bytes("page").unwrap_or_default(),
     };
-    link.follow(pages::form(&params))
+    link.follow(Form::new(&params))
 }
 
 /// A page of a search, in the form that its addresses had before.
@@ -86,7 +76,7 @@ impl Link<'_> {
     fn follow(&self, form: Form) -> Response {
         match self.href() {
             Ok(href) => found(&href),
-            Err(problem) => pages::problem::page(problem, form),
+            Err(problem) => pages::problem_page(problem, form),
         }
     }
 
@@ -109,7 +99,7 @@ impl Link<'_> {
 /// A file: by its name with its package's, or natively.
 pub(crate) async fn show_page(State(app): State<App>, params: Params) -> Response {
     let Some(name) = params.bytes("file") else {
-        return pages::file::show(State(app), params).await;
+        return pages::show(State(app), params).await.into_response();
     };
     let name = name.strip_prefix(b"/").unwrap_or(name);
     let slash = name.iter().position(|&byte| byte == b'/');
@@ -124,10 +114,6 @@ pub(crate) async fn show_page(State(app): State<App>, params: Params) -> Respons
         href.push_str(&format!("&line={line}#L{line}"));
     }
     found(&href)
-}
-
-fn encode(bytes: &[u8]) -> String {
-    percent_encode(bytes, ESCAPED).to_string()
 }
 
 fn found(href: &str) -> Response {

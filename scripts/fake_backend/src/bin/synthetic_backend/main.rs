@@ -1,41 +1,40 @@
-//! A backend without an index, which sends as many matches as the query says, as fast as they are
-//! taken: what is measured against it is the frontend.
+//! A backend that sends as many matches as a query says, as fast as the frontend reads them. What is
+//! measured against it is the frontend.
 //!
 //! usage: synthetic_backend [--listen ADDR] [--shard N] [--per-document N] [--line-bytes N]
 //!
-//! It prints the address that it listens on. The pattern of a query is `matches N seed S`: that N
-//! matches are sent, which are others for another S. They come in documents of `--per-document`
-//! lines of `--line-bytes` bytes. A shard is made up for each N of `--shard`; two backends of one
-//! frontend must have different ones.
+//! It prints its address. For the pattern `matches N seed S` it sends N matches, different ones for
+//! each S, in documents of `--per-document` lines of `--line-bytes` bytes. It has one shard, whose id
+//! is made of `--shard`; the backends of one frontend need different ones.
 //!
-//! Everything about a stream is as the frontend wants it: keys ascend, checksums are right, and END
-//! counts and hashes what was sent. Documents are encoded once, in a ring, with pseudo-random ranks
-//! in [1, 2); before one is sent again, its number and path are changed and its checksum is made
-//! anew. That is a copy and a CRC-32C, so the sender is several times faster than any reader.
+//! Documents are encoded once, in a ring, with pseudo-random ranks in [1, 2). To send one again, its
+//! number and path are overwritten and its checksum is computed anew: a copy and a CRC-32C, so the
+//! sender is several times faster than any reader.
 
 mod ring;
 
+use fake_backend::session::{Answers, Request, framed, serve};
 use ring::{RING_DOCUMENTS, Ring, number};
-use schema::frame::{self, Decoder, Kind};
+use schema::frame::{self, Kind};
 use schema::message::{
-    End, Failure, FailureKind, FileReply, Hello, PROTOCOL, Progress, Search, ShardEnd, ShardInfo,
-    Want,
+    End, Failure, FailureKind, FileReply, Hello, ListReply, PROTOCOL, Progress, Search, ShardEnd,
+    ShardInfo, Want,
 };
 use std::error::Error;
-use std::io::{ErrorKind, Read, Write};
+use std::io::{self, Write};
 use std::net::{TcpListener, TcpStream};
 use std::time::Duration;
 
-/// Bytes that are gathered for one write: as much as the frontend reads at a time.
+/// Bytes of one write: as many as the frontend reads at a time.
 const WRITE_BYTES: usize = 256 << 10;
 
 /// Writes between two PROGRESS frames: 8 MiB, some milliseconds.
 const WRITES_PER_PROGRESS: u32 = 32;
 
-/// How long an idle connection is silent before it is greeted again.
+/// How often an idle connection gets a HELLO.
 const HEARTBEAT: Duration = Duration::from_secs(1);
 
-/// More matches than this are not sent unless the request is for a heavy search.
+/// A search for more matches is refused unless it may be heavy.
 const LIGHT_MATCHES_MAX: u64 = 100_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -43,13 +42,19 @@ fn main() -> Result<(), Box<dyn Error>> {
     let listener = TcpListener::bind(&options.listen)?;
     println!("{}", listener.local_addr()?);
     for stream in listener.incoming() {
-        let (stream, options) = (stream?, options.clone());
+        let (mut stream, options) = (stream?, options.clone());
         std::thread::spawn(move || {
-            // The other side has gone, or has sent what no frontend sends: nobody is to be told.
-            let _ = Session { stream, options }.serve();
+            // An error is the end of the connection.
+            let _ = connected(&mut stream, &options);
         });
     }
     Ok(())
+}
+
+fn connected(stream: &mut TcpStream, options: &Options) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    stream.set_read_timeout(Some(HEARTBEAT))?;
+    serve(stream, options)
 }
 
 #[derive(Clone, Debug)]
@@ -70,13 +75,13 @@ impl Options {
         };
         let mut arguments = std::env::args().skip(1);
         while let Some(name) = arguments.next() {
-            let value = arguments.next().ok_or(format!("{name}: no value"))?;
+            let value = arguments.next().ok_or(format!("{name} needs a value"))?;
             match name.as_str() {
                 "--listen" => options.listen = value,
                 "--shard" => options.shard = value.parse()?,
                 "--per-document" => options.per_document = value.parse()?,
                 "--line-bytes" => options.line_bytes = value.parse()?,
-                _ => return Err(format!("there is no option {name}").into()),
+                _ => return Err(format!("unknown option {name}").into()),
             }
         }
         Ok(options)
@@ -100,80 +105,57 @@ impl Wish {
     }
 }
 
-/// One connection of a frontend.
-struct Session {
-    stream: TcpStream,
-    options: Options,
-}
-
-impl Session {
-    fn serve(mut self) -> Result<(), Box<dyn Error>> {
-        self.stream.set_nodelay(true)?;
-        self.stream.set_read_timeout(Some(HEARTBEAT))?;
-        let mut decoder = Decoder::new();
-        self.hello()?;
-        loop {
-            while let Some(frame) = decoder.decode()? {
-                match frame.kind {
-                    Kind::Search => self.search(&Search::decode(frame.payload)?)?,
-                    Kind::File => self.send(|out| FileReply::default().encode(out))?,
-                    // Of a search that had ended by then.
-                    Kind::Cancel => {}
-                    other => return Err(format!("{other:?} from a frontend").into()),
-                }
-            }
-            match self.stream.read(decoder.space()) {
-                Ok(0) => return Ok(()),
-                Ok(bytes) => decoder.filled(bytes),
-                Err(error) if error.kind() == ErrorKind::WouldBlock => self.hello()?,
-                Err(error) => return Err(error.into()),
-            }
-        }
-    }
-
-    fn send(
-        &mut self,
-        encode: impl FnOnce(&mut Vec<u8>) -> Result<(), schema::message::MessageError>,
-    ) -> Result<(), Box<dyn Error>> {
-        let mut out = Vec::new();
-        encode(&mut out)?;
-        Ok(self.stream.write_all(&out)?)
-    }
-
-    fn hello(&mut self) -> Result<(), Box<dyn Error>> {
+impl<S: Write> Answers<S> for Options {
+    fn hello(&self) -> Hello {
         let shard = ShardInfo {
-            id: [self.options.shard; 32],
+            id: [self.shard; 32],
             packages: RING_DOCUMENTS,
             documents: u32::MAX,
             blocks: u32::MAX,
             text_bytes: 1 << 40,
         };
-        let hello = Hello {
+        Hello {
             protocol: PROTOCOL,
             shards: vec![shard],
             updated: 0,
-        };
-        self.send(|out| hello.encode(out))
+        }
     }
 
-    fn search(&mut self, search: &Search) -> Result<(), Box<dyn Error>> {
+    fn answer(&self, request: &Request, stream: &mut S) -> io::Result<()> {
+        match request {
+            Request::Search(search) => match self.refusal(search) {
+                Err(failure) => stream.write_all(&framed(|out| failure.encode(out))),
+                Ok(wish) => self.search(wish, search.want, stream),
+            },
+            Request::File(_) => stream.write_all(&framed(|out| FileReply::default().encode(out))),
+            Request::List(_) => stream.write_all(&framed(|out| ListReply::default().encode(out))),
+        }
+    }
+}
+
+impl Options {
+    /// Returns what the pattern asks for, or why it gets no matches.
+    fn refusal(&self, search: &Search) -> Result<Wish, Failure> {
         let patterns = search.expr.patterns();
-        let Some(wish) = patterns.first().and_then(|it| Wish::parse(&it.text)) else {
-            let failure = Failure::new(FailureKind::BadQuery, "not `matches N seed S`");
-            return self.send(|out| failure.encode(out));
-        };
-        if search.shards != [[self.options.shard; 32]] {
-            let failure = Failure::new(FailureKind::StaleShards, "not the shard there is");
-            return self.send(|out| failure.encode(out));
+        let wish = patterns.first().and_then(|it| Wish::parse(&it.text));
+        let wish = wish.ok_or_else(|| {
+            let reason = "expected the pattern `matches N seed S`";
+            Failure::new(FailureKind::BadQuery, reason)
+        })?;
+        if search.shards != [[self.shard; 32]] {
+            return Err(Failure::new(FailureKind::StaleShards, "unknown shard"));
         }
         if wish.matches > LIGHT_MATCHES_MAX && !search.heavy {
-            let failure = Failure {
+            return Err(Failure {
                 cost: wish.matches,
                 ..Failure::new(FailureKind::Heavy, "many matches")
-            };
-            return self.send(|out| failure.encode(out));
+            });
         }
-        let per_document = u64::from(self.options.per_document);
+        Ok(wish)
+    }
+
+    fn search(&self, wish: Wish, want: Want, stream: &mut impl Write) -> io::Result<()> {
+        let per_document = u64::from(self.per_document);
         let documents = wish.matches.div_ceil(per_document);
         let mut end = ShardEnd {
             found: wish.matches,
@@ -182,14 +164,14 @@ impl Session {
             blocks: u64::from(u32::MAX),
             candidates: documents,
             matched_blocks: documents,
-            verified_bytes: wish.matches * self.options.line_bytes as u64,
+            verified_bytes: wish.matches * self.line_bytes as u64,
             ..ShardEnd::default()
         };
-        match search.want {
-            Want::Matches => self.matches(wish, wish.matches, per_document, &mut end)?,
+        match want {
+            Want::Matches => self.matches(wish, wish.matches, per_document, &mut end, stream)?,
             Want::Documents => {
                 end.found = documents;
-                self.matches(wish, documents, 1, &mut end)?;
+                self.matches(wish, documents, 1, &mut end, stream)?;
             }
             Want::Count | Want::Estimate => {}
         }
@@ -198,18 +180,19 @@ impl Session {
             plan: "all".to_owned(),
             ..End::default()
         };
-        self.send(|out| end.encode(out))
+        stream.write_all(&framed(|out| end.encode(out)))
     }
 
-    /// Sends so many matches, so many of them a document.
+    /// Sends `matches` matches, `per_document` of them in each document.
     fn matches(
-        &mut self,
+        &self,
         wish: Wish,
         matches: u64,
         per_document: u64,
         end: &mut ShardEnd,
-    ) -> Result<(), Box<dyn Error>> {
-        let mut ring = Ring::new(&self.options, wish.seed);
+        stream: &mut impl Write,
+    ) -> io::Result<()> {
+        let mut ring = Ring::new(self, wish.seed);
         let mut out = Vec::with_capacity(2 * WRITE_BYTES);
         let mut writes = 0;
         for document in 0.. {
@@ -217,21 +200,22 @@ impl Session {
             if lines == 0 {
                 break;
             }
-            frame::encode(Kind::Batch, ring.document(document, lines), &mut out)?;
+            let payload = ring.document(document, lines);
+            frame::encode(Kind::Batch, payload, &mut out).map_err(io::Error::other)?;
             end.matches += u64::from(lines);
             end.hash = (0..lines).fold(end.hash, |hash, line| {
                 ShardEnd::key_hash(hash, document, number(line))
             });
             if out.len() >= WRITE_BYTES {
-                self.stream.write_all(&out)?;
+                stream.write_all(&out)?;
                 out.clear();
                 writes += 1;
                 if writes % WRITES_PER_PROGRESS == 0 {
-                    progress(end).encode(&mut out)?;
+                    out.extend(framed(|out| progress(end).encode(out)));
                 }
             }
         }
-        Ok(self.stream.write_all(&out)?)
+        stream.write_all(&out)
     }
 }
 
@@ -248,9 +232,11 @@ fn progress(end: &ShardEnd) -> Progress {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use schema::message::{BatchReader, Pattern};
+    use schema::frame::Decoder;
+    use schema::message::{BatchReader, Expr, Pattern};
+    use std::io::Read;
 
-    /// The END of a stream, once everything in front of it has been counted and hashed.
+    /// Returns END, and the count and hash of the matches before it.
     fn ask(stream: &mut TcpStream, search: &Search) -> (End, ShardEnd) {
         let (mut decoder, mut request) = (Decoder::new(), Vec::new());
         search.encode(&mut request).unwrap();
@@ -281,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_is_as_a_frontend_wants_it() {
+    fn counts_and_hashes_what_it_sends() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let mut ours = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let options = Options {
@@ -290,12 +276,12 @@ mod tests {
             per_document: 50,
             line_bytes: 40,
         };
-        let stream = listener.accept().unwrap().0;
-        let session = std::thread::spawn(move || Session { stream, options }.serve().is_ok());
-        // More than a ring has, and a last document that is not full.
+        let mut stream = listener.accept().unwrap().0;
+        let session = std::thread::spawn(move || connected(&mut stream, &options).is_ok());
+        // The last: more documents than a ring has, and an incomplete last document.
         for matches in [0, 10, 20_017] {
             let search = Search {
-                expr: schema::message::Expr::Pattern(Pattern {
+                expr: Expr::Pattern(Pattern {
                     text: format!("matches {matches} seed 3"),
                     ..Pattern::default()
                 }),

@@ -1,66 +1,58 @@
-//! Bytes of source code as text that shows what is there and does nothing.
+//! Source code as text that shows every byte and does nothing.
 //!
-//! Control characters, bytes that are not UTF-8 and characters that reorder or hide the text around
-//! them become visible signs, each a piece of its own, so that a page can set them apart. Escaping
-//! for HTML is not done here: the templates do it, for every piece.
+//! Control characters, bytes that are not UTF-8, and characters that reorder or hide the text around
+//! them become visible escapes, each in a [`Piece`] of its own, so that a template can set them apart.
+//! Nothing is escaped for HTML here: the templates do that for every piece.
 
 use std::ops::Range;
 
-/// How a piece of a line is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Style {
-    /// As it is.
-    Plain,
-    /// It stands for something that cannot be shown as it is.
-    Sign,
-}
-
-/// A run of characters of one style.
+/// A part of a line whose characters are shown in the same way.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Piece {
-    pub(crate) style: Style,
-    /// Whether it is (part of) what matched.
-    pub(crate) marked: bool,
-    pub(crate) text: String,
+pub(super) struct Piece {
+    pub(super) text: String,
+    /// Whether it is in a range that matched.
+    pub(super) marked: bool,
+    /// Whether it is an escape of characters that cannot be shown.
+    pub(super) escaped: bool,
 }
 
-impl Piece {
-    pub(crate) fn is_sign(&self) -> bool {
-        self.style == Style::Sign
-    }
-}
+/// Bytes of a long line that are shown before the first range.
+const BEFORE_BYTES_MAX: usize = 80;
 
-/// Bytes of a line that are shown before and behind what matched first.
-const LEAD_BYTES_MAX: usize = 80;
+/// Bytes of a line that are shown.
+const LINE_BYTES_MAX: usize = 300;
 
-/// Bytes of a line that are shown in all.
-const SHOWN_BYTES_MAX: usize = 300;
-
-/// A line as pieces, cut around its first range when it is long.
+/// A line as pieces.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Shown {
-    pub(crate) pieces: Vec<Piece>,
-    /// Bytes that are not shown before and behind the pieces.
-    pub(crate) cut_before: u64,
-    pub(crate) cut_after: u64,
+pub(super) struct VisibleLine {
+    pub(super) pieces: Vec<Piece>,
+    /// Bytes before and after the pieces that are not shown.
+    pub(super) cut_before: u64,
+    pub(super) cut_after: u64,
 }
 
-/// Makes a line of results.
-pub(crate) fn line(text: &[u8], ranges: &[Range<usize>]) -> Shown {
+/// Returns a line of results, cut around its first range if it is long.
+pub(super) fn line(text: &[u8], ranges: &[Range<usize>]) -> VisibleLine {
     let window = cut(text, ranges.first());
-    Shown {
+    VisibleLine {
         cut_before: window.start as u64,
         cut_after: (text.len() - window.end) as u64,
-        pieces: part(text, ranges, window),
+        pieces: pieces_within(text, ranges, window),
     }
 }
 
-/// Makes pieces of bytes that are all shown, with what matched marked.
-pub(crate) fn marked(text: &[u8], ranges: &[Range<usize>]) -> Vec<Piece> {
-    part(text, ranges, 0..text.len())
+/// Returns all of a text, with the ranges marked.
+pub(super) fn pieces(text: &[u8], ranges: &[Range<usize>]) -> Vec<Piece> {
+    pieces_within(text, ranges, 0..text.len())
 }
 
-fn part(text: &[u8], ranges: &[Range<usize>], window: Range<usize>) -> Vec<Piece> {
+/// Returns all of a text as one string, for places without markup.
+pub(super) fn plain(text: &[u8]) -> String {
+    let pieces = pieces(text, &[]).into_iter();
+    pieces.map(|piece| piece.text).collect()
+}
+
+fn pieces_within(text: &[u8], ranges: &[Range<usize>], window: Range<usize>) -> Vec<Piece> {
     let (mut pieces, mut at) = (Vec::new(), window.start);
     for range in ranges {
         let range = range.start.clamp(at, window.end)..range.end.clamp(at, window.end);
@@ -72,30 +64,20 @@ fn part(text: &[u8], ranges: &[Range<usize>], window: Range<usize>) -> Vec<Piece
     pieces
 }
 
-/// Makes pieces of bytes that are all shown.
-pub(crate) fn whole(text: &[u8]) -> Vec<Piece> {
-    marked(text, &[])
-}
-
-/// Bytes as one string, for places that have no styles.
-pub(crate) fn plain(text: &[u8]) -> String {
-    whole(text).into_iter().map(|piece| piece.text).collect()
-}
-
-/// Which bytes of a line are shown: all of a short one.
+/// Returns the bytes of a line that are shown: all of a short line.
 fn cut(text: &[u8], first: Option<&Range<usize>>) -> Range<usize> {
-    if text.len() <= SHOWN_BYTES_MAX {
+    if text.len() <= LINE_BYTES_MAX {
         return 0..text.len();
     }
     let first = first.map_or(0, |range| range.start);
     let start = first
-        .saturating_sub(LEAD_BYTES_MAX)
-        .min(text.len() - SHOWN_BYTES_MAX);
-    let end = start + SHOWN_BYTES_MAX;
+        .saturating_sub(BEFORE_BYTES_MAX)
+        .min(text.len() - LINE_BYTES_MAX);
+    let end = start + LINE_BYTES_MAX;
     character_start(text, start)..character_start(text, end)
 }
 
-/// The nearest place at or before `at` where no character is cut, if there is one near.
+/// Returns the start of the character at `at`, or `at` if the bytes are not UTF-8.
 fn character_start(text: &[u8], at: usize) -> usize {
     let is_inside = |at: usize| text.get(at).is_some_and(|byte| byte & 0xc0 == 0x80);
     (at.saturating_sub(3)..=at)
@@ -107,36 +89,31 @@ fn character_start(text: &[u8], at: usize) -> usize {
 fn push(pieces: &mut Vec<Piece>, bytes: &[u8], marked: bool) {
     for chunk in bytes.utf8_chunks() {
         for character in chunk.valid().chars() {
-            match sign(character) {
-                Some(text) => join(pieces, Style::Sign, marked, &text),
-                None => join(
-                    pieces,
-                    Style::Plain,
-                    marked,
-                    character.encode_utf8(&mut [0; 4]),
-                ),
+            match escape(character) {
+                Some(escape) => append(pieces, &escape, marked, true),
+                None => append(pieces, character.encode_utf8(&mut [0; 4]), marked, false),
             }
         }
         for byte in chunk.invalid() {
-            join(pieces, Style::Sign, marked, &format!("\\x{byte:02X}"));
+            append(pieces, &format!("\\x{byte:02X}"), marked, true);
         }
     }
 }
 
-fn join(pieces: &mut Vec<Piece>, style: Style, marked: bool, text: &str) {
+fn append(pieces: &mut Vec<Piece>, text: &str, marked: bool, escaped: bool) {
     match pieces.last_mut() {
-        Some(last) if last.style == style && last.marked == marked => last.text.push_str(text),
+        Some(last) if (last.marked, last.escaped) == (marked, escaped) => last.text.push_str(text),
         _ => pieces.push(Piece {
-            style,
-            marked,
             text: text.to_owned(),
+            marked,
+            escaped,
         }),
     }
 }
 
-/// The sign for a character that must not be shown as it is: an escape as in most languages. (The
-/// pictures that Unicode has for controls are missing from many fonts.)
-fn sign(character: char) -> Option<String> {
+/// Returns the escape of a character that must not be shown as it is, as most languages write it. (Many
+/// fonts lack the pictures that Unicode has for control characters.)
+fn escape(character: char) -> Option<String> {
     match character {
         '\t' => None,
         '\n' => Some("\\n".to_owned()),
@@ -147,9 +124,9 @@ fn sign(character: char) -> Option<String> {
     }
 }
 
-/// Controls of the second block, marks and overrides of direction, and characters without width
-/// that make text look like other text. Soft hyphens and joiners of emoji are among them: in
-/// source code it is better to see them.
+/// Whether a character is a C1 control, a mark or override of direction, or has no width, so that text
+/// looks like other text. Soft hyphens and emoji joiners are among them: in source code it is better
+/// to see them.
 fn is_deceptive(character: char) -> bool {
     matches!(character,
         '\u{80}'..='\u{9f}' | '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}'
@@ -163,12 +140,12 @@ mod tests {
     use expect_test::{Expect, expect};
     use proptest::prelude::*;
 
-    /// Renders with marks in brackets and signs in braces.
+    /// Renders marked pieces in brackets and escapes in braces.
     fn check(text: &[u8], ranges: &[Range<usize>], expected: Expect) {
         let shown = line(text, ranges);
         let mut out = String::new();
         for piece in &shown.pieces {
-            let text = if piece.is_sign() {
+            let text = if piece.escaped {
                 format!("{{{}}}", piece.text)
             } else {
                 piece.text.clone()
@@ -186,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_and_signs() {
+    fn marks_ranges_and_escapes_characters() {
         check(b"int arse;", &[4..8], expect!["int [arse];"]);
         check(b"a\x1b[31mb", &[], expect![r"a{\x1B}[31mb"]);
         check(b"caf\xe9 \xff", &[3..4], expect![r"caf[{\xE9}] {\xFF}"]);
@@ -201,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn long_lines_are_cut_around_the_first_range() {
+    fn cuts_long_lines_around_the_first_range() {
         let text = "x".repeat(1000);
         let shown = line(text.as_bytes(), &[500..510]);
         assert_eq!((shown.cut_before, shown.cut_after), (420, 280));
@@ -220,7 +197,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_byte_is_shown_or_counted(
+        fn shows_or_counts_every_byte(
             text in prop::collection::vec(any::<u8>(), 0..600),
             mut edges in prop::collection::vec(0_usize..600, 0..8),
         ) {
@@ -229,9 +206,9 @@ mod tests {
             let ranges: Vec<_> = edges.chunks_exact(2).map(|pair| pair[0]..pair[1]).collect();
             let shown = line(&text, &ranges);
             let kept = text.len() as u64 - shown.cut_before - shown.cut_after;
-            prop_assert!(kept <= SHOWN_BYTES_MAX as u64 + 3);
+            prop_assert!(kept <= LINE_BYTES_MAX as u64 + 3);
             let harmless = |piece: &Piece| {
-                piece.text.chars().all(|c| c == '\t' || sign(c).is_none())
+                piece.text.chars().all(|c| c == '\t' || escape(c).is_none())
             };
             prop_assert!(shown.pieces.iter().all(harmless));
         }

@@ -1,142 +1,64 @@
-//! Addresses within the site.
+//! The search form: a query and how its results are shown, as they stand in an address.
+//!
+//! A form keeps what the user typed, whether or not it can be understood: the page of an error shows
+//! it again. Its methods return the addresses of other pages of the same query.
 
-use crate::render::visible;
+use super::links::encode;
+use super::visible;
+use crate::choice::{Case, Choice, Group, Mode};
+use crate::params::{Params, lossy};
 use frontend::filter;
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use schema::message::Field;
 
-/// What stays as it is in a query string's value.
-const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'_')
-    .remove(b'.')
-    .remove(b'~')
-    .remove(b'/');
-
-fn encode(bytes: &[u8]) -> String {
-    percent_encode(bytes, ESCAPED).to_string()
-}
-
-/// The search form's fields: a query and how its results are to be shown.
+/// The fields of the search form.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Form {
-    pub(crate) q: String,
-    pub(crate) mode: Mode,
-    /// When it is not the mode's own.
-    pub(crate) case: Option<Case>,
+    pub(super) q: String,
+    pub(super) mode: Mode,
+    /// If it is not the mode's default.
+    pub(super) case: Option<Case>,
     /// Only whole words match.
-    pub(crate) word: bool,
-    pub(crate) group: Group,
-    pub(crate) filters: Vec<FormFilter>,
-    /// As typed, when they are.
-    pub(crate) want: Option<String>,
-    pub(crate) limit: Option<String>,
-    pub(crate) generation: Option<String>,
-    /// When it is not the default.
-    pub(crate) per_page: Option<usize>,
-    /// The run that is looked at. Without one an answer that is incomplete would be searched for
-    /// anew on every page.
-    pub(crate) run: Option<String>,
+    pub(super) word: bool,
+    pub(super) group: Group,
+    pub(super) filters: Vec<FormFilter>,
+    pub(super) want: Option<String>,
+    pub(super) limit: Option<String>,
+    pub(super) generation: Option<String>,
+    /// If it is not the default.
+    pub(super) per_page: Option<usize>,
+    /// The id of the search on the page. Without it every page of an incomplete answer would search
+    /// again.
+    pub(super) run: Option<String>,
 }
 
-/// A word of a choice in the form.
-pub(crate) trait Choice: Copy + PartialEq + 'static {
-    /// What there is to choose from, with the words of the address and of the form.
-    const ALL: &[(Self, &'static str, &'static str)];
-
-    /// What a word of an address means.
-    fn of(word: &[u8]) -> Option<Self> {
-        let mut all = Self::ALL.iter();
-        all.find(|(_, known, _)| known.as_bytes() == word)
-            .map(|(choice, ..)| *choice)
-    }
-
-    /// The word in an address.
-    fn word(self) -> &'static str {
-        let mut all = Self::ALL.iter();
-        let found = all.find(|(choice, ..)| *choice == self);
-        found.map_or("", |(_, word, _)| word)
-    }
+/// An option of a select element.
+pub(super) struct SelectOption {
+    pub(super) name: &'static str,
+    pub(super) label: &'static str,
+    pub(super) selected: bool,
 }
 
-/// How the text is read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Mode {
-    #[default]
-    Keyword,
-    Literal,
-    Regexp,
-}
-
-impl Choice for Mode {
-    const ALL: &[(Mode, &'static str, &'static str)] = &[
-        (Mode::Keyword, "keyword", "Words and filters"),
-        (Mode::Literal, "literal", "Exact text"),
-        (Mode::Regexp, "regexp", "Regular expression"),
-    ];
-}
-
-/// Whether upper and lower case differ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Case {
-    Auto,
-    Yes,
-    No,
-}
-
-impl Choice for Case {
-    const ALL: &[(Case, &'static str, &'static str)] = &[
-        (Case::Auto, "auto", "Smart case"),
-        (Case::Yes, "yes", "Match case"),
-        (Case::No, "no", "Ignore case"),
-    ];
-}
-
-/// What results are grouped by.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Group {
-    #[default]
-    None,
-    Package,
-    Document,
-}
-
-impl Choice for Group {
-    const ALL: &[(Group, &'static str, &'static str)] = &[
-        (Group::None, "none", "Best lines first"),
-        (Group::Package, "package", "Group by package"),
-        (Group::Document, "document", "Group by file"),
-    ];
-}
-
-/// An entry of a list to choose from.
-pub(crate) struct OptionView {
-    pub(crate) word: &'static str,
-    pub(crate) label: &'static str,
-    pub(crate) selected: bool,
-}
-
-fn options<C: Choice>(chosen: C) -> Vec<OptionView> {
-    let option = |&(choice, word, label): &(C, &'static str, &'static str)| OptionView {
-        word,
+fn options<C: Choice>(chosen: C) -> Vec<SelectOption> {
+    let option = |&(choice, name, label): &(C, &'static str, &'static str)| SelectOption {
+        name,
         label,
         selected: choice == chosen,
     };
     C::ALL.iter().map(option).collect()
 }
 
-/// A filter as it stands in the address, which is kept whether or not it can be understood.
+/// A filter as it stands in the address.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct FormFilter {
-    /// Of the parameter.
-    pub(crate) name: &'static str,
-    pub(crate) typed: String,
+pub(super) struct FormFilter {
+    /// The name of the parameter.
+    pub(super) name: &'static str,
+    pub(super) typed: String,
 }
 
 impl FormFilter {
-    /// The filter as it was understood.
-    pub(crate) fn label(&self) -> String {
-        let field = filter::field(self.name).expect("it is a filter's name");
+    /// Returns the filter as it is interpreted.
+    pub(super) fn label(&self) -> String {
+        let field = filter::field(self.name).expect("the name is that of a filter");
         let label = match filter::parse(field, &self.typed) {
             Ok(filter) => filter::interpreted_as(&filter),
             Err(_) => format!("{}:{}", self.name, self.typed),
@@ -146,28 +68,51 @@ impl FormFilter {
 }
 
 impl Form {
-    /// The query as a page's title.
-    pub(crate) fn title(&self) -> String {
+    /// Returns the form that the parameters fill in. Values that are not a choice are left out.
+    pub(crate) fn new(params: &Params) -> Form {
+        let text = |value| lossy(Some(value)).into_owned();
+        let typed = |name| params.bytes(name).map(text);
+        let filters = params.filters().map(|(field, _, value)| FormFilter {
+            name: filter::name(field),
+            typed: text(value),
+        });
+        Form {
+            q: typed("q").unwrap_or_default(),
+            mode: choice(params, "mode").unwrap_or_default(),
+            case: choice(params, "case"),
+            word: params.bytes("word") == Some(b"yes"),
+            group: choice(params, "group").unwrap_or_default(),
+            filters: filters.collect(),
+            per_page: params.number("per_page", 0).ok().filter(|&n| n > 0),
+            want: typed("want"),
+            limit: typed("limit"),
+            generation: typed("generation"),
+            run: typed("run"),
+        }
+    }
+
+    /// Returns the query as a page's title.
+    pub(super) fn title(&self) -> String {
         visible::plain(self.q.as_bytes())
     }
 
-    pub(crate) fn modes(&self) -> Vec<OptionView> {
+    pub(super) fn modes(&self) -> Vec<SelectOption> {
         options(self.mode)
     }
 
-    pub(crate) fn cases(&self) -> Vec<OptionView> {
+    pub(super) fn cases(&self) -> Vec<SelectOption> {
         options(self.case.unwrap_or(match self.mode {
             Mode::Keyword => Case::Auto,
             Mode::Literal | Mode::Regexp => Case::Yes,
         }))
     }
 
-    pub(crate) fn groups(&self) -> Vec<OptionView> {
+    pub(super) fn groups(&self) -> Vec<SelectOption> {
         options(self.group)
     }
 
-    /// The address of the same characters as one text, when they were taken for several words.
-    pub(crate) fn href_exact(&self) -> Option<String> {
+    /// Returns the address that searches for the query as one text, if it was read as several words.
+    pub(super) fn href_exact(&self) -> Option<String> {
         let several = self.q.split_whitespace().nth(1).is_some();
         (several && self.mode == Mode::Keyword).then(|| {
             let mut form = self.clone();
@@ -176,20 +121,20 @@ impl Form {
         })
     }
 
-    /// The address of a page of results.
-    pub(crate) fn href(&self, page: usize) -> String {
+    /// Returns the address of a page of results.
+    pub(super) fn href(&self, page: usize) -> String {
         let mut href = format!("/search?q={}", encode(self.q.as_bytes()));
         if self.mode != Mode::default() {
-            href.push_str(&format!("&mode={}", self.mode.word()));
+            href.push_str(&format!("&mode={}", self.mode.name()));
         }
         if let Some(case) = self.case {
-            href.push_str(&format!("&case={}", case.word()));
+            href.push_str(&format!("&case={}", case.name()));
         }
         if self.word {
             href.push_str("&word=yes");
         }
         if self.group != Group::default() {
-            href.push_str(&format!("&group={}", self.group.word()));
+            href.push_str(&format!("&group={}", self.group.name()));
         }
         for FormFilter { name, typed } in &self.filters {
             href.push_str(&format!("&{name}={}", encode(typed.as_bytes())));
@@ -215,22 +160,21 @@ impl Form {
         href
     }
 
-    /// The address of the same query without one of its filters.
-    pub(crate) fn href_without(&self, filter: &usize) -> String {
+    /// Returns the address of the query without one of its filters.
+    pub(super) fn href_without(&self, filter: &usize) -> String {
         let mut form = self.clone();
         form.filters.remove(*filter);
         form.run = None;
         form.href(0)
     }
 
-    /// The address of the same query in one package, by the name of its directory, with its matches
-    /// in a row.
-    pub(crate) fn href_in(&self, package: &str) -> String {
+    /// Returns the address of the query in one package, ungrouped.
+    pub(super) fn href_in(&self, package: &str) -> String {
         self.href_with(&[(Field::Package, package)])
     }
 
-    /// The same for one document.
-    pub(crate) fn href_in_document(&self, package: &str, path: &str) -> String {
+    /// Returns the address of the query in one document, ungrouped.
+    pub(super) fn href_in_document(&self, package: &str, path: &str) -> String {
         self.href_with(&[(Field::Package, package), (Field::Path, path)])
     }
 
@@ -246,42 +190,23 @@ impl Form {
     }
 }
 
-/// A file at a line; at its beginning when there is none.
-pub(super) fn show_href(package: &[u8], path: &[u8], line: u32) -> String {
-    let (package, path) = (encode(package), encode(path));
-    match line {
-        0 => format!("/show?package={package}&path={path}"),
-        line => format!("/show?package={package}&path={path}&line={line}#L{line}"),
-    }
+fn choice<C: Choice>(params: &Params, name: &str) -> Option<C> {
+    C::parse(params.bytes(name)?)
 }
 
-/// A file from a line on.
-pub(super) fn window_href(package: &[u8], path: &[u8], first: u32) -> String {
-    let (package, path) = (encode(package), encode(path));
-    format!("/show?package={package}&path={path}&first={first}")
-}
-
-/// A file's bytes.
-pub(super) fn file_href(package: &[u8], path: &[u8]) -> String {
-    format!(
-        "/api/v2/file?package={}&path={}",
-        encode(package),
-        encode(path)
-    )
-}
-
-/// A link to a page of results, or what stands between two.
+/// A link to a page of results, or the gap between two.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct PageLink {
-    pub(crate) text: String,
-    pub(crate) href: String,
-    pub(crate) rel: &'static str,
-    pub(crate) current: bool,
-    pub(crate) gap: bool,
+pub(super) struct PageLink {
+    pub(super) text: String,
+    pub(super) href: String,
+    pub(super) rel: &'static str,
+    pub(super) current: bool,
+    pub(super) gap: bool,
 }
 
-/// Links to the first and last page, to those around the current one, and to its neighbours.
-pub(crate) fn page_links(form: &Form, page: usize, pages: usize) -> Vec<PageLink> {
+/// Returns links to the first and the last page, to the pages around the current one, and to its
+/// neighbours.
+pub(super) fn page_links(form: &Form, page: usize, pages: usize) -> Vec<PageLink> {
     let link = |text: &str, page: usize, rel| PageLink {
         text: text.to_owned(),
         href: form.href(page),
@@ -331,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn the_pages_around_and_both_ends_are_linked() {
+    fn links_neighbours_and_both_ends() {
         check(0, 1, expect!["[1]"]);
         check(0, 9, expect!["[1] 2 3 4 … 9 Next ›"]);
         check(5, 12, expect!["‹ Previous 1 … 3 4 5 [6] 7 8 9 … 12 Next ›"]);
@@ -339,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn filters_go_along_and_can_be_left_out() {
+    fn addresses_keep_filters_and_can_drop_one() {
         let filter = |name, typed: &str| FormFilter {
             name,
             typed: typed.to_owned(),
@@ -375,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn several_words_can_be_one_text() {
+    fn several_words_link_to_the_exact_text() {
         let form = |q: &str, mode| Form {
             q: q.to_owned(),
             mode,
@@ -385,12 +310,10 @@ mod tests {
         assert_eq!(exact.as_deref(), Some("/search?q=a%20%20b&mode=literal"));
         assert_eq!(form(" a ", Mode::Keyword).href_exact(), None);
         assert_eq!(form("a b", Mode::Regexp).href_exact(), None);
-        assert_eq!(Case::of(b"no"), Some(Case::No));
-        assert_eq!(Mode::of(b"nonsense"), None);
     }
 
     #[test]
-    fn every_byte_survives_an_address() {
+    fn encodes_every_byte_of_the_query() {
         let form = Form {
             q: "a&b=c ü+%".to_owned(),
             mode: Mode::Regexp,
@@ -399,10 +322,6 @@ mod tests {
         assert_eq!(
             form.href(2),
             "/search?q=a%26b%3Dc%20%C3%BC%2B%25&mode=regexp&page=2"
-        );
-        assert_eq!(
-            show_href(b"p_1", b"x/\xff#", 3),
-            "/show?package=p_1&path=x/%FF%23&line=3#L3"
         );
     }
 }

@@ -1,33 +1,32 @@
-//! Documents that are encoded once and sent again and again, under other numbers and paths.
+//! Documents that are encoded once and sent again and again, with other numbers and paths.
 
 use crate::Options;
 use schema::frame::HEADER_BYTES;
 use schema::message::{Batch, Line, Range};
 
-/// Documents that are encoded ahead, each of a package of its own. At 5 KB of text each they stay in
-/// a processor's cache.
+/// Documents in a ring, each of another package. At 5 KB of text each they stay in a processor's cache.
 pub(crate) const RING_DOCUMENTS: u32 = 128;
 
 /// The distance between matching lines.
 const LINE_STEP: u32 = 3;
 
-/// Stand in an encoded document for what is to be changed, and occur in it nowhere else.
+/// Placeholders in an encoded document, which occur in it only once.
 const NUMBER_MARK: u32 = 0x5a5a_5a5a;
 const PATH_MARK: &str = "@@@@@@@@";
 
-/// The number of a document's `line`th match.
+/// Returns the line number of a document's match.
 pub(crate) fn number(line: u32) -> u32 {
     1 + LINE_STEP * line
 }
 
-/// Encoded documents, to be sent again and again under other numbers.
+/// Encoded documents.
 pub(crate) struct Ring {
     options: Options,
     seed: u64,
     documents: Vec<Option<Document>>,
 }
 
-/// The payload of a BATCH frame, and where in it that is which changes.
+/// The payload of a BATCH frame, and where its number and path are.
 struct Document {
     lines: u32,
     payload: Vec<u8>,
@@ -36,7 +35,7 @@ struct Document {
 }
 
 impl Ring {
-    /// Encodes nothing yet: a query with few matches needs few documents.
+    /// Returns a ring that encodes a document when it is first needed.
     pub(crate) fn new(options: &Options, seed: u64) -> Ring {
         Ring {
             options: options.clone(),
@@ -45,21 +44,21 @@ impl Ring {
         }
     }
 
-    /// The payload of the frame with a document of so many matches.
+    /// Returns the payload of the frame of a document with `lines` matches.
     pub(crate) fn document(&mut self, number: u32, lines: u32) -> &[u8] {
-        let place = number % RING_DOCUMENTS;
-        let slot = &mut self.documents[place as usize];
+        let index = number % RING_DOCUMENTS;
+        let slot = &mut self.documents[index as usize];
         let document = match slot.take().filter(|document| document.lines == lines) {
             Some(document) => document,
-            None => Document::new(&self.options, self.seed, place, lines),
+            None => Document::new(&self.options, self.seed, index, lines),
         };
         slot.insert(document).numbered(number)
     }
 }
 
 impl Document {
-    fn new(options: &Options, seed: u64, place: u32, lines: u32) -> Document {
-        let mut random = Random(seed << 16 | u64::from(options.shard) << 8 | u64::from(place));
+    fn new(options: &Options, seed: u64, index: u32, lines: u32) -> Document {
+        let mut random = Random(seed << 16 | u64::from(options.shard) << 8 | u64::from(index));
         let mut text = Vec::new();
         let line = |line: u32| {
             text_line(number(line), options.line_bytes, &mut random, &mut text);
@@ -73,7 +72,7 @@ impl Document {
         };
         let lines: Vec<Line> = (0..lines).map(line).collect();
         let ranges = vec![Range { start: 0, end: 4 }; lines.len()];
-        let package = format!("package{}-{place}_1.0", options.shard);
+        let package = format!("package{}-{index}_1.0", options.shard);
         let path = format!("src/lib/{PATH_MARK}.c");
         let batch = Batch {
             shard: 0,
@@ -81,7 +80,7 @@ impl Document {
             package: package.as_bytes(),
             path: path.as_bytes(),
             language: "C",
-            hash: &[0x80 | place as u8; 32],
+            hash: &[0x80 | index as u8; 32],
             text: &text,
             lines: &lines,
             ranges: &ranges,
@@ -99,7 +98,7 @@ impl Document {
         }
     }
 
-    /// The payload, with another number and path.
+    /// Returns the payload with another number and path.
     fn numbered(&mut self, number: u32) -> &[u8] {
         self.payload[self.number_at..][..4].copy_from_slice(&number.to_le_bytes());
         let path = &mut self.payload[self.path_at..][..PATH_MARK.len()];
@@ -111,7 +110,7 @@ impl Document {
     }
 }
 
-/// A line that says its number and goes on with letters, exactly `bytes` long.
+/// Appends a line of exactly `bytes` bytes: its number, then letters.
 fn text_line(number: u32, bytes: usize, random: &mut Random, text: &mut Vec<u8>) {
     let start = text.len();
     text.extend_from_slice(format!("line {number} ").as_bytes());
@@ -121,14 +120,17 @@ fn text_line(number: u32, bytes: usize, random: &mut Random, text: &mut Vec<u8>)
     text.truncate(start + bytes);
 }
 
-/// Where `mark` is; there must be one.
+/// Returns where `mark` is.
+///
+/// # Panics
+/// If it is missing or there twice.
 fn only(payload: &[u8], mark: &[u8]) -> usize {
     let mut windows = payload.windows(mark.len());
     let at = windows.position(|window| window == mark);
     let again = windows.any(|window| window == mark);
     match (at, again) {
         (Some(at), false) => at,
-        _ => panic!("a mark that is not there once"),
+        _ => panic!("the mark is missing or there twice"),
     }
 }
 

@@ -1,10 +1,10 @@
-//! Asks a backend as a frontend does, and throws away what it answers: what a stream takes without
-//! a frontend behind it. Only the headers of frames are looked at.
+//! Sends a search to a backend and discards the answer, to measure a stream without a frontend. It
+//! reads only the headers of frames.
 //!
 //! usage: drain ADDR literal|regexp PATTERN [CONTEXT]
 //!
-//! Prints milliseconds until the first BATCH had begun and until END was there, bytes, and matches
-//! as END counts them.
+//! Prints the milliseconds until the first BATCH begins and until END has arrived, the bytes, and the
+//! matches as END counts them.
 
 use schema::frame::{self, HEADER_BYTES, Kind};
 use schema::message::{End, Expr, Failure, Hello, Pattern, Search, Syntax};
@@ -13,7 +13,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// What is read at a time: as much as a frontend reads.
+/// Bytes of one read: as many as a frontend reads at a time.
 const READ_BYTES: usize = 256 << 10;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -49,7 +49,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The ids of the shards that the backend greets with.
+/// Returns the ids of the shards in the backend's HELLO.
 fn shards(stream: &mut TcpStream) -> Result<Vec<[u8; 32]>, Box<dyn Error>> {
     let (mut received, mut piece) = (Vec::new(), vec![0; READ_BYTES]);
     loop {
@@ -62,14 +62,14 @@ fn shards(stream: &mut TcpStream) -> Result<Vec<[u8; 32]>, Box<dyn Error>> {
     }
 }
 
-/// What a stream had.
+/// What was received of a stream.
 struct Drained {
     first: Duration,
     bytes: u64,
     matches: u64,
 }
 
-/// Reads to the END frame, which alone is decoded.
+/// Reads up to END, and decodes only END.
 fn drain(stream: &mut TcpStream, started: Instant) -> Result<Drained, Box<dyn Error>> {
     let mut buffer = vec![0; frame::FRAME_BYTES_MAX + READ_BYTES];
     let (mut have, mut bytes, mut first) = (0, 0, None);
