@@ -22,7 +22,10 @@ use axum::routing::get;
 /// The routes of the JSON API.
 pub(crate) fn routes() -> Router<App> {
     Router::new()
-        .route("/api/v2/search", get(search::search).post(search::post))
+        .route(
+            "/api/v2/search",
+            get(search::by_query).post(search::by_posted_query),
+        )
         .route(
             "/api/v2/search/{id}",
             get(search::by_id).delete(search::cancel),
@@ -33,8 +36,8 @@ pub(crate) fn routes() -> Router<App> {
         .route("/api/v2/search/{id}/packages", get(facets::packages_by_id))
         .route("/api/v2/facets", get(facets::facets))
         .route("/api/v2/packages", get(facets::packages))
-        .route("/api/v2/search/{id}/export", get(export::run))
-        .route("/api/v2/export", get(export::search))
+        .route("/api/v2/search/{id}/export", get(export::by_id))
+        .route("/api/v2/export", get(export::by_query))
         .route("/api/v2/explain", get(explain::explain))
         .route("/api/v2/file", get(file::raw))
         .route("/api/v2/index/packages", get(catalog::packages))

@@ -1,9 +1,8 @@
-//! What stands in the head of an answer: whether it may be kept, and what took how long.
+//! Conditional requests (`ETag`, `If-None-Match`), `Cache-Control` and `Server-Timing`.
 //!
-//! A complete answer is the same as long as the shards are, so it gets a tag, and whoever has it asks
-//! with the tag whether it still holds: that is decided without a search. The tag is weak, since the
-//! page also says how long it took. **Invariant:** only complete answers have a tag, so a tag that
-//! fits stands for one.
+//! A complete answer stays the same while the shards do, so it has a tag. A client that has the answer
+//! sends the tag, and gets 304 without a search. The tag is weak, since a page also says how long it took.
+//! **Invariant:** only complete answers have a tag, so a tag that matches stands for a complete answer.
 
 use crate::api::model::Timings;
 use crate::assets;
@@ -17,13 +16,13 @@ use frontend::SearchResult;
 use std::convert::Infallible;
 use std::hash::Hasher;
 
-/// What a browser may do with a page: keep it, and ask before it shows it again.
-const ASK: HeaderValue = HeaderValue::from_static("private, no-cache");
+/// `Cache-Control` of a complete answer: keep it, and revalidate it before each use.
+const REVALIDATE: HeaderValue = HeaderValue::from_static("private, no-cache");
 
 const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
 
-/// What was asked for, and which answers to it the client has. The default is a request that its
-/// address does not say all of: its answer has no tag.
+/// The address of a request, and the tags of the answers that the client has. The default is for a request
+/// whose address is not all of it, such as a POST: its answer has no tag.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Asked {
     address: String,
@@ -43,14 +42,14 @@ impl<S: Sync> FromRequestParts<S> for Asked {
     }
 }
 
-/// A tag without what says whether it is weak, which does not matter to whoever asks.
+/// Returns a tag without the prefix of weak tags, which `If-None-Match` ignores.
 fn opaque(tag: &str) -> String {
     let tag = tag.trim();
     tag.strip_prefix("W/").unwrap_or(tag).to_owned()
 }
 
 impl Asked {
-    /// The answer for a client that has the page of this run, if it does.
+    /// Returns 304 if the client has this page of the search with `id`.
     pub(crate) fn unless_changed(&self, id: impl FnOnce() -> String) -> Option<Response> {
         if self.has.is_empty() {
             return None;
@@ -65,7 +64,7 @@ impl Asked {
         Some(response)
     }
 
-    /// Completes the head of a page of `answer`. `was_there`: nothing was searched for it.
+    /// Adds the headers of a page of `answer`. `was_there`: the answer was cached.
     pub(crate) fn dress(
         &self,
         response: &mut Response,
@@ -75,7 +74,7 @@ impl Asked {
     ) {
         let headers = response.headers_mut();
         headers.insert(SERVER_TIMING, server_timing(timings, was_there));
-        // What was given up this time may be found the next.
+        // Documents that were skipped this time may be found the next time.
         let is_whole = answer.is_complete() && answer.skipped().count == 0;
         if is_whole && !self.address.is_empty() {
             keep(headers, &self.tag(answer.id()));
@@ -84,7 +83,7 @@ impl Asked {
         }
     }
 
-    /// Another one whenever the shards, the query, the view of it, or this program are others.
+    /// Returns a tag that changes with the shards, the query, the view and this program.
     fn tag(&self, id: &str) -> String {
         let mut hasher = FnvHasher::default();
         for part in [&self.address, id, env!("CARGO_PKG_VERSION")] {
@@ -99,28 +98,26 @@ impl Asked {
 }
 
 fn keep(headers: &mut HeaderMap, tag: &str) {
-    let tag = HeaderValue::from_str(&format!("W/{tag}")).expect("a tag is of hexadecimal digits");
+    let tag =
+        HeaderValue::from_str(&format!("W/{tag}")).expect("a tag consists of hexadecimal digits");
     headers.insert(header::ETAG, tag);
-    headers.insert(header::CACHE_CONTROL, ASK);
+    headers.insert(header::CACHE_CONTROL, REVALIDATE);
 }
 
-/// Phases and milliseconds; of an answer that was there only what its page took.
+/// Renders the phases in milliseconds; for a cached answer only the rendering.
 fn server_timing(timings: &Timings, was_there: bool) -> HeaderValue {
     let phases = timings.each();
-    let shown = match was_there {
-        true => &phases[phases.len() - 1..],
-        false => &phases[..],
+    let (mut out, shown) = if was_there {
+        (
+            vec!["cache;desc=hit".to_owned()],
+            &phases[phases.len() - 1..],
+        )
+    } else {
+        (Vec::new(), &phases[..])
     };
-    let mut out: Vec<_> = was_there
-        .then(|| "cache;desc=hit".to_owned())
-        .into_iter()
-        .collect();
-    out.extend(
-        shown
-            .iter()
-            .map(|(phase, ms)| format!("{phase};dur={ms:.3}")),
-    );
-    HeaderValue::from_str(&out.join(", ")).expect("names and numbers")
+    let phase = |(phase, ms): &(&str, f64)| format!("{phase};dur={ms:.3}");
+    out.extend(shown.iter().map(phase));
+    HeaderValue::from_str(&out.join(", ")).expect("names and numbers are ASCII")
 }
 
 #[cfg(test)]
@@ -128,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tags_are_found_in_lists() {
+    fn finds_tags_in_lists() {
         let asked = |tags: &str| Asked {
             address: "/search?q=x".to_owned(),
             has: tags.split(',').map(opaque).collect(),
@@ -145,7 +142,7 @@ mod tests {
             );
             assert!(
                 asked(&tags).unless_changed(|| "2".to_owned()).is_none(),
-                "another run"
+                "another search"
             );
         }
         for tags in ["", "*", "\"\""] {

@@ -50,7 +50,7 @@ pub(crate) async fn resume(
     cursor: &Cursor,
     parsed: Option<&ParsedQuery>,
 ) -> Result<SearchHandle, Problem> {
-    let (id, generation) = (cursor.run(), cursor.generation());
+    let (id, generation) = (cursor.search(), cursor.generation());
     if let Some(parsed) = parsed
         && parsed.query.identity(&generation) != id
     {

@@ -9,6 +9,14 @@
 //! **Invariant:** every response forbids what our pages do not need: scripts, styles and frames from
 //! elsewhere, and guessing of content types. No handler imports this file.
 
+#![cfg_attr(
+    test,
+    allow(
+        clippy::single_range_in_vec_init,
+        reason = "a match's ranges are a list, often of one"
+    )
+)]
+
 pub mod api;
 mod assets;
 mod choice;

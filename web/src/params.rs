@@ -1,4 +1,4 @@
-//! The parameters of a request. Values are bytes: names of packages and files need not be UTF-8.
+//! The parameters of a request. Values are bytes, since names of packages and files need not be UTF-8.
 
 use crate::choice::{Choice, Group};
 use crate::problem::Problem;
@@ -12,7 +12,7 @@ use schema::message::Field;
 use std::borrow::Cow;
 use std::time::Duration;
 
-/// Parameters that say what is searched for, and in what time.
+/// Parameters of a query and its execution.
 pub(crate) const QUERY: &[&str] = &[
     "q",
     "mode",
@@ -28,7 +28,7 @@ pub(crate) const QUERY: &[&str] = &[
     "generation",
 ];
 
-/// Parameters that say how an answer is looked at.
+/// Parameters that select a part of an answer.
 pub(crate) const VIEW: &[&str] = &[
     "page",
     "per_page",
@@ -40,13 +40,13 @@ pub(crate) const VIEW: &[&str] = &[
     "cursor",
 ];
 
-/// Parameters of a request. What is repeated are filters, of which an expression has no more than 64.
+/// Parameters of a request. Only filters are repeated, and an expression has at most 64.
 pub(crate) const PARAMETERS_MAX: usize = 256;
 
-/// The parameter of what can be had in more than one form.
+/// The parameter of a resource that has several formats.
 pub(crate) const FORMAT: &[&str] = &["format"];
 
-/// Names with their decoded values, in the order of the address.
+/// Decoded names and values, in the order of the address.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Params(Vec<(String, Vec<u8>)>);
 
@@ -74,18 +74,24 @@ impl Params {
         pairs.map(pair).collect::<Result<_, _>>().map(Params)
     }
 
-    /// Parameters that came another way.
+    /// Wraps parameters that did not come in an address.
     pub(crate) fn of(pairs: Vec<(String, Vec<u8>)>) -> Params {
         Params(pairs)
     }
 
-    /// The value of a parameter, as bytes.
+    /// Returns the value of a parameter, as bytes.
     pub(crate) fn bytes(&self, name: &str) -> Option<&[u8]> {
         let found = self.0.iter().find(|(known, _)| known == name);
         found.map(|(_, value)| &value[..])
     }
 
-    /// The value of a parameter, which must be text.
+    /// Returns the value of a parameter that must be there.
+    pub(crate) fn required(&self, name: &str) -> Result<&[u8], Problem> {
+        let value = self.bytes(name).filter(|value| !value.is_empty());
+        value.ok_or_else(|| Problem::bad_request(format!("{name} is missing")))
+    }
+
+    /// Returns the value of a parameter that must be text.
     pub(crate) fn text(&self, name: &str) -> Result<Option<&str>, Problem> {
         self.bytes(name)
             .map(std::str::from_utf8)
@@ -93,7 +99,7 @@ impl Params {
             .map_err(|_| Problem::bad_request(format!("{name} is not UTF-8")))
     }
 
-    /// A number, or its default.
+    /// Returns a number, or its default.
     pub(crate) fn number<T: std::str::FromStr>(
         &self,
         name: &str,
@@ -107,30 +113,30 @@ impl Params {
         }
     }
 
-    /// `true` or `false`, or the default.
+    /// Returns `true`, `false` or the default.
     pub(crate) fn flag(&self, name: &str, default: bool) -> Result<bool, Problem> {
         match self.text(name)? {
             None => Ok(default),
             Some("true") => Ok(true),
             Some("false") => Ok(false),
             Some(other) => Err(Problem::bad_request(format!(
-                "{name}={other} is neither true nor false"
+                "{name}={other}: expected true or false"
             ))),
         }
     }
 
-    /// A number from 1 to a bound, or its default.
+    /// Returns a number from 1 to `max`, or its default.
     pub(crate) fn bounded(&self, name: &str, default: usize, max: usize) -> Result<usize, Problem> {
         let number = self.number(name, default)?;
         if (1..=max).contains(&number) {
             return Ok(number);
         }
-        let detail = format!("{name}={number} is not from 1 to {max}");
+        let detail = format!("{name}={number}: expected 1 to {max}");
         Err(Problem::bad_request(detail))
     }
 
-    /// How long the search may take, which is no part of what is searched for: seconds (`2`, `0.5`,
-    /// `2s`) or milliseconds (`500ms`), at most `max`.
+    /// Returns the time limit of the search, which is not a part of the query: seconds (`2`, `0.5`, `2s`)
+    /// or milliseconds (`500ms`), at most `max`.
     pub(crate) fn timeout(&self, max: Duration) -> Result<Option<Duration>, Problem> {
         let Some(text) = self.text("timeout")?.filter(|text| !text.is_empty()) else {
             return Ok(None);
@@ -138,7 +144,7 @@ impl Params {
         match time(text) {
             Some(timeout) if timeout <= max => Ok(Some(timeout)),
             Some(_) => Err(Problem::bad_request(format!(
-                "timeout={text} is too long, the most is {} s",
+                "timeout={text} is too long, the limit is {} s",
                 max.as_secs_f64()
             ))),
             None => Err(
@@ -148,23 +154,23 @@ impl Params {
         }
     }
 
-    /// Which documents the search is about: those of a generation that an earlier answer has named.
+    /// Returns the generation to search, which an earlier answer has named.
     pub(crate) fn generation(&self) -> Result<Option<&str>, Problem> {
         Ok(self.text("generation")?.filter(|text| !text.is_empty()))
     }
 
-    /// What the items of a page are.
+    /// Returns what the items of a page are.
     pub(crate) fn group(&self) -> Result<Group, Problem> {
         let Some(typed) = self.text("group")? else {
             return Ok(Group::None);
         };
         Group::parse(typed.as_bytes()).ok_or_else(|| {
-            let detail = format!("group={typed} is none of none, package and document");
+            let detail = format!("group={typed}: expected none, package or document");
             Problem::bad_request(detail)
         })
     }
 
-    /// Names and values of the filters, in the order of the address.
+    /// Iterates over the filters: field, name and value of each, in the order of the address.
     pub(crate) fn filters(&self) -> impl Iterator<Item = (Field, &str, &[u8])> {
         self.0.iter().filter_map(|(name, value)| {
             let field = filter::field(name)?;
@@ -172,14 +178,13 @@ impl Params {
         })
     }
 
-    /// The query, whose text must be UTF-8 like everything that patterns are made of, and what else was
-    /// understood.
+    /// Parses the query. Patterns and filters must be UTF-8.
     pub(crate) fn parsed(&self) -> Result<ParsedQuery, BadQuery> {
         let utf8 = |name: &str, value| {
             str::from_utf8(value).map_err(|error| BadQuery {
                 at: (name == "q").then_some(error.valid_up_to()),
                 ..BadQuery::new(format!("{name} is not UTF-8"))
-                    .hint("in a regular expression, (?-u:\\xff) stands for a byte")
+                    .hint("in a regular expression, (?-u:\\xff) matches a byte")
             })
         };
         let text = |name| {
@@ -202,8 +207,7 @@ impl Params {
         })
     }
 
-    /// Refuses parameters that are not in any of these lists, and those that are given twice, which
-    /// only filters may be.
+    /// Rejects parameters that are not in these lists, and repeated ones, except filters.
     pub(crate) fn expect(&self, known: &[&[&str]]) -> Result<(), Problem> {
         let known = &known.concat()[..];
         for (index, (name, _)) in self.0.iter().enumerate() {
@@ -219,7 +223,7 @@ impl Params {
     }
 }
 
-/// The bytes that a part of an address stands for.
+/// Decodes percent-encoding, and `+` as a space.
 fn decode(text: &str) -> Result<Vec<u8>, Problem> {
     let bytes = text.as_bytes();
     let is_escape = |at: usize| {
@@ -228,21 +232,21 @@ fn decode(text: &str) -> Result<Vec<u8>, Problem> {
     };
     let mut signs = (0..bytes.len()).filter(|&at| bytes[at] == b'%');
     if signs.any(|at| !is_escape(at)) {
-        let detail = format!("{text} has a % without two hexadecimal digits behind it");
+        let detail = format!("{text}: expected two hexadecimal digits after %");
         return Err(Problem::bad_request(detail).hint("write %25 for a percent sign"));
     }
     Ok(percent_decode(text.replace('+', " ").as_bytes()).collect())
 }
 
 fn unknown(name: &str, known: &[&str]) -> Problem {
-    let problem = Problem::bad_request(format!("there is no parameter {name}"));
+    let problem = Problem::bad_request(format!("unknown parameter {name}"));
     match similar(name, known).first() {
         Some(other) => problem.hint(format!("did you mean {other}?")),
-        None => problem.hint(format!("there are {}", known.join(", "))),
+        None => problem.hint(format!("the parameters are {}", known.join(", "))),
     }
 }
 
-/// A value as it can be shown.
+/// Returns a value as text, for messages and pages.
 pub(crate) fn lossy(bytes: Option<&[u8]>) -> Cow<'_, str> {
     String::from_utf8_lossy(bytes.unwrap_or_default())
 }
@@ -256,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn an_escape_is_whole() {
+    fn rejects_incomplete_escapes() {
         for bad in ["q=%", "q=%4", "q=%zz", "%=x", "q=a%2", "q=%+1"] {
             let problem = Params::parse(bad).unwrap_err();
             assert_eq!(
@@ -282,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_parameters_are_refused_with_a_guess() {
+    fn suggests_names_for_unknown_parameters() {
         let check = |query: &str| parse(query).expect(&[QUERY, VIEW]).unwrap_err();
         assert_eq!(
             check("q=x&perpage=3").hint.as_deref(),
@@ -297,7 +301,7 @@ mod tests {
                 .hint
                 .as_deref()
                 .unwrap()
-                .starts_with("there are q, mode")
+                .starts_with("the parameters are q, mode")
         );
         assert!(check("q=a&q=b").hint.as_deref().is_none());
         assert!(
@@ -308,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_has_a_unit_and_a_bound() {
+    fn reads_timeouts_in_seconds_and_milliseconds() {
         let max = Duration::from_secs(300);
         let check = |value: &str| {
             let params = parse(&format!("timeout={value}"));

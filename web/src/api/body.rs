@@ -1,40 +1,36 @@
-//! Parameters in the body of a request, as JSON: for queries that an address has no room for.
+//! Parameters in the body of a request, as JSON, for queries that are too long for an address.
 //!
-//! The names are those of an address. A value is a string, a number or a boolean; of what may be
-//! given more than once it may be a list of these.
+//! The names are those of an address. A value is a string, a number or a boolean, or a list of these for a
+//! parameter that may be repeated.
 
 use crate::params::{PARAMETERS_MAX, Params};
 use crate::problem::Problem;
-use crate::state::App;
 use axum::body::to_bytes;
 use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, header};
 use serde_json::Value;
 
-/// Bytes of a body: a query is 16 KiB at most as it is typed, of which JSON may make six times as many.
+/// Bytes of a body. A query has 16 KiB at most, and JSON escapes make up to six times as many.
 pub(crate) const BODY_BYTES_MAX: usize = 128 << 10;
 
-/// The parameters that came in a body.
+/// The parameters of a body.
 pub(crate) struct Posted(pub(crate) Params);
 
-impl FromRequest<App> for Posted {
+impl<S: Sync> FromRequest<S> for Posted {
     type Rejection = Problem;
 
-    async fn from_request(request: Request, _: &App) -> Result<Self, Problem> {
+    async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
         if request.uri().query().is_some_and(|query| !query.is_empty()) {
-            let detail = "with POST the parameters are in the body, not in the address";
+            let detail = "with POST, parameters go into the body, not the address";
             return Err(Problem::bad_request(detail));
         }
         if !is_json(request.headers()) {
-            return Err(Problem::unsupported("a body here is JSON")
-                .hint("say so: content-type: application/json"));
+            return Err(Problem::unsupported("the body must be JSON")
+                .hint("send the header content-type: application/json"));
         }
         let body = to_bytes(request.into_body(), BODY_BYTES_MAX).await;
-        let body = body.map_err(|_| {
-            Problem::too_large(format!(
-                "the most that a body may have is {BODY_BYTES_MAX} bytes"
-            ))
-        })?;
+        let body = body
+            .map_err(|_| Problem::too_large(format!("the body exceeds {BODY_BYTES_MAX} bytes")))?;
         parse(&body).map(Posted)
     }
 }
@@ -48,9 +44,9 @@ fn is_json(headers: &HeaderMap) -> bool {
 
 fn parse(body: &[u8]) -> Result<Params, Problem> {
     let value = serde_json::from_slice(body)
-        .map_err(|error| Problem::bad_request(format!("the body is not JSON: {error}")))?;
+        .map_err(|error| Problem::bad_request(format!("malformed JSON: {error}")))?;
     let Value::Object(fields) = value else {
-        let detail = "the body is not an object";
+        let detail = "the body must be an object";
         return Err(Problem::bad_request(detail).hint(r#"such as {"q": "errno"}"#));
     };
     let mut pairs = Vec::new();
@@ -64,12 +60,11 @@ fn parse(body: &[u8]) -> Result<Params, Problem> {
             value => pairs.push((name.clone(), text(&name, value)?)),
         }
     }
-    match pairs.len() <= PARAMETERS_MAX {
-        true => Ok(Params::of(pairs)),
-        false => Err(Problem::bad_request(format!(
-            "more than {PARAMETERS_MAX} parameters"
-        ))),
+    if pairs.len() > PARAMETERS_MAX {
+        let detail = format!("more than {PARAMETERS_MAX} parameters");
+        return Err(Problem::bad_request(detail));
     }
+    Ok(Params::of(pairs))
 }
 
 fn text(name: &str, value: Value) -> Result<Vec<u8>, Problem> {
@@ -78,7 +73,7 @@ fn text(name: &str, value: Value) -> Result<Vec<u8>, Problem> {
         Value::Number(number) => Ok(number.to_string().into_bytes()),
         Value::Bool(flag) => Ok(flag.to_string().into_bytes()),
         Value::Null | Value::Array(_) | Value::Object(_) => {
-            let detail = format!("{name} is neither a string nor a number nor a boolean");
+            let detail = format!("{name}: expected a string, a number or a boolean");
             Err(Problem::bad_request(detail))
         }
     }
@@ -89,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_body_says_what_an_address_says() {
+    fn reads_the_parameters_of_an_address() {
         let params = parse(br#"{"q": "a\u0000b", "lang": ["C", "-Go"], "page": 2, "wait": false}"#);
         let params = params.unwrap();
         assert_eq!(params.bytes("q"), Some(&b"a\0b"[..]));
@@ -99,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_object_of_values_is_refused() {
+    fn rejects_everything_but_an_object_of_values() {
         for bad in [
             "",
             "{",

@@ -56,7 +56,7 @@ pub(crate) async fn packages(State(app): State<App>, params: Params) -> Result<R
 )]
 pub(crate) async fn tree(State(app): State<App>, params: Params) -> Result<Response, Problem> {
     params.expect(&[&["package", "path"], PART])?;
-    let name = required(&params, "package")?;
+    let name = params.required("package")?;
     let path = directory(params.bytes("path").unwrap_or_default());
     let Some(package) = versions(&app, name).await?.pop() else {
         return Err(no_package(&app, name).await);
@@ -112,12 +112,6 @@ pub(crate) fn part(
 pub(crate) fn next(request: &ListRequest, entries: &[ListEntry], more: bool) -> Option<String> {
     let last = entries.last().filter(|_| more)?;
     Some(BASE64.encode(entry_name(request.kind, last)))
-}
-
-/// Returns the value of a required parameter.
-pub(crate) fn required<'a>(params: &'a Params, name: &str) -> Result<&'a [u8], Problem> {
-    let value = params.bytes(name).filter(|value| !value.is_empty());
-    value.ok_or_else(|| Problem::bad_request(format!("{name} is missing")))
 }
 
 /// Returns a path with a `/` at its end, or an empty path.

@@ -1,5 +1,5 @@
-//! Everything that a search has found, in a fixed amount of memory: best first, when the search is done,
-//! or, with [`found`], as it is found.
+//! Exports: all matches of a search, written in a fixed amount of memory. Best first, once the search has
+//! ended, or as they are found ([`found`]).
 
 mod csv;
 mod format;
@@ -23,27 +23,27 @@ use frontend::query::Notice;
 use frontend::{Match, SearchResult};
 use std::sync::Arc;
 
-/// Parameters of an export beside those of its query.
+/// Parameters of an export besides those of its query.
 pub(crate) const EXPORT: &[&str] = &["format", "null", "order"];
 
-/// Everything that a search has found, by its query.
+/// Get all matches of a query.
 ///
-/// With `order=found` the matches come while the search runs, file by file, in no order. The answer begins
-/// with the first of them, and whether it is all there is stands at its end, not in `x-trawl-complete`: of
-/// `jsonl` the last line is `{"done": …}`, an `ExportEnd`, and without that line the answer is cut off. Text
-/// has no such line: what is not all there is breaks off, without the end of the transfer.
+/// With `order=found`, matches are sent while the search runs, file by file, in no particular order. The
+/// response then begins with the first match, and says at its end, not in `x-trawl-complete`, whether it is
+/// complete. With `jsonl`, the last line is `{"done": …}`, an `ExportEnd`; without that line the response was
+/// cut off. Text has no such line: an incomplete export breaks the transfer off.
 #[utoipa::path(
     get, path = "/api/v2/export", operation_id = "export", tag = "search",
     params(doc::Query, doc::Export),
-    responses((status = 200, description = "Every match", content(
+    responses((status = 200, description = "All matches", content(
         (String = "application/x-ndjson"), (String = "text/csv"), (String = "application/octet-stream")
     ), headers(
-        ("x-trawl-complete" = bool, description = "Whether it is all there is; not with `order=found`"),
+        ("x-trawl-complete" = bool, description = "Whether the answer is complete; absent with `order=found`"),
         ("x-trawl-search" = String, description = "The id of the search"),
         ("x-trawl-query" = String, description = "The query as it was understood, percent-encoded")
     )), Searching)
 )]
-pub(crate) async fn search(State(app): State<App>, params: Params) -> Result<Response, Problem> {
+pub(crate) async fn by_query(State(app): State<App>, params: Params) -> Result<Response, Problem> {
     params.expect(&[QUERY, EXPORT])?;
     let (format, mut parsed) = (Format::parse(&params)?, params.parsed()?);
     parsed.query = format.query(parsed.query)?;
@@ -56,19 +56,19 @@ pub(crate) async fn search(State(app): State<App>, params: Params) -> Result<Res
     export(answer, format, &parsed.notices).await
 }
 
-/// The same, by its id.
+/// Get all matches of a search by its id.
 #[utoipa::path(
     get, path = "/api/v2/search/{id}/export", operation_id = "runExport", tag = "search",
     params(doc::Id, doc::Export),
-    responses((status = 200, description = "Every match", content(
+    responses((status = 200, description = "All matches", content(
         (String = "application/x-ndjson"), (String = "text/csv"), (String = "application/octet-stream")
     ), headers(
-        ("x-trawl-complete" = bool, description = "Whether it is all there is; not with `order=found`"),
+        ("x-trawl-complete" = bool, description = "Whether the answer is complete; absent with `order=found`"),
         ("x-trawl-search" = String, description = "The id of the search"),
         ("x-trawl-query" = String, description = "The query as it was understood, percent-encoded")
     )), Searching, NotFound)
 )]
-pub(crate) async fn run(
+pub(crate) async fn by_id(
     State(app): State<App>,
     Path(id): Path<String>,
     params: Params,
@@ -106,7 +106,7 @@ async fn export(
     Ok(response)
 }
 
-/// Writes a match for each item of the answer, in the order of rank.
+/// Writes all matches of an answer, best first.
 fn write(answer: &SearchResult, format: Format, sender: &Sender) -> Result<(), Broken> {
     match format {
         Format::Text => write_text(answer, sender),
@@ -131,7 +131,7 @@ fn write_text(answer: &SearchResult, sender: &Sender) -> Result<(), Broken> {
     })
 }
 
-/// Sends `out` and behind it what `each` appends of every match.
+/// Sends `out`, followed by what `each` appends for every match.
 fn write_each(
     answer: &SearchResult,
     sender: &Sender,

@@ -10,16 +10,16 @@ use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use schema::message::{FileRange, FileReply};
 
-/// Bytes of a file in one answer, when nobody says how many. A backend may send less.
+/// The default of `count`, in bytes. A backend may send less.
 pub(crate) const COUNT_DEFAULT: u64 = 512 << 10;
 
-/// A file's bytes, or a part of them. The answer says of how many, and where it begins.
+/// Get the bytes of a file, or a part of them.
 #[utoipa::path(
     get, path = "/api/v2/file", operation_id = "file", tag = "index",
     params(doc::File),
     responses((status = 200, description = "Bytes of a document", content_type = "application/octet-stream", body = String, headers(
-        ("x-trawl-offset" = u64, description = "Where they begin"),
-        ("x-trawl-total-bytes" = u64, description = "How many the document has")
+        ("x-trawl-offset" = u64, description = "Where the part begins"),
+        ("x-trawl-total-bytes" = u64, description = "Bytes of the document")
     )), Any, NotFound, Unreachable)
 )]
 pub(crate) async fn raw(State(app): State<App>, params: Params) -> Result<Response, Problem> {
@@ -29,7 +29,7 @@ pub(crate) async fn raw(State(app): State<App>, params: Params) -> Result<Respon
     let reply = fetch(&app, &params, FileRange::Bytes { offset, count }).await?;
     let mut response = reply.text.into_response();
     let headers = response.headers_mut();
-    // Bytes from a repository are not to be taken for a page of this site, whatever they say.
+    // A browser must not take bytes of a repository for a page of this site.
     let kind = HeaderValue::from_static("application/octet-stream");
     headers.insert(header::CONTENT_TYPE, kind);
     headers.insert("x-trawl-offset", HeaderValue::from(reply.offset));
@@ -53,9 +53,5 @@ pub(crate) async fn fetch(
 
 /// Returns the package and the path that the parameters name.
 pub(crate) fn name(params: &Params) -> Result<(&[u8], &[u8]), Problem> {
-    let part = |name: &str| {
-        let value = params.bytes(name).filter(|value| !value.is_empty());
-        value.ok_or_else(|| Problem::bad_request(format!("{name} is missing")))
-    };
-    Ok((part("package")?, part("path")?))
+    Ok((params.required("package")?, params.required("path")?))
 }

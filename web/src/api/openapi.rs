@@ -1,7 +1,7 @@
-//! The description of the API (OpenAPI 3.1), made from what stands at the handlers.
+//! The description of the API (OpenAPI 3.1), collected from the handlers and the model.
 //!
-//! `testdata/openapi.json` holds it as it is, so that a change is seen where it is made. What the HTTP
-//! library answers by itself (see `gate`) is not in it.
+//! A test compares it with `testdata/openapi.json`, so that a change is visible in review. Responses of the
+//! HTTP library itself (see `request_limits`) are not described.
 
 pub(crate) mod parameters;
 pub(crate) mod responses;
@@ -9,7 +9,7 @@ pub(crate) mod responses;
 use super::{catalog, events, explain, export, facets, file, limits, search, skipped};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use responses::Gate;
+use responses::AnyRequest;
 use std::sync::LazyLock;
 use utoipa::openapi::path::Operation;
 use utoipa::{IntoResponses, Modify, OpenApi};
@@ -18,39 +18,42 @@ use utoipa::{IntoResponses, Modify, OpenApi};
 #[openapi(
     info(
         title = "Trawl",
-        description = "Search of source code. Every answer says how the query was understood, and \
-                       whether it is all there is. Errors are problem documents (RFC 9457). Parameters \
-                       that are not known are refused; Accept is not looked at."
+        description = "Source code search. Every answer says how the query was understood, and \
+                       whether the answer is complete. Errors are problem documents (RFC 9457). \
+                       Unknown parameters are rejected; the header Accept is ignored."
     ),
     paths(
-        search::search, search::post, search::by_id, search::cancel, events::by_query, events::by_id, facets::facets,
-        facets::facets_by_id, facets::packages, facets::packages_by_id, export::search, export::run,
+        search::by_query, search::by_posted_query, search::by_id, search::cancel, events::by_query, events::by_id, facets::facets,
+        facets::facets_by_id, facets::packages, facets::packages_by_id, export::by_query, export::by_id,
         explain::explain, file::raw, limits::limits, catalog::packages, catalog::tree,
         catalog::status, skipped::skipped,
     ),
     components(schemas(super::model::ProblemDocument, super::model::ExportEnd)),
     modifiers(&Everywhere),
     tags(
-        (name = "search", description = "Searches, and what they have found"),
-        (name = "index", description = "What there is to be searched"),
+        (name = "search", description = "Searches and their matches"),
+        (name = "index", description = "The index that is searched"),
     )
 )]
 struct Api;
 
-/// Adds what any request may be answered with.
+/// Adds the responses that every request may get.
 struct Everywhere;
 
 impl Modify for Everywhere {
     fn modify(&self, openapi: &mut utoipa::openapi::OpenApi) {
         for item in openapi.paths.paths.values_mut() {
             let operations = [&mut item.get, &mut item.post, &mut item.delete];
-            operations.into_iter().flatten().for_each(add_gate);
+            operations.into_iter().flatten().for_each(add_common);
         }
     }
 }
 
-fn add_gate(operation: &mut Operation) {
-    operation.responses.responses.extend(Gate::responses());
+fn add_common(operation: &mut Operation) {
+    operation
+        .responses
+        .responses
+        .extend(AnyRequest::responses());
 }
 
 static DOCUMENT: LazyLock<String> = LazyLock::new(|| {
@@ -58,7 +61,7 @@ static DOCUMENT: LazyLock<String> = LazyLock::new(|| {
     document.expect("a description is plain data")
 });
 
-/// The description.
+/// Returns the description.
 pub(crate) async fn document() -> Response {
     ([(header::CONTENT_TYPE, "application/json")], &**DOCUMENT).into_response()
 }
@@ -78,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_understood_is_described() {
+    fn describes_all_known_parameters() {
         check::<params::Query>(QUERY);
         check::<params::View>(VIEW);
         check::<params::Export>(export::EXPORT);

@@ -58,12 +58,12 @@ impl Wish {
     params(doc::Query, doc::View),
     responses((status = 200, description = "A page of matches", body = Page<'static>), Unchanged, Searching, NotFound)
 )]
-pub(crate) async fn search(
+pub(crate) async fn by_query(
     State(app): State<App>,
     asked: Asked,
     params: Params,
 ) -> Result<Response, Problem> {
-    by_query(&app, asked, &params).await
+    query(&app, asked, &params).await
 }
 
 /// Search by a query that is too long for an address.
@@ -72,14 +72,14 @@ pub(crate) async fn search(
     request_body = doc::SearchRequest,
     responses((status = 200, description = "A page of matches", body = Page<'static>), Searching, NotFound, Body)
 )]
-pub(crate) async fn post(
+pub(crate) async fn by_posted_query(
     State(app): State<App>,
     Posted(params): Posted,
 ) -> Result<Response, Problem> {
-    by_query(&app, Asked::default(), &params).await
+    query(&app, Asked::default(), &params).await
 }
 
-async fn by_query(app: &App, asked: Asked, params: &Params) -> Result<Response, Problem> {
+async fn query(app: &App, asked: Asked, params: &Params) -> Result<Response, Problem> {
     params.expect(&[QUERY, VIEW])?;
     let mut wish = Wish::parse(params)?;
     if let (None, Start::Cursor(cursor)) = (params.bytes("q"), wish.view.start) {

@@ -171,7 +171,7 @@ fn what_no_request_may_be() {
     let any = [("accept", "image/png")];
     assert_eq!(site.send(Method::GET, "/api/v2/limits", &any).status, 200);
     let page = site.get("/search?q=x&page=x").text();
-    assert!(page.contains("The request cannot be understood"), "{page}");
+    assert!(page.contains("Malformed request"), "{page}");
 }
 
 #[test]

@@ -110,7 +110,7 @@ fn a_tree_is_looked_at_directory_by_directory() {
         ("", 400, "package is missing"),
         ("?package=alpha&count=0", 400, "count=0"),
         ("?package=alpha&after=%2B", 400, "after is malformed"),
-        ("?package=alpha&depth=1", 400, "no parameter depth"),
+        ("?package=alpha&depth=1", 400, "unknown parameter depth"),
     ] {
         let answer = site.get(&format!("/api/v2/tree{path}"));
         assert_eq!(answer.status, status, "{path}");

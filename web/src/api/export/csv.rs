@@ -1,9 +1,9 @@
 //! Matches as CSV (RFC 4180), for spreadsheets.
 //!
-//! A spreadsheet takes a cell for a formula that begins with `=`, `+`, `-` or `@`, for all the space
-//! before it, and what is in a repository is not to be run: such a cell gets a `'` in front. A cell that
-//! is not exactly what it stands for, for this reason or since that is not UTF-8, has the exact bytes
-//! in the column of its name with `_base64`, which is empty otherwise.
+//! A spreadsheet runs a cell as a formula if it begins with `=`, `+`, `-` or `@`, also after spaces. Text of
+//! a repository must not run, so such a cell gets a `'` in front. If a cell is not exact, for this reason or
+//! since the bytes are not UTF-8, the column with the suffix `_base64` has the exact bytes; else that
+//! column is empty.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -36,7 +36,7 @@ pub(crate) fn write(found: &Match, out: &mut Vec<u8>) {
 /// Bytes as a cell shows them.
 struct Cell {
     shown: String,
-    /// What they are exactly, when that is not what is shown.
+    /// The exact bytes in base64, if they are not what is shown.
     exact: String,
 }
 
@@ -44,15 +44,14 @@ impl Cell {
     fn new(bytes: &[u8]) -> Cell {
         let text = String::from_utf8_lossy(bytes);
         let begins = text.trim_start();
-        let sign = match begins.starts_with(['=', '+', '-', '@']) {
-            true => "'",
-            false => "",
-        };
-        let shown = format!("{sign}{text}");
+        let is_formula = begins.starts_with(['=', '+', '-', '@']);
+        let shown = format!("{}{text}", if is_formula { "'" } else { "" });
+        let is_exact = shown.as_bytes() == bytes;
         Cell {
-            exact: match shown.as_bytes() == bytes {
-                true => String::new(),
-                false => BASE64.encode(bytes),
+            exact: if is_exact {
+                String::new()
+            } else {
+                BASE64.encode(bytes)
             },
             shown,
         }
@@ -95,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_are_harmless_and_exact() {
+    fn neutralizes_formulas_and_keeps_exact_bytes() {
         check(b"x = y", expect![[r#"p_1,"a,b.c",3,1,x = y,C,1.5,0,,,"#]]);
         check(b"\tx", expect![[r#"p_1,"a,b.c",3,1,	x,C,1.5,0,,,"#]]);
         check(b"\t@x", expect![[r#"p_1,"a,b.c",3,1,'	@x,C,1.5,0,,,CUB4"#]]);

@@ -1,4 +1,4 @@
-//! The formats of an export, and the headers that they have in common.
+//! The formats and orders of an export, and their headers.
 
 use crate::api::model;
 use crate::params::Params;
@@ -10,22 +10,22 @@ use frontend::query::{BadQuery, Notice, Query};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use schema::message::Want;
 
-/// How the query was understood.
+/// The query as it was understood.
 const QUERY_HEADER: HeaderName = HeaderName::from_static("x-trawl-query");
 
-/// What in the query may have been meant otherwise; one for each.
+/// A notice about the query; repeated for several.
 const NOTICE_HEADER: HeaderName = HeaderName::from_static("x-trawl-notice");
 
-/// What a header does not have as it is.
+/// Bytes that are escaped in a header, besides those that are not ASCII.
 const ESCAPED: &AsciiSet = &CONTROLS.add(b'%');
 
-/// What is written of a match.
+/// What is written for a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
     Lines,
     Csv,
     Text,
-    /// The names of documents alone, each with this byte behind it.
+    /// Only the paths of documents, each followed by this byte.
     Paths(u8),
 }
 
@@ -38,12 +38,12 @@ impl Format {
             Some("text") => Format::Text,
             Some("paths") => Format::Paths(if null { 0 } else { b'\n' }),
             Some(other) => {
-                let detail = format!("format={other} is none of jsonl, csv, paths and text");
+                let detail = format!("format={other}: expected jsonl, csv, paths or text");
                 return Err(Problem::bad_request(detail));
             }
         };
         if null && format != Format::Paths(0) {
-            let detail = "null is for format=paths: what else is exported has lines of its own";
+            let detail = "null needs format=paths; other formats have lines";
             return Err(Problem::bad_request(detail));
         }
         Ok(format)
@@ -60,12 +60,12 @@ impl Format {
         HeaderValue::from_static(match self {
             Format::Lines => "application/x-ndjson",
             Format::Csv => "text/csv; charset=utf-8; header=present",
-            // Bytes from a repository are not to be taken for a page of this site, whatever they say.
+            // A browser must not take bytes of a repository for a page of this site.
             Format::Text | Format::Paths(_) => "application/octet-stream",
         })
     }
 
-    /// The query whose answer is written: a document has one match in that for paths.
+    /// Returns the query whose answer is written. For paths, one match of each document is enough.
     pub(crate) fn query(self, query: Query) -> Result<Query, BadQuery> {
         match (self, query.want()) {
             (Format::Paths(_), Want::Matches) => {
@@ -80,12 +80,12 @@ impl Format {
     }
 }
 
-/// In which order matches are written.
+/// The order in which matches are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// Best first, once all are there.
+    /// Best first, once the search has ended.
     Rank,
-    /// As they are found.
+    /// As they are found, while the search runs.
     Found,
 }
 
@@ -95,23 +95,23 @@ impl Order {
             None | Some("rank") => return Ok(Order::Rank),
             Some("found") => {}
             Some(other) => {
-                let detail = format!("order={other} is neither rank nor found");
+                let detail = format!("order={other}: expected rank or found");
                 return Err(Problem::bad_request(detail));
             }
         }
         if !matches!(format, Format::Lines | Format::Text) {
-            let detail = "order=found is for format=jsonl and format=text";
+            let detail = "order=found needs format=jsonl or format=text";
             return Err(Problem::bad_request(detail).hint("leave out order, or the format"));
         }
         if query.limit() > 0 {
-            let detail = "which matches are the best is not known while they are found";
+            let detail = "order=found cannot select the best matches, which a limit asks for";
             return Err(Problem::bad_request(detail).hint("leave out the limit, or order=found"));
         }
         Ok(Order::Found)
     }
 }
 
-/// What an export's head says in either order.
+/// Returns the headers of an export in either order.
 pub(crate) fn head(id: &str, query: &Query, format: Format, notices: &[Notice]) -> HeaderMap {
     let about = [
         response::search_header(id),
@@ -125,8 +125,8 @@ pub(crate) fn head(id: &str, query: &Query, format: Format, notices: &[Notice]) 
     headers
 }
 
-/// Text as a header can have it: percent-encoded.
+/// Percent-encodes text for a header.
 fn escaped(text: &str) -> HeaderValue {
     let text = utf8_percent_encode(text, ESCAPED).to_string();
-    HeaderValue::from_str(&text).expect("what is left is ASCII that can be shown")
+    HeaderValue::from_str(&text).expect("escaped text is printable ASCII")
 }

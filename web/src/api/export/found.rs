@@ -1,9 +1,9 @@
-//! An export as matches are found, while the search runs.
+//! An export in the order in which matches are found, while the search runs.
 //!
-//! Nothing is made before the client takes it: a part is read from the spool, behind the streams that
-//! write it, when the one before is on its way. So a slow client has a part and a document in memory,
-//! holds no thread, and holds up nobody else who waits for the same search.
-//! **Invariant:** who gets a clean end got everything, or reads there what is missing.
+//! A part is read from the spool, behind the streams that write it, only when the client has taken the part
+//! before. So a slow client costs the memory of a part and a document, blocks no thread, and delays no other
+//! client of the same search.
+//! **Invariant:** a client that gets a clean end has all matches, or reads there what is missing.
 
 use super::format::{Format, head};
 use crate::api::model::ExportEnd;
@@ -14,20 +14,16 @@ use crate::stream_body::CHUNK_BYTES;
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use frontend::Match;
-use frontend::MatchStream;
-use frontend::SearchHandle;
-use frontend::SearchResult;
-use frontend::SpoolError;
 use frontend::query::ParsedQuery;
+use frontend::{Match, MatchStream, SearchHandle, SearchResult, SpoolError};
 use futures_util::StreamExt;
 use futures_util::stream::{self, TryStreamExt};
 use std::ops::ControlFlow;
 use std::{io, vec};
 use tokio::sync::watch;
 
-/// Sends what the search finds. The head waits for the first of it, so that what has no answer at all is
-/// a problem with a status.
+/// Sends matches as they are found. The headers wait for the first part, so that a search that fails
+/// before it is a problem with a status.
 pub(crate) async fn export(
     search: SearchHandle,
     format: Format,
@@ -53,18 +49,18 @@ pub(crate) async fn export(
     Ok(response)
 }
 
-/// An export that is under way.
+/// A running export.
 struct Export {
     search: SearchHandle,
     format: Format,
     parsed: Option<ParsedQuery>,
     follower: MatchStream,
     news: watch::Receiver<()>,
-    /// What is left of the document that is being written.
+    /// The rest of the document that is being written.
     document: vec::IntoIter<Match>,
-    /// Matches that were written.
+    /// How many matches were written.
     written: u64,
-    /// The end is written too.
+    /// Whether the end was written.
     is_over: bool,
 }
 
@@ -82,10 +78,10 @@ impl Export {
         }
     }
 
-    /// The next part, once there is one, and the rest; nothing behind the end.
+    /// Waits for the next part, and returns it with the rest of the export; `None` after the end.
     async fn part(mut self) -> Result<Option<(Bytes, Export)>, Problem> {
         while !self.is_over {
-            // Asked first: what comes after the answer is read the next time.
+            // Checked first: what is found after this check is read in the next round.
             let has_ended = self.search.is_finished();
             if has_ended || self.follower.has_more() || self.document.len() > 0 {
                 let (read, part) = blocking(move || {
@@ -99,15 +95,15 @@ impl Export {
                 }
                 self = read;
             }
-            match has_ended {
-                true => return self.end().await,
-                false => self.search.more(&mut self.news).await,
+            if has_ended {
+                return self.end().await;
             }
+            self.search.more(&mut self.news).await;
         }
         Ok(None)
     }
 
-    /// What there is, about as much as is sent at a time.
+    /// Reads and renders what has been found, about a chunk of it.
     fn read(&mut self, has_ended: bool) -> Result<Vec<u8>, SpoolError> {
         let mut out = Vec::new();
         if self.write_document(&mut out).is_continue() {
@@ -118,7 +114,7 @@ impl Export {
                 format,
                 ..
             } = self;
-            // Nothing is left out by a break: what is not written stays in `document`.
+            // A break loses nothing: matches that are not written stay in `document`.
             let _ = follower.read(has_ended, &mut |matches| {
                 *document = matches.into_iter();
                 write(*format, document, written, &mut out)
@@ -131,7 +127,7 @@ impl Export {
         write(self.format, &mut self.document, &mut self.written, out)
     }
 
-    /// The last part, when the search has ended and all that it has found is written.
+    /// Returns the last part, once the search has ended and all its matches are written.
     async fn end(mut self) -> Result<Option<(Bytes, Export)>, Problem> {
         let answer = join::finished(&self.search, self.parsed.as_ref()).await?;
         self.is_over = true;
@@ -148,7 +144,7 @@ impl Export {
     }
 }
 
-/// Appends matches until there are enough for a part.
+/// Appends matches until there are enough for a chunk.
 fn write(
     format: Format,
     document: &mut vec::IntoIter<Match>,
@@ -168,12 +164,13 @@ fn write(
     ControlFlow::Break(())
 }
 
-/// Text has no place to say it: the transfer breaks off, or does not begin.
+/// The problem of an incomplete answer in a format that cannot say so: the transfer breaks off, or does
+/// not begin.
 fn incomplete(answer: &SearchResult) -> Problem {
     let each = answer.missing().iter();
     let missing: Vec<_> = each
         .map(|missing| format!("{} ({})", missing.backend, missing.reason))
         .collect();
-    let detail = format!("not all could be searched: {}", missing.join(", "));
-    Problem::unavailable(detail).hint("format=jsonl says at its end what is missing")
+    let detail = format!("the answer is incomplete: {}", missing.join(", "));
+    Problem::unavailable(detail).hint("format=jsonl lists at its end what is missing")
 }

@@ -39,12 +39,12 @@ pub(crate) fn readable_owned(bytes: &[u8]) -> (String, Option<String>) {
 /// a seventh of the instructions of a small answer.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let mut out = String::with_capacity(2 * bytes.len());
-    for byte in bytes {
-        out.push(DIGITS[usize::from(byte >> 4)].into());
-        out.push(DIGITS[usize::from(byte & 15)].into());
+    let mut digits = vec![0; 2 * bytes.len()];
+    for (pair, byte) in digits.chunks_exact_mut(2).zip(bytes) {
+        pair[0] = DIGITS[usize::from(byte >> 4)];
+        pair[1] = DIGITS[usize::from(byte & 15)];
     }
-    out
+    String::from_utf8(digits).expect("hexadecimal digits are ASCII")
 }
 
 /// Reads bytes from hexadecimal digits.

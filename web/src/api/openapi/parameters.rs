@@ -1,16 +1,16 @@
-//! Parameters, for the description: what [`Params`](super::super::params::Params) reads of an address.
-//! A test holds these and the lists of what is understood to each other.
+//! Parameters, for the OpenAPI description: what [`Params`](crate::params::Params) reads from an address. A
+//! test compares them with the lists of known parameters.
 
-#![expect(dead_code, reason = "these are descriptions: nothing makes one")]
+#![expect(dead_code, reason = "descriptions are never constructed")]
 
 use frontend::page::{PER_DOCUMENT_MAX, PER_PACKAGE_MAX, PER_PAGE_MAX};
 use utoipa::{IntoParams, ToSchema};
 
-/// What is searched for, and in what time.
+/// The query and its execution.
 #[derive(IntoParams, ToSchema)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct Query {
-    /// The query: in `mode=keyword` in the query language, else one text or regular expression.
+    /// The query: with `mode=keyword` in the query language, else a text or a regular expression.
     #[param(example = "errno EINTR lang:C")]
     #[schema(example = "errno EINTR lang:C")]
     pub(crate) q: String,
@@ -18,8 +18,8 @@ pub(crate) struct Query {
     #[param(inline, nullable = false)]
     #[schema(inline, nullable = false)]
     pub(crate) mode: Option<Mode>,
-    /// Whether upper and lower case differ: `auto` when the text has an upper case letter. The default
-    /// is `auto` of keywords, and else `yes`.
+    /// Whether upper and lower case differ. `auto`: if the text has an upper case letter. The default is
+    /// `auto` for keywords, else `yes`.
     #[param(inline, nullable = false)]
     #[schema(inline, nullable = false)]
     pub(crate) case: Option<Case>,
@@ -27,43 +27,43 @@ pub(crate) struct Query {
     #[param(inline, nullable = false)]
     #[schema(inline, nullable = false)]
     pub(crate) word: Option<YesNo>,
-    /// Only documents of these languages; with a `-` in front, of no such.
+    /// Only documents in these languages; with a leading `-`, in other languages.
     #[param(nullable = false, explode = true)]
     #[schema(nullable = false)]
     pub(crate) lang: Option<Vec<String>>,
-    /// Only packages whose name this is found in: a regular expression, a glob, or `=` and the name;
-    /// with a `-` in front, all but those.
+    /// Only packages whose name matches a regular expression, a glob, or `=` and the exact name; with a
+    /// leading `-`, all other packages.
     #[param(nullable = false, explode = true)]
     #[schema(nullable = false)]
     pub(crate) package: Option<Vec<String>>,
-    /// Only documents in whose path this is found; likewise.
+    /// Only documents whose path matches; written like `package`.
     #[param(nullable = false, explode = true)]
     #[schema(nullable = false)]
     pub(crate) path: Option<Vec<String>>,
-    /// Lines of context before and after each match; 2 when nobody says.
+    /// Lines of context before and after each match. The default is 2.
     #[param(nullable = false, minimum = 0, maximum = 10)]
     #[schema(nullable = false, minimum = 0, maximum = 10)]
     pub(crate) context: Option<u32>,
-    /// What is wanted: all matches, the first of each document, or how many there are.
+    /// All matches, the first match of each document, or only their number.
     #[param(inline, nullable = false)]
     #[schema(inline, nullable = false)]
     pub(crate) want: Option<Want>,
-    /// Only the best so many; 0: all.
+    /// How many of the best matches to return; 0: all.
     #[param(nullable = false, minimum = 0, maximum = 10_000)]
     #[schema(nullable = false, minimum = 0, maximum = 10_000)]
     pub(crate) limit: Option<u64>,
-    /// The time the search has: seconds, or milliseconds as `500ms`. What was found by then is the
-    /// answer, which says that it is incomplete.
+    /// The time limit of the search: seconds, or milliseconds such as `500ms`. The answer then has what
+    /// was found by that time, and says that it is incomplete.
     #[param(nullable = false, example = "2")]
     #[schema(nullable = false, example = "2")]
     pub(crate) timeout: Option<String>,
-    /// The documents of an earlier answer, as its `generation` names them.
+    /// Search the documents of an earlier answer: its `generation`.
     #[param(nullable = false)]
     #[schema(nullable = false)]
     pub(crate) generation: Option<String>,
 }
 
-/// Which part of an answer, and how.
+/// A part of an answer.
 #[derive(IntoParams, ToSchema)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct View {
@@ -75,28 +75,27 @@ pub(crate) struct View {
     #[param(nullable = false, minimum = 1, maximum = 1000)]
     #[schema(nullable = false, minimum = 1, maximum = 1000)]
     pub(crate) per_page: Option<usize>,
-    /// What the items of a page are: matches, packages or documents, all by the best match.
+    /// The items of a page: matches, packages or documents, ordered by their best match.
     #[param(inline, nullable = false)]
     #[schema(inline, nullable = false)]
     pub(crate) group: Option<Group>,
-    /// Matches of a package.
+    /// Matches for each package.
     #[param(nullable = false, minimum = 1, maximum = 10)]
     #[schema(nullable = false, minimum = 1, maximum = 10)]
     pub(crate) per_package: Option<usize>,
-    /// Matches of a document.
+    /// Matches for each document.
     #[param(nullable = false, minimum = 1, maximum = 5)]
     #[schema(nullable = false, minimum = 1, maximum = 5)]
     pub(crate) per_document: Option<usize>,
-    /// `false`: what is known so far, and an id to ask again with.
+    /// `false`: answer at once with what is known so far, and an id for the next request.
     #[param(nullable = false)]
     #[schema(nullable = false)]
     pub(crate) wait: Option<bool>,
-    /// Whether the answer says how the index was used.
+    /// Whether to say how the index was used.
     #[param(nullable = false)]
     #[schema(nullable = false)]
     pub(crate) explain: Option<bool>,
-    /// What an earlier page had as `next`: this one begins there, and is of the same answer. Then `q`
-    /// may be left out.
+    /// `next` of an earlier page, to continue the same answer there. Then `q` may be left out.
     #[param(nullable = false)]
     #[schema(nullable = false)]
     pub(crate) cursor: Option<String>,
@@ -104,7 +103,7 @@ pub(crate) struct View {
 
 const _: () = assert!(PER_PAGE_MAX == 1000 && PER_PACKAGE_MAX == 10 && PER_DOCUMENT_MAX == 5);
 
-/// The body of a long search: what an address says, as JSON.
+/// The body of a search: the parameters of an address, as JSON.
 #[derive(ToSchema)]
 #[schema(as = SearchRequest, example = json!({"q": "errno EINTR", "lang": ["C"], "per_page": 5}))]
 pub(crate) struct SearchRequest {
@@ -114,94 +113,94 @@ pub(crate) struct SearchRequest {
     view: View,
 }
 
-/// What an export is made of.
+/// The form of an export.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct Export {
-    /// JSON Lines, CSV with a header line, paths of documents alone, or `package/path:line:text`.
+    /// JSON Lines, CSV with a header line, only the paths of documents, or `package/path:line:text`.
     #[param(inline, nullable = false)]
     format: Option<ExportFormat>,
-    /// With `format=paths`: a NUL byte behind each path, not a line feed.
+    /// With `format=paths`: end each path with a NUL byte, not a line feed.
     #[param(nullable = false)]
     null: Option<bool>,
-    /// Best first, when the search is done; or as they are found, with `format=jsonl` or `text`.
+    /// Best first, once the search has ended; or as they are found, with `format=jsonl` or `text`.
     #[param(inline, nullable = false)]
     order: Option<ExportOrder>,
 }
 
-/// Which form a list has.
+/// The form of a list.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct Format {
-    /// JSON, or names alone, one a line.
+    /// JSON, or only names, one a line.
     #[param(inline, nullable = false)]
     format: Option<ListFormat>,
 }
 
-/// Which document, and which part of it.
+/// A part of a document.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct File {
     /// The package, as its directory was named.
     #[param(example = "package2_1.2")]
     package: String,
-    /// The path in it.
+    /// The path within the package.
     #[param(example = "src/file2.c")]
     path: String,
     /// The first byte.
     #[param(nullable = false, minimum = 0)]
     offset: Option<u64>,
-    /// How many bytes at most; a backend may send less.
+    /// The maximum number of bytes. A backend may send less.
     #[param(nullable = false, minimum = 0)]
     count: Option<u64>,
 }
 
-/// Which part of a list.
+/// A part of a list.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct Part {
-    /// What an earlier answer had as `next`.
+    /// `next` of an earlier answer.
     #[param(nullable = false)]
     after: Option<String>,
-    /// How many at most.
+    /// The maximum number of entries.
     #[param(nullable = false, minimum = 1, maximum = 1000)]
     count: Option<u32>,
 }
 
-/// Which packages.
+/// Some packages.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct Prefix {
-    /// What their directories' names begin with.
+    /// The beginning of the names of their directories.
     #[param(nullable = false)]
     prefix: Option<String>,
 }
 
-/// Which directory.
+/// A directory.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct Directory {
-    /// The package, by its name or as its directory was named.
+    /// The package: its name, or the name of its directory.
     #[param(example = "package2_1.2")]
     package: String,
-    /// The directory in it; none: the package.
+    /// The directory within the package; absent: the package itself.
     #[param(nullable = false)]
     path: Option<String>,
 }
 
-/// What is not found.
+/// A package or a path that a search does not find.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct Missed {
-    /// The package, by its name or as its directory was named; none: all.
+    /// The package: its name, or the name of its directory; absent: all packages.
     #[param(nullable = false)]
     package: Option<String>,
-    /// A path in it.
+    /// A path within the package.
     #[param(nullable = false)]
     path: Option<String>,
 }
 
-/// Names a search.
+/// A search.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Path)]
 pub(crate) struct Id {

@@ -1,31 +1,31 @@
-//! Which problems an address may answer with, for the description.
+//! Problems that an operation may answer with, for the OpenAPI description.
 
-#![expect(dead_code, reason = "these are descriptions: nothing makes one")]
+#![expect(dead_code, reason = "descriptions are never constructed")]
 
 use crate::api::model::ProblemDocument;
 use utoipa::IntoResponses;
 
-/// Of whatever is asked.
+/// Responses of any operation.
 #[derive(IntoResponses)]
 pub(crate) enum Any {
-    /// A parameter or the query has a fault.
+    /// A parameter or the query is malformed.
     #[response(status = 400, content_type = "application/problem+json")]
     BadRequest(ProblemDocument),
 }
 
-/// Of a search by its query.
+/// Responses of an operation that searches.
 #[derive(IntoResponses)]
 pub(crate) enum Searching {
-    /// A parameter or the query has a fault.
+    /// A parameter or the query is malformed.
     #[response(status = 400, content_type = "application/problem+json")]
     BadRequest(ProblemDocument),
-    /// The generation is held no more, or the cursor has expired.
+    /// The generation is no longer kept, or the cursor has expired.
     #[response(status = 410, content_type = "application/problem+json")]
     Gone(ProblemDocument),
-    /// What was kept of the answer is damaged.
+    /// The stored answer is damaged.
     #[response(status = 500, content_type = "application/problem+json")]
     Damaged(ProblemDocument),
-    /// Too many queries that cost much are running; `Retry-After` says when to try again.
+    /// Too many heavy queries are running; `Retry-After` says when to try again.
     #[response(status = 503, content_type = "application/problem+json")]
     Overloaded(ProblemDocument),
 }
@@ -35,17 +35,17 @@ pub(crate) enum Searching {
 #[response(status = 404, content_type = "application/problem+json")]
 pub(crate) struct NotFound(ProblemDocument);
 
-/// The client has the answer already.
+/// The client already has the answer.
 #[derive(IntoResponses)]
 #[response(status = 304)]
 pub(crate) struct Unchanged;
 
-/// A backend that may have it cannot be reached.
+/// A backend that may have the answer cannot be reached.
 #[derive(IntoResponses)]
 #[response(status = 503, content_type = "application/problem+json")]
 pub(crate) struct Unreachable(ProblemDocument);
 
-/// Of a body.
+/// Responses of an operation with a body.
 #[derive(IntoResponses)]
 pub(crate) enum Body {
     /// The body has too many bytes.
@@ -56,9 +56,9 @@ pub(crate) enum Body {
     Unsupported(ProblemDocument),
 }
 
-/// Of every request.
+/// Responses that every request may get.
 #[derive(IntoResponses)]
-pub(crate) enum Gate {
+pub(crate) enum AnyRequest {
     /// The address is too long.
     #[response(status = 414, content_type = "application/problem+json")]
     LongAddress(ProblemDocument),
