@@ -21,4 +21,4 @@ pub(crate) use fetch_lines::LineFetcher;
 pub(crate) use flags::PrintFlags;
 pub(crate) use print_options::{OutputKind, PrintOptions};
 pub(crate) use printer::Printer;
-pub(crate) use summary::{IndexUsage, SearchSummary, plan_in_words};
+pub(crate) use summary::{SearchSummary, plan_in_words};

@@ -4,22 +4,21 @@
 //! a slot: it waits for one in a queue, and is refused when that is full. All others begin at once, so
 //! that whoever looks for a rare name never waits for those who look for `return`.
 
-use crate::answer::Answer;
-use crate::assign::{self, Assignment, Plan};
 use crate::config::Config;
 use crate::error::{FileError, RETRY_AFTER_S, SearchError, StartError};
 use crate::execution::admission::Admission;
 use crate::execution::driver::{Blueprint, Execution};
 use crate::execution::event::{Deadline, Event};
 use crate::execution::handle::SearchHandle;
+use crate::execution::memory::Memory;
 use crate::execution::result_cache::{Forgotten, ResultCache};
-use crate::fanout::{self, Backend, Link, Lost, Peer, Request};
-use crate::listing::{self, Listing};
 use crate::lock::lock;
 use crate::metrics;
+use crate::peers::shard_routing::{Assignment, PeerShards, ShardRouting};
+use crate::peers::{self, Backend, Link, Peer, PeerError, Request};
 use crate::query::Query;
-use crate::spool::{Limits, Spool};
-use crate::stream::memory::Memory;
+use crate::results::{self, Listing, SearchResult};
+use crate::spool::{Spool, SpoolConfig};
 use schema::message::{self, FileRange, FileReply, FileRequest, ListKind, ListReply, ListRequest};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -73,7 +72,7 @@ pub struct Coordinator {
     config: Config,
     peers: Vec<Arc<Peer>>,
     /// By the versions of the peers that it was made for.
-    planned: Mutex<(Vec<u64>, Arc<Plan>)>,
+    planned: Mutex<(Vec<u64>, Arc<ShardRouting>)>,
     spool: Arc<Spool>,
     cache: Arc<Mutex<ResultCache>>,
     memory: Arc<Memory>,
@@ -93,16 +92,16 @@ impl Coordinator {
         if backends.len() > usize::from(u16::MAX) {
             return Err(StartError::TooManyBackends(backends.len()));
         }
-        let limits = Limits {
+        let limits = SpoolConfig {
             disk_bytes_max: config.spool_bytes_max,
-            run_memory_max: config.run_memory_bytes,
+            result_memory_max: config.result_memory_bytes,
             durable: config.durable,
             before_write: config.before_write.clone(),
         };
         let (spool, recovered) = Spool::open(&config.spool, limits)?;
         let runtime = Handle::current();
         let mut cache = ResultCache::default();
-        for answer in recovered.into_iter().filter_map(Answer::recover) {
+        for answer in recovered.into_iter().filter_map(SearchResult::recover) {
             drop(cache.insert(Execution::recovered(answer, runtime.clone())));
         }
         drop(cache.make_room(&spool, 0));
@@ -277,7 +276,7 @@ impl Coordinator {
                 Err(lost) => unreachable.push((peer.name().to_owned(), lost.to_string())),
             }
         }
-        let ListReply { entries, more } = listing::merge(request, replies);
+        let ListReply { entries, more } = results::merge(request, replies);
         Ok(Listing {
             entries,
             more,
@@ -289,7 +288,7 @@ impl Coordinator {
     async fn ask_all<R: Request>(
         &self,
         request: &R,
-    ) -> Result<Vec<JoinHandle<Result<R::Reply, Lost>>>, FileError> {
+    ) -> Result<Vec<JoinHandle<Result<R::Reply, PeerError>>>, FileError> {
         let mut frame = Vec::new();
         request.encode(&mut frame)?;
         let frame: Arc<[u8]> = frame.into();
@@ -340,7 +339,7 @@ impl Coordinator {
 
     /// Who is to search what now. Made when a backend has come, gone, or has other shards: for every
     /// query it would cost as much as a small answer.
-    fn plan(&self) -> Arc<Plan> {
+    fn plan(&self) -> Arc<ShardRouting> {
         let versions: Vec<u64> = self.peers.iter().map(|peer| peer.version()).collect();
         let mut planned = lock(&self.planned);
         if planned.0 != versions {
@@ -349,11 +348,11 @@ impl Coordinator {
         Arc::clone(&planned.1)
     }
 
-    fn plan_anew(&self) -> Plan {
+    fn plan_anew(&self) -> ShardRouting {
         let known = |(number, peer): (usize, &Arc<Peer>)| {
             let status = peer.status();
             let shards = status.shards.as_deref();
-            assign::Peer {
+            PeerShards {
                 number,
                 name: peer.name().to_owned(),
                 lost: match status.link {
@@ -366,14 +365,14 @@ impl Coordinator {
                 }),
             }
         };
-        Plan::new(self.peers.iter().enumerate().map(known).collect())
+        ShardRouting::new(self.peers.iter().enumerate().map(known).collect())
     }
 
     fn blueprint(
         &self,
         id: String,
         query: Query,
-        plan: &Plan,
+        plan: &ShardRouting,
         deadline: Deadline,
     ) -> Blueprint<'_> {
         let peer = |(number, assignment): &(usize, Assignment)| {
@@ -443,10 +442,10 @@ fn remove(forgotten: Forgotten, runtime: &Handle) {
 }
 
 /// Asks one backend, if it is connected.
-fn ask<R: Request>(peer: &Peer, frame: &[u8]) -> Result<R::Reply, Lost> {
+fn ask<R: Request>(peer: &Peer, frame: &[u8]) -> Result<R::Reply, PeerError> {
     match peer.status().link {
-        Link::Connected => fanout::request::<R>(peer, frame),
-        Link::Lost { reason, .. } => Err(Lost::Failed(reason)),
+        Link::Connected => peers::request::<R>(peer, frame),
+        Link::Lost { reason, .. } => Err(PeerError::Failed(reason)),
     }
 }
 

@@ -6,10 +6,14 @@
 //! [`result_cache`] until they are evicted.
 
 pub(crate) mod admission;
+pub(crate) mod collector;
 pub(crate) mod driver;
 pub(crate) mod event;
 pub(crate) mod finalize;
 pub(crate) mod handle;
+pub(crate) mod ingest;
+pub(crate) mod memory;
 pub(crate) mod result_cache;
 pub(crate) mod state;
 pub(crate) mod stream_handle;
+pub(crate) mod stream_stats;

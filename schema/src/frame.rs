@@ -1,8 +1,8 @@
-//! The envelope around every message: bytes in, frames out.
+//! The envelope of every message: it turns a stream of bytes into frames.
 //!
 //! ```text
 //! offset  bytes  field
-//!      0      4  length of the payload in bytes, a multiple of 8, little endian like all below
+//!      0      4  length of the payload in bytes, a multiple of 8; all numbers are little endian
 //!      4      1  type (`Kind`)
 //!      5      3  zero
 //!      8      4  CRC-32C of the 8 bytes above and of the payload
@@ -10,78 +10,78 @@
 //!     16      n  payload: one Cap'n Proto message in its standard stream framing, or nothing
 //! ```
 //!
-//! CANCEL, which has no payload, in full: `00000000 08 000000 6cd16c7a 00000000`.
+//! A complete CANCEL frame, which has no payload: `00000000 08 000000 6cd16c7a 00000000`.
 //!
-//! A frame is at most [`FRAME_BYTES_MAX`] long and a multiple of 8, so frames that follow each
-//! other keep a message aligned, in the receive buffer and in the spool, and it is read in place.
-//! **Invariant:** the decoder does no I/O and has one buffer, which grows with the bytes that have come,
-//! up to a bound, and never with what a header claims.
+//! The length of a frame is a multiple of 8 and at most [`FRAME_BYTES_MAX`]. So consecutive frames stay
+//! aligned in the receive buffer and in the spool, and messages are read in place.
+//! **Invariant:** the decoder does no I/O and has one buffer. The buffer grows with the bytes received,
+//! up to a bound, never with the length that a header claims.
 
 use zerocopy::{IntoBytes, TryFromBytes};
 
-/// Bytes of a whole frame, header included. A batch is cut long before (see the backend); this is
-/// what a receiver must be ready to hold.
+/// Bytes of a frame, header included, at most. The backend sends much smaller batches; a receiver must
+/// be able to hold this much.
 pub const FRAME_BYTES_MAX: usize = 1 << 20;
 
-/// Bytes of the header in front of a payload.
+/// Bytes of the header before a payload.
 pub const HEADER_BYTES: usize = 16;
 
-/// What a decoder holds, of the largest frame: all of it, and a quarter more to read on behind a
-/// frame that is still incomplete. 256 KiB a read is where the system calls stop to matter
-/// (measured: 1,377 reads for a million matches, 0.39 s of CPU).
+/// Returns the largest size of a decoder's buffer: the largest frame, and a quarter more for reads
+/// behind an incomplete frame. From 256 KiB a read on, system calls no longer matter (measured: 1,377
+/// reads for a million matches, 0.39 s of CPU).
 const fn buffer_bytes(frame_bytes_max: usize) -> usize {
     frame_bytes_max + frame_bytes_max / 4
 }
 
-/// What a decoder begins with: nearly all answers are smaller.
+/// The initial size of a decoder's buffer; nearly all answers are smaller.
 const FIRST_BYTES: usize = 32 << 10;
 
 /// The type of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, TryFromBytes)]
 #[repr(u8)]
 pub enum Kind {
-    /// Backend to frontend, first on a connection: what it serves.
+    /// Backend to frontend, first on a connection: the shards that it serves.
     Hello = 1,
     /// Frontend to backend: a query.
     Search = 2,
     /// Matches of one document.
     Batch = 3,
-    /// How far the search is; the heartbeat.
+    /// How far the search is; also the heartbeat.
     Progress = 4,
-    /// A document that was given up.
+    /// A document whose search was given up.
     Skip = 5,
-    /// The search's end. A stream that ends without one was cut.
+    /// The end of the search. A stream that ends without it is incomplete.
     End = 6,
-    /// There is no answer, and why.
+    /// The request has no answer, and why.
     Error = 7,
     /// Frontend to backend: stop the search of this connection. No payload.
     Cancel = 8,
     /// A request for a document's bytes, and the reply to it.
     File = 9,
-    /// A frontend to itself, on the disk: a finished run.
+    /// A frontend to itself, on disk: a finished result.
     Manifest = 10,
     /// A request for names, and the reply to it.
     List = 11,
 }
 
-/// Why bytes are not a stream of frames. None of these can be recovered from on the same stream.
+/// Why bytes are not a stream of frames. The stream cannot be used after such an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FrameError {
-    /// The header claims more than a frame may have.
-    #[error("a frame of {bytes} bytes, the most is {bytes_max}")]
+    /// The frame is longer than allowed.
+    #[error("a frame of {bytes} bytes exceeds the limit of {bytes_max}")]
     TooLong {
-        /// What it has, or says it has.
+        /// Its length, or the length that its header claims.
         bytes: usize,
-        /// What is taken.
+        /// The limit.
         bytes_max: usize,
     },
     /// The header's length is not a multiple of 8, or bytes that must be zero are not.
     #[error("a malformed frame header")]
     Malformed,
-    /// The type is none that this version knows.
+    /// This version does not know the type.
     #[error("a frame of unknown type {0}")]
     UnknownKind(u8),
-    /// The checksum is not that of the bytes.
+    /// The checksum is wrong.
     #[error("a frame with a wrong checksum")]
     Checksum,
     /// The stream ended inside a frame.
@@ -100,13 +100,13 @@ pub struct Frame<'a> {
     pub bytes: usize,
 }
 
-/// Appends a frame of `kind` around `payload`, a multiple of 8 bytes long, to `out`.
+/// Appends a frame of `kind` with `payload`, a multiple of 8 bytes, to `out`.
 pub fn encode(kind: Kind, payload: &[u8], out: &mut Vec<u8>) -> Result<(), FrameError> {
     encode_with(kind, out, |out| out.extend_from_slice(payload))
 }
 
-/// Appends a frame of `kind` around what `payload` appends, a multiple of 8 bytes, to `out`; an
-/// error leaves `out` as it was.
+/// Appends a frame of `kind` to `out`; `payload` appends its payload, a multiple of 8 bytes. After an
+/// error `out` is unchanged.
 pub(crate) fn encode_with(
     kind: Kind,
     out: &mut Vec<u8>,
@@ -131,7 +131,7 @@ pub(crate) fn encode_with(
     Ok(())
 }
 
-/// The frame that `bytes` begin with; `None` while it is incomplete.
+/// Decodes the frame that `bytes` begin with; `None` while it is incomplete.
 pub fn decode(bytes: &[u8]) -> Result<Option<Frame<'_>>, FrameError> {
     decode_within(bytes, FRAME_BYTES_MAX)
 }
@@ -175,20 +175,19 @@ fn checksum(head: &[u8], payload: &[u8]) -> u32 {
 
 /// Cuts a stream of bytes into frames.
 ///
-/// Read into [`space`](Self::space), say how much with [`filled`](Self::filled), take frames with
-/// [`decode`](Self::decode) until there is none, and, to keep the bytes as they were received,
-/// [`walked`](Self::consumed) before the next read.
+/// Read into [`space`](Self::space), report the number of bytes with [`filled`](Self::filled), and call
+/// [`decode`](Self::decode) until it returns `None`. To keep the bytes of the frames as received, call
+/// [`consumed`](Self::consumed) before the next read.
 pub struct Decoder {
-    /// Words, so that the first frame is aligned, and with it all that follow. As large as what comes
-    /// asks for.
+    /// Words, so that the first frame is aligned, and with it all others. It grows on demand.
     buffer: Vec<u64>,
-    /// Where the bytes of the frames begin that were decoded since the last `walked`.
+    /// Start of the frames decoded since the last call of `consumed`.
     mark: usize,
-    /// Where the next frame begins.
+    /// Start of the next frame.
     start: usize,
-    /// Where the bytes read so far end.
+    /// End of the bytes read so far.
     end: usize,
-    /// The longest frame that is taken.
+    /// Bytes of a frame, at most.
     frame_bytes_max: usize,
 }
 
@@ -199,16 +198,16 @@ impl Default for Decoder {
 }
 
 impl Decoder {
-    /// A decoder at the start of a stream.
+    /// Returns a decoder at the start of a stream.
     pub fn new() -> Self {
         Self::with_frame_bytes_max(FRAME_BYTES_MAX)
     }
 
-    /// A decoder that takes frames of at most so many bytes, header included, and whose buffer grows
-    /// less for it.
+    /// Returns a decoder that accepts frames of at most so many bytes, header included; its buffer is
+    /// bounded accordingly.
     ///
     /// # Panics
-    /// When that is less than a header has, or more than [`FRAME_BYTES_MAX`].
+    /// When that is less than a header, or more than [`FRAME_BYTES_MAX`].
     pub fn with_frame_bytes_max(frame_bytes_max: usize) -> Self {
         assert!((HEADER_BYTES..=FRAME_BYTES_MAX).contains(&frame_bytes_max));
         Decoder {
@@ -220,9 +219,9 @@ impl Decoder {
         }
     }
 
-    /// Where to read to: never empty. Moves what is still incomplete to the buffer's start, so it
-    /// forgets what [`walked`](Self::consumed) has not been asked for. It is larger the next time when all
-    /// of it has been filled.
+    /// Returns the buffer to read into, which is never empty. Moves an incomplete frame to the start of
+    /// the buffer, so bytes that [`consumed`](Self::consumed) has not returned yet are lost. After all of
+    /// it was filled, the next one is larger.
     pub fn space(&mut self) -> &mut [u8] {
         let was_filled = self.end == self.buffer.len() * 8;
         let bytes = self.buffer.as_mut_bytes();
@@ -237,7 +236,7 @@ impl Decoder {
         &mut self.buffer.as_mut_bytes()[self.end..]
     }
 
-    /// Gives the memory back that a large answer has needed, until the next one.
+    /// Frees the memory that a large answer has needed.
     pub fn shrink(&mut self) {
         let held = self.start..self.end;
         if self.buffer.len() * 8 > FIRST_BYTES && held.len() < FIRST_BYTES {
@@ -248,7 +247,7 @@ impl Decoder {
         }
     }
 
-    /// Says that `bytes` bytes were read to the beginning of [`space`](Self::space).
+    /// Records that `bytes` bytes were read to the beginning of [`space`](Self::space).
     pub fn filled(&mut self, bytes: usize) {
         self.end += bytes;
         assert!(
@@ -257,7 +256,7 @@ impl Decoder {
         );
     }
 
-    /// The next frame, or `None` when more bytes are needed.
+    /// Returns the next frame, or `None` when more bytes are needed.
     pub fn decode(&mut self) -> Result<Option<Frame<'_>>, FrameError> {
         let bytes = &self.buffer.as_bytes()[self.start..self.end];
         let frame = decode_within(bytes, self.frame_bytes_max)?;
@@ -267,24 +266,25 @@ impl Decoder {
         Ok(frame)
     }
 
-    /// The bytes of all frames decoded since the last call or [`space`](Self::space), as received.
+    /// Returns the bytes, as received, of all frames decoded since the last call of this or of
+    /// [`space`](Self::space).
     pub fn consumed(&mut self) -> &[u8] {
         let from = std::mem::replace(&mut self.mark, self.start);
         &self.buffer.as_bytes()[from..self.start]
     }
 
-    /// Whether bytes are there that make no frame yet. To be asked when [`decode`](Self::decode)
-    /// has given all that is whole.
+    /// Whether there are bytes of an incomplete frame. Call it after [`decode`](Self::decode) has
+    /// returned `None`.
     pub fn is_inside_a_frame(&self) -> bool {
         self.start != self.end
     }
 
-    /// Says that the stream has ended: an error when it did so inside a frame.
+    /// Ends the stream; fails when it ended inside a frame.
     pub fn finish(&self) -> Result<(), FrameError> {
-        match self.is_inside_a_frame() {
-            true => Err(FrameError::Truncated),
-            false => Ok(()),
+        if self.is_inside_a_frame() {
+            return Err(FrameError::Truncated);
         }
+        Ok(())
     }
 }
 
@@ -309,10 +309,10 @@ mod tests {
         (stream, frames)
     }
 
-    /// Feeds `stream` in pieces of `piece` bytes and returns the frames and the bytes walked.
+    /// Feeds `stream` in pieces of `piece` bytes and returns the frames and their bytes.
     fn drain(stream: &[u8], piece: usize) -> Result<(Frames, Vec<u8>), FrameError> {
         let mut decoder = Decoder::new();
-        let (mut frames, mut walked) = (Vec::new(), Vec::new());
+        let (mut frames, mut consumed) = (Vec::new(), Vec::new());
         let mut rest = stream;
         while !rest.is_empty() {
             let space = decoder.space();
@@ -324,24 +324,24 @@ mod tests {
                 assert_eq!(frame.payload.as_ptr() as usize % 8, 0, "aligned");
                 frames.push((frame.kind, frame.payload.to_vec()));
             }
-            walked.extend_from_slice(decoder.consumed());
+            consumed.extend_from_slice(decoder.consumed());
         }
         decoder.finish()?;
-        Ok((frames, walked))
+        Ok((frames, consumed))
     }
 
     #[test]
-    fn frames_come_out_as_they_went_in_however_the_stream_is_cut() {
+    fn decodes_frames_however_the_stream_is_cut() {
         let (stream, frames) = frames();
         for piece in [1, 3, 8, 17, 1000, stream.len()] {
-            let (decoded, walked) = drain(&stream, piece).unwrap();
+            let (decoded, consumed) = drain(&stream, piece).unwrap();
             assert_eq!(decoded, frames, "pieces of {piece}");
-            assert_eq!(walked, stream, "pieces of {piece}");
+            assert_eq!(consumed, stream, "pieces of {piece}");
         }
     }
 
     #[test]
-    fn the_largest_frame_fits_whatever_stands_before_it() {
+    fn the_largest_frame_fits_behind_any_other() {
         let mut stream = Vec::new();
         encode(Kind::Progress, &[0; 8], &mut stream).unwrap();
         encode(
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn a_decoder_of_short_frames_takes_those_and_no_others() {
+    fn a_decoder_rejects_frames_beyond_its_limit() {
         let (length, mut stream) = (4096 - HEADER_BYTES, Vec::new());
         encode(Kind::Cancel, &[], &mut stream).unwrap();
         encode(Kind::Search, &vec![3; length], &mut stream).unwrap();
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn the_worked_example_is_true() {
+    fn the_example_of_the_docs_is_correct() {
         let mut stream = Vec::new();
         encode(Kind::Cancel, &[], &mut stream).unwrap();
         let hex: String = stream.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -386,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_too_long_is_refused_before_its_bytes_are_there() {
+    fn rejects_a_long_frame_before_its_payload_arrives() {
         let mut header = [0; HEADER_BYTES];
         header[..4].copy_from_slice(&u32::MAX.to_le_bytes());
         header[4] = Kind::Batch as u8;
@@ -427,7 +427,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn garbage_is_an_error_or_waits_for_more(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        fn random_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
             let _ = drain(&bytes, 64);
         }
     }

@@ -1,11 +1,10 @@
-//! What Trawl's processes exchange, and the rules on which they must agree.
+//! The messages that Trawl's processes exchange, and the rules on which all processes must agree.
 //!
-//! A *frame* ([`frame`]) is the envelope: length, type, checksum. What it carries is one Cap'n
-//! Proto message, of a struct of `trawl.capnp`; [`message`] turns those to plain Rust structs and
-//! back, so that Cap'n Proto types appear at the two ends of a stream and nowhere else.
-//! Rules that every process must apply alike are here too: the order of matches ([`order`]) and
-//! the names of packages ([`name`]).
-//! This crate does no I/O: a socket, a pair of pipes and a test vector are read alike.
+//! A [`Frame`](frame::Frame) is the envelope: length, type, checksum. Its payload is one Cap'n Proto
+//! message of `trawl.capnp`. [`message`] converts these to plain Rust structs, such as
+//! [`Search`](message::Search) and [`Batch`](message::Batch), and back, so no other crate sees
+//! generated types. [`order`] has the order of matches, [`name`] the names of packages.
+//! This crate does no I/O: bytes come from a socket, a file or a test alike.
 //!
 //! ```
 //! use schema::frame::{Decoder, Kind};

@@ -98,7 +98,7 @@ def frontend(trawl, backends, spool, *flags):
 @contextlib.contextmanager
 def synthetic_backends(count, line_bytes=100, per_document=50):
     """Backends that send as many matches as a query says: `matches N seed S`."""
-    program = tools.examples() / "synthetic_backend"
+    program = tools.fake_backends() / "synthetic_backend"
     options = ["--line-bytes", line_bytes, "--per-document", per_document]
     with contextlib.ExitStack() as stack:
         yield [stack.enter_context(started([program, "--shard", shard, *options]))
@@ -107,6 +107,6 @@ def synthetic_backends(count, line_bytes=100, per_document=50):
 
 def drain(address, mode, pattern, context):
     """Reads one answer of a backend. Returns ms to the first match and to END, bytes, and matches."""
-    program = tools.RELEASE / "examples/drain"
+    program = tools.RELEASE / "drain"
     done = tools.run([program, address, mode, pattern, context], text=True)
     return tuple(float(word) for word in done.stdout.split())

@@ -85,12 +85,12 @@ def binary(path):
     return os.path.abspath(path)
 
 
-def examples():
-    """Builds the examples that measure the frontend, and returns their directory."""
+def fake_backends():
+    """Builds the programs that stand for a backend or a frontend, and returns their directory."""
     need("cargo")
-    command = ["cargo", "build", "--quiet", "--release", "--locked", "-p", "frontend", "--examples"]
+    command = ["cargo", "build", "--quiet", "--release", "--locked", "-p", "fake_backend", "--bins"]
     subprocess.run(command, cwd=ROOT, check=True)
-    return RELEASE / "examples"
+    return RELEASE
 
 
 def run(command, statuses=(0,), **options):

@@ -1,7 +1,7 @@
-// What the pages do beyond links and forms. They work without it.
+// What the pages do beyond links and forms. They work without this script.
 'use strict';
 
-// "/" goes to the search box, as in less and vi.
+// "/" focuses the search box, as in less and vi.
 document.addEventListener('keydown', (event) => {
   const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement.tagName);
   if (event.key !== '/' || typing || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -11,18 +11,18 @@ document.addEventListener('keydown', (event) => {
   box.select();
 });
 
-// Defaults stay out of the address.
+// Keeps defaults out of the address.
 document.querySelector('form[role=search]')?.addEventListener('submit', (event) => {
   const { mode, case: letters, group } = event.target.elements;
   const defaults = [mode, group].filter((choice) => choice.value === choice.dataset.default);
-  // Words are in smart case, all else as it is typed.
+  // The default of keyword search is smart case, of the other modes exact case.
   if (letters.value === (mode.value === 'keyword' ? 'auto' : 'yes')) defaults.push(letters);
   defaults.forEach((choice) => { choice.disabled = true; });
-  // Back from the result, the form must work again.
+  // The form must work again when the user comes back to it.
   setTimeout(() => defaults.forEach((choice) => { choice.disabled = false; }), 0);
 });
 
-// What the mode has of its own, unless something else was chosen.
+// Selects the mode's default case, unless the user chose to ignore case.
 document.querySelector('form[role=search] select[name=mode]')?.addEventListener('change', (event) => {
   const letters = event.target.form.elements.case;
   if (letters.value === 'no') return;
@@ -32,7 +32,7 @@ document.querySelector('form[role=search] select[name=mode]')?.addEventListener(
 const results = document.getElementById('results');
 if (results?.dataset.events) follow(results.dataset);
 
-// Shows a search while it runs; its finished page then takes the place of this one's content.
+// Shows a running search, and then the content of the finished page.
 function follow(search) {
   const events = new EventSource(search.events);
   const number = new Intl.NumberFormat('en');
@@ -47,9 +47,9 @@ function follow(search) {
   });
   events.addEventListener('matches', (event) => {
     const best = JSON.parse(event.data);
-    // Made and escaped by the server, with the template of the finished page.
+    // Rendered and escaped by the server, with the template of the finished page.
     part('best').innerHTML = best.html;
-    if (best.final) part('standing').textContent = 'The best matches, which nothing can change any more:';
+    if (best.final) part('best-title').textContent = 'The best matches (final):';
   });
   const finish = async () => {
     events.close();
@@ -61,19 +61,19 @@ function follow(search) {
     if (main.dataset.events) setTimeout(follow, 1000, main.dataset);
   };
   events.addEventListener('done', finish);
-  // The search is not known any more, or the frontend is away: the page itself says what is up.
+  // The search has expired or the frontend is down: the page says which.
   events.addEventListener('error', () => {
     if (events.readyState === EventSource.CLOSED) finish();
   });
   part('cancel').hidden = false;
   part('cancel').addEventListener('click', () => {
     part('cancel').disabled = true;
-    // Its end is an event like any other.
+    // The end arrives as an event.
     fetch(search.search, { method: 'DELETE' });
   });
 }
 
-// The same words as the page's.
+// The same words as on the page.
 function left(ms) {
   if (ms === null) return '';
   const seconds = Math.ceil(ms / 1000);

@@ -1,29 +1,26 @@
 //! What pages load: kept in the binary, addressed by content, cached for ever.
 
-use super::App;
-use super::params::Params;
-use super::path::Path;
-use super::problem::Problem;
-use axum::extract::State;
+use crate::path::Path;
+use crate::problem::Problem;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 
 /// A file in the binary.
-pub(super) struct Asset {
+pub(crate) struct Asset {
     name: &'static str,
     kind: &'static str,
     bytes: &'static [u8],
     hash: u64,
 }
 
-pub(super) static STYLE: Asset = Asset {
+pub(crate) static STYLE: Asset = Asset {
     name: "style.css",
     kind: "text/css; charset=utf-8",
     bytes: include_bytes!("../assets/style.css"),
     hash: fnv(include_bytes!("../assets/style.css")),
 };
 
-pub(super) static SCRIPT: Asset = Asset {
+pub(crate) static SCRIPT: Asset = Asset {
     name: "app.js",
     kind: "text/javascript; charset=utf-8",
     bytes: include_bytes!("../assets/app.js"),
@@ -39,12 +36,12 @@ static ICON: Asset = Asset {
 
 impl Asset {
     /// Its address, another one whenever its bytes are others.
-    pub(super) fn address(&self) -> String {
+    pub(crate) fn address(&self) -> String {
         format!("/assets/{}?{:016x}", self.name, self.hash)
     }
 
     /// Another one whenever its bytes are others.
-    pub(super) fn hash(&self) -> u64 {
+    pub(crate) fn hash(&self) -> u64 {
         self.hash
     }
 }
@@ -59,13 +56,13 @@ const fn fnv(bytes: &[u8]) -> u64 {
     hash
 }
 
-pub(super) async fn asset(State(app): State<App>, Path(name): Path<String>) -> Response {
+pub(crate) async fn asset(Path(name): Path<String>) -> Response {
     let found = [&STYLE, &SCRIPT, &ICON]
         .into_iter()
         .find(|asset| asset.name == name);
     let Some(asset) = found else {
         let problem = Problem::missing(format!("no asset is called {name}"));
-        return problem.page(&app, &Params::default());
+        return problem.into_response();
     };
     let cache = "public, max-age=31536000, immutable";
     let headers = [

@@ -32,7 +32,7 @@ const EXPOSED: [HeaderName; 11] = [
 pub struct BadOrigin(String);
 
 /// The layer for these origins, which have been checked.
-pub(super) fn layer(origins: &[String]) -> CorsLayer {
+pub(crate) fn layer(origins: &[String]) -> CorsLayer {
     let origin = match origins.iter().any(|origin| origin == "*") {
         true => AllowOrigin::any(),
         false => AllowOrigin::list(

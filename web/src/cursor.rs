@@ -1,74 +1,74 @@
-//! Where a page ended, as a word that a client gives back to get the next one.
+//! Where a page ended, as a token that a client gives back to get the next page.
 //!
-//! It names the run, the documents it was about and how many matches it had: so a page that follows
-//! another is of the same answer, or there is none. The checksum is against accidents, such as a
-//! letter that was lost on the way: it has no key, so whoever wants can make a cursor. **Invariant:**
-//! such a one gives nothing that its query does not, and does no harm: the run and the documents are
-//! looked up, the total is compared, and behind the last item there is an empty page.
+//! A cursor names the search, the documents that were searched, and how many matches there were. So the
+//! next page belongs to the same answer, or the request fails. The checksum guards against accidents, such
+//! as a lost letter. It has no key, so a client can forge a cursor. **Invariant:** a forged cursor does no
+//! harm and reveals nothing that its query does not: the search and the documents are looked up, the total
+//! is compared, and a page beyond the last item is empty.
 //!
 //! ```text
-//! version 1, group 1, run 8, generation 8, total 8, offset 8, CRC-32C of these 4; in base64url
+//! version 1, group 1, search 8, generation 8, total 8, offset 8, CRC-32C of these 4; in base64url
 //! ```
 
-use super::params::Group;
+use crate::choice::Group;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
-use frontend::Answer;
+use frontend::SearchResult;
 
-/// The form of a cursor; another one when it changes.
+/// The version of the format.
 const VERSION: u8 = 1;
 
+/// Bytes before the checksum.
 const BYTES: usize = 34;
 
 /// Where a page ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Cursor {
-    pub(super) group: Group,
-    run: u64,
+pub(crate) struct Cursor {
+    pub(crate) group: Group,
+    search: u64,
     generation: u64,
     total: u64,
-    /// Items before the page that is to come.
-    pub(super) offset: u64,
+    /// The number of items before the next page.
+    pub(crate) offset: u64,
 }
 
 impl Cursor {
-    /// Before item number `offset` of an answer.
-    pub(super) fn new(answer: &Answer, group: Group, offset: usize) -> Cursor {
+    /// The cursor before item number `offset` of an answer.
+    pub(crate) fn new(answer: &SearchResult, group: Group, offset: usize) -> Cursor {
         Cursor {
             group,
-            run: number(answer.id()),
+            search: number(answer.id()),
             generation: number(answer.generation()),
             total: answer.len() as u64,
             offset: offset as u64,
         }
     }
 
-    /// The run's id.
-    pub(super) fn run(&self) -> String {
-        format!("{:016x}", self.run)
+    /// The id of the search.
+    pub(crate) fn search(&self) -> String {
+        format!("{:016x}", self.search)
     }
 
-    /// The set of shards that the run was about.
-    pub(super) fn generation(&self) -> String {
+    /// The generation that was searched.
+    pub(crate) fn generation(&self) -> String {
         format!("{:016x}", self.generation)
     }
 
-    /// Whether this is the answer that it was made for. Of one that was incomplete another may have
-    /// come in the place.
-    pub(super) fn is_of(&self, answer: &Answer) -> bool {
+    /// Whether the cursor was made for this answer. An incomplete answer may have been replaced.
+    pub(crate) fn is_of(&self, answer: &SearchResult) -> bool {
         *self == Cursor::new(answer, self.group, self.offset as usize)
     }
 
-    pub(super) fn encode(&self) -> String {
+    pub(crate) fn encode(&self) -> String {
         let mut bytes = vec![VERSION, self.group as u8];
-        for number in [self.run, self.generation, self.total, self.offset] {
+        for number in [self.search, self.generation, self.total, self.offset] {
             bytes.extend_from_slice(&number.to_le_bytes());
         }
         bytes.extend_from_slice(&crc32c::crc32c(&bytes).to_le_bytes());
         BASE64.encode(bytes)
     }
 
-    pub(super) fn decode(text: &str) -> Option<Cursor> {
+    pub(crate) fn decode(text: &str) -> Option<Cursor> {
         let bytes = BASE64.decode(text).ok()?;
         let (bytes, checksum) = bytes.split_at_checked(BYTES)?;
         if checksum != crc32c::crc32c(bytes).to_le_bytes() || bytes[0] != VERSION {
@@ -81,7 +81,7 @@ impl Cursor {
         };
         Some(Cursor {
             group: *groups.get(usize::from(bytes[1]))?,
-            run: number(0),
+            search: number(0),
             generation: number(1),
             total: number(2),
             offset: number(3),
@@ -89,9 +89,9 @@ impl Cursor {
     }
 }
 
-/// An id of 16 hexadecimal digits.
+/// Reads an id of 16 hexadecimal digits.
 fn number(id: &str) -> u64 {
-    u64::from_str_radix(id, 16).expect("ids are of hexadecimal digits")
+    u64::from_str_radix(id, 16).expect("an id consists of hexadecimal digits")
 }
 
 #[cfg(test)]
@@ -99,17 +99,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_else_is_a_cursor() {
+    fn rejects_damaged_cursors() {
         let cursor = Cursor {
             group: Group::Document,
-            run: 7,
+            search: 7,
             generation: u64::MAX,
             total: 1_000_000,
             offset: 20,
         };
         let text = cursor.encode();
         assert_eq!(Cursor::decode(&text), Some(cursor));
-        assert_eq!(cursor.run(), "0000000000000007");
+        assert_eq!(cursor.search(), "0000000000000007");
         for at in 0..text.len() {
             let mut other = text.clone().into_bytes();
             other[at] = if other[at] == b'A' { b'B' } else { b'A' };

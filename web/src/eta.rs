@@ -1,35 +1,34 @@
-//! When a search will be done, as far as that can be told from how far it is.
+//! An estimate of how long a search will still take.
 //!
-//! Blocks take about the same time each, so what is left takes as long as its share of what was done.
-//! Nothing is said before there is something to say it from. No clock: the caller says how long the
-//! search has run.
+//! Each block takes about the same time, so the remaining blocks take time in proportion to those that are
+//! done. There is no estimate before enough blocks are done. No clock: the caller passes the elapsed time.
 
 use frontend::Progress;
 use std::time::Duration;
 
-/// Before this a search has not found its pace.
+/// A search that is younger has no steady pace yet.
 const ELAPSED_MIN: Duration = Duration::from_millis(200);
 
-/// One in so many blocks must be done.
+/// One block in this many must be done.
 const SHARE_MIN: u64 = 20;
 
-/// What a new estimate counts beside what is left of the one before.
+/// The weight of a new estimate against the last one.
 const WEIGHT: f64 = 0.3;
 
-/// Estimates one after the other, each near the one before.
+/// Successive estimates, smoothed.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Eta {
+pub(crate) struct Eta {
     /// When the last estimate was made, and what it was.
     last: Option<(Duration, Duration)>,
 }
 
 impl Eta {
-    /// How long the search will still take; `None` when it is too early to tell.
-    pub(super) fn left(&mut self, progress: &Progress) -> Option<Duration> {
+    /// Returns how long the search will still take; `None` if it is too early to tell.
+    pub(crate) fn left(&mut self, progress: &Progress) -> Option<Duration> {
         let (done, total) = (progress.blocks_done, progress.blocks_total);
         let ended = |bound: f32| bound == f32::NEG_INFINITY;
         let mut backends = progress.backends.iter();
-        // One that has not looked into its index has as much to do as nobody knows.
+        // A backend that has not planned its search yet may have any number of blocks.
         let is_known = backends.all(|each| each.blocks_total > 0 || ended(each.bound));
         let elapsed = progress.elapsed;
         if !is_known || elapsed < ELAPSED_MIN || done == 0 || done < total / SHARE_MIN {
@@ -71,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_said_too_early() {
+    fn gives_no_estimate_too_early() {
         let mut eta = Eta::default();
         assert_eq!(check(&mut eta, &at(0, 0, 0)), None);
         assert_eq!(check(&mut eta, &at(100, 50, 100)), None, "no pace yet");
@@ -84,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_steady_search_is_told_exactly() {
+    fn is_exact_for_a_steady_search() {
         let mut eta = Eta::default();
         for done in 2..=10 {
             let left = check(&mut eta, &at(100 * done, done, 10)).unwrap();
@@ -93,12 +92,12 @@ mod tests {
     }
 
     #[test]
-    fn an_unsteady_one_is_smoothed_and_never_negative() {
+    fn is_smoothed_and_never_negative() {
         let mut eta = Eta::default();
         assert_eq!(check(&mut eta, &at(1000, 50, 100)), Some(1000));
-        // It stands still: the estimate grows, but does not jump to the fresh one of 2 s.
+        // The search stalls: the estimate grows, but does not jump to the fresh one of 2 s.
         assert_eq!(check(&mut eta, &at(2000, 50, 100)), Some(600));
-        // The last estimate is long over, and more was done than was known of.
+        // The last estimate has long passed, and more blocks are done than were known.
         assert_eq!(check(&mut eta, &at(9000, 110, 100)), Some(0));
     }
 }

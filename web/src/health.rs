@@ -1,6 +1,6 @@
-//! For whoever watches over the process.
+//! Health and metrics, for operators.
 
-use super::App;
+use crate::state::App;
 use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
@@ -9,11 +9,11 @@ use axum::response::IntoResponse;
 #[derive(serde::Serialize)]
 struct Health {
     status: &'static str,
-    backends: Vec<Backend>,
+    backends: Vec<BackendHealth>,
 }
 
 #[derive(serde::Serialize)]
-struct Backend {
+struct BackendHealth {
     name: String,
     connected: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -22,8 +22,8 @@ struct Backend {
     documents: u64,
 }
 
-/// Whether the backends are there. Some are enough to answer, and incomplete answers say so.
-pub(super) async fn healthz(State(app): State<App>) -> impl IntoResponse {
+/// Reports whether backends are connected. Some are enough to answer, and incomplete answers say so.
+pub(crate) async fn healthz(State(app): State<App>) -> impl IntoResponse {
     let backends = app.frontend.backends();
     let connected = backends.iter().filter(|backend| backend.connected).count();
     let (code, status) = match connected {
@@ -31,7 +31,7 @@ pub(super) async fn healthz(State(app): State<App>) -> impl IntoResponse {
         some if some < backends.len() => (StatusCode::OK, "degraded"),
         _ => (StatusCode::OK, "ok"),
     };
-    let backend = |status: frontend::BackendStatus| Backend {
+    let backend = |status: frontend::BackendStatus| BackendHealth {
         name: status.name,
         connected: status.connected,
         reason: status.reason,
@@ -42,8 +42,8 @@ pub(super) async fn healthz(State(app): State<App>) -> impl IntoResponse {
     (code, Json(Health { status, backends }))
 }
 
-/// What was measured, for Prometheus.
-pub(super) async fn metrics(State(app): State<App>) -> impl IntoResponse {
+/// Renders the metrics of the process in Prometheus' format.
+pub(crate) async fn metrics(State(app): State<App>) -> impl IntoResponse {
     let connected = app.frontend.backends();
     let connected = connected.iter().filter(|backend| backend.connected).count();
     metrics::gauge!("trawl_frontend_backends_connected").set(connected as f64);

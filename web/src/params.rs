@@ -1,27 +1,19 @@
-//! The parameters of a request. Values are bytes: names of packages and files need not be UTF-8.
+//! The parameters of a request. Values are bytes, since names of packages and files need not be UTF-8.
 
-use super::App;
-use super::cursor::Cursor;
-use super::problem::Problem;
-use crate::render::html::Choice;
-pub(super) use crate::render::html::Group;
+use crate::choice::{Choice, Group};
+use crate::problem::Problem;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use axum::response::Response;
-use frontend::filter;
-use frontend::page::{
-    DOCUMENTS_PER_PAGE_DEFAULT, PACKAGES_PER_PAGE_DEFAULT, PER_DOCUMENT_DEFAULT, PER_DOCUMENT_MAX,
-    PER_PACKAGE_DEFAULT, PER_PACKAGE_MAX, PER_PAGE_DEFAULT, PER_PAGE_MAX,
-};
-use frontend::query::{BadQuery, Parsed, Query, Typed, time};
+use frontend::query::filter;
+use frontend::query::{BadQuery, ParsedQuery, Query, QueryInput, time};
 use frontend::similar;
 use percent_encoding::percent_decode;
 use schema::message::Field;
 use std::borrow::Cow;
 use std::time::Duration;
 
-/// Parameters that say what is searched for, and in what time.
-pub(super) const QUERY: &[&str] = &[
+/// Parameters of a query and its execution.
+pub(crate) const QUERY: &[&str] = &[
     "q",
     "mode",
     "case",
@@ -36,8 +28,8 @@ pub(super) const QUERY: &[&str] = &[
     "generation",
 ];
 
-/// Parameters that say how an answer is looked at.
-pub(super) const VIEW: &[&str] = &[
+/// Parameters that select a part of an answer.
+pub(crate) const VIEW: &[&str] = &[
     "page",
     "per_page",
     "group",
@@ -48,63 +40,27 @@ pub(super) const VIEW: &[&str] = &[
     "cursor",
 ];
 
-/// Parameters of a request. What is repeated are filters, of which an expression has no more than 64.
-pub(super) const PARAMETERS_MAX: usize = 256;
+/// Parameters of a request. Only filters are repeated, and an expression has at most 64.
+pub(crate) const PARAMETERS_MAX: usize = 256;
 
-/// The parameter of what can be had in more than one form.
-pub(super) const FORMAT: &[&str] = &["format"];
+/// The parameter of a resource that has several formats.
+pub(crate) const FORMAT: &[&str] = &["format"];
 
-/// Which part of an answer is looked at, and how.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct View {
-    pub(super) start: Start,
-    /// Matches, or packages or documents when by these.
-    pub(super) per_page: usize,
-    pub(super) group: Group,
-    /// Matches of a package or a document when by these.
-    pub(super) per_group: usize,
-}
-
-/// Where a page begins.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Start {
-    Page(usize),
-    Cursor(Cursor),
-}
-
-impl View {
-    /// The page's number, as far as it has one.
-    pub(super) fn page(&self) -> usize {
-        match self.start {
-            Start::Page(page) => page,
-            Start::Cursor(cursor) => cursor.offset as usize / self.per_page,
-        }
-    }
-}
-
-fn per_page_default(group: Group) -> usize {
-    match group {
-        Group::None => PER_PAGE_DEFAULT,
-        Group::Package => PACKAGES_PER_PAGE_DEFAULT,
-        Group::Document => DOCUMENTS_PER_PAGE_DEFAULT,
-    }
-}
-
-/// Names with their decoded values, in the order of the address.
+/// Decoded names and values, in the order of the address.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Params(Vec<(String, Vec<u8>)>);
+pub(crate) struct Params(Vec<(String, Vec<u8>)>);
 
-impl FromRequestParts<App> for Params {
-    type Rejection = Response;
+impl<S: Sync> FromRequestParts<S> for Params {
+    type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Response> {
-        let params = Params::parse(parts.uri.query().unwrap_or_default());
-        params.map_err(|problem| problem.at_address(app, &parts.uri))
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        Params::parse(parts.uri.query().unwrap_or_default())
     }
 }
 
 impl Params {
-    fn parse(query: &str) -> Result<Params, Problem> {
+    /// Decodes the query string of an address.
+    pub(crate) fn parse(query: &str) -> Result<Params, Problem> {
         let pairs = query.split('&').filter(|pair| !pair.is_empty());
         if pairs.clone().count() > PARAMETERS_MAX {
             let detail = format!("more than {PARAMETERS_MAX} parameters");
@@ -118,27 +74,33 @@ impl Params {
         pairs.map(pair).collect::<Result<_, _>>().map(Params)
     }
 
-    /// Parameters that came another way.
-    pub(super) fn of(pairs: Vec<(String, Vec<u8>)>) -> Params {
+    /// Wraps parameters that did not come in an address.
+    pub(crate) fn of(pairs: Vec<(String, Vec<u8>)>) -> Params {
         Params(pairs)
     }
 
-    /// The value of a parameter, as bytes.
-    pub(super) fn bytes(&self, name: &str) -> Option<&[u8]> {
+    /// Returns the value of a parameter, as bytes.
+    pub(crate) fn bytes(&self, name: &str) -> Option<&[u8]> {
         let found = self.0.iter().find(|(known, _)| known == name);
         found.map(|(_, value)| &value[..])
     }
 
-    /// The value of a parameter, which must be text.
-    pub(super) fn text(&self, name: &str) -> Result<Option<&str>, Problem> {
+    /// Returns the value of a parameter that must be there.
+    pub(crate) fn required(&self, name: &str) -> Result<&[u8], Problem> {
+        let value = self.bytes(name).filter(|value| !value.is_empty());
+        value.ok_or_else(|| Problem::bad_request(format!("{name} is missing")))
+    }
+
+    /// Returns the value of a parameter that must be text.
+    pub(crate) fn text(&self, name: &str) -> Result<Option<&str>, Problem> {
         self.bytes(name)
             .map(std::str::from_utf8)
             .transpose()
             .map_err(|_| Problem::bad_request(format!("{name} is not UTF-8")))
     }
 
-    /// A number, or its default.
-    pub(super) fn number<T: std::str::FromStr>(
+    /// Returns a number, or its default.
+    pub(crate) fn number<T: std::str::FromStr>(
         &self,
         name: &str,
         default: T,
@@ -151,38 +113,38 @@ impl Params {
         }
     }
 
-    /// `true` or `false`, or the default.
-    pub(super) fn flag(&self, name: &str, default: bool) -> Result<bool, Problem> {
+    /// Returns `true`, `false` or the default.
+    pub(crate) fn flag(&self, name: &str, default: bool) -> Result<bool, Problem> {
         match self.text(name)? {
             None => Ok(default),
             Some("true") => Ok(true),
             Some("false") => Ok(false),
             Some(other) => Err(Problem::bad_request(format!(
-                "{name}={other} is neither true nor false"
+                "{name}={other}: expected true or false"
             ))),
         }
     }
 
-    /// A number from 1 to a bound, or its default.
-    pub(super) fn bounded(&self, name: &str, default: usize, max: usize) -> Result<usize, Problem> {
+    /// Returns a number from 1 to `max`, or its default.
+    pub(crate) fn bounded(&self, name: &str, default: usize, max: usize) -> Result<usize, Problem> {
         let number = self.number(name, default)?;
         if (1..=max).contains(&number) {
             return Ok(number);
         }
-        let detail = format!("{name}={number} is not from 1 to {max}");
+        let detail = format!("{name}={number}: expected 1 to {max}");
         Err(Problem::bad_request(detail))
     }
 
-    /// How long the search may take, which is no part of what is searched for: seconds (`2`, `0.5`,
-    /// `2s`) or milliseconds (`500ms`), at most `max`.
-    pub(super) fn timeout(&self, max: Duration) -> Result<Option<Duration>, Problem> {
+    /// Returns the time limit of the search, which is not a part of the query: seconds (`2`, `0.5`, `2s`)
+    /// or milliseconds (`500ms`), at most `max`.
+    pub(crate) fn timeout(&self, max: Duration) -> Result<Option<Duration>, Problem> {
         let Some(text) = self.text("timeout")?.filter(|text| !text.is_empty()) else {
             return Ok(None);
         };
         match time(text) {
             Some(timeout) if timeout <= max => Ok(Some(timeout)),
             Some(_) => Err(Problem::bad_request(format!(
-                "timeout={text} is too long, the most is {} s",
+                "timeout={text} is too long, the limit is {} s",
                 max.as_secs_f64()
             ))),
             None => Err(
@@ -192,77 +154,37 @@ impl Params {
         }
     }
 
-    /// Which documents the search is about: those of a generation that an earlier answer has named.
-    pub(super) fn generation(&self) -> Result<Option<&str>, Problem> {
+    /// Returns the generation to search, which an earlier answer has named.
+    pub(crate) fn generation(&self) -> Result<Option<&str>, Problem> {
         Ok(self.text("generation")?.filter(|text| !text.is_empty()))
     }
 
-    /// How the answer is to be looked at.
-    pub(super) fn view(&self) -> Result<View, Problem> {
-        let (group, start) = match self.cursor()? {
-            None => (self.group()?, Start::Page(self.number("page", 0)?)),
-            Some(cursor) => (cursor.group, Start::Cursor(cursor)),
-        };
-        let per_page = self.bounded("per_page", per_page_default(group), PER_PAGE_MAX)?;
-        let per_package = self.bounded("per_package", PER_PACKAGE_DEFAULT, PER_PACKAGE_MAX)?;
-        let per_document = self.bounded("per_document", PER_DOCUMENT_DEFAULT, PER_DOCUMENT_MAX)?;
-        Ok(View {
-            start,
-            per_page,
-            group,
-            per_group: match group {
-                Group::Document => per_document,
-                Group::None | Group::Package => per_package,
-            },
-        })
-    }
-
-    fn group(&self) -> Result<Group, Problem> {
+    /// Returns what the items of a page are.
+    pub(crate) fn group(&self) -> Result<Group, Problem> {
         let Some(typed) = self.text("group")? else {
             return Ok(Group::None);
         };
-        Group::of(typed.as_bytes()).ok_or_else(|| {
-            let detail = format!("group={typed} is none of none, package and document");
+        Group::parse(typed.as_bytes()).ok_or_else(|| {
+            let detail = format!("group={typed}: expected none, package or document");
             Problem::bad_request(detail)
         })
     }
 
-    /// Where an earlier page ended, when this one is to begin there.
-    pub(super) fn cursor(&self) -> Result<Option<Cursor>, Problem> {
-        let Some(text) = self.text("cursor")? else {
-            return Ok(None);
-        };
-        let cursor = Cursor::decode(text).ok_or_else(|| {
-            Problem::bad_request("the cursor is not one of this server's")
-                .hint("take it from `next` of an earlier page, as it is")
-        })?;
-        if self.bytes("page").is_some() {
-            let detail = "page and cursor both say where a page begins";
-            return Err(Problem::bad_request(detail).hint("leave out page"));
-        }
-        if self.bytes("group").is_some() && self.group()? != cursor.group {
-            let detail = "the cursor is of an answer that was grouped otherwise";
-            return Err(Problem::bad_request(detail).hint("leave out group"));
-        }
-        Ok(Some(cursor))
-    }
-
-    /// Names and values of the filters, in the order of the address.
-    pub(super) fn filters(&self) -> impl Iterator<Item = (Field, &str, &[u8])> {
+    /// Iterates over the filters: field, name and value of each, in the order of the address.
+    pub(crate) fn filters(&self) -> impl Iterator<Item = (Field, &str, &[u8])> {
         self.0.iter().filter_map(|(name, value)| {
             let field = filter::field(name)?;
             Some((field, &name[..], &value[..]))
         })
     }
 
-    /// The query, whose text must be UTF-8 like everything that patterns are made of, and what else was
-    /// understood.
-    pub(super) fn parsed(&self) -> Result<Parsed, BadQuery> {
+    /// Parses the query. Patterns and filters must be UTF-8.
+    pub(crate) fn parsed(&self) -> Result<ParsedQuery, BadQuery> {
         let utf8 = |name: &str, value| {
             str::from_utf8(value).map_err(|error| BadQuery {
                 at: (name == "q").then_some(error.valid_up_to()),
                 ..BadQuery::new(format!("{name} is not UTF-8"))
-                    .hint("in a regular expression, (?-u:\\xff) stands for a byte")
+                    .hint("in a regular expression, (?-u:\\xff) matches a byte")
             })
         };
         let text = |name| {
@@ -273,7 +195,7 @@ impl Params {
             .filters()
             .map(|(field, name, value)| Ok((field, utf8(name, value)?)))
             .collect();
-        Query::parse(&Typed {
+        Query::parse(&QueryInput {
             q: text("q")?.unwrap_or_default(),
             mode: text("mode")?,
             case: text("case")?,
@@ -285,9 +207,8 @@ impl Params {
         })
     }
 
-    /// Refuses parameters that are not in any of these lists, and those that are given twice, which
-    /// only filters may be.
-    pub(super) fn expect(&self, known: &[&[&str]]) -> Result<(), Problem> {
+    /// Rejects parameters that are not in these lists, and repeated ones, except filters.
+    pub(crate) fn expect(&self, known: &[&[&str]]) -> Result<(), Problem> {
         let known = &known.concat()[..];
         for (index, (name, _)) in self.0.iter().enumerate() {
             if !known.contains(&name.as_str()) {
@@ -302,7 +223,7 @@ impl Params {
     }
 }
 
-/// The bytes that a part of an address stands for.
+/// Decodes percent-encoding, and `+` as a space.
 fn decode(text: &str) -> Result<Vec<u8>, Problem> {
     let bytes = text.as_bytes();
     let is_escape = |at: usize| {
@@ -311,22 +232,22 @@ fn decode(text: &str) -> Result<Vec<u8>, Problem> {
     };
     let mut signs = (0..bytes.len()).filter(|&at| bytes[at] == b'%');
     if signs.any(|at| !is_escape(at)) {
-        let detail = format!("{text} has a % without two hexadecimal digits behind it");
+        let detail = format!("{text}: expected two hexadecimal digits after %");
         return Err(Problem::bad_request(detail).hint("write %25 for a percent sign"));
     }
     Ok(percent_decode(text.replace('+', " ").as_bytes()).collect())
 }
 
 fn unknown(name: &str, known: &[&str]) -> Problem {
-    let problem = Problem::bad_request(format!("there is no parameter {name}"));
+    let problem = Problem::bad_request(format!("unknown parameter {name}"));
     match similar(name, known).first() {
         Some(other) => problem.hint(format!("did you mean {other}?")),
-        None => problem.hint(format!("there are {}", known.join(", "))),
+        None => problem.hint(format!("the parameters are {}", known.join(", "))),
     }
 }
 
-/// A value as it can be shown.
-pub(super) fn lossy(bytes: Option<&[u8]>) -> Cow<'_, str> {
+/// Returns a value as text, for messages and pages.
+pub(crate) fn lossy(bytes: Option<&[u8]>) -> Cow<'_, str> {
     String::from_utf8_lossy(bytes.unwrap_or_default())
 }
 
@@ -339,11 +260,11 @@ mod tests {
     }
 
     #[test]
-    fn an_escape_is_whole() {
+    fn rejects_incomplete_escapes() {
         for bad in ["q=%", "q=%4", "q=%zz", "%=x", "q=a%2", "q=%+1"] {
             let problem = Params::parse(bad).unwrap_err();
             assert_eq!(
-                problem.hint_text(),
+                problem.hint.as_deref(),
                 Some("write %25 for a percent sign"),
                 "{bad}"
             );
@@ -365,23 +286,24 @@ mod tests {
     }
 
     #[test]
-    fn unknown_parameters_are_refused_with_a_guess() {
+    fn suggests_names_for_unknown_parameters() {
         let check = |query: &str| parse(query).expect(&[QUERY, VIEW]).unwrap_err();
         assert_eq!(
-            check("q=x&perpage=3").hint_text(),
+            check("q=x&perpage=3").hint.as_deref(),
             Some("did you mean per_page?")
         );
         assert_eq!(
-            check("q=x&contxt=3").hint_text(),
+            check("q=x&contxt=3").hint.as_deref(),
             Some("did you mean context?")
         );
         assert!(
             check("xyzzyxyzzy=1")
-                .hint_text()
+                .hint
+                .as_deref()
                 .unwrap()
-                .starts_with("there are q, mode")
+                .starts_with("the parameters are q, mode")
         );
-        assert!(check("q=a&q=b").hint_text().is_none());
+        assert!(check("q=a&q=b").hint.as_deref().is_none());
         assert!(
             parse("q=a&page=1&explain=true")
                 .expect(&[QUERY, VIEW])
@@ -390,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_has_a_unit_and_a_bound() {
+    fn reads_timeouts_in_seconds_and_milliseconds() {
         let max = Duration::from_secs(300);
         let check = |value: &str| {
             let params = parse(&format!("timeout={value}"));
@@ -423,26 +345,5 @@ mod tests {
         ] {
             assert!(check(bad).is_err(), "{bad}");
         }
-    }
-
-    #[test]
-    fn numbers_have_bounds() {
-        let bad = [
-            "per_page=0",
-            "per_page=1001",
-            "per_page=-1",
-            "per_page=x",
-            "per_package=11",
-            "per_document=6",
-            "page=-1",
-        ];
-        for bad in bad {
-            assert!(parse(bad).view().is_err(), "{bad}");
-        }
-        let view = |query| parse(query).view().unwrap();
-        assert_eq!(view("per_page=1000").per_page, 1000);
-        assert_eq!((view("").per_page, view("group=package").per_page), (10, 5));
-        let by_document = view("group=document&per_document=5");
-        assert_eq!((by_document.per_page, by_document.per_group), (10, 5));
     }
 }

@@ -1,16 +1,16 @@
-//! What went wrong, for programs (problem documents, RFC 9457) and for people (a page).
+//! What went wrong with a request, and its response.
+//!
+//! The response of a handler is a problem document (RFC 9457), and carries the [`Problem`] itself as an
+//! extension: the interface to which the address belongs may put another body in its place
+//! (`pages::problem`). **Invariant:** no handler's problem knows at which address it is shown.
 
-pub(super) mod kinds;
+pub(crate) mod kinds;
 
-use super::App;
-use super::headers::NEVER;
-use super::params::Params;
-use crate::render::html::{ErrorPage, caret};
-use askama::Template;
+use crate::api::model::ProblemDocument;
+use crate::response::NO_STORE;
 use axum::Json;
-use axum::extract::State;
 use axum::http::{HeaderValue, Uri, header};
-use axum::response::{Html, IntoResponse, Response};
+use axum::response::{IntoResponse, Response};
 use frontend::SpoolError;
 use frontend::page::PastTheEnd;
 use frontend::query::BadQuery;
@@ -18,44 +18,25 @@ use frontend::{FileError, SearchError};
 use kinds::Kind;
 use std::fmt;
 
-/// An answer that is none.
+/// An error response.
 #[derive(Clone, Debug)]
-pub(super) struct Problem {
-    kind: &'static Kind,
-    detail: String,
-    /// What of the query is wrong, when that is it.
+pub(crate) struct Problem {
+    pub(crate) kind: &'static Kind,
+    pub(crate) detail: String,
+    /// The fault in the query.
     query: Option<Box<BadQuery>>,
-    hint: Option<String>,
+    pub(crate) hint: Option<String>,
     retry_after_s: Option<u64>,
-    /// The last page there is, when one behind it was asked for.
-    last_page: Option<usize>,
+    /// The number of the last page, if a later one was requested.
+    pub(crate) last_page: Option<usize>,
 }
 
-/// A problem document (RFC 9457).
-#[derive(serde::Serialize, utoipa::ToSchema)]
-#[schema(as = Problem)]
-pub(super) struct Document<'a> {
-    /// The address that says what this kind of problem is.
-    #[schema(example = "/problems/bad-query")]
-    r#type: String,
-    /// What the kind is called.
-    title: &'a str,
-    /// The status of the answer.
-    status: u16,
-    /// What is wrong this time.
-    pub(super) detail: &'a str,
-    /// Where in the query, or in `filter`, in bytes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    at: Option<usize>,
-    /// The text of the filter that is at fault.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    filter: Option<&'a str>,
-    /// What may help.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    hint: Option<&'a str>,
-    /// The last page there is, when one behind it was asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    last_page: Option<usize>,
+macro_rules! constructors {
+    ($($name:ident: $kind:ident),* $(,)?) => {
+        $(pub(crate) fn $name(detail: impl Into<String>) -> Self {
+            Problem::new(&kinds::$kind, detail)
+        })*
+    };
 }
 
 impl Problem {
@@ -70,125 +51,52 @@ impl Problem {
         }
     }
 
-    pub(super) fn bad_request(detail: impl Into<String>) -> Self {
-        Problem::new(&kinds::BAD_REQUEST, detail)
+    constructors! {
+        bad_request: BAD_REQUEST,
+        missing: NOT_FOUND,
+        gone: GONE,
+        too_large: TOO_LARGE,
+        unsupported: UNSUPPORTED,
+        long_address: LONG_ADDRESS,
+        long_headers: LONG_HEADERS,
     }
 
-    pub(super) fn missing(detail: impl Into<String>) -> Self {
-        Problem::new(&kinds::NOT_FOUND, detail)
-    }
-
-    pub(super) fn gone(detail: impl Into<String>) -> Self {
-        Problem::new(&kinds::GONE, detail)
-    }
-
-    pub(super) fn too_large(detail: impl Into<String>) -> Self {
-        Problem::new(&kinds::TOO_LARGE, detail)
-    }
-
-    pub(super) fn unsupported(detail: impl Into<String>) -> Self {
-        Problem::new(&kinds::UNSUPPORTED, detail)
-    }
-
-    pub(super) fn long_address(detail: impl Into<String>) -> Self {
-        Problem::new(&kinds::LONG_ADDRESS, detail)
-    }
-
-    pub(super) fn long_headers(detail: impl Into<String>) -> Self {
-        Problem::new(&kinds::LONG_HEADERS, detail)
-    }
-
-    pub(super) fn unavailable(detail: impl Into<String>) -> Self {
+    pub(crate) fn unavailable(detail: impl Into<String>) -> Self {
         Problem {
             retry_after_s: Some(5),
             ..Problem::new(&kinds::UNAVAILABLE, detail)
         }
     }
 
-    /// The problem as whoever asks at this address can read it: a document for programs, a line for
-    /// those that know Debian Code Search's API, else a page.
-    pub(super) fn at_address(self, app: &App, uri: &Uri) -> Response {
-        match uri.path() {
-            path if path.starts_with("/api/v1/") => self.line(),
-            path if path.starts_with("/api/") => self.into_response(),
-            _ => self.page(app, &Params::default()),
-        }
-    }
-
-    fn line(self) -> Response {
-        let hint = self.hint.as_ref();
-        let hint = hint.map_or_else(String::new, |hint| format!("; {hint}"));
-        let text = format!("{}{hint}\n", self.detail);
-        let kind = [(header::CONTENT_TYPE, "text/plain; charset=utf-8")];
-        self.with_headers((self.kind.status, kind, text).into_response())
-    }
-
-    pub(super) fn hint(self, hint: impl Into<String>) -> Self {
+    pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
         Problem {
             hint: Some(hint.into()),
             ..self
         }
     }
 
-    /// Where in the pattern or the filter.
-    fn at(&self) -> Option<usize> {
+    /// The position of the fault in the pattern or the filter, in bytes.
+    pub(crate) fn at(&self) -> Option<usize> {
         self.query.as_ref()?.at
     }
 
-    /// The text of the filter that is at fault.
-    fn filter(&self) -> Option<&str> {
+    /// The text of the filter that has the fault.
+    pub(crate) fn filter(&self) -> Option<&str> {
         self.query.as_ref()?.filter.as_deref()
     }
 
-    #[cfg(test)]
-    pub(super) fn hint_text(&self) -> Option<&str> {
-        self.hint.as_deref()
-    }
-
-    /// What a program is told.
-    pub(super) fn document(&self) -> Document<'_> {
-        Document {
+    /// Returns the problem document (RFC 9457).
+    pub(crate) fn document(&self) -> ProblemDocument {
+        ProblemDocument {
             r#type: format!("/problems/{}", self.kind.name),
-            title: self.kind.title,
+            title: self.kind.title.to_owned(),
             status: self.kind.status.as_u16(),
-            detail: &self.detail,
+            detail: self.detail.clone(),
             at: self.at(),
-            filter: self.filter(),
-            hint: self.hint.as_deref(),
+            filter: self.filter().map(str::to_owned),
+            hint: self.hint.clone(),
             last_page: self.last_page,
         }
-    }
-
-    /// The problem as a page, which keeps what was typed and shows where it went wrong.
-    pub(super) fn page(self, app: &App, params: &Params) -> Response {
-        let form = super::pages::form(params);
-        let caret = caret(self.filter().unwrap_or(&form.q), self.at());
-        let (link, link_text) = match self.last_page {
-            Some(last) => (form.href(last), "Go to the last page".to_owned()),
-            None => Default::default(),
-        };
-        let page = ErrorPage {
-            frame: app.chrome(form),
-            title: self.kind.title.to_owned(),
-            detail: self.detail.clone(),
-            caret,
-            hint: self.hint.clone().unwrap_or_default(),
-            link,
-            link_text,
-        };
-        let page = Html(page.render().expect("a page fits in memory"));
-        self.with_headers((self.kind.status, page).into_response())
-    }
-
-    fn with_headers(&self, mut response: Response) -> Response {
-        let (status, detail) = (self.kind.status.as_u16(), &self.detail);
-        tracing::debug!(status, detail, "a request has no answer");
-        let headers = response.headers_mut();
-        headers.insert(header::CACHE_CONTROL, NEVER);
-        if let Some(seconds) = self.retry_after_s {
-            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
-        }
-        response
     }
 }
 
@@ -200,9 +108,22 @@ impl fmt::Display for Problem {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let document = Json(self.document());
-        let kind = [(header::CONTENT_TYPE, "application/problem+json")];
-        self.with_headers((self.kind.status, kind, document).into_response())
+        let (status, detail) = (self.kind.status.as_u16(), &self.detail);
+        tracing::debug!(status, detail, "request failed");
+        let head = [
+            (
+                header::CONTENT_TYPE,
+                HeaderValue::from_static("application/problem+json"),
+            ),
+            (header::CACHE_CONTROL, NO_STORE),
+        ];
+        let mut response = (self.kind.status, head, Json(self.document())).into_response();
+        if let Some(seconds) = self.retry_after_s {
+            let headers = response.headers_mut();
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        response.extensions_mut().insert(self);
+        response
     }
 }
 
@@ -226,7 +147,7 @@ impl From<SearchError> for Problem {
                 ..Problem::new(&kinds::OVERLOADED, detail)
             },
             SearchError::Gone { .. } => {
-                Problem::gone(detail).hint("search again, over the documents of today")
+                Problem::gone(detail).hint("search again, over the current documents")
             }
         }
     }
@@ -234,9 +155,9 @@ impl From<SearchError> for Problem {
 
 impl From<&SpoolError> for Problem {
     fn from(error: &SpoolError) -> Self {
-        // Paths and reasons of the operating system are for the log, not for whoever asks.
-        tracing::error!(%error, "a page cannot be read from the spool");
-        Problem::new(&kinds::DAMAGED, "what was spooled of it is damaged")
+        // Paths and the operating system's reasons go to the log, not to clients.
+        tracing::error!(%error, "cannot read a result from the spool");
+        Problem::new(&kinds::DAMAGED, "the spooled result is damaged")
     }
 }
 
@@ -264,13 +185,13 @@ impl From<FileError> for Problem {
     }
 }
 
-/// An address that leads nowhere.
-pub(super) async fn not_found(State(app): State<App>, uri: Uri) -> Response {
-    Problem::missing(format!("nothing is at {}", uri.path())).at_address(&app, &uri)
+/// Answers an address without a route.
+pub(crate) async fn not_found(uri: Uri) -> Problem {
+    Problem::missing(format!("no such address: {}", uri.path()))
 }
 
-/// A method that an address does not have.
-pub(super) async fn method_not_allowed(State(app): State<App>, uri: Uri) -> Response {
-    let detail = "this address does not have that method; Allow says which it has";
-    Problem::new(&kinds::METHOD_NOT_ALLOWED, detail).at_address(&app, &uri)
+/// Answers a method that the address does not have.
+pub(crate) async fn method_not_allowed() -> Problem {
+    let detail = "method not allowed; the header Allow lists the methods of this address";
+    Problem::new(&kinds::METHOD_NOT_ALLOWED, detail)
 }

@@ -3,8 +3,8 @@
 use crate::terminal::escaped;
 use anyhow::{Result, anyhow};
 use frontend::BadQuery;
-use serde::Deserialize;
 use std::io::Read;
+use web::api::model::ProblemDocument;
 
 /// Sends requests to the HTTP API.
 pub(crate) trait Client {
@@ -13,24 +13,15 @@ pub(crate) trait Client {
     fn get(&self, path: &str, parameters: &[(&str, &[u8])]) -> Result<Box<dyn Read>>;
 }
 
-/// The body of an error response.
-#[derive(Deserialize)]
-struct Problem {
-    detail: String,
-    at: Option<usize>,
-    filter: Option<String>,
-    hint: Option<String>,
-}
-
 /// The error that an error response reports.
 pub(super) fn error(status: u16, body: &[u8]) -> anyhow::Error {
-    match serde_json::from_slice::<Problem>(body) {
+    match serde_json::from_slice::<ProblemDocument>(body) {
         Ok(problem) if status == 400 => {
             let mut bad = BadQuery::new(problem.detail);
             (bad.at, bad.filter, bad.hint) = (problem.at, problem.filter, problem.hint);
             bad.into()
         }
-        Ok(Problem { detail, .. }) => anyhow!("{} (HTTP {status})", escaped(&detail)),
+        Ok(ProblemDocument { detail, .. }) => anyhow!("{} (HTTP {status})", escaped(&detail)),
         Err(_) => anyhow!("unexpected response: HTTP {status}: {}", escaped(body)),
     }
 }

@@ -4,11 +4,9 @@
 use crate::client::{Client, Target};
 use crate::terminal::escaped;
 use anyhow::{Context, Result};
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD as BASE64;
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::io::{self, BufWriter, Read, StdoutLock, Write};
+use web::api::model::exact as exact_bytes;
 
 /// Entries of a list in one response: the most that the API allows.
 const PER_RESPONSE: &[u8] = b"1000";
@@ -103,28 +101,22 @@ pub(super) trait ListResponse: DeserializeOwned {
     fn next(&self) -> Option<String>;
 }
 
-/// A backend that could not be asked.
-#[derive(Deserialize)]
-pub(super) struct Missing {
-    backend: String,
-    reason: String,
-}
-
-/// Prints which backends could not be asked. Returns whether all could.
-pub(super) fn report_missing(missing: &[Missing]) -> bool {
-    for Missing { backend, reason } in missing {
+/// Prints which backends could not be asked, and why. Returns whether all could.
+pub(super) fn report_missing<'a>(missing: impl Iterator<Item = (&'a String, &'a String)>) -> bool {
+    let mut is_complete = true;
+    for (backend, reason) in missing {
+        is_complete = false;
         eprintln!(
             "trawl: incomplete: {}: {}",
             escaped(backend),
             escaped(reason)
         );
     }
-    missing.is_empty()
+    is_complete
 }
 
 /// A name on one line, from the text and the exact bytes of a field.
 pub(super) fn name(text: &str, exact: Option<&str>) -> String {
-    let bytes = exact.and_then(|exact| BASE64.decode(exact).ok());
-    let bytes = bytes.as_deref().unwrap_or(text.as_bytes());
-    escaped(bytes).replace('\n', "\\n")
+    let bytes = exact_bytes(text, exact).unwrap_or_else(|_| text.as_bytes().to_vec());
+    escaped(&bytes).replace('\n', "\\n")
 }

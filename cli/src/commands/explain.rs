@@ -1,16 +1,16 @@
 //! `trawl explain`: how a query is understood, how much the index leaves to read, and what would
 //! leave less.
 
-use super::api_printer::{ApiFlags, ApiPrinter, Missing, report_missing};
+use super::api_printer::{ApiFlags, ApiPrinter, report_missing};
 use crate::print::plan_in_words;
 use crate::query::{QueryFlags, TypedQuery, report_notices};
 use crate::terminal::escaped;
 use crate::{exit, units};
 use anyhow::Result;
 use frontend::BadQuery;
-use serde::Deserialize;
 use std::io::{self, Write};
 use std::process::ExitCode;
+use web::api::model::{CostClass, Explanation, PatternCost};
 
 /// Show how a query is understood, what it costs, and what would make it cheaper
 ///
@@ -25,38 +25,6 @@ pub(crate) struct ExplainArguments {
     api: ApiFlags,
     #[command(flatten)]
     query: QueryFlags,
-}
-
-#[derive(Deserialize)]
-struct Explanation {
-    interpreted_as: String,
-    missing: Vec<Missing>,
-    plan: String,
-    patterns: Vec<PatternCost>,
-    cost: Cost,
-    cheaper: Vec<String>,
-}
-
-#[derive(Deserialize)]
-struct PatternCost {
-    pattern: Pattern,
-    plan: String,
-    blocks: u64,
-}
-
-#[derive(Deserialize)]
-struct Pattern {
-    text: String,
-    syntax: String,
-}
-
-#[derive(Deserialize)]
-struct Cost {
-    blocks: u64,
-    of: u64,
-    bytes: u64,
-    milliseconds: f64,
-    class: String,
 }
 
 pub(super) fn run(arguments: &ExplainArguments) -> Result<ExitCode> {
@@ -74,52 +42,46 @@ pub(super) fn run(arguments: &ExplainArguments) -> Result<ExitCode> {
             return Ok(query.rejected(bad).report());
         }
     };
-    printer.print(|out| explanation.print(out))?;
+    printer.print(|out| print(&explanation, out))?;
     printer.finish()?;
-    let is_complete = report_missing(&explanation.missing);
+    let missing = explanation.missing.iter();
+    let is_complete = report_missing(missing.map(|it| (&it.backend, &it.reason)));
     Ok(exit::complete_or(is_complete, ExitCode::SUCCESS))
 }
 
-impl Explanation {
-    fn print(&self, out: &mut dyn Write) -> io::Result<()> {
-        let Cost {
-            blocks,
-            of,
-            bytes,
-            milliseconds,
-            class,
-        } = &self.cost;
-        writeln!(out, "query: {}", escaped(&self.interpreted_as))?;
-        writeln!(out, "{}", plan_in_words(&self.plan, *blocks))?;
-        if self.patterns.len() > 1 {
-            for pattern in &self.patterns {
-                pattern.print(*of, out)?;
-            }
+fn print(explanation: &Explanation, out: &mut dyn Write) -> io::Result<()> {
+    let cost = &explanation.cost;
+    writeln!(out, "query: {}", escaped(&explanation.interpreted_as))?;
+    writeln!(out, "{}", plan_in_words(&explanation.plan, cost.blocks))?;
+    if explanation.patterns.len() > 1 {
+        for pattern in &explanation.patterns {
+            print_pattern(pattern, cost.of, out)?;
         }
-        writeln!(
-            out,
-            "blocks to read: {}, {}; about {} of processor time: {}",
-            units::share(*blocks, *of),
-            units::size(*bytes),
-            units::duration(*milliseconds),
-            escaped(class)
-        )?;
-        for hint in &self.cheaper {
-            writeln!(out, "cheaper: {}", escaped(hint))?;
-        }
-        Ok(())
     }
+    writeln!(
+        out,
+        "blocks to read: {}, {}; about {} of processor time: {}",
+        units::share(cost.blocks, cost.of),
+        units::size(cost.bytes),
+        units::duration(cost.milliseconds),
+        match cost.class {
+            CostClass::Light => "light",
+            CostClass::Heavy => "heavy",
+        }
+    )?;
+    for hint in &explanation.cheaper {
+        writeln!(out, "cheaper: {}", escaped(hint))?;
+    }
+    Ok(())
 }
 
-impl PatternCost {
-    fn print(&self, of: u64, out: &mut dyn Write) -> io::Result<()> {
-        let text = escaped(&self.pattern.text);
-        let text = if self.pattern.syntax == "regexp" {
-            format!("/{text}/")
-        } else {
-            format!("\"{text}\"")
-        };
-        let share = units::share(self.blocks, of);
-        writeln!(out, "  {text} alone: {share}, by {}", escaped(&self.plan))
-    }
+fn print_pattern(cost: &PatternCost, of: u64, out: &mut dyn Write) -> io::Result<()> {
+    let text = escaped(&cost.pattern.text);
+    let text = if cost.pattern.syntax == "regexp" {
+        format!("/{text}/")
+    } else {
+        format!("\"{text}\"")
+    };
+    let share = units::share(cost.blocks, of);
+    writeln!(out, "  {text} alone: {share}, by {}", escaped(&cost.plan))
 }

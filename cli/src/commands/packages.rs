@@ -1,10 +1,10 @@
 //! `trawl packages`: which packages can be searched.
 
-use super::api_printer::{ApiFlags, ApiPrinter, ListResponse, Missing, name, report_missing};
+use super::api_printer::{ApiFlags, ApiPrinter, ListResponse, name, report_missing};
 use crate::exit;
 use anyhow::Result;
-use serde::Deserialize;
 use std::process::ExitCode;
+use web::api::model::IndexPackages;
 
 /// List the packages that can be searched
 ///
@@ -22,25 +22,10 @@ pub(crate) struct PackagesArguments {
     prefix: Option<String>,
 }
 
-#[derive(Deserialize)]
-struct PackagesResponse {
-    missing: Vec<Missing>,
-    packages: Vec<Package>,
-    next: Option<String>,
-}
-
-impl ListResponse for PackagesResponse {
+impl ListResponse for IndexPackages {
     fn next(&self) -> Option<String> {
         self.next.clone()
     }
-}
-
-#[derive(Deserialize)]
-struct Package {
-    package: String,
-    package_base64: Option<String>,
-    documents: u64,
-    bytes: u64,
 }
 
 pub(super) fn run(arguments: &PackagesArguments) -> Result<ExitCode> {
@@ -49,8 +34,9 @@ pub(super) fn run(arguments: &PackagesArguments) -> Result<ExitCode> {
     let parameters = [("prefix", prefix.as_bytes())];
     let (mut is_complete, mut any) = (true, false);
     let path = "/api/v2/index/packages";
-    printer.get_all(path, &parameters, |printer, list: PackagesResponse| {
-        is_complete &= report_missing(&list.missing);
+    printer.get_all(path, &parameters, |printer, list: IndexPackages| {
+        let missing = list.missing.iter();
+        is_complete &= report_missing(missing.map(|it| (&it.backend, &it.reason)));
         any |= !list.packages.is_empty();
         printer.print(|out| {
             let mut packages = list.packages.iter();

@@ -1,13 +1,13 @@
 //! `trawl skipped`: what is not searchable, and why.
 
-use super::api_printer::{ApiFlags, ApiPrinter, ListResponse, Missing, name, report_missing};
+use super::api_printer::{ApiFlags, ApiPrinter, ListResponse, name, report_missing};
 use crate::exit;
 use crate::terminal::escaped;
 use anyhow::Result;
-use serde::Deserialize;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::process::ExitCode;
+use web::api::model::{PackageState, Why};
 
 /// List the files that are not searchable, and why
 ///
@@ -30,31 +30,10 @@ pub(crate) struct SkippedArguments {
     path: Option<std::ffi::OsString>,
 }
 
-#[derive(Deserialize)]
-struct SkippedResponse {
-    state: Option<String>,
-    #[serde(default)]
-    skipped: Vec<SkippedFile>,
-    #[serde(default)]
-    similar: Vec<String>,
-    #[serde(default)]
-    missing: Vec<Missing>,
-    next: Option<String>,
-}
-
-impl ListResponse for SkippedResponse {
+impl ListResponse for Why {
     fn next(&self) -> Option<String> {
         self.next.clone()
     }
-}
-
-#[derive(Deserialize)]
-struct SkippedFile {
-    package: String,
-    package_base64: Option<String>,
-    path: String,
-    path_base64: Option<String>,
-    words: String,
 }
 
 pub(super) fn run(arguments: &SkippedArguments) -> Result<ExitCode> {
@@ -67,32 +46,29 @@ pub(super) fn run(arguments: &SkippedArguments) -> Result<ExitCode> {
     let asks_file = arguments.path.is_some();
     let (mut is_complete, mut any) = (true, false);
     let path = "/api/v2/skipped";
-    printer.get_all(path, &parameters, |printer, list: SkippedResponse| {
-        is_complete &= report_missing(&list.missing);
-        any |= !list.skipped.is_empty() || (asks_file && list.is("indexed"));
-        printer.print(|out| list.print(asks_file, out))
+    printer.get_all(path, &parameters, |printer, why: Why| {
+        let missing = why.missing.iter();
+        is_complete &= report_missing(missing.map(|it| (&it.backend, &it.reason)));
+        any |= !why.skipped.is_empty() || (asks_file && why.state == Some(PackageState::Indexed));
+        printer.print(|out| print(&why, asks_file, out))
     })?;
     printer.finish()?;
     Ok(exit::complete_or(is_complete, exit::found(any)))
 }
 
-impl SkippedResponse {
-    fn is(&self, state: &str) -> bool {
-        self.state.as_deref() == Some(state)
+fn print(why: &Why, asks_file: bool, out: &mut dyn Write) -> io::Result<()> {
+    for file in &why.skipped {
+        let package = name(&file.package, file.package_base64.as_deref());
+        let path = name(&file.path, file.path_base64.as_deref());
+        writeln!(out, "{package}/{path}\t{}", escaped(&file.words))?;
     }
-
-    fn print(&self, asks_file: bool, out: &mut dyn Write) -> io::Result<()> {
-        for file in &self.skipped {
-            let package = name(&file.package, file.package_base64.as_deref());
-            let path = name(&file.path, file.path_base64.as_deref());
-            writeln!(out, "{package}/{path}\t{}", escaped(&file.words))?;
-        }
-        if self.is("indexed") && asks_file && self.skipped.is_empty() {
+    match why.state {
+        Some(PackageState::Indexed) if asks_file && why.skipped.is_empty() => {
             writeln!(out, "indexed")?;
         }
-        if self.is("unknown") {
+        Some(PackageState::Unknown) => {
             let what = if asks_file { "file" } else { "package" };
-            let similar: Vec<_> = self.similar.iter().map(escaped).collect();
+            let similar: Vec<_> = why.similar.iter().map(escaped).collect();
             if similar.is_empty() {
                 eprintln!("trawl: the index has no such {what}");
             } else {
@@ -100,6 +76,7 @@ impl SkippedResponse {
                 eprintln!("trawl: the index has no such {what}; did you mean {similar}?");
             }
         }
-        Ok(())
+        _ => {}
     }
+    Ok(())
 }

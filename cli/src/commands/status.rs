@@ -4,9 +4,9 @@ use super::api_printer::{ApiFlags, ApiPrinter};
 use crate::terminal::escaped;
 use crate::{exit, units};
 use anyhow::Result;
-use serde::Deserialize;
 use std::io::{self, Write};
 use std::process::ExitCode;
+use web::api::model::{BackendStatus, Status};
 
 /// Show what a server searches, on which backends, and how old it is
 ///
@@ -18,69 +18,58 @@ pub(crate) struct StatusArguments {
     api: ApiFlags,
 }
 
-#[derive(Deserialize)]
-struct StatusResponse {
-    version: String,
-    generation: String,
-    complete: bool,
-    #[serde(flatten)]
-    totals: Contents,
-    backends: Vec<BackendStatus>,
-}
-
-#[derive(Deserialize)]
-struct Contents {
-    shards: u64,
-    packages: u64,
-    documents: u64,
-    bytes: u64,
-    age_s: Option<u64>,
-}
-
-#[derive(Deserialize)]
-struct BackendStatus {
-    name: String,
-    reason: Option<String>,
-    #[serde(flatten)]
-    contents: Contents,
-}
-
 pub(super) fn run(arguments: &StatusArguments) -> Result<ExitCode> {
     let mut printer = ApiPrinter::new(&arguments.api)?;
-    let status: StatusResponse = printer.get("/api/v2/status", &[])?;
-    printer.print(|out| status.print(out))?;
+    let status: Status = printer.get("/api/v2/status", &[])?;
+    printer.print(|out| print(&status, out))?;
     printer.finish()?;
     Ok(exit::complete_or(status.complete, ExitCode::SUCCESS))
 }
 
-impl StatusResponse {
-    fn print(&self, out: &mut dyn Write) -> io::Result<()> {
-        let (version, generation) = (escaped(&self.version), escaped(&self.generation));
-        writeln!(out, "{}", self.totals)?;
-        writeln!(out, "trawl {version}, generation {generation}")?;
-        for backend in &self.backends {
-            let name = escaped(&backend.name);
-            match &backend.reason {
-                None => writeln!(out, "{name}: {}", backend.contents)?,
-                Some(reason) => writeln!(out, "{name}: not connected: {}", escaped(reason))?,
-            }
+fn print(status: &Status, out: &mut dyn Write) -> io::Result<()> {
+    let Status {
+        shards,
+        packages,
+        documents,
+        bytes,
+        age_s,
+        ..
+    } = *status;
+    let (version, generation) = (escaped(&status.version), escaped(&status.generation));
+    writeln!(
+        out,
+        "{}",
+        contents([packages, documents, bytes, shards], age_s)
+    )?;
+    writeln!(out, "trawl {version}, generation {generation}")?;
+    for backend in &status.backends {
+        let name = escaped(&backend.name);
+        let BackendStatus {
+            shards,
+            packages,
+            documents,
+            bytes,
+            age_s,
+            ..
+        } = *backend;
+        let contents = contents([packages, documents, bytes, shards as u64], age_s);
+        match &backend.reason {
+            None => writeln!(out, "{name}: {contents}")?,
+            Some(reason) => writeln!(out, "{name}: not connected: {}", escaped(reason))?,
         }
-        Ok(())
     }
+    Ok(())
 }
 
-impl std::fmt::Display for Contents {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let counts = [
-            units::plural(self.packages, "package"),
-            units::plural(self.documents, "document"),
-            units::size(self.bytes),
-            units::plural(self.shards, "shard"),
-        ];
-        f.write_str(&counts.join(", "))?;
-        match self.age_s {
-            Some(age) => write!(f, ", indexed {} ago", units::age(age)),
-            None => Ok(()),
-        }
-    }
+fn contents([packages, documents, bytes, shards]: [u64; 4], age_s: Option<u64>) -> String {
+    let counts = [
+        units::plural(packages, "package"),
+        units::plural(documents, "document"),
+        units::size(bytes),
+        units::plural(shards, "shard"),
+    ];
+    let age = age_s.map_or(String::new(), |age| {
+        format!(", indexed {} ago", units::age(age))
+    });
+    counts.join(", ") + &age
 }

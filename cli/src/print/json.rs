@@ -180,7 +180,7 @@ pub(super) fn summary(
         elapsed: elapsed.into(),
         searches: summary.documents,
         searches_with_match: totals.files,
-        bytes_searched: summary.index_usage.verified_bytes,
+        bytes_searched: summary.index_use.verified_bytes,
         bytes_printed: printed_bytes,
         matched_lines: totals.lines,
         matches: totals.matches,

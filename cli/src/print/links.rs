@@ -48,8 +48,8 @@ impl LinkFormat {
             return Err(format!("a URL cannot contain {odd:?}"));
         }
         let (mut segments, mut rest) = (Vec::new(), format);
-        while let Some((text, behind)) = rest.split_once('{') {
-            let (name, behind) = behind.split_once('}').ok_or("a { has no }")?;
+        while let Some((text, after)) = rest.split_once('{') {
+            let (name, after) = after.split_once('}').ok_or("a { has no }")?;
             let variable = VARIABLES.iter().position(|known| *known == name);
             let variable = variable.ok_or_else(|| {
                 format!(
@@ -59,7 +59,7 @@ impl LinkFormat {
             })?;
             segments.push(Segment::Text(text.to_owned()));
             segments.push(Segment::Variable(variable));
-            rest = behind;
+            rest = after;
         }
         segments.push(Segment::Text(rest.to_owned()));
         Ok(LinkFormat { segments })

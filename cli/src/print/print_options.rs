@@ -16,9 +16,9 @@ pub(crate) enum OutputKind {
     Json,
     /// Names of files with matches.
     Files,
-    /// For each file the number of lines that match.
+    /// The number of lines that match in each file.
     LineCounts,
-    /// For each file the number of matches.
+    /// The number of matches in each file.
     MatchCounts,
     /// The total, which backends count.
     Total,

@@ -206,7 +206,7 @@ impl MatchWriter {
             ..
         } = self.totals;
         let (printed, elapsed) = (self.printed_bytes, self.totals.elapsed().as_secs_f64());
-        let (documents, bytes) = (summary.documents, summary.index_usage.verified_bytes);
+        let (documents, bytes) = (summary.documents, summary.index_use.verified_bytes);
         write!(
             self.buffer,
             "\n{matches} matches\n{lines} matched lines\n{files} files contained matches\n\

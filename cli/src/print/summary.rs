@@ -3,6 +3,7 @@
 use crate::terminal::escaped;
 use crate::{exit, units};
 use std::process::ExitCode;
+use web::api::model::IndexUse;
 
 /// How a search went.
 #[derive(Default)]
@@ -15,17 +16,7 @@ pub(crate) struct SearchSummary {
     pub(crate) missing: Vec<(String, String)>,
     /// Documents that were given up.
     pub(crate) skipped: u64,
-    pub(crate) index_usage: IndexUsage,
-}
-
-/// How a search used the index.
-#[derive(Clone, Debug, Default, serde::Deserialize)]
-pub(crate) struct IndexUsage {
-    pub(crate) plan: String,
-    pub(crate) blocks: u64,
-    pub(crate) candidates: u64,
-    pub(crate) matched_blocks: u64,
-    pub(crate) verified_bytes: u64,
+    pub(crate) index_use: IndexUse,
 }
 
 impl SearchSummary {
@@ -43,7 +34,7 @@ impl SearchSummary {
             eprintln!("trawl: incomplete: {documents} could not be searched");
         }
         if explain {
-            let usage = &self.index_usage;
+            let usage = &self.index_use;
             // Without trigrams, all blocks that the filters leave are candidates.
             eprintln!("{}", plan_in_words(&usage.plan, usage.candidates));
             eprintln!(

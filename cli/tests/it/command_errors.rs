@@ -66,7 +66,7 @@ fn wrong_sources() {
     let table = "
         index --out out nowhere                              => nowhere: no such directory
         index --out out file                                 => file: not a directory
-        index --out out --each empty                         => empty: holds no directory
+        index --out out --each empty                         => empty: contains no directory
         index --out out source elsewhere/source              => the same package, `source` \
                                                              => /source and => /elsewhere/source
         index --out file source                              => file: cannot be written

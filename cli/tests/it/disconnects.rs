@@ -103,11 +103,8 @@ fn cost(frontend: &Server, backend_metrics: &str, without: &str) -> [u64; 3] {
     };
     let before = work();
     let path = format!("/api/v2/search?q=wanted&path=-{without}");
-    let answer = http::get(&frontend.address, &path).json();
-    assert_eq!(
-        (&answer["complete"], &answer["total"]),
-        (&true.into(), &LINES.into())
-    );
+    let answer = http::get(&frontend.address, &path).page();
+    assert_eq!((answer.complete, answer.total), (true, LINES));
     wait_until_idle(frontend, backend_metrics);
     // A search is counted just after its end.
     poll("the search to be counted", WAIT_MAX, || {

@@ -97,7 +97,7 @@ fn wrong_filters_are_errors() {
         ),
         (
             "--package \\w{999}",
-            &["by package: it is too large", "FILTER_BYTES_MAX"],
+            &["by package: too large", "FILTER_BYTES_MAX"],
         ),
         (
             "--lang Pyhton",

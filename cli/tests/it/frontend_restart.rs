@@ -26,8 +26,8 @@ fn unfinished_executions_are_cleaned_up() {
         let _ = sender.send(());
     });
     let path = "/api/v2/search?q=wanted&wait=false";
-    let page = http::get(&stage.frontend.address, path).json();
-    let id = page["id"].as_str().unwrap().to_owned();
+    let page = http::get(&stage.frontend.address, path).page();
+    let id = page.id.into_owned();
     // The rest of the answer is held back, so the execution cannot finish.
     held_back.recv_timeout(WAIT_MAX).expect("a first BATCH");
     poll("frames in the spool", WAIT_MAX, || {
@@ -86,8 +86,8 @@ fn queries_give_the_same_bytes_after_a_restart() {
 fn links_give_the_same_bytes_after_a_restart() {
     let (mut stage, backend) = Stage::new();
     let before = pages(&stage, "?q=wanted&");
-    let first = http::get(&stage.frontend.address, "/api/v2/search?q=wanted").json();
-    let by_id = format!("/{}?", first["id"].as_str().unwrap());
+    let first = http::get(&stage.frontend.address, "/api/v2/search?q=wanted").page();
+    let by_id = format!("/{}?", first.id);
     assert!(pages(&stage, &by_id) == before);
     restart(&mut stage);
     assert!(pages(&stage, &by_id) == before, "by its link");

@@ -1,8 +1,10 @@
 //! An HTTP client that does not treat any status as an error.
 
 use crate::WAIT_MAX;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::io::Read;
+use web::api::model::{Match, Page, Results};
 
 /// Matches on a page: the most that a page may have.
 const PER_PAGE: usize = 1000;
@@ -21,7 +23,17 @@ impl Reply {
     }
 
     pub(crate) fn json(&self) -> Value {
-        serde_json::from_slice(&self.body).unwrap_or_else(|_| panic!("not JSON: {self:?}"))
+        self.parse()
+    }
+
+    /// The body, which must be a page of a search.
+    pub(crate) fn page(&self) -> Page<'static> {
+        self.parse()
+    }
+
+    fn parse<T: DeserializeOwned>(&self) -> T {
+        let parsed = serde_json::from_slice(&self.body);
+        parsed.unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 }
 
@@ -67,31 +79,37 @@ fn read(response: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> Repl
 
 /// Returns the first page of a search for `q`, and all matches as `trawl search` prints them. The
 /// corpus must be UTF-8.
-pub(crate) fn search_all(address: &str, q: &str) -> (Value, Vec<String>) {
+pub(crate) fn search_all(address: &str, q: &str) -> (Page<'static>, Vec<String>) {
     let path = format!("/api/v2/search?q={q}&per_page={PER_PAGE}");
-    let first = get(address, &path).json();
+    let first = get(address, &path).page();
     let lines = lines(address, &first);
     (first, lines)
 }
 
 /// Returns all matches of the search that `page` belongs to.
-pub(crate) fn lines(address: &str, page: &Value) -> Vec<String> {
-    let (id, total) = (
-        page["id"].as_str().unwrap(),
-        page["total"].as_u64().unwrap(),
-    );
+pub(crate) fn lines(address: &str, page: &Page<'_>) -> Vec<String> {
     let mut lines = Vec::new();
-    for page in 0..total.div_ceil(PER_PAGE as u64) {
-        let path = format!("/api/v2/search/{id}?per_page={PER_PAGE}&page={page}");
-        let page = get(address, &path).json();
-        lines.extend(page["matches"].as_array().unwrap().iter().map(line));
+    for number in 0..page.total.div_ceil(PER_PAGE as u64) {
+        let path = format!(
+            "/api/v2/search/{}?per_page={PER_PAGE}&page={number}",
+            page.id
+        );
+        match get(address, &path).page().results {
+            Results::Matches(matches) => lines.extend(matches.iter().map(line)),
+            Results::Groups(groups) => panic!("{groups:?}"),
+        }
     }
-    assert_eq!(total, lines.len() as u64);
+    assert_eq!(page.total, lines.len() as u64);
     lines
 }
 
-fn line(found: &Value) -> String {
-    let text = |name| found[name].as_str().unwrap();
-    let (package, path, line) = (text("package"), text("path"), &found["line"]);
-    format!("{package}/{path}:{line}:{}", text("text"))
+fn line(found: &Match<'_>) -> String {
+    let Match {
+        package,
+        path,
+        line,
+        text,
+        ..
+    } = found;
+    format!("{package}/{path}:{line}:{text}")
 }

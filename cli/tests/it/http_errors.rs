@@ -36,7 +36,7 @@ fn check_table(server: &Server, root: &str, kind: &str, table: &str) {
         "file"
     };
     let reply = http::post(&server.address, &format!("{root}{only_got}"));
-    check(&reply, "POST", 405, kind, &["does not have that method"]);
+    check(&reply, "POST", 405, kind, &["method not allowed"]);
     server.check_no_panic();
 }
 
@@ -54,23 +54,23 @@ fn api_errors_are_problem_documents() {
         search?q=wanted&page=-1             400 => page=-1 is not a number
         search?q=wanted&page=x              400 => page=x is not a number
         search?q=wanted&page=99999999999999 404 => "last_page":2
-        search?q=wanted&per_page=0          400 => per_page=0 is not from 1 to 1000
-        search?q=wanted&per_page=100000     400 => per_page=100000 is not from 1 to 1000
+        search?q=wanted&per_page=0          400 => per_page=0: expected 1 to 1000
+        search?q=wanted&per_page=100000     400 => per_page=100000: expected 1 to 1000
         search?q=wanted&mode=fuzzy          400 => mode=fuzzy => literal or regexp
         search?q=wanted&case=maybe          400 => case=maybe => yes, no or auto
         search?q=wanted&context=11          400 => the most is 10
         search?q=wanted&group=file          400 => group=file
         search?q=wanted&wait=perhaps        400 => wait=perhaps
-        search?q=wanted&perpage=3           400 => no parameter perpage => did you mean per_page?
+        search?q=wanted&perpage=3           400 => unknown parameter perpage => did you mean per_page?
         search?q=wanted&q=x                 400 => q is given twice
         search/0123456789abcdef             404 => 0123456789abcdef => search again
         search/0123456789abcdef/events      404 => search again
         search/0123456789abcdef/export      404 => search again
         export?q=(&mode=regexp              400 => unclosed
-        export?q=wanted&format=xml          400 => none of jsonl, csv, paths and text
+        export?q=wanted&format=xml          400 => expected jsonl, csv, paths or text
         file?package=source                 400 => path is missing
         file?package=source&path=b.c        404 => no backend has source/b.c
-        nothing                             404 => nothing is at /api/v2/nothing
+        nothing                             404 => no such address: /api/v2/nothing
     "#;
     check_table(
         &server(&home),
@@ -87,12 +87,12 @@ fn page_errors_are_pages() {
         search?q=                                400 => the query is empty
         search?q=a(b&mode=regexp                 400 => unclosed group => \"caret\">a(b
         search?q=wanted&page=3                   404 => the last one is 2 => Go to the last page
-        search?q=wanted&per_page=0               400 => from 1 to 1000
+        search?q=wanted&per_page=0               400 => expected 1 to 1000
         search?q=wanted&mode=%3Cscript%3E        400 => mode=&#60;script&#62;
         show                                     400 => package is missing
         show?package=source&path=b.c&line=1      404 => no backend has source/b.c
         show?package=source&path=a.c&line=26     404 => the file has 25 lines
-        nothing                                  404 => nothing is at /nothing
+        nothing                                  404 => no such address: /nothing
     ";
     check_table(&server(&home), "/", "text/html", table);
 }

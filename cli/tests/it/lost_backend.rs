@@ -7,8 +7,8 @@ use crate::http;
 use crate::process::Finished;
 use crate::proxy::Proxy;
 use schema::frame::Kind;
-use serde_json::Value;
 use std::collections::HashSet;
+use web::api::model::Page;
 
 /// Lines of the backend that is killed, of [`LINE_BYTES`] each; all match. The answer has 10 MB, more than
 /// the buffers of two sockets. So the backend cannot have sent END when its first BATCH is read.
@@ -80,16 +80,12 @@ impl Stage {
     }
 
     /// Checks that an answer has all matches of one backend, some of the other, and names that one.
-    pub(crate) fn check_cut_short(&self, answer: &Value, found: &[String]) {
-        assert_eq!(answer["complete"], false);
-        let missing = answer["missing"].as_array().unwrap();
+    pub(crate) fn check_cut_short(&self, answer: &Page<'_>, found: &[String]) {
+        assert!(!answer.complete);
+        let missing = &answer.missing;
         assert_eq!(missing.len(), 1, "{missing:?}");
-        assert_eq!(missing[0]["backend"], self.proxy.address);
-        assert!(
-            missing[0]["reason"]
-                .as_str()
-                .is_some_and(|reason| !reason.is_empty())
-        );
+        assert_eq!(missing[0].backend, self.proxy.address);
+        assert!(!missing[0].reason.is_empty());
         let (of_dying, of_staying): (Vec<_>, Vec<_>) =
             found.iter().partition(|line| line.starts_with("dies/"));
         assert!(of_staying.iter().copied().eq(&self.stays));
@@ -120,10 +116,7 @@ impl Stage {
         both.sort_unstable();
         assert!(found == both, "{} of {} matches", found.len(), both.len());
         let (answer, lines) = http::search_all(&self.frontend.address, "wanted");
-        assert_eq!(
-            (&answer["complete"], lines.len()),
-            (&true.into(), both.len())
-        );
+        assert_eq!((answer.complete, lines.len()), (true, both.len()));
     }
 }
 

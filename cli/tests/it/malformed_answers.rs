@@ -27,14 +27,17 @@ fn answer(mut stream: &TcpStream, found: &Value) -> std::io::Result<()> {
         .transpose()?
         .is_some_and(|line| !line.is_empty())
     {}
-    let done = json!({
-        "id": "x", "found": 1, "total": 1, "missing": [], "skipped": {"count": 0},
-        "searched": {"documents": 1}, "explain": null,
+    let page = json!({
+        "id": "x", "generation": "g", "next": null, "interpreted_as": "x", "notices": [],
+        "state": "done", "complete": true, "missing": [],
+        "skipped": {"count": 0, "documents": []}, "searched": {"documents": 1, "of": 1},
+        "found": 1, "total": 1, "documents": 1, "packages": 1, "page": 0, "per_page": 1, "pages": 1,
+        "matches": [], "timings": null,
     });
     let body = if asked.contains("/export") {
         format!("{found}\n")
     } else {
-        done.to_string()
+        page.to_string()
     };
     let length = body.len();
     write!(

@@ -66,12 +66,8 @@ fn send(address: &str, bytes: &[u8]) -> Vec<u8> {
 /// Checks that a new query finds everything.
 fn check_works(frontend: &Server, number: usize) {
     let path = format!("/api/v2/search?q=wanted&context={number}");
-    let page = http::get(&frontend.address, &path).json();
-    assert_eq!(
-        (&page["complete"], &page["total"]),
-        (&true.into(), &1.into()),
-        "{page}"
-    );
+    let page = http::get(&frontend.address, &path).page();
+    assert_eq!((page.complete, page.total), (true, 1), "{:?}", page.missing);
 }
 
 /// A SEARCH of the maximum length, and one that is eight bytes longer.
@@ -114,7 +110,7 @@ fn backend_closes_malformed_connections_and_logs_why() {
         .collect();
     assert_eq!(ends.len(), LINES_MAX, "{log}");
     let reasons = [
-        "the most is 131072",
+        "exceeds the limit of 131072",
         "checksum",
         "inside a frame",
         "malformed message",

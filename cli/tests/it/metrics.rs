@@ -45,8 +45,8 @@ fn backend_reports_health_and_metrics() {
         "frontend --backend {} --spool spool",
         backend.address
     ));
-    let found = get(&frontend.address, "/api/v2/search?q=int").json();
-    assert_eq!(found["found"], 3);
+    let page = get(&frontend.address, "/api/v2/search?q=int").page();
+    assert_eq!(page.found, Some(3));
     let metrics = get(&address, "/metrics");
     assert!(metrics.kind.starts_with("text/plain"), "{}", metrics.kind);
     for line in [

@@ -82,8 +82,8 @@ fn check_json(page: &Value) {
 fn events_end_with_done() {
     let home = home();
     let server = home.start("serve hello_1.0");
-    let page = get(&server.address, "/api/v2/search?q=wanted&wait=false").json();
-    let id = page["id"].as_str().unwrap();
+    let page = get(&server.address, "/api/v2/search?q=wanted&wait=false").page();
+    let id = page.id;
     let events = get(&server.address, &format!("/api/v2/search/{id}/events"));
     assert!(
         events.kind.starts_with("text/event-stream"),

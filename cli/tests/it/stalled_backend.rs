@@ -42,10 +42,10 @@ fn stall_between_queries_is_reported() {
     let reason = poll("the loss to be noticed", NOTICED_MAX, || loss(&stage));
     println!("noticed after {:?}", stopped.elapsed());
     assert_eq!(reason, REASON);
-    let answer = http::get(&stage.frontend.address, "/api/v2/search?q=wante").json();
-    assert_eq!(answer["complete"], false);
-    assert_eq!(answer["missing"].as_array().map(Vec::len), Some(1));
-    assert_eq!(answer["missing"][0]["backend"], stage.proxy.address);
+    let answer = http::get(&stage.frontend.address, "/api/v2/search?q=wante").page();
+    assert!(!answer.complete);
+    assert_eq!(answer.missing.len(), 1);
+    assert_eq!(answer.missing[0].backend, stage.proxy.address);
     resume(&stage, &backend);
 }
 
@@ -59,12 +59,12 @@ fn stall_during_an_answer_makes_it_incomplete() {
         let _ = sender.send(Instant::now());
     });
     let path = "/api/v2/search?q=wanted&per_page=1";
-    let answer = http::get(&stage.frontend.address, path).json();
+    let answer = http::get(&stage.frontend.address, path).page();
     let took = stopped.recv_timeout(WAIT_MAX).unwrap().elapsed();
     let found = http::lines(&stage.frontend.address, &answer);
     println!("answered after {took:?}");
     stage.check_cut_short(&answer, &found);
-    assert_eq!(answer["missing"][0]["reason"], REASON);
+    assert_eq!(answer.missing[0].reason, REASON);
     assert!(took < NOTICED_MAX, "{took:?}");
     backend.process.signal("CONT");
     cut.recv_timeout(WAIT_MAX)

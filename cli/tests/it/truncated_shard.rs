@@ -43,11 +43,11 @@ fn search(frontend: &Server) -> Answer {
     static NUMBER: AtomicUsize = AtomicUsize::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let path = format!("/api/v2/search?mode=regexp&q=wanted%7Cabsent{number}");
-    let answer = http::get(&frontend.address, &path).json();
+    let page = http::get(&frontend.address, &path).page();
     Answer {
-        complete: answer["complete"] == true,
-        total: answer["total"].as_u64().unwrap(),
-        missing: answer["missing"].to_string(),
+        complete: page.complete,
+        total: page.total,
+        missing: format!("{:?}", page.missing),
     }
 }
 

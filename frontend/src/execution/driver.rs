@@ -6,22 +6,24 @@
 //! were decided. Only finalizing and publishing block, and are done without the lock: by the thread
 //! that closed the last stream, or else by one of their own.
 
-use crate::answer::{Answer, Timings};
-use crate::assign::{Assignment, Known};
 use crate::execution::admission::Admission;
+use crate::execution::collector::Collector;
 use crate::execution::event::{Action, Deadline, Event, Now, Publication, StreamEvent};
-use crate::execution::finalize::{Counts, finalize};
+use crate::execution::finalize::finalize;
+use crate::execution::memory::Memory;
 use crate::execution::state::ExecutionState;
 use crate::execution::stream_handle::{self, StreamHandle};
-use crate::fanout::{Lost, Peer};
+use crate::execution::stream_stats::{Progress, StreamStats, TopMatches};
 use crate::lock::lock;
-use crate::outcome::Missing;
+use crate::peers::account::StreamEnd;
+use crate::peers::shard_routing::Assignment;
+use crate::peers::{Peer, PeerError};
 use crate::query::Query;
-use crate::spool::RunSpool;
-use crate::stream::account::StreamEnd;
-use crate::stream::collector::Collector;
-use crate::stream::memory::Memory;
-use crate::stream::stats::{Progress, StreamStats, TopMatches};
+use crate::results::CorpusSize;
+use crate::results::Counts;
+use crate::results::Missing;
+use crate::results::{SearchResult, Timings};
+use crate::spool::ResultFiles;
 use schema::message;
 use std::convert::Infallible;
 use std::future::pending;
@@ -38,12 +40,12 @@ pub(crate) struct Execution {
     pub(crate) id: String,
     pub(crate) generation: String,
     pub(crate) query: Query,
-    pub(crate) spool: Arc<RunSpool>,
+    pub(crate) spool: Arc<ResultFiles>,
     pub(crate) runtime: Handle,
-    known: Known,
+    known: CorpusSize,
     state: Mutex<ExecutionState>,
     streams: Vec<StreamHandle>,
-    result: watch::Sender<Option<Arc<Answer>>>,
+    result: watch::Sender<Option<Arc<SearchResult>>>,
     /// Told whenever the state wants to be admitted.
     acquire: Notify,
     /// When the state wants to be told the time.
@@ -60,8 +62,8 @@ pub(crate) struct Blueprint<'a> {
     /// The backends that take part, and what each is to search.
     pub(crate) peers: Vec<(Arc<Peer>, Assignment)>,
     pub(crate) missing: Vec<Missing>,
-    pub(crate) known: Known,
-    pub(crate) spool: RunSpool,
+    pub(crate) known: CorpusSize,
+    pub(crate) spool: ResultFiles,
     pub(crate) deadline: Deadline,
     pub(crate) memory: &'a Arc<Memory>,
     /// Bytes of pointers that the execution may have in memory.
@@ -106,7 +108,7 @@ impl Execution {
     }
 
     /// An execution that an earlier process finished.
-    pub(crate) fn recovered(answer: Answer, runtime: Handle) -> Arc<Execution> {
+    pub(crate) fn recovered(answer: SearchResult, runtime: Handle) -> Arc<Execution> {
         Arc::new(Execution {
             id: answer.id.clone(),
             generation: answer.generation.clone(),
@@ -124,7 +126,7 @@ impl Execution {
     }
 
     /// Starts the execution and waits for its result, with a permit for as long as it runs.
-    pub(crate) async fn drive(self: &Arc<Self>, admission: &Admission) -> Arc<Answer> {
+    pub(crate) async fn drive(self: &Arc<Self>, admission: &Admission) -> Arc<SearchResult> {
         self.on(Event::Start);
         tokio::select! {
             answer = self.finished() => answer,
@@ -251,14 +253,14 @@ impl Execution {
         collector: &mut Collector,
         stream: usize,
         heavy: bool,
-    ) -> Result<StreamEnd, Lost> {
+    ) -> Result<StreamEnd, PeerError> {
         let handle = &self.streams[stream];
         if handle.is_stopped() {
-            return Err(Lost::Stopped);
+            return Err(PeerError::Stopped);
         }
         let search = message::Search {
             heavy,
-            deadline_ms: self.left_ms().ok_or(Lost::Stopped)?,
+            deadline_ms: self.left_ms().ok_or(PeerError::Stopped)?,
             ..handle.search.clone()
         };
         handle.receive(&search, &self.spool, collector, &|document| {
@@ -297,7 +299,7 @@ impl Execution {
         counts: Counts,
         rank: Duration,
     ) {
-        let answer = Answer {
+        let answer = SearchResult {
             id: self.id.clone(),
             generation: self.generation.clone(),
             query: self.query.clone(),
@@ -335,12 +337,12 @@ impl Execution {
     }
 
     /// The result, if the execution has finished.
-    pub(crate) fn result(&self) -> Option<Arc<Answer>> {
+    pub(crate) fn result(&self) -> Option<Arc<SearchResult>> {
         self.result.borrow().clone()
     }
 
     /// Waits for the result.
-    pub(crate) async fn finished(&self) -> Arc<Answer> {
+    pub(crate) async fn finished(&self) -> Arc<SearchResult> {
         let mut result = self.result.subscribe();
         let finished = result.wait_for(Option::is_some).await;
         let answer = finished.expect("the sender is in self").clone();

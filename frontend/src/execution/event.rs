@@ -1,8 +1,8 @@
 //! The events that the state of an execution takes, and the actions that it returns.
 
-use crate::outcome::{Outcome, SkippedDocument};
+use crate::peers::account::StreamEnd;
 use crate::query::BadQuery;
-use crate::stream::account::StreamEnd;
+use crate::results::{Outcome, SkippedDocument};
 use std::time::{Duration, Instant, SystemTime};
 
 /// One moment, by the monotonic clock and by the calendar.

@@ -3,16 +3,16 @@
 //! The execution runs while a handle exists. After the last one is dropped it runs for a grace period,
 //! in which the client may come back, and is then cancelled down to the backends.
 
-use crate::answer::{self, Answer};
 use crate::error::{RETRY_AFTER_S, SearchError};
 use crate::execution::driver::Execution;
 use crate::execution::event::{Deadline, Event};
-use crate::follow::{Followed, Follower};
-use crate::matches::Match;
+use crate::execution::stream_stats::{Progress, TopMatches};
+use crate::order::Pointer;
 use crate::query::Query;
-use crate::rank::Pointer;
+use crate::results::Match;
+use crate::results::{self, SearchResult};
+use crate::results::{MatchEvent, MatchStream};
 use crate::spool::SpoolError;
-use crate::stream::stats::{Progress, TopMatches};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
@@ -104,7 +104,7 @@ impl SearchHandle {
     /// Reads matches. Blocks on the disk.
     pub fn read(&self, pointers: &[Pointer]) -> Result<Vec<Match>, SpoolError> {
         let context_lines = self.execution.query.context_lines();
-        answer::read(&self.execution.spool, pointers, context_lines)
+        results::read(&self.execution.spool, pointers, context_lines)
     }
 
     /// Calls `each` with all matches as they arrive, document by document, until the execution has
@@ -115,13 +115,13 @@ impl SearchHandle {
     /// On a worker of a tokio runtime, which must not block.
     pub fn follow<E: From<SpoolError>>(
         &self,
-        mut each: impl FnMut(Followed) -> Result<(), E>,
+        mut each: impl FnMut(MatchEvent) -> Result<(), E>,
     ) -> Result<(), E> {
         let (mut follower, mut news) = (self.follower(), self.news());
         loop {
             // Read before the matches: those that arrive after it are read the next time.
             let has_ended = self.is_finished();
-            let read = follower.read(has_ended, &mut |matches| match each(Followed::Matches(
+            let read = follower.read(has_ended, &mut |matches| match each(MatchEvent::Matches(
                 matches,
             )) {
                 Ok(()) => ControlFlow::Continue(()),
@@ -130,7 +130,7 @@ impl SearchHandle {
             if let ControlFlow::Break(error) = read? {
                 return Err(error);
             }
-            each(Followed::Pause)?;
+            each(MatchEvent::Pause)?;
             if has_ended {
                 return Ok(());
             }
@@ -139,9 +139,9 @@ impl SearchHandle {
     }
 
     /// Reads matches as they arrive.
-    pub fn follower(&self) -> Follower {
+    pub fn follower(&self) -> MatchStream {
         let context_lines = self.execution.query.context_lines();
-        Follower::new(Arc::clone(&self.execution.spool), context_lines)
+        MatchStream::new(Arc::clone(&self.execution.spool), context_lines)
     }
 
     /// Waits until a [`follower`](Self::follower) may find more, but not for long. `news` is from
@@ -154,7 +154,7 @@ impl SearchHandle {
     }
 
     /// Waits for the result. It may be incomplete, and says so.
-    pub async fn finished(&self) -> Result<Arc<Answer>, SearchError> {
+    pub async fn finished(&self) -> Result<Arc<SearchResult>, SearchError> {
         let answer = self.execution.finished().await;
         if answer.outcome.shed {
             return Err(SearchError::Overloaded {

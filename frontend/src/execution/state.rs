@@ -12,10 +12,10 @@
 //! **Invariant:** every stream closes once. [`Action::Finalize`] and [`Action::Publish`] come once
 //! each, and after `Publish` no event has an effect.
 
-use crate::assign::Assignment;
 use crate::execution::event::{Action, Deadline, Event, Now, Publication, StreamEvent};
-use crate::outcome::{Missing, Outcome};
-use crate::stream::account::StreamEnd;
+use crate::peers::account::StreamEnd;
+use crate::peers::shard_routing::Assignment;
+use crate::results::{Missing, Outcome};
 use std::time::{Duration, Instant};
 
 #[derive(Debug)]

@@ -1,14 +1,15 @@
 //! One stream of an execution: what its backend is asked for, receiving the answer, and how to stop
 //! that from another thread.
 
+use crate::execution::collector::Collector;
 use crate::execution::event::StreamEvent;
-use crate::fanout::{Connection, Lost, Peer, Place, Stream, Walk, Walked};
+use crate::execution::ingest::{Ingest, Ingested, Target};
+use crate::execution::stream_stats::StreamStats;
 use crate::lock::lock;
-use crate::outcome::SkippedDocument;
-use crate::spool::RunSpool;
-use crate::stream::account::StreamEnd;
-use crate::stream::collector::Collector;
-use crate::stream::stats::StreamStats;
+use crate::peers::account::StreamEnd;
+use crate::peers::{Connection, Peer, PeerError, Socket};
+use crate::results::SkippedDocument;
+use crate::spool::ResultFiles;
 use schema::message;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
@@ -30,7 +31,7 @@ pub(crate) struct StreamHandle {
 enum Shutdown {
     /// There is no connection to shut down.
     Idle,
-    Connected(Arc<Stream>),
+    Connected(Arc<Socket>),
     /// The stream is not to begin any more.
     Stopped,
 }
@@ -80,15 +81,15 @@ impl StreamHandle {
     pub(crate) fn receive(
         &self,
         search: &message::Search,
-        spool: &RunSpool,
+        spool: &ResultFiles,
         collector: &mut Collector,
         skip: &dyn Fn(SkippedDocument),
-    ) -> Result<StreamEnd, Lost> {
+    ) -> Result<StreamEnd, PeerError> {
         self.stats.answered.store(false, Relaxed);
         if let Some(connection) = self.peer.take_idle() {
             match self.receive_on(connection, search, spool, collector, skip) {
                 // The connection broke while it was idle. Nothing but greetings can be left on it.
-                Err(Lost::Broken(_) | Lost::Closed) if self.may_ask_again() => {}
+                Err(PeerError::Broken(_) | PeerError::Closed) if self.may_ask_again() => {}
                 settled => return settled,
             }
         }
@@ -99,14 +100,14 @@ impl StreamHandle {
         &self,
         mut connection: Connection,
         search: &message::Search,
-        spool: &RunSpool,
+        spool: &ResultFiles,
         collector: &mut Collector,
         skip: &dyn Fn(SkippedDocument),
-    ) -> Result<StreamEnd, Lost> {
+    ) -> Result<StreamEnd, PeerError> {
         self.connect(connection.stream())?;
         let mut request = Vec::new();
         search.encode(&mut request)?;
-        let place = Place {
+        let place = Target {
             backend: self.backend,
             search,
             meter: &self.stats,
@@ -115,13 +116,14 @@ impl StreamHandle {
         };
         // What a request for a file has left is not part of this answer.
         connection.decoder.consumed();
-        let mut walk = Walk::new(place, collector, Instant::now());
+        let mut walk = Ingest::new(place, collector, Instant::now());
         let sent = connection.send(&request);
         let result = sent.and_then(|()| read(&mut connection, &mut walk));
         walk.close(&result);
         self.disconnect();
         if connection.is_at_rest()
-            && let Ok(_) | Err(Lost::Refused(_) | Lost::Stale(_) | Lost::Heavy) = result
+            && let Ok(_) | Err(PeerError::Refused(_) | PeerError::Stale(_) | PeerError::Heavy) =
+                result
         {
             self.peer.put_idle(connection);
         }
@@ -134,10 +136,10 @@ impl StreamHandle {
     }
 
     /// Lets [`stop`](Self::stop) shut down this connection; an error after a stop.
-    fn connect(&self, stream: Arc<Stream>) -> Result<(), Lost> {
+    fn connect(&self, stream: Arc<Socket>) -> Result<(), PeerError> {
         let mut connection = lock(&self.connection);
         if let Shutdown::Stopped = *connection {
-            return Err(Lost::Stopped);
+            return Err(PeerError::Stopped);
         }
         *connection = Shutdown::Connected(stream);
         Ok(())
@@ -152,24 +154,24 @@ impl StreamHandle {
     }
 }
 
-fn read(connection: &mut Connection, walk: &mut Walk<'_>) -> Result<StreamEnd, Lost> {
+fn read(connection: &mut Connection, walk: &mut Ingest<'_>) -> Result<StreamEnd, PeerError> {
     loop {
         match walk.take(&mut connection.decoder, Instant::now())? {
-            Walked::End(end) => return Ok(end),
+            Ingested::End(end) => return Ok(end),
             // Only now: the time that the disk took is not the backend's silence.
-            Walked::Written => connection.touch(),
-            Walked::Nothing => {}
+            Ingested::Written => connection.touch(),
+            Ingested::Nothing => {}
         }
         connection.fill()?;
     }
 }
 
 /// Returns what the end of a stream means for its execution.
-pub(crate) fn event(result: Result<StreamEnd, Lost>) -> StreamEvent {
+pub(crate) fn event(result: Result<StreamEnd, PeerError>) -> StreamEvent {
     match result {
         Ok(end) => StreamEvent::End(end),
-        Err(Lost::Refused(bad)) => StreamEvent::Refused(bad),
-        Err(Lost::Heavy) => StreamEvent::Heavy,
+        Err(PeerError::Refused(bad)) => StreamEvent::Refused(bad),
+        Err(PeerError::Heavy) => StreamEvent::Heavy,
         Err(lost) => StreamEvent::Lost {
             reason: lost.to_string(),
         },

@@ -1,9 +1,9 @@
 //! What there is to find: documents with their matches, and the frames that say so.
 
 use super::random::Random;
-use crate::matches::{self, ContextLine, Match};
-use crate::outcome::ShardId;
-use crate::stream::memory::CHUNK_LEN;
+use crate::execution::memory::CHUNK_LEN;
+use crate::results::ShardId;
+use crate::results::{self, ContextLine, Match};
 use schema::message::{Batch, Line, Range};
 use schema::order::path_hash;
 use std::cmp::Ordering;
@@ -39,7 +39,7 @@ pub(super) struct Shard {
 pub(super) struct Document {
     /// Its number in the shard.
     pub(super) number: u32,
-    names: Arc<matches::Document>,
+    names: Arc<results::Document>,
     lines: Vec<Vec<u8>>,
     /// Number and rank of each line that matches, ascending.
     pub(super) matches: Vec<(u32, f32)>,
@@ -80,7 +80,7 @@ impl Document {
         // Two documents never have the same name, but different ones with the same hash.
         let short = path(SHORT_NAMES[random.below(SHORT_NAMES.len())]);
         let is_free = used.insert((package, short.clone()));
-        let names = matches::Document {
+        let names = results::Document {
             package: package.into(),
             path: if is_free { short } else { path(name) },
             language: random.pick(&["C", "", "Rust"]).to_owned(),

@@ -8,8 +8,8 @@ use super::random::Random;
 use super::scenario::{Client, Scenario};
 use crate::execution::event::{Action, Deadline, Event, Now, Publication, StreamEvent};
 use crate::execution::state::ExecutionState;
+use crate::peers::account::StreamEnd;
 use crate::query::BadQuery;
-use crate::stream::account::StreamEnd;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant, SystemTime};
 

@@ -2,7 +2,7 @@
 
 use super::corpus::{Document, Shard};
 use super::random::Random;
-use crate::outcome::SkippedDocument;
+use crate::results::SkippedDocument;
 use schema::message::{End, Failure, FailureKind, Hello, PROTOCOL, Progress, ShardEnd, Skip};
 
 /// What is said between the greeting and the END.

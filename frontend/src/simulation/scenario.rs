@@ -3,8 +3,8 @@
 use super::corpus::Used;
 use super::random::Random;
 use super::script::Script;
-use crate::assign::Assignment;
-use crate::spool::{BeforeWrite, Limits};
+use crate::peers::shard_routing::Assignment;
+use crate::spool::{BeforeWrite, SpoolConfig};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -126,7 +126,7 @@ impl Disk {
         }
     }
 
-    pub(super) fn limits(self) -> Limits {
+    pub(super) fn limits(self) -> SpoolConfig {
         let writes = AtomicUsize::new(0);
         let before_write = self.fails.map(|(at, for_good)| -> BeforeWrite {
             Arc::new(move || match writes.fetch_add(1, Relaxed) {
@@ -136,9 +136,9 @@ impl Disk {
                 _ => Ok(()),
             })
         });
-        Limits {
+        SpoolConfig {
             disk_bytes_max: self.bytes_max,
-            run_memory_max: self.memory_max,
+            result_memory_max: self.memory_max,
             durable: false,
             before_write,
         }

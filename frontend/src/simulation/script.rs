@@ -3,7 +3,7 @@
 use super::corpus::{Shard, Used};
 use super::messages::{Message, count, encode, end, failure, hello, messages};
 use super::random::Random;
-use crate::outcome::SkippedDocument;
+use crate::results::SkippedDocument;
 use schema::frame::{self, Kind};
 use schema::message::{End, FailureKind, PROTOCOL, Search};
 

@@ -3,12 +3,13 @@
 
 use super::random::Random;
 use super::script::{Fault, Script};
-use crate::fanout::{Lost, Place, Walk, Walked};
-use crate::outcome::SkippedDocument;
-use crate::spool::RunSpool;
-use crate::stream::account::StreamEnd;
-use crate::stream::collector::Collector;
-use crate::stream::stats::StreamStats;
+use crate::execution::collector::Collector;
+use crate::execution::ingest::{Ingest, Ingested, Target};
+use crate::execution::stream_stats::StreamStats;
+use crate::peers::PeerError;
+use crate::peers::account::StreamEnd;
+use crate::results::SkippedDocument;
+use crate::spool::ResultFiles;
 use schema::frame::Decoder;
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
@@ -18,7 +19,7 @@ use std::time::{Duration, Instant};
 pub(super) struct Ground<'a> {
     pub(super) scripts: &'a [Script],
     pub(super) stats: &'a [StreamStats],
-    pub(super) spool: &'a RunSpool,
+    pub(super) spool: &'a ResultFiles,
     /// Said by walks, not yet heard by the run.
     pub(super) skipped: &'a RefCell<Vec<SkippedDocument>>,
 }
@@ -40,7 +41,7 @@ enum State<'a> {
         collector: &'a mut Collector,
     },
     Open {
-        walk: Walk<'a>,
+        walk: Ingest<'a>,
         wire: Vec<u8>,
         at: usize,
     },
@@ -51,7 +52,7 @@ enum State<'a> {
 }
 
 /// How it ended, once it has.
-pub(super) type Settled = Option<Result<StreamEnd, Lost>>;
+pub(super) type Settled = Option<Result<StreamEnd, PeerError>>;
 
 impl<'a> Stream<'a> {
     pub(super) fn new(number: usize, ground: Ground<'a>, collector: &'a mut Collector) -> Self {
@@ -84,7 +85,7 @@ impl<'a> Stream<'a> {
     /// Lets something happen.
     pub(super) fn step(&mut self, random: &mut Random, now: Instant) -> Settled {
         match std::mem::replace(&mut self.state, State::Closed) {
-            State::Asked { .. } if self.is_stopped => Some(Err(Lost::Stopped)),
+            State::Asked { .. } if self.is_stopped => Some(Err(PeerError::Stopped)),
             State::Asked { heavy, collector } => {
                 self.begin(random, heavy, collector, now);
                 None
@@ -111,7 +112,7 @@ impl<'a> Stream<'a> {
             skipped,
         } = self.ground;
         let script = &scripts[self.number];
-        let place = Place {
+        let place = Target {
             backend: self.number as u16,
             search: &script.searches[usize::from(heavy)],
             meter: &stats[self.number],
@@ -119,7 +120,7 @@ impl<'a> Stream<'a> {
             skipped: Box::new(|document| skipped.borrow_mut().push(document)),
         };
         self.state = State::Open {
-            walk: Walk::new(place, collector, now),
+            walk: Ingest::new(place, collector, now),
             wire: script.answer(random, heavy),
             at: 0,
         };
@@ -129,7 +130,7 @@ impl<'a> Stream<'a> {
     fn hear(
         &mut self,
         random: &mut Random,
-        mut walk: Walk<'a>,
+        mut walk: Ingest<'a>,
         wire: Vec<u8>,
         at: usize,
         now: Instant,
@@ -145,8 +146,8 @@ impl<'a> Stream<'a> {
             space[..bytes].copy_from_slice(piece);
             self.decoder.filled(piece.len());
             match walk.take(&mut self.decoder, now) {
-                Ok(Walked::End(end)) => Some(Ok(end)),
-                Ok(Walked::Written | Walked::Nothing) => {
+                Ok(Ingested::End(end)) => Some(Ok(end)),
+                Ok(Ingested::Written | Ingested::Nothing) => {
                     let at = at + piece.len();
                     self.state = State::Open { walk, wire, at };
                     return None;
@@ -156,18 +157,18 @@ impl<'a> Stream<'a> {
         };
         let result = result.expect("whatever goes on has returned");
         let collector = walk.close(&result);
-        if let Err(Lost::Heavy) = result {
+        if let Err(PeerError::Heavy) = result {
             self.state = State::Waiting { collector };
         }
         Some(result)
     }
 
     /// Nothing more is heard: the connection was closed, or nobody knows why.
-    fn over(&self, random: &mut Random) -> Lost {
+    fn over(&self, random: &mut Random) -> PeerError {
         let is_silent = self.ground.scripts[self.number].fault == Fault::Silence;
         match !self.is_stopped && (is_silent || random.one_in(2)) {
-            true => Lost::Silent(Duration::from_secs(3)),
-            false => Lost::closed(&self.decoder),
+            true => PeerError::Silent(Duration::from_secs(3)),
+            false => PeerError::closed(&self.decoder),
         }
     }
 }

@@ -9,15 +9,15 @@ use super::driver::Driver;
 use super::random::Random;
 use super::scenario::{Scenario, name};
 use super::script::{Fault, Script};
-use crate::answer::{Answer, Timings};
-use crate::assign::Known;
+use crate::execution::collector::Collector;
 use crate::execution::finalize::finalize;
-use crate::matches::Match;
-use crate::outcome::{ShardId, SkippedDocument};
+use crate::order::BEST_MAX;
 use crate::query::Query;
-use crate::rank::BEST_MAX;
-use crate::spool::{RunSpool, SpoolError};
-use crate::stream::collector::Collector;
+use crate::results::CorpusSize;
+use crate::results::Match;
+use crate::results::{SearchResult, Timings};
+use crate::results::{ShardId, SkippedDocument};
+use crate::spool::{ResultFiles, SpoolError};
 use schema::message::{Expr, Facet, FailureKind, Pattern, Want};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -70,7 +70,7 @@ pub(super) struct Ended<'a> {
     /// What was said to be the first page, if that was final.
     pub(super) first_page: Option<Vec<Match>>,
     pub(super) collectors: Vec<Collector>,
-    pub(super) run: Arc<RunSpool>,
+    pub(super) run: Arc<ResultFiles>,
 }
 
 /// Finalizes the execution and checks its result. Returns whether that is complete.
@@ -115,7 +115,7 @@ pub(super) fn check<'a>(
 }
 
 /// Makes the result as the real driver does.
-fn answer(random: &mut Random, scenario: &Scenario, ended: &mut Ended<'_>) -> Answer {
+fn answer(random: &mut Random, scenario: &Scenario, ended: &mut Ended<'_>) -> SearchResult {
     let collectors = &mut ended.collectors;
     let counts = finalize(&ended.run, collectors, scenario.limit);
     if let Err(error) = &counts {
@@ -131,11 +131,11 @@ fn answer(random: &mut Random, scenario: &Scenario, ended: &mut Ended<'_>) -> An
     let query = Query::new(Expr::Pattern(pattern), CONTEXT_LINES);
     let query = query.and_then(|query| query.wanting(Want::Matches, scenario.limit));
     let collectors = ended.collectors.iter();
-    Answer {
+    SearchResult {
         id: "0123456789abcdef".to_owned(),
         generation: String::new(),
         query: query.unwrap(),
-        known: Known::default(),
+        known: CorpusSize::default(),
         documents: collectors
             .clone()
             .map(|collector| collector.documents)
@@ -150,7 +150,12 @@ fn answer(random: &mut Random, scenario: &Scenario, ended: &mut Ended<'_>) -> An
 }
 
 /// A shard is missing, or all of it is there.
-fn check_missing(scenario: &Scenario, model: &Model, answer: &Answer, places: &BTreeSet<usize>) {
+fn check_missing(
+    scenario: &Scenario,
+    model: &Model,
+    answer: &SearchResult,
+    places: &BTreeSet<usize>,
+) {
     let mut missing = BTreeSet::new();
     for each in answer.missing() {
         for shard in &each.shards {
@@ -172,7 +177,7 @@ fn check_missing(scenario: &Scenario, model: &Model, answer: &Answer, places: &B
 }
 
 /// What is said to be complete is all that there was to find.
-fn check_complete(scenario: &Scenario, model: &Model, answer: &Answer, shown: &[Match]) {
+fn check_complete(scenario: &Scenario, model: &Model, answer: &SearchResult, shown: &[Match]) {
     let total = model.matches.len();
     let wanted = match scenario.limit {
         0 => total,
@@ -205,9 +210,9 @@ fn check_complete(scenario: &Scenario, model: &Model, answer: &Answer, shown: &[
 }
 
 /// Each package, and how many matches it has.
-fn packages(answer: &Answer) -> Vec<Facet> {
+fn packages(answer: &SearchResult) -> Vec<Facet> {
     let packages = answer.package_list(0..answer.packages()).unwrap();
-    let facet = |package: crate::Package| (package.name, package.total);
+    let facet = |package: crate::PackageGroup| (package.name, package.total);
     packages.into_iter().map(facet).collect()
 }
 

@@ -8,15 +8,15 @@ use super::scenario::Scenario;
 use super::script::Script;
 use super::stream::{Ground, Stream};
 use super::verify::{self, Model};
-use crate::answer;
+use crate::execution::collector::Collector;
 use crate::execution::event::{Event, StreamEvent};
+use crate::execution::memory::Memory;
 use crate::execution::stream_handle;
-use crate::fanout::Lost;
-use crate::matches::Match;
+use crate::execution::stream_stats::{StreamStats, TopMatches};
+use crate::peers::PeerError;
+use crate::results;
+use crate::results::Match;
 use crate::spool::Spool;
-use crate::stream::collector::Collector;
-use crate::stream::memory::Memory;
-use crate::stream::stats::{StreamStats, TopMatches};
 use std::cell::RefCell;
 use std::path::Path;
 use std::sync::Arc;
@@ -141,7 +141,7 @@ impl<'a, 's> World<'a, 's> {
         let Some(result) = settled else {
             return;
         };
-        let label = result.as_ref().map_or_else(Lost::label, |_| "end");
+        let label = result.as_ref().map_or_else(PeerError::label, |_| "end");
         self.driver.seen.push(label);
         let event = Event::Stream(number, stream_handle::event(result));
         self.on(random, event.clone());
@@ -178,7 +178,7 @@ impl<'a, 's> World<'a, 's> {
     /// Reads the best matches so far, as a client does.
     fn look(&mut self) {
         let top = TopMatches::new(self.ground.stats.iter(), self.scenario.limit);
-        let shown = answer::read(self.ground.spool, &top.pointers, CONTEXT_LINES);
+        let shown = results::read(self.ground.spool, &top.pointers, CONTEXT_LINES);
         let shown = shown.expect("what is shown is written");
         self.model.check(&shown);
         if top.is_final {

@@ -1,29 +1,29 @@
-//! Ways to lay out a posting list: the shard's own, and what it is measured against.
+//! Codecs of posting lists: the shard's own, and those that it is compared with.
 //!
-//! Each has the list's length in front where decoding needs it, and none stores lists of one block,
-//! which are in the dictionary. What skips is as simple as it can be and as good as it is usually
-//! made: the point is to compare layouts, not implementations.
+//! A list begins with its length where decoding needs it. Lists of one block are not stored, since they
+//! are in the dictionary. Skipping is implemented simply but efficiently: the benchmark compares
+//! layouts, not implementations.
 
 use bitpacking::{BitPacker, BitPacker4x};
 use index::posting::{self, Codec as Own, PostingList};
 use roaring::RoaringBitmap;
 use std::slice;
 
-/// A way to lay out ascending ids below a universe.
+/// A codec for ascending ids below a universe.
 pub(crate) trait Codec {
     const NAME: &'static str;
 
     /// Appends a list of at least two ids.
     fn encode(ids: &[u32], universe: u32, out: &mut Vec<u8>);
 
-    /// Passes each id of the list that `bytes` begin with.
+    /// Visits each id of the list that `bytes` begin with.
     fn for_each(bytes: &[u8], universe: u32, take: impl FnMut(u32));
 
-    /// Keeps of ascending `ids` those that are in the list that `bytes` begin with.
+    /// Keeps those of the ascending `ids` that are in the list that `bytes` begin with.
     fn intersect(ids: &mut Vec<u32>, bytes: &[u8], universe: u32);
 }
 
-/// What a shard has.
+/// The codecs of a shard.
 pub(crate) struct Hybrid;
 
 impl Codec for Hybrid {
@@ -46,7 +46,7 @@ fn list(bytes: &[u8], universe: u32) -> PostingList<'_> {
     PostingList::decode(bytes, universe).expect("it was encoded here")
 }
 
-/// Elias-Fano whatever the length.
+/// Elias-Fano for lists of any length.
 pub(crate) struct EliasFano;
 
 impl Codec for EliasFano {
@@ -71,7 +71,7 @@ fn elias_fano(bytes: &[u8], universe: u32) -> PostingList<'_> {
         .expect("it was encoded here")
 }
 
-/// Differences as varints, without skips: codesearch's.
+/// Differences as varints, without skips, as in codesearch.
 pub(crate) struct Varint;
 
 impl Codec for Varint {
@@ -94,14 +94,14 @@ impl Codec for Varint {
     }
 }
 
-/// Differences in blocks of 128, each with as many bits as its largest takes (frame of reference);
-/// in front of them the last id and the bits of each block, to skip by; the rest as varints.
-/// Lucene's and tantivy's.
+/// Differences in blocks of 128, each with the bits of its largest one (frame of reference), after a
+/// skip table with the last id and the bits of each block; the remaining ids as varints. As in Lucene
+/// and tantivy.
 pub(crate) struct Packed;
 
 /// Ids of a packed block.
 const PACKED: usize = BitPacker4x::BLOCK_LEN;
-/// Bytes of a block in the table to skip by.
+/// Bytes of a block in the skip table.
 const SKIP_BYTES: usize = 5;
 
 impl Codec for Packed {
@@ -150,10 +150,10 @@ impl Codec for Packed {
     }
 }
 
-/// Goes through the blocks of a packed list.
+/// Iterates over the blocks of a packed list.
 struct PackedBlocks<'a> {
     table: &'a [u8],
-    /// The blocks that are left, and the rest.
+    /// The remaining blocks, and what follows them.
     data: &'a [u8],
     /// The last id of the block before.
     before: u32,
@@ -175,7 +175,7 @@ impl<'a> PackedBlocks<'a> {
         }
     }
 
-    /// Decodes the next block of whose last id `wanted` holds; false when there is none.
+    /// Decodes the next block whose last id satisfies `wanted`; returns false when there is none.
     fn next_block(&mut self, wanted: impl Fn(u32) -> bool) -> bool {
         while let Some((skip, table)) = self.table.split_first_chunk::<SKIP_BYTES>() {
             let [a, b, c, d, bits] = *skip;
@@ -219,9 +219,9 @@ impl Codec for Roaring {
     }
 }
 
-/// Elias-Fano or a bitmap or nothing for each run of ids, in the universe that it spans, and the
-/// last ids to skip by: partitioned Elias-Fano (G. Ottaviano, R. Venturini, 2014), with partitions
-/// of one length.
+/// Partitioned Elias-Fano (G. Ottaviano, R. Venturini, 2014) with partitions of equal length: for each
+/// partition Elias-Fano, a bitmap or nothing, in the universe that it spans, and the last ids as a skip
+/// table.
 pub(crate) struct Partitioned;
 
 /// Ids of a partition.
@@ -268,19 +268,19 @@ impl Codec for Partitioned {
     }
 }
 
-/// Goes through the partitions of a list.
+/// Iterates over the partitions of a list.
 struct Partitions<'a> {
     universe: u32,
-    /// Ids that are left.
+    /// Number of remaining ids.
     n: u32,
-    /// The last ids of the partitions that are left; none of a list that is one partition.
+    /// The last ids of the remaining partitions; empty for a list of one partition.
     table: &'a [u8],
     data: &'a [u8],
-    /// What the ids of the next partition are counted from.
+    /// The base of the ids of the next partition.
     base: u32,
 }
 
-/// Ids of a list, counted from `base`; without a list the first `n`.
+/// Ids of a list, relative to `base`; without a list the first `n`.
 struct Part<'a> {
     base: u32,
     n: u32,
@@ -304,7 +304,7 @@ impl<'a> Partitions<'a> {
         }
     }
 
-    /// The next partition of whose last id `wanted` holds.
+    /// Returns the next partition whose last id satisfies `wanted`.
     fn next(&mut self, wanted: impl Fn(u32) -> bool) -> Option<Part<'a>> {
         while self.n > 0 {
             let (n, base) = (self.n.min(PARTITION as u32), self.base);
@@ -337,7 +337,7 @@ impl Part<'_> {
     }
 }
 
-/// Keeps of ascending ids those that ascending others are equal to.
+/// Keeps those of ascending ids that equal one of ascending others.
 struct Merge<'a> {
     ids: &'a mut Vec<u32>,
     kept: usize,
@@ -353,7 +353,7 @@ impl<'a> Merge<'a> {
         }
     }
 
-    /// The least id that another may still be equal to.
+    /// The least id that another may still equal.
     fn wanted(&self) -> Option<u32> {
         self.ids.get(self.passed).copied()
     }

@@ -1,16 +1,15 @@
-//! Measures layouts of posting lists: how many bytes all lists of an index take in each, and how
-//! long it takes to evaluate the candidates of queries on them.
+//! Measures codecs of posting lists: the bytes of all lists of an index, and the time to evaluate the
+//! candidates of queries.
 //!
 //! ```text
 //! codecs --index DIR --runs N (literal|regexp PATTERN)...
 //! ```
 //!
-//! Prints a line for each layout: its name, bytes, and medians in microseconds, one a query.
-//! The runs go round: each layout evaluates each query once a run. All layouts are evaluated in one
-//! and the same way, which is that of `Shard::candidates`, and what they find is compared with it;
-//! what is not timed is what does not differ between them: looking trigrams up in the dictionary,
-//! and the checksums of pages. Without `--index` (under `cargo test`) it measures this crate's own
-//! sources, which shows only that the layouts agree.
+//! Prints a line for each codec: its name, bytes, and one median in microseconds for each query. In
+//! each round every codec evaluates every query once. All codecs are evaluated in the same way, that of
+//! `Shard::candidates`, and their results are compared with it. Work that does not depend on the codec
+//! is not timed: dictionary lookups and page checksums. Without `--index` (under `cargo test`) it
+//! measures this crate's own sources, which only shows that the codecs agree.
 
 mod codec;
 
@@ -26,7 +25,7 @@ use std::path::{Path, PathBuf};
 use std::slice;
 use std::time::Instant;
 
-/// What is measured when nobody says what.
+/// The default queries.
 const QUERIES: [&str; 8] = [
     "literal",
     "errno == EINTR",
@@ -56,7 +55,7 @@ fn main() {
     }
 }
 
-/// An index of this crate's sources, of small blocks, so that there are many.
+/// Builds an index of this crate's sources, with small blocks, so that there are many.
 fn own_index(there: &Path) -> PathBuf {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut options = BuildOptions::default();
@@ -161,22 +160,22 @@ trait Layout {
     fn bytes(&self) -> usize;
     /// Adds a list, and keeps it when queries need it.
     fn add(&mut self, trigram: Trigram, ids: &[u32], keep: bool);
-    /// Ends the lists: bytes behind the last one may be read.
+    /// Ends the lists with padding, because bytes behind the last one may be read.
     fn pad(&mut self);
-    /// `None`: all blocks.
+    /// Returns the candidates; `None` means all blocks.
     fn candidates(&self, query: &TrigramQuery) -> Option<Vec<u32>>;
 }
 
 struct Lists<C> {
     universe: u32,
     bytes: usize,
-    /// Of a list that is kept: its length, and where it begins in `kept`.
+    /// For each list that is kept its length, and its offset in `kept`.
     lists: HashMap<Trigram, (u32, usize)>,
     kept: Vec<u8>,
     codec: PhantomData<C>,
 }
 
-/// As in `Shard::candidates`: a longer list is not read for so few candidates.
+/// As in `Shard::candidates`: a list this many times as long as the candidates is not read.
 const WORTH_READING_RATIO: u64 = 1000;
 
 impl<C: Codec> Lists<C> {
@@ -190,7 +189,7 @@ impl<C: Codec> Lists<C> {
         }
     }
 
-    /// A list's ids; lists of one are kept as they are, as the dictionary does.
+    /// Visits a list's ids; lists of one id are stored without a codec, as in the dictionary.
     fn for_each(&self, trigram: Trigram, mut take: impl FnMut(u32)) {
         match self.lists.get(&trigram) {
             None => {}
@@ -272,9 +271,10 @@ impl<C: Codec> Layout for Lists<C> {
         }
         C::encode(ids, self.universe, &mut self.kept);
         self.bytes += self.kept.len() - start;
-        match keep {
-            true => drop(self.lists.insert(trigram, (ids.len() as u32, start))),
-            false => self.kept.truncate(start),
+        if keep {
+            self.lists.insert(trigram, (ids.len() as u32, start));
+        } else {
+            self.kept.truncate(start);
         }
     }
 

@@ -83,7 +83,7 @@ fn build(documents: &[Vec<u8>], limits: Limits, piece: usize) -> Plain {
     let directory = tempfile::tempdir().unwrap();
     let mut builder = SegmentBuilder::new(limits, directory.path());
     for document in documents {
-        // One that is taken back leaves no trace.
+        // A discarded document leaves no trace.
         builder.text(&document.repeat(2)).unwrap();
         builder.text(b"and an open line xyz").unwrap();
         builder.discard_document().unwrap();

@@ -58,108 +58,42 @@ pub fn classify(path: &[u8]) -> Class {
 }
 
 /// Directories of code from other projects, and of files that build systems write.
+#[rustfmt::skip]
 const VENDORED_DIRECTORIES: &[&str] = &[
-    "vendor",
-    "vendored",
-    "_vendor",
-    "third_party",
-    "third-party",
-    "thirdparty",
-    "3rdparty",
-    "node_modules",
-    "bower_components",
-    "autom4te.cache",
-    "__pycache__",
-    ".pc",
+    "vendor", "vendored", "_vendor", "third_party", "third-party", "thirdparty", "3rdparty",
+    "node_modules", "bower_components", "autom4te.cache", "__pycache__", ".pc",
 ];
 
 /// Exact names of generated files: output of autotools, and lock files.
+#[rustfmt::skip]
 const GENERATED_NAMES: &[&str] = &[
-    "configure",
-    "aclocal.m4",
-    "Makefile.in",
-    "config.h.in",
-    "config.guess",
-    "config.sub",
-    "config.rpath",
-    "ltmain.sh",
-    "libtool.m4",
-    "ltoptions.m4",
-    "ltsugar.m4",
-    "ltversion.m4",
-    "lt~obsolete.m4",
-    "depcomp",
-    "install-sh",
-    "missing",
-    "mkinstalldirs",
-    "test-driver",
-    "ylwrap",
-    "texinfo.tex",
-    "package-lock.json",
-    "npm-shrinkwrap.json",
-    "yarn.lock",
-    "pnpm-lock.yaml",
-    "Cargo.lock",
-    "Gemfile.lock",
-    "Pipfile.lock",
-    "composer.lock",
-    "poetry.lock",
-    "uv.lock",
-    "flake.lock",
-    "go.sum",
+    "configure", "aclocal.m4", "Makefile.in", "config.h.in", "config.guess", "config.sub",
+    "config.rpath", "ltmain.sh", "libtool.m4", "ltoptions.m4", "ltsugar.m4", "ltversion.m4",
+    "lt~obsolete.m4", "depcomp", "install-sh", "missing", "mkinstalldirs", "test-driver",
+    "ylwrap", "texinfo.tex", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock",
+    "pnpm-lock.yaml", "Cargo.lock", "Gemfile.lock", "Pipfile.lock", "composer.lock",
+    "poetry.lock", "uv.lock", "flake.lock", "go.sum",
 ];
 
 /// Ends of the names of generated files; case is ignored.
 ///
 /// `*.map` is listed only for source maps: `libfoo.map` is a linker's version script, written by hand.
+#[rustfmt::skip]
 const GENERATED_ENDS: &[&str] = &[
-    ".min.js",
-    ".min.mjs",
-    ".min.css",
-    "-min.js",
-    "-min.css",
-    ".bundle.js",
-    ".js.map",
-    ".mjs.map",
-    ".cjs.map",
-    ".ts.map",
-    ".css.map",
-    ".pb.go",
-    ".pb.gw.go",
-    ".pb.cc",
-    ".pb.h",
-    "_pb.js",
-    "_pb2.py",
-    "_pb2_grpc.py",
-    ".g.dart",
+    ".min.js", ".min.mjs", ".min.css", "-min.js", "-min.css", ".bundle.js", ".js.map", ".mjs.map",
+    ".cjs.map", ".ts.map", ".css.map", ".pb.go", ".pb.gw.go", ".pb.cc", ".pb.h", "_pb.js",
+    "_pb2.py", "_pb2_grpc.py", ".g.dart",
 ];
 
 /// Parts of the names of generated files: words that generators put before the extension.
 const GENERATED_PARTS: &[&str] = &["_generated.", ".generated.", "-generated."];
 
 /// Directories of tests, benchmarks and examples.
+#[rustfmt::skip]
 const TEST_DIRECTORIES: &[&str] = &[
-    "test",
-    "tests",
-    "testing",
-    "testdata",
-    "test-data",
-    "test_data",
-    "testsuite",
-    "__tests__",
-    "t",
-    "spec",
-    "specs",
-    "example",
-    "examples",
-    "sample",
-    "samples",
-    "bench",
-    "benches",
-    "benchmark",
-    "benchmarks",
-    "fixture",
-    "fixtures",
+    "test", "tests", "testing", "testdata", "test-data", "test_data", "testsuite", "__tests__",
+    "t", "spec", "specs", "example", "examples", "sample", "samples", "bench", "benches",
+    "benchmark", "benchmarks", "fixture", "fixtures",
 ];
 
 /// Exact names of test files.
@@ -171,6 +105,7 @@ const TEST_ENDS: &[&str] = &[
 ];
 
 /// Extensions of languages that name a test file after its class: `ParserTest.java`.
+#[rustfmt::skip]
 const TEST_CLASS_EXTENSIONS: &[&str] = &[
     "java", "kt", "scala", "groovy", "cs", "php", "swift", "m", "mm",
 ];
@@ -236,171 +171,35 @@ mod tests {
     #[test]
     fn paths_have_classes() {
         use Class::{Documentation, Source, Tests, Vendored};
+        #[rustfmt::skip]
         let table: &[(Class, &[&str])] = &[
-            (
-                Source,
-                &[
-                    "main.c",
-                    "src/lib.rs",
-                    "include/linux/list.h",
-                    "A/B.JAVA",
-                    "x.S",
-                ],
-            ),
-            (
-                Source,
-                &[
-                    "Makefile",
-                    "src/Makefile.am",
-                    "CMakeLists.txt",
-                    "meson.build",
-                ],
-            ),
-            (
-                Source,
-                &[
-                    "debian/rules",
-                    "Dockerfile",
-                    "configure.ac",
-                    "Makefile.linux",
-                ],
-            ),
-            (
-                Source,
-                &[
-                    "debian/patches/test_fix.patch",
-                    "debian/patches/01_tests",
-                    "fix.diff",
-                ],
-            ),
-            (
-                Source,
-                &[
-                    "src/version.h.in",
-                    "style.css",
-                    "license.go",
-                    "latest.java",
-                    "libfoo.map.c",
-                ],
-            ),
-            (
-                Source,
-                &[
-                    "testing.c",
-                    "contest.py",
-                    "src/protest.rs",
-                    "vendor.c",
-                    "configure.py",
-                ],
-            ),
-            (
-                Documentation,
-                &[
-                    "README",
-                    "README.md",
-                    "COPYING",
-                    "doc/example.c",
-                    "DOCS/conf.py",
-                ],
-            ),
-            (
-                Documentation,
-                &[
-                    "po/de.po",
-                    "package.json",
-                    "pom.xml",
-                    "index.html",
-                    "a.yaml",
-                ],
-            ),
-            (
-                Documentation,
-                &[
-                    "man/ls.1",
-                    "ls.1",
-                    "libfoo.map",
-                    "data.bin",
-                    ".gitignore",
-                    "",
-                ],
-            ),
-            (
-                Documentation,
-                &[
-                    "debian/control",
-                    "debian/patches_notes",
-                    "notes.txt",
-                    "Cargo.toml",
-                ],
-            ),
-            (
-                Tests,
-                &[
-                    "tests/it/main.rs",
-                    "src/Test/A.java",
-                    "t/00-load.t",
-                    "spec/a_spec.rb",
-                ],
-            ),
-            (
-                Tests,
-                &[
-                    "test_parse.py",
-                    "a_test.go",
-                    "src/ParserTest.java",
-                    "a.spec.ts",
-                    "A.test.JS",
-                ],
-            ),
-            (
-                Tests,
-                &[
-                    "examples/hello.c",
-                    "benches/b.rs",
-                    "testdata/README.md",
-                    "src/tests.rs",
-                ],
-            ),
-            (
-                Tests,
-                &[
-                    "debian/tests/control",
-                    "fixtures/a.json",
-                    "doc/examples/a.c",
-                ],
-            ),
-            (
-                Vendored,
-                &[
-                    "vendor/a/b.go",
-                    "third_party/z/z.c",
-                    "web/node_modules/x/tests/i.js",
-                ],
-            ),
-            (Vendored, &[".pc/fix/src/a.c", "jquery.min.js"]),
-            (
-                Vendored,
-                &[
-                    "a-min.js",
-                    "app.MIN.css",
-                    "app.js.map",
-                    "configure",
-                    "sub/Makefile.in",
-                ],
-            ),
-            (
-                Vendored,
-                &[
-                    "api/v1.pb.go",
-                    "v1_pb2.py",
-                    "zz_generated.deepcopy.go",
-                    "a.generated.h",
-                ],
-            ),
-            (
-                Vendored,
-                &["Cargo.lock", "go.sum", "package-lock.json", "config.guess"],
-            ),
+            (Source, &[
+                "main.c", "src/lib.rs", "include/linux/list.h", "A/B.JAVA", "x.S", "Makefile",
+                "src/Makefile.am", "CMakeLists.txt", "meson.build", "debian/rules", "Dockerfile",
+                "configure.ac", "Makefile.linux", "debian/patches/test_fix.patch",
+                "debian/patches/01_tests", "fix.diff", "src/version.h.in", "style.css",
+                "license.go", "latest.java", "libfoo.map.c", "testing.c", "contest.py",
+                "src/protest.rs", "vendor.c", "configure.py",
+            ]),
+            (Documentation, &[
+                "README", "README.md", "COPYING", "doc/example.c", "DOCS/conf.py", "po/de.po",
+                "package.json", "pom.xml", "index.html", "a.yaml", "man/ls.1", "ls.1",
+                "libfoo.map", "data.bin", ".gitignore", "", "debian/control",
+                "debian/patches_notes", "notes.txt", "Cargo.toml",
+            ]),
+            (Tests, &[
+                "tests/it/main.rs", "src/Test/A.java", "t/00-load.t", "spec/a_spec.rb",
+                "test_parse.py", "a_test.go", "src/ParserTest.java", "a.spec.ts", "A.test.JS",
+                "examples/hello.c", "benches/b.rs", "testdata/README.md", "src/tests.rs",
+                "debian/tests/control", "fixtures/a.json", "doc/examples/a.c",
+            ]),
+            (Vendored, &[
+                "vendor/a/b.go", "third_party/z/z.c", "web/node_modules/x/tests/i.js",
+                ".pc/fix/src/a.c", "jquery.min.js", "a-min.js", "app.MIN.css", "app.js.map",
+                "configure", "sub/Makefile.in", "api/v1.pb.go", "v1_pb2.py",
+                "zz_generated.deepcopy.go", "a.generated.h", "Cargo.lock", "go.sum",
+                "package-lock.json", "config.guess",
+            ]),
         ];
         for (class, paths) in table {
             for path in *paths {

@@ -103,10 +103,8 @@ const fn prose(
     names: &'static [&'static str],
 ) -> Language {
     Language {
-        name,
         is_code: false,
-        extensions,
-        names,
+        ..code(name, extensions, names)
     }
 }
 

@@ -167,5 +167,5 @@ fn candidates(shard: &Shard, pattern: &str) -> Result<Candidates, ShardError> {
 fn filtered(shard: &Shard, pattern: &str, filters: &Filters) -> Result<Candidates, ShardError> {
     let query = plan(pattern, true).unwrap();
     let candidates = shard.filtered_candidates(&query, filters, &|| false)?;
-    Ok(candidates.expect("nobody stops it"))
+    Ok(candidates.expect("stop never returns true"))
 }

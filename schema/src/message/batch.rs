@@ -1,11 +1,10 @@
 //! The BATCH frame: matches of one document with their context.
 //!
-//! A line's text is cut out of one blob that all lines share, and its ranges out of one list, so
-//! that a line costs 24 bytes beside its text and 8 a range, and context that two matches share is
-//! sent once.
+//! All lines share one blob of text and one list of ranges. So a line costs 24 bytes besides its text,
+//! a range 8 bytes, and context that two matches share is sent once.
 //!
-//! **Invariant:** [`BatchReader::view`] has compared every length in the message with what is
-//! there: iterating afterwards cannot run out of bytes.
+//! **Invariant:** [`BatchReader::view`] checks every length in the message against the data, so
+//! iterating afterwards cannot run out of bytes.
 
 use super::codec::{MessageError, Segments, builder_of, finish, length, reader};
 use crate::frame::Kind;
@@ -15,47 +14,47 @@ use capnp::private::layout::StructSize;
 use capnp::struct_list;
 use capnp::traits::HasStructSize;
 
-/// Half open, in bytes from the first byte of a line's sent text.
+/// A half-open range of bytes, counted from the first byte of a line's text as sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range {
     /// First byte.
     pub start: u32,
-    /// Behind the last byte.
+    /// The byte behind the last.
     pub end: u32,
 }
 
-/// A line of a batch that is to be sent, or a run of lines that a match is.
+/// A line of a batch to be sent, or a match over several lines.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Line {
-    /// Its number in the document, from 1; 0: it is no line, but the document's path.
+    /// Its number in the document, from 1; 0 means that it is the document's path.
     pub number: u32,
     /// The match's rank; 0 for context.
     pub rank: f32,
     /// Offset of its first byte in the document's text.
     pub offset: u64,
-    /// How many bytes of [`Batch::text`] are this line's.
+    /// Number of bytes of [`Batch::text`] that belong to this line.
     pub text_bytes: u32,
-    /// How many of [`Batch::ranges`] are this line's; none: the line is context.
+    /// Number of [`Batch::ranges`] that belong to this line; 0 means that it is context.
     pub ranges: u32,
 }
 
-/// Of a line that is sent in part: which part.
+/// The part of a line that is sent, when it is not the whole line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
     /// Index in [`Batch::lines`].
     pub line: u32,
-    /// Where in the line the sent text begins, in bytes.
+    /// Offset of the sent text in the line, in bytes.
     pub start: u64,
-    /// Bytes of the whole line, without its end.
+    /// Bytes of the whole line, without its line end.
     pub line_bytes: u64,
 }
 
-/// Of a match over several lines: how many.
+/// The number of lines of a match over several lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// Index in [`Batch::lines`]. Its text is that of all lines, joined by `\n`.
+    /// Index in [`Batch::lines`]; that entry has the text of all lines, joined by `\n`.
     pub line: u32,
-    /// How many lines there are; two at least.
+    /// Number of lines, at least two.
     pub lines: u32,
 }
 
@@ -74,15 +73,15 @@ pub struct Batch<'a> {
     pub language: &'a str,
     /// BLAKE3 of its text.
     pub hash: &'a [u8],
-    /// The lines' bytes, one after the other, without the `\n` that ends each; a `\r` before it stays.
+    /// The text of all lines, concatenated, without the `\n` at the end of each; a `\r` stays.
     pub text: &'a [u8],
-    /// Matches and context, ascending by number, each line once.
+    /// Matches and context, ascending by number; each line occurs once.
     pub lines: &'a [Line],
     /// The lines' ranges, in order.
     pub ranges: &'a [Range],
-    /// The lines that are sent in part, ascending.
+    /// The lines that are sent in part, ascending by line.
     pub windows: &'a [Window],
-    /// The matches over several lines, ascending.
+    /// The matches over several lines, ascending by line.
     pub spans: &'a [Span],
 }
 
@@ -133,17 +132,19 @@ impl Batch<'_> {
         finish(Kind::Batch, &message, out)
     }
 
-    /// How many words the message takes: memory is zeroed for no more, and not copied as it grows.
+    /// Returns the number of words of the message, so that memory is allocated once and no more of it is
+    /// zeroed than needed.
     pub(super) fn words(&self) -> usize {
-        /// A struct's pointer or a list's tag, and its words.
+        /// Words of a struct with its pointer, or of a list with its tag.
         fn structs<T>(list: &[T], of: StructSize) -> usize {
             1 + list.len() * of.total() as usize
         }
-        /// Of a list that is left out when it is empty.
+        /// Words of a list that is omitted when it is empty.
         fn if_any<T>(list: &[T], of: StructSize) -> usize {
-            match list.is_empty() {
-                true => 0,
-                false => structs(list, of),
+            if list.is_empty() {
+                0
+            } else {
+                structs(list, of)
             }
         }
         fn bytes(data: &[u8]) -> usize {
@@ -160,20 +161,20 @@ impl Batch<'_> {
     }
 }
 
-/// A BATCH frame's payload, to be read in place with [`view`](Self::view).
+/// The payload of a BATCH frame; [`view`](Self::view) reads it in place.
 pub struct BatchReader<'a> {
     message: Reader<Segments<'a>>,
 }
 
 impl<'a> BatchReader<'a> {
-    /// Takes a frame's payload, which must be aligned to 8 bytes.
+    /// Wraps a frame's payload, which must be aligned to 8 bytes.
     pub fn new(payload: &'a [u8]) -> Result<Self, MessageError> {
         Ok(BatchReader {
             message: reader(payload)?,
         })
     }
 
-    /// What the batch holds, once every length in it has been compared with what is there.
+    /// Checks every length in the message and returns its content.
     pub fn view(&self) -> Result<BatchView<'_>, MessageError> {
         let root = self.message.get_root::<batch::Reader<'_>>()?;
         let windows = if root.has_windows() {
@@ -229,19 +230,19 @@ pub struct BatchView<'a> {
 /// A line of a batch, borrowed from its frame, or a run of lines that a match is.
 #[derive(Clone, Copy)]
 pub struct LineView<'a> {
-    /// Its number in the document, from 1, or that of its first line; 0: it is the document's path.
+    /// Number of the line, or of its first line, from 1; 0 means that it is the document's path.
     pub number: u32,
-    /// How many lines it is.
+    /// Number of lines: 1, or more for a match over several lines.
     pub lines: u32,
     /// The match's rank; 0 for context.
     pub rank: f32,
     /// Offset of its first byte in the document's text.
     pub offset: u64,
-    /// The bytes that were sent, without the line's end.
+    /// The bytes that were sent, without the line end.
     pub text: &'a [u8],
-    /// Where in the line `text` begins; 0 when the whole line was sent.
+    /// Offset of `text` in the line; 0 when the whole line was sent.
     pub start: u64,
-    /// Bytes of the whole line, without its end.
+    /// Bytes of the whole line, without its line end.
     pub line_bytes: u64,
     all_ranges: struct_list::Reader<'a, range::Owned>,
     first_range: u32,
@@ -249,12 +250,12 @@ pub struct LineView<'a> {
 }
 
 impl<'a> LineView<'a> {
-    /// Whether the line is a match; else it is the context of one.
+    /// Whether the line is a match; otherwise it is context.
     pub fn is_match(&self) -> bool {
         self.range_count > 0
     }
 
-    /// What matched: within `text`, ascending.
+    /// Returns what matched: ranges of `text`, ascending.
     pub fn ranges(&self) -> impl Iterator<Item = Range> + use<'a> {
         let ranges = self.all_ranges;
         (self.first_range..self.first_range + self.range_count).map(move |index| {
@@ -268,7 +269,7 @@ impl<'a> LineView<'a> {
 }
 
 impl<'a> BatchView<'a> {
-    /// Matches and context, ascending by number.
+    /// Iterates over matches and context, ascending by number.
     pub fn lines(&self) -> Lines<'a> {
         Lines {
             batch: *self,
@@ -280,9 +281,9 @@ impl<'a> BatchView<'a> {
         }
     }
 
-    /// Goes through all lines once with checked arithmetic. What holds afterwards: the lines' text
-    /// and ranges are exactly those that were sent, every range is within its line's text, no line is
-    /// sent twice, and every window and run belongs to a line.
+    /// Checks that the lines use up exactly the text and the ranges that were sent, that every range is
+    /// inside its line's text, that no line occurs twice, and that every window and span belongs to a
+    /// line.
     fn check(&self) -> Result<(), MessageError> {
         let (mut text, mut ranges, mut next) = (0_u64, 0_u64, 0_u64);
         let mut spans = self.spans.into_iter().flatten().peekable();
@@ -311,7 +312,7 @@ impl<'a> BatchView<'a> {
             return Err(MessageError::Impossible("number of bytes or ranges"));
         }
         if spans.next().is_some() {
-            return Err(MessageError::Impossible("run of lines"));
+            return Err(MessageError::Impossible("span of lines"));
         }
         self.check_windows()
     }
@@ -382,7 +383,7 @@ impl<'a> Iterator for Lines<'a> {
 impl ExactSizeIterator for Lines<'_> {}
 
 impl Lines<'_> {
-    /// Start and whole length of the next line, when only a window of it was sent.
+    /// Returns start and whole length of the next line, when only a window of it was sent.
     fn window(&mut self) -> Option<(u64, u64)> {
         let window = self.batch.windows?.try_get(self.window_at)?;
         if window.get_line() != self.next {
@@ -392,7 +393,7 @@ impl Lines<'_> {
         Some((window.get_start(), window.get_line_bytes()))
     }
 
-    /// How many lines the next one is, when it is several.
+    /// Returns the number of lines of the next match, when there are several.
     fn run(&mut self) -> Option<u32> {
         let run = self.batch.spans?.try_get(self.span_at)?;
         if run.get_line() != self.next {

@@ -9,13 +9,13 @@ use capnp::serialize::BufferSegments;
 #[derive(Debug, thiserror::Error)]
 pub enum MessageError {
     /// Cap'n Proto cannot read it.
-    #[error("malformed message: {0}")]
+    #[error("a malformed message: {0}")]
     Malformed(#[from] capnp::Error),
     /// It is well formed, but a value is out of range or contradicts another.
-    #[error("message with an invalid {0}")]
+    #[error("a message with an invalid {0}")]
     Impossible(&'static str),
     /// A text is not UTF-8.
-    #[error("message with a text that is not UTF-8")]
+    #[error("a message with text that is not UTF-8")]
     NotUtf8,
     /// The frame is too long to be sent.
     #[error(transparent)]

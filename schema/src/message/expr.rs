@@ -1,93 +1,93 @@
-//! What is said of a document: patterns and filters, and how they are joined.
+//! The expression of a query: a tree of patterns and filters.
 //!
-//! **Invariant:** what the constructors make is in one form: no list of fewer than two, no list
-//! directly in one of its kind, no negation of a negation. So two expressions that say the same in
-//! the same order are equal, and an expression is rendered and parsed without a change.
+//! **Invariant:** the constructors make a normal form: no list of fewer than two, no list directly
+//! inside one of the same kind, no double negation. So two expressions with the same meaning and order
+//! are equal, and rendering and parsing an expression does not change it.
 
 use super::codec::{MessageError, convert_enum, length, text};
 use super::limits::{ATOMS_MAX, DEPTH_MAX};
 use crate::trawl_capnp::{expr, filter, pattern};
 
-/// How a pattern's text is read.
+/// How the text of a pattern is interpreted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Syntax {
-    /// Every character stands for itself.
+    /// Every character matches itself.
     #[default]
     Literal,
-    /// The syntax of the `regex` crate, Unicode on; `^`, `$`, `\A` and `\z` match at lines. One with
-    /// `\n` or `(?s)` in it may match over several lines.
+    /// The syntax of the `regex` crate, with Unicode; `^`, `$`, `\A` and `\z` match at line boundaries. A
+    /// pattern with `\n` or `(?s)` may match over several lines.
     Regexp,
 }
 
-/// What is searched for.
+/// A text or a regular expression to search for.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Pattern {
     /// The literal or the regular expression.
     pub text: String,
-    /// How `text` is read.
+    /// How `text` is interpreted.
     pub syntax: Syntax,
     /// Unicode simple case folding, as ripgrep's `-i`.
     pub ignore_case: bool,
-    /// No word character stands right before or behind it, as with ripgrep's `-w`.
+    /// A match must not touch a word character on either side, as with ripgrep's `-w`.
     pub word: bool,
-    /// The document's path is searched, not its text.
+    /// Search the document's path instead of its text.
     pub in_path: bool,
 }
 
-/// What of a document a filter looks at.
+/// The property of a document that a filter tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Field {
-    /// Its package's name, before the version.
+    /// The package's name, without version.
     Package,
-    /// Its path within the package.
+    /// The path within the package.
     Path,
-    /// Its language, by name; always [`Reading::Exact`], whatever the case.
+    /// The name of the language; always [`Reading::Exact`], ignoring case.
     Language,
-    /// What is behind the last dot of its file's name; always [`Reading::Exact`], whatever the case.
+    /// The part of the file name behind the last dot; always [`Reading::Exact`], ignoring case.
     Extension,
-    /// Its package's directory, `/`, and its path.
+    /// The package's directory, `/`, and the path.
     Name,
 }
 
-/// How a filter's text is read.
+/// How the text of a filter is interpreted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Reading {
-    /// A regular expression in the syntax of the `regex` crate, case sensitive, found anywhere.
+    /// A regular expression in the syntax of the `regex` crate, case sensitive, that matches anywhere.
     Regexp,
-    /// The whole of it; of a package, the name of its directory too.
+    /// The whole value; for a package also the name of its directory.
     Exact,
-    /// `*`, `?`, `[]`, `{}` and `**`; without a `/` it is about a path's last part.
+    /// A glob with `*`, `?`, `[]`, `{}` and `**`; without a `/` it matches the last component of a path.
     Glob,
 }
 
-/// What is said of a document without a look at its text.
+/// A condition on a document that does not read its text.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Filter {
-    /// What it looks at.
+    /// The property that it tests.
     pub field: Field,
-    /// How `text` is read.
+    /// How `text` is interpreted.
     pub reading: Reading,
     /// The regular expression, the name or the glob.
     pub text: String,
 }
 
-/// What is said of a document. A pattern holds where it matches at least once. What is found of a
-/// document of which the whole holds are the lines that those patterns match which contribute to
-/// that: not those below a `Not`, nor those of an alternative that does not hold. When there are
-/// none, it is the document's name.
+/// A condition on a document. A pattern holds when it matches at least once. If the whole expression
+/// holds for a document, its matches are the lines matched by the patterns that contribute to that:
+/// not those below a `Not`, nor those of an alternative that does not hold. Without such lines, the
+/// match is the document's path.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Expr {
-    /// Its text, or its path, matches.
+    /// The document's text, or its path, matches.
     Pattern(Pattern),
-    /// It is as the filter says.
+    /// The filter holds.
     Filter(Filter),
     /// All of these hold; see [`all`](Self::all).
     All(Vec<Expr>),
     /// One of these holds; see [`any`](Self::any).
     Any(Vec<Expr>),
-    /// It does not hold; see [`negated`](Self::negated).
+    /// This does not hold; see [`negated`](Self::negated).
     Not(Box<Expr>),
-    /// It holds of one single line. Patterns alone, in the text, and joined as they may be.
+    /// This holds for a single line. It contains only patterns, none of them on the path.
     Line(Box<Expr>),
 }
 
@@ -98,7 +98,7 @@ impl Default for Expr {
 }
 
 impl Expr {
-    /// All of `parts` hold; of a single one, itself.
+    /// Returns an expression for which all `parts` must hold; a single part is returned unchanged.
     pub fn all(parts: impl IntoIterator<Item = Expr>) -> Expr {
         let flat = |part| match part {
             Expr::All(inner) => inner,
@@ -111,7 +111,7 @@ impl Expr {
         }
     }
 
-    /// One of `parts` holds; of a single one, itself.
+    /// Returns an expression for which one of `parts` must hold; a single part is returned unchanged.
     pub fn any(parts: impl IntoIterator<Item = Expr>) -> Expr {
         let flat = |part| match part {
             Expr::Any(inner) => inner,
@@ -124,7 +124,7 @@ impl Expr {
         }
     }
 
-    /// The opposite.
+    /// Returns the negation.
     pub fn negated(self) -> Expr {
         match self {
             Expr::Not(inner) => *inner,
@@ -132,7 +132,7 @@ impl Expr {
         }
     }
 
-    /// What must all hold: the parts of an `All`, or itself.
+    /// Returns the parts of an `All`, or the expression itself.
     pub fn factors(&self) -> &[Expr] {
         match self {
             Expr::All(parts) => parts,
@@ -151,14 +151,14 @@ impl Expr {
         }
     }
 
-    /// Patterns and filters, in order.
+    /// Returns patterns and filters, in order.
     pub fn atoms(&self) -> Vec<&Expr> {
         let mut atoms = Vec::new();
         self.for_each_atom(&mut |atom| atoms.push(atom));
         atoms
     }
 
-    /// Patterns, in order.
+    /// Returns patterns, in order.
     pub fn patterns(&self) -> Vec<&Pattern> {
         let mut patterns = Vec::new();
         self.for_each_atom(&mut |atom| {
@@ -169,12 +169,12 @@ impl Expr {
         patterns
     }
 
-    /// Whether there is no pattern in it.
+    /// Whether it contains no pattern.
     pub fn is_filter(&self) -> bool {
         self.patterns().is_empty()
     }
 
-    /// How deep it nests; a pattern alone: 1.
+    /// Returns its depth; a pattern alone has depth 1.
     pub fn depth(&self) -> usize {
         1 + match self {
             Expr::Pattern(_) | Expr::Filter(_) => 0,
@@ -196,14 +196,14 @@ impl Expr {
         }
     }
 
-    /// Reads an expression that is within its bounds and in the form of the constructors.
+    /// Decodes an expression and checks its limits and its normal form.
     pub(super) fn decode(from: expr::Reader<'_>) -> Result<Expr, MessageError> {
         let mut atoms = 0;
         let expr = decode_within(from, DEPTH_MAX, false, &mut atoms)?;
-        match atoms <= ATOMS_MAX {
-            true => Ok(expr),
-            false => Err(MessageError::Impossible("number of patterns and filters")),
+        if atoms > ATOMS_MAX {
+            return Err(MessageError::Impossible("number of patterns and filters"));
         }
+        Ok(expr)
     }
 }
 

@@ -1,4 +1,5 @@
-//! What a frontend writes beside the frames of a finished run, to know them again after a restart.
+//! What a frontend writes beside the frames of a finished result, so that it can use them again after a
+//! restart.
 
 use super::codec::{MessageError, builder, finish, length, reader, text};
 use super::reply::{Phases, ShardEnd, Skip};
@@ -7,41 +8,41 @@ use crate::frame::Kind;
 use crate::trawl_capnp::{facet, spool_facets, spool_manifest};
 use capnp::{primitive_list, struct_list};
 
-/// The version of a spool's files. A spool of another one is removed: a search makes it again.
+/// The version of a spool's files. A spool of another version is removed; its queries are run again.
 pub const SPOOL_VERSION: u32 = 2;
 
-/// The MANIFEST frame: a run that is whole, and what it says beside its matches.
+/// The MANIFEST frame: a complete result, and what it holds besides its matches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SpoolManifest {
-    /// Names the set of shards that were searched.
+    /// The generation that was searched.
     pub generation: String,
-    /// The query; without shards and deadline.
+    /// The query, without shards and deadline.
     pub search: Search,
     /// Bytes of each backend's file.
     pub frame_bytes: Vec<u64>,
-    /// Pointers in the files of the order.
+    /// Number of pointers in the files of the order.
     pub pointers: u64,
-    /// Records in the file of packages.
+    /// Number of records in the file of packages.
     pub packages: u32,
     /// Documents with a match.
     pub documents: u64,
     /// The sums over all shards.
     pub explain: ShardEnd,
-    /// How many shards were searched.
+    /// Number of shards that were searched.
     pub shards: u64,
     /// The trigram query, for people.
     pub plan: String,
-    /// The first of the documents that were given up.
+    /// The first documents that were given up.
     pub skipped: Vec<Skip>,
-    /// How many there are.
+    /// Number of documents that were given up.
     pub skipped_count: u64,
-    /// Waiting for its turn, in microseconds as all of them.
+    /// Time of waiting for admission, in microseconds like all times below.
     pub queue_us: u64,
-    /// From the first request to the end of the last stream.
+    /// Time from the first request to the end of the last stream.
     pub stream_us: u64,
-    /// Putting the matches in order.
+    /// Time of ordering the matches.
     pub rank_us: u64,
-    /// What the slowest backend did in that time.
+    /// The phases of the slowest backend.
     pub phases: Phases,
     /// When it finished, in seconds since 1970.
     pub finished: u64,
@@ -137,15 +138,15 @@ fn encode_bytes(bytes: &[u64], mut list: primitive_list::Builder<'_, u64>) {
     }
 }
 
-/// How many matches have something in common: its name, and how many.
+/// A value that matches share, and the number of these matches.
 pub type Facet = (Vec<u8>, u64);
 
-/// The facets of a finished run, in a MANIFEST frame of their own.
+/// The facets of a finished result, in a MANIFEST frame of their own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SpoolFacets {
-    /// Matches by the language of their document, empty when unknown.
+    /// Matches by the language of their document; empty when unknown.
     pub languages: Vec<Facet>,
-    /// Matches by the first directory of their document's path, empty when there is none.
+    /// Matches by the first directory of their document's path; empty when there is none.
     pub directories: Vec<Facet>,
     /// Matches in directories that are not listed.
     pub other_directories: u64,

@@ -1,4 +1,4 @@
-//! What a backend says, but for batches.
+//! Answers of a backend, except batches.
 
 use super::codec::{MessageError, builder, convert_enum, finish, length, reader, text};
 use super::request::shard_id;
@@ -12,13 +12,13 @@ use crate::trawl_capnp::{
 pub struct ShardInfo {
     /// A hash of its bytes.
     pub id: [u8; 32],
-    /// Packages in it.
+    /// Number of packages.
     pub packages: u32,
-    /// Documents in it.
+    /// Number of documents.
     pub documents: u32,
-    /// Blocks in it.
+    /// Number of blocks.
     pub blocks: u32,
-    /// Bytes of text in it.
+    /// Bytes of text.
     pub text_bytes: u64,
 }
 
@@ -27,7 +27,7 @@ pub struct ShardInfo {
 pub struct Hello {
     /// [`PROTOCOL`](super::PROTOCOL) of the sender.
     pub protocol: u32,
-    /// What it serves now.
+    /// The shards that it serves now.
     pub shards: Vec<ShardInfo>,
     /// When its manifest was written, in seconds since 1970.
     pub updated: u64,
@@ -85,7 +85,7 @@ pub struct Progress {
     pub documents: u64,
     /// Matches sent.
     pub matches: u64,
-    /// No match still to come has a higher rank.
+    /// Upper bound of the ranks of the matches that are still to come.
     pub bound: f32,
 }
 
@@ -116,7 +116,7 @@ impl Progress {
     }
 }
 
-/// The SKIP frame: a document that was given up.
+/// The SKIP frame: a document whose search was given up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Skip {
     /// Index of the shard in [`Search::shards`](super::Search::shards).
@@ -127,7 +127,7 @@ pub struct Skip {
     pub package: Vec<u8>,
     /// Its path within the package.
     pub path: Vec<u8>,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
@@ -164,14 +164,14 @@ impl Skip {
     }
 }
 
-/// What a shard contributed.
+/// What a shard contributed to a search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ShardEnd {
     /// Index of the shard in [`Search::shards`](super::Search::shards).
     pub shard: u32,
     /// Matches sent.
     pub matches: u64,
-    /// Matches, or documents when those are wanted, sent or not.
+    /// Matches (or documents, with [`Want::Documents`](super::Want::Documents)), sent or not.
     pub found: u64,
     /// Documents examined.
     pub documents: u64,
@@ -179,22 +179,22 @@ pub struct ShardEnd {
     pub matched_documents: u64,
     /// Blocks of the shard.
     pub blocks: u64,
-    /// Blocks that the index could not rule out.
+    /// Blocks that the index did not rule out.
     pub candidates: u64,
     /// Candidates that hold a match.
     pub matched_blocks: u64,
-    /// Bytes of text looked at.
+    /// Bytes of text that were searched.
     pub verified_bytes: u64,
     /// CRC-32C over the keys of all matches sent, in order; see [`key_hash`](Self::key_hash).
     pub hash: u32,
-    /// Documents given up: SKIP frames sent.
+    /// Documents given up, which is the number of SKIP frames.
     pub skipped: u64,
-    /// Why the shard was not searched to its end; empty when it was.
+    /// Why the search of the shard did not finish; empty when it did.
     pub failure: String,
 }
 
 impl ShardEnd {
-    /// `hash` continued by the key of one more match: document and line, each u32 little endian.
+    /// Extends `hash` by the key of one more match: document and line, each u32 little endian.
     pub fn key_hash(hash: u32, document: u32, line: u32) -> u32 {
         let key = u64::from(line) << 32 | u64::from(document);
         crc32c::crc32c_append(hash, &key.to_le_bytes())
@@ -236,33 +236,33 @@ impl ShardEnd {
 /// The END frame.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct End {
-    /// Every shard of the request.
+    /// All shards of the request.
     pub shards: Vec<ShardEnd>,
     /// The trigram query, for people.
     pub plan: String,
-    /// What took how long.
+    /// The duration of each phase.
     pub phases: Phases,
-    /// Of an estimate: of each pattern, in the order of the expression.
+    /// For an estimate: one entry for each pattern, in the order of the expression.
     pub estimates: Vec<Estimate>,
 }
 
-/// What a pattern alone would cost.
+/// The cost of a single pattern.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Estimate {
     /// Its own trigram query, for people.
     pub plan: String,
-    /// Blocks that it alone does not rule out, inside the filters.
+    /// Blocks inside the filters that this pattern alone does not rule out.
     pub candidates: u64,
 }
 
-/// How long a backend worked at what.
+/// The duration of each phase of a search, in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Phases {
-    /// Compiling the pattern, in microseconds as all of them.
+    /// Compiling the pattern.
     pub plan_us: u64,
     /// Evaluating the trigram query on all shards.
     pub candidates_us: u64,
-    /// Reading candidates, and sending what matches.
+    /// Verifying candidates and sending matches.
     pub verify_us: u64,
 }
 
@@ -316,45 +316,46 @@ impl End {
     }
 }
 
-/// Whose fault a failure is, and what the other side can do.
+/// The kind of a failure, which tells the other side what it can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailureKind {
-    /// The query's: asking again changes nothing.
+    /// The query is invalid. Asking again does not help.
     BadQuery,
-    /// A shard of the request is not served here any more.
+    /// A shard of the request is no longer served here.
     StaleShards,
-    /// The backend's.
+    /// The backend has failed.
     Unavailable,
-    /// The request could not be understood.
+    /// The request could not be decoded.
     Protocol,
-    /// The search costs much, and was not asked for as one that may.
+    /// The search is expensive, and the request does not allow that.
     Heavy,
-    /// The time of the request is over.
+    /// The deadline of the request has passed.
     Deadline,
 }
 
 /// The ERROR frame: a request without an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// Whose fault.
+    /// The kind.
     pub kind: FailureKind,
     /// The reason, for people.
     pub message: String,
-    /// For a bad query: where in the text of what is at fault, in bytes.
+    /// For a bad query: the offset of the mistake in the text of the atom, in bytes.
     pub offset: Option<u32>,
-    /// For a bad query: which of [`Expr::atoms`](super::Expr::atoms) is at fault; `None`: none alone.
+    /// For a bad query: index of the faulty atom in [`Expr::atoms`](super::Expr::atoms); `None` when it is
+    /// not a single one.
     pub atom: Option<u32>,
-    /// For a bad query: what to do about it. Empty when there is nothing to say.
+    /// For a bad query: advice, possibly empty.
     pub hint: String,
-    /// For a heavy search: its candidate blocks.
+    /// For a heavy search: its number of candidate blocks.
     pub cost: u64,
 }
 
-/// How a number that is missing travels.
+/// The encoding of a missing number.
 const NONE: u32 = u32::MAX;
 
 impl Failure {
-    /// A failure that has no place in the query.
+    /// Returns a failure that does not concern a part of the query.
     pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
         Failure {
             kind,
@@ -397,13 +398,13 @@ impl Failure {
 /// The FILE frame, backend to frontend.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileReply {
-    /// Whether there is such a document here.
+    /// Whether this backend has the document.
     pub found: bool,
-    /// Of `text` in the document's text, in bytes.
+    /// Offset of `text` in the document's text, in bytes.
     pub offset: u64,
     /// The number of the line in which `text` begins.
     pub first_line: u32,
-    /// The bytes, line ends included.
+    /// The bytes, with line ends.
     pub text: Vec<u8>,
     /// Lines of the whole document.
     pub total_lines: u32,
@@ -448,12 +449,12 @@ impl FileReply {
     }
 }
 
-/// A package, a document or directory, or something that is not searchable.
+/// A package, a document, a directory, or a skipped file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListEntry {
     /// The package, as its directory was named.
     pub package: Vec<u8>,
-    /// The path in it; empty: the entry is the package. A directory has a `/` at its end.
+    /// The path within the package; empty when the entry is the package. A directory ends with `/`.
     pub path: Vec<u8>,
     /// Documents in it.
     pub documents: u32,
@@ -461,24 +462,24 @@ pub struct ListEntry {
     pub text_bytes: u64,
     /// Lines of their text.
     pub lines: u64,
-    /// Of a document: its language, empty when unknown.
+    /// For a document: its language, empty when unknown.
     pub language: String,
-    /// Of a document: BLAKE3 of its text.
+    /// For a document: BLAKE3 of its text.
     pub hash: Vec<u8>,
     /// When the shard that it is in was written, in seconds since 1970.
     pub indexed: u64,
-    /// Of what is not searchable: the key of why.
+    /// For a skipped file: the key of the reason.
     pub reason: String,
-    /// What the key does not say.
+    /// The detail of the reason.
     pub detail: String,
 }
 
 /// The LIST frame, backend to frontend.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListReply {
-    /// In the order of their names.
+    /// The entries, in the order of their names.
     pub entries: Vec<ListEntry>,
-    /// Whether there are others behind the last.
+    /// Whether more entries follow the last one.
     pub more: bool,
 }
 

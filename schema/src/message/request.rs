@@ -1,43 +1,43 @@
-//! ListKind a frontend asks: SEARCH, FILE and LIST.
+//! Requests of a frontend: SEARCH, FILE and LIST.
 
 use super::codec::{MessageError, builder, convert_enum, finish, length, reader};
 use super::expr::Expr;
 use crate::frame::Kind;
 use crate::trawl_capnp::{Want as CapnpWant, file_request, list_request, search};
 
-/// ListKind is wanted of what matches.
+/// The kind of answer to a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Want {
     /// Every matching line.
     #[default]
     Matches,
-    /// Of every document with a match the first one.
+    /// The first match of every document.
     Documents,
-    /// How many matches there are.
+    /// The number of matches.
     Count,
-    /// ListKind a search would cost.
+    /// The cost of the search, which is not run.
     Estimate,
 }
 
 /// The SEARCH frame.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Search {
-    /// ListKind is searched for.
+    /// The expression of the query.
     pub expr: Expr,
     /// Lines sent before and after each match.
     pub context_lines: u32,
-    /// Ids of the shards to search. An answer names a shard by its index here.
+    /// Ids of the shards to search. Answers name a shard by its index in this list.
     pub shards: Vec<[u8; 32]>,
-    /// ListKind is wanted of what matches.
+    /// The kind of answer.
     pub want: Want,
-    /// Only the best so many in the total order need be sent; 0: all.
+    /// Number of matches to send, the best ones in the total order; 0 means all.
     pub limit: u64,
-    /// Milliseconds from when the request came until it ends with an ERROR; 0: never.
+    /// Milliseconds after the arrival of the request at which it ends with an ERROR; 0 means never.
     pub deadline_ms: u32,
-    /// It may cost what it costs; else one that costs much is not begun, and answered with an
-    /// ERROR, [`FailureKind::Heavy`](super::FailureKind::Heavy).
+    /// Run the search whatever it costs. Otherwise an expensive search is answered with the ERROR
+    /// [`FailureKind::Heavy`](super::FailureKind::Heavy).
     pub heavy: bool,
-    /// ListKind is found of a document is its name, never a line.
+    /// A document matches by its path alone; no lines are sent.
     pub names: bool,
 }
 
@@ -87,28 +87,28 @@ impl Search {
     }
 }
 
-/// A shard's id, which is 32 bytes.
+/// Decodes a shard's id, which has 32 bytes.
 pub(super) fn shard_id(bytes: &[u8]) -> Result<[u8; 32], MessageError> {
     bytes
         .try_into()
         .map_err(|_| MessageError::Impossible("shard id"))
 }
 
-/// Which part of a document is asked for.
+/// A part of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileRange {
-    /// `count` whole lines from line `first` (from 1) on.
+    /// `count` whole lines from line `first` on; lines count from 1.
     Lines {
         /// The first line's number.
         first: u32,
-        /// How many lines at most.
+        /// Number of lines, at most.
         count: u32,
     },
     /// `count` bytes from byte `offset` on.
     Bytes {
         /// The first byte.
         offset: u64,
-        /// How many bytes at most.
+        /// Number of bytes, at most.
         count: u64,
     },
 }
@@ -120,7 +120,7 @@ pub struct FileRequest {
     pub package: Vec<u8>,
     /// The document's path within the package.
     pub path: Vec<u8>,
-    /// Which part of it.
+    /// The part to return.
     pub range: FileRange,
 }
 
@@ -168,32 +168,32 @@ impl FileRequest {
     }
 }
 
-/// ListKind is listed.
+/// What a LIST request lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListKind {
-    /// The packages whose directory begins with the prefix; when a package is named, those that go by
+    /// The packages whose directory begins with the prefix; when a package is given, only those with
     /// that name.
     Packages,
-    /// Of a package, what is in the directory that is the prefix: empty, or with a `/` at its end.
+    /// The content of a directory of the package. The prefix is its path: empty, or ending with `/`.
     Children,
-    /// Of a package, or of all when none is named, what is not searchable: its path begins with the
-    /// prefix, or lies on the way to it.
+    /// The skipped files of the package, or of all packages when none is given, whose path begins with
+    /// the prefix or is a directory above it.
     Skipped,
 }
 
 /// The LIST frame, frontend to backend.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListRequest {
-    /// ListKind is listed.
+    /// What to list.
     pub kind: ListKind,
     /// The package, by its directory or by its name.
     pub package: Vec<u8>,
-    /// ListKind the names begin with.
+    /// The prefix of the names.
     pub prefix: Vec<u8>,
-    /// Only names behind this one: of packages their directory, of children their path, of what is
-    /// skipped the directory, `/` and the path.
+    /// Only names after this one. The name is the directory of a package, the path of a child, or
+    /// directory, `/` and path of a skipped file.
     pub after: Vec<u8>,
-    /// How many at most.
+    /// Number of entries, at most.
     pub count: u32,
 }
 

@@ -3,7 +3,7 @@ use crate::frame::{HEADER_BYTES, decode as decode_frame};
 use proptest::prelude::*;
 use zerocopy::IntoBytes;
 
-/// A frame's payload, aligned as a decoder would hold it.
+/// Copies a frame's payload to aligned memory, as in a decoder.
 fn aligned(frame: &[u8]) -> Vec<u64> {
     decode_frame(frame).unwrap().expect("a whole frame");
     let mut words = vec![0; (frame.len() - HEADER_BYTES) / 8];
@@ -39,7 +39,7 @@ fn pattern(text: &str) -> Expr {
     })
 }
 
-/// ListKind comes of an expression that is sent as it is.
+/// Encodes and decodes an expression without normalising it.
 fn sent(expr: Expr) -> Result<Expr, MessageError> {
     let mut frame = Vec::new();
     let search = Search {
@@ -51,7 +51,7 @@ fn sent(expr: Expr) -> Result<Expr, MessageError> {
 }
 
 #[test]
-fn an_expression_is_within_its_bounds() {
+fn rejects_expressions_beyond_the_limits() {
     let wide = |atoms| Expr::any((0..atoms).map(|_| pattern("x")));
     assert_eq!(sent(wide(ATOMS_MAX)).unwrap(), wide(ATOMS_MAX));
     assert!(sent(wide(ATOMS_MAX + 1)).is_err());
@@ -67,7 +67,7 @@ fn an_expression_is_within_its_bounds() {
 }
 
 #[test]
-fn an_expression_that_no_constructor_makes_is_refused() {
+fn rejects_expressions_not_in_normal_form() {
     let line = |inner| Expr::Line(Box::new(inner));
     for forged in [
         Expr::All(vec![pattern("x")]),
@@ -93,7 +93,7 @@ fn an_expression_that_no_constructor_makes_is_refused() {
 }
 
 #[test]
-fn small_messages_survive_the_trip() {
+fn decodes_what_was_encoded() {
     let shard = ShardInfo {
         id: [3; 32],
         packages: 2,
@@ -267,7 +267,7 @@ fn small_messages_survive_the_trip() {
     );
 }
 
-/// Header, Cap'n Proto's table of one segment, and the words.
+/// Checks the length: header, Cap'n Proto's table of one segment, and the words.
 fn check_words(batch: &Batch<'_>) {
     let mut frame = Vec::new();
     batch.encode(&mut frame).unwrap();
@@ -275,7 +275,7 @@ fn check_words(batch: &Batch<'_>) {
 }
 
 #[test]
-fn a_batch_takes_the_words_that_it_says() {
+fn the_size_of_a_batch_is_computed_exactly() {
     let batch = batch();
     check_words(&batch);
     let no_ranges = Batch {
@@ -338,7 +338,7 @@ fn batch() -> Batch<'static> {
     }
 }
 
-/// The lines of a batch: their number, how many they are, and whether they are a match.
+/// Returns number, count of lines and whether it is a match, for each line of a batch.
 fn lines(batch: &Batch<'_>) -> Result<Vec<(u32, u32, bool)>, MessageError> {
     let words = encoded(batch);
     let reader = BatchReader::new(words.as_bytes())?;
@@ -348,7 +348,7 @@ fn lines(batch: &Batch<'_>) -> Result<Vec<(u32, u32, bool)>, MessageError> {
 }
 
 #[test]
-fn a_match_may_be_a_run_of_lines() {
+fn a_match_may_span_several_lines() {
     let with = |number, spans: &[Span]| {
         let mut batch = batch();
         let mut sent = batch.lines.to_vec();
@@ -367,7 +367,7 @@ fn a_match_may_be_a_run_of_lines() {
 }
 
 #[test]
-fn a_document_is_found_by_its_name_once() {
+fn a_document_matches_by_its_path_once() {
     let name = Line {
         number: 0,
         rank: 1.0,
@@ -417,7 +417,7 @@ fn a_batch_is_read_in_place() {
 }
 
 #[test]
-fn lengths_that_disagree_are_refused() {
+fn rejects_contradicting_lengths() {
     let check = |broken: Batch<'_>| {
         let words = encoded(&broken);
         let message = BatchReader::new(words.as_bytes()).unwrap();
@@ -525,7 +525,7 @@ fn the_bytes_of_a_match_on_the_wire() {
 
 proptest! {
     #[test]
-    fn broken_bytes_never_panic(at in 0_usize..400, bits in 1_u8.., cut in 0_usize..60) {
+    fn damaged_messages_never_panic(at in 0_usize..400, bits in 1_u8.., cut in 0_usize..60) {
         let mut words = encoded(&batch());
         let length = words.len();
         words.truncate(length.saturating_sub(cut));

@@ -44,7 +44,7 @@ end
 
 def measure(table, trawls, corpus, work, runs):
     tools.need("rg")
-    tools.examples()
+    tools.fake_backends()
     built = indexes(trawls, corpus, work)
     with contextlib.ExitStack() as stack:
         enter = stack.enter_context

@@ -6,20 +6,19 @@
 //! machine of whoever looks at it.
 
 use super::key::is_allowed;
-use super::shapes::{PER_PACKAGE, PackageSearchResult, SearchResult};
-use crate::App;
-use crate::export::{Broken, CHUNK_BYTES, Sender, WAITING_MAX, body, send};
-use crate::headers::NEVER;
+use super::shapes::{self, PER_PACKAGE, PackageSearchResult};
 use crate::params::Params;
+use crate::response::NO_STORE;
+use crate::state::App;
+use crate::stream_body::{Broken, CHUNK_BYTES, Sender, send, stream_body};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use frontend::Answer;
 use frontend::SearchError;
-use frontend::query::{BadQuery, Parsed, dcs};
+use frontend::SearchResult;
+use frontend::query::{BadQuery, ParsedQuery, dcs};
 use schema::message::Syntax;
-use tokio::sync::mpsc;
 
 const KEY: HeaderName = HeaderName::from_static("x-dcs-apikey");
 pub(crate) const FILES_TOTAL: HeaderName = HeaderName::from_static("x-codesearch-filestotal");
@@ -82,7 +81,7 @@ pub(crate) async fn options(headers: HeaderMap) -> Response {
 }
 
 async fn respond(app: &App, headers: &HeaderMap, params: &Params, shape: Shape) -> Response {
-    let keys = &app.options.dcs_api_keys;
+    let keys = &app.dcs_api_keys;
     let given = headers.get(KEY).map(HeaderValue::as_bytes);
     let answer = match is_allowed(keys, given) {
         true => find(app, params, shape).await,
@@ -111,15 +110,14 @@ async fn find(app: &App, params: &Params, shape: Shape) -> Result<Response, Refu
     let search = app.frontend.search(parsed.query.clone()).await?;
     let answer = search.finished().await.map_err(located)?;
     let about = head(&answer);
-    let (sender, receiver) = mpsc::channel(WAITING_MAX);
-    tokio::task::spawn_blocking(move || write(&answer, shape, &sender));
-    let body = body(receiver).await.map_err(|_| Refusal::damaged())?;
+    let body = stream_body(move |sender| write(&answer, shape, sender)).await;
+    let body = body.map_err(|_| Refusal::damaged())?;
     let mut response = body.into_response();
     response.headers_mut().extend(about);
     Ok(response)
 }
 
-fn parse(params: &Params) -> Result<Parsed, Refusal> {
+fn parse(params: &Params) -> Result<ParsedQuery, Refusal> {
     let text = |name: &str| {
         let value = params.bytes(name).filter(|value| !value.is_empty());
         let value = value.map(str::from_utf8).transpose();
@@ -137,7 +135,7 @@ fn parse(params: &Params) -> Result<Parsed, Refusal> {
     Ok(dcs::parse(query, syntax)?)
 }
 
-fn head(answer: &Answer) -> HeaderMap {
+fn head(answer: &SearchResult) -> HeaderMap {
     let complete = answer.is_complete();
     let word = match complete {
         true => "true",
@@ -148,38 +146,33 @@ fn head(answer: &Answer) -> HeaderMap {
             header::CONTENT_TYPE,
             HeaderValue::from_static("application/json"),
         ),
-        (header::CACHE_CONTROL, if complete { ASK } else { NEVER }),
+        (header::CACHE_CONTROL, if complete { ASK } else { NO_STORE }),
         (FILES_TOTAL, HeaderValue::from(answer.explain().documents)),
         (COMPLETE, HeaderValue::from_static(word)),
     ])
 }
 
-/// Sends the list until its end, an error (which breaks the transfer off: what has come is no JSON
-/// then), or nobody reads any more.
-fn write(answer: &Answer, shape: Shape, sender: &Sender) {
+fn write(answer: &SearchResult, shape: Shape, sender: &Sender) -> Result<(), Broken> {
     let mut list = List::new(sender);
-    let written = match shape {
+    match shape {
         Shape::Matches => write_matches(answer, &mut list),
         Shape::PerPackage => write_packages(answer, &mut list),
-    };
-    if let Err(Broken::Spool(error)) = written.and_then(|()| list.finish()) {
-        // Nobody reads it any more when this fails too.
-        let _ = sender.blocking_send(Err(error));
-    }
+    }?;
+    list.finish()
 }
 
-fn write_matches(answer: &Answer, list: &mut List<'_>) -> Result<(), Broken> {
+fn write_matches(answer: &SearchResult, list: &mut List<'_>) -> Result<(), Broken> {
     let chunk_len = answer.chunk_len();
     for start in (0..answer.len()).step_by(chunk_len) {
         let end = answer.len().min(start + chunk_len);
         for found in answer.matches(start..end)? {
-            list.push(&SearchResult::from(&found))?;
+            list.push(&shapes::SearchResult::from(&found))?;
         }
     }
     Ok(())
 }
 
-fn write_packages(answer: &Answer, list: &mut List<'_>) -> Result<(), Broken> {
+fn write_packages(answer: &SearchResult, list: &mut List<'_>) -> Result<(), Broken> {
     for start in (0..answer.packages()).step_by(PACKAGES_AT_ONCE) {
         let end = answer.packages().min(start + PACKAGES_AT_ONCE);
         for package in answer.package_list(start..end)? {
@@ -278,7 +271,10 @@ impl From<SearchError> for Refusal {
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let kind = HeaderValue::from_static("text/plain; charset=utf-8");
-        let about = [(header::CONTENT_TYPE, kind), (header::CACHE_CONTROL, NEVER)];
+        let about = [
+            (header::CONTENT_TYPE, kind),
+            (header::CACHE_CONTROL, NO_STORE),
+        ];
         let mut response = (self.status, about, format!("{}\n", self.reason)).into_response();
         if let Some(seconds) = self.retry_after_s {
             let headers = response.headers_mut();

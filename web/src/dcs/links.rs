@@ -5,25 +5,17 @@
 //! and so is a file with `file`; the query that the native address gets says in the native language
 //! what was meant.
 
-use crate::headers::Asked;
+use crate::conditional::Asked;
+use crate::pages::{self, Form, encode};
 use crate::params::{Params, lossy};
 use crate::path::Path;
 use crate::problem::{self, Problem};
-use crate::{App, file, pages};
+use crate::state::App;
 use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use frontend::query::dcs;
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use schema::message::Syntax;
-
-/// What stays as it is in a value.
-const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'_')
-    .remove(b'.')
-    .remove(b'~')
-    .remove(b'/');
 
 /// A page of results: of an old link, or a native one.
 pub(crate) async fn search_page(State(app): State<App>, asked: Asked, params: Params) -> Response {
@@ -40,32 +32,27 @@ pub(crate) async fn search_page(State(app): State<App>, asked: Asked, params: Pa
         by_package: is_one("perpkg", b"1"),
         page: params.bytes("page").unwrap_or_default(),
     };
-    link.follow(&app, &params)
+    link.follow(Form::new(&params))
 }
 
 /// A page of a search, in the form that its addresses had before.
-pub(crate) async fn results(
-    State(app): State<App>,
-    Path((query, page)): Path<(String, String)>,
-    uri: Uri,
-) -> Response {
-    old(app, &query, &page, false, uri).await
+pub(crate) async fn results(Path((query, page)): Path<(String, String)>, uri: Uri) -> Response {
+    old(&query, &page, false, uri).await
 }
 
 /// The same by package.
 pub(crate) async fn results_per_package(
-    State(app): State<App>,
     Path((query, page)): Path<(String, String)>,
     uri: Uri,
 ) -> Response {
-    old(app, &query, &page, true, uri).await
+    old(&query, &page, true, uri).await
 }
 
-async fn old(app: App, query: &str, page: &str, by_package: bool, uri: Uri) -> Response {
+async fn old(query: &str, page: &str, by_package: bool, uri: Uri) -> Response {
     let number = page.strip_prefix("page_");
     let is_number = |text: &&str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let Some(page) = number.filter(is_number) else {
-        return problem::not_found(State(app), uri).await;
+        return problem::not_found(uri).await.into_response();
     };
     // From a time when all queries were regular expressions.
     let link = Link {
@@ -74,7 +61,7 @@ async fn old(app: App, query: &str, page: &str, by_package: bool, uri: Uri) -> R
         by_package,
         page: page.as_bytes(),
     };
-    link.follow(&app, &Params::default())
+    link.follow(Form::default())
 }
 
 /// What a link to a page of results asks for.
@@ -86,10 +73,10 @@ struct Link<'a> {
 }
 
 impl Link<'_> {
-    fn follow(&self, app: &App, params: &Params) -> Response {
+    fn follow(&self, form: Form) -> Response {
         match self.href() {
             Ok(href) => found(&href),
-            Err(problem) => problem.page(app, params),
+            Err(problem) => pages::problem_page(problem, form),
         }
     }
 
@@ -112,14 +99,14 @@ impl Link<'_> {
 /// A file: by its name with its package's, or natively.
 pub(crate) async fn show_page(State(app): State<App>, params: Params) -> Response {
     let Some(name) = params.bytes("file") else {
-        return file::show(State(app), params).await;
+        return pages::show(State(app), params).await.into_response();
     };
     let name = name.strip_prefix(b"/").unwrap_or(name);
     let slash = name.iter().position(|&byte| byte == b'/');
     let Some((package, path)) = slash.map(|at| (&name[..at], &name[at + 1..])) else {
         let detail = format!("file={} is no package and path", lossy(Some(name)));
         let problem = Problem::bad_request(detail).hint("file=i3-wm_4.22-1/src/main.c");
-        return problem.page(&app, &Params::default());
+        return problem.into_response();
     };
     let mut href = format!("/show?package={}&path={}", encode(package), encode(path));
     if let Some(line) = params.bytes("line").filter(|line| !line.is_empty()) {
@@ -127,10 +114,6 @@ pub(crate) async fn show_page(State(app): State<App>, params: Params) -> Respons
         href.push_str(&format!("&line={line}#L{line}"));
     }
     found(&href)
-}
-
-fn encode(bytes: &[u8]) -> String {
-    percent_encode(bytes, ESCAPED).to_string()
 }
 
 fn found(href: &str) -> Response {

@@ -1,18 +1,11 @@
-//! The kinds of problems: each has an address that says what it means and what to do about it.
+//! The kinds of problems. Each has a page, at `/problems/{name}`, that says what it means and what to do.
 
-use super::super::App;
-use super::super::path::Path;
-use super::Problem;
-use crate::render::html::{Form, ProblemsPage};
-use askama::Template;
-use axum::extract::State;
 use axum::http::StatusCode;
-use axum::response::{Html, IntoResponse, Response};
 
 /// A kind of problem.
 #[derive(Debug)]
 pub(crate) struct Kind {
-    /// Its address below `/problems/`; with that, `type` of a problem document.
+    /// The last part of its address; `/problems/{name}` is the `type` of a problem document.
     pub(crate) name: &'static str,
     pub(crate) status: StatusCode,
     pub(crate) title: &'static str,
@@ -22,73 +15,50 @@ pub(crate) struct Kind {
 
 macro_rules! kinds {
     ($($constant:ident = $name:literal, $status:ident, $title:literal, $about:literal;)*) => {
-        $(pub(super) static $constant: Kind = Kind {
+        $(pub(crate) static $constant: Kind = Kind {
             name: $name,
             status: StatusCode::$status,
             title: $title,
             about: $about,
         };)*
 
-        /// All of them, by status.
+        /// All kinds, ordered by status.
         pub(crate) static KINDS: &[&Kind] = &[$(&$constant),*];
     };
 }
 
 kinds! {
-    BAD_QUERY = "bad-query", BAD_REQUEST, "The query cannot be understood",
-        "The text that is searched for, or a filter, has a fault. `at` is its place in bytes, in the \
-         query or in the text that `filter` is; `hint` says what may help.";
-    BAD_REQUEST = "bad-request", BAD_REQUEST, "The request cannot be understood",
-        "A parameter is unknown, has a value that it cannot have, or is given twice; or what came is \
-         not in the form that it claims. `detail` names it.";
-    NOT_FOUND = "not-found", NOT_FOUND, "There is no such thing",
-        "Nothing is at this address, or what it names is not there. A search is known by its id for \
-         a while only.";
-    NO_SUCH_PAGE = "no-such-page", NOT_FOUND, "There is no such page",
-        "The answer has fewer pages; `last_page` is the number of its last one. Pages count from 0.";
-    METHOD_NOT_ALLOWED = "method-not-allowed", METHOD_NOT_ALLOWED, "The method is not allowed",
-        "The address is there, but not for this method. The header Allow lists those that it has.";
-    GONE = "gone", GONE, "The answer is not there any more",
-        "The cursor or the generation is of documents that are held no more, or of an answer that has \
-         made way. Search again, from the first page.";
-    TOO_LARGE = "too-large", PAYLOAD_TOO_LARGE, "The body is too large",
-        "The body has more bytes than it may; `/api/v2/limits` says how many that are.";
-    LONG_ADDRESS = "long-address", URI_TOO_LONG, "The address is too long",
-        "The address has more bytes than it may. A long query fits into the body of POST \
-         /api/v2/search.";
-    UNSUPPORTED = "unsupported-media-type", UNSUPPORTED_MEDIA_TYPE, "The body is of another kind",
+    BAD_QUERY = "bad-query", BAD_REQUEST, "Malformed query",
+        "A pattern or a filter is malformed. `at` is the position of the fault in bytes, in the query or in \
+         the text of `filter`; `hint` says what may help.";
+    BAD_REQUEST = "bad-request", BAD_REQUEST, "Malformed request",
+        "A parameter is unknown, repeated or has an invalid value, or the body is malformed. `detail` \
+         names it.";
+    NOT_FOUND = "not-found", NOT_FOUND, "Not found",
+        "The address does not exist, or what it names does not. The id of a search is known only for a \
+         while.";
+    NO_SUCH_PAGE = "no-such-page", NOT_FOUND, "No such page",
+        "The answer has fewer pages. `last_page` is the number of its last page. Pages count from 0.";
+    METHOD_NOT_ALLOWED = "method-not-allowed", METHOD_NOT_ALLOWED, "Method not allowed",
+        "The address does not support this method. The header Allow lists the supported ones.";
+    GONE = "gone", GONE, "The answer is gone",
+        "The documents of the cursor or the generation are no longer kept, or the answer was evicted. \
+         Search again, from the first page.";
+    TOO_LARGE = "too-large", PAYLOAD_TOO_LARGE, "Body too large",
+        "The body exceeds the limit in `/api/v2/limits`.";
+    LONG_ADDRESS = "long-address", URI_TOO_LONG, "Address too long",
+        "The address exceeds the limit in `/api/v2/limits`. POST /api/v2/search takes a long query in its \
+         body.";
+    UNSUPPORTED = "unsupported-media-type", UNSUPPORTED_MEDIA_TYPE, "Unsupported media type",
         "The body must be JSON, and the header Content-Type must say so.";
-    LONG_HEADERS = "long-headers", REQUEST_HEADER_FIELDS_TOO_LARGE, "The headers are too long",
-        "The headers have more bytes than they may. Cookies are not needed here.";
+    LONG_HEADERS = "long-headers", REQUEST_HEADER_FIELDS_TOO_LARGE, "Headers too long",
+        "The headers exceed the limit in `/api/v2/limits`. No cookies are needed here.";
     DAMAGED = "damaged", INTERNAL_SERVER_ERROR, "The answer cannot be read",
-        "What was kept of the answer is damaged. It will not be given again: search once more. The \
-         log of the server has the reason.";
+        "The stored answer is damaged and was discarded. Search again. The server's log has the reason.";
     OVERLOADED = "overloaded", SERVICE_UNAVAILABLE, "Too many queries",
-        "Too many queries that cost much are running. Retry-After says in how many seconds to try \
-         again; a query that costs less does not wait.";
-    UNAVAILABLE = "unavailable", SERVICE_UNAVAILABLE, "Not available now",
-        "A backend that may have what was asked for cannot be reached. Retry-After says in how many \
-         seconds to try again.";
-}
-
-/// What all kinds mean.
-pub(crate) async fn list(State(app): State<App>) -> Response {
-    page(&app, KINDS)
-}
-
-/// What one kind means.
-pub(crate) async fn one(State(app): State<App>, Path(name): Path<String>) -> Response {
-    match KINDS.iter().position(|kind| kind.name == name) {
-        Some(at) => page(&app, &KINDS[at..=at]),
-        None => Problem::missing(format!("no kind of problem is called {name}"))
-            .page(&app, &super::Params::default()),
-    }
-}
-
-fn page(app: &App, kinds: &[&'static Kind]) -> Response {
-    let page = ProblemsPage {
-        frame: app.chrome(Form::default()),
-        kinds: kinds.to_vec(),
-    };
-    Html(page.render().expect("a page fits in memory")).into_response()
+        "Too many heavy queries are running. Retry-After says after how many seconds to try again. A \
+         light query does not wait.";
+    UNAVAILABLE = "unavailable", SERVICE_UNAVAILABLE, "Unavailable",
+        "A backend that may have the answer cannot be reached. Retry-After says after how many seconds to \
+         try again.";
 }

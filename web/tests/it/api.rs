@@ -171,7 +171,7 @@ fn what_no_request_may_be() {
     let any = [("accept", "image/png")];
     assert_eq!(site.send(Method::GET, "/api/v2/limits", &any).status, 200);
     let page = site.get("/search?q=x&page=x").text();
-    assert!(page.contains("The request cannot be understood"), "{page}");
+    assert!(page.contains("Malformed request"), "{page}");
 }
 
 #[test]
@@ -342,7 +342,7 @@ fn what_may_have_been_meant_otherwise_is_said_everywhere() {
     assert!(!export.header("x-trawl-notice").is_empty());
     let shown = site.get("/search?q=std::arse").text();
     assert!(
-        shown.contains("class=\"notice\"") && shown.contains("Understood as"),
+        shown.contains("class=\"notice\"") && shown.contains("Interpreted as"),
         "{shown}"
     );
     let words = site.get("/search?q=int+arse").text();

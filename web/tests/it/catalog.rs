@@ -2,85 +2,7 @@
 
 use crate::fake::{Document, Fake, Fault};
 use crate::site::{Site, eventually};
-use schema::message::{ListEntry, ListKind, ListReply, ListRequest};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
-
-/// What a backend with these documents answers: the first of its names. Documents named `*.bin` were
-/// left out, and so was everything in `.git`.
-pub(crate) fn reply<'a>(
-    documents: impl IntoIterator<Item = &'a Document>,
-    request: &ListRequest,
-) -> ListReply {
-    let mut entries = BTreeMap::new();
-    for document in documents {
-        let Some((name, entry)) = entry(document, request) else {
-            continue;
-        };
-        let entry = entries.entry(name).or_insert(entry);
-        entry.documents += 1;
-        entry.lines += document.lines.len() as u64;
-    }
-    let behind = entries
-        .into_iter()
-        .filter(|(name, _)| *name > request.after);
-    let mut entries: Vec<_> = behind.map(|(_, entry)| entry).collect();
-    let more = entries.len() > request.count as usize;
-    entries.truncate(request.count as usize);
-    ListReply { entries, more }
-}
-
-fn entry(document: &Document, request: &ListRequest) -> Option<(Vec<u8>, ListEntry)> {
-    let Document { package, path, .. } = document;
-    let name = package.split(|&byte| byte == b'_').next().unwrap();
-    let (asked, prefix) = (&request.package, &request.prefix[..]);
-    let goes_by = asked.is_empty() || package == asked || name == asked;
-    let is_left_out = path.ends_with(b".bin") || path == b".git";
-    let entry = ListEntry {
-        package: package.clone(),
-        indexed: 1_700_000_000,
-        ..ListEntry::default()
-    };
-    match request.kind {
-        _ if !goes_by => None,
-        ListKind::Packages if package.starts_with(prefix) => Some((package.clone(), entry)),
-        ListKind::Children if path.starts_with(prefix) && !is_left_out => {
-            let slash = path[prefix.len()..].iter().position(|&byte| byte == b'/');
-            let end = slash.map_or(path.len(), |at| prefix.len() + at + 1);
-            let path = path[..end].to_vec();
-            let (language, hash) = ("C".to_owned(), vec![0xab; 32]);
-            let of_file = ListEntry {
-                path: path.clone(),
-                language,
-                hash,
-                ..entry
-            };
-            Some((path, of_file))
-        }
-        ListKind::Skipped if is_left_out => {
-            let is_above = prefix.starts_with(path) && prefix[path.len()..].starts_with(b"/");
-            let reason = if path == b".git" { "git" } else { "ignored" };
-            let left_out = ListEntry {
-                path: path.clone(),
-                reason: reason.to_owned(),
-                detail: ".gitignore:1:*.bin".to_owned(),
-                ..entry
-            };
-            (path.starts_with(prefix) || is_above)
-                .then(|| ([&package[..], path].join(&b'/'), left_out))
-        }
-        _ => None,
-    }
-}
-
-/// Names that are in no directory of a package, or in another one.
-pub(crate) fn astray(package: &[u8]) -> [ListEntry; 3] {
-    [&b""[..], b"x", b"other/b.c"].map(|path| ListEntry {
-        package: package.to_vec(),
-        path: path.to_vec(),
-        ..ListEntry::default()
-    })
-}
 
 fn document(name: &str) -> Document {
     let (package, path) = name.split_once('/').unwrap();
@@ -187,8 +109,8 @@ fn a_tree_is_looked_at_directory_by_directory() {
         ("?package=alpha&path=scr", 404, "/api/v2/skipped"),
         ("", 400, "package is missing"),
         ("?package=alpha&count=0", 400, "count=0"),
-        ("?package=alpha&after=%2B", 400, "after is not"),
-        ("?package=alpha&depth=1", 400, "no parameter depth"),
+        ("?package=alpha&after=%2B", 400, "after is malformed"),
+        ("?package=alpha&depth=1", 400, "unknown parameter depth"),
     ] {
         let answer = site.get(&format!("/api/v2/tree{path}"));
         assert_eq!(answer.status, status, "{path}");

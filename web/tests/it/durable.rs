@@ -29,7 +29,7 @@ fn fakes(documents: usize) -> Vec<Arc<Fake>> {
 
 /// Little memory: everything goes to the disk, and pointers are spilled.
 fn little_memory(config: &mut Config) {
-    config.run_memory_bytes = 0;
+    config.result_memory_bytes = 0;
     config.query_memory_bytes = 0;
 }
 

@@ -58,7 +58,7 @@ fn a_stream_that_is_cut() {
 fn garbage() {
     check(
         Fault::Garbage,
-        expect!["it sent garbage: a frame of 4294967311 bytes, the most is 1048576"],
+        expect!["it sent garbage: a frame of 4294967311 bytes exceeds the limit of 1048576"],
     );
 }
 

@@ -107,7 +107,7 @@ fn what_is_wrong_with_a_filter_is_said() {
     );
     check(
         "language=C",
-        &["there is no parameter language", "lang, package, path"],
+        &["unknown parameter language", "lang, package, path"],
     );
     check("group=package&group=none", &["group is given twice"]);
     let page = site.get("/search?q=arse&path=a(b");

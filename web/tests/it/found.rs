@@ -139,8 +139,8 @@ fn what_has_no_answer_is_a_problem() {
         assert_eq!(answer.status, status, "{query}: {}", answer.text());
         assert!(answer.text().contains(says), "{query}: {}", answer.text());
     };
-    check("q=arse&format=csv", 400, "format=jsonl and format=text");
-    check("q=arse&format=paths", 400, "format=jsonl and format=text");
+    check("q=arse&format=csv", 400, "format=jsonl or format=text");
+    check("q=arse&format=paths", 400, "format=jsonl or format=text");
     check("q=arse&limit=3", 400, "leave out the limit");
     check("q=arse+count:3", 400, "leave out the limit");
     check("q=/(/", 400, "\"at\"");

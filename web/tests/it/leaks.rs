@@ -47,7 +47,7 @@ fn stage() -> (Site, [Arc<Fake>; 2]) {
     let site = Site::with(vec![first.backend(), second.backend()], |config| {
         config.queued_max = SEARCHES as usize;
         config.grace = Duration::from_millis(5);
-        config.run_memory_bytes = 0;
+        config.result_memory_bytes = 0;
     });
     (site, [first, second])
 }
@@ -119,7 +119,9 @@ fn nothing_is_left_of_searches_that_nobody_waits_for() {
 #[test]
 fn a_run_that_nobody_waits_for_leaves_no_files() {
     let fake = Fake::with("one", shards(1, 2), Fault::Gate);
-    let site = Site::with(vec![fake.backend()], |config| config.run_memory_bytes = 0);
+    let site = Site::with(vec![fake.backend()], |config| {
+        config.result_memory_bytes = 0
+    });
     let search = site
         .runtime
         .block_on(site.frontend.search(query(0)))

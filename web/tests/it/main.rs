@@ -7,7 +7,6 @@ mod dcs;
 mod disk;
 mod durable;
 mod events;
-mod fake;
 mod faults;
 mod filters;
 mod found;
@@ -20,7 +19,8 @@ mod recorded;
 mod sharing;
 mod site;
 
-use fake::Document;
+use fake_backend as fake;
+use fake_backend::Document;
 
 /// Documents with lines that contain `arse`, in packages and under paths that are not harmless.
 pub(crate) fn corpus() -> Vec<Document> {

@@ -133,13 +133,13 @@ fn nonsense_is_refused_with_a_reason() {
     check("/api/v2/search?q=(&mode=regexp", 400, "\"at\":0");
     check("/api/v2/search?q=x&mode=fuzzy", 400, "literal or regexp");
     check("/api/v2/search?q=x&limit=10001", 400, "the most is 10000");
-    check("/api/v2/search?q=x&timeout=301", 400, "the most is 300 s");
+    check("/api/v2/search?q=x&timeout=301", 400, "the limit is 300 s");
     check("/api/v2/events?q=x&timeout=soon", 400, "not a time");
     check("/api/v2/search?q=x&want=files", 400, "documents or count");
     check("/api/v2/export?q=x&want=count&limit=1", 400, "no limit");
     check("/api/v2/search?q=x&case=maybe", 400, "yes, no or auto");
     check("/api/v2/search?q=x&page=-1", 400, "page=-1 is not a number");
-    check("/api/v2/search?q=x&per_page=0", 400, "from 1 to 1000");
+    check("/api/v2/search?q=x&per_page=0", 400, "expected 1 to 1000");
     check(
         "/api/v2/search?q=x&perpage=5",
         400,
@@ -148,10 +148,10 @@ fn nonsense_is_refused_with_a_reason() {
     check(
         "/api/v2/search?q=x&group=file",
         400,
-        "none of none, package and document",
+        "expected none, package or document",
     );
     check("/api/v2/search?q=%ff", 400, "not UTF-8");
-    check("/api/v2/nowhere", 404, "nothing is at");
+    check("/api/v2/nowhere", 404, "no such address");
     check("/api/v2/file?package=p", 400, "path is missing");
     check("/api/v2/file?package=p&path=q", 404, "no backend has p/q");
     let long = "x".repeat(4097);

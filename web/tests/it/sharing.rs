@@ -259,7 +259,7 @@ fn methods_that_are_not_there_are_said() {
 #[test]
 fn old_answers_make_room_for_new_ones() {
     let fake = Fake::new("one", shards(1, 1));
-    let on_disk = |config: &mut frontend::Config| config.run_memory_bytes = 0;
+    let on_disk = |config: &mut frontend::Config| config.result_memory_bytes = 0;
     let room = {
         let site = Site::with(vec![fake.backend()], on_disk);
         site.search("arse");

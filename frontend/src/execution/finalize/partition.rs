@@ -4,9 +4,9 @@
 //! differ in length by few samples a source.
 //! **Invariant:** pointers that tie, which only their documents can order, are in the same part.
 
-use crate::rank::TieKey;
+use crate::execution::collector::Source;
+use crate::order::TieKey;
 use crate::spool::SpoolError;
-use crate::stream::collector::Source;
 use std::ops::Range;
 
 /// Keys that are looked at: each is a block to read when it is on the disk, 2 ms in all. Parts are

@@ -1,0 +1,142 @@
+//! The memory that pointers of running queries may take: of all queries together, and of each stream.
+//!
+//! It is given out in chunks of one size, which are kept and given out again: memory that comes and goes
+//! in pieces of all sizes stays with the allocator (four queries of a million matches, of 128 MiB, left a
+//! process of 357). Who is refused a chunk writes what it has to the disk. What is not counted here has
+//! bounds of its own, which do not depend on the number of matches.
+
+use crate::order::Pointer;
+use std::mem;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Pointers in a chunk: half a megabyte, which is sorted in a processor's cache.
+pub(crate) const CHUNK_LEN: usize = 16 << 10;
+
+const CHUNK_BYTES: u64 = (CHUNK_LEN * size_of::<Pointer>()) as u64;
+
+/// What all queries share.
+#[derive(Debug)]
+pub(crate) struct Memory {
+    chunks_max: usize,
+    pool: Mutex<Pool>,
+}
+
+#[derive(Debug, Default)]
+struct Pool {
+    /// Chunks that streams have.
+    taken: usize,
+    /// Those that nobody has, empty.
+    free: Vec<Vec<Pointer>>,
+}
+
+impl Memory {
+    pub(crate) fn new(bytes: u64) -> Arc<Memory> {
+        Arc::new(Memory {
+            chunks_max: (bytes / CHUNK_BYTES) as usize,
+            pool: Mutex::default(),
+        })
+    }
+
+    /// A share of at most so many bytes, of which none is taken yet.
+    pub(crate) fn share(self: &Arc<Self>, bytes_max: u64) -> Share {
+        Share {
+            memory: Arc::clone(self),
+            taken: Arc::default(),
+            chunks_max: (bytes_max / CHUNK_BYTES) as usize,
+        }
+    }
+
+    fn take(&self) -> Option<Vec<Pointer>> {
+        let mut pool = self.lock();
+        if pool.taken == self.chunks_max {
+            return None;
+        }
+        pool.taken += 1;
+        let free = pool.free.pop();
+        drop(pool);
+        Some(free.unwrap_or_else(|| Vec::with_capacity(CHUNK_LEN)))
+    }
+
+    fn give_back(&self, mut pointers: Vec<Pointer>) {
+        pointers.clear();
+        let mut pool = self.lock();
+        pool.taken -= 1;
+        pool.free.push(pointers);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Pool> {
+        self.pool.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Bytes that nobody has taken.
+    #[cfg(test)]
+    pub(crate) fn left(&self) -> u64 {
+        (self.chunks_max - self.lock().taken) as u64 * CHUNK_BYTES
+    }
+}
+
+/// What one stream may have of the memory.
+#[derive(Debug)]
+pub(crate) struct Share {
+    memory: Arc<Memory>,
+    /// Chunks that are out.
+    taken: Arc<AtomicUsize>,
+    chunks_max: usize,
+}
+
+impl Share {
+    /// One more chunk, empty, unless the share or all memory is used up.
+    pub(crate) fn take(&self) -> Option<Chunk> {
+        if self.taken.load(Relaxed) == self.chunks_max {
+            return None;
+        }
+        let pointers = self.memory.take()?;
+        self.taken.fetch_add(1, Relaxed);
+        Some(Chunk {
+            pointers,
+            of: Some((Arc::clone(&self.memory), Arc::clone(&self.taken))),
+        })
+    }
+}
+
+/// Memory for [`CHUNK_LEN`] pointers. Dropping it gives it back.
+#[derive(Debug, Default)]
+pub(crate) struct Chunk {
+    pub(crate) pointers: Vec<Pointer>,
+    /// Whose it is; one that is nobody's grows as it needs to, and is counted nowhere.
+    of: Option<(Arc<Memory>, Arc<AtomicUsize>)>,
+}
+
+impl Drop for Chunk {
+    fn drop(&mut self) {
+        if let Some((memory, taken)) = self.of.take() {
+            memory.give_back(mem::take(&mut self.pointers));
+            taken.fetch_sub(1, Relaxed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_grow_up_to_their_bound_and_that_of_all() {
+        let memory = Memory::new(10 * CHUNK_BYTES + 1);
+        let (one, other) = (memory.share(6 * CHUNK_BYTES), memory.share(6 * CHUNK_BYTES));
+        let mut chunks: Vec<_> = std::iter::from_fn(|| one.take()).collect();
+        assert_eq!(chunks.len(), 6);
+        let others: Vec<_> = std::iter::from_fn(|| other.take()).collect();
+        assert_eq!((others.len(), memory.left()), (4, 0));
+        chunks.pop();
+        let again = other.take();
+        assert!(again.is_some_and(|chunk| chunk.pointers.capacity() >= CHUNK_LEN));
+        assert!(
+            one.take().is_some() && one.take().is_some(),
+            "it was given back"
+        );
+        drop((chunks, others));
+        assert_eq!(memory.left(), 10 * CHUNK_BYTES);
+    }
+}

@@ -1,0 +1,270 @@
+//! How far a stream is: counters and the best matches so far, written by its thread, read by all
+//! who watch.
+//!
+//! **Invariant:** best and bound are published together, and the bound is of what comes after the
+//! best: nobody sees a bound before the matches that were sent ahead of it.
+
+use crate::lock::lock;
+use crate::order::{BEST_MAX, Pointer, TopPointers};
+use schema::message;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
+use tokio::sync::watch;
+
+/// How far a run's search is.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Progress {
+    /// Candidate blocks verified.
+    pub blocks_done: u64,
+    /// Candidate blocks that are known of.
+    pub blocks_total: u64,
+    /// Documents examined.
+    pub documents: u64,
+    /// Matches received.
+    pub matches: u64,
+    /// Since the streams were opened; zero while the run is queued.
+    pub elapsed: Duration,
+    /// The same of each backend that takes part.
+    pub backends: Vec<BackendProgress>,
+}
+
+/// How far one backend's search is.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BackendProgress {
+    /// The backend's name.
+    pub name: String,
+    /// Candidate blocks verified.
+    pub blocks_done: u64,
+    /// Candidate blocks that are known of.
+    pub blocks_total: u64,
+    /// Documents examined.
+    pub documents: u64,
+    /// Matches received.
+    pub matches: u64,
+    /// No match that is still to come has a higher rank. Infinite until the backend says so, and
+    /// negative infinity when it has sent all.
+    pub bound: f32,
+}
+
+impl Progress {
+    /// Adds a backend.
+    pub fn add(&mut self, backend: BackendProgress) {
+        self.blocks_done += backend.blocks_done;
+        self.blocks_total += backend.blocks_total;
+        self.documents += backend.documents;
+        self.matches += backend.matches;
+        self.backends.push(backend);
+    }
+
+    /// No match that is still to come has a higher rank; `None` while there is no telling.
+    pub fn bound(&self) -> Option<f32> {
+        let bounds = self.backends.iter().map(|backend| backend.bound);
+        bounds.reduce(f32::max).filter(|bound| bound.is_finite())
+    }
+}
+
+/// A stream's counters, written by its thread alone.
+#[derive(Debug)]
+pub(crate) struct StreamStats {
+    pub(crate) matches: AtomicU64,
+    pub(crate) received_bytes: AtomicU64,
+    /// Whether anything but a greeting has arrived.
+    pub(crate) answered: AtomicBool,
+    blocks_done: AtomicU64,
+    blocks_total: AtomicU64,
+    documents: AtomicU64,
+    /// Of the last PROGRESS, as bits, until it is published.
+    bound: AtomicU32,
+    bound_is_new: AtomicBool,
+    published: Mutex<Published>,
+    news: watch::Sender<()>,
+}
+
+#[derive(Debug)]
+struct Published {
+    best: TopPointers,
+    bound: f32,
+}
+
+impl StreamStats {
+    /// Nothing has arrived. Those who listen to `news` are told of everything that is published.
+    pub(crate) fn new(news: watch::Sender<()>) -> StreamStats {
+        StreamStats {
+            matches: AtomicU64::new(0),
+            received_bytes: AtomicU64::new(0),
+            answered: AtomicBool::new(false),
+            blocks_done: AtomicU64::new(0),
+            blocks_total: AtomicU64::new(0),
+            documents: AtomicU64::new(0),
+            bound: AtomicU32::new(f32::INFINITY.to_bits()),
+            bound_is_new: AtomicBool::new(false),
+            published: Mutex::new(Published {
+                best: TopPointers::default(),
+                bound: f32::INFINITY,
+            }),
+            news,
+        }
+    }
+
+    /// Takes a PROGRESS. Its bound is known to others when the matches before it are.
+    pub(crate) fn progress(&self, progress: message::Progress) {
+        self.blocks_done.store(progress.blocks_done, Relaxed);
+        self.blocks_total.store(progress.blocks_total, Relaxed);
+        self.documents.store(progress.documents, Relaxed);
+        // What is not a number promises nothing.
+        let bound = match progress.bound.is_nan() {
+            true => f32::INFINITY,
+            false => progress.bound,
+        };
+        let before = self.bound.swap(bound.to_bits(), Relaxed);
+        self.bound_is_new
+            .fetch_or(before != bound.to_bits(), Relaxed);
+    }
+
+    /// Whether a bound waits to be published.
+    pub(crate) fn has_news(&self) -> bool {
+        self.bound_is_new.load(Relaxed)
+    }
+
+    /// Makes known what has arrived by now, all of which is in the spool.
+    pub(crate) fn publish(&self, best: &TopPointers) {
+        let mut published = lock(&self.published);
+        published.best.clone_from(best);
+        published.bound = f32::from_bits(self.bound.load(Relaxed));
+        drop(published);
+        self.bound_is_new.store(false, Relaxed);
+        self.news.send_replace(());
+    }
+
+    /// The stream has ended as it should: nothing more will come.
+    pub(crate) fn end(&self, best: &TopPointers) {
+        self.bound.store(f32::NEG_INFINITY.to_bits(), Relaxed);
+        self.publish(best);
+    }
+
+    /// The stream was lost: what it promised does not count any more.
+    pub(crate) fn lose(&self) {
+        self.bound.store(f32::INFINITY.to_bits(), Relaxed);
+        lock(&self.published).bound = f32::INFINITY;
+    }
+
+    /// How far the backend of this name is.
+    pub(crate) fn read(&self, name: &str) -> BackendProgress {
+        BackendProgress {
+            name: name.to_owned(),
+            blocks_done: self.blocks_done.load(Relaxed),
+            blocks_total: self.blocks_total.load(Relaxed),
+            documents: self.documents.load(Relaxed),
+            matches: self.matches.load(Relaxed),
+            bound: lock(&self.published).bound,
+        }
+    }
+}
+
+/// The best matches so far of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TopMatches {
+    /// TopPointers first, at most [`BEST_MAX`].
+    pub pointers: Vec<Pointer>,
+    /// Whether nothing that is still to come can change them.
+    pub is_final: bool,
+}
+
+impl TopMatches {
+    /// Of all streams of a run of which `limit` matches are wanted (0: all).
+    pub(crate) fn new<'a>(stats: impl Iterator<Item = &'a StreamStats>, limit: u64) -> TopMatches {
+        let (mut best, mut bound) = (TopPointers::default(), f32::NEG_INFINITY);
+        for stats in stats {
+            let published = lock(&stats.published);
+            let pointers = published.best.pointers().iter();
+            pointers.for_each(|&pointer| best.offer(pointer));
+            bound = bound.max(published.bound);
+        }
+        let full = match limit {
+            0 => BEST_MAX,
+            limit => BEST_MAX.min(limit as usize),
+        };
+        let mut pointers = best.pointers().to_vec();
+        pointers.truncate(full);
+        let is_final = pointers.len() == full && pointers[full - 1].is_above(bound);
+        TopMatches { pointers, is_final }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::order::Origin;
+
+    fn best(ranks: &[f32]) -> TopPointers {
+        let origin = Origin {
+            hash: 1,
+            package: 0,
+            backend: 0,
+            offset: 0,
+        };
+        let mut best = TopPointers::default();
+        for (line, &rank) in (1..).zip(ranks) {
+            best.offer(origin.pointer(rank, line, 0));
+        }
+        best
+    }
+
+    fn stats(bound: f32, ranks: &[f32]) -> StreamStats {
+        let stats = StreamStats::new(watch::Sender::default());
+        stats.progress(message::Progress {
+            bound,
+            ..message::Progress::default()
+        });
+        stats.publish(&best(ranks));
+        stats
+    }
+
+    fn check(stats: &[StreamStats], limit: u64) -> (usize, bool) {
+        let top_matches = TopMatches::new(stats.iter(), limit);
+        (top_matches.pointers.len(), top_matches.is_final)
+    }
+
+    #[test]
+    fn ten_above_every_bound_are_final() {
+        let (ten, nine) = ([2.0; 10], [2.0; 9]);
+        assert_eq!(check(&[stats(1.9, &ten)], 0), (10, true));
+        assert_eq!(check(&[stats(2.0, &ten)], 0), (10, false), "a tie");
+        assert_eq!(check(&[stats(1.0, &nine)], 0), (9, false));
+        assert_eq!(
+            check(&[stats(1.0, &nine), stats(1.5, &[3.0])], 0),
+            (10, true)
+        );
+        assert_eq!(check(&[stats(1.0, &ten), stats(2.5, &[])], 0), (10, false));
+        assert_eq!(
+            check(
+                &[stats(1.0, &ten), StreamStats::new(watch::Sender::default())],
+                0
+            ),
+            (10, false)
+        );
+        assert_eq!(check(&[stats(f32::NAN, &ten)], 0), (10, false));
+        assert_eq!(
+            check(&[stats(1.0, &nine)], 3),
+            (3, true),
+            "no more are wanted"
+        );
+        assert_eq!(check(&[], 0), (0, false));
+    }
+
+    #[test]
+    fn a_bound_is_known_with_the_matches_before_it() {
+        let stats = stats(9.0, &[2.0; 10]);
+        stats.progress(message::Progress::default());
+        assert!(stats.has_news());
+        assert!(!TopMatches::new([&stats].into_iter(), 0).is_final);
+        stats.publish(&best(&[3.0; 10]));
+        assert!(!stats.has_news());
+        assert!(TopMatches::new([&stats].into_iter(), 0).is_final);
+        stats.lose();
+        assert!(!TopMatches::new([&stats].into_iter(), 0).is_final);
+        stats.end(&best(&[3.0; 10]));
+        assert!(TopMatches::new([&stats].into_iter(), 0).is_final);
+    }
+}

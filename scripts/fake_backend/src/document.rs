@@ -1,0 +1,152 @@
+//! A document in memory, and what a backend that has it answers.
+
+use schema::message::{
+    Batch, Expr, Field, FileRange, FileReply, Line, Range, Reading, Search, ShardEnd, Want,
+};
+
+/// A document. Its lines that contain the pattern match.
+#[derive(Clone, Debug)]
+pub struct Document {
+    /// The name of its package.
+    pub package: Vec<u8>,
+    /// Its path in the package.
+    pub path: Vec<u8>,
+    /// Its lines, without their ends.
+    pub lines: Vec<Vec<u8>>,
+    /// Whether each match is sent in a batch of its own.
+    pub split: bool,
+}
+
+impl Document {
+    /// Whether the filters of an expression keep the document. Patterns keep every document; a
+    /// regular expression is read as a literal.
+    pub(crate) fn passes(&self, expr: &Expr) -> bool {
+        let filter = match expr {
+            Expr::Filter(filter) => filter,
+            Expr::Not(inner) => return !self.passes(inner),
+            Expr::Any(alternatives) => return alternatives.iter().any(|each| self.passes(each)),
+            _ => return true,
+        };
+        let value = match filter.field {
+            Field::Package => &self.package[..],
+            Field::Path => &self.path,
+            Field::Language => b"C",
+            Field::Extension => b"c",
+            Field::Name => panic!("tests do not filter by name"),
+        };
+        let wanted = filter.text.as_bytes();
+        match filter.reading {
+            Reading::Exact => value == wanted,
+            Reading::Regexp | Reading::Glob => find(value, wanted).is_some(),
+        }
+    }
+
+    /// Returns the frames with the document's matches, and counts them in `end`.
+    pub(crate) fn batches(
+        &self,
+        search: &Search,
+        shard: u32,
+        number: u32,
+        end: &mut ShardEnd,
+    ) -> Vec<Vec<u8>> {
+        let pattern = search.expr.patterns()[0].text.as_bytes();
+        let mut matches: Vec<usize> = (0..self.lines.len())
+            .filter(|&at| find(&self.lines[at], pattern).is_some())
+            .collect();
+        end.documents += 1;
+        end.matched_documents += u64::from(!matches.is_empty());
+        end.found += match search.want {
+            Want::Documents => matches.len().min(1) as u64,
+            Want::Matches | Want::Count | Want::Estimate => matches.len() as u64,
+        };
+        match search.want {
+            Want::Matches => {}
+            Want::Documents => matches.truncate(1),
+            Want::Count | Want::Estimate => matches.clear(),
+        }
+        end.matches += matches.len() as u64;
+        end.hash = matches.iter().fold(end.hash, |hash, &at| {
+            ShardEnd::key_hash(hash, number, at as u32 + 1)
+        });
+        let per_batch = if self.split { 1 } else { matches.len().max(1) };
+        matches
+            .chunks(per_batch)
+            .map(|hits| self.batch(hits, search, shard, number))
+            .collect()
+    }
+
+    /// Returns the frame with the matches in the lines `hits`, with their context.
+    fn batch(&self, hits: &[usize], search: &Search, shard: u32, number: u32) -> Vec<u8> {
+        let pattern = search.expr.patterns()[0].text.as_bytes();
+        let context = search.context_lines as usize;
+        let (mut lines, mut ranges, mut text) = (Vec::new(), Vec::new(), Vec::new());
+        for (at, line) in self.lines.iter().enumerate() {
+            if !hits.iter().any(|&hit| hit.abs_diff(at) <= context) {
+                continue;
+            }
+            let hit = find(line, pattern).filter(|_| hits.contains(&at));
+            text.extend_from_slice(line);
+            ranges.extend(hit.map(|start| Range {
+                start: start as u32,
+                end: (start + pattern.len()) as u32,
+            }));
+            lines.push(Line {
+                number: at as u32 + 1,
+                rank: hit.map_or(0.0, |start| 1.0 + 0.1 / (1.0 + start as f32)),
+                offset: at as u64,
+                text_bytes: line.len() as u32,
+                ranges: u32::from(hit.is_some()),
+            });
+        }
+        let batch = Batch {
+            shard,
+            document: number,
+            package: &self.package,
+            path: &self.path,
+            language: "C",
+            hash: &[7; 32],
+            text: &text,
+            lines: &lines,
+            ranges: &ranges,
+            windows: &[],
+            spans: &[],
+        };
+        crate::session::framed(|out| batch.encode(out))
+    }
+
+    /// Returns a part of the text.
+    pub(crate) fn file(&self, range: FileRange) -> FileReply {
+        let with_ends = |lines: &[Vec<u8>]| -> Vec<u8> {
+            let lines = lines.iter().flat_map(|line| [line, &b"\n"[..]]);
+            lines.flatten().copied().collect()
+        };
+        let text = with_ends(&self.lines);
+        let (first_line, part) = match range {
+            FileRange::Lines { first, count } => {
+                let start = (first as usize - 1).min(self.lines.len());
+                let end = (start + count as usize).min(self.lines.len());
+                (first, with_ends(&self.lines[start..end]))
+            }
+            FileRange::Bytes { offset, count } => {
+                let start = (offset as usize).min(text.len());
+                let end = (start + count as usize).min(text.len());
+                (1, text[start..end].to_vec())
+            }
+        };
+        FileReply {
+            found: true,
+            offset: 0,
+            first_line,
+            text: part,
+            total_lines: self.lines.len() as u32,
+            total_bytes: text.len() as u64,
+            language: "C".to_owned(),
+            hash: vec![1; 32],
+        }
+    }
+}
+
+/// Returns where `part` is first found.
+fn find(bytes: &[u8], part: &[u8]) -> Option<usize> {
+    bytes.windows(part.len()).position(|window| window == part)
+}

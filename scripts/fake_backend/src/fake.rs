@@ -1,0 +1,447 @@
+//! A backend that serves documents from memory, in process, and misbehaves on demand.
+
+use crate::document::Document;
+use crate::listing;
+use crate::session::{self, Answers, Request, framed};
+use frontend::{Backend, Socket};
+use schema::frame::{Decoder, Kind};
+use schema::message::{
+    End, Estimate, Expr, Failure, FailureKind, Field, FileReply, FileRequest, Hello, ListKind,
+    ListRequest, PROTOCOL, Pattern, Progress, Search, ShardEnd, ShardInfo, Skip, Want,
+};
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
+
+/// How often an idle connection gets a HELLO.
+const HEARTBEAT: Duration = Duration::from_millis(50);
+
+/// The delay before each frame of [`Fault::Slow`].
+const SLOW: Duration = Duration::from_millis(2);
+
+/// What goes wrong in a search, after its first batch if there is one.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Fault {
+    /// Nothing.
+    None,
+    /// The connection is closed before END.
+    NoEnd,
+    /// Random bytes follow, then the connection is closed.
+    Garbage,
+    /// A bit of every batch is flipped.
+    FlippedBit,
+    /// Nothing more is sent.
+    Silence,
+    /// The answer is an error, with an offset in the pattern.
+    Failure(FailureKind, Option<u32>),
+    /// END counts a match too many.
+    Count,
+    /// END has another hash.
+    Hash,
+    /// Every batch is sent twice.
+    Order,
+    /// Batches name a shard that was not asked for.
+    UnknownShard,
+    /// END lacks the last shard.
+    Forgotten,
+    /// END reports that the first shard failed, and a skipped document.
+    ShardFailure,
+    /// Listings name files outside of the directory that was asked for.
+    Astray,
+    /// The search waits, with PROGRESS, until [`Fake::open_gate`].
+    Gate,
+    /// Every frame is delayed.
+    Slow,
+    /// The answer is these bytes; then the connection is closed.
+    Replay(Vec<u8>),
+    /// The answer is these bytes; then nothing more is sent.
+    Stall(Vec<u8>),
+}
+
+/// A backend over shards of documents.
+pub struct Fake {
+    name: String,
+    shards: Mutex<Vec<(u8, Vec<Document>)>>,
+    fault: Mutex<Fault>,
+    /// The protocol version in HELLO.
+    pub protocol: u32,
+    /// Searches that were begun.
+    pub searches: AtomicUsize,
+    /// Answers that could not be sent, because the frontend had closed the connection.
+    pub broken_off: AtomicUsize,
+    /// Connections so far.
+    pub connections: AtomicUsize,
+    /// Connections that are open.
+    pub open: AtomicUsize,
+    /// Greetings that were sent.
+    pub greetings: AtomicUsize,
+    /// Whether connections that have answered are closed when they are idle.
+    pub drop_idle: AtomicBool,
+    /// Whether searches are refused unless they may be heavy.
+    pub is_costly: AtomicBool,
+    /// Searches that were refused because they may not be heavy.
+    pub refused: AtomicUsize,
+    /// The bound on later ranks in the PROGRESS of [`Fault::Gate`].
+    pub bound: Mutex<f32>,
+    gate: (Mutex<bool>, Condvar),
+    down: Mutex<bool>,
+}
+
+impl Fake {
+    /// Returns a backend with these shards; the number of a shard is each byte of its id.
+    pub fn new(name: &str, shards: Vec<(u8, Vec<Document>)>) -> Arc<Fake> {
+        Arc::new(Fake::plain(name, shards))
+    }
+
+    /// Returns a backend that has not been shared yet.
+    pub fn plain(name: &str, shards: Vec<(u8, Vec<Document>)>) -> Fake {
+        Fake {
+            name: name.to_owned(),
+            shards: Mutex::new(shards),
+            fault: Mutex::new(Fault::None),
+            protocol: PROTOCOL,
+            searches: AtomicUsize::new(0),
+            broken_off: AtomicUsize::new(0),
+            connections: AtomicUsize::new(0),
+            open: AtomicUsize::new(0),
+            greetings: AtomicUsize::new(0),
+            drop_idle: AtomicBool::new(false),
+            is_costly: AtomicBool::new(false),
+            refused: AtomicUsize::new(0),
+            bound: Mutex::new(f32::INFINITY),
+            gate: Default::default(),
+            down: Mutex::new(false),
+        }
+    }
+
+    /// Returns a backend with a fault.
+    pub fn with(name: &str, shards: Vec<(u8, Vec<Document>)>, fault: Fault) -> Arc<Fake> {
+        let fake = Fake::new(name, shards);
+        fake.set(fault);
+        fake
+    }
+
+    /// Sets the fault of the searches that follow.
+    pub fn set(&self, fault: Fault) {
+        *self.fault.lock().unwrap() = fault;
+    }
+
+    /// Refuses connections, and closes idle ones.
+    pub fn set_down(&self, down: bool) {
+        *self.down.lock().unwrap() = down;
+    }
+
+    /// Replaces the shards.
+    pub fn set_shards(&self, shards: Vec<(u8, Vec<Document>)>) {
+        *self.shards.lock().unwrap() = shards;
+    }
+
+    /// Lets searches with [`Fault::Gate`] go on, now and later.
+    pub fn open_gate(&self) {
+        *self.gate.0.lock().unwrap() = true;
+        self.gate.1.notify_all();
+    }
+
+    /// Returns the backend as a frontend connects to it.
+    pub fn backend(self: &Arc<Self>) -> Backend {
+        let fake = Arc::clone(self);
+        Backend::new(self.name.clone(), move || fake.connect().map(Socket::Unix))
+    }
+
+    fn connect(self: &Arc<Self>) -> io::Result<UnixStream> {
+        if *self.down.lock().unwrap() {
+            return Err(ErrorKind::ConnectionRefused.into());
+        }
+        let (mut ours, theirs) = UnixStream::pair()?;
+        ours.set_read_timeout(Some(HEARTBEAT))?;
+        let fake = Arc::clone(self);
+        std::thread::spawn(move || {
+            fake.connections.fetch_add(1, SeqCst);
+            fake.open.fetch_add(1, SeqCst);
+            // An error is the end of the connection, which the test sees at the frontend.
+            let _ = session::serve(&mut ours, &*fake);
+            fake.open.fetch_sub(1, SeqCst);
+        });
+        Ok(theirs)
+    }
+
+    /// Returns the frames of the answer to a search.
+    pub fn record(self: &Arc<Self>, search: &Search) -> Vec<Vec<u8>> {
+        let mut stream = self.connect().unwrap();
+        stream.write_all(&framed(|out| search.encode(out))).unwrap();
+        let (mut decoder, mut frames) = (Decoder::new(), Vec::new());
+        loop {
+            while let Some(frame) = decoder.decode().unwrap() {
+                let kind = frame.kind;
+                let bytes = decoder.consumed().to_vec();
+                if kind != Kind::Hello {
+                    frames.push(bytes);
+                }
+                if kind == Kind::End {
+                    return frames;
+                }
+            }
+            let bytes = stream.read(decoder.space()).unwrap();
+            assert!(bytes > 0, "the connection was closed before END");
+            decoder.filled(bytes);
+        }
+    }
+}
+
+impl Answers<UnixStream> for Fake {
+    fn hello(&self) -> Hello {
+        self.greetings.fetch_add(1, SeqCst);
+        let shards = self.shards.lock().unwrap();
+        let shard = |(id, documents): &(u8, Vec<Document>)| ShardInfo {
+            id: [*id; 32],
+            packages: 1,
+            documents: documents.len() as u32,
+            blocks: documents.len() as u32,
+            text_bytes: 1000,
+        };
+        Hello {
+            protocol: self.protocol,
+            shards: shards.iter().map(shard).collect(),
+            updated: 1_600_000_000,
+        }
+    }
+
+    fn answer(&self, request: &Request, stream: &mut UnixStream) -> io::Result<()> {
+        match request {
+            Request::Search(search) => self.search(stream, search),
+            Request::File(request) => self.file(stream, request),
+            Request::List(request) => self.list(stream, request),
+        }
+    }
+
+    fn closes_idle(&self, has_answered: bool) -> bool {
+        *self.down.lock().unwrap() || has_answered && self.drop_idle.load(SeqCst)
+    }
+}
+
+impl Fake {
+    fn search(&self, stream: &mut UnixStream, search: &Search) -> io::Result<()> {
+        if self.is_costly.load(SeqCst) && !search.heavy {
+            self.refused.fetch_add(1, SeqCst);
+            return self.fail(stream, FailureKind::Heavy, None);
+        }
+        self.searches.fetch_add(1, SeqCst);
+        let fault = self.fault.lock().unwrap().clone();
+        match &fault {
+            Fault::Failure(kind, offset) => return self.fail(stream, *kind, *offset),
+            Fault::Replay(bytes) => return self.write(stream, bytes).and_then(|()| close()),
+            Fault::Stall(bytes) => {
+                self.write(stream, bytes)?;
+                return wait_for_close(stream);
+            }
+            _ => {}
+        }
+        if let Some(failure) = unknown_language(search) {
+            return self.write(stream, &framed(|out| failure.encode(out)));
+        }
+        let mut ends = Vec::new();
+        for (index, id) in (0..).zip(&search.shards) {
+            let shards = self.shards.lock().unwrap().clone();
+            let Some((_, documents)) = shards.into_iter().find(|(known, _)| *id == [*known; 32])
+            else {
+                return close();
+            };
+            let mut end = ShardEnd {
+                shard: index,
+                blocks: documents.len() as u64,
+                ..ShardEnd::default()
+            };
+            for (number, document) in (0..).zip(&documents) {
+                if search
+                    .expr
+                    .factors()
+                    .iter()
+                    .all(|each| document.passes(each))
+                {
+                    end.candidates += 1;
+                    let frames = document.batches(search, index, number, &mut end);
+                    self.send(stream, &fault, frames)?;
+                }
+            }
+            ends.push(end);
+        }
+        self.end(stream, &fault, ends, estimates(search))
+    }
+
+    /// Sends a document's frames, or what the fault makes of them.
+    fn send(&self, stream: &mut UnixStream, fault: &Fault, frames: Vec<Vec<u8>>) -> io::Result<()> {
+        for mut frame in frames {
+            match fault {
+                Fault::FlippedBit => frame[40] ^= 4,
+                Fault::Order => frame.extend_from_within(..),
+                Fault::UnknownShard => frame = unknown_shard(),
+                Fault::Slow => std::thread::sleep(SLOW),
+                _ => {}
+            }
+            self.write(stream, &frame)?;
+            match fault {
+                Fault::NoEnd => return close(),
+                Fault::Garbage => return stream.write_all(&[0xff; 100]).and_then(|()| close()),
+                Fault::Silence => return wait_for_close(stream),
+                Fault::Gate => self.wait_at_the_gate(stream)?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn end(
+        &self,
+        stream: &mut UnixStream,
+        fault: &Fault,
+        mut shards: Vec<ShardEnd>,
+        estimates: Vec<Estimate>,
+    ) -> io::Result<()> {
+        let mut out = Vec::new();
+        match fault {
+            Fault::Count => shards[0].matches += 1,
+            Fault::Hash => shards[0].hash ^= 1,
+            Fault::Forgotten => drop(shards.pop()),
+            Fault::ShardFailure => {
+                shards[0].failure = "checksum".to_owned();
+                shards[0].skipped += 1;
+                let skip = Skip {
+                    shard: 0,
+                    document: 1,
+                    package: b"skipped".to_vec(),
+                    path: b"<i>.c".to_vec(),
+                    reason: "took too long".to_owned(),
+                };
+                out.extend(framed(|out| skip.encode(out)));
+            }
+            _ => {}
+        }
+        let end = End {
+            shards,
+            plan: "all".to_owned(),
+            estimates,
+            ..End::default()
+        };
+        out.extend(framed(|out| end.encode(out)));
+        // A backend greets in the same write.
+        out.extend(framed(|out| self.hello().encode(out)));
+        self.write(stream, &out)
+    }
+
+    /// Writes, and counts the write if the other side has closed the connection.
+    fn write(&self, stream: &mut UnixStream, bytes: &[u8]) -> io::Result<()> {
+        stream.write_all(bytes).inspect_err(|_| {
+            self.broken_off.fetch_add(1, SeqCst);
+        })
+    }
+
+    fn fail(
+        &self,
+        stream: &mut UnixStream,
+        kind: FailureKind,
+        offset: Option<u32>,
+    ) -> io::Result<()> {
+        let failure = Failure {
+            offset,
+            ..Failure::new(kind, "not today")
+        };
+        self.write(stream, &framed(|out| failure.encode(out)))
+    }
+
+    /// Sends PROGRESS until the gate opens.
+    fn wait_at_the_gate(&self, stream: &mut UnixStream) -> io::Result<()> {
+        let mut open = self.gate.0.lock().unwrap();
+        while !*open {
+            let progress = Progress {
+                blocks_done: 1,
+                blocks_total: 4,
+                bound: *self.bound.lock().unwrap(),
+                ..Progress::default()
+            };
+            self.write(stream, &framed(|out| progress.encode(out)))?;
+            open = self.gate.1.wait_timeout(open, HEARTBEAT).unwrap().0;
+        }
+        Ok(())
+    }
+
+    fn list(&self, stream: &mut UnixStream, request: &ListRequest) -> io::Result<()> {
+        let shards = self.shards.lock().unwrap().clone();
+        let documents = shards.iter().flat_map(|(_, documents)| documents);
+        let mut reply = listing::reply(documents, request);
+        if *self.fault.lock().unwrap() == Fault::Astray && request.kind == ListKind::Children {
+            reply.entries.splice(.., listing::astray(&request.package));
+        }
+        self.write(stream, &framed(|out| reply.encode(out)))
+    }
+
+    fn file(&self, stream: &mut UnixStream, request: &FileRequest) -> io::Result<()> {
+        let shards = self.shards.lock().unwrap().clone();
+        let mut documents = shards.iter().flat_map(|(_, documents)| documents);
+        let found = documents.find(|d| d.package == request.package && d.path == request.path);
+        let reply = found.map_or_else(FileReply::default, |found| found.file(request.range));
+        self.write(stream, &framed(|out| reply.encode(out)))
+    }
+}
+
+/// Closes the connection.
+fn close<T>() -> io::Result<T> {
+    Err(ErrorKind::ConnectionAborted.into())
+}
+
+/// Sends nothing until the other side closes the connection, then closes it too.
+fn wait_for_close(stream: &mut UnixStream) -> io::Result<()> {
+    loop {
+        match stream.read(&mut [0; 8]) {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+            _ => return close(),
+        }
+    }
+}
+
+/// Returns an estimate for each pattern, if they are asked for.
+fn estimates(search: &Search) -> Vec<Estimate> {
+    let estimate = Estimate {
+        plan: "all".to_owned(),
+        candidates: 30,
+    };
+    match search.want {
+        Want::Estimate => vec![estimate; search.expr.patterns().len()],
+        _ => Vec::new(),
+    }
+}
+
+/// Returns the failure of a search for a language other than C.
+fn unknown_language(search: &Search) -> Option<Failure> {
+    let is_unknown = |atom: &Expr| match atom {
+        Expr::Filter(filter) => filter.field == Field::Language && filter.text != "C",
+        _ => false,
+    };
+    let index = search.expr.atoms().into_iter().position(is_unknown)?;
+    Some(Failure {
+        atom: Some(index as u32),
+        hint: "did you mean C?".to_owned(),
+        ..Failure::new(FailureKind::BadQuery, "there is no such language")
+    })
+}
+
+/// Returns a batch of a shard that nobody asks for.
+fn unknown_shard() -> Vec<u8> {
+    let document = Document {
+        package: b"p".to_vec(),
+        path: b"d".to_vec(),
+        lines: vec![b"x".to_vec()],
+        split: false,
+    };
+    let search = Search {
+        expr: Expr::Pattern(Pattern {
+            text: "x".to_owned(),
+            ..Pattern::default()
+        }),
+        ..Search::default()
+    };
+    document
+        .batches(&search, 77, 0, &mut ShardEnd::default())
+        .remove(0)
+}

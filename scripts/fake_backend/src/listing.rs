@@ -1,0 +1,81 @@
+//! Names of packages, files and skipped files, as a backend lists them.
+
+use crate::Document;
+use schema::message::{ListEntry, ListKind, ListReply, ListRequest};
+use std::collections::BTreeMap;
+
+/// Returns the first names that a request asks for. Documents named `*.bin` and everything in `.git`
+/// were skipped.
+pub(crate) fn reply<'a>(
+    documents: impl IntoIterator<Item = &'a Document>,
+    request: &ListRequest,
+) -> ListReply {
+    let mut entries = BTreeMap::new();
+    for document in documents {
+        let Some((name, entry)) = entry(document, request) else {
+            continue;
+        };
+        let entry = entries.entry(name).or_insert(entry);
+        entry.documents += 1;
+        entry.lines += document.lines.len() as u64;
+    }
+    let after = entries
+        .into_iter()
+        .filter(|(name, _)| *name > request.after);
+    let mut entries: Vec<_> = after.map(|(_, entry)| entry).collect();
+    let more = entries.len() > request.count as usize;
+    entries.truncate(request.count as usize);
+    ListReply { entries, more }
+}
+
+fn entry(document: &Document, request: &ListRequest) -> Option<(Vec<u8>, ListEntry)> {
+    let Document { package, path, .. } = document;
+    let name = package.split(|&byte| byte == b'_').next().unwrap();
+    let (asked, prefix) = (&request.package, &request.prefix[..]);
+    let is_asked_for = asked.is_empty() || package == asked || name == asked;
+    let is_skipped = path.ends_with(b".bin") || path == b".git";
+    let entry = ListEntry {
+        package: package.clone(),
+        indexed: 1_700_000_000,
+        ..ListEntry::default()
+    };
+    match request.kind {
+        _ if !is_asked_for => None,
+        ListKind::Packages if package.starts_with(prefix) => Some((package.clone(), entry)),
+        ListKind::Children if path.starts_with(prefix) && !is_skipped => {
+            let slash = path[prefix.len()..].iter().position(|&byte| byte == b'/');
+            let end = slash.map_or(path.len(), |at| prefix.len() + at + 1);
+            let path = path[..end].to_vec();
+            let (language, hash) = ("C".to_owned(), vec![0xab; 32]);
+            let of_file = ListEntry {
+                path: path.clone(),
+                language,
+                hash,
+                ..entry
+            };
+            Some((path, of_file))
+        }
+        ListKind::Skipped if is_skipped => {
+            let is_above = prefix.starts_with(path) && prefix[path.len()..].starts_with(b"/");
+            let reason = if path == b".git" { "git" } else { "ignored" };
+            let skipped = ListEntry {
+                path: path.clone(),
+                reason: reason.to_owned(),
+                detail: ".gitignore:1:*.bin".to_owned(),
+                ..entry
+            };
+            (path.starts_with(prefix) || is_above)
+                .then(|| ([&package[..], path].join(&b'/'), skipped))
+        }
+        _ => None,
+    }
+}
+
+/// Returns names outside of the directory that was asked for.
+pub(crate) fn astray(package: &[u8]) -> [ListEntry; 3] {
+    [&b""[..], b"x", b"other/b.c"].map(|path| ListEntry {
+        package: package.to_vec(),
+        path: path.to_vec(),
+        ..ListEntry::default()
+    })
+}

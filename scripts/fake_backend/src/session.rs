@@ -1,0 +1,70 @@
+//! One connection of a frontend: greeted with HELLO, answered request by request, and greeted again
+//! while it is idle.
+
+use schema::frame::{Decoder, Kind};
+use schema::message::{FileRequest, Hello, ListRequest, MessageError, Search};
+use std::io::{self, ErrorKind, Read, Write};
+
+/// What a frontend asks for.
+#[derive(Debug)]
+pub enum Request {
+    /// Matches.
+    Search(Search),
+    /// A part of a document.
+    File(FileRequest),
+    /// Names of packages or documents.
+    List(ListRequest),
+}
+
+/// What a backend says on its connections. An error closes the connection.
+pub trait Answers<S> {
+    /// The greeting, sent at the beginning and whenever a read times out.
+    fn hello(&self) -> Hello;
+
+    /// Answers a request.
+    fn answer(&self, request: &Request, stream: &mut S) -> io::Result<()>;
+
+    /// Whether to close a connection on which a read timed out.
+    fn closes_idle(&self, _has_answered: bool) -> bool {
+        false
+    }
+}
+
+/// Serves a connection until either side closes it. The stream's read timeout is the heartbeat.
+pub fn serve<S: Read + Write>(stream: &mut S, backend: &impl Answers<S>) -> io::Result<()> {
+    let mut decoder = Decoder::new();
+    let mut has_answered = false;
+    let hello = || framed(|out| backend.hello().encode(out));
+    stream.write_all(&hello())?;
+    loop {
+        while let Some(frame) = decoder.decode().map_err(io::Error::other)? {
+            let request = match frame.kind {
+                Kind::Search => Search::decode(frame.payload).map(Request::Search),
+                Kind::File => FileRequest::decode(frame.payload).map(Request::File),
+                Kind::List => ListRequest::decode(frame.payload).map(Request::List),
+                // It came after the end of its search.
+                Kind::Cancel => continue,
+                kind => return Err(io::Error::other(format!("{kind:?} from a frontend"))),
+            };
+            backend.answer(&request.map_err(io::Error::other)?, stream)?;
+            has_answered = true;
+        }
+        match stream.read(decoder.space()) {
+            Ok(0) => return Ok(()),
+            Ok(bytes) => decoder.filled(bytes),
+            Err(_) if backend.closes_idle(has_answered) => return Ok(()),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => stream.write_all(&hello())?,
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Returns the frame of a message.
+///
+/// # Panics
+/// If the message does not fit into a frame.
+pub fn framed(encode: impl FnOnce(&mut Vec<u8>) -> Result<(), MessageError>) -> Vec<u8> {
+    let mut frame = Vec::new();
+    encode(&mut frame).expect("the message fits into a frame");
+    frame
+}

@@ -1,0 +1,114 @@
+//! Parameters in the body of a request, as JSON, for queries that are too long for an address.
+//!
+//! The names are those of an address. A value is a string, a number or a boolean, or a list of these for a
+//! parameter that may be repeated.
+
+use crate::params::{PARAMETERS_MAX, Params};
+use crate::problem::Problem;
+use axum::body::to_bytes;
+use axum::extract::{FromRequest, Request};
+use axum::http::{HeaderMap, header};
+use serde_json::Value;
+
+/// Bytes of a body. A query has 16 KiB at most, and JSON escapes make up to six times as many.
+pub(crate) const BODY_BYTES_MAX: usize = 128 << 10;
+
+/// The parameters of a body.
+pub(crate) struct Posted(pub(crate) Params);
+
+impl<S: Sync> FromRequest<S> for Posted {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
+        if request.uri().query().is_some_and(|query| !query.is_empty()) {
+            let detail = "with POST, parameters go into the body, not the address";
+            return Err(Problem::bad_request(detail));
+        }
+        if !is_json(request.headers()) {
+            return Err(Problem::unsupported("the body must be JSON")
+                .hint("send the header content-type: application/json"));
+        }
+        let body = to_bytes(request.into_body(), BODY_BYTES_MAX).await;
+        let body = body
+            .map_err(|_| Problem::too_large(format!("the body exceeds {BODY_BYTES_MAX} bytes")))?;
+        parse(&body).map(Posted)
+    }
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE);
+    let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim();
+    kind.eq_ignore_ascii_case("application/json")
+}
+
+fn parse(body: &[u8]) -> Result<Params, Problem> {
+    let value = serde_json::from_slice(body)
+        .map_err(|error| Problem::bad_request(format!("malformed JSON: {error}")))?;
+    let Value::Object(fields) = value else {
+        let detail = "the body must be an object";
+        return Err(Problem::bad_request(detail).hint(r#"such as {"q": "errno"}"#));
+    };
+    let mut pairs = Vec::new();
+    for (name, value) in fields {
+        match value {
+            Value::Array(values) => {
+                for value in values {
+                    pairs.push((name.clone(), text(&name, value)?));
+                }
+            }
+            value => pairs.push((name.clone(), text(&name, value)?)),
+        }
+    }
+    if pairs.len() > PARAMETERS_MAX {
+        let detail = format!("more than {PARAMETERS_MAX} parameters");
+        return Err(Problem::bad_request(detail));
+    }
+    Ok(Params::of(pairs))
+}
+
+fn text(name: &str, value: Value) -> Result<Vec<u8>, Problem> {
+    match value {
+        Value::String(text) => Ok(text.into_bytes()),
+        Value::Number(number) => Ok(number.to_string().into_bytes()),
+        Value::Bool(flag) => Ok(flag.to_string().into_bytes()),
+        Value::Null | Value::Array(_) | Value::Object(_) => {
+            let detail = format!("{name}: expected a string, a number or a boolean");
+            Err(Problem::bad_request(detail))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_the_parameters_of_an_address() {
+        let params = parse(br#"{"q": "a\u0000b", "lang": ["C", "-Go"], "page": 2, "wait": false}"#);
+        let params = params.unwrap();
+        assert_eq!(params.bytes("q"), Some(&b"a\0b"[..]));
+        assert_eq!(params.bytes("page"), Some(&b"2"[..]));
+        assert_eq!(params.bytes("wait"), Some(&b"false"[..]));
+        assert_eq!(params.filters().count(), 2);
+    }
+
+    #[test]
+    fn rejects_everything_but_an_object_of_values() {
+        for bad in [
+            "",
+            "{",
+            "[]",
+            "7",
+            r#"{"q": null}"#,
+            r#"{"q": {}}"#,
+            r#"{"q": [[]]}"#,
+        ] {
+            assert!(parse(bad.as_bytes()).is_err(), "{bad}");
+        }
+        let many = format!("{{\"lang\": [{}1]}}", "1,".repeat(PARAMETERS_MAX));
+        assert!(parse(many.as_bytes()).is_err());
+        let deep = format!("{{\"q\": {}{}}}", "[".repeat(30_000), "]".repeat(30_000));
+        assert!(parse(deep.as_bytes()).is_err());
+    }
+}

@@ -1,0 +1,196 @@
+//! What can be searched: packages, directories of a package, and the backends.
+//!
+//! A list comes in parts. Each part has in `next` the value of `after` for the rest. That value is a name,
+//! so it stays valid while entries come and go.
+
+use super::model::{IndexPackages, Status, Tree};
+use super::openapi::parameters as doc;
+use super::openapi::responses::{Any, NotFound, Unreachable};
+use crate::params::{Params, lossy};
+use crate::problem::Problem;
+use crate::response::{self, NO_STORE};
+use crate::state::App;
+use axum::extract::State;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
+use frontend::{entry_name, similar};
+use schema::message::{ListEntry, ListKind, ListRequest};
+use schema::name::package_name;
+use std::time::UNIX_EPOCH;
+
+/// The default of `count`. A backend may send fewer entries.
+const COUNT_DEFAULT: usize = 100;
+
+/// The highest value of `count`: about what a backend sends at once.
+const COUNT_MAX: usize = 1000;
+
+/// Parameters that select a part of a list.
+pub(crate) const PART: &[&str] = &["after", "count"];
+
+/// List the packages of the index.
+#[utoipa::path(
+    get, path = "/api/v2/index/packages", operation_id = "indexPackages", tag = "index",
+    params(doc::Prefix, doc::Part),
+    responses((status = 200, description = "Packages, by name", body = IndexPackages), Any, Unreachable)
+)]
+pub(crate) async fn packages(State(app): State<App>, params: Params) -> Result<Response, Problem> {
+    params.expect(&[&["prefix"], PART])?;
+    let prefix = params.bytes("prefix").unwrap_or_default().to_vec();
+    let request = part(&params, ListKind::Packages, Vec::new(), prefix)?;
+    let list = app.frontend.listing(&request).await?;
+    Ok(response::json(&IndexPackages {
+        complete: list.unreachable.is_empty(),
+        missing: list.unreachable.into_iter().map(Into::into).collect(),
+        next: next(&request, &list.entries, list.more),
+        packages: list.entries.into_iter().map(Into::into).collect(),
+    }))
+}
+
+/// List a directory of a package.
+#[utoipa::path(
+    get, path = "/api/v2/tree", operation_id = "tree", tag = "index",
+    params(doc::Directory, doc::Part),
+    responses((status = 200, description = "The entries of a directory", body = Tree), Any, NotFound, Unreachable)
+)]
+pub(crate) async fn tree(State(app): State<App>, params: Params) -> Result<Response, Problem> {
+    params.expect(&[&["package", "path"], PART])?;
+    let name = params.required("package")?;
+    let path = directory(params.bytes("path").unwrap_or_default());
+    let Some(package) = versions(&app, name).await?.pop() else {
+        return Err(no_package(&app, name).await);
+    };
+    let directory = package.package.clone();
+    let request = part(&params, ListKind::Children, directory, path)?;
+    let list = app.frontend.list(request.clone()).await?;
+    if list.entries.is_empty() && !request.prefix.is_empty() && request.after.is_empty() {
+        return Err(no_directory(&package.package, &request.prefix));
+    }
+    let next = next(&request, &list.entries, list.more);
+    let tree = Tree::new(&package, &request.prefix, list.entries, next);
+    Ok(response::json(&tree))
+}
+
+/// Get what is searched, which backends have it, and how old it is.
+#[utoipa::path(
+    get, path = "/api/v2/status", operation_id = "status", tag = "index",
+    responses((status = 200, description = "What is searched", body = Status), Any)
+)]
+pub(crate) async fn status(State(app): State<App>, params: Params) -> Result<Response, Problem> {
+    params.expect(&[])?;
+    let now = UNIX_EPOCH.elapsed().unwrap_or_default().as_secs();
+    let status = Status::new(app.frontend.served(), app.frontend.backends(), now);
+    let mut response = response::json(&status).into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, NO_STORE);
+    Ok(response)
+}
+
+/// Returns the request for the part of a list that the parameters select.
+pub(crate) fn part(
+    params: &Params,
+    kind: ListKind,
+    package: Vec<u8>,
+    prefix: Vec<u8>,
+) -> Result<ListRequest, Problem> {
+    let after = params.text("after")?.unwrap_or_default();
+    let after = BASE64.decode(after).map_err(|_| {
+        let detail = "after is malformed: expected `next` of an earlier answer";
+        Problem::bad_request(detail).hint("leave it out to start from the beginning")
+    })?;
+    Ok(ListRequest {
+        kind,
+        package,
+        prefix,
+        after,
+        count: params.bounded("count", COUNT_DEFAULT, COUNT_MAX)? as u32,
+    })
+}
+
+/// Returns the value of `after` for the entries that follow; `None` if there are none.
+pub(crate) fn next(request: &ListRequest, entries: &[ListEntry], more: bool) -> Option<String> {
+    let last = entries.last().filter(|_| more)?;
+    Some(BASE64.encode(entry_name(request.kind, last)))
+}
+
+/// Returns a path with a `/` at its end, or an empty path.
+pub(crate) fn directory(path: &[u8]) -> Vec<u8> {
+    let mut path = path.to_vec();
+    if path.last().is_some_and(|&last| last != b'/') {
+        path.push(b'/');
+    }
+    path
+}
+
+/// Returns the packages with this name: the directory itself, or all versions, ordered by name.
+pub(crate) async fn versions(app: &App, name: &[u8]) -> Result<Vec<ListEntry>, Problem> {
+    let request = ListRequest {
+        kind: ListKind::Packages,
+        package: name.to_vec(),
+        prefix: Vec::new(),
+        after: Vec::new(),
+        count: COUNT_MAX as u32,
+    };
+    let mut list = app.frontend.listing(&request).await?;
+    if list.entries.iter().any(|entry| entry.package == name) {
+        list.entries.retain(|entry| entry.package == name);
+    }
+    if list.entries.is_empty() {
+        list = list.whole().map(|_| Default::default())?;
+    }
+    Ok(list.entries)
+}
+
+async fn no_package(app: &App, name: &[u8]) -> Problem {
+    let problem = Problem::missing(format!("no package {} is indexed", lossy(Some(name))));
+    match similar_packages(app, name).await {
+        Ok(similar) if !similar.is_empty() => problem.hint(did_you_mean(&similar)),
+        Ok(_) => problem.hint("/api/v2/index/packages lists all packages"),
+        Err(unreachable) => unreachable,
+    }
+}
+
+fn did_you_mean(similar: &[Vec<u8>]) -> String {
+    let names: Vec<_> = similar.iter().map(|name| lossy(Some(name))).collect();
+    format!("did you mean {}?", names.join(" or "))
+}
+
+fn no_directory(package: &[u8], path: &[u8]) -> Problem {
+    let (package, path) = (lossy(Some(package)), lossy(Some(path)));
+    Problem::missing(format!(
+        "no directory {path} with searchable files in {package}"
+    ))
+    .hint("/api/v2/skipped lists files that were left out, and why")
+}
+
+/// Similar names that are suggested.
+pub(crate) const SIMILAR_MAX: usize = 3;
+
+/// Lists that are requested for suggestions. Each has about a thousand packages, so this covers a
+/// distribution's packages with the same first letter, and a wrong name costs little.
+const LISTS_MAX: usize = 4;
+
+/// Returns indexed packages with a similar name and the same first letter.
+pub(crate) async fn similar_packages(app: &App, name: &[u8]) -> Result<Vec<Vec<u8>>, Problem> {
+    let mut request = ListRequest {
+        kind: ListKind::Packages,
+        package: Vec::new(),
+        prefix: name.iter().take(1).copied().collect(),
+        after: Vec::new(),
+        count: u32::MAX,
+    };
+    let mut names = Vec::new();
+    for _ in 0..LISTS_MAX {
+        let list = app.frontend.listing(&request).await?;
+        let found = list.entries.iter();
+        names.extend(found.map(|entry| package_name(&entry.package).to_vec()));
+        match list.entries.into_iter().next_back().filter(|_| list.more) {
+            Some(last) => request.after = last.package,
+            None => break,
+        }
+    }
+    let mut similar = similar(package_name(name), names);
+    similar.truncate(SIMILAR_MAX);
+    Ok(similar)
+}

@@ -1,0 +1,232 @@
+//! A running search, followed by server-sent events.
+//!
+//! First a `notice` for each ambiguity of the query. Then `progress` a few times a second, and `matches`
+//! when the best ones change: the first as soon as there are any, the last when they are final. At the end
+//! `facets`, if all matches were counted, and one `done`, which has the fields of a problem document if
+//! the search failed. The search goes on while a client listens.
+
+use super::facets;
+use super::model::{
+    BestMatches, Event, EventName, Missing, Notice, Progress, SearchEnd, SearchProgress, Timings,
+    notices,
+};
+use super::openapi::parameters as doc;
+use super::openapi::responses::{NotFound, Searching};
+use crate::eta::Eta;
+use crate::join;
+use crate::pages;
+use crate::params::{Params, QUERY};
+use crate::path::Path;
+use crate::problem::Problem;
+use crate::response;
+use crate::state::{App, blocking};
+use axum::extract::State;
+use axum::response::sse::{self, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use frontend::query::{ParsedQuery, Query, QueryInput};
+use frontend::{BEST_MAX, Match, SearchHandle, SearchResult, TopMatches};
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
+
+/// How often progress is sent.
+const EVERY: Duration = Duration::from_millis(250);
+
+/// Events that wait for a slow client. It gets the next state instead of a backlog.
+const WAITING_MAX: usize = 2;
+
+/// Follow a search by its query.
+#[utoipa::path(
+    get, path = "/api/v2/events", operation_id = "events", tag = "search",
+    params(doc::Query),
+    responses((status = 200, description = "Events: notice, progress, matches, facets, and one done", content_type = "text/event-stream", body = Event), Searching)
+)]
+pub(crate) async fn by_query(State(app): State<App>, params: Params) -> Result<Response, Problem> {
+    params.expect(&[QUERY])?;
+    let parsed = params.parsed()?;
+    let search = join::start(&app, &params, &parsed).await?;
+    let notices = notices(&parsed.notices);
+    Ok(events(search, Some(parsed), notices))
+}
+
+/// Follow a search by its id.
+#[utoipa::path(
+    get, path = "/api/v2/search/{id}/events", operation_id = "runEvents", tag = "search",
+    params(doc::Id),
+    responses((status = 200, description = "Events: notice, progress, matches, facets, and one done", content_type = "text/event-stream", body = Event), Searching, NotFound)
+)]
+pub(crate) async fn by_id(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    params: Params,
+) -> Result<Response, Problem> {
+    params.expect(&[])?;
+    let search = join::by_id(&app, &id).await?;
+    let parsed = parse_again(search.query());
+    Ok(events(search, parsed, Vec::new()))
+}
+
+/// Parses a query as `interpreted_as` shows it, so that faults are located in that text. What the user
+/// typed is unknown if a search is requested by its id.
+fn parse_again(query: &Query) -> Option<ParsedQuery> {
+    let shown = query.interpreted_as();
+    let typed = QueryInput {
+        q: &shown,
+        ..QueryInput::default()
+    };
+    let parsed = Query::parse(&typed).ok();
+    parsed.filter(|parsed| parsed.query.expr() == query.expr())
+}
+
+fn events(search: SearchHandle, parsed: Option<ParsedQuery>, notices: Vec<Notice>) -> Response {
+    let (sender, receiver) = mpsc::channel(WAITING_MAX);
+    let id = [response::search_header(search.id())];
+    tokio::spawn(follow(search, parsed, notices, sender));
+    let events = Sse::new(ReceiverStream::new(receiver)).keep_alive(KeepAlive::default());
+    (id, events).into_response()
+}
+
+/// Sends events until the search ends or the client disconnects.
+async fn follow(
+    search: SearchHandle,
+    parsed: Option<ParsedQuery>,
+    notices: Vec<Notice>,
+    sender: mpsc::Sender<Result<sse::Event, Infallible>>,
+) {
+    let mut news = search.news();
+    // Matches that are already there are news as well.
+    news.mark_changed();
+    let mut follower = Follower {
+        search: Arc::new(search),
+        parsed,
+        sender,
+        eta: Eta::default(),
+        shown: TopMatches::default(),
+    };
+    for notice in notices {
+        if follower.send(EventName::Notice, &notice).await.is_none() {
+            return;
+        }
+    }
+    let mut next = Instant::now() + EVERY;
+    loop {
+        tokio::select! {
+            biased;
+            () = follower.sender.closed() => return,
+            _ = follower.search.finished() => break,
+            () = tokio::time::sleep_until(next.into()) => {}
+            Ok(()) = news.changed() => if !follower.has_urgent_news() { continue },
+        }
+        if follower.report().await.is_none() {
+            return;
+        }
+        next = Instant::now() + EVERY;
+    }
+    follower.end().await;
+}
+
+/// Sends the events of one search to one client. A method returns `None` once the client has gone.
+struct Follower {
+    search: Arc<SearchHandle>,
+    /// The query with the positions of what the user typed.
+    parsed: Option<ParsedQuery>,
+    sender: mpsc::Sender<Result<sse::Event, Infallible>>,
+    eta: Eta,
+    /// What the last `matches` showed.
+    shown: TopMatches,
+}
+
+impl Follower {
+    /// Whether news must be sent at once: the first matches, or that the best are final.
+    fn has_urgent_news(&self) -> bool {
+        let TopMatches { pointers, is_final } = self.search.top_matches();
+        let is_first = self.shown.pointers.is_empty() && !pointers.is_empty();
+        is_first || (is_final && !self.shown.is_final)
+    }
+
+    /// Sends the best matches if they have changed, and the progress.
+    async fn report(&mut self) -> Option<()> {
+        let standing = self.search.top_matches();
+        if !standing.pointers.is_empty() && standing != self.shown {
+            let (search, best) = (Arc::clone(&self.search), standing.clone());
+            if let Ok(matches) = blocking(move || search.read(&best.pointers)).await {
+                self.matches(&matches, standing.is_final).await?;
+                self.shown = standing;
+            }
+        }
+        let progress = self.search.progress();
+        let eta = self.eta.left(&progress);
+        let event = SearchProgress {
+            id: self.search.id().to_owned(),
+            progress: Progress::new(progress, eta),
+        };
+        self.send(EventName::Progress, &event).await
+    }
+
+    async fn matches(&self, matches: &[Match], is_final: bool) -> Option<()> {
+        let event = BestMatches {
+            r#final: is_final,
+            matches: matches.iter().map(Into::into).collect(),
+            html: pages::match_list(matches),
+        };
+        self.send(EventName::Matches, &event).await
+    }
+
+    /// Sends the first page, unless it was already sent as final, and the end.
+    async fn end(&self) -> Option<()> {
+        let answer = match join::finished(&self.search, self.parsed.as_ref()).await {
+            Ok(answer) => answer,
+            Err(problem) => return self.fail(&problem).await,
+        };
+        if !self.shown.is_final {
+            let reader = Arc::clone(&answer);
+            let first = move || reader.matches(0..reader.len().min(BEST_MAX));
+            match blocking(first).await {
+                Ok(matches) => self.matches(&matches, true).await?,
+                Err(error) => return self.fail(&error.into()).await,
+            }
+        }
+        let reader = Arc::clone(&answer);
+        // The answer is complete without facets too.
+        if let Ok(Some(facets)) = blocking(move || facets::facets_of(&reader, &[])).await {
+            self.send(EventName::Facets, &facets).await?;
+        }
+        self.send(EventName::Done, &self.done(&answer)).await
+    }
+
+    fn done(&self, answer: &SearchResult) -> SearchEnd {
+        SearchEnd {
+            id: self.search.id().to_owned(),
+            interpreted_as: answer.query().interpreted_as(),
+            found: answer.found(),
+            total: answer.len() as u64,
+            complete: answer.is_complete(),
+            missing: Missing::of(answer),
+            documents: answer.documents(),
+            packages: answer.packages(),
+            timings: Some(Timings::new(answer, Duration::ZERO)),
+            error: None,
+            problem: None,
+        }
+    }
+
+    /// Sends the end of a search that failed.
+    async fn fail(&self, problem: &Problem) -> Option<()> {
+        let done = SearchEnd {
+            id: self.search.id().to_owned(),
+            interpreted_as: self.search.query().interpreted_as(),
+            error: Some(problem.detail.clone()),
+            problem: Some(problem.document()),
+            ..SearchEnd::default()
+        };
+        self.send(EventName::Done, &done).await
+    }
+
+    async fn send(&self, name: EventName, data: &impl serde::Serialize) -> Option<()> {
+        let data = serde_json::to_string(data).expect("events are plain data");
+        let event = sse::Event::default().event(name.as_str()).data(data);
+        self.sender.send(Ok(event)).await.ok()
+    }
+}

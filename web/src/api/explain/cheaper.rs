@@ -1,0 +1,157 @@
+//! Suggestions that make a query cost less, in words. A cheap query gets none.
+
+use crate::api::model::{CostClass, SearchCost};
+use frontend::query::Query;
+use schema::message::{Estimate, Expr, Pattern, Syntax};
+
+/// The index hardly helps a pattern whose candidates are more than this share of all blocks.
+const SHARE_LARGE: f64 = 0.5;
+
+/// Bytes of a trigram.
+const TRIGRAM_BYTES: usize = 3;
+
+/// Returns suggestions for a query; none if it is cheap.
+pub(crate) fn suggestions(query: &Query, estimates: &[Estimate], cost: &SearchCost) -> Vec<String> {
+    let is_cheap = cost.class == CostClass::Light && cost.share < SHARE_LARGE;
+    if cost.blocks == 0 || is_cheap {
+        return Vec::new();
+    }
+    let expr = query.expr();
+    let mut said: Vec<String> = expr
+        .patterns()
+        .into_iter()
+        .zip(estimates)
+        .filter(|(pattern, estimate)| is_large(pattern, estimate, cost))
+        .map(|(pattern, _)| longer(pattern))
+        .collect();
+    if is_negative(expr) {
+        said.push(
+            "the query only excludes, so all files are read: add a word or a filter".to_owned(),
+        );
+    }
+    if !has_filter(expr) {
+        said.push(
+            "restrict the search to a package, a language or a directory \
+             (package:, lang:, path:)"
+                .to_owned(),
+        );
+    }
+    said.dedup();
+    said
+}
+
+fn is_large(pattern: &Pattern, estimate: &Estimate, cost: &SearchCost) -> bool {
+    !pattern.in_path && estimate.candidates as f64 > cost.of as f64 * SHARE_LARGE
+}
+
+/// Suggests how to change a pattern that the index does not help with.
+fn longer(pattern: &Pattern) -> String {
+    let text = &pattern.text;
+    match pattern.syntax {
+        Syntax::Literal if text.len() < TRIGRAM_BYTES => format!(
+            "{text:?} has fewer than three bytes, which the index cannot look up: add the text \
+             beside it"
+        ),
+        Syntax::Literal => {
+            format!("{text:?} is in most blocks: add the text beside it, or a rarer word")
+        }
+        Syntax::Regexp => format!(
+            "/{text}/ has no rare three bytes that every match contains: add letters, or a word \
+             that the file must contain too"
+        ),
+    }
+}
+
+/// Whether documents can match without a pattern or filter that they must satisfy.
+fn is_negative(expr: &Expr) -> bool {
+    match expr {
+        Expr::Pattern(_) | Expr::Filter(_) | Expr::Line(_) => false,
+        Expr::Not(_) => true,
+        Expr::All(parts) => parts.iter().all(is_negative),
+        Expr::Any(parts) => parts.iter().any(is_negative),
+    }
+}
+
+/// Whether matching documents must satisfy a filter.
+fn has_filter(expr: &Expr) -> bool {
+    expr.factors().iter().any(|factor| match factor {
+        Expr::Filter(_) => true,
+        Expr::Any(parts) => parts.iter().all(has_filter),
+        _ => false,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use schema::message::{Field, Filter, Reading};
+
+    fn pattern(text: &str, syntax: Syntax) -> Expr {
+        Expr::Pattern(Pattern {
+            text: text.to_owned(),
+            syntax,
+            ..Pattern::default()
+        })
+    }
+
+    fn cost(blocks: u64) -> SearchCost {
+        SearchCost {
+            blocks,
+            of: 100_000,
+            share: blocks as f64 / 100_000.0,
+            bytes: 0,
+            milliseconds: 0.0,
+            class: if blocks > 8192 {
+                CostClass::Heavy
+            } else {
+                CostClass::Light
+            },
+        }
+    }
+
+    /// Returns the first words of each suggestion, if every block is a candidate of every pattern.
+    fn check(expr: Expr, blocks: u64) -> Vec<String> {
+        let query = Query::new(expr, 0).unwrap();
+        let estimate = Estimate {
+            plan: "all".to_owned(),
+            candidates: blocks,
+        };
+        let estimates = vec![estimate; query.expr().patterns().len()];
+        let said = suggestions(&query, &estimates, &cost(blocks));
+        let first = |said: &String| said.split(' ').take(3).collect::<Vec<_>>().join(" ");
+        said.iter().map(first).collect()
+    }
+
+    #[test]
+    fn suggests_longer_patterns_and_filters() {
+        let short = pattern("if", Syntax::Literal);
+        let said = check(short.clone(), 100_000);
+        assert_eq!(said, ["\"if\" has fewer", "restrict the search"]);
+        let regexp = pattern(";$", Syntax::Regexp);
+        assert_eq!(check(regexp, 100_000)[0], "/;$/ has no");
+        let filter = Expr::Filter(Filter {
+            field: Field::Language,
+            reading: Reading::Exact,
+            text: "C".to_owned(),
+        });
+        let filtered = Expr::all([short.clone(), filter]);
+        assert_eq!(check(filtered, 100_000), ["\"if\" has fewer"]);
+        let negative = check(pattern("foo", Syntax::Literal).negated(), 100_000);
+        assert!(
+            negative.contains(&"the query only".to_owned()),
+            "{negative:?}"
+        );
+    }
+
+    #[test]
+    fn suggests_nothing_for_cheap_queries() {
+        assert!(check(pattern("if", Syntax::Literal), 8192).is_empty());
+        assert!(check(pattern("if", Syntax::Literal), 0).is_empty());
+        let common = check(pattern("printf", Syntax::Literal), 9000);
+        assert_eq!(
+            common,
+            ["restrict the search"],
+            "it is not in most of the text"
+        );
+    }
+}

@@ -1,0 +1,116 @@
+//! Matches as CSV (RFC 4180), for spreadsheets.
+//!
+//! A spreadsheet runs a cell as a formula if it begins with `=`, `+`, `-` or `@`, also after spaces. Text of
+//! a repository must not run, so such a cell gets a `'` in front. If a cell is not exact, for this reason or
+//! since the bytes are not UTF-8, the column with the suffix `_base64` has the exact bytes; else that
+//! column is empty.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use frontend::Match;
+
+/// The names of the columns, and a line end.
+pub(crate) const HEADER: &[u8] = b"package,path,line,lines,text,language,rank,offset,\
+    package_base64,path_base64,text_base64\r\n";
+
+/// Appends a match as a line.
+pub(crate) fn write(found: &Match, out: &mut Vec<u8>) {
+    let document = &found.document;
+    let cells = [&document.package, &document.path, &found.text].map(|bytes| Cell::new(bytes));
+    let [package, path, text] = &cells;
+    package.write(out);
+    out.push(b',');
+    path.write(out);
+    out.extend_from_slice(format!(",{},{},", found.line, found.lines).as_bytes());
+    text.write(out);
+    out.push(b',');
+    Cell::new(document.language.as_bytes()).write(out);
+    out.extend_from_slice(format!(",{},{}", found.rank, found.offset).as_bytes());
+    for cell in &cells {
+        out.push(b',');
+        out.extend_from_slice(cell.exact.as_bytes());
+    }
+    out.extend_from_slice(b"\r\n");
+}
+
+/// Bytes as a cell shows them.
+struct Cell {
+    shown: String,
+    /// The exact bytes in base64, if they are not what is shown.
+    exact: String,
+}
+
+impl Cell {
+    fn new(bytes: &[u8]) -> Cell {
+        let text = String::from_utf8_lossy(bytes);
+        let begins = text.trim_start();
+        let is_formula = begins.starts_with(['=', '+', '-', '@']);
+        let shown = format!("{}{text}", if is_formula { "'" } else { "" });
+        let is_exact = shown.as_bytes() == bytes;
+        Cell {
+            exact: if is_exact {
+                String::new()
+            } else {
+                BASE64.encode(bytes)
+            },
+            shown,
+        }
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        if !self.shown.contains([',', '"', '\r', '\n']) {
+            return out.extend_from_slice(self.shown.as_bytes());
+        }
+        out.push(b'"');
+        out.extend_from_slice(self.shown.replace('"', "\"\"").as_bytes());
+        out.push(b'"');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+    use frontend::Document;
+    use std::sync::Arc;
+
+    fn check(text: &[u8], expected: Expect) {
+        let found = Match {
+            document: Arc::new(Document {
+                package: b"p_1".to_vec(),
+                path: b"a,b.c".to_vec(),
+                language: "C".to_owned(),
+                hash: vec![],
+            }),
+            line: 3,
+            lines: 1,
+            text: text.to_vec(),
+            rank: 1.5,
+            ..Match::default()
+        };
+        let mut out = Vec::new();
+        write(&found, &mut out);
+        expected.assert_eq(String::from_utf8(out).unwrap().trim_end());
+    }
+
+    #[test]
+    fn neutralizes_formulas_and_keeps_exact_bytes() {
+        check(b"x = y", expect![[r#"p_1,"a,b.c",3,1,x = y,C,1.5,0,,,"#]]);
+        check(b"\tx", expect![[r#"p_1,"a,b.c",3,1,	x,C,1.5,0,,,"#]]);
+        check(b"\t@x", expect![[r#"p_1,"a,b.c",3,1,'	@x,C,1.5,0,,,CUB4"#]]);
+        check(
+            b"say(\"hi\")",
+            expect![[r#"p_1,"a,b.c",3,1,"say(""hi"")",C,1.5,0,,,"#]],
+        );
+        check(
+            b"=cmd|' /C calc'!A0",
+            expect![[r#"p_1,"a,b.c",3,1,'=cmd|' /C calc'!A0,C,1.5,0,,,PWNtZHwnIC9DIGNhbGMnIUEw"#]],
+        );
+        check(b"-1", expect![[r#"p_1,"a,b.c",3,1,'-1,C,1.5,0,,,LTE="#]]);
+        check(
+            b"caf\xe9",
+            expect![[r#"p_1,"a,b.c",3,1,caf�,C,1.5,0,,,Y2Fm6Q=="#]],
+        );
+        assert_eq!(HEADER.split(|&byte| byte == b',').count(), 11);
+    }
+}

@@ -1,0 +1,132 @@
+//! The formats and orders of an export, and their headers.
+
+use crate::api::model;
+use crate::params::Params;
+use crate::problem::Problem;
+use crate::response;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use frontend::Match;
+use frontend::query::{BadQuery, Notice, Query};
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
+use schema::message::Want;
+
+/// The query as it was understood.
+const QUERY_HEADER: HeaderName = HeaderName::from_static("x-trawl-query");
+
+/// A notice about the query; repeated for several.
+const NOTICE_HEADER: HeaderName = HeaderName::from_static("x-trawl-notice");
+
+/// Bytes that are escaped in a header, besides those that are not ASCII.
+const ESCAPED: &AsciiSet = &CONTROLS.add(b'%');
+
+/// What is written for a match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    Lines,
+    Csv,
+    Text,
+    /// Only the paths of documents, each followed by this byte.
+    Paths(u8),
+}
+
+impl Format {
+    pub(crate) fn parse(params: &Params) -> Result<Format, Problem> {
+        let null = params.flag("null", false)?;
+        let format = match params.text("format")? {
+            None | Some("jsonl") => Format::Lines,
+            Some("csv") => Format::Csv,
+            Some("text") => Format::Text,
+            Some("paths") => Format::Paths(if null { 0 } else { b'\n' }),
+            Some(other) => {
+                let detail = format!("format={other}: expected jsonl, csv, paths or text");
+                return Err(Problem::bad_request(detail));
+            }
+        };
+        if null && format != Format::Paths(0) {
+            let detail = "null needs format=paths; other formats have lines";
+            return Err(Problem::bad_request(detail));
+        }
+        Ok(format)
+    }
+
+    /// Appends a match as a line of JSON.
+    pub(crate) fn write_json(found: &Match, out: &mut Vec<u8>) {
+        serde_json::to_writer(&mut *out, &model::Match::from(found))
+            .expect("matches are plain data");
+        out.push(b'\n');
+    }
+
+    pub(crate) fn content_type(self) -> HeaderValue {
+        HeaderValue::from_static(match self {
+            Format::Lines => "application/x-ndjson",
+            Format::Csv => "text/csv; charset=utf-8; header=present",
+            // A browser must not take bytes of a repository for a page of this site.
+            Format::Text | Format::Paths(_) => "application/octet-stream",
+        })
+    }
+
+    /// Returns the query whose answer is written. For paths, one match of each document is enough.
+    pub(crate) fn query(self, query: Query) -> Result<Query, BadQuery> {
+        match (self, query.want()) {
+            (Format::Paths(_), Want::Matches) => {
+                let limit = query.limit();
+                query.wanting(Want::Documents, limit)
+            }
+            (Format::Paths(_), Want::Count | Want::Estimate) => {
+                Err(BadQuery::new("a count has no paths").hint("leave out want"))
+            }
+            _ => Ok(query),
+        }
+    }
+}
+
+/// The order in which matches are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// Best first, once the search has ended.
+    Rank,
+    /// As they are found, while the search runs.
+    Found,
+}
+
+impl Order {
+    pub(crate) fn parse(params: &Params, format: Format, query: &Query) -> Result<Order, Problem> {
+        match params.text("order")? {
+            None | Some("rank") => return Ok(Order::Rank),
+            Some("found") => {}
+            Some(other) => {
+                let detail = format!("order={other}: expected rank or found");
+                return Err(Problem::bad_request(detail));
+            }
+        }
+        if !matches!(format, Format::Lines | Format::Text) {
+            let detail = "order=found needs format=jsonl or format=text";
+            return Err(Problem::bad_request(detail).hint("leave out order, or the format"));
+        }
+        if query.limit() > 0 {
+            let detail = "order=found cannot select the best matches, which a limit asks for";
+            return Err(Problem::bad_request(detail).hint("leave out the limit, or order=found"));
+        }
+        Ok(Order::Found)
+    }
+}
+
+/// Returns the headers of an export in either order.
+pub(crate) fn head(id: &str, query: &Query, format: Format, notices: &[Notice]) -> HeaderMap {
+    let about = [
+        response::search_header(id),
+        (QUERY_HEADER, escaped(&query.interpreted_as())),
+        (header::CONTENT_TYPE, format.content_type()),
+    ];
+    let mut headers = HeaderMap::from_iter(about);
+    for notice in notices {
+        headers.append(NOTICE_HEADER, escaped(&notice.reason));
+    }
+    headers
+}
+
+/// Percent-encodes text for a header.
+fn escaped(text: &str) -> HeaderValue {
+    let text = utf8_percent_encode(text, ESCAPED).to_string();
+    HeaderValue::from_str(&text).expect("escaped text is printable ASCII")
+}

@@ -1,0 +1,176 @@
+//! An export in the order in which matches are found, while the search runs.
+//!
+//! A part is read from the spool, behind the streams that write it, only when the client has taken the part
+//! before. So a slow client costs the memory of a part and a document, blocks no thread, and delays no other
+//! client of the same search.
+//! **Invariant:** a client that gets a clean end has all matches, or reads there what is missing.
+
+use super::format::{Format, head};
+use crate::api::model::ExportEnd;
+use crate::join;
+use crate::problem::Problem;
+use crate::state::blocking;
+use crate::stream_body::CHUNK_BYTES;
+use axum::body::Body;
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use frontend::query::ParsedQuery;
+use frontend::{Match, MatchStream, SearchHandle, SearchResult, SpoolError};
+use futures_util::StreamExt;
+use futures_util::stream::{self, TryStreamExt};
+use std::ops::ControlFlow;
+use std::{io, vec};
+use tokio::sync::watch;
+
+/// Sends matches as they are found. The headers wait for the first part, so that a search that fails
+/// before it is a problem with a status.
+pub(crate) async fn export(
+    search: SearchHandle,
+    format: Format,
+    parsed: Option<ParsedQuery>,
+) -> Result<Response, Problem> {
+    let notices = parsed.as_ref().map(|parsed| &parsed.notices[..]);
+    let about = head(
+        search.id(),
+        search.query(),
+        format,
+        notices.unwrap_or_default(),
+    );
+    let body = match Export::new(search, format, parsed).part().await? {
+        None => Body::empty(),
+        Some((first, rest)) => {
+            let rest = stream::try_unfold(rest, Export::part);
+            let rest = rest.map_err(|problem| io::Error::other(problem.to_string()));
+            Body::from_stream(stream::iter([Ok(first)]).chain(rest))
+        }
+    };
+    let mut response = body.into_response();
+    response.headers_mut().extend(about);
+    Ok(response)
+}
+
+/// A running export.
+struct Export {
+    search: SearchHandle,
+    format: Format,
+    parsed: Option<ParsedQuery>,
+    follower: MatchStream,
+    news: watch::Receiver<()>,
+    /// The rest of the document that is being written.
+    document: vec::IntoIter<Match>,
+    /// How many matches were written.
+    written: u64,
+    /// Whether the end was written.
+    is_over: bool,
+}
+
+impl Export {
+    fn new(search: SearchHandle, format: Format, parsed: Option<ParsedQuery>) -> Export {
+        Export {
+            follower: search.follower(),
+            news: search.news(),
+            search,
+            format,
+            parsed,
+            document: Vec::new().into_iter(),
+            written: 0,
+            is_over: false,
+        }
+    }
+
+    /// Waits for the next part, and returns it with the rest of the export; `None` after the end.
+    async fn part(mut self) -> Result<Option<(Bytes, Export)>, Problem> {
+        while !self.is_over {
+            // Checked first: what is found after this check is read in the next round.
+            let has_ended = self.search.is_finished();
+            if has_ended || self.follower.has_more() || self.document.len() > 0 {
+                let (read, part) = blocking(move || {
+                    let part = self.read(has_ended);
+                    (self, part)
+                })
+                .await;
+                let part = part?;
+                if !part.is_empty() {
+                    return Ok(Some((part.into(), read)));
+                }
+                self = read;
+            }
+            if has_ended {
+                return self.end().await;
+            }
+            self.search.more(&mut self.news).await;
+        }
+        Ok(None)
+    }
+
+    /// Reads and renders what has been found, about a chunk of it.
+    fn read(&mut self, has_ended: bool) -> Result<Vec<u8>, SpoolError> {
+        let mut out = Vec::new();
+        if self.write_document(&mut out).is_continue() {
+            let Export {
+                follower,
+                document,
+                written,
+                format,
+                ..
+            } = self;
+            // A break loses nothing: matches that are not written stay in `document`.
+            let _ = follower.read(has_ended, &mut |matches| {
+                *document = matches.into_iter();
+                write(*format, document, written, &mut out)
+            })?;
+        }
+        Ok(out)
+    }
+
+    fn write_document(&mut self, out: &mut Vec<u8>) -> ControlFlow<()> {
+        write(self.format, &mut self.document, &mut self.written, out)
+    }
+
+    /// Returns the last part, once the search has ended and all its matches are written.
+    async fn end(mut self) -> Result<Option<(Bytes, Export)>, Problem> {
+        let answer = join::finished(&self.search, self.parsed.as_ref()).await?;
+        self.is_over = true;
+        match self.format {
+            Format::Lines => {
+                let end = ExportEnd::new(&answer, self.written);
+                let mut line = serde_json::to_vec(&end).expect("an end is plain data");
+                line.push(b'\n');
+                Ok(Some((line.into(), self)))
+            }
+            _ if answer.is_complete() => Ok(None),
+            _ => Err(incomplete(&answer)),
+        }
+    }
+}
+
+/// Appends matches until there are enough for a chunk.
+fn write(
+    format: Format,
+    document: &mut vec::IntoIter<Match>,
+    written: &mut u64,
+    out: &mut Vec<u8>,
+) -> ControlFlow<()> {
+    while out.len() < CHUNK_BYTES {
+        let Some(found) = document.next() else {
+            return ControlFlow::Continue(());
+        };
+        *written += 1;
+        match format {
+            Format::Text => found.write_text(out),
+            _ => Format::write_json(&found, out),
+        }
+    }
+    ControlFlow::Break(())
+}
+
+/// The problem of an incomplete answer in a format that cannot say so: the transfer breaks off, or does
+/// not begin.
+fn incomplete(answer: &SearchResult) -> Problem {
+    let each = answer.missing().iter();
+    let missing: Vec<_> = each
+        .map(|missing| format!("{} ({})", missing.backend, missing.reason))
+        .collect();
+    let detail = format!("the answer is incomplete: {}", missing.join(", "));
+    Problem::unavailable(detail).hint("format=jsonl lists at its end what is missing")
+}

@@ -1,0 +1,196 @@
+//! Summaries of an answer: how many matches have which package, language and directory, and the list of
+//! all packages.
+
+use super::model::{Facets, Packages, Timings};
+use super::openapi::parameters as doc;
+use super::openapi::responses::{NotFound, Searching, Unchanged};
+use crate::conditional::Asked;
+use crate::join;
+use crate::params::{FORMAT, Params, QUERY};
+use crate::path::Path;
+use crate::problem::Problem;
+use crate::response;
+use crate::state::{App, blocking};
+use axum::extract::State;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use frontend::query::{Notice, ParsedQuery};
+use frontend::{PackageGroup, SearchHandle, SearchResult, SpoolError};
+use schema::message::Want;
+use std::time::Instant;
+
+/// Packages among the facets, those with the most matches. The list of packages has all.
+const PACKAGES_SHOWN_MAX: usize = 100;
+
+/// What is rendered of an answer.
+#[derive(Clone, Copy)]
+enum Summary {
+    Facets,
+    Packages,
+    /// Names alone, one a line.
+    PackageNames,
+}
+
+impl Summary {
+    fn packages(params: &Params) -> Result<Summary, Problem> {
+        match params.text("format")? {
+            None | Some("json") => Ok(Summary::Packages),
+            Some("text") => Ok(Summary::PackageNames),
+            Some(other) => {
+                let detail = format!("format={other}: expected json or text");
+                Err(Problem::bad_request(detail))
+            }
+        }
+    }
+}
+
+/// Count matches by package, language and directory, by a query.
+#[utoipa::path(
+    get, path = "/api/v2/facets", operation_id = "facets", tag = "search",
+    params(doc::Query),
+    responses((status = 200, description = "Numbers of matches", body = Facets), Unchanged, Searching)
+)]
+pub(crate) async fn facets(
+    State(app): State<App>,
+    asked: Asked,
+    params: Params,
+) -> Result<Response, Problem> {
+    params.expect(&[QUERY])?;
+    by_query(&app, asked, &params, Summary::Facets).await
+}
+
+/// Count matches by package, language and directory, by the id of a search.
+#[utoipa::path(
+    get, path = "/api/v2/search/{id}/facets", operation_id = "runFacets", tag = "search",
+    params(doc::Id),
+    responses((status = 200, description = "Numbers of matches", body = Facets), Unchanged, Searching, NotFound)
+)]
+pub(crate) async fn facets_by_id(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    asked: Asked,
+    params: Params,
+) -> Result<Response, Problem> {
+    params.expect(&[])?;
+    answer(join::by_id(&app, &id).await?, None, asked, Summary::Facets).await
+}
+
+/// List the packages with a match, ordered by their best match, by a query.
+#[utoipa::path(
+    get, path = "/api/v2/packages", operation_id = "packages", tag = "search",
+    params(doc::Query, doc::Format),
+    responses((status = 200, description = "The packages with a match", content(
+        (Packages = "application/json"), (String = "application/octet-stream")
+    )), Unchanged, Searching)
+)]
+pub(crate) async fn packages(
+    State(app): State<App>,
+    asked: Asked,
+    params: Params,
+) -> Result<Response, Problem> {
+    params.expect(&[QUERY, FORMAT])?;
+    by_query(&app, asked, &params, Summary::packages(&params)?).await
+}
+
+/// List the packages with a match, ordered by their best match, by the id of a search.
+#[utoipa::path(
+    get, path = "/api/v2/search/{id}/packages", operation_id = "runPackages", tag = "search",
+    params(doc::Id, doc::Format),
+    responses((status = 200, description = "The packages with a match", content(
+        (Packages = "application/json"), (String = "application/octet-stream")
+    )), Unchanged, Searching, NotFound)
+)]
+pub(crate) async fn packages_by_id(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    asked: Asked,
+    params: Params,
+) -> Result<Response, Problem> {
+    params.expect(&[FORMAT])?;
+    let summary = Summary::packages(&params)?;
+    answer(join::by_id(&app, &id).await?, None, asked, summary).await
+}
+
+async fn by_query(
+    app: &App,
+    asked: Asked,
+    params: &Params,
+    summary: Summary,
+) -> Result<Response, Problem> {
+    let parsed = params.parsed()?;
+    if let Some(unchanged) = asked.unless_changed(|| join::identity(app, params, &parsed.query)) {
+        return Ok(unchanged);
+    }
+    let search = join::start(app, params, &parsed).await?;
+    answer(search, Some(parsed), asked, summary).await
+}
+
+/// Waits for the end of the search, and renders a summary of its answer.
+async fn answer(
+    search: SearchHandle,
+    parsed: Option<ParsedQuery>,
+    asked: Asked,
+    summary: Summary,
+) -> Result<Response, Problem> {
+    let answer = join::finished(&search, parsed.as_ref()).await?;
+    let was_there = search.was_there();
+    let notices = parsed.map_or_else(Vec::new, |parsed| parsed.notices);
+    blocking(move || {
+        let started = Instant::now();
+        let mut response = render(&answer, &notices, summary)?;
+        let about = [
+            response::search_header(answer.id()),
+            response::complete_header(&answer),
+        ];
+        response.headers_mut().extend(about);
+        let timings = Timings::new(&answer, started.elapsed());
+        asked.dress(&mut response, &answer, &timings, was_there);
+        Ok(response)
+    })
+    .await
+}
+
+fn render(
+    answer: &SearchResult,
+    notices: &[Notice],
+    summary: Summary,
+) -> Result<Response, Problem> {
+    let all = || answer.package_list(0..answer.packages());
+    match summary {
+        Summary::Facets => {
+            let facets = facets_of(answer, notices)?.ok_or_else(|| {
+                Problem::bad_request("facets count matches that were sent, and limits reduce those")
+                    .hint("leave out limit and want=count")
+            })?;
+            Ok(response::json(&facets))
+        }
+        Summary::Packages => Ok(response::json(&Packages::new(answer, notices, all()?))),
+        Summary::PackageNames => Ok(names(&all()?)),
+    }
+}
+
+/// Returns the facets of an answer that has all its matches. Blocks on the disk.
+pub(crate) fn facets_of(
+    answer: &SearchResult,
+    notices: &[Notice],
+) -> Result<Option<Facets>, SpoolError> {
+    if matches!(answer.query().want(), Want::Count | Want::Estimate) {
+        return Ok(None);
+    }
+    let Some(facets) = answer.facets()? else {
+        return Ok(None);
+    };
+    let packages = answer.package_list(0..answer.packages())?;
+    let facets = Facets::new(answer, notices, packages, PACKAGES_SHOWN_MAX, facets);
+    Ok(Some(facets))
+}
+
+fn names(packages: &[PackageGroup]) -> Response {
+    let mut out = Vec::new();
+    for package in packages {
+        out.extend_from_slice(&package.name);
+        out.push(b'\n');
+    }
+    // A browser must not take bytes of a repository for a page of this site.
+    ([(header::CONTENT_TYPE, "application/octet-stream")], out).into_response()
+}

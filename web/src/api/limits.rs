@@ -1,0 +1,80 @@
+//! Every limit that a client can meet, by the name that errors give it.
+
+use super::body::BODY_BYTES_MAX;
+use super::file;
+use super::model::{Limits, PageLimits, QueryLimits, RequestLimits, ServerLimits};
+use super::openapi::responses::Any;
+use crate::params::{PARAMETERS_MAX, Params};
+use crate::problem::Problem;
+use crate::request_limits::{ADDRESS_BYTES_MAX, HEADERS_BYTES_MAX};
+use crate::response;
+use crate::state::{App, KEEP};
+use axum::extract::State;
+use axum::response::Response;
+use frontend::DOCUMENTS_MAX;
+use frontend::page::{PER_DOCUMENT_MAX, PER_PACKAGE_MAX, PER_PAGE_MAX};
+use frontend::query;
+
+// These three are limits of backends. Those that a frontend checks are in `query::limits`.
+
+/// A search with more candidate blocks is heavy: it waits for admission.
+pub(crate) const HEAVY_BLOCKS: u64 = 8192;
+
+/// Bytes of a compiled pattern.
+const PATTERN_BYTES_MAX: usize = 16 << 20;
+
+/// Bytes of a compiled filter.
+const FILTER_BYTES_MAX: usize = 1 << 20;
+
+/// Get all limits.
+#[utoipa::path(
+    get, path = "/api/v2/limits", operation_id = "limits", tag = "index",
+    responses((status = 200, description = "All limits", body = Limits), Any)
+)]
+pub(crate) async fn limits(State(app): State<App>, params: Params) -> Result<Response, Problem> {
+    params.expect(&[])?;
+    let config = app.frontend.config();
+    Ok(response::json(&Limits {
+        query: QueryLimits {
+            bytes: query_limit("query_bytes"),
+            typed_bytes: query_limit("typed_bytes"),
+            atoms: query_limit("atoms"),
+            depth: query_limit("depth"),
+            regexp_nesting: query_limit("regexp_nesting"),
+            compiled_pattern_bytes: PATTERN_BYTES_MAX,
+            compiled_filter_bytes: FILTER_BYTES_MAX,
+            context_lines: query_limit("context"),
+            limit: query_limit("limit"),
+            timeout_default_ms: config.timeout.as_millis() as u64,
+            timeout_ms: config.timeout_max.as_millis() as u64,
+            light_blocks: HEAVY_BLOCKS,
+        },
+        page: PageLimits {
+            per_page: PER_PAGE_MAX,
+            per_package: PER_PACKAGE_MAX,
+            per_document: PER_DOCUMENT_MAX,
+            documents: DOCUMENTS_MAX,
+            export: None,
+            file_bytes_default: file::COUNT_DEFAULT,
+            kept_ms: KEEP.as_millis() as u64,
+        },
+        request: RequestLimits {
+            address_bytes: ADDRESS_BYTES_MAX,
+            header_bytes: HEADERS_BYTES_MAX,
+            body_bytes: BODY_BYTES_MAX,
+            parameters: PARAMETERS_MAX,
+        },
+        server: ServerLimits {
+            running: config.running_max,
+            queued: config.queued_max,
+            spool_bytes: config.spool_bytes_max,
+        },
+    }))
+}
+
+/// Returns a limit of queries by its name.
+fn query_limit(name: &str) -> u64 {
+    let mut limits = query::limits().into_iter();
+    let limit = limits.find(|limit| limit.name == name);
+    limit.expect("a limit of queries has this name").value
+}

@@ -1,0 +1,47 @@
+//! The shapes of `/api/v2`: each is declared once, and written, read and described (OpenAPI) by what is
+//! derived from the declaration. Clients in Rust read answers with them.
+//!
+//! The order of fields is that of the declarations and never changes with the data. Two searches of the
+//! same documents may differ in `id`, `generation`, `next`, `timings`, `missing` and `explain`, and
+//! nowhere else.
+//!
+//! Names and texts are bytes that need not be UTF-8, and JSON is. So a field such as `path` has them as
+//! readable text, and `path_base64`, present only if they are not UTF-8, has them exactly: [`exact`]
+//! returns the bytes of such a pair, and [`readable`] makes the pair.
+
+#![allow(
+    missing_docs,
+    reason = "a field has a description where its name leaves a question"
+)]
+
+mod bytes;
+mod catalog;
+mod events;
+mod explain;
+mod export;
+mod facets;
+mod limits;
+mod matches;
+mod page;
+mod problem;
+
+pub use bytes::{Malformed, exact};
+pub use catalog::{
+    BackendStatus, IndexPackage, IndexPackages, LeftOut, PackageState, Status, Tree, TreeEntry,
+    TreeEntryKind, Unreachable, Why,
+};
+pub use events::{BestMatches, Event, EventName, SearchEnd, SearchProgress};
+pub(crate) use explain::share;
+pub use explain::{
+    CostClass, Explanation, ExpressionTree, FilterLeaf, PatternCost, PatternLeaf, SearchCost,
+};
+pub use export::{ExportDone, ExportEnd};
+pub use facets::{DirectoryCount, Facets, LanguageCount, PackageCount, Packages, SummaryHead};
+pub use limits::{Limits, PageLimits, QueryLimits, RequestLimits, ServerLimits};
+pub use matches::{Context, ContextLine, Match, MatchGroup, MatchWindow, Results};
+pub(crate) use page::notices;
+pub use page::{
+    BackendProgress, IndexUse, Missing, Notice, Page, Progress, SearchState, Searched, Skipped,
+    SkippedDocument, Timings,
+};
+pub use problem::ProblemDocument;

@@ -1,0 +1,393 @@
+//! What can be searched: packages, directories, what was left out, and the backends.
+
+use super::bytes::{hex, readable_owned};
+use frontend::Served;
+use schema::message::ListEntry;
+use schema::name::package_name;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// A list of packages, or a part of it.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct IndexPackages {
+    /// Whether all backends have answered.
+    pub complete: bool,
+    pub missing: Vec<Unreachable>,
+    pub packages: Vec<IndexPackage>,
+    /// The value of `after` for the rest; null if this is all.
+    pub next: Option<String>,
+}
+
+/// A backend that could not be asked.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct Unreachable {
+    pub backend: String,
+    pub reason: String,
+}
+
+/// A package of the index.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct IndexPackage {
+    /// The package, as its directory was named.
+    pub package: String,
+    /// Present if it is not UTF-8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub package_base64: Option<String>,
+    /// The package's name without the version.
+    pub name: String,
+    /// Present if it is not UTF-8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub name_base64: Option<String>,
+    pub documents: u32,
+    pub bytes: u64,
+    pub lines: u64,
+    /// When it was indexed, in seconds since 1970.
+    pub indexed: u64,
+}
+
+/// The entries of a directory.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct Tree {
+    /// The package, as its directory was named.
+    pub package: String,
+    /// Present if it is not UTF-8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub package_base64: Option<String>,
+    /// The path of the directory, with a slash at its end; empty: the package itself.
+    pub path: String,
+    /// Present if it is not UTF-8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub path_base64: Option<String>,
+    /// When the package was indexed, in seconds since 1970.
+    pub indexed: u64,
+    pub entries: Vec<TreeEntry>,
+    /// The value of `after` for the rest; null if this is all.
+    #[schema(required)]
+    pub next: Option<String>,
+}
+
+/// A file, or a directory with the sums of its files.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct TreeEntry {
+    pub kind: TreeEntryKind,
+    pub name: String,
+    /// Present if it is not UTF-8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub name_base64: Option<String>,
+    pub path: String,
+    /// Present if it is not UTF-8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub path_base64: Option<String>,
+    /// Only of a directory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub documents: Option<u32>,
+    pub bytes: u64,
+    pub lines: u64,
+    /// Only of a file; empty if unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub language: Option<String>,
+    /// Only of a file: BLAKE3 of its text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub hash: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum TreeEntryKind {
+    File,
+    Directory,
+}
+
+/// Why a package or a path is found, or is not.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
+pub struct Why {
+    /// The requested package, or the directory that it was found in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub package: Option<String>,
+    /// Present if it is not UTF-8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub package_base64: Option<String>,
+    /// The requested path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub path: Option<String>,
+    /// Present if it is not UTF-8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub path_base64: Option<String>,
+    /// Present if a package or a path was requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub state: Option<PackageState>,
+    /// Only of a document.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub bytes: Option<u64>,
+    /// Only of a document.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub lines: Option<u64>,
+    /// Only of a document; empty if unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub language: Option<String>,
+    /// Only of a document: BLAKE3 of its text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub hash: Option<String>,
+    /// Only of a document: when it was indexed, in seconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub indexed: Option<u64>,
+    /// The indexed versions of the package.
+    pub versions: Vec<IndexPackage>,
+    /// What was left out of the index: of the package; of the path, it or its directory.
+    pub skipped: Vec<LeftOut>,
+    /// Similar names.
+    pub similar: Vec<String>,
+    /// Backends that could not be asked, and may know more.
+    pub missing: Vec<Unreachable>,
+    /// The value of `after` for the rest; null if this is all.
+    #[schema(required)]
+    pub next: Option<String>,
+}
+
+/// Whether a package or a path can be searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+#[schema(as = Known)]
+pub enum PackageState {
+    Indexed,
+    Skipped,
+    Unknown,
+}
+
+/// A file that was left out of the index, and why.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct LeftOut {
+    pub package: String,
+    /// Present if it is not UTF-8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub package_base64: Option<String>,
+    pub path: String,
+    /// Present if it is not UTF-8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub path_base64: Option<String>,
+    /// A fixed name, such as `binary` or `ignored`.
+    pub reason: String,
+    /// The reason in words.
+    pub words: String,
+    /// Only of an ignored file: by which rule of which file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub rule: Option<String>,
+}
+
+/// What is searched, and which backends have it.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct Status {
+    pub version: String,
+    pub generation: String,
+    /// Whether all backends are connected.
+    pub complete: bool,
+    pub shards: u64,
+    pub packages: u64,
+    pub documents: u64,
+    pub bytes: u64,
+    /// When the oldest index was written, in seconds since 1970.
+    pub updated: Option<u64>,
+    /// How long ago that is.
+    pub age_s: Option<u64>,
+    pub backends: Vec<BackendStatus>,
+}
+
+/// What a backend has.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct BackendStatus {
+    pub name: String,
+    pub connected: bool,
+    /// Why it is not connected.
+    pub reason: Option<String>,
+    pub shards: usize,
+    pub packages: u64,
+    pub documents: u64,
+    pub bytes: u64,
+    pub updated: Option<u64>,
+    pub age_s: Option<u64>,
+}
+
+impl From<(String, String)> for Unreachable {
+    fn from((backend, reason): (String, String)) -> Self {
+        Unreachable { backend, reason }
+    }
+}
+
+impl From<ListEntry> for IndexPackage {
+    fn from(entry: ListEntry) -> Self {
+        let (package, package_base64) = readable_owned(&entry.package);
+        let (name, name_base64) = readable_owned(package_name(&entry.package));
+        IndexPackage {
+            package,
+            package_base64,
+            name,
+            name_base64,
+            documents: entry.documents,
+            bytes: entry.text_bytes,
+            lines: entry.lines,
+            indexed: entry.indexed,
+        }
+    }
+}
+
+impl Tree {
+    /// The entries of the directory `path` of a package.
+    pub(crate) fn new(
+        package: &ListEntry,
+        path: &[u8],
+        entries: Vec<ListEntry>,
+        next: Option<String>,
+    ) -> Self {
+        let indexed = package.indexed;
+        let (package, package_base64) = readable_owned(&package.package);
+        let (path, path_base64) = readable_owned(path);
+        Tree {
+            package,
+            package_base64,
+            path,
+            path_base64,
+            indexed,
+            entries: entries.into_iter().map(Into::into).collect(),
+            next,
+        }
+    }
+}
+
+impl From<ListEntry> for TreeEntry {
+    fn from(entry: ListEntry) -> Self {
+        let directory = entry.path.strip_suffix(b"/");
+        let name = directory.unwrap_or(&entry.path);
+        let slash = name.iter().rposition(|&byte| byte == b'/');
+        let (name, name_base64) = readable_owned(&name[slash.map_or(0, |at| at + 1)..]);
+        let (path, path_base64) = readable_owned(&entry.path);
+        let is_directory = directory.is_some();
+        TreeEntry {
+            kind: if is_directory {
+                TreeEntryKind::Directory
+            } else {
+                TreeEntryKind::File
+            },
+            name,
+            name_base64,
+            path,
+            path_base64,
+            documents: is_directory.then_some(entry.documents),
+            bytes: entry.text_bytes,
+            lines: entry.lines,
+            hash: (!is_directory).then(|| hex(&entry.hash)),
+            language: (!is_directory).then_some(entry.language),
+        }
+    }
+}
+
+impl Why {
+    /// Adds the package that this is about.
+    pub(crate) fn of_package(mut self, package: &[u8], state: PackageState) -> Self {
+        let (package, package_base64) = readable_owned(package);
+        (self.package, self.package_base64) = (Some(package), package_base64);
+        self.state = Some(state);
+        self
+    }
+
+    /// Adds the path that this is about.
+    pub(crate) fn of_path(mut self, path: &[u8]) -> Self {
+        let (path, path_base64) = readable_owned(path);
+        (self.path, self.path_base64) = (Some(path), path_base64);
+        self
+    }
+
+    /// Adds what is known about a searchable document.
+    pub(crate) fn of_document(mut self, entry: ListEntry) -> Self {
+        self.bytes = Some(entry.text_bytes);
+        self.lines = Some(entry.lines);
+        self.hash = Some(hex(&entry.hash));
+        self.language = Some(entry.language);
+        self.indexed = Some(entry.indexed);
+        self
+    }
+}
+
+impl From<ListEntry> for LeftOut {
+    fn from(entry: ListEntry) -> Self {
+        let (package, package_base64) = readable_owned(&entry.package);
+        let (path, path_base64) = readable_owned(&entry.path);
+        LeftOut {
+            package,
+            package_base64,
+            path,
+            path_base64,
+            words: words(&entry.reason, &entry.detail),
+            rule: (entry.reason == "ignored").then_some(entry.detail),
+            reason: entry.reason,
+        }
+    }
+}
+
+/// Renders a reason for people. A reason that is unknown here is shown as it is.
+fn words(reason: &str, detail: &str) -> String {
+    let plain = match reason {
+        "git" => "git's own data",
+        "ignored" => return format!("excluded by {detail}"),
+        "index" => "an index of Trawl",
+        "symlink" => "a symbolic link",
+        "not-regular" => "a pipe, socket or device",
+        "binary" => "binary",
+        "unreadable" => return format!("cannot be read: {detail}"),
+        "changed" => "changed while it was read",
+        other if detail.is_empty() => other,
+        _ => detail,
+    };
+    plain.to_owned()
+}
+
+impl Status {
+    /// The status at `now`, in seconds since 1970.
+    pub(crate) fn new(served: Served, backends: Vec<frontend::BackendStatus>, now: u64) -> Self {
+        let age = |updated: Option<u64>| updated.map(|updated| now.saturating_sub(updated));
+        let backend = |backend: frontend::BackendStatus| BackendStatus {
+            name: backend.name,
+            connected: backend.connected,
+            reason: backend.reason,
+            shards: backend.shards,
+            packages: backend.packages,
+            documents: backend.documents,
+            bytes: backend.text_bytes,
+            updated: backend.updated,
+            age_s: age(backend.updated),
+        };
+        Status {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            generation: served.generation,
+            complete: backends.iter().all(|backend| backend.connected),
+            shards: served.shards,
+            packages: served.packages,
+            documents: served.documents,
+            bytes: served.text_bytes,
+            updated: served.updated,
+            age_s: age(served.updated),
+            backends: backends.into_iter().map(backend).collect(),
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Events of a search (server-sent events), and the JSON that they carry.
+
+use super::matches::Match;
+use super::page::{Missing, Progress, Timings};
+use super::problem::ProblemDocument;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// What is reported while a search runs.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct Event {
+    pub event: EventName,
+    /// JSON. `notice`: a `Notice`. `facets`: `Facets`. `progress`: a `Progress` and the `id` of the search.
+    /// `matches`: the best ten so far, also as `html`; `final` if they cannot change any more. `done`: the
+    /// fields of a `Page` about the answer; if the search failed, those of a `Problem`, whose `detail` is
+    /// also in `error`. For a search by its id, `at` is a position in `interpreted_as`.
+    pub data: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum EventName {
+    Notice,
+    Progress,
+    Matches,
+    Facets,
+    Done,
+}
+
+impl EventName {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            EventName::Notice => "notice",
+            EventName::Progress => "progress",
+            EventName::Matches => "matches",
+            EventName::Facets => "facets",
+            EventName::Done => "done",
+        }
+    }
+}
+
+/// `progress`: how far the search is.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SearchProgress {
+    pub id: String,
+    #[serde(flatten)]
+    pub progress: Progress,
+}
+
+/// `matches`: the best matches so far.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct BestMatches<'a> {
+    /// Whether they cannot change any more.
+    pub r#final: bool,
+    pub matches: Vec<Match<'a>>,
+    /// The same as a part of an HTML page.
+    pub html: String,
+}
+
+/// `done`: the end of the search.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct SearchEnd {
+    pub id: String,
+    pub interpreted_as: String,
+    pub found: u64,
+    pub total: u64,
+    pub complete: bool,
+    pub missing: Vec<Missing>,
+    pub documents: u64,
+    pub packages: usize,
+    pub timings: Option<Timings>,
+    /// Why the search failed: the detail of the problem.
+    pub error: Option<String>,
+    #[serde(flatten)]
+    pub problem: Option<ProblemDocument>,
+}

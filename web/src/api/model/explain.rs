@@ -1,0 +1,222 @@
+//! What a query would cost: how it was understood, as a tree, and how much text must be read for it.
+
+use super::page::{Missing, Notice, notices};
+use frontend::SearchResult;
+use frontend::query::Query;
+use schema::message::{Estimate, Expr, Field, Filter, Pattern, Reading, Syntax};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use utoipa::ToSchema;
+
+/// What a query would cost.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct Explanation {
+    pub generation: String,
+    pub interpreted_as: String,
+    pub notices: Vec<Notice>,
+    /// Whether every shard was asked.
+    pub complete: bool,
+    pub missing: Vec<Missing>,
+    /// What holds for a matching document.
+    pub expression: ExpressionTree,
+    /// Whether only names of documents match, never lines.
+    pub names: bool,
+    /// The trigram query of the whole expression.
+    pub plan: String,
+    /// Each pattern of the expression, in its order.
+    pub patterns: Vec<PatternCost>,
+    pub cost: SearchCost,
+    /// What would reduce the cost, in words.
+    pub cheaper: Vec<String>,
+}
+
+/// What one pattern would cost alone, within the filters.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct PatternCost {
+    pub pattern: PatternLeaf,
+    /// Its trigram query.
+    pub plan: String,
+    /// Candidate blocks: those that the index cannot rule out.
+    pub blocks: u64,
+    /// The share of all blocks, from 0 to 1.
+    pub share: f64,
+}
+
+/// How much must be read, and about how long that takes.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
+#[schema(as = Cost)]
+pub struct SearchCost {
+    /// Candidate blocks: those that the index cannot rule out, and that are read.
+    pub blocks: u64,
+    /// All blocks.
+    pub of: u64,
+    /// `blocks` of `of`, from 0 to 1.
+    pub share: f64,
+    /// About how many bytes the candidate blocks have.
+    pub bytes: u64,
+    /// About how much processor time of the backends: that of the estimate, and a constant for each block.
+    pub milliseconds: f64,
+    pub class: CostClass,
+}
+
+/// Whether a search waits for admission.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+#[schema(as = Class)]
+pub enum CostClass {
+    /// It starts at once.
+    Light,
+    /// It may wait for other heavy searches.
+    Heavy,
+}
+
+/// An expression as a tree: an object with one field, whose name is the kind of the node.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+#[schema(as = Expression)]
+pub enum ExpressionTree {
+    /// The text, or the path, matches.
+    Pattern(PatternLeaf),
+    /// The document satisfies the filter.
+    Filter(FilterLeaf),
+    /// All of these hold.
+    #[schema(no_recursion)]
+    All(Vec<ExpressionTree>),
+    /// One of these holds.
+    #[schema(no_recursion)]
+    Any(Vec<ExpressionTree>),
+    /// This does not hold.
+    #[schema(no_recursion)]
+    Not(Box<ExpressionTree>),
+    /// This holds for a single line.
+    #[schema(no_recursion)]
+    Line(Box<ExpressionTree>),
+}
+
+/// A text or a regular expression.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[schema(as = Pattern)]
+pub struct PatternLeaf {
+    pub text: String,
+    /// `literal` or `regexp`.
+    pub syntax: Cow<'static, str>,
+    pub ignore_case: bool,
+    /// Only whole words match.
+    pub word: bool,
+    /// The path is searched, not the text.
+    pub in_path: bool,
+}
+
+/// A condition on a document that is checked without its text.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[schema(as = Filter)]
+pub struct FilterLeaf {
+    /// `package`, `path`, `language`, `extension` or `name`.
+    pub field: Cow<'static, str>,
+    /// `regexp`, `exact` or `glob`.
+    pub reading: Cow<'static, str>,
+    pub text: String,
+}
+
+impl Explanation {
+    /// The explanation of a query by the estimates in `answer`.
+    pub(crate) fn new(
+        query: &Query,
+        about_query: &[frontend::query::Notice],
+        answer: &SearchResult,
+        cost: SearchCost,
+        cheaper: Vec<String>,
+    ) -> Explanation {
+        let explain = answer.explain();
+        let patterns = query.expr().patterns().into_iter();
+        let patterns = patterns.zip(&explain.estimates);
+        Explanation {
+            generation: answer.generation().to_owned(),
+            interpreted_as: query.interpreted_as(),
+            notices: notices(about_query),
+            complete: answer.is_complete(),
+            missing: Missing::of(answer),
+            expression: query.expr().into(),
+            names: query.names(),
+            plan: explain.plan.clone(),
+            patterns: patterns
+                .map(|(pattern, estimate)| PatternCost::new(pattern, estimate, cost.of))
+                .collect(),
+            cost,
+            cheaper,
+        }
+    }
+}
+
+impl PatternCost {
+    fn new(pattern: &Pattern, estimate: &Estimate, of: u64) -> Self {
+        PatternCost {
+            pattern: pattern.into(),
+            plan: estimate.plan.clone(),
+            blocks: estimate.candidates,
+            share: share(estimate.candidates, of),
+        }
+    }
+}
+
+/// Returns `part` of `of` as a number from 0 to 1.
+pub(crate) fn share(part: u64, of: u64) -> f64 {
+    if of == 0 {
+        0.0
+    } else {
+        part as f64 / of as f64
+    }
+}
+
+impl From<&Expr> for ExpressionTree {
+    fn from(expr: &Expr) -> Self {
+        let all = |parts: &[Expr]| parts.iter().map(Into::into).collect();
+        let boxed = |inner: &Expr| Box::new(inner.into());
+        match expr {
+            Expr::Pattern(pattern) => ExpressionTree::Pattern(pattern.into()),
+            Expr::Filter(filter) => ExpressionTree::Filter(filter.into()),
+            Expr::All(parts) => ExpressionTree::All(all(parts)),
+            Expr::Any(parts) => ExpressionTree::Any(all(parts)),
+            Expr::Not(inner) => ExpressionTree::Not(boxed(inner)),
+            Expr::Line(inner) => ExpressionTree::Line(boxed(inner)),
+        }
+    }
+}
+
+impl From<&Pattern> for PatternLeaf {
+    fn from(pattern: &Pattern) -> Self {
+        let syntax = match pattern.syntax {
+            Syntax::Literal => "literal",
+            Syntax::Regexp => "regexp",
+        };
+        PatternLeaf {
+            text: pattern.text.clone(),
+            syntax: syntax.into(),
+            ignore_case: pattern.ignore_case,
+            word: pattern.word,
+            in_path: pattern.in_path,
+        }
+    }
+}
+
+impl From<&Filter> for FilterLeaf {
+    fn from(filter: &Filter) -> Self {
+        let field = match filter.field {
+            Field::Package => "package",
+            Field::Path => "path",
+            Field::Language => "language",
+            Field::Extension => "extension",
+            Field::Name => "name",
+        };
+        let reading = match filter.reading {
+            Reading::Regexp => "regexp",
+            Reading::Exact => "exact",
+            Reading::Glob => "glob",
+        };
+        FilterLeaf {
+            field: field.into(),
+            reading: reading.into(),
+            text: filter.text.clone(),
+        }
+    }
+}

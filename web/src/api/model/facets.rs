@@ -1,0 +1,134 @@
+//! Summaries of an answer: how many matches have a package, a language or a directory.
+
+use super::bytes::readable_owned;
+use super::page::{Notice, notices};
+use frontend::{PackageGroup, SearchResult};
+use schema::message::{Facet, SpoolFacets};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// What a summary says about its answer.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[schema(as = Head)]
+pub struct SummaryHead {
+    pub id: String,
+    pub generation: String,
+    pub interpreted_as: String,
+    pub notices: Vec<Notice>,
+    pub complete: bool,
+}
+
+/// Numbers of matches by package, language and directory.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct Facets {
+    #[serde(flatten)]
+    pub head: SummaryHead,
+    /// Matches in all.
+    pub total: u64,
+    /// Packages with a match.
+    pub packages_total: usize,
+    /// Those with the most matches.
+    pub packages: Vec<PackageCount>,
+    pub languages: Vec<LanguageCount>,
+    /// The first directory of a path; empty if the path has none.
+    pub directories: Vec<DirectoryCount>,
+    /// Matches in directories that are not listed.
+    pub other_directories: u64,
+}
+
+/// The packages with a match.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct Packages {
+    #[serde(flatten)]
+    pub head: SummaryHead,
+    pub packages_total: usize,
+    /// In the order of their best match.
+    pub packages: Vec<PackageCount>,
+}
+
+macro_rules! counts {
+    ($($(#[$doc:meta])* $shape:ident: $name:ident, $name_base64:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+        pub struct $shape {
+            pub $name: String,
+            /// Present if the name is not UTF-8.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            #[schema(nullable = false)]
+            pub $name_base64: Option<String>,
+            pub total: u64,
+        }
+
+        impl From<Facet> for $shape {
+            fn from((name, total): Facet) -> Self {
+                let ($name, $name_base64) = readable_owned(&name);
+                $shape { $name, $name_base64, total }
+            }
+        }
+    )*};
+}
+
+counts! {
+    /// How many matches a package has.
+    PackageCount: package, package_base64;
+    /// How many matches are in documents of a language; empty if the language is unknown.
+    LanguageCount: language, language_base64;
+    /// How many matches are in documents below a directory.
+    DirectoryCount: directory, directory_base64;
+}
+
+impl SummaryHead {
+    fn new(answer: &SearchResult, about_query: &[frontend::query::Notice]) -> SummaryHead {
+        SummaryHead {
+            id: answer.id().to_owned(),
+            generation: answer.generation().to_owned(),
+            interpreted_as: answer.query().interpreted_as(),
+            notices: notices(about_query),
+            complete: answer.is_complete(),
+        }
+    }
+}
+
+impl Facets {
+    /// The facets of an answer. `packages` are all, in the order of their best match; `packages_max` of
+    /// them are listed.
+    pub(crate) fn new(
+        answer: &SearchResult,
+        about_query: &[frontend::query::Notice],
+        mut packages: Vec<PackageGroup>,
+        packages_max: usize,
+        facets: SpoolFacets,
+    ) -> Self {
+        // Stable: packages with as many matches stay in the order of their best match.
+        packages.sort_by_key(|package| std::cmp::Reverse(package.total));
+        packages.truncate(packages_max);
+        Facets {
+            head: SummaryHead::new(answer, about_query),
+            total: answer.len() as u64,
+            packages_total: answer.packages(),
+            packages: package_counts(packages),
+            languages: facets.languages.into_iter().map(Into::into).collect(),
+            directories: facets.directories.into_iter().map(Into::into).collect(),
+            other_directories: facets.other_directories,
+        }
+    }
+}
+
+impl Packages {
+    pub(crate) fn new(
+        answer: &SearchResult,
+        about_query: &[frontend::query::Notice],
+        packages: Vec<PackageGroup>,
+    ) -> Self {
+        Packages {
+            head: SummaryHead::new(answer, about_query),
+            packages_total: packages.len(),
+            packages: package_counts(packages),
+        }
+    }
+}
+
+fn package_counts(packages: Vec<PackageGroup>) -> Vec<PackageCount> {
+    let count = |package: PackageGroup| PackageCount::from((package.name, package.total));
+    packages.into_iter().map(count).collect()
+}

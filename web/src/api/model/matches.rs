@@ -1,0 +1,324 @@
+//! Matches, alone and in groups.
+//!
+//! A match is written often, up to a million times in an export. So it borrows what the spool has read,
+//! and none of its fields is flattened, which serde does through a slower path.
+
+use super::bytes::{Malformed, exact, from_hex, hex, readable};
+use frontend::Document;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::sync::Arc;
+use utoipa::ToSchema;
+
+/// A line that matches, or several, or the name of a document.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct Match<'a> {
+    /// The package, as its directory was named.
+    pub package: Cow<'a, str>,
+    /// Present if the package's name is not UTF-8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub package_base64: Option<String>,
+    /// The path within the package.
+    pub path: Cow<'a, str>,
+    /// Present if the path is not UTF-8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub path_base64: Option<String>,
+    /// The line's number, from 1; 0 if the match is the document's name.
+    pub line: u32,
+    /// How many lines the match spans; absent if it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, minimum = 2)]
+    pub lines: Option<u32>,
+    /// The line without its end, or lines joined by line feeds, or the path.
+    pub text: Cow<'a, str>,
+    /// Present if the text is not UTF-8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub text_base64: Option<String>,
+    /// Start and end of each part that matched, in bytes of the text.
+    pub ranges: Vec<[usize; 2]>,
+    pub context: Context<'a>,
+    /// The document's language; empty if unknown.
+    pub language: Cow<'a, str>,
+    /// How good the match is. Matches are ordered by rank, highest first.
+    pub rank: f32,
+    /// BLAKE3 of the document's text.
+    pub hash: String,
+    /// Where in the document the line begins, in bytes.
+    pub offset: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub window: Option<MatchWindow>,
+}
+
+/// The requested lines around a match.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct Context<'a> {
+    pub before: Vec<ContextLine<'a>>,
+    pub after: Vec<ContextLine<'a>>,
+}
+
+/// A line beside a match.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct ContextLine<'a> {
+    pub line: u32,
+    pub text: Cow<'a, str>,
+    /// Present if the text is not UTF-8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub text_base64: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub window: Option<MatchWindow>,
+}
+
+/// Which part of a long line the text is.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
+#[schema(as = Window)]
+pub struct MatchWindow {
+    /// Where in the line it begins, in bytes.
+    pub start: u64,
+    /// Bytes of the whole line.
+    pub line_bytes: u64,
+}
+
+/// The matches of a page, in order or in groups.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Results<'a> {
+    Matches(Vec<Match<'a>>),
+    Groups(Vec<MatchGroup<'a>>),
+}
+
+/// The first matches of a package or of a document.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[schema(as = Group)]
+pub struct MatchGroup<'a> {
+    pub package: Cow<'a, str>,
+    /// Present if the package's name is not UTF-8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub package_base64: Option<String>,
+    /// Only of a document.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub path: Option<Cow<'a, str>>,
+    /// Present if the path is not UTF-8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub path_base64: Option<String>,
+    /// Only of a document.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub language: Option<Cow<'a, str>>,
+    /// Only of a document: BLAKE3 of its text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub hash: Option<String>,
+    /// How many matches there are; null if more documents match than are counted.
+    #[schema(required)]
+    pub total: Option<u64>,
+    pub matches: Vec<Match<'a>>,
+}
+
+impl<'a> From<&'a frontend::Match> for Match<'a> {
+    fn from(found: &'a frontend::Match) -> Self {
+        let document = &*found.document;
+        let (package, package_base64) = readable(&document.package);
+        let (path, path_base64) = readable(&document.path);
+        let (text, text_base64) = readable(&found.text);
+        let ranges = found.ranges.iter();
+        Match {
+            package,
+            package_base64,
+            path,
+            path_base64,
+            line: found.line,
+            lines: (found.lines > 1).then_some(found.lines),
+            text,
+            text_base64,
+            ranges: ranges.map(|range| [range.start, range.end]).collect(),
+            context: Context {
+                before: found.before.iter().map(Into::into).collect(),
+                after: found.after.iter().map(Into::into).collect(),
+            },
+            language: (&document.language).into(),
+            rank: found.rank,
+            hash: hex(&document.hash),
+            offset: found.offset,
+            window: found.window.map(Into::into),
+        }
+    }
+}
+
+impl TryFrom<Match<'_>> for frontend::Match {
+    type Error = Malformed;
+
+    fn try_from(read: Match<'_>) -> Result<Self, Malformed> {
+        let lines = |lines: Vec<ContextLine<'_>>| -> Result<Vec<_>, Malformed> {
+            lines.into_iter().map(TryInto::try_into).collect()
+        };
+        let ranges = read.ranges.into_iter();
+        Ok(frontend::Match {
+            document: Arc::new(Document {
+                package: exact(read.package, read.package_base64.as_deref())?,
+                path: exact(read.path, read.path_base64.as_deref())?,
+                language: read.language.into_owned(),
+                hash: from_hex(&read.hash)?,
+            }),
+            line: read.line,
+            lines: read.lines.unwrap_or(1),
+            text: exact(read.text, read.text_base64.as_deref())?,
+            ranges: ranges.map(|[start, end]| start..end).collect(),
+            before: lines(read.context.before)?,
+            after: lines(read.context.after)?,
+            rank: read.rank,
+            offset: read.offset,
+            window: read.window.map(Into::into),
+        })
+    }
+}
+
+impl<'a> From<&'a frontend::ContextLine> for ContextLine<'a> {
+    fn from(line: &'a frontend::ContextLine) -> Self {
+        let (text, text_base64) = readable(&line.text);
+        ContextLine {
+            line: line.line,
+            text,
+            text_base64,
+            window: line.window.map(Into::into),
+        }
+    }
+}
+
+impl TryFrom<ContextLine<'_>> for frontend::ContextLine {
+    type Error = Malformed;
+
+    fn try_from(read: ContextLine<'_>) -> Result<Self, Malformed> {
+        Ok(frontend::ContextLine {
+            line: read.line,
+            text: exact(read.text, read.text_base64.as_deref())?,
+            window: read.window.map(Into::into),
+        })
+    }
+}
+
+impl From<frontend::Window> for MatchWindow {
+    fn from(frontend::Window { start, line_bytes }: frontend::Window) -> Self {
+        MatchWindow { start, line_bytes }
+    }
+}
+
+impl From<MatchWindow> for frontend::Window {
+    fn from(MatchWindow { start, line_bytes }: MatchWindow) -> Self {
+        frontend::Window { start, line_bytes }
+    }
+}
+
+impl<'a> MatchGroup<'a> {
+    /// The group of a package.
+    pub(crate) fn of_package(
+        package: &'a frontend::PackageGroup,
+        matches: &'a [frontend::Match],
+    ) -> Self {
+        let (name, package_base64) = readable(&package.name);
+        MatchGroup {
+            package: name,
+            package_base64,
+            path: None,
+            path_base64: None,
+            language: None,
+            hash: None,
+            total: Some(package.total),
+            matches: matches.iter().map(Into::into).collect(),
+        }
+    }
+
+    /// The group of a document; `None` without a match, which names the document.
+    pub(crate) fn of_document(total: Option<u64>, matches: &'a [frontend::Match]) -> Option<Self> {
+        let document = &matches.first()?.document;
+        let (package, package_base64) = readable(&document.package);
+        let (path, path_base64) = readable(&document.path);
+        Some(MatchGroup {
+            package,
+            package_base64,
+            path: Some(path),
+            path_base64,
+            language: Some((&document.language).into()),
+            hash: Some(hex(&document.hash)),
+            total,
+            matches: matches.iter().map(Into::into).collect(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::expect;
+    use frontend::Window;
+
+    fn example() -> frontend::Match {
+        frontend::Match {
+            document: Arc::new(Document {
+                package: b"p\xff".to_vec(),
+                path: b"a/\xc3\xbc \"x\"".to_vec(),
+                language: "C".to_owned(),
+                hash: vec![0xab; 2],
+            }),
+            line: 7,
+            lines: 1,
+            text: b"caf\xe9".to_vec(),
+            ranges: vec![0..3],
+            before: vec![frontend::ContextLine {
+                line: 6,
+                text: b"before".to_vec(),
+                window: None,
+            }],
+            after: vec![],
+            rank: 1.1,
+            offset: 10,
+            window: Some(Window {
+                start: 5,
+                line_bytes: 5_000_000_000,
+            }),
+        }
+    }
+
+    #[test]
+    fn bytes_are_written_and_read_exactly() {
+        let found = example();
+        let json = serde_json::to_string(&Match::from(&found)).unwrap();
+        expect![[r#"{"package":"p�","package_base64":"cP8=","path":"a/ü \"x\"","line":7,"text":"caf�","text_base64":"Y2Fm6Q==","ranges":[[0,3]],"context":{"before":[{"line":6,"text":"before"}],"after":[]},"language":"C","rank":1.1,"hash":"abab","offset":10,"window":{"start":5,"line_bytes":5000000000}}"#]]
+            .assert_eq(&json);
+        let read: Match<'_> = serde_json::from_str(&json).unwrap();
+        assert_eq!(frontend::Match::try_from(read), Ok(found));
+    }
+
+    #[test]
+    fn rejects_malformed_bytes() {
+        let found = example();
+        let mut shape = Match::from(&found);
+        shape.path_base64 = Some("?".to_owned());
+        assert_eq!(frontend::Match::try_from(shape), Err(Malformed::Base64));
+        for hash in ["abc", "xy", "a\u{fc}"] {
+            let mut shape = Match::from(&found);
+            shape.hash = hash.to_owned();
+            assert_eq!(frontend::Match::try_from(shape), Err(Malformed::Hash));
+        }
+    }
+
+    #[test]
+    fn several_lines_are_counted() {
+        let mut found = frontend::Match::default();
+        (found.line, found.lines, found.text) = (7, 2, b"a\nb".to_vec());
+        let json = serde_json::to_value(Match::from(&found)).unwrap();
+        assert_eq!((&json["line"], &json["lines"]), (&7.into(), &2.into()));
+        assert_eq!(json["text"], "a\nb");
+        found.lines = 1;
+        let json = serde_json::to_value(Match::from(&found)).unwrap();
+        assert!(json.get("lines").is_none());
+    }
+}

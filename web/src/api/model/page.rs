@@ -1,0 +1,291 @@
+//! A page of an answer, and what it says about the search.
+
+use super::bytes::{hex, readable_owned};
+use super::matches::Results;
+use frontend::{Explain, SearchResult};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::time::{Duration, UNIX_EPOCH};
+use utoipa::ToSchema;
+
+/// A page of an answer, or of what is known while the search runs.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct Page<'a> {
+    /// Names the search.
+    pub id: Cow<'a, str>,
+    /// Names the documents that were searched.
+    pub generation: Cow<'a, str>,
+    /// The cursor of the next page; null on the last page, or while the search runs.
+    pub next: Option<String>,
+    /// The query as it was understood, in the query language.
+    pub interpreted_as: String,
+    pub notices: Vec<Notice>,
+    pub state: SearchState,
+    /// Whether every shard was searched to its end.
+    pub complete: bool,
+    /// What was not searched, and why.
+    pub missing: Vec<Missing>,
+    pub skipped: Skipped,
+    /// Null while the search runs.
+    pub searched: Option<Searched>,
+    /// How many matches there are, also beyond `limit`; null while the search runs.
+    pub found: Option<u64>,
+    /// How many matches there are on all pages.
+    pub total: u64,
+    /// Documents with a match.
+    pub documents: u64,
+    /// Packages with a match.
+    pub packages: usize,
+    /// The page's number, from 0.
+    pub page: usize,
+    pub per_page: usize,
+    /// How many pages there are.
+    pub pages: usize,
+    #[serde(flatten)]
+    pub results: Results<'a>,
+    pub timings: Option<Timings>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub progress: Option<Progress>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub explain: Option<IndexUse>,
+}
+
+/// A part of a query that may have another meaning than the one it was given.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct Notice {
+    /// Where in the query, in bytes.
+    pub at: Option<usize>,
+    /// How it was understood.
+    pub reason: String,
+    /// What to type for the other meaning.
+    pub hint: Option<String>,
+}
+
+/// How many of the known documents were searched to the end.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
+pub struct Searched {
+    pub documents: u64,
+    pub of: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+#[schema(as = State)]
+pub enum SearchState {
+    Running,
+    Done,
+}
+
+/// A backend whose shards were not all searched to the end.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct Missing {
+    pub backend: String,
+    pub reason: String,
+    pub shards: Vec<String>,
+    /// Seconds since 1970.
+    pub since: u64,
+}
+
+/// Documents that could not be searched, and why.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
+pub struct Skipped {
+    pub count: u64,
+    /// The first of them.
+    pub documents: Vec<SkippedDocument>,
+}
+
+/// A document that could not be searched.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct SkippedDocument {
+    pub package: String,
+    /// Present if the package's name is not UTF-8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub package_base64: Option<String>,
+    pub path: String,
+    /// Present if the path is not UTF-8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub path_base64: Option<String>,
+    pub reason: String,
+}
+
+/// How long each phase of a search took.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
+pub struct Timings {
+    pub queue_ms: f64,
+    /// This and the next two are parts of `stream_ms`, each of its slowest backend.
+    pub plan_ms: f64,
+    pub candidates_ms: f64,
+    pub verify_ms: f64,
+    pub stream_ms: f64,
+    pub rank_ms: f64,
+    pub render_ms: f64,
+}
+
+/// How far a running search is.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct Progress {
+    pub blocks_done: u64,
+    pub blocks_total: u64,
+    pub documents: u64,
+    pub matches: u64,
+    /// No later match has a higher rank; null while that is unknown.
+    pub bound: Option<f32>,
+    pub elapsed_ms: u64,
+    /// An estimate; null while there is none.
+    pub eta_ms: Option<u64>,
+    pub backends: Vec<BackendProgress>,
+}
+
+/// How far a backend is with a search.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct BackendProgress {
+    pub name: String,
+    pub blocks_done: u64,
+    pub blocks_total: u64,
+    pub documents: u64,
+    pub matches: u64,
+    pub bound: Option<f32>,
+}
+
+/// How a search used the index.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
+#[schema(as = Explain)]
+pub struct IndexUse {
+    pub plan: String,
+    pub shards: u64,
+    pub blocks: u64,
+    pub candidates: u64,
+    pub matched_blocks: u64,
+    pub documents: u64,
+    pub verified_bytes: u64,
+}
+
+impl From<&frontend::query::Notice> for Notice {
+    fn from(notice: &frontend::query::Notice) -> Self {
+        Notice {
+            at: notice.at,
+            reason: notice.reason.clone(),
+            hint: notice.hint.clone(),
+        }
+    }
+}
+
+/// Returns the notices of a query.
+pub(crate) fn notices(notices: &[frontend::query::Notice]) -> Vec<Notice> {
+    notices.iter().map(Notice::from).collect()
+}
+
+impl From<&SearchResult> for Searched {
+    fn from(answer: &SearchResult) -> Self {
+        Searched {
+            documents: answer.explain().shard_documents,
+            of: answer.known().documents,
+        }
+    }
+}
+
+impl Missing {
+    /// What an answer is missing.
+    pub(crate) fn of(answer: &SearchResult) -> Vec<Missing> {
+        let missing = |missing: &frontend::Missing| Missing {
+            backend: missing.backend.clone(),
+            reason: missing.reason.clone(),
+            shards: missing.shards.iter().map(|id| hex(id)).collect(),
+            since: missing
+                .since
+                .duration_since(UNIX_EPOCH)
+                .unwrap_or_default()
+                .as_secs(),
+        };
+        answer.missing().iter().map(missing).collect()
+    }
+}
+
+impl From<&frontend::Skipped> for Skipped {
+    fn from(skipped: &frontend::Skipped) -> Self {
+        let document = |document: &frontend::SkippedDocument| {
+            let (package, package_base64) = readable_owned(&document.package);
+            let (path, path_base64) = readable_owned(&document.path);
+            SkippedDocument {
+                package,
+                package_base64,
+                path,
+                path_base64,
+                reason: document.reason.clone(),
+            }
+        };
+        Skipped {
+            count: skipped.count,
+            documents: skipped.documents.iter().map(document).collect(),
+        }
+    }
+}
+
+impl Timings {
+    /// The timings of an answer, and of the page that was `rendered` from it.
+    pub(crate) fn new(answer: &SearchResult, rendered: Duration) -> Self {
+        let milliseconds = |time: Duration| time.as_micros() as f64 / 1000.0;
+        let (timings, phases) = (answer.timings(), answer.phases());
+        Timings {
+            queue_ms: milliseconds(timings.queue),
+            plan_ms: phases.plan_us as f64 / 1000.0,
+            candidates_ms: phases.candidates_us as f64 / 1000.0,
+            verify_ms: phases.verify_us as f64 / 1000.0,
+            stream_ms: milliseconds(timings.stream),
+            rank_ms: milliseconds(timings.rank),
+            render_ms: milliseconds(rendered),
+        }
+    }
+
+    /// Names and milliseconds of the phases, in the order of time; the last one is rendering.
+    pub(crate) fn each(&self) -> [(&'static str, f64); 7] {
+        [
+            ("queue", self.queue_ms),
+            ("plan", self.plan_ms),
+            ("candidates", self.candidates_ms),
+            ("verify", self.verify_ms),
+            ("stream", self.stream_ms),
+            ("rank", self.rank_ms),
+            ("render", self.render_ms),
+        ]
+    }
+}
+
+impl Progress {
+    pub(crate) fn new(progress: frontend::Progress, eta: Option<Duration>) -> Self {
+        let backend = |backend: frontend::BackendProgress| BackendProgress {
+            name: backend.name,
+            blocks_done: backend.blocks_done,
+            blocks_total: backend.blocks_total,
+            documents: backend.documents,
+            matches: backend.matches,
+            bound: Some(backend.bound).filter(|bound| bound.is_finite()),
+        };
+        Progress {
+            blocks_done: progress.blocks_done,
+            blocks_total: progress.blocks_total,
+            documents: progress.documents,
+            matches: progress.matches,
+            bound: progress.bound(),
+            elapsed_ms: progress.elapsed.as_millis() as u64,
+            eta_ms: eta.map(|eta| eta.as_millis() as u64),
+            backends: progress.backends.into_iter().map(backend).collect(),
+        }
+    }
+}
+
+impl From<&Explain> for IndexUse {
+    fn from(explain: &Explain) -> Self {
+        IndexUse {
+            plan: explain.plan.clone(),
+            shards: explain.shards,
+            blocks: explain.blocks,
+            candidates: explain.candidates,
+            matched_blocks: explain.matched_blocks,
+            documents: explain.documents,
+            verified_bytes: explain.verified_bytes,
+        }
+    }
+}

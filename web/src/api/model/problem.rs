@@ -1,0 +1,31 @@
+//! Error responses.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// A problem document (RFC 9457).
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[schema(as = Problem)]
+pub struct ProblemDocument {
+    /// The address of a page about this kind of problem.
+    #[schema(example = "/problems/bad-query")]
+    pub r#type: String,
+    /// The name of the kind.
+    pub title: String,
+    /// The status of the response.
+    pub status: u16,
+    /// What is wrong this time.
+    pub detail: String,
+    /// Where in the query, or in `filter`, in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<usize>,
+    /// The text of the filter that has the fault.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub filter: Option<String>,
+    /// What may help.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+    /// The number of the last page, if a later one was requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_page: Option<usize>,
+}

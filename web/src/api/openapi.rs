@@ -1,0 +1,91 @@
+//! The description of the API (OpenAPI 3.1), collected from the handlers and the model.
+//!
+//! A test compares it with `testdata/openapi.json`, so that a change is visible in review. Responses of the
+//! HTTP library itself (see `request_limits`) are not described.
+
+pub(crate) mod parameters;
+pub(crate) mod responses;
+
+use super::{catalog, events, explain, export, facets, file, limits, search, skipped};
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use responses::AnyRequest;
+use std::sync::LazyLock;
+use utoipa::openapi::path::Operation;
+use utoipa::{IntoResponses, Modify, OpenApi};
+
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "Trawl",
+        description = "Source code search. Every answer says how the query was understood, and \
+                       whether the answer is complete. Errors are problem documents (RFC 9457). \
+                       Unknown parameters are rejected; the header Accept is ignored."
+    ),
+    paths(
+        search::by_query, search::by_posted_query, search::by_id, search::cancel, events::by_query, events::by_id, facets::facets,
+        facets::facets_by_id, facets::packages, facets::packages_by_id, export::by_query, export::by_id,
+        explain::explain, file::raw, limits::limits, catalog::packages, catalog::tree,
+        catalog::status, skipped::skipped,
+    ),
+    components(schemas(super::model::ProblemDocument, super::model::ExportEnd)),
+    modifiers(&Everywhere),
+    tags(
+        (name = "search", description = "Searches and their matches"),
+        (name = "index", description = "The index that is searched"),
+    )
+)]
+struct Api;
+
+/// Adds the responses that every request may get.
+struct Everywhere;
+
+impl Modify for Everywhere {
+    fn modify(&self, openapi: &mut utoipa::openapi::OpenApi) {
+        for item in openapi.paths.paths.values_mut() {
+            let operations = [&mut item.get, &mut item.post, &mut item.delete];
+            operations.into_iter().flatten().for_each(add_common);
+        }
+    }
+}
+
+fn add_common(operation: &mut Operation) {
+    operation
+        .responses
+        .responses
+        .extend(AnyRequest::responses());
+}
+
+static DOCUMENT: LazyLock<String> = LazyLock::new(|| {
+    let document = Api::openapi().to_pretty_json();
+    document.expect("a description is plain data")
+});
+
+/// Returns the description.
+pub(crate) async fn document() -> Response {
+    ([(header::CONTENT_TYPE, "application/json")], &**DOCUMENT).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{catalog, export};
+    use super::parameters as params;
+    use crate::params::{FORMAT, QUERY, VIEW};
+    use utoipa::IntoParams;
+    use utoipa::openapi::path::ParameterIn;
+
+    fn check<P: IntoParams>(understood: &[&str]) {
+        let described = P::into_params(|| Some(ParameterIn::Query));
+        let described: Vec<_> = described.iter().map(|param| &param.name[..]).collect();
+        assert_eq!(described, understood);
+    }
+
+    #[test]
+    fn describes_all_known_parameters() {
+        check::<params::Query>(QUERY);
+        check::<params::View>(VIEW);
+        check::<params::Export>(export::EXPORT);
+        check::<params::Format>(FORMAT);
+        check::<params::Part>(catalog::PART);
+    }
+}

@@ -1,0 +1,228 @@
+//! Parameters, for the OpenAPI description: what [`Params`](crate::params::Params) reads from an address. A
+//! test compares them with the lists of known parameters.
+
+#![expect(dead_code, reason = "descriptions are never constructed")]
+
+use frontend::page::{PER_DOCUMENT_MAX, PER_PACKAGE_MAX, PER_PAGE_MAX};
+use utoipa::{IntoParams, ToSchema};
+
+/// The query and its execution.
+#[derive(IntoParams, ToSchema)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Query {
+    /// The query: with `mode=keyword` in the query language, else a text or a regular expression.
+    #[param(example = "errno EINTR lang:C")]
+    #[schema(example = "errno EINTR lang:C")]
+    pub(crate) q: String,
+    /// How the query is read.
+    #[param(inline, nullable = false)]
+    #[schema(inline, nullable = false)]
+    pub(crate) mode: Option<Mode>,
+    /// Whether upper and lower case differ. `auto`: if the text has an upper case letter. The default is
+    /// `auto` for keywords, else `yes`.
+    #[param(inline, nullable = false)]
+    #[schema(inline, nullable = false)]
+    pub(crate) case: Option<Case>,
+    /// Whether only whole words match.
+    #[param(inline, nullable = false)]
+    #[schema(inline, nullable = false)]
+    pub(crate) word: Option<YesNo>,
+    /// Only documents in these languages; with a leading `-`, in other languages.
+    #[param(nullable = false, explode = true)]
+    #[schema(nullable = false)]
+    pub(crate) lang: Option<Vec<String>>,
+    /// Only packages whose name matches a regular expression, a glob, or `=` and the exact name; with a
+    /// leading `-`, all other packages.
+    #[param(nullable = false, explode = true)]
+    #[schema(nullable = false)]
+    pub(crate) package: Option<Vec<String>>,
+    /// Only documents whose path matches; written like `package`.
+    #[param(nullable = false, explode = true)]
+    #[schema(nullable = false)]
+    pub(crate) path: Option<Vec<String>>,
+    /// Lines of context before and after each match. The default is 2.
+    #[param(nullable = false, minimum = 0, maximum = 10)]
+    #[schema(nullable = false, minimum = 0, maximum = 10)]
+    pub(crate) context: Option<u32>,
+    /// All matches, the first match of each document, or only their number.
+    #[param(inline, nullable = false)]
+    #[schema(inline, nullable = false)]
+    pub(crate) want: Option<Want>,
+    /// How many of the best matches to return; 0: all.
+    #[param(nullable = false, minimum = 0, maximum = 10_000)]
+    #[schema(nullable = false, minimum = 0, maximum = 10_000)]
+    pub(crate) limit: Option<u64>,
+    /// The time limit of the search: seconds, or milliseconds such as `500ms`. The answer then has what
+    /// was found by that time, and says that it is incomplete.
+    #[param(nullable = false, example = "2")]
+    #[schema(nullable = false, example = "2")]
+    pub(crate) timeout: Option<String>,
+    /// Search the documents of an earlier answer: its `generation`.
+    #[param(nullable = false)]
+    #[schema(nullable = false)]
+    pub(crate) generation: Option<String>,
+}
+
+/// A part of an answer.
+#[derive(IntoParams, ToSchema)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct View {
+    /// The page's number, from 0.
+    #[param(nullable = false, minimum = 0)]
+    #[schema(nullable = false, minimum = 0)]
+    pub(crate) page: Option<u64>,
+    /// Matches on a page (10), or packages (5), or documents (10).
+    #[param(nullable = false, minimum = 1, maximum = 1000)]
+    #[schema(nullable = false, minimum = 1, maximum = 1000)]
+    pub(crate) per_page: Option<usize>,
+    /// The items of a page: matches, packages or documents, ordered by their best match.
+    #[param(inline, nullable = false)]
+    #[schema(inline, nullable = false)]
+    pub(crate) group: Option<Group>,
+    /// Matches for each package.
+    #[param(nullable = false, minimum = 1, maximum = 10)]
+    #[schema(nullable = false, minimum = 1, maximum = 10)]
+    pub(crate) per_package: Option<usize>,
+    /// Matches for each document.
+    #[param(nullable = false, minimum = 1, maximum = 5)]
+    #[schema(nullable = false, minimum = 1, maximum = 5)]
+    pub(crate) per_document: Option<usize>,
+    /// `false`: answer at once with what is known so far, and an id for the next request.
+    #[param(nullable = false)]
+    #[schema(nullable = false)]
+    pub(crate) wait: Option<bool>,
+    /// Whether to say how the index was used.
+    #[param(nullable = false)]
+    #[schema(nullable = false)]
+    pub(crate) explain: Option<bool>,
+    /// `next` of an earlier page, to continue the same answer there. Then `q` may be left out.
+    #[param(nullable = false)]
+    #[schema(nullable = false)]
+    pub(crate) cursor: Option<String>,
+}
+
+const _: () = assert!(PER_PAGE_MAX == 1000 && PER_PACKAGE_MAX == 10 && PER_DOCUMENT_MAX == 5);
+
+/// The body of a search: the parameters of an address, as JSON.
+#[derive(ToSchema)]
+#[schema(as = SearchRequest, example = json!({"q": "errno EINTR", "lang": ["C"], "per_page": 5}))]
+pub(crate) struct SearchRequest {
+    #[serde(flatten)]
+    query: Query,
+    #[serde(flatten)]
+    view: View,
+}
+
+/// The form of an export.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Export {
+    /// JSON Lines, CSV with a header line, only the paths of documents, or `package/path:line:text`.
+    #[param(inline, nullable = false)]
+    format: Option<ExportFormat>,
+    /// With `format=paths`: end each path with a NUL byte, not a line feed.
+    #[param(nullable = false)]
+    null: Option<bool>,
+    /// Best first, once the search has ended; or as they are found, with `format=jsonl` or `text`.
+    #[param(inline, nullable = false)]
+    order: Option<ExportOrder>,
+}
+
+/// The form of a list.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Format {
+    /// JSON, or only names, one a line.
+    #[param(inline, nullable = false)]
+    format: Option<ListFormat>,
+}
+
+/// A part of a document.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct File {
+    /// The package, as its directory was named.
+    #[param(example = "package2_1.2")]
+    package: String,
+    /// The path within the package.
+    #[param(example = "src/file2.c")]
+    path: String,
+    /// The first byte.
+    #[param(nullable = false, minimum = 0)]
+    offset: Option<u64>,
+    /// The maximum number of bytes. A backend may send less.
+    #[param(nullable = false, minimum = 0)]
+    count: Option<u64>,
+}
+
+/// A part of a list.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Part {
+    /// `next` of an earlier answer.
+    #[param(nullable = false)]
+    after: Option<String>,
+    /// The maximum number of entries.
+    #[param(nullable = false, minimum = 1, maximum = 1000)]
+    count: Option<u32>,
+}
+
+/// Some packages.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Prefix {
+    /// The beginning of the names of their directories.
+    #[param(nullable = false)]
+    prefix: Option<String>,
+}
+
+/// A directory.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Directory {
+    /// The package: its name, or the name of its directory.
+    #[param(example = "package2_1.2")]
+    package: String,
+    /// The directory within the package; absent: the package itself.
+    #[param(nullable = false)]
+    path: Option<String>,
+}
+
+/// A package or a path that a search does not find.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Missed {
+    /// The package: its name, or the name of its directory; absent: all packages.
+    #[param(nullable = false)]
+    package: Option<String>,
+    /// A path within the package.
+    #[param(nullable = false)]
+    path: Option<String>,
+}
+
+/// A search.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Path)]
+pub(crate) struct Id {
+    /// The `id` of an answer.
+    id: String,
+}
+
+macro_rules! words {
+    ($($name:ident { $($word:ident),* })*) => {
+        $(#[derive(ToSchema)]
+        #[schema(rename_all = "lowercase")]
+        pub(crate) enum $name { $($word),* })*
+    };
+}
+
+words! {
+    Mode { Keyword, Literal, Regexp }
+    Case { Auto, Yes, No }
+    YesNo { Yes, No }
+    Want { Matches, Documents, Count }
+    Group { None, Package, Document }
+    ExportOrder { Rank, Found }
+    ExportFormat { Jsonl, Csv, Paths, Text }
+    ListFormat { Json, Text }
+}

@@ -1,0 +1,239 @@
+//! Pages of matches: `/api/v2/search`.
+
+use super::body::Posted;
+use super::model::{
+    MatchGroup, Missing, Notice, Page, Progress, Results, SearchState, Skipped, Timings, notices,
+};
+use super::openapi::parameters as doc;
+use super::openapi::responses::{Any, Body, NotFound, Searching, Unchanged};
+use crate::conditional::Asked;
+use crate::cursor::Cursor;
+use crate::eta::Eta;
+use crate::join;
+use crate::params::{Params, QUERY, VIEW};
+use crate::path::Path;
+use crate::problem::Problem;
+use crate::response::{self, NO_STORE};
+use crate::state::{App, KEEP, blocking, rendering};
+use crate::view::{Items, Start, View};
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use frontend::metrics;
+use frontend::query::ParsedQuery;
+use frontend::{SearchHandle, SearchResult};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// How the client wants the answer.
+#[derive(Clone, Debug)]
+struct Wish {
+    view: View,
+    /// Wait for the end of the search, or answer with what is known so far.
+    wait: bool,
+    explain: bool,
+    /// The query; `None` if the client named the search by its id.
+    parsed: Option<ParsedQuery>,
+}
+
+impl Wish {
+    fn parse(params: &Params) -> Result<Wish, Problem> {
+        Ok(Wish {
+            view: View::parse(params)?,
+            wait: params.flag("wait", true)?,
+            explain: params.flag("explain", false)?,
+            parsed: None,
+        })
+    }
+
+    fn notices(&self) -> Vec<Notice> {
+        let parsed = self.parsed.as_ref();
+        parsed.map_or_else(Vec::new, |parsed| notices(&parsed.notices))
+    }
+}
+
+/// Search by a query.
+#[utoipa::path(
+    get, path = "/api/v2/search", operation_id = "search", tag = "search",
+    params(doc::Query, doc::View),
+    responses((status = 200, description = "A page of matches", body = Page<'static>), Unchanged, Searching, NotFound)
+)]
+pub(crate) async fn by_query(
+    State(app): State<App>,
+    asked: Asked,
+    params: Params,
+) -> Result<Response, Problem> {
+    query(&app, asked, &params).await
+}
+
+/// Search by a query that is too long for an address.
+#[utoipa::path(
+    post, path = "/api/v2/search", operation_id = "postSearch", tag = "search",
+    request_body = doc::SearchRequest,
+    responses((status = 200, description = "A page of matches", body = Page<'static>), Searching, NotFound, Body)
+)]
+pub(crate) async fn by_posted_query(
+    State(app): State<App>,
+    Posted(params): Posted,
+) -> Result<Response, Problem> {
+    query(&app, Asked::default(), &params).await
+}
+
+async fn query(app: &App, asked: Asked, params: &Params) -> Result<Response, Problem> {
+    params.expect(&[QUERY, VIEW])?;
+    let mut wish = Wish::parse(params)?;
+    if let (None, Start::Cursor(cursor)) = (params.bytes("q"), wish.view.start) {
+        return answer(join::resume(app, &cursor, None).await?, wish, asked).await;
+    }
+    let parsed = params.parsed()?;
+    if let Some(unchanged) = asked.unless_changed(|| join::identity(app, params, &parsed.query)) {
+        return Ok(unchanged);
+    }
+    let search = match wish.view.start {
+        Start::Cursor(cursor) => join::resume(app, &cursor, Some(&parsed)).await?,
+        Start::Page(_) => join::start(app, params, &parsed).await?,
+    };
+    wish.parsed = Some(parsed);
+    answer(search, wish, asked).await
+}
+
+/// Get a page of a search by its id.
+#[utoipa::path(
+    get, path = "/api/v2/search/{id}", operation_id = "run", tag = "search",
+    params(doc::Id, doc::View),
+    responses((status = 200, description = "A page of matches", body = Page<'static>), Unchanged, Searching, NotFound)
+)]
+pub(crate) async fn by_id(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    asked: Asked,
+    params: Params,
+) -> Result<Response, Problem> {
+    params.expect(&[VIEW])?;
+    let wish = Wish::parse(&params)?;
+    let search = join::by_id(&app, &id).await?;
+    if let Some(unchanged) = asked.unless_changed(|| search.id().to_owned()) {
+        return Ok(unchanged);
+    }
+    answer(search, wish, asked).await
+}
+
+/// Cancel a search, for all clients that wait for it. A finished search does not change.
+#[utoipa::path(
+    delete, path = "/api/v2/search/{id}", operation_id = "cancel", tag = "search",
+    params(doc::Id),
+    responses((status = 204, description = "The search has ended, or is about to"), Any, NotFound)
+)]
+pub(crate) async fn cancel(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    params: Params,
+) -> Result<Response, Problem> {
+    params.expect(&[])?;
+    let search = app.frontend.get(&id);
+    search.ok_or_else(|| join::unknown(&id))?.cancel();
+    Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+async fn answer(mut search: SearchHandle, wish: Wish, asked: Asked) -> Result<Response, Problem> {
+    if !wish.wait && !search.is_finished() {
+        search.keep(KEEP);
+        return blocking(move || running(&search, &wish)).await;
+    }
+    let answer = join::finished(&search, wish.parsed.as_ref()).await?;
+    let was_there = search.was_there();
+    rendering(&Arc::clone(&answer), move || {
+        let (mut response, timings) = done(&answer, &wish)?;
+        asked.dress(&mut response, &answer, &timings, was_there);
+        Ok(response)
+    })
+    .await
+}
+
+/// Renders what is known of a search that runs.
+fn running(search: &SearchHandle, wish: &Wish) -> Result<Response, Problem> {
+    let progress = search.progress();
+    let eta = Eta::default().left(&progress);
+    let best = search.best()?;
+    let page = Page {
+        id: search.id().into(),
+        generation: search.generation().into(),
+        interpreted_as: search.query().interpreted_as(),
+        notices: wish.notices(),
+        state: SearchState::Running,
+        complete: false,
+        missing: Vec::new(),
+        skipped: Skipped::default(),
+        searched: None,
+        found: None,
+        total: progress.matches,
+        documents: 0,
+        packages: 0,
+        page: 0,
+        per_page: wish.view.per_page,
+        pages: 0,
+        next: None,
+        results: Results::Matches(best.iter().map(Into::into).collect()),
+        timings: None,
+        progress: Some(Progress::new(progress, eta)),
+        explain: None,
+    };
+    let mut response = response::json(&page);
+    response
+        .headers_mut()
+        .insert(header::CACHE_CONTROL, NO_STORE);
+    Ok(response)
+}
+
+/// Renders a page of an answer.
+fn done(answer: &SearchResult, wish: &Wish) -> Result<(Response, Timings), Problem> {
+    let started = Instant::now();
+    let count = wish.view.items(answer)?;
+    let slice = wish.view.slice(answer, count)?;
+    let items = wish.view.read(answer, slice.range.clone())?;
+    let next = slice.range.end;
+    let next = (next < count).then(|| Cursor::new(answer, wish.view.group, next).encode());
+    let timings = Timings::new(answer, started.elapsed());
+    let page = Page {
+        id: answer.id().into(),
+        generation: answer.generation().into(),
+        interpreted_as: answer.query().interpreted_as(),
+        notices: wish.notices(),
+        state: SearchState::Done,
+        complete: answer.is_complete(),
+        missing: Missing::of(answer),
+        skipped: answer.skipped().into(),
+        searched: Some(answer.into()),
+        found: Some(answer.found()),
+        total: answer.len() as u64,
+        documents: answer.documents(),
+        packages: answer.packages(),
+        page: slice.page,
+        per_page: slice.per_page,
+        pages: slice.pages,
+        next,
+        results: results(&items),
+        timings: Some(timings),
+        progress: None,
+        explain: wish.explain.then(|| answer.explain().into()),
+    };
+    let response = response::json(&page);
+    metrics::phase("render", started.elapsed());
+    Ok((response, timings))
+}
+
+fn results(items: &Items) -> Results<'_> {
+    match items {
+        Items::Matches(matches) => Results::Matches(matches.iter().map(Into::into).collect()),
+        Items::Packages(packages) => {
+            let groups = packages.iter();
+            let groups = groups.map(|(package, matches)| MatchGroup::of_package(package, matches));
+            Results::Groups(groups.collect())
+        }
+        Items::Documents(documents) => {
+            let groups = documents.iter();
+            let groups = groups.map(|(total, matches)| MatchGroup::of_document(*total, matches));
+            Results::Groups(groups.flatten().collect())
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Why a file or a package is not found: it is indexed, was left out by a rule, or is unknown. It is
+//! reported as unknown only if all backends were asked.
+
+use super::catalog::{self, PART, SIMILAR_MAX, next, part, similar_packages, versions};
+use super::model::{PackageState, Why};
+use super::openapi::parameters as doc;
+use super::openapi::responses::{Any, Unreachable};
+use crate::params::{Params, lossy};
+use crate::problem::Problem;
+use crate::response;
+use crate::state::App;
+use axum::extract::State;
+use axum::response::Response;
+use frontend::similar;
+use schema::message::{ListEntry, ListKind, ListRequest};
+
+/// Names of a directory that are compared for suggestions.
+const SIBLINGS_MAX: u32 = 1000;
+
+/// Get what was left out of the index and why: of all packages, of a package, or of a path in it.
+#[utoipa::path(
+    get, path = "/api/v2/skipped", operation_id = "skipped", tag = "index",
+    params(doc::Missed, doc::Part),
+    responses((status = 200, description = "Whether it is indexed, and why not", body = Why), Any, Unreachable)
+)]
+pub(crate) async fn skipped(State(app): State<App>, params: Params) -> Result<Response, Problem> {
+    params.expect(&[&["package", "path"], PART])?;
+    let of = |name| params.bytes(name).filter(|value| !value.is_empty());
+    let why = match (of("package"), of("path")) {
+        (None, None) => everything(&app, &params).await?,
+        (None, Some(_)) => {
+            let problem = Problem::bad_request("path needs the package that it is in");
+            return Err(problem.hint("package=i3-wm&path=src/main.c"));
+        }
+        (Some(package), None) => of_package(&app, &params, package).await?,
+        (Some(package), Some(path)) => of_path(&app, &params, package, path).await?,
+    };
+    Ok(response::json(&why))
+}
+
+async fn everything(app: &App, params: &Params) -> Result<Why, Problem> {
+    let request = part(params, ListKind::Skipped, Vec::new(), Vec::new())?;
+    left_out(app, request).await
+}
+
+/// Returns what was left out, of what is requested.
+async fn left_out(app: &App, request: ListRequest) -> Result<Why, Problem> {
+    let list = app.frontend.listing(&request).await?;
+    Ok(Why {
+        next: next(&request, &list.entries, list.more),
+        skipped: list.entries.into_iter().map(Into::into).collect(),
+        missing: list.unreachable.into_iter().map(Into::into).collect(),
+        ..Why::default()
+    })
+}
+
+async fn of_package(app: &App, params: &Params, name: &[u8]) -> Result<Why, Problem> {
+    let request = part(params, ListKind::Skipped, name.to_vec(), Vec::new())?;
+    let versions = versions(app, name).await?;
+    if versions.is_empty() {
+        return unknown_package(app, name).await;
+    }
+    let mut why = left_out(app, request).await?;
+    why.versions = versions.into_iter().map(Into::into).collect();
+    Ok(why.of_package(name, PackageState::Indexed))
+}
+
+async fn unknown_package(app: &App, name: &[u8]) -> Result<Why, Problem> {
+    let why = Why {
+        similar: shown(similar_packages(app, name).await?),
+        ..Why::default()
+    };
+    Ok(why.of_package(name, PackageState::Unknown))
+}
+
+/// Looks in the last version of the package.
+async fn of_path(app: &App, params: &Params, name: &[u8], path: &[u8]) -> Result<Why, Problem> {
+    let Some(package) = versions(app, name).await?.pop() else {
+        return Ok(unknown_package(app, name).await?.of_path(path));
+    };
+    let directory = package.package.clone();
+    let path = path.strip_suffix(b"/").unwrap_or(path);
+    let request = part(params, ListKind::Skipped, directory.clone(), path.to_vec())?;
+    let mut list = app.frontend.listing(&request).await?;
+    let next = next(&request, &list.entries, list.more);
+    list.entries
+        .retain(|entry| is_at_or_around(&entry.path, path));
+    let mut why = Why {
+        next,
+        missing: list.unreachable.into_iter().map(Into::into).collect(),
+        ..Why::default()
+    };
+    let state = if !list.entries.iter().all(|entry| is_below(&entry.path, path)) {
+        PackageState::Skipped
+    } else if let Some(document) = document(app, &directory, path).await? {
+        why = why.of_document(document);
+        PackageState::Indexed
+    } else if has_documents(app, &directory, path).await? {
+        PackageState::Indexed
+    } else if !list.entries.is_empty() {
+        PackageState::Skipped
+    } else {
+        why.similar = shown(siblings(app, &directory, path).await?);
+        PackageState::Unknown
+    };
+    why.skipped = list.entries.into_iter().map(Into::into).collect();
+    why.versions.push(package.into());
+    Ok(why.of_package(&directory, state).of_path(path))
+}
+
+/// Returns names as text.
+fn shown(names: Vec<Vec<u8>>) -> Vec<String> {
+    let names = names.iter();
+    names.map(|name| lossy(Some(name)).into_owned()).collect()
+}
+
+/// Whether a path that was left out is at `path`, above it or below it. A common prefix is not enough.
+fn is_at_or_around(left_out: &[u8], path: &[u8]) -> bool {
+    left_out.len() <= path.len() || is_below(left_out, path)
+}
+
+fn is_below(left_out: &[u8], path: &[u8]) -> bool {
+    let rest = left_out.strip_prefix(path);
+    rest.is_some_and(|rest| rest.first() == Some(&b'/'))
+}
+
+/// Returns the document at a path.
+async fn document(app: &App, package: &[u8], path: &[u8]) -> Result<Option<ListEntry>, Problem> {
+    let entries = children(app, package, path.to_vec(), 1).await?;
+    Ok(entries.into_iter().find(|entry| entry.path == path))
+}
+
+/// Whether a path is a directory with documents.
+async fn has_documents(app: &App, package: &[u8], path: &[u8]) -> Result<bool, Problem> {
+    let entries = children(app, package, catalog::directory(path), 1).await?;
+    Ok(!entries.is_empty())
+}
+
+/// Returns similar paths in the same directory.
+async fn siblings(app: &App, package: &[u8], path: &[u8]) -> Result<Vec<Vec<u8>>, Problem> {
+    let slash = path.iter().rposition(|&byte| byte == b'/');
+    let (directory, name) = path.split_at(slash.map_or(0, |at| at + 1));
+    let siblings = children(app, package, directory.to_vec(), SIBLINGS_MAX).await?;
+    let similar = similar(name, names_in(directory, &siblings));
+    let similar = similar.into_iter().take(SIMILAR_MAX);
+    Ok(similar.map(|name| [directory, &name].concat()).collect())
+}
+
+/// Returns the names of entries in a directory. Entries of other directories, which only a faulty
+/// backend sends, are ignored.
+fn names_in<'a>(
+    directory: &'a [u8],
+    entries: &'a [ListEntry],
+) -> impl Iterator<Item = Vec<u8>> + 'a {
+    let name = |entry: &ListEntry| entry.path.strip_prefix(directory).map(<[u8]>::to_vec);
+    entries.iter().filter_map(name)
+}
+
+async fn children(
+    app: &App,
+    package: &[u8],
+    prefix: Vec<u8>,
+    count: u32,
+) -> Result<Vec<ListEntry>, Problem> {
+    let request = ListRequest {
+        kind: ListKind::Children,
+        package: package.to_vec(),
+        prefix,
+        after: Vec::new(),
+        count,
+    };
+    Ok(app.frontend.list(request).await?.entries)
+}

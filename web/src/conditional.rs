@@ -1,0 +1,155 @@
+//! Conditional requests (`ETag`, `If-None-Match`), `Cache-Control` and `Server-Timing`.
+//!
+//! A complete answer stays the same while the shards do, so it has a tag. A client that has the answer
+//! sends the tag, and gets 304 without a search. The tag is weak, since a page also says how long it took.
+//! **Invariant:** only complete answers have a tag, so a tag that matches stands for a complete answer.
+
+use crate::api::model::Timings;
+use crate::assets;
+use crate::response::NO_STORE;
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use fnv::FnvHasher;
+use frontend::SearchResult;
+use std::convert::Infallible;
+use std::hash::Hasher;
+
+/// `Cache-Control` of a complete answer: keep it, and revalidate it before each use.
+const REVALIDATE: HeaderValue = HeaderValue::from_static("private, no-cache");
+
+const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
+
+/// The address of a request, and the tags of the answers that the client has. The default is for a request
+/// whose address is not all of it, such as a POST: its answer has no tag.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Asked {
+    address: String,
+    has: Vec<String>,
+}
+
+impl<S: Sync> FromRequestParts<S> for Asked {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        let tags = parts.headers.get_all(header::IF_NONE_MATCH).iter();
+        let tags = tags.filter_map(|tags| tags.to_str().ok());
+        Ok(Asked {
+            address: parts.uri.to_string(),
+            has: tags.flat_map(|tags| tags.split(',')).map(opaque).collect(),
+        })
+    }
+}
+
+/// Returns a tag without the prefix of weak tags, which `If-None-Match` ignores.
+fn opaque(tag: &str) -> String {
+    let tag = tag.trim();
+    tag.strip_prefix("W/").unwrap_or(tag).to_owned()
+}
+
+impl Asked {
+    /// Returns 304 if the client has this page of the search with `id`.
+    pub(crate) fn unless_changed(&self, id: impl FnOnce() -> String) -> Option<Response> {
+        if self.has.is_empty() {
+            return None;
+        }
+        let tag = self.tag(&id());
+        if !self.has.contains(&tag) {
+            return None;
+        }
+        metrics::counter!("trawl_frontend_not_modified_total").increment(1);
+        let mut response = StatusCode::NOT_MODIFIED.into_response();
+        keep(response.headers_mut(), &tag);
+        Some(response)
+    }
+
+    /// Adds the headers of a page of `answer`. `was_there`: the answer was cached.
+    pub(crate) fn dress(
+        &self,
+        response: &mut Response,
+        answer: &SearchResult,
+        timings: &Timings,
+        was_there: bool,
+    ) {
+        let headers = response.headers_mut();
+        headers.insert(SERVER_TIMING, server_timing(timings, was_there));
+        // Documents that were skipped this time may be found the next time.
+        let is_whole = answer.is_complete() && answer.skipped().count == 0;
+        if is_whole && !self.address.is_empty() {
+            keep(headers, &self.tag(answer.id()));
+        } else {
+            headers.insert(header::CACHE_CONTROL, NO_STORE);
+        }
+    }
+
+    /// Returns a tag that changes with the shards, the query, the view and this program.
+    fn tag(&self, id: &str) -> String {
+        let mut hasher = FnvHasher::default();
+        for part in [&self.address, id, env!("CARGO_PKG_VERSION")] {
+            hasher.write(&(part.len() as u64).to_le_bytes());
+            hasher.write(part.as_bytes());
+        }
+        for asset in [&assets::STYLE, &assets::SCRIPT] {
+            hasher.write(&asset.hash().to_le_bytes());
+        }
+        format!("\"{:016x}\"", hasher.finish())
+    }
+}
+
+fn keep(headers: &mut HeaderMap, tag: &str) {
+    let tag =
+        HeaderValue::from_str(&format!("W/{tag}")).expect("a tag consists of hexadecimal digits");
+    headers.insert(header::ETAG, tag);
+    headers.insert(header::CACHE_CONTROL, REVALIDATE);
+}
+
+/// Renders the phases in milliseconds; for a cached answer only the rendering.
+fn server_timing(timings: &Timings, was_there: bool) -> HeaderValue {
+    let phases = timings.each();
+    let (mut out, shown) = if was_there {
+        (
+            vec!["cache;desc=hit".to_owned()],
+            &phases[phases.len() - 1..],
+        )
+    } else {
+        (Vec::new(), &phases[..])
+    };
+    let phase = |(phase, ms): &(&str, f64)| format!("{phase};dur={ms:.3}");
+    out.extend(shown.iter().map(phase));
+    HeaderValue::from_str(&out.join(", ")).expect("names and numbers are ASCII")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_tags_in_lists() {
+        let asked = |tags: &str| Asked {
+            address: "/search?q=x".to_owned(),
+            has: tags.split(',').map(opaque).collect(),
+        };
+        let tag = asked("").tag("1");
+        for tags in [
+            tag.clone(),
+            format!("W/{tag}"),
+            format!("\"a\" , W/{tag},\"b\""),
+        ] {
+            assert!(
+                asked(&tags).unless_changed(|| "1".to_owned()).is_some(),
+                "{tags}"
+            );
+            assert!(
+                asked(&tags).unless_changed(|| "2".to_owned()).is_none(),
+                "another search"
+            );
+        }
+        for tags in ["", "*", "\"\""] {
+            assert!(
+                asked(tags).unless_changed(|| "1".to_owned()).is_none(),
+                "{tags}"
+            );
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! A file, or a part of it, line by line.
+
+use super::layout::Layout;
+use super::links::{file_href, window_href};
+use super::matches::LineView;
+use super::{filters, visible};
+use crate::api::file;
+use crate::params::Params;
+use crate::problem::Problem;
+use crate::state::App;
+use askama::Template;
+use axum::extract::State;
+use axum::response::Html;
+use schema::message::{FileRange, FileReply};
+
+/// Lines of a file on a page.
+const LINES_MAX: u32 = 400;
+
+/// Lines on a page before the line that a link names.
+const LINES_BEFORE: u32 = 100;
+
+/// Bytes of a line that are shown.
+const LINE_BYTES_MAX: usize = 2000;
+
+#[derive(Template)]
+#[template(path = "file.html")]
+struct FilePage {
+    layout: Layout,
+    package: String,
+    path: String,
+    language: String,
+    first: u64,
+    last: u64,
+    total_lines: u64,
+    total_bytes: u64,
+    raw: String,
+    previous: Option<String>,
+    next: Option<String>,
+    lines: Vec<LineView>,
+}
+
+/// Shows the lines of a file around `line`, or from `first` on.
+pub(crate) async fn show(State(app): State<App>, params: Params) -> Result<Html<String>, Problem> {
+    let name = file::name(&params)?;
+    let line = params.number("line", 0_u32)?;
+    let around = line.saturating_sub(LINES_BEFORE).max(1);
+    let first = params.number("first", around)?.max(1);
+    let count = LINES_MAX;
+    let reply = file::fetch(&app, &params, FileRange::Lines { first, count }).await?;
+    let lines_max = reply.total_lines.max(1);
+    if first > lines_max || line > lines_max {
+        let detail = format!("the file has {} lines", reply.total_lines);
+        return Err(Problem::missing(detail));
+    }
+    let page = FilePage::new(name, line, &reply);
+    Ok(Html(page.render().expect("a page fits in memory")))
+}
+
+impl FilePage {
+    /// Returns the page of a part of a document, with the line `marked` highlighted.
+    fn new((package, path): (&[u8], &[u8]), marked: u32, reply: &FileReply) -> Self {
+        let lines: Vec<_> = (reply.first_line..)
+            .zip(split_lines(&reply.text))
+            .map(|(number, text)| line_view(number, text, marked == number))
+            .collect();
+        let (first, last) = (reply.first_line, lines.last().map_or(0, |line| line.number));
+        let window = |first: u32| window_href(package, path, first);
+        FilePage {
+            layout: Layout::default(),
+            package: visible::plain(package),
+            path: visible::plain(path),
+            language: reply.language.clone(),
+            first: u64::from(first),
+            last: u64::from(last),
+            total_lines: u64::from(reply.total_lines),
+            total_bytes: reply.total_bytes,
+            raw: file_href(package, path),
+            previous: (first > 1).then(|| window(first.saturating_sub(LINES_MAX).max(1))),
+            next: (last != 0 && last < reply.total_lines).then(|| window(last + 1)),
+            lines,
+        }
+    }
+}
+
+/// Splits a text into lines without `\n` and `\r\n`.
+fn split_lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.split_inclusive(|&byte| byte == b'\n').map(|line| {
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        line.strip_suffix(b"\r").unwrap_or(line)
+    })
+}
+
+fn line_view(number: u32, text: &[u8], hit: bool) -> LineView {
+    let shown = &text[..text.len().min(LINE_BYTES_MAX)];
+    LineView {
+        number,
+        href: format!("#L{number}"),
+        anchor: format!("L{number}"),
+        hit,
+        pieces: visible::pieces(shown, &[]),
+        cut_before: 0,
+        cut_after: (text.len() - shown.len()) as u64,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shows_numbered_lines_and_links_to_neighbours() {
+        let reply = FileReply {
+            found: true,
+            first_line: 401,
+            text: b"a\r\n\nb\n".to_vec(),
+            total_lines: 900,
+            total_bytes: 5000,
+            ..FileReply::default()
+        };
+        let page = FilePage::new((b"p", b"d"), 402, &reply);
+        let lines: Vec<_> = page
+            .lines
+            .iter()
+            .map(|line| (line.number, line.hit))
+            .collect();
+        assert_eq!(lines, [(401, false), (402, true), (403, false)]);
+        assert_eq!(
+            page.previous.as_deref(),
+            Some("/show?package=p&path=d&first=1")
+        );
+        assert_eq!(
+            page.next.as_deref(),
+            Some("/show?package=p&path=d&first=404")
+        );
+        assert!(page.render().unwrap().contains("Lines 401 to 403 of 900"));
+    }
+}

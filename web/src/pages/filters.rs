@@ -1,0 +1,70 @@
+//! Filters of the templates: numbers and plurals.
+#![expect(unreachable_pub, reason = "the macro generates public items")]
+
+/// A number that a template prints. Templates pass references to what they print.
+pub(super) trait Number {
+    fn value(&self) -> u64;
+}
+
+impl Number for u64 {
+    fn value(&self) -> u64 {
+        *self
+    }
+}
+
+impl Number for usize {
+    fn value(&self) -> u64 {
+        *self as u64
+    }
+}
+
+impl<N: Number> Number for &N {
+    fn value(&self) -> u64 {
+        (*self).value()
+    }
+}
+
+/// `77,807`
+#[askama::filter_fn]
+pub(super) fn thousands(number: impl Number, _: &dyn askama::Values) -> askama::Result<String> {
+    let digits = number.value().to_string();
+    let mut out = String::with_capacity(digits.len() * 4 / 3);
+    for (index, digit) in digits.char_indices() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    Ok(out)
+}
+
+/// The plural ending `s`.
+#[askama::filter_fn]
+pub(super) fn plural(number: impl Number, _: &dyn askama::Values) -> askama::Result<&'static str> {
+    Ok(if number.value() == 1 { "" } else { "s" })
+}
+
+/// The plural ending `es`.
+#[askama::filter_fn]
+pub(super) fn plural_es(
+    number: impl Number,
+    _: &dyn askama::Values,
+) -> askama::Result<&'static str> {
+    Ok(if number.value() == 1 { "" } else { "es" })
+}
+
+/// `449 MB`
+#[askama::filter_fn]
+pub(super) fn size(bytes: impl Number, _: &dyn askama::Values) -> askama::Result<String> {
+    let mut size = bytes.value() as f64;
+    let mut units = ["bytes", "kB", "MB", "GB"].into_iter();
+    let mut unit = units.next().expect("there are four");
+    for larger in units {
+        if size < 999.5 {
+            break;
+        }
+        (size, unit) = (size / 1000.0, larger);
+    }
+    let digits = usize::from(size < 9.95 && unit != "bytes");
+    Ok(format!("{size:.digits$} {unit}"))
+}

@@ -1,0 +1,201 @@
+//! Matches and lines as pages show them.
+
+use super::filters;
+use super::links::show_href;
+use super::visible::{self, Piece};
+use askama::Template;
+use frontend::{ContextLine, Match, Window};
+use std::ops::Range;
+
+/// Lines of one match that are shown. The page of the file shows all.
+const LINES_MAX: usize = 50;
+
+/// A match: its document and its lines.
+pub(super) struct MatchView {
+    pub(super) href: String,
+    pub(super) package: String,
+    /// With marks if the name is the match.
+    pub(super) path: Vec<Piece>,
+    /// 0 if the name is the match.
+    pub(super) line: u32,
+    pub(super) language: String,
+    pub(super) lines: Vec<LineView>,
+}
+
+/// A line: its number, and its text as pieces.
+pub(super) struct LineView {
+    pub(super) number: u32,
+    pub(super) href: String,
+    pub(super) anchor: String,
+    pub(super) hit: bool,
+    pub(super) pieces: Vec<Piece>,
+    pub(super) cut_before: u64,
+    pub(super) cut_after: u64,
+}
+
+impl From<&Match> for MatchView {
+    fn from(found: &Match) -> Self {
+        let (package, path) = (&found.document.package, &found.document.path);
+        let linked = |view: LineView| LineView {
+            href: show_href(package, path, view.number),
+            ..view
+        };
+        let beside =
+            |line: &ContextLine| LineView::new(line.line, &line.text, &[], line.window, false);
+        let hits = if found.is_name() {
+            Vec::new()
+        } else {
+            hits(found)
+        };
+        let lines = (found.before.iter().map(beside))
+            .chain(hits)
+            .chain(found.after.iter().map(beside));
+        MatchView {
+            href: show_href(package, path, found.line),
+            package: visible::plain(package),
+            path: if found.is_name() {
+                visible::pieces(&found.text, &found.ranges)
+            } else {
+                visible::pieces(path, &[])
+            },
+            line: found.line,
+            language: found.document.language.clone(),
+            lines: lines.map(linked).collect(),
+        }
+    }
+}
+
+/// Returns the lines of a match, each with its share of the ranges.
+fn hits(found: &Match) -> Vec<LineView> {
+    if found.lines == 1 {
+        let (line, ranges) = (found.line, &found.ranges);
+        return vec![LineView::new(line, &found.text, ranges, found.window, true)];
+    }
+    let mut start = 0;
+    let lines = found.text.split(|&byte| byte == b'\n').map(|text| {
+        let line = start..start + text.len();
+        start = line.end + 1;
+        (within(&found.ranges, line), text)
+    });
+    let lines = (found.line..).zip(lines).take(LINES_MAX);
+    lines
+        .map(|(number, (ranges, text))| LineView::new(number, text, &ranges, None, true))
+        .collect()
+}
+
+/// Returns the parts of `ranges` that are in a line, relative to its start.
+fn within(ranges: &[Range<usize>], line: Range<usize>) -> Vec<Range<usize>> {
+    let part = |range: &Range<usize>| {
+        let (start, end) = (range.start.max(line.start), range.end.min(line.end));
+        (start < end).then(|| start - line.start..end - line.start)
+    };
+    ranges.iter().filter_map(part).collect()
+}
+
+impl LineView {
+    fn new(
+        number: u32,
+        text: &[u8],
+        ranges: &[Range<usize>],
+        window: Option<Window>,
+        hit: bool,
+    ) -> Self {
+        let mut shown = visible::line(text, ranges);
+        if let Some(window) = window {
+            let behind = window.line_bytes - window.start - text.len() as u64;
+            shown.cut_before += window.start;
+            shown.cut_after += behind;
+        }
+        LineView {
+            number,
+            href: String::new(),
+            anchor: String::new(),
+            hit,
+            pieces: shown.pieces,
+            cut_before: shown.cut_before,
+            cut_after: shown.cut_after,
+        }
+    }
+}
+
+/// Renders a list of matches, for a page that is already open.
+pub(crate) fn match_list(matches: &[Match]) -> String {
+    #[derive(Template)]
+    #[template(path = "matches.html")]
+    struct MatchList {
+        matches: Vec<MatchView>,
+    }
+    let list = MatchList {
+        matches: views(matches),
+    };
+    list.render().expect("a page fits in memory")
+}
+
+pub(super) fn views(matches: &[Match]) -> Vec<MatchView> {
+    matches.iter().map(MatchView::from).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use frontend::Document;
+    use std::sync::Arc;
+
+    fn found(text: &[u8]) -> Match {
+        Match {
+            document: Arc::new(Document {
+                package: b"<b>p".to_vec(),
+                path: b"a/\"><script>".to_vec(),
+                language: "C".to_owned(),
+                hash: vec![],
+            }),
+            line: 3,
+            lines: 1,
+            text: text.to_vec(),
+            ranges: vec![0..1],
+            before: vec![],
+            after: vec![],
+            rank: 1.0,
+            offset: 0,
+            window: None,
+        }
+    }
+
+    #[test]
+    fn escapes_every_text_of_a_match() {
+        let html = render(&found(b"<script>alert('x')&</script>"));
+        for markup in ["<script", "<b>p", "/\"><", "alert('x')"] {
+            assert!(!html.contains(markup), "{markup} in {html}");
+        }
+        assert!(html.contains("%22%3E%3Cscript%3E"), "{html}");
+    }
+
+    fn render(found: &Match) -> String {
+        match_list(std::slice::from_ref(found))
+    }
+
+    #[test]
+    fn shows_every_line_of_a_match() {
+        let mut several = found(b"one {\ntwo\n}");
+        (several.lines, several.ranges) = (3, vec![4..10]);
+        let html = render(&several);
+        let marked = ["one <mark>{</mark>", "<mark>two</mark>", "<code>}</code>"];
+        assert!(marked.iter().all(|line| html.contains(line)), "{html}");
+        let numbers = [">3</a>", ">4</a>", ">5</a>"];
+        assert!(numbers.iter().all(|number| html.contains(number)), "{html}");
+        several.text = b"x\n".repeat(1000);
+        assert_eq!(render(&several).matches("class=\"number\"").count(), 50);
+    }
+
+    #[test]
+    fn a_matching_name_links_to_the_file() {
+        let mut name = found(b"a/\"><script>");
+        (name.line, name.ranges) = (0, vec![3..5]);
+        let html = render(&name);
+        assert!(html.contains("<mark>&#62;&#60;</mark>script"), "{html}");
+        assert!(
+            !html.contains("class=\"code\"") && !html.contains("line="),
+            "{html}"
+        );
+    }
+}

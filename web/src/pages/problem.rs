@@ -1,0 +1,123 @@
+//! Problems as people read them: the body of an error response by its address, and the pages about the
+//! kinds of problems.
+
+use super::form::Form;
+use super::layout::Layout;
+use super::visible;
+use crate::path::Path;
+use crate::problem::Problem;
+use crate::problem::kinds::{KINDS, Kind};
+use askama::Template;
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::{HeaderValue, header};
+use axum::middleware::Next;
+use axum::response::{Html, IntoResponse, Response};
+
+#[derive(Template)]
+#[template(path = "problem.html")]
+struct ProblemPage<'a> {
+    layout: Layout,
+    problem: &'a Problem,
+    /// The text with the fault, and a caret below it.
+    caret: Option<String>,
+    last_page: Option<String>,
+}
+
+#[derive(Template)]
+#[template(path = "kinds.html")]
+struct KindsPage {
+    layout: Layout,
+    kinds: &'static [&'static Kind],
+}
+
+/// Gives a problem the body that fits its address: below `/api/v1/` a line of text, which clients of
+/// Debian Code Search expect; elsewhere below `/api/` the problem document; else a page.
+pub(crate) async fn by_address(request: Request, next: Next) -> Response {
+    let path = request.uri().path();
+    let (is_text, is_json) = (path.starts_with("/api/v1/"), path.starts_with("/api/"));
+    let mut response = next.run(request).await;
+    match response.extensions_mut().remove::<Problem>() {
+        Some(problem) if is_text => {
+            let hint = problem.hint.as_ref();
+            let hint = hint.map_or_else(String::new, |hint| format!("; {hint}"));
+            let line = format!("{}{hint}\n", problem.detail);
+            with_body(response, "text/plain; charset=utf-8", line)
+        }
+        Some(problem) if !is_json => html(&problem, Form::default(), response),
+        _ => response,
+    }
+}
+
+/// Renders a problem as a page that keeps what the user typed and marks the fault in it.
+pub(crate) fn page(problem: Problem, form: Form) -> Response {
+    let mut response = problem.into_response();
+    let problem = response.extensions_mut().remove::<Problem>();
+    html(&problem.expect("the response carries it"), form, response)
+}
+
+fn html(problem: &Problem, form: Form, response: Response) -> Response {
+    let page = ProblemPage {
+        caret: caret(problem.filter().unwrap_or(&form.q), problem.at()),
+        last_page: problem.last_page.map(|last| form.href(last)),
+        layout: Layout::new(form),
+        problem,
+    };
+    let page = page.render().expect("a page fits in memory");
+    with_body(response, "text/html; charset=utf-8", page)
+}
+
+/// Returns a pattern or a filter with a caret below the fault at byte `at`.
+fn caret(pattern: &str, at: Option<usize>) -> Option<String> {
+    let before = pattern.get(..at?)?;
+    let column = visible::plain(before.as_bytes()).chars().count();
+    let shown = visible::plain(pattern.as_bytes()).replace('\t', " ");
+    Some(format!("{shown}\n{:column$}^", ""))
+}
+
+fn with_body(response: Response, content_type: &'static str, body: String) -> Response {
+    let mut response = response.map(|_| Body::from(body));
+    let content_type = HeaderValue::from_static(content_type);
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, content_type);
+    response
+}
+
+/// All kinds of problems.
+pub(crate) async fn kinds() -> Html<String> {
+    kinds_page(KINDS)
+}
+
+/// One kind of problem.
+pub(crate) async fn kind(Path(name): Path<String>) -> Result<Html<String>, Problem> {
+    match KINDS.iter().position(|kind| kind.name == name) {
+        Some(at) => Ok(kinds_page(&KINDS[at..=at])),
+        None => Err(Problem::missing(format!(
+            "no kind of problem is called {name}"
+        ))),
+    }
+}
+
+fn kinds_page(kinds: &'static [&'static Kind]) -> Html<String> {
+    let page = KindsPage {
+        layout: Layout::default(),
+        kinds,
+    };
+    Html(page.render().expect("a page fits in memory"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::expect;
+
+    #[test]
+    fn puts_the_caret_below_the_fault() {
+        expect![[r"
+            ü(b
+             ^"]]
+        .assert_eq(&caret("ü(b", Some(2)).unwrap());
+        assert_eq!(caret("ü", Some(1)), None, "not at a character");
+        assert_eq!(caret("x", Some(9)), None);
+    }
+}

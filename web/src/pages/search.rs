@@ -1,0 +1,266 @@
+//! Search results as a page: the answer, or what is known of it while the search runs.
+
+use super::form::{Form, PageLink, page_links};
+use super::layout::Layout;
+use super::links::show_href;
+use super::matches::{MatchView, views};
+use super::{filters, problem, visible};
+use crate::api::model::Timings;
+use crate::conditional::Asked;
+use crate::eta::Eta;
+use crate::join;
+use crate::params::Params;
+use crate::problem::Problem;
+use crate::response::NO_STORE;
+use crate::state::{App, KEEP, blocking};
+use crate::view::{Items, View};
+use askama::Template;
+use axum::extract::State;
+use axum::http::header;
+use axum::response::{Html, IntoResponse, Response};
+use frontend::metrics;
+use frontend::query::{Notice, ParsedQuery};
+use frontend::{Match, PackageGroup, Progress, SearchHandle, SearchResult, SkippedDocument};
+use schema::message::Want;
+use std::time::{Duration, Instant};
+
+/// How long a request waits for its search. Most searches end within it, so their first page is whole.
+const WAIT: Duration = Duration::from_millis(300);
+
+/// Skipped documents on a page. The API lists more.
+const SKIPPED_MAX: usize = 100;
+
+#[derive(Template)]
+#[template(path = "results.html")]
+struct ResultsPage<'a> {
+    layout: Layout,
+    answer: &'a SearchResult,
+    interpreted_as: String,
+    notices: &'a [Notice],
+    /// The address that searches for the exact text, if the query was read as several words.
+    exact: Option<String>,
+    /// The address that searches again.
+    again: String,
+    /// Matches or, with `want_documents`, documents; `total` of them are on the pages.
+    found: u64,
+    total: u64,
+    want_documents: bool,
+    want_count: bool,
+    elapsed: String,
+    page: usize,
+    pages: usize,
+    page_links: Vec<PageLink>,
+    matches: Vec<MatchView>,
+    groups: Vec<GroupView>,
+}
+
+#[derive(Template)]
+#[template(path = "running.html")]
+struct RunningPage<'a> {
+    layout: Layout,
+    id: &'a str,
+    /// The address of the page to load when the search has ended.
+    follow: String,
+    progress: Progress,
+    remaining: String,
+    /// Whether `matches` are final.
+    is_final: bool,
+    /// The best matches so far.
+    matches: Vec<MatchView>,
+}
+
+/// Shows a page of results.
+pub(crate) async fn search(State(app): State<App>, asked: Asked, params: Params) -> Response {
+    match page(&app, asked, &params).await {
+        Ok(page) => page,
+        Err(problem) => problem::page(problem, Form::new(&params)),
+    }
+}
+
+async fn page(app: &App, asked: Asked, params: &Params) -> Result<Response, Problem> {
+    let form = Form::new(params);
+    let (view, parsed) = (View::parse(params)?, params.parsed()?);
+    if let Some(unchanged) = asked.unless_changed(|| join::identity(app, params, &parsed.query)) {
+        return Ok(unchanged);
+    }
+    let mut search = find(app, params, form.run.as_deref(), &parsed).await?;
+    match tokio::time::timeout(WAIT, join::finished(&search, Some(&parsed))).await {
+        Ok(answer) => {
+            let (answer, was_there, started) = (answer?, search.was_there(), Instant::now());
+            blocking(move || {
+                let page = finished_page(&answer, form, view, &parsed.notices)?;
+                let mut response = Html(page).into_response();
+                let timings = Timings::new(&answer, started.elapsed());
+                asked.dress(&mut response, &answer, &timings, was_there);
+                Ok(response)
+            })
+            .await
+        }
+        Err(_) => {
+            search.keep(KEEP);
+            let page = blocking(move || running_page(&search, form, view.page())).await?;
+            Ok(([(header::CACHE_CONTROL, NO_STORE)], Html(page)).into_response())
+        }
+    }
+}
+
+/// Returns the search that an earlier page showed, if it is still known, else a search for the query.
+async fn find(
+    app: &App,
+    params: &Params,
+    id: Option<&str>,
+    parsed: &ParsedQuery,
+) -> Result<SearchHandle, Problem> {
+    let known = id.and_then(|id| app.frontend.get(id));
+    match known.filter(|search| *search.query() == parsed.query) {
+        Some(search) => Ok(search),
+        None => join::start(app, params, parsed).await,
+    }
+}
+
+fn running_page(search: &SearchHandle, mut form: Form, page: usize) -> Result<String, Problem> {
+    form.run = Some(search.id().to_owned());
+    let (progress, best) = (search.progress(), search.top_matches());
+    let remaining = Eta::default().left(&progress);
+    let page = RunningPage {
+        follow: form.href(page),
+        layout: Layout::new(form),
+        id: search.id(),
+        remaining: remaining.map_or_else(String::new, remaining_text),
+        progress,
+        is_final: best.is_final,
+        matches: views(&search.read(&best.pointers)?),
+    };
+    Ok(page.render().expect("a page fits in memory"))
+}
+
+fn finished_page(
+    answer: &SearchResult,
+    mut form: Form,
+    view: View,
+    notices: &[Notice],
+) -> Result<String, Problem> {
+    let started = Instant::now();
+    let again = Form {
+        generation: None,
+        run: None,
+        ..form.clone()
+    };
+    form.run = (!answer.is_complete()).then(|| answer.id().to_owned());
+    let slice = view.slice(answer, view.items(answer)?)?;
+    let (mut matches, mut groups) = (Vec::new(), Vec::new());
+    match view.read(answer, slice.range.clone())? {
+        Items::Matches(found) => matches = views(&found),
+        Items::Packages(packages) => {
+            let packages = packages.iter();
+            groups.extend(packages.map(|(each, found)| GroupView::package(&form, each, found)));
+        }
+        Items::Documents(documents) => {
+            let documents = documents.iter();
+            groups
+                .extend(documents.map(|(total, found)| GroupView::document(&form, *total, found)));
+        }
+    }
+    let want = answer.query().want();
+    let page = ResultsPage {
+        answer,
+        interpreted_as: visible::plain(answer.query().interpreted_as().as_bytes()),
+        notices,
+        exact: form.href_exact(),
+        again: again.href(0),
+        found: answer.found(),
+        total: answer.len() as u64,
+        want_documents: want == Want::Documents,
+        want_count: matches!(want, Want::Count | Want::Estimate),
+        elapsed: elapsed_text(answer.timings().total()),
+        page: slice.page,
+        pages: slice.pages,
+        page_links: page_links(&form, slice.page, slice.pages),
+        matches,
+        groups,
+        layout: Layout::new(form),
+    };
+    let html = page.render().expect("a page fits in memory");
+    metrics::phase("render", started.elapsed());
+    Ok(html)
+}
+
+impl ResultsPage<'_> {
+    fn skipped(&self) -> impl Iterator<Item = &SkippedDocument> {
+        self.answer.skipped().documents.iter().take(SKIPPED_MAX)
+    }
+
+    fn skipped_more(&self) -> u64 {
+        self.answer.skipped().count - self.skipped().count() as u64
+    }
+}
+
+/// The matches of a package or a document.
+struct GroupView {
+    name: String,
+    /// The address of a document.
+    href: Option<String>,
+    /// How many matches it has, if they were counted.
+    total: Option<u64>,
+    /// How many matches are not shown, and the address that shows them. A name that is not UTF-8 is
+    /// no filter's value, so it has no such address.
+    more: u64,
+    more_href: Option<String>,
+    matches: Vec<MatchView>,
+}
+
+impl GroupView {
+    fn kind(&self) -> &'static str {
+        if self.href.is_some() {
+            "file"
+        } else {
+            "package"
+        }
+    }
+
+    fn package(form: &Form, package: &PackageGroup, matches: &[Match]) -> GroupView {
+        let name = str::from_utf8(&package.name).ok();
+        GroupView {
+            name: visible::plain(&package.name),
+            href: None,
+            total: Some(package.total),
+            more: package.total - matches.len() as u64,
+            more_href: name.map(|name| form.href_in(name)),
+            matches: views(matches),
+        }
+    }
+
+    fn document(form: &Form, total: Option<u64>, matches: &[Match]) -> GroupView {
+        let document = matches.first().map(|found| &*found.document);
+        let (package, path) = document.map_or((&b""[..], &b""[..]), |document| {
+            (&document.package[..], &document.path[..])
+        });
+        let names = str::from_utf8(package).ok().zip(str::from_utf8(path).ok());
+        GroupView {
+            name: visible::plain(&[package, path].join(&b'/')),
+            href: Some(show_href(package, path, 0)),
+            total,
+            more: total.map_or(0, |total| total.saturating_sub(matches.len() as u64)),
+            more_href: names.map(|(package, path)| form.href_in_document(package, path)),
+            matches: views(matches),
+        }
+    }
+}
+
+/// Returns an estimate in words, which do not promise more than it can. `app.js` has the same words.
+fn remaining_text(time: Duration) -> String {
+    match time.as_secs_f64().ceil() as u64 {
+        0..=1 => "almost done".to_owned(),
+        seconds @ ..100 => format!("about {seconds} s left"),
+        seconds => format!("about {} min left", seconds.div_ceil(60)),
+    }
+}
+
+/// `42 ms`, `1.3 s`
+fn elapsed_text(time: Duration) -> String {
+    match time.as_millis() {
+        0 => format!("{} µs", time.as_micros()),
+        1..1000 => format!("{} ms", time.as_millis()),
+        _ => format!("{:.1} s", time.as_secs_f64()),
+    }
+}

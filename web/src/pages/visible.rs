@@ -1,0 +1,216 @@
+//! Source code as text that shows every byte and does nothing.
+//!
+//! Control characters, bytes that are not UTF-8, and characters that reorder or hide the text around
+//! them become visible escapes, each in a [`Piece`] of its own, so that a template can set them apart.
+//! Nothing is escaped for HTML here: the templates do that for every piece.
+
+use std::ops::Range;
+
+/// A part of a line whose characters are shown in the same way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Piece {
+    pub(super) text: String,
+    /// Whether it is in a range that matched.
+    pub(super) marked: bool,
+    /// Whether it is an escape of characters that cannot be shown.
+    pub(super) escaped: bool,
+}
+
+/// Bytes of a long line that are shown before the first range.
+const BEFORE_BYTES_MAX: usize = 80;
+
+/// Bytes of a line that are shown.
+const LINE_BYTES_MAX: usize = 300;
+
+/// A line as pieces.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct VisibleLine {
+    pub(super) pieces: Vec<Piece>,
+    /// Bytes before and after the pieces that are not shown.
+    pub(super) cut_before: u64,
+    pub(super) cut_after: u64,
+}
+
+/// Returns a line of results, cut around its first range if it is long.
+pub(super) fn line(text: &[u8], ranges: &[Range<usize>]) -> VisibleLine {
+    let window = cut(text, ranges.first());
+    VisibleLine {
+        cut_before: window.start as u64,
+        cut_after: (text.len() - window.end) as u64,
+        pieces: pieces_within(text, ranges, window),
+    }
+}
+
+/// Returns all of a text, with the ranges marked.
+pub(super) fn pieces(text: &[u8], ranges: &[Range<usize>]) -> Vec<Piece> {
+    pieces_within(text, ranges, 0..text.len())
+}
+
+/// Returns all of a text as one string, for places without markup.
+pub(super) fn plain(text: &[u8]) -> String {
+    let pieces = pieces(text, &[]).into_iter();
+    pieces.map(|piece| piece.text).collect()
+}
+
+fn pieces_within(text: &[u8], ranges: &[Range<usize>], window: Range<usize>) -> Vec<Piece> {
+    let (mut pieces, mut at) = (Vec::new(), window.start);
+    for range in ranges {
+        let range = range.start.clamp(at, window.end)..range.end.clamp(at, window.end);
+        push(&mut pieces, &text[at..range.start], false);
+        push(&mut pieces, &text[range.clone()], true);
+        at = range.end;
+    }
+    push(&mut pieces, &text[at..window.end], false);
+    pieces
+}
+
+/// Returns the bytes of a line that are shown: all of a short line.
+fn cut(text: &[u8], first: Option<&Range<usize>>) -> Range<usize> {
+    if text.len() <= LINE_BYTES_MAX {
+        return 0..text.len();
+    }
+    let first = first.map_or(0, |range| range.start);
+    let start = first
+        .saturating_sub(BEFORE_BYTES_MAX)
+        .min(text.len() - LINE_BYTES_MAX);
+    let end = start + LINE_BYTES_MAX;
+    character_start(text, start)..character_start(text, end)
+}
+
+/// Returns the start of the character at `at`, or `at` if the bytes are not UTF-8.
+fn character_start(text: &[u8], at: usize) -> usize {
+    let is_inside = |at: usize| text.get(at).is_some_and(|byte| byte & 0xc0 == 0x80);
+    (at.saturating_sub(3)..=at)
+        .rev()
+        .find(|&at| !is_inside(at))
+        .unwrap_or(at)
+}
+
+fn push(pieces: &mut Vec<Piece>, bytes: &[u8], marked: bool) {
+    for chunk in bytes.utf8_chunks() {
+        for character in chunk.valid().chars() {
+            match escape(character) {
+                Some(escape) => append(pieces, &escape, marked, true),
+                None => append(pieces, character.encode_utf8(&mut [0; 4]), marked, false),
+            }
+        }
+        for byte in chunk.invalid() {
+            append(pieces, &format!("\\x{byte:02X}"), marked, true);
+        }
+    }
+}
+
+fn append(pieces: &mut Vec<Piece>, text: &str, marked: bool, escaped: bool) {
+    match pieces.last_mut() {
+        Some(last) if (last.marked, last.escaped) == (marked, escaped) => last.text.push_str(text),
+        _ => pieces.push(Piece {
+            text: text.to_owned(),
+            marked,
+            escaped,
+        }),
+    }
+}
+
+/// Returns the escape of a character that must not be shown as it is, as most languages write it. (Many
+/// fonts lack the pictures that Unicode has for control characters.)
+fn escape(character: char) -> Option<String> {
+    match character {
+        '\t' => None,
+        '\n' => Some("\\n".to_owned()),
+        '\r' => Some("\\r".to_owned()),
+        '\0'..='\x1f' | '\x7f' => Some(format!("\\x{:02X}", u32::from(character))),
+        _ if is_deceptive(character) => Some(format!("<U+{:04X}>", u32::from(character))),
+        _ => None,
+    }
+}
+
+/// Whether a character is a C1 control, a mark or override of direction, or has no width, so that text
+/// looks like other text. Soft hyphens and emoji joiners are among them: in source code it is better
+/// to see them.
+fn is_deceptive(character: char) -> bool {
+    matches!(character,
+        '\u{80}'..='\u{9f}' | '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}'
+        | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
+        | '\u{e0000}'..='\u{e007f}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+    use proptest::prelude::*;
+
+    /// Renders marked pieces in brackets and escapes in braces.
+    fn check(text: &[u8], ranges: &[Range<usize>], expected: Expect) {
+        let shown = line(text, ranges);
+        let mut out = String::new();
+        for piece in &shown.pieces {
+            let text = if piece.escaped {
+                format!("{{{}}}", piece.text)
+            } else {
+                piece.text.clone()
+            };
+            out += &if piece.marked {
+                format!("[{text}]")
+            } else {
+                text
+            };
+        }
+        if shown.cut_before + shown.cut_after > 0 {
+            out = format!("{}..{out}..{}", shown.cut_before, shown.cut_after);
+        }
+        expected.assert_eq(&out);
+    }
+
+    #[test]
+    fn marks_ranges_and_escapes_characters() {
+        check(b"int arse;", &[4..8], expect!["int [arse];"]);
+        check(b"a\x1b[31mb", &[], expect![r"a{\x1B}[31mb"]);
+        check(b"caf\xe9 \xff", &[3..4], expect![r"caf[{\xE9}] {\xFF}"]);
+        check(
+            "a\u{202e}b\u{200b}".as_bytes(),
+            &[],
+            expect!["a{<U+202E>}b{<U+200B>}"],
+        );
+        check("ü".as_bytes(), &[0..1], expect![r"[{\xC3}]{\xBC}"]);
+        check(b"", &[0..0], expect![""]);
+        check(b"\tx", &[], expect!["\tx"]);
+    }
+
+    #[test]
+    fn cuts_long_lines_around_the_first_range() {
+        let text = "x".repeat(1000);
+        let shown = line(text.as_bytes(), &[500..510]);
+        assert_eq!((shown.cut_before, shown.cut_after), (420, 280));
+        let shown = line(text.as_bytes(), &[990..1000]);
+        assert_eq!((shown.cut_before, shown.cut_after), (700, 0));
+        let shown = line(text.as_bytes(), &[]);
+        assert_eq!((shown.cut_before, shown.cut_after), (0, 700));
+        let umlauts = "ü".repeat(400);
+        assert!(
+            line(umlauts.as_bytes(), &[301..401])
+                .pieces
+                .iter()
+                .all(|p| !p.text.is_empty())
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn shows_or_counts_every_byte(
+            text in prop::collection::vec(any::<u8>(), 0..600),
+            mut edges in prop::collection::vec(0_usize..600, 0..8),
+        ) {
+            edges.iter_mut().for_each(|edge| *edge = (*edge).min(text.len()));
+            edges.sort_unstable();
+            let ranges: Vec<_> = edges.chunks_exact(2).map(|pair| pair[0]..pair[1]).collect();
+            let shown = line(&text, &ranges);
+            let kept = text.len() as u64 - shown.cut_before - shown.cut_after;
+            prop_assert!(kept <= LINE_BYTES_MAX as u64 + 3);
+            let harmless = |piece: &Piece| {
+                piece.text.chars().all(|c| c == '\t' || escape(c).is_none())
+            };
+            prop_assert!(shown.pieces.iter().all(harmless));
+        }
+    }
+}

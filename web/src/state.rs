@@ -1,0 +1,36 @@
+//! What handlers share: the coordinator, the keys of the interfaces, the metrics, and where blocking
+//! work runs. Handlers import this and never the router.
+
+use frontend::{Coordinator, SearchResult};
+use metrics_exporter_prometheus::PrometheusHandle;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long an execution goes on without a client, for one that may come back to it by its id.
+pub(crate) const KEEP: Duration = Duration::from_secs(30);
+
+#[derive(Clone)]
+pub(crate) struct App {
+    pub(crate) frontend: Arc<Coordinator>,
+    pub(crate) dcs_api_keys: Arc<[String]>,
+    pub(crate) metrics: PrometheusHandle,
+}
+
+/// Renders a part of an answer: in place if the answer is in memory, else on a blocking thread.
+pub(crate) async fn rendering<T: Send + 'static>(
+    answer: &SearchResult,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> T {
+    if answer.is_in_memory() {
+        work()
+    } else {
+        blocking(work).await
+    }
+}
+
+/// Runs work that blocks, away from the runtime's workers.
+pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    tokio::task::spawn_blocking(work)
+        .await
+        .expect("rendering does not panic")
+}
