@@ -11,7 +11,7 @@ use crate::execution::driver::{Blueprint, Execution};
 use crate::execution::event::{Deadline, Event};
 use crate::execution::handle::SearchHandle;
 use crate::execution::memory::Memory;
-use crate::execution::result_cache::{Forgotten, ResultCache};
+use crate::execution::result_cache::{Evicted, ResultCache};
 use crate::lock::lock;
 use crate::metrics;
 use crate::peers::shard_routing::{Assignment, PeerShards, ShardRouting};
@@ -109,8 +109,8 @@ impl Coordinator {
         let (weak_cache, weak_spool) = (Arc::downgrade(&cache), Arc::downgrade(&spool));
         spool.on_full(move |bytes| {
             if let (Some(cache), Some(spool)) = (weak_cache.upgrade(), weak_spool.upgrade()) {
-                let forgotten = lock(&cache).make_room(&spool, bytes);
-                drop(forgotten);
+                let evicted = lock(&cache).make_room(&spool, bytes);
+                drop(evicted);
             }
         });
         let peers = backends
@@ -210,7 +210,7 @@ impl Coordinator {
         if let Some(handle) = self.get(id) {
             return Ok(Some(handle));
         }
-        let Some((query, generation)) = lock(&self.cache).forgotten(id) else {
+        let Some((query, generation)) = lock(&self.cache).evicted_query(id) else {
             return Ok(None);
         };
         metrics::rerun();
@@ -409,18 +409,18 @@ impl Coordinator {
             drop(active);
             metrics::record(&answer, slow_query);
             drop(answer);
-            let forgotten = {
+            let evicted = {
                 let mut cache = lock(&cache);
-                let mut forgotten = Forgotten::default();
+                let mut evicted = Evicted::default();
                 if execution.is_abandoned() {
-                    forgotten = cache.forget(&execution);
+                    evicted = cache.evict(&execution);
                 }
                 // Only now can it be evicted.
                 drop(execution);
-                forgotten.extend(cache.make_room(&spool, 0));
-                forgotten
+                evicted.extend(cache.make_room(&spool, 0));
+                evicted
             };
-            remove(forgotten, &Handle::current());
+            remove(evicted, &Handle::current());
         }
     }
 }
@@ -435,9 +435,9 @@ impl Drop for Coordinator {
 }
 
 /// Removes the files of evicted executions on another thread: gigabytes take a while.
-fn remove(forgotten: Forgotten, runtime: &Handle) {
-    if !forgotten.is_empty() {
-        runtime.spawn_blocking(move || drop(forgotten));
+fn remove(evicted: Evicted, runtime: &Handle) {
+    if !evicted.is_empty() {
+        runtime.spawn_blocking(move || drop(evicted));
     }
 }
 

@@ -107,7 +107,7 @@ impl<'a> Ingest<'a> {
             // It has not begun.
             Err(PeerError::Heavy) => return self.harvest,
             Err(_) => {
-                self.harvest.cut(self.part.documents());
+                self.harvest.end_early(self.part.documents());
                 self.place.meter.lose();
             }
         }
@@ -224,14 +224,14 @@ impl<'a> Ingest<'a> {
         self.written += frames;
         self.walked = 0;
         meter.received_bytes.store(self.written, Relaxed);
-        let new = self.harvest.written();
+        let new = self.harvest.mark_written();
         meter.matches.fetch_add(new, Relaxed);
         let is_due = now.duration_since(self.published) >= PUBLISH_EVERY;
         if is_due || self.harvest.matches == new || meter.has_news() {
             meter.publish(&self.best);
             self.published = now;
         }
-        self.harvest.settle(self.place.backend, spool)?;
+        self.harvest.spill_if_full(self.place.backend, spool)?;
         Ok(true)
     }
 }
