@@ -20,7 +20,7 @@ pub(crate) fn frontend(directory: &Path) -> Result<Arc<Coordinator>> {
     cache_dir::with_free_spool("search", |spool| {
         let config = Config {
             durable: false,
-            run_memory_bytes: MEMORY_BYTES,
+            result_memory_bytes: MEMORY_BYTES,
             query_memory_bytes: MEMORY_BYTES,
             ..Config::new(spool)
         };

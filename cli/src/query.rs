@@ -9,7 +9,8 @@ pub(crate) use flags::QueryFlags;
 
 use crate::exit;
 use crate::terminal::escaped;
-use frontend::{BadQuery, Notice, Parsed, Query, Typed, filter};
+use frontend::query::filter;
+use frontend::{BadQuery, Notice, ParsedQuery, Query, QueryInput};
 use schema::message::{Expr, Field};
 use std::process::ExitCode;
 
@@ -70,8 +71,8 @@ impl<'a> TypedQuery<'a> {
     }
 
     /// Parses the query.
-    pub(crate) fn parse(&self) -> Result<Parsed, RejectedQuery> {
-        let typed = Typed {
+    pub(crate) fn parse(&self) -> Result<ParsedQuery, RejectedQuery> {
+        let typed = QueryInput {
             q: &self.q,
             mode: Some(self.mode),
             case: self.case,

@@ -32,7 +32,7 @@ pub struct Config {
     /// Bytes of pointers that one running query may have in memory.
     pub query_memory_bytes: u64,
     /// Bytes of a query's matches that stay in memory; one that has more is written to the spool.
-    pub run_memory_bytes: u64,
+    pub result_memory_bytes: u64,
     /// Whether the spool keeps finished queries when the frontend ends.
     pub durable: bool,
     /// Is asked before every write to the spool; for tests of what fails.
@@ -62,7 +62,7 @@ impl Config {
             slow_query: Duration::from_secs(1),
             memory_bytes: 256 << 20,
             query_memory_bytes: 64 << 20,
-            run_memory_bytes: 64 << 10,
+            result_memory_bytes: 64 << 10,
             durable: true,
             before_write: None,
         }

@@ -4,31 +4,28 @@
 //! a slot: it waits for one in a queue, and is refused when that is full. All others begin at once, so
 //! that whoever looks for a rare name never waits for those who look for `return`.
 
-use crate::answer::Answer;
-use crate::assign::{self, Plan};
 use crate::config::Config;
 use crate::error::{FileError, RETRY_AFTER_S, SearchError, StartError};
 use crate::execution::admission::Admission;
-use crate::execution::driver::{Claim, Deadline, Execution};
+use crate::execution::driver::{Blueprint, Execution};
+use crate::execution::event::{Deadline, Event};
 use crate::execution::handle::SearchHandle;
 use crate::execution::memory::Memory;
 use crate::execution::result_cache::{Forgotten, ResultCache};
-use crate::execution::stream::StreamHandle;
-use crate::fanout::{self, Backend, Link, Lost, Peer, Request};
-use crate::listing::{self, Listing};
 use crate::lock::lock;
 use crate::metrics;
+use crate::peers::shard_routing::{Assignment, PeerShards, ShardRouting};
+use crate::peers::{self, Backend, Link, Peer, PeerError, Request};
 use crate::query::Query;
-use crate::spool::{Limits, Spool};
+use crate::results::{self, Listing, SearchResult};
+use crate::spool::{Spool, SpoolConfig};
 use schema::message::{self, FileRange, FileReply, FileRequest, ListKind, ListReply, ListRequest};
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+use tokio::runtime::Handle;
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::JoinHandle;
-
-/// Runs that are under way, whatever they cost; more are refused.
-const ACTIVE_MAX: usize = 256;
 
 /// Whether a backend is there.
 #[derive(Clone, Debug)]
@@ -75,14 +72,12 @@ pub struct Coordinator {
     config: Config,
     peers: Vec<Arc<Peer>>,
     /// By the versions of the peers that it was made for.
-    planned: Mutex<(Vec<u64>, Arc<Plan>)>,
+    planned: Mutex<(Vec<u64>, Arc<ShardRouting>)>,
     spool: Arc<Spool>,
-    runs: Arc<Mutex<ResultCache>>,
+    cache: Arc<Mutex<ResultCache>>,
     memory: Arc<Memory>,
     admission: Arc<Admission>,
-    /// Runs that are under way.
-    active: Arc<AtomicUsize>,
-    runtime: tokio::runtime::Handle,
+    runtime: Handle,
 }
 
 impl Coordinator {
@@ -97,23 +92,24 @@ impl Coordinator {
         if backends.len() > usize::from(u16::MAX) {
             return Err(StartError::TooManyBackends(backends.len()));
         }
-        let limits = Limits {
+        let limits = SpoolConfig {
             disk_bytes_max: config.spool_bytes_max,
-            run_memory_max: config.run_memory_bytes,
+            result_memory_max: config.result_memory_bytes,
             durable: config.durable,
             before_write: config.before_write.clone(),
         };
         let (spool, recovered) = Spool::open(&config.spool, limits)?;
-        let mut runs = ResultCache::default();
-        for answer in recovered.into_iter().filter_map(Answer::recover) {
-            drop(runs.insert(Execution::recovered(answer)));
+        let runtime = Handle::current();
+        let mut cache = ResultCache::default();
+        for answer in recovered.into_iter().filter_map(SearchResult::recover) {
+            drop(cache.insert(Execution::recovered(answer, runtime.clone())));
         }
-        drop(runs.make_room(&spool, 0));
-        let runs = Arc::new(Mutex::new(runs));
-        let (known, held) = (Arc::downgrade(&runs), Arc::downgrade(&spool));
+        drop(cache.make_room(&spool, 0));
+        let cache = Arc::new(Mutex::new(cache));
+        let (weak_cache, weak_spool) = (Arc::downgrade(&cache), Arc::downgrade(&spool));
         spool.on_full(move |bytes| {
-            if let (Some(runs), Some(spool)) = (known.upgrade(), held.upgrade()) {
-                let forgotten = lock(&runs).make_room(&spool, bytes);
+            if let (Some(cache), Some(spool)) = (weak_cache.upgrade(), weak_spool.upgrade()) {
+                let forgotten = lock(&cache).make_room(&spool, bytes);
                 drop(forgotten);
             }
         });
@@ -126,23 +122,22 @@ impl Coordinator {
             peers,
             planned: Mutex::default(),
             spool,
-            runs,
+            cache,
             memory: Memory::new(config.memory_bytes / 2),
             admission: Arc::new(Admission::new(config.running_max, config.queued_max)),
-            active: Arc::default(),
-            runtime: tokio::runtime::Handle::current(),
+            runtime,
             config,
         }))
     }
 
-    /// Starts a query, or joins the run of the same one. Waits up to a second for backends that
+    /// Starts a query, or joins the execution of the same one. Waits up to a second for backends that
     /// are not connected.
     pub async fn search(&self, query: Query) -> Result<SearchHandle, SearchError> {
         self.search_within(query, None, None).await
     }
 
-    /// The same, over the shards of `generation` when there is one, with a time in which the query is to
-    /// be done, up to the bound of all.
+    /// Starts or joins a query over the shards of `generation`, if there is one, with a time in which
+    /// it is to be done, up to the configured bound.
     pub async fn search_within(
         &self,
         query: Query,
@@ -150,11 +145,14 @@ impl Coordinator {
         timeout: Option<Duration>,
     ) -> Result<SearchHandle, SearchError> {
         let timeout = timeout.unwrap_or(self.config.timeout);
-        let deadline = Deadline::after(timeout.min(self.config.timeout_max));
+        let timeout = timeout.min(self.config.timeout_max);
+        let at = Instant::now() + timeout;
+        let deadline = Deadline { at, timeout };
         if let Some(generation) = generation {
             let id = query.identity(generation);
-            if let Some(execution) = lock(&self.runs).find(&id, &query, generation) {
-                return Ok(self.join(execution, deadline));
+            let mut cache = lock(&self.cache);
+            if let Some(joined) = self.join(&mut cache, &id, &query, generation, deadline) {
+                return Ok(joined);
             }
         }
         self.ready().await;
@@ -164,53 +162,60 @@ impl Coordinator {
             return Err(SearchError::Gone { generation });
         }
         let id = query.identity(&plan.generation);
-        let (execution, forgotten) = {
-            let mut runs = lock(&self.runs);
-            if let Some(execution) = runs.find(&id, &query, &plan.generation) {
-                return Ok(self.join(execution, deadline));
-            }
-            self.admit()?;
-            let execution = Execution::new(self.claim(id, query, &plan, deadline));
-            let forgotten = runs.insert(Arc::clone(&execution));
-            (execution, forgotten)
-        };
-        if !forgotten.is_empty() {
-            self.runtime.spawn_blocking(move || drop(forgotten));
+        let mut cache = lock(&self.cache);
+        if let Some(joined) = self.join(&mut cache, &id, &query, &plan.generation, deadline) {
+            return Ok(joined);
         }
-        let search = self.hold(Arc::clone(&execution));
-        self.runtime.spawn(self.drive(execution));
-        Ok(search)
+        let active = self.admission.activate().ok_or(SearchError::Overloaded {
+            retry_after_s: RETRY_AFTER_S,
+        })?;
+        ::metrics::counter!("trawl_frontend_queries_started_total").increment(1);
+        let execution = Execution::new(self.blueprint(id, query, &plan, deadline));
+        let handle = self.hold(Arc::clone(&execution));
+        remove(cache.insert(Arc::clone(&execution)), &self.runtime);
+        drop(cache);
+        self.runtime.spawn(self.drive(execution, active));
+        Ok(handle)
     }
 
-    /// Joins a run that is under way or done, which may take as long as its clients let it.
-    fn join(&self, execution: Arc<Execution>, deadline: Deadline) -> SearchHandle {
-        metrics::shared(execution.is_running());
-        execution.extend(deadline);
-        self.hold(execution)
+    /// Joins the execution of the same query, if it runs or has a complete result. It may take as long
+    /// as the most patient of its clients lets it.
+    fn join(
+        &self,
+        cache: &mut ResultCache,
+        id: &str,
+        query: &Query,
+        generation: &str,
+        deadline: Deadline,
+    ) -> Option<SearchHandle> {
+        let execution = cache.find(id, query, generation)?;
+        let handle = SearchHandle::share(execution, self.config.grace, deadline)?;
+        metrics::shared(!handle.was_there());
+        Some(handle)
     }
 
-    /// Names the run that this query would be now.
+    /// The id of the execution that this query would be now.
     pub fn identity(&self, query: &Query) -> String {
         query.identity(&self.plan().generation)
     }
 
-    /// The run with this id, while it is remembered.
-    pub fn run(&self, id: &str) -> Option<SearchHandle> {
-        let execution = lock(&self.runs).get(id)?;
+    /// The execution with this id, while it is in the result cache.
+    pub fn get(&self, id: &str) -> Option<SearchHandle> {
+        let execution = lock(&self.cache).get(id)?;
         Some(self.hold(execution))
     }
 
-    /// The run with this id, or, when its matches have made way for others, another run of its query.
-    pub async fn run_again(&self, id: &str) -> Result<Option<SearchHandle>, SearchError> {
-        if let Some(search) = self.run(id) {
-            return Ok(Some(search));
+    /// The execution with this id; if it was evicted, its query runs again.
+    pub async fn get_or_rerun(&self, id: &str) -> Result<Option<SearchHandle>, SearchError> {
+        if let Some(handle) = self.get(id) {
+            return Ok(Some(handle));
         }
-        let Some((query, generation)) = lock(&self.runs).forgotten(id) else {
+        let Some((query, generation)) = lock(&self.cache).forgotten(id) else {
             return Ok(None);
         };
         metrics::rerun();
-        let search = self.search_within(query, Some(&generation), None).await?;
-        Ok(Some(search))
+        let handle = self.search_within(query, Some(&generation), None).await?;
+        Ok(Some(handle))
     }
 
     /// Bytes that the spool has on the disk.
@@ -219,7 +224,7 @@ impl Coordinator {
     }
 
     fn hold(&self, execution: Arc<Execution>) -> SearchHandle {
-        SearchHandle::new(execution, self.runtime.clone(), self.config.grace)
+        SearchHandle::new(execution, self.config.grace)
     }
 
     /// Asks all backends for a part of a document; the first in their order that has it answers.
@@ -271,7 +276,7 @@ impl Coordinator {
                 Err(lost) => unreachable.push((peer.name().to_owned(), lost.to_string())),
             }
         }
-        let ListReply { entries, more } = listing::merge(request, replies);
+        let ListReply { entries, more } = results::merge(request, replies);
         Ok(Listing {
             entries,
             more,
@@ -283,7 +288,7 @@ impl Coordinator {
     async fn ask_all<R: Request>(
         &self,
         request: &R,
-    ) -> Result<Vec<JoinHandle<Result<R::Reply, Lost>>>, FileError> {
+    ) -> Result<Vec<JoinHandle<Result<R::Reply, PeerError>>>, FileError> {
         let mut frame = Vec::new();
         request.encode(&mut frame)?;
         let frame: Arc<[u8]> = frame.into();
@@ -334,7 +339,7 @@ impl Coordinator {
 
     /// Who is to search what now. Made when a backend has come, gone, or has other shards: for every
     /// query it would cost as much as a small answer.
-    fn plan(&self) -> Arc<Plan> {
+    fn plan(&self) -> Arc<ShardRouting> {
         let versions: Vec<u64> = self.peers.iter().map(|peer| peer.version()).collect();
         let mut planned = lock(&self.planned);
         if planned.0 != versions {
@@ -343,11 +348,11 @@ impl Coordinator {
         Arc::clone(&planned.1)
     }
 
-    fn plan_anew(&self) -> Plan {
+    fn plan_anew(&self) -> ShardRouting {
         let known = |(number, peer): (usize, &Arc<Peer>)| {
             let status = peer.status();
             let shards = status.shards.as_deref();
-            assign::Peer {
+            PeerShards {
                 number,
                 name: peer.name().to_owned(),
                 lost: match status.link {
@@ -360,97 +365,87 @@ impl Coordinator {
                 }),
             }
         };
-        Plan::new(self.peers.iter().enumerate().map(known).collect())
+        ShardRouting::new(self.peers.iter().enumerate().map(known).collect())
     }
 
-    /// Counts one more active run, or says that there are too many.
-    fn admit(&self) -> Result<(), SearchError> {
-        if self.active.load(Relaxed) >= ACTIVE_MAX {
-            ::metrics::counter!("trawl_frontend_queries_shed_total").increment(1);
-            let retry_after_s = RETRY_AFTER_S;
-            return Err(SearchError::Overloaded { retry_after_s });
-        }
-        self.active.fetch_add(1, Relaxed);
-        ::metrics::counter!("trawl_frontend_queries_started_total").increment(1);
-        Ok(())
-    }
-
-    fn claim(&self, id: String, query: Query, plan: &Plan, deadline: Deadline) -> Claim {
-        let (mut streams, mut assignments) = (Vec::new(), Vec::new());
-        for (backend, (number, assignment)) in (0_u16..).zip(&plan.assignments) {
-            streams.push(StreamHandle::new(
-                Arc::clone(&self.peers[*number]),
-                backend,
-                message::Search {
-                    shards: assignment.shards.clone(),
-                    ..query.search()
-                },
-            ));
-            assignments.push(assignment.clone());
-        }
-        Claim {
-            spool: self.spool.run(&id, streams.len()),
+    fn blueprint(
+        &self,
+        id: String,
+        query: Query,
+        plan: &ShardRouting,
+        deadline: Deadline,
+    ) -> Blueprint<'_> {
+        let peer = |(number, assignment): &(usize, Assignment)| {
+            (Arc::clone(&self.peers[*number]), assignment.clone())
+        };
+        Blueprint {
+            spool: self.spool.run(&id, plan.assignments.len()),
             id,
             generation: plan.generation.clone(),
             query,
-            streams,
-            assignments,
+            peers: plan.assignments.iter().map(peer).collect(),
             missing: plan.missing.clone(),
             known: plan.known,
             deadline,
+            memory: &self.memory,
+            memory_bytes_max: self.config.query_memory_bytes,
+            runtime: self.runtime.clone(),
         }
     }
 
-    /// Sees a run from its claim to its end.
-    fn drive(&self, execution: Arc<Execution>) -> impl Future<Output = ()> + Send + use<> {
-        let (admission, active) = (Arc::clone(&self.admission), Arc::clone(&self.active));
-        let (runs, spool) = (Arc::clone(&self.runs), Arc::clone(&self.spool));
-        let (memory, query_memory) = (Arc::clone(&self.memory), self.config.query_memory_bytes);
+    /// Sees an execution through to its end, and makes room for its result.
+    fn drive(
+        &self,
+        execution: Arc<Execution>,
+        active: OwnedSemaphorePermit,
+    ) -> impl Future<Output = ()> + Send + use<> {
+        let admission = Arc::clone(&self.admission);
+        let (cache, spool) = (Arc::clone(&self.cache), Arc::clone(&self.spool));
         let slow_query = self.config.slow_query;
         async move {
             ::metrics::gauge!("trawl_frontend_queries_running").increment(1.0);
-            let answer = admission
-                .see_through(&execution, |admitted| {
-                    execution.start(admitted, &memory, query_memory)
-                })
-                .await;
+            let answer = execution.drive(&admission).await;
             ::metrics::gauge!("trawl_frontend_queries_running").decrement(1.0);
-            active.fetch_sub(1, Relaxed);
+            drop(active);
             metrics::record(&answer, slow_query);
             drop(answer);
             let forgotten = {
-                let mut runs = lock(&runs);
-                // What nobody waited for is not read either.
-                let mut forgotten = match execution.is_abandoned() {
-                    true => runs.forget(&execution),
-                    false => Forgotten::default(),
-                };
+                let mut cache = lock(&cache);
+                let mut forgotten = Forgotten::default();
+                if execution.is_abandoned() {
+                    forgotten = cache.forget(&execution);
+                }
+                // Only now can it be evicted.
                 drop(execution);
-                forgotten.extend(runs.make_room(&spool, 0));
+                forgotten.extend(cache.make_room(&spool, 0));
                 forgotten
             };
-            if !forgotten.is_empty() {
-                // Removing gigabytes takes a while.
-                tokio::task::spawn_blocking(move || drop(forgotten));
-            }
+            remove(forgotten, &Handle::current());
         }
     }
 }
 
 impl Drop for Coordinator {
     fn drop(&mut self) {
-        lock(&self.runs)
+        lock(&self.cache)
             .executions()
-            .for_each(|execution| execution.cancel());
+            .for_each(|execution| execution.on(Event::Cancel));
         self.peers.iter().for_each(|peer| peer.close());
     }
 }
 
+/// Removes the files of evicted executions on another thread: gigabytes take a while.
+fn remove(forgotten: Forgotten, runtime: &Handle) {
+    if !forgotten.is_empty() {
+        runtime.spawn_blocking(move || drop(forgotten));
+    }
+}
+
 /// Asks one backend, if it is connected.
-fn ask<R: Request>(peer: &Peer, frame: &[u8]) -> Result<R::Reply, Lost> {
+fn ask<R: Request>(peer: &Peer, frame: &[u8]) -> Result<R::Reply, PeerError> {
     match peer.status().link {
-        Link::Connected => fanout::request::<R>(peer, frame),
-        Link::Lost { reason, .. } => Err(Lost::Failed(reason)),
+        Link::Connected => peers::request::<R>(peer, frame),
+        Link::Lost { reason, .. } => Err(PeerError::Failed(reason)),
     }
 }
 

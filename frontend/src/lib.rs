@@ -2,7 +2,7 @@
 //! in pages.
 //!
 //! A [`Query`] is what the user typed, checked. [`Coordinator::search`] starts a run of it, or joins
-//! the one that is under way; a [`SearchHandle`] is a client's hold on a run, an [`Answer`] its end:
+//! the one that is under way; a [`SearchHandle`] is a client's hold on a run, an [`SearchResult`] its end:
 //! counts, what is missing, and the matches in total order, read from the spool when a page asks
 //! for them. The crate `web` answers HTTP with all that.
 //!
@@ -39,48 +39,36 @@
     )
 )]
 
-mod answer;
-mod assign;
 mod config;
 mod coordinator;
-mod documents;
 mod error;
 mod execution;
-mod facets;
-mod fanout;
-pub mod filter;
-mod follow;
-pub mod listing;
 mod lock;
-mod matches;
 pub mod metrics;
-mod packages;
-pub mod page;
+mod order;
+mod peers;
 pub mod query;
-mod rank;
+mod results;
 mod similar;
 #[cfg(test)]
 mod simulation;
 mod spool;
 
-pub use answer::{Answer, Text, Texts, Timings};
-pub use assign::Known;
 pub use config::Config;
 pub use coordinator::{BackendStatus, Coordinator, Served};
-pub use documents::{DOCUMENTS_MAX, Grouped};
 pub use error::{FileError, SearchError, StartError};
 pub use execution::handle::SearchHandle;
-pub use execution::state::{Explain, Missing, ShardId, Skipped, SkippedDocument};
 pub use execution::stream_stats::{BackendProgress, Progress, TopMatches};
-pub use fanout::{Backend, Stream};
-pub use follow::{Followed, Follower};
-pub use listing::Listing;
-pub use matches::{ContextLine, Document, Match, Window};
-pub use packages::Package;
+pub use order::{BEST_MAX, Pointer};
+pub use peers::{Backend, Socket};
 pub use query::{
-    BadQuery, CONTEXT_LINES_MAX, LIMIT_MAX, Limit, Notice, Parsed, QUERY_BYTES_MAX, Query,
-    TYPED_BYTES_MAX, Typed, limits,
+    BadQuery, CONTEXT_LINES_MAX, LIMIT_MAX, Limit, Notice, ParsedQuery, QUERY_BYTES_MAX, Query,
+    QueryInput, TYPED_BYTES_MAX, limits,
 };
-pub use rank::{BEST_MAX, Pointer};
+pub use results::{
+    ContextLine, CorpusSize, DOCUMENTS_MAX, Document, DocumentGroup, Explain, Listing, Match,
+    MatchEvent, MatchStream, MatchText, MatchTexts, Missing, PackageGroup, SearchResult, ShardId,
+    Skipped, SkippedDocument, Timings, Window, entry_name, page,
+};
 pub use similar::similar;
 pub use spool::{BeforeWrite, SpoolError};

@@ -4,7 +4,7 @@
 //! so is what is recorded of a query when it has ended. Rates are for whoever reads: a counter and two
 //! points in time.
 
-use crate::answer::Answer;
+use crate::results::SearchResult;
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -134,7 +134,7 @@ pub(crate) fn rerun() {
 }
 
 /// Writes a run that has ended to metrics and log; one that took longer than `slow` in full.
-pub(crate) fn record(answer: &Answer, slow: Duration) {
+pub(crate) fn record(answer: &SearchResult, slow: Duration) {
     let timings = answer.timings();
     ::metrics::histogram!("trawl_frontend_query_seconds").record(timings.total());
     for (name, time) in phases(answer) {
@@ -153,7 +153,7 @@ pub(crate) fn record(answer: &Answer, slow: Duration) {
     }
 }
 
-fn phases(answer: &Answer) -> [(&'static str, Duration); 6] {
+fn phases(answer: &SearchResult) -> [(&'static str, Duration); 6] {
     let (timings, inside) = (answer.timings(), answer.phases());
     [
         ("queue", timings.queue),
@@ -166,7 +166,7 @@ fn phases(answer: &Answer) -> [(&'static str, Duration); 6] {
 }
 
 /// The line of a slow query: what it was, what the index left of the corpus, and where the time went.
-fn log(answer: &Answer) {
+fn log(answer: &SearchResult) {
     let explain = answer.explain();
     let mut times = String::new();
     for (name, time) in phases(answer) {

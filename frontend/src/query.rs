@@ -15,6 +15,7 @@ mod bad;
 mod case;
 mod check;
 pub mod dcs;
+pub mod filter;
 mod keys;
 pub(crate) mod lex;
 mod limits;
@@ -32,8 +33,8 @@ pub use limits::{CONTEXT_LINES_MAX, LIMIT_MAX, Limit, QUERY_BYTES_MAX, TYPED_BYT
 pub use options::time;
 pub(crate) use render::render;
 pub use render::{quoted, slashed};
-pub(crate) use text::Text;
-pub use typed::{Parsed, Typed};
+pub(crate) use text::SourceText;
+pub use typed::{ParsedQuery, QueryInput};
 
 use fnv::FnvHasher;
 use schema::message::{Expr, Field, Search, Want};
@@ -132,7 +133,7 @@ impl Query {
     }
 
     /// The fault of an atom with the text of the filter that it is about: for those who do not know
-    /// what was typed. Others [locate](Parsed::locate) it.
+    /// what was typed. Others [locate](ParsedQuery::locate) it.
     pub(crate) fn named(&self, bad: BadQuery) -> BadQuery {
         let atoms = self.expr.atoms();
         let filter = match bad.atom.and_then(|atom| atoms.get(atom)) {
@@ -193,14 +194,6 @@ fn order(expr: &Expr) -> (Option<Field>, bool, String) {
     };
     let is_negated = matches!(expr, Expr::Not(_));
     (first, is_negated, render(expr, false, 0))
-}
-
-/// Names a set of shards, in whatever order they come and however often.
-pub(crate) fn generation(shards: impl IntoIterator<Item = [u8; 32]>) -> String {
-    let shards: std::collections::BTreeSet<_> = shards.into_iter().collect();
-    let mut hasher = FnvHasher::default();
-    shards.iter().for_each(|id| hasher.write(id));
-    format!("{:016x}", hasher.finish())
 }
 
 #[cfg(test)]

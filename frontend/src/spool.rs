@@ -15,15 +15,15 @@ mod blob;
 mod order;
 mod pointers;
 mod reader;
-mod run;
+mod result_files;
 
-pub(crate) use blob::{Blob, Held};
-pub(crate) use order::{ORDER_PARTS_MAX, Order};
+pub(crate) use blob::{Blob, OpenFile};
+pub(crate) use order::{ORDER_PARTS_MAX, OrderFiles};
 pub(crate) use pointers::{BLOCKS_AT_ONCE, PointerReader, PointerWriter, partition_pointers};
 pub(crate) use reader::FrameReader;
-pub(crate) use run::RunSpool;
+pub(crate) use result_files::ResultFiles;
 
-use crate::rank::Collision;
+use crate::order::Collision;
 use schema::message::SpoolManifest;
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -80,11 +80,11 @@ fn io_error(path: &Path) -> impl FnOnce(io::Error) -> SpoolError + use<> {
 
 /// How a spool is set up.
 #[derive(Clone)]
-pub(crate) struct Limits {
+pub(crate) struct SpoolConfig {
     /// Bytes on the disk, over all runs.
     pub(crate) disk_bytes_max: u64,
     /// Bytes that a run has in memory before any of it goes to the disk.
-    pub(crate) run_memory_max: u64,
+    pub(crate) result_memory_max: u64,
     /// Whether finished runs outlive the process.
     pub(crate) durable: bool,
     pub(crate) before_write: Option<BeforeWrite>,
@@ -93,7 +93,7 @@ pub(crate) struct Limits {
 /// A directory that holds one frontend's runs.
 pub(crate) struct Spool {
     directory: PathBuf,
-    limits: Limits,
+    limits: SpoolConfig,
     /// Bytes on the disk.
     disk_bytes: AtomicU64,
     /// Bytes in memory.
@@ -110,7 +110,7 @@ pub(crate) struct Spool {
 pub(crate) struct Recovered {
     /// The run's id.
     pub(crate) id: String,
-    pub(crate) run: RunSpool,
+    pub(crate) run: ResultFiles,
     pub(crate) manifest: SpoolManifest,
 }
 
@@ -119,7 +119,7 @@ impl Spool {
     /// it of all others.
     pub(crate) fn open(
         directory: &Path,
-        limits: Limits,
+        limits: SpoolConfig,
     ) -> Result<(Arc<Spool>, Vec<Recovered>), SpoolError> {
         fs::create_dir_all(directory).map_err(io_error(directory))?;
         let path = directory.join("lock");
@@ -152,7 +152,7 @@ impl Spool {
                 continue;
             };
             self.sequence.fetch_max(number + 1, Relaxed);
-            match RunSpool::open(self, &path).filter(|_| self.limits.durable) {
+            match ResultFiles::open(self, &path).filter(|_| self.limits.durable) {
                 Some((run, manifest)) => recovered.push(Recovered {
                     id: id.to_owned(),
                     run,
@@ -166,9 +166,9 @@ impl Spool {
     }
 
     /// Room for a run with frames of `backends` backends. Touches no disk until there are some.
-    pub(crate) fn run(self: &Arc<Self>, id: &str, backends: usize) -> RunSpool {
+    pub(crate) fn run(self: &Arc<Self>, id: &str, backends: usize) -> ResultFiles {
         let number = self.sequence.fetch_add(1, Relaxed);
-        RunSpool::new(
+        ResultFiles::new(
             self,
             self.directory.join(format!("{id}-{number}")),
             backends,

@@ -12,7 +12,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use fnv::FnvHasher;
-use frontend::Answer;
+use frontend::SearchResult;
 use std::convert::Infallible;
 use std::hash::Hasher;
 
@@ -68,7 +68,7 @@ impl Asked {
     pub(crate) fn dress(
         &self,
         response: &mut Response,
-        answer: &Answer,
+        answer: &SearchResult,
         timings: &Timings,
         was_there: bool,
     ) {

@@ -13,7 +13,7 @@
 use crate::choice::Group;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
-use frontend::Answer;
+use frontend::SearchResult;
 
 /// The version of the format.
 const VERSION: u8 = 1;
@@ -34,7 +34,7 @@ pub(crate) struct Cursor {
 
 impl Cursor {
     /// The cursor before item number `offset` of an answer.
-    pub(crate) fn new(answer: &Answer, group: Group, offset: usize) -> Cursor {
+    pub(crate) fn new(answer: &SearchResult, group: Group, offset: usize) -> Cursor {
         Cursor {
             group,
             search: number(answer.id()),
@@ -55,7 +55,7 @@ impl Cursor {
     }
 
     /// Whether the cursor was made for this answer. An incomplete answer may have been replaced.
-    pub(crate) fn is_of(&self, answer: &Answer) -> bool {
+    pub(crate) fn is_of(&self, answer: &SearchResult) -> bool {
         *self == Cursor::new(answer, self.group, self.offset as usize)
     }
 

@@ -7,15 +7,15 @@ use crate::cursor::Cursor;
 use crate::params::Params;
 use crate::problem::Problem;
 use crate::state::App;
-use frontend::query::{Parsed, Query};
-use frontend::{Answer, SearchError, SearchHandle};
+use frontend::query::{ParsedQuery, Query};
+use frontend::{SearchError, SearchHandle, SearchResult};
 use std::sync::Arc;
 
 /// Starts the search for a query, or joins it. The timeout is that of the parameters, else of the query.
 pub(crate) async fn start(
     app: &App,
     params: &Params,
-    parsed: &Parsed,
+    parsed: &ParsedQuery,
 ) -> Result<SearchHandle, Problem> {
     let timeout = params.timeout(app.frontend.config().timeout_max)?;
     let timeout = timeout.or(parsed.timeout);
@@ -29,8 +29,8 @@ pub(crate) async fn start(
 /// Waits for the answer. A fault that a backend finds in the query is located in what the user typed.
 pub(crate) async fn finished(
     search: &SearchHandle,
-    parsed: Option<&Parsed>,
-) -> Result<Arc<Answer>, Problem> {
+    parsed: Option<&ParsedQuery>,
+) -> Result<Arc<SearchResult>, Problem> {
     let finished = search.finished().await;
     Ok(finished.map_err(|error| match (error, parsed) {
         (SearchError::BadQuery(bad), Some(parsed)) => SearchError::BadQuery(parsed.locate(bad)),
@@ -40,7 +40,7 @@ pub(crate) async fn finished(
 
 /// Returns the search with this id, or searches again if its result was evicted.
 pub(crate) async fn by_id(app: &App, id: &str) -> Result<SearchHandle, Problem> {
-    let search = app.frontend.run_again(id).await?;
+    let search = app.frontend.get_or_rerun(id).await?;
     search.ok_or_else(|| unknown(id))
 }
 
@@ -48,7 +48,7 @@ pub(crate) async fn by_id(app: &App, id: &str) -> Result<SearchHandle, Problem> 
 pub(crate) async fn resume(
     app: &App,
     cursor: &Cursor,
-    parsed: Option<&Parsed>,
+    parsed: Option<&ParsedQuery>,
 ) -> Result<SearchHandle, Problem> {
     let (id, generation) = (cursor.search(), cursor.generation());
     if let Some(parsed) = parsed
@@ -57,10 +57,10 @@ pub(crate) async fn resume(
         let detail = "the cursor belongs to another query or generation";
         return Err(Problem::bad_request(detail).hint("leave out the query, or the cursor"));
     }
-    let found = match app.frontend.run_again(&id).await {
+    let found = match app.frontend.get_or_rerun(&id).await {
         Ok(None) => match parsed {
             None => return Err(expired()),
-            Some(Parsed { query, .. }) => {
+            Some(ParsedQuery { query, .. }) => {
                 let query = query.clone();
                 let search = app.frontend.search_within(query, Some(&generation), None);
                 search.await.map(Some)

@@ -4,8 +4,8 @@ use crate::choice::{Choice, Group};
 use crate::problem::Problem;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use frontend::filter;
-use frontend::query::{BadQuery, Parsed, Query, Typed, time};
+use frontend::query::filter;
+use frontend::query::{BadQuery, ParsedQuery, Query, QueryInput, time};
 use frontend::similar;
 use percent_encoding::percent_decode;
 use schema::message::Field;
@@ -179,7 +179,7 @@ impl Params {
     }
 
     /// Parses the query. Patterns and filters must be UTF-8.
-    pub(crate) fn parsed(&self) -> Result<Parsed, BadQuery> {
+    pub(crate) fn parsed(&self) -> Result<ParsedQuery, BadQuery> {
         let utf8 = |name: &str, value| {
             str::from_utf8(value).map_err(|error| BadQuery {
                 at: (name == "q").then_some(error.valid_up_to()),
@@ -195,7 +195,7 @@ impl Params {
             .filters()
             .map(|(field, name, value)| Ok((field, utf8(name, value)?)))
             .collect();
-        Query::parse(&Typed {
+        Query::parse(&QueryInput {
             q: text("q")?.unwrap_or_default(),
             mode: text("mode")?,
             case: text("case")?,

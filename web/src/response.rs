@@ -2,7 +2,7 @@
 
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use frontend::Answer;
+use frontend::SearchResult;
 
 /// `Cache-Control` of a response that must not be kept: an error, or an incomplete answer.
 pub(crate) const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
@@ -14,7 +14,7 @@ pub(crate) fn json(shape: &impl serde::Serialize) -> Response {
 }
 
 /// Says whether the answer is complete, for a body that has no place for it.
-pub(crate) fn complete_header(answer: &Answer) -> (HeaderName, HeaderValue) {
+pub(crate) fn complete_header(answer: &SearchResult) -> (HeaderName, HeaderValue) {
     let complete = if answer.is_complete() {
         "true"
     } else {

@@ -1,7 +1,7 @@
 //! What handlers share: the coordinator, the keys of the interfaces, the metrics, and where blocking
 //! work runs. Handlers import this and never the router.
 
-use frontend::{Answer, Coordinator};
+use frontend::{Coordinator, SearchResult};
 use metrics_exporter_prometheus::PrometheusHandle;
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +18,7 @@ pub(crate) struct App {
 
 /// Renders a part of an answer: in place if the answer is in memory, else on a blocking thread.
 pub(crate) async fn rendering<T: Send + 'static>(
-    answer: &Answer,
+    answer: &SearchResult,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> T {
     if answer.is_in_memory() {

@@ -7,9 +7,9 @@ use crate::params::Params;
 use crate::problem::Problem;
 use frontend::page::{
     DOCUMENTS_PER_PAGE_DEFAULT, PACKAGES_PER_PAGE_DEFAULT, PER_DOCUMENT_DEFAULT, PER_DOCUMENT_MAX,
-    PER_PACKAGE_DEFAULT, PER_PACKAGE_MAX, PER_PAGE_DEFAULT, PER_PAGE_MAX, Slice,
+    PER_PACKAGE_DEFAULT, PER_PACKAGE_MAX, PER_PAGE_DEFAULT, PER_PAGE_MAX, PageRange,
 };
-use frontend::{Answer, Grouped, Match, Package, SpoolError};
+use frontend::{DocumentGroup, Match, PackageGroup, SearchResult, SpoolError};
 use std::ops::Range;
 
 /// Which part of an answer a client looks at, and how it is grouped.
@@ -26,7 +26,7 @@ pub(crate) struct View {
 /// The matches of a page, or of any other range of items.
 pub(crate) enum Items {
     Matches(Vec<Match>),
-    Packages(Vec<(Package, Vec<Match>)>),
+    Packages(Vec<(PackageGroup, Vec<Match>)>),
     /// Documents with how many matches each has, if that was counted.
     Documents(Vec<(Option<u64>, Vec<Match>)>),
 }
@@ -74,7 +74,7 @@ impl View {
     }
 
     /// Counts the items on all pages of an answer.
-    pub(crate) fn items(&self, answer: &Answer) -> Result<usize, Problem> {
+    pub(crate) fn items(&self, answer: &SearchResult) -> Result<usize, Problem> {
         Ok(match self.group {
             Group::None => answer.len(),
             Group::Package => answer.packages(),
@@ -83,23 +83,29 @@ impl View {
     }
 
     /// Returns the range of `items` on the page.
-    pub(crate) fn slice(&self, answer: &Answer, items: usize) -> Result<Slice, Problem> {
+    pub(crate) fn slice(&self, answer: &SearchResult, items: usize) -> Result<PageRange, Problem> {
         match self.start {
-            Start::Page(page) => Ok(Slice::new(items, page, self.per_page)?),
-            Start::Cursor(cursor) if cursor.is_of(answer) => {
-                Ok(Slice::from(items, cursor.offset as usize, self.per_page))
-            }
+            Start::Page(page) => Ok(PageRange::new(items, page, self.per_page)?),
+            Start::Cursor(cursor) if cursor.is_of(answer) => Ok(PageRange::from(
+                items,
+                cursor.offset as usize,
+                self.per_page,
+            )),
             Start::Cursor(_) => Err(join::expired()),
         }
     }
 
     /// Reads a range of the items. Blocks on the disk.
-    pub(crate) fn read(&self, answer: &Answer, range: Range<usize>) -> Result<Items, SpoolError> {
+    pub(crate) fn read(
+        &self,
+        answer: &SearchResult,
+        range: Range<usize>,
+    ) -> Result<Items, SpoolError> {
         Ok(match self.group {
             Group::None => Items::Matches(answer.matches(range)?),
             Group::Package => {
                 let packages = answer.package_list(range)?.into_iter();
-                let read = |package: Package| {
+                let read = |package: PackageGroup| {
                     let matches = answer.matches_of(&package, self.per_group)?;
                     Ok((package, matches))
                 };
@@ -107,7 +113,7 @@ impl View {
             }
             Group::Document => {
                 let documents = answer.document_list(range)?.into_iter();
-                let read = |document: Grouped| {
+                let read = |document: DocumentGroup| {
                     let first = document.first.len().min(self.per_group);
                     Ok((document.total, answer.matches_at(&document.first[..first])?))
                 };

@@ -2,7 +2,7 @@
 //! connected sockets: there is no second code path for local searches.
 
 use anyhow::Result;
-use frontend::{Backend, Stream};
+use frontend::{Backend, Socket};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use tokio::runtime::Handle;
@@ -26,6 +26,6 @@ pub(crate) fn backend(directory: &Path) -> Result<Backend> {
                 tracing::debug!(%error, "in-process connection ended");
             }
         });
-        Ok(Stream::Unix(ours))
+        Ok(Socket::Unix(ours))
     }))
 }

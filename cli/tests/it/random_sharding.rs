@@ -9,7 +9,7 @@ use axum::body::{Body, to_bytes};
 use axum::http::Request;
 use backend::LiveShards;
 use backend::server::Options;
-use frontend::{Backend, Config, Coordinator, Stream};
+use frontend::{Backend, Config, Coordinator, Socket};
 use index::corpus::sources;
 use index::indexing::{BuildOptions, Progress, build};
 use metrics_exporter_prometheus::PrometheusBuilder;
@@ -236,7 +236,7 @@ fn start(packages: &[PathBuf], out: &Path, layout: Layout, seed: u64) -> Backend
         let theirs = tokio::net::UnixStream::from_std(theirs)?;
         let backend = Arc::clone(&backend);
         runtime.spawn(async move { backend.serve(theirs).await });
-        Ok(Stream::Unix(if layout.late {
+        Ok(Socket::Unix(if layout.late {
             delayed(ours, seed)?
         } else {
             ours

@@ -7,10 +7,10 @@
 //! write leaves over is dropped.
 
 use crate::execution::memory::{CHUNK_LEN, Chunk, Share};
-use crate::execution::state::StreamEnd;
-use crate::facets::Facets;
-use crate::rank::{self, Continued, Pointer, StringPool};
-use crate::spool::{BLOCKS_AT_ONCE, Blob, PointerWriter, RunSpool, SpoolError};
+use crate::order::{self, Continued, Pointer, StringPool};
+use crate::peers::account::StreamEnd;
+use crate::results::facets::Facets;
+use crate::spool::{BLOCKS_AT_ONCE, Blob, PointerWriter, ResultFiles, SpoolError};
 use std::mem;
 
 mod source;
@@ -93,7 +93,7 @@ impl Collector {
         let next = self.share.take();
         self.is_full |= next.is_none();
         let mut full = mem::replace(&mut self.last, next.unwrap_or_default());
-        rank::sort(&mut full.pointers);
+        order::sort(&mut full.pointers);
         self.chunks.push(full);
     }
 
@@ -131,21 +131,21 @@ impl Collector {
     }
 
     /// Writes the chunks when memory has no more of them; all frames so far are written.
-    pub(crate) fn settle(&mut self, backend: u16, spool: &RunSpool) -> Result<(), SpoolError> {
+    pub(crate) fn settle(&mut self, backend: u16, spool: &ResultFiles) -> Result<(), SpoolError> {
         if !self.is_full {
             return Ok(());
         }
         if self.runs.len() == RUNS_MAX {
             self.merge_runs(backend, spool)?;
         }
-        rank::sort(&mut self.last.pointers);
+        order::sort(&mut self.last.pointers);
         let run = self.scratch(backend, spool)?;
         let mut writer = PointerWriter::new(spool, &run);
         let sources = self
             .sorted_chunks()
             .map(|chunk| chunk.read_all(1))
             .collect();
-        rank::merge_sorted(sources, |pointer| writer.push(&pointer))?;
+        order::merge_sorted(sources, |pointer| writer.push(&pointer))?;
         let len = writer.finish()?;
         self.runs.push(SortedRun { blob: run, len });
         self.in_runs += len;
@@ -157,26 +157,26 @@ impl Collector {
         Ok(())
     }
 
-    fn merge_runs(&mut self, backend: u16, spool: &RunSpool) -> Result<(), SpoolError> {
+    fn merge_runs(&mut self, backend: u16, spool: &ResultFiles) -> Result<(), SpoolError> {
         let run = self.scratch(backend, spool)?;
         let mut writer = PointerWriter::new(spool, &run);
         let all = |run| Source::Disk(run).read_all(BLOCKS_AT_ONCE);
         let sources = self.runs.iter().map(all).collect();
-        rank::merge_sorted(sources, |pointer| writer.push(&pointer))?;
+        order::merge_sorted(sources, |pointer| writer.push(&pointer))?;
         let len = writer.finish()?;
         self.runs.drain(..).for_each(|run| spool.remove(&run.blob));
         self.runs.push(SortedRun { blob: run, len });
         Ok(())
     }
 
-    fn scratch(&mut self, backend: u16, spool: &RunSpool) -> Result<Blob, SpoolError> {
+    fn scratch(&mut self, backend: u16, spool: &ResultFiles) -> Result<Blob, SpoolError> {
         self.written_runs += 1;
         spool.scratch(&format!("run-{backend}-{}", self.written_runs))
     }
 
     /// Sorts what is in memory: nothing more will come.
     pub(crate) fn seal(&mut self) {
-        rank::sort(&mut self.last.pointers);
+        order::sort(&mut self.last.pointers);
     }
 
     /// Everything, as sorted sources.
@@ -192,7 +192,7 @@ impl Collector {
     }
 
     /// Removes the runs, which have been merged.
-    pub(crate) fn remove_runs(&mut self, spool: &RunSpool) {
+    pub(crate) fn remove_runs(&mut self, spool: &ResultFiles) {
         self.runs.drain(..).for_each(|run| spool.remove(&run.blob));
     }
 }

@@ -6,13 +6,14 @@
 
 mod partition;
 
-use crate::documents;
 use crate::execution::collector::{Collector, Source, SourceReader};
-use crate::facets::Facets;
-use crate::packages::Tally;
-use crate::rank::{self, Continued, Document, FrameAt, StringPool};
+use crate::order::{self, Continued, DocumentName, FrameAt, StringPool};
+use crate::results::Counts;
+use crate::results::documents;
+use crate::results::facets::Facets;
+use crate::results::packages::PackageTally;
 use crate::spool::{
-    BLOCKS_AT_ONCE, FrameReader, ORDER_PARTS_MAX, PointerWriter, RunSpool, SpoolError,
+    BLOCKS_AT_ONCE, FrameReader, ORDER_PARTS_MAX, PointerWriter, ResultFiles, SpoolError,
 };
 use schema::message::BatchReader;
 use std::ops::ControlFlow;
@@ -26,19 +27,10 @@ const PART_LEN_MIN: u64 = 50_000;
 /// many.
 const READ_BLOCKS_MAX: usize = 4096;
 
-/// How much there is in the files.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Counts {
-    /// Pointers in the order.
-    pub(crate) pointers: u64,
-    /// Packages with matches.
-    pub(crate) packages: u32,
-}
-
 /// Merges the harvests, whose index is their backend, into the order, of which the first `limit`
 /// (0: all) stay, and writes packages and facets beside it.
 pub(crate) fn finalize(
-    spool: &RunSpool,
+    spool: &ResultFiles,
     collectors: &mut [Collector],
     limit: u64,
 ) -> Result<Counts, SpoolError> {
@@ -64,7 +56,7 @@ fn part_count(collectors: &[Collector]) -> usize {
 /// The same in at most so many parts; one, when there is a limit.
 fn finalize_in(
     parts: usize,
-    spool: &RunSpool,
+    spool: &ResultFiles,
     collectors: &mut [Collector],
     limit: u64,
 ) -> Result<Counts, SpoolError> {
@@ -98,7 +90,7 @@ fn finalize_in(
     Ok(Counts { pointers, packages })
 }
 
-fn write_facets(spool: &RunSpool, collectors: &mut [Collector]) -> Result<(), SpoolError> {
+fn write_facets(spool: &ResultFiles, collectors: &mut [Collector]) -> Result<(), SpoolError> {
     let mut facets = Facets::default();
     for collector in collectors {
         facets.merge(std::mem::take(&mut collector.facets));
@@ -111,14 +103,14 @@ fn write_facets(spool: &RunSpool, collectors: &mut [Collector]) -> Result<(), Sp
 
 /// What is counted while matches are put in order.
 struct Tallies {
-    packages: Tally,
-    documents: documents::Tally,
+    packages: PackageTally,
+    documents: documents::DocumentTally,
 }
 
 /// What all parts know.
 #[derive(Clone, Copy)]
 struct Merge<'a> {
-    spool: &'a RunSpool,
+    spool: &'a ResultFiles,
     /// By backend and the package's id there, its id in the order.
     ids: &'a [Vec<u32>],
     /// By backend.
@@ -168,12 +160,12 @@ impl Merge<'_> {
         sources: Vec<SourceReader<'_>>,
     ) -> Result<(u64, Tallies), SpoolError> {
         let mut tallies = Tallies {
-            packages: Tally::new(self.packages),
-            documents: documents::Tally::default(),
+            packages: PackageTally::new(self.packages),
+            documents: documents::DocumentTally::default(),
         };
         let mut order = PointerWriter::new(self.spool, self.spool.order.part(number));
         let mut reader = self.spool.reader();
-        rank::merge(
+        order::merge(
             sources,
             self.continued,
             |place| read_document(self.spool, &mut reader, place),
@@ -197,10 +189,10 @@ impl Merge<'_> {
 
 /// Reads which document a frame is of.
 fn read_document(
-    spool: &RunSpool,
+    spool: &ResultFiles,
     reader: &mut FrameReader<'_>,
     place: FrameAt,
-) -> Result<Document, SpoolError> {
+) -> Result<DocumentName, SpoolError> {
     let frame = reader.read(place)?;
     let corrupt = || spool.corrupt(place);
     let batch = BatchReader::new(frame.payload).map_err(|_| corrupt())?;

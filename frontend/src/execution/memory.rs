@@ -5,7 +5,7 @@
 //! process of 357). Who is refused a chunk writes what it has to the disk. What is not counted here has
 //! bounds of its own, which do not depend on the number of matches.
 
-use crate::rank::Pointer;
+use crate::order::Pointer;
 use std::mem;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

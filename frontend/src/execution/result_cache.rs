@@ -4,7 +4,7 @@
 //! that somebody reads. Of what was forgotten the query is remembered for a while, so that its id
 //! still leads to the same answer, found anew.
 
-use crate::execution::driver::{Execution, Phase};
+use crate::execution::driver::Execution;
 use crate::query::Query;
 use crate::spool::Spool;
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -59,7 +59,7 @@ impl Drop for Forgotten {
 }
 
 impl ResultCache {
-    /// The run that a new client of `query` can share.
+    /// The execution of this query over this generation, in any state.
     pub(crate) fn find(
         &mut self,
         id: &str,
@@ -67,11 +67,8 @@ impl ResultCache {
         generation: &str,
     ) -> Option<Arc<Execution>> {
         // The id is a short hash that anybody can make collide, so it proves nothing.
-        self.get(id).filter(|execution| {
-            execution.query == *query
-                && execution.generation == generation
-                && execution.can_be_shared()
-        })
+        self.get(id)
+            .filter(|found| found.query == *query && found.generation == generation)
     }
 
     /// The run with this id, whatever its state.
@@ -163,10 +160,7 @@ impl Entry {
     /// Whether it has finished and nobody but the registry holds it or its answer.
     fn is_unused(&self) -> bool {
         Arc::strong_count(&self.execution) == 1
-            && match self.execution.state() {
-                Phase::Running => false,
-                // One is the run's own, one this copy of the state.
-                Phase::Finished(answer) => Arc::strong_count(&answer) <= 2,
-            }
+            // One reference is the execution's own, one was made for this look.
+            && (self.execution.result()).is_some_and(|answer| Arc::strong_count(&answer) <= 2)
     }
 }

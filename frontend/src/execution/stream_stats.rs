@@ -5,7 +5,7 @@
 //! best: nobody sees a bound before the matches that were sent ahead of it.
 
 use crate::lock::lock;
-use crate::rank::{BEST_MAX, Best, Pointer};
+use crate::order::{BEST_MAX, Pointer, TopPointers};
 use schema::message;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -83,12 +83,13 @@ pub(crate) struct StreamStats {
 
 #[derive(Debug)]
 struct Published {
-    best: Best,
+    best: TopPointers,
     bound: f32,
 }
 
-impl Default for StreamStats {
-    fn default() -> Self {
+impl StreamStats {
+    /// Nothing has arrived. Those who listen to `news` are told of everything that is published.
+    pub(crate) fn new(news: watch::Sender<()>) -> StreamStats {
         StreamStats {
             matches: AtomicU64::new(0),
             received_bytes: AtomicU64::new(0),
@@ -99,18 +100,11 @@ impl Default for StreamStats {
             bound: AtomicU32::new(f32::INFINITY.to_bits()),
             bound_is_new: AtomicBool::new(false),
             published: Mutex::new(Published {
-                best: Best::default(),
+                best: TopPointers::default(),
                 bound: f32::INFINITY,
             }),
-            news: watch::Sender::default(),
+            news,
         }
-    }
-}
-
-impl StreamStats {
-    /// Lets this meter wake those who listen to `news`, which all meters of a run share.
-    pub(super) fn tell(&mut self, news: &watch::Sender<()>) {
-        self.news = news.clone();
     }
 
     /// Takes a PROGRESS. Its bound is known to others when the matches before it are.
@@ -134,7 +128,7 @@ impl StreamStats {
     }
 
     /// Makes known what has arrived by now, all of which is in the spool.
-    pub(crate) fn publish(&self, best: &Best) {
+    pub(crate) fn publish(&self, best: &TopPointers) {
         let mut published = lock(&self.published);
         published.best.clone_from(best);
         published.bound = f32::from_bits(self.bound.load(Relaxed));
@@ -144,7 +138,7 @@ impl StreamStats {
     }
 
     /// The stream has ended as it should: nothing more will come.
-    pub(crate) fn end(&self, best: &Best) {
+    pub(crate) fn end(&self, best: &TopPointers) {
         self.bound.store(f32::NEG_INFINITY.to_bits(), Relaxed);
         self.publish(best);
     }
@@ -156,7 +150,7 @@ impl StreamStats {
     }
 
     /// How far the backend of this name is.
-    pub(super) fn read(&self, name: &str) -> BackendProgress {
+    pub(crate) fn read(&self, name: &str) -> BackendProgress {
         BackendProgress {
             name: name.to_owned(),
             blocks_done: self.blocks_done.load(Relaxed),
@@ -171,7 +165,7 @@ impl StreamStats {
 /// The best matches so far of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TopMatches {
-    /// Best first, at most [`BEST_MAX`].
+    /// TopPointers first, at most [`BEST_MAX`].
     pub pointers: Vec<Pointer>,
     /// Whether nothing that is still to come can change them.
     pub is_final: bool,
@@ -180,7 +174,7 @@ pub struct TopMatches {
 impl TopMatches {
     /// Of all streams of a run of which `limit` matches are wanted (0: all).
     pub(crate) fn new<'a>(stats: impl Iterator<Item = &'a StreamStats>, limit: u64) -> TopMatches {
-        let (mut best, mut bound) = (Best::default(), f32::NEG_INFINITY);
+        let (mut best, mut bound) = (TopPointers::default(), f32::NEG_INFINITY);
         for stats in stats {
             let published = lock(&stats.published);
             let pointers = published.best.pointers().iter();
@@ -201,16 +195,16 @@ impl TopMatches {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rank::Origin;
+    use crate::order::Origin;
 
-    fn best(ranks: &[f32]) -> Best {
+    fn best(ranks: &[f32]) -> TopPointers {
         let origin = Origin {
             hash: 1,
             package: 0,
             backend: 0,
             offset: 0,
         };
-        let mut best = Best::default();
+        let mut best = TopPointers::default();
         for (line, &rank) in (1..).zip(ranks) {
             best.offer(origin.pointer(rank, line, 0));
         }
@@ -218,7 +212,7 @@ mod tests {
     }
 
     fn stats(bound: f32, ranks: &[f32]) -> StreamStats {
-        let stats = StreamStats::default();
+        let stats = StreamStats::new(watch::Sender::default());
         stats.progress(message::Progress {
             bound,
             ..message::Progress::default()
@@ -244,7 +238,10 @@ mod tests {
         );
         assert_eq!(check(&[stats(1.0, &ten), stats(2.5, &[])], 0), (10, false));
         assert_eq!(
-            check(&[stats(1.0, &ten), StreamStats::default()], 0),
+            check(
+                &[stats(1.0, &ten), StreamStats::new(watch::Sender::default())],
+                0
+            ),
             (10, false)
         );
         assert_eq!(check(&[stats(f32::NAN, &ten)], 0), (10, false));

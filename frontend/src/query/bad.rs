@@ -24,7 +24,7 @@ pub struct BadQuery {
     /// What to do about it, when there is something to say.
     pub hint: Option<String>,
     /// Which of [`Expr::atoms`](schema::message::Expr::atoms) is refused, when `at` is an offset in
-    /// its text; [`Parsed::locate`](super::Parsed::locate) makes a place in the query of it.
+    /// its text; [`ParsedQuery::locate`](super::ParsedQuery::locate) makes a place in the query of it.
     pub atom: Option<usize>,
 }
 

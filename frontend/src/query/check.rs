@@ -3,7 +3,7 @@
 
 use super::BadQuery;
 use super::limits::{CONTEXT_LINES_MAX, NESTING_MAX, QUERY_BYTES_MAX};
-use crate::filter;
+use crate::query::filter;
 use regex_syntax::ParserBuilder;
 use schema::message::{ATOMS_MAX, DEPTH_MAX, Expr, Syntax};
 

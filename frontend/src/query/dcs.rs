@@ -15,7 +15,7 @@ mod re2;
 use super::check::{self, too_many};
 use super::limits::TYPED_BYTES_MAX;
 use super::place::Places;
-use super::{BadQuery, Notice, Parsed, Query, Text};
+use super::{BadQuery, Notice, ParsedQuery, Query, SourceText};
 use schema::message::{ATOMS_MAX, Expr, Field, Filter, Pattern, Reading, Syntax};
 
 /// Extensions of the types that there are.
@@ -60,7 +60,7 @@ struct Keyword<'a> {
 }
 
 /// Parses a query. `syntax` is how its term is read: `match_mode` or `literal` say it.
-pub fn parse(query: &str, syntax: Syntax) -> Result<Parsed, BadQuery> {
+pub fn parse(query: &str, syntax: Syntax) -> Result<ParsedQuery, BadQuery> {
     if query.len() > TYPED_BYTES_MAX {
         let bytes = query.len();
         let reason = format!("a query of {bytes} bytes, the most is {TYPED_BYTES_MAX}");
@@ -81,10 +81,11 @@ pub fn parse(query: &str, syntax: Syntax) -> Result<Parsed, BadQuery> {
             .filter_map(|keyword| keyword.regexp(&mut places)),
     );
     parts.extend(types(&keywords, &mut places));
-    let parsed = Parsed::new(Expr::all(parts), Query::CONTEXT_DEFAULT, places).map_err(|bad| {
-        bad.hint("escape the character with \\, or search for it as literal text")
-    })?;
-    Ok(Parsed {
+    let parsed =
+        ParsedQuery::new(Expr::all(parts), Query::CONTEXT_DEFAULT, places).map_err(|bad| {
+            bad.hint("escape the character with \\, or search for it as literal text")
+        })?;
+    Ok(ParsedQuery {
         notices: notices(term, term_at),
         ..parsed
     })
@@ -155,7 +156,13 @@ impl<'a> Keyword<'a> {
         Some(self.filter(field, Reading::Regexp, text, places))
     }
 
-    fn filter(&self, field: Field, reading: Reading, text: Text, places: &mut Places) -> Expr {
+    fn filter(
+        &self,
+        field: Field,
+        reading: Reading,
+        text: SourceText,
+        places: &mut Places,
+    ) -> Expr {
         let filter = Expr::Filter(Filter {
             field,
             reading,
@@ -173,7 +180,7 @@ impl<'a> Keyword<'a> {
         let name = self.value.to_lowercase();
         let known = TYPES.iter().find(|(names, _)| names.contains(&&name[..]));
         let mut filter = |field, text: &str| {
-            let mut typed = Text::default();
+            let mut typed = SourceText::default();
             typed.push(self.at, text);
             self.filter(field, Reading::Exact, typed, places)
         };
@@ -211,7 +218,7 @@ fn types(keywords: &[Keyword<'_>], places: &mut Places) -> Vec<Expr> {
 fn pattern(term: &str, at: usize, syntax: Syntax, places: &mut Places) -> Expr {
     let text = match syntax {
         Syntax::Literal => {
-            let mut text = Text::default();
+            let mut text = SourceText::default();
             text.push(at, term);
             text
         }

@@ -3,7 +3,7 @@
 //! What makes a word end depends on where it stands: inside of a group an unbalanced `)` does, and
 //! in a parameter of an address nothing does. It is not decided here what a word means.
 
-use super::{BadQuery, Text};
+use super::{BadQuery, SourceText};
 
 /// What stands behind a closing quote or slash.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -84,7 +84,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// Exact text in quotes, of either kind.
-    pub(crate) fn string(&mut self) -> Result<(Text, Flags), BadQuery> {
+    pub(crate) fn string(&mut self) -> Result<(SourceText, Flags), BadQuery> {
         let open = self.at;
         let (text, close) = self.quoted().ok_or_else(|| {
             let quote = &self.typed[open..=open];
@@ -111,8 +111,8 @@ impl<'a> Lexer<'a> {
     }
 
     /// What is between quotes, and where it has ended.
-    fn quoted(&self) -> Option<(Text, usize)> {
-        let mut text = Text::default();
+    fn quoted(&self) -> Option<(SourceText, usize)> {
+        let mut text = SourceText::default();
         let mut letters = self.rest().char_indices();
         let (_, quote) = letters.next()?;
         while let Some((offset, letter)) = letters.next() {
@@ -140,7 +140,7 @@ impl<'a> Lexer<'a> {
     /// It ends at the first `/` without a backslash that flags, and nothing else, stand behind. So
     /// `/[/]/` is one, and of `/usr/include` the second does not end it; but what has such a slash
     /// within has no space behind that.
-    pub(crate) fn regexp(&mut self) -> Option<(Text, Flags)> {
+    pub(crate) fn regexp(&mut self) -> Option<(SourceText, Flags)> {
         let open = self.at;
         let (mut escaped, mut inner) = (false, false);
         for (offset, letter) in self.typed[open..].char_indices().skip(1) {
@@ -167,8 +167,8 @@ impl<'a> Lexer<'a> {
 
     /// A word: a backslash before anything but a letter and a digit takes away its meaning. Says
     /// also where a `)` was that closes nothing.
-    pub(crate) fn word(&mut self) -> (Text, Option<usize>) {
-        let (mut text, mut open, mut stray) = (Text::default(), 0, None);
+    pub(crate) fn word(&mut self) -> (SourceText, Option<usize>) {
+        let (mut text, mut open, mut stray) = (SourceText::default(), 0, None);
         while let Some(letter) = self.peek() {
             let mut at = self.at;
             match letter {
@@ -196,7 +196,7 @@ impl<'a> Lexer<'a> {
 
     /// A value without quotes. In a regular expression a backslash and what is behind it belong
     /// together, and stay both. Says also whether its parentheses are balanced.
-    pub(crate) fn bare(&mut self, escapes: bool) -> (Text, bool) {
+    pub(crate) fn bare(&mut self, escapes: bool) -> (SourceText, bool) {
         let (start, mut open, mut escaped) = (self.at, 0_usize, false);
         while let Some(letter) = self.peek() {
             match letter {
@@ -209,14 +209,14 @@ impl<'a> Lexer<'a> {
             escaped = escapes && letter == '\\' && !escaped;
             self.at += letter.len_utf8();
         }
-        let mut text = Text::default();
+        let mut text = SourceText::default();
         text.push(start, &self.typed[start..self.at]);
         (text, open == 0)
     }
 }
 
-fn regexp_text(open: usize, body: &str, flags: Flags) -> Text {
-    let mut text = Text::default();
+fn regexp_text(open: usize, body: &str, flags: Flags) -> SourceText {
+    let mut text = SourceText::default();
     if flags.dot_all {
         text.push(open, "(?s)");
     }

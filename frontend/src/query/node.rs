@@ -1,7 +1,7 @@
 //! What was typed, as a tree, before the options are known that hold for all of it; and the
 //! expression that it means then.
 
-use super::Text;
+use super::SourceText;
 use super::case::Case;
 use super::lex::Flags;
 use super::place::Places;
@@ -11,7 +11,7 @@ use schema::message::{Expr, Field, Filter, Pattern, Reading, Syntax};
 #[derive(Clone, Debug)]
 pub(super) enum Node {
     Pattern(Term),
-    Filter(Filter, Text),
+    Filter(Filter, SourceText),
     All(Vec<Node>),
     Any(Vec<Node>),
     Not(Box<Node>),
@@ -21,7 +21,7 @@ pub(super) enum Node {
 /// A pattern as it was typed.
 #[derive(Clone, Debug)]
 pub(super) struct Term {
-    pub(super) text: Text,
+    pub(super) text: SourceText,
     pub(super) syntax: Syntax,
     pub(super) flags: Flags,
     /// It is about the text of documents, even where names are searched.

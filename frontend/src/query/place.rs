@@ -1,7 +1,7 @@
 //! Where the patterns and filters of a query were typed: a backend says of an atom what is wrong
 //! with it, and whoever typed it wants to see where.
 
-use super::{BadQuery, Text};
+use super::{BadQuery, SourceText};
 use schema::message::Expr;
 
 /// The atoms of an expression with what they were typed as. Equal atoms have one fault, so the first
@@ -12,14 +12,14 @@ pub(super) struct Places(Vec<Place>);
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Place {
     atom: Expr,
-    text: Text,
+    text: SourceText,
     /// The parameter, when it is not in the query.
     filter: Option<String>,
 }
 
 impl Places {
     /// An atom that was typed in the query.
-    pub(super) fn add(&mut self, atom: Expr, text: Text) {
+    pub(super) fn add(&mut self, atom: Expr, text: SourceText) {
         self.0.push(Place {
             atom,
             text,
@@ -28,7 +28,7 @@ impl Places {
     }
 
     /// A filter that is a parameter of its own.
-    pub(super) fn add_parameter(&mut self, atom: Expr, text: Text, typed: &str) {
+    pub(super) fn add_parameter(&mut self, atom: Expr, text: SourceText, typed: &str) {
         self.0.push(Place {
             atom,
             text,

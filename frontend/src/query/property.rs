@@ -2,17 +2,17 @@
 
 use super::lex::Lexer;
 use super::node::joined;
-use super::{Parsed, Query, Text, Typed, check_syntax, dcs};
-use crate::filter;
+use super::{ParsedQuery, Query, QueryInput, SourceText, check_syntax, dcs};
+use crate::query::filter;
 use proptest::prelude::*;
 use schema::message::{Expr, Field, Filter, Pattern, Reading, Syntax, Want};
 
 /// Understands what a query is shown as the same query.
 fn check_again(query: &Query) {
     let text = query.interpreted_as();
-    let typed = Typed {
+    let typed = QueryInput {
         q: &text,
-        ..Typed::default()
+        ..QueryInput::default()
     };
     let again = match Query::parse(&typed) {
         Ok(parsed) => parsed.query,
@@ -24,7 +24,7 @@ fn check_again(query: &Query) {
 }
 
 /// The places of notices are places, and so are those of what a backend may refuse.
-fn check_places(q: &str, parsed: &Parsed) {
+fn check_places(q: &str, parsed: &ParsedQuery) {
     for notice in &parsed.notices {
         assert!(q.is_char_boundary(notice.at.unwrap()));
     }
@@ -131,7 +131,7 @@ fn text() -> impl Strategy<Value = String> {
 
 fn regexp() -> impl Strategy<Value = String> {
     let valid = |text: String| {
-        let text = Text::plain(&text).into_regexp();
+        let text = SourceText::plain(&text).into_regexp();
         let is_valid = check_syntax(text.as_str(), false).is_ok();
         is_valid.then(|| text.as_str().to_owned())
     };
@@ -210,7 +210,7 @@ proptest! {
         let fields = [Field::Path, Field::Language, Field::Extension];
         for mode in [None, Some("literal"), Some("regexp")] {
             for filters in [&[][..], &[(fields[q.len() % 3], &filter[..])]] {
-                let typed = Typed { q: &q, mode, filters, ..Typed::default() };
+                let typed = QueryInput { q: &q, mode, filters, ..QueryInput::default() };
                 match Query::parse(&typed) {
                     Ok(parsed) => {
                         check_again(&parsed.query);
@@ -249,7 +249,7 @@ proptest! {
 
     #[test]
     fn a_regular_expression_has_one_form(text in text()) {
-        let once = Text::plain(&text).into_regexp();
+        let once = SourceText::plain(&text).into_regexp();
         prop_assert_eq!(once.clone().into_regexp().as_str().to_owned(), once.as_str());
         let typed = super::slashed(once.as_str());
         if check_syntax(once.as_str(), false).is_ok() {

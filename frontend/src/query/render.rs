@@ -10,7 +10,7 @@
 use super::case::Case;
 use super::keys::{self, Begin};
 use super::lex::Lexer;
-use crate::filter;
+use crate::query::filter;
 use schema::message::{Expr, Pattern, Syntax};
 
 /// Renders an expression; `limit` 0 is none.

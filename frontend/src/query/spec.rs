@@ -4,7 +4,7 @@
 //! A query stands behind `>`, and in front of that its language when it is not the native one. What
 //! follows it is what this test makes of it; UPDATE_EXPECT=1 writes that anew.
 
-use super::{BadQuery, Parsed, Query, Typed, dcs};
+use super::{BadQuery, ParsedQuery, Query, QueryInput, dcs};
 use expect_test::expect_file;
 use schema::message::{Expr, Field, Pattern, Reading, Syntax};
 use std::fmt::Write;
@@ -29,14 +29,14 @@ fn what_is_wrong_with_queries() {
     expect_file!["faults.txt"].assert_eq(&table(include_str!("faults.txt"), shown));
 }
 
-fn parse(language: &str, q: &str) -> Result<Parsed, BadQuery> {
+fn parse(language: &str, q: &str) -> Result<ParsedQuery, BadQuery> {
     match language {
         "dcs" => dcs::parse(q, Syntax::Regexp),
         "dcs literal" => dcs::parse(q, Syntax::Literal),
-        mode => Query::parse(&Typed {
+        mode => Query::parse(&QueryInput {
             q,
             mode: Some(mode).filter(|mode| !mode.is_empty()),
-            ..Typed::default()
+            ..QueryInput::default()
         }),
     }
 }
@@ -54,7 +54,7 @@ fn table(old: &str, shown: impl Fn(&str, &str) -> String) -> String {
 }
 
 /// The expression, the canonical text when it is another, and the notices.
-fn understood(q: &str, parsed: &Parsed) -> String {
+fn understood(q: &str, parsed: &ParsedQuery) -> String {
     let query = &parsed.query;
     let one_line = |text: String| text.replace('\n', "␤");
     let mut out = format!("    {}", one_line(notation(query.expr())));
@@ -130,7 +130,7 @@ fn notation(expr: &Expr) -> String {
     }
 }
 
-/// Text and flags: `i` ignores case, `w` is a word. `@` is about the path.
+/// SourceText and flags: `i` ignores case, `w` is a word. `@` is about the path.
 fn pattern_notation(pattern: &Pattern) -> String {
     let path = if pattern.in_path { "@" } else { "" };
     let text = match pattern.syntax {

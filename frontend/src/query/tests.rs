@@ -1,15 +1,15 @@
 //! What all queries have in common, whatever they were typed in.
 
 use super::*;
-use crate::filter;
+use crate::query::filter;
 use expect_test::{Expect, expect};
 use schema::message::{ATOMS_MAX, Pattern};
 
 fn parse(mode: &str, q: &str) -> Result<Query, BadQuery> {
-    let typed = Typed {
+    let typed = QueryInput {
         q,
         mode: Some(mode),
-        ..Typed::default()
+        ..QueryInput::default()
     };
     Query::parse(&typed).map(|parsed| parsed.query)
 }
@@ -41,10 +41,10 @@ fn what_is_understood_is_echoed() {
         expect![[r#"/fopen\(.*r/ case:yes"#]],
     );
     check("regexp", r"(?-u)\xff", expect![[r#"/(?-u)\xff/ case:yes"#]]);
-    let ignoring = Typed {
+    let ignoring = QueryInput {
         q: "x",
         case: Some("no"),
-        ..Typed::default()
+        ..QueryInput::default()
     };
     expect!["x"].assert_eq(&Query::parse(&ignoring).unwrap().query.interpreted_as());
 }
@@ -76,10 +76,10 @@ fn what_is_not_says_where_and_why() {
         expect!["None: a query of 4097 bytes, the most is 4096"],
     );
     for context in ["11", "-1", "two"] {
-        let typed = Typed {
+        let typed = QueryInput {
             q: "x",
             context: Some(context),
-            ..Typed::default()
+            ..QueryInput::default()
         };
         assert!(Query::parse(&typed).is_err(), "context {context}");
     }
@@ -129,10 +129,10 @@ fn identity_covers_everything_that_changes_the_matches() {
 }
 
 fn filtered(filters: &[(Field, &str)]) -> Query {
-    let typed = Typed {
+    let typed = QueryInput {
         q: "x",
         filters,
-        ..Typed::default()
+        ..QueryInput::default()
     };
     Query::parse(&typed).unwrap().query
 }
@@ -140,14 +140,14 @@ fn filtered(filters: &[(Field, &str)]) -> Query {
 #[test]
 fn what_is_wanted_is_part_of_the_query() {
     let check = |want, limit, expected: Expect| {
-        let typed = Typed {
+        let typed = QueryInput {
             q: "x",
             want,
             limit,
-            ..Typed::default()
+            ..QueryInput::default()
         };
         let out = match Query::parse(&typed) {
-            Ok(Parsed { query, .. }) => {
+            Ok(ParsedQuery { query, .. }) => {
                 format!("{} context {}", query.interpreted_as(), query.context_lines)
             }
             Err(bad) => bad.reason,
@@ -191,21 +191,12 @@ fn filters_are_a_set() {
         ("y".to_owned(), ATOMS_MAX + 1),
     ];
     for (text, times) in bounds {
-        let typed = Typed {
+        let typed = QueryInput {
             q: "x",
             filters: &vec![(Field::Path, &text[..]); times],
-            ..Typed::default()
+            ..QueryInput::default()
         };
         let bad = Query::parse(&typed).unwrap_err();
         assert!(bad.reason.contains("the most is"), "{bad}");
     }
-}
-
-#[test]
-fn a_generation_is_a_set() {
-    assert_eq!(
-        generation([[1; 32], [2; 32]]),
-        generation([[2; 32], [1; 32], [2; 32]])
-    );
-    assert_ne!(generation([[1; 32]]), generation([[2; 32]]));
 }

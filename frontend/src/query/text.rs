@@ -6,16 +6,16 @@ use super::check::check_syntax;
 
 /// What is meant, of what was typed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Text {
+pub(crate) struct SourceText {
     text: String,
     /// Where a piece begins, in the text and in what was typed.
     pieces: Vec<(usize, usize)>,
 }
 
-impl Text {
+impl SourceText {
     /// What was typed as it is.
-    pub(crate) fn plain(text: &str) -> Text {
-        let mut out = Text::default();
+    pub(crate) fn plain(text: &str) -> SourceText {
+        let mut out = SourceText::default();
         out.push(0, text);
         out
     }
@@ -47,8 +47,8 @@ impl Text {
     }
 
     /// The same with something in front that was not typed.
-    pub(crate) fn with_prefix(self, prefix: &str) -> Text {
-        let mut out = Text::default();
+    pub(crate) fn with_prefix(self, prefix: &str) -> SourceText {
+        let mut out = SourceText::default();
         out.push(self.at(0), prefix);
         for (index, &(start, typed)) in self.pieces.iter().enumerate() {
             let end = self
@@ -61,8 +61,8 @@ impl Text {
     }
 
     /// The same without a character that it may begin with.
-    pub(crate) fn without_prefix(self, prefix: char) -> Text {
-        let mut out = Text::default();
+    pub(crate) fn without_prefix(self, prefix: char) -> SourceText {
+        let mut out = SourceText::default();
         let letters = self.text.char_indices();
         let skipped = usize::from(self.text.starts_with(prefix));
         for (offset, letter) in letters.skip(skipped) {
@@ -73,8 +73,8 @@ impl Text {
 
     /// The regular expression in the form that all have: `/` stands without a backslash, as it may,
     /// and none ends in one, as a comment may. So a closing slash is told from the rest.
-    pub(crate) fn into_regexp(self) -> Text {
-        let mut out = Text::default();
+    pub(crate) fn into_regexp(self) -> SourceText {
+        let mut out = SourceText::default();
         let mut escaped = false;
         for (offset, letter) in self.text.char_indices() {
             if escaped && letter != '/' {
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn every_offset_has_its_place() {
-        let mut text = Text::default();
+        let mut text = SourceText::default();
         text.push(3, "ab");
         text.push(5, "c");
         text.push(7, "ü");
@@ -112,13 +112,13 @@ mod tests {
         assert_eq!(text.as_str(), "abcüd");
         let places: Vec<usize> = [0, 2, 3, 5, 6].map(|offset| text.at(offset)).into();
         assert_eq!(places, [3, 5, 7, 10, 11]);
-        assert_eq!(Text::default().at(0), 0);
+        assert_eq!(SourceText::default().at(0), 0);
     }
 
     #[test]
     fn a_regular_expression_has_one_form() {
         let check = |typed: &str, text: &str| {
-            let regexp = Text::plain(typed).into_regexp();
+            let regexp = SourceText::plain(typed).into_regexp();
             assert_eq!(regexp.as_str(), text, "{typed}");
             assert_eq!(regexp.clone().into_regexp().as_str(), text);
             regexp

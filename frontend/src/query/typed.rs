@@ -6,15 +6,15 @@ use super::native::{self, Native};
 use super::node::{Defaults, Node, Term, joined};
 use super::options::{Options, yes_or_no};
 use super::place::Places;
-use super::{BadQuery, Notice, Query, Text, check};
-use crate::filter;
+use super::{BadQuery, Notice, Query, SourceText, check};
+use crate::query::filter;
 use schema::message::{Expr, Field, Syntax, Want};
 use std::time::Duration;
 
 /// A query's fields as they were typed; `None` stands for the field's default. What the query itself
 /// says, in [`q`](Self::q), goes before.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Typed<'a> {
+pub struct QueryInput<'a> {
     /// The query.
     pub q: &'a str,
     /// `keyword` (the default): in the language of this program; `literal` or `regexp`: one pattern,
@@ -38,7 +38,7 @@ pub struct Typed<'a> {
 
 /// What was understood of what was typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Parsed {
+pub struct ParsedQuery {
     /// The query.
     pub query: Query,
     /// How long it may take, when that was typed too.
@@ -48,7 +48,7 @@ pub struct Parsed {
     pub(super) places: Places,
 }
 
-impl Parsed {
+impl ParsedQuery {
     /// A backend's refusal, which says which pattern or filter it is about, with the place in what
     /// was typed. Others stay as they are.
     pub fn locate(&self, bad: BadQuery) -> BadQuery {
@@ -56,9 +56,13 @@ impl Parsed {
     }
 
     /// Checks an expression, and says of its faults where they were typed.
-    pub(super) fn new(expr: Expr, context_lines: u32, places: Places) -> Result<Parsed, BadQuery> {
+    pub(super) fn new(
+        expr: Expr,
+        context_lines: u32,
+        places: Places,
+    ) -> Result<ParsedQuery, BadQuery> {
         match Query::new(expr.clone(), context_lines) {
-            Ok(query) => Ok(Parsed {
+            Ok(query) => Ok(ParsedQuery {
                 query,
                 timeout: None,
                 notices: Vec::new(),
@@ -71,7 +75,7 @@ impl Parsed {
 
 impl Query {
     /// Parses what was typed.
-    pub fn parse(typed: &Typed<'_>) -> Result<Parsed, BadQuery> {
+    pub fn parse(typed: &QueryInput<'_>) -> Result<ParsedQuery, BadQuery> {
         if typed.q.len() > TYPED_BYTES_MAX {
             let bytes = typed.q.len();
             let reason = format!("a query of {bytes} bytes, the most is {TYPED_BYTES_MAX}");
@@ -100,12 +104,12 @@ impl Query {
             None => typed.context_lines()?,
         };
         let limit = options.count.map_or_else(|| typed.limit(), Ok)?;
-        let parsed = Parsed::new(expr, context_lines, places)?;
+        let parsed = ParsedQuery::new(expr, context_lines, places)?;
         let query = match defaults.names {
             true => parsed.query.of_names(),
             false => parsed.query,
         };
-        Ok(Parsed {
+        Ok(ParsedQuery {
             query: query.wanting(typed.want()?, limit)?,
             timeout: options.timeout,
             notices: native.notices,
@@ -114,10 +118,10 @@ impl Query {
     }
 }
 
-impl Typed<'_> {
+impl QueryInput<'_> {
     /// The query, taken apart as its mode says.
     fn native(&self) -> Result<Native, BadQuery> {
-        let whole = |syntax, text: Text| Native {
+        let whole = |syntax, text: SourceText| Native {
             node: (!text.is_empty()).then(|| {
                 Node::Pattern(Term {
                     text,
@@ -131,8 +135,11 @@ impl Typed<'_> {
         };
         match self.mode {
             None | Some("keyword") => native::parse(self.q),
-            Some("literal") => Ok(whole(Syntax::Literal, Text::plain(self.q))),
-            Some("regexp") => Ok(whole(Syntax::Regexp, Text::plain(self.q).into_regexp())),
+            Some("literal") => Ok(whole(Syntax::Literal, SourceText::plain(self.q))),
+            Some("regexp") => Ok(whole(
+                Syntax::Regexp,
+                SourceText::plain(self.q).into_regexp(),
+            )),
             Some(other) => {
                 let what = format!("mode={other}");
                 Err(BadQuery::unknown(&what, "keyword, literal or regexp"))

@@ -1,9 +1,9 @@
 //! What there is to find: documents with their matches, and the frames that say so.
 
-use super::dice::Dice;
+use super::random::Random;
 use crate::execution::memory::CHUNK_LEN;
-use crate::execution::state::ShardId;
-use crate::matches::{self, ContextLine, Match};
+use crate::results::ShardId;
+use crate::results::{self, ContextLine, Match};
 use schema::message::{Batch, Line, Range};
 use schema::order::path_hash;
 use std::cmp::Ordering;
@@ -39,7 +39,7 @@ pub(super) struct Shard {
 pub(super) struct Document {
     /// Its number in the shard.
     pub(super) number: u32,
-    names: Arc<matches::Document>,
+    names: Arc<results::Document>,
     lines: Vec<Vec<u8>>,
     /// Number and rank of each line that matches, ascending.
     pub(super) matches: Vec<(u32, f32)>,
@@ -48,17 +48,17 @@ pub(super) struct Document {
 impl Shard {
     /// The shard with this number of a stream. `great`: one of its documents is.
     pub(super) fn new(
-        dice: &mut Dice,
+        random: &mut Random,
         used: &mut Used,
         (stream, shard): (usize, usize),
         great: bool,
     ) -> Shard {
         let (mut number, mut documents) = (0, Vec::new());
-        for index in 0..dice.below(4) + usize::from(great) {
-            number += 1 + dice.below(3) as u32;
+        for index in 0..random.below(4) + usize::from(great) {
+            number += 1 + random.below(3) as u32;
             let name = format!("{stream}-{shard}-{number}.c");
             documents.push(Document::new(
-                dice,
+                random,
                 used,
                 number,
                 &name,
@@ -74,28 +74,28 @@ impl Shard {
 
 impl Document {
     /// `name` is its own; a shorter one is taken if it is free.
-    fn new(dice: &mut Dice, used: &mut Used, number: u32, name: &str, great: bool) -> Document {
-        let (package, directory) = dice.pick(&HOMES);
+    fn new(random: &mut Random, used: &mut Used, number: u32, name: &str, great: bool) -> Document {
+        let (package, directory) = random.pick(&HOMES);
         let path = |name: &str| format!("{directory}{name}").into_bytes();
         // Two documents never have the same name, but different ones with the same hash.
-        let short = path(SHORT_NAMES[dice.below(SHORT_NAMES.len())]);
+        let short = path(SHORT_NAMES[random.below(SHORT_NAMES.len())]);
         let is_free = used.insert((package, short.clone()));
-        let names = matches::Document {
+        let names = results::Document {
             package: package.into(),
             path: if is_free { short } else { path(name) },
-            language: dice.pick(&["C", "", "Rust"]).to_owned(),
+            language: random.pick(&["C", "", "Rust"]).to_owned(),
             hash: vec![number as u8; 32],
         };
         let count = if great {
             GREAT_LEN
         } else {
-            1 + dice.below(12) as u32
+            1 + random.below(12) as u32
         };
         let (mut lines, mut matches) = (Vec::new(), Vec::new());
         for line in 1..=count {
-            if great || line == 1 || dice.one_in(2) {
+            if great || line == 1 || random.one_in(2) {
                 lines.push(format!("needle {line} of {name}").into_bytes());
-                matches.push((line, dice.below(5) as f32 - 1.0));
+                matches.push((line, random.below(5) as f32 - 1.0));
             } else {
                 lines.push(format!("{line} of {name}").into_bytes());
             }

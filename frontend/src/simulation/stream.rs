@@ -1,23 +1,25 @@
 //! One stream on its way: what its backend says arrives piece by piece, and is walked as if it came
 //! from a socket.
 
-use super::dice::Dice;
-use super::script::{Script, Trouble};
+use super::random::Random;
+use super::script::{Fault, Script};
 use crate::execution::collector::Collector;
-use crate::execution::state::{SkippedDocument, StreamEnd};
+use crate::execution::ingest::{Ingest, Ingested, Target};
 use crate::execution::stream_stats::StreamStats;
-use crate::fanout::{Lost, Now, Place, Walk, Walked};
-use crate::spool::RunSpool;
+use crate::peers::PeerError;
+use crate::peers::account::StreamEnd;
+use crate::results::SkippedDocument;
+use crate::spool::ResultFiles;
 use schema::frame::Decoder;
 use std::cell::RefCell;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What all streams of a run share.
 #[derive(Clone, Copy)]
 pub(super) struct Ground<'a> {
     pub(super) scripts: &'a [Script],
     pub(super) stats: &'a [StreamStats],
-    pub(super) spool: &'a RunSpool,
+    pub(super) spool: &'a ResultFiles,
     /// Said by walks, not yet heard by the run.
     pub(super) skipped: &'a RefCell<Vec<SkippedDocument>>,
 }
@@ -39,7 +41,7 @@ enum State<'a> {
         collector: &'a mut Collector,
     },
     Open {
-        walk: Walk<'a>,
+        walk: Ingest<'a>,
         wire: Vec<u8>,
         at: usize,
     },
@@ -50,20 +52,15 @@ enum State<'a> {
 }
 
 /// How it ended, once it has.
-pub(super) type Settled = Option<Result<StreamEnd, Lost>>;
+pub(super) type Settled = Option<Result<StreamEnd, PeerError>>;
 
 impl<'a> Stream<'a> {
-    pub(super) fn new(
-        number: usize,
-        ground: Ground<'a>,
-        heavy: bool,
-        collector: &'a mut Collector,
-    ) -> Self {
+    pub(super) fn new(number: usize, ground: Ground<'a>, collector: &'a mut Collector) -> Self {
         Stream {
             number,
             ground,
             decoder: Decoder::new(),
-            state: State::Asked { heavy, collector },
+            state: State::Waiting { collector },
             is_stopped: false,
             not_before: 0,
         }
@@ -74,29 +71,26 @@ impl<'a> Stream<'a> {
         matches!(self.state, State::Asked { .. } | State::Open { .. })
     }
 
-    /// Asks again, whatever it costs: on the same connection, or on another one.
-    pub(super) fn ask(&mut self, dice: &mut Dice) {
+    /// Sends the request: on the same connection as the last one, or on another one.
+    pub(super) fn open(&mut self, random: &mut Random, heavy: bool) {
         let State::Waiting { collector } = std::mem::replace(&mut self.state, State::Closed) else {
-            panic!("stream {} is asked again and does not wait", self.number);
+            panic!("stream {} is opened and does not wait", self.number);
         };
-        if dice.one_in(2) {
+        if random.one_in(2) {
             self.decoder = Decoder::new();
         }
-        self.state = State::Asked {
-            heavy: true,
-            collector,
-        };
+        self.state = State::Asked { heavy, collector };
     }
 
     /// Lets something happen.
-    pub(super) fn step(&mut self, dice: &mut Dice, now: Now) -> Settled {
+    pub(super) fn step(&mut self, random: &mut Random, now: Instant) -> Settled {
         match std::mem::replace(&mut self.state, State::Closed) {
-            State::Asked { .. } if self.is_stopped => Some(Err(Lost::Stopped)),
+            State::Asked { .. } if self.is_stopped => Some(Err(PeerError::Stopped)),
             State::Asked { heavy, collector } => {
-                self.open(dice, heavy, collector, now);
+                self.begin(random, heavy, collector, now);
                 None
             }
-            State::Open { walk, wire, at } => self.hear(dice, walk, wire, at, now),
+            State::Open { walk, wire, at } => self.hear(random, walk, wire, at, now),
             other @ (State::Waiting { .. } | State::Closed) => {
                 self.state = other;
                 None
@@ -104,7 +98,13 @@ impl<'a> Stream<'a> {
         }
     }
 
-    fn open(&mut self, dice: &mut Dice, heavy: bool, collector: &'a mut Collector, now: Now) {
+    fn begin(
+        &mut self,
+        random: &mut Random,
+        heavy: bool,
+        collector: &'a mut Collector,
+        now: Instant,
+    ) {
         let Ground {
             scripts,
             stats,
@@ -112,7 +112,7 @@ impl<'a> Stream<'a> {
             skipped,
         } = self.ground;
         let script = &scripts[self.number];
-        let place = Place {
+        let place = Target {
             backend: self.number as u16,
             search: &script.searches[usize::from(heavy)],
             meter: &stats[self.number],
@@ -120,8 +120,8 @@ impl<'a> Stream<'a> {
             skipped: Box::new(|document| skipped.borrow_mut().push(document)),
         };
         self.state = State::Open {
-            walk: Walk::new(place, collector, now),
-            wire: script.answer(dice, heavy),
+            walk: Ingest::new(place, collector, now),
+            wire: script.answer(random, heavy),
             at: 0,
         };
     }
@@ -129,25 +129,25 @@ impl<'a> Stream<'a> {
     /// The next piece, or the end of them.
     fn hear(
         &mut self,
-        dice: &mut Dice,
-        mut walk: Walk<'a>,
+        random: &mut Random,
+        mut walk: Ingest<'a>,
         wire: Vec<u8>,
         at: usize,
-        now: Now,
+        now: Instant,
     ) -> Settled {
-        let is_over = at == wire.len() || self.is_stopped && dice.one_in(2);
+        let is_over = at == wire.len() || self.is_stopped && random.one_in(2);
         let result = if is_over {
-            Some(Err(self.over(dice)))
+            Some(Err(self.over(random)))
         } else {
-            let most = dice.pick(&[1, 40, 300, 2000, 400_000]);
+            let most = random.pick(&[1, 40, 300, 2000, 400_000]);
             let space = self.decoder.space();
-            let bytes = space.len().min(wire.len() - at).min(1 + dice.below(most));
+            let bytes = space.len().min(wire.len() - at).min(1 + random.below(most));
             let piece = &wire[at..at + bytes];
             space[..bytes].copy_from_slice(piece);
             self.decoder.filled(piece.len());
             match walk.take(&mut self.decoder, now) {
-                Ok(Walked::End(end)) => Some(Ok(end)),
-                Ok(Walked::Written | Walked::Nothing) => {
+                Ok(Ingested::End(end)) => Some(Ok(end)),
+                Ok(Ingested::Written | Ingested::Nothing) => {
                     let at = at + piece.len();
                     self.state = State::Open { walk, wire, at };
                     return None;
@@ -157,18 +157,18 @@ impl<'a> Stream<'a> {
         };
         let result = result.expect("whatever goes on has returned");
         let collector = walk.close(&result);
-        if let Err(Lost::Heavy) = result {
+        if let Err(PeerError::Heavy) = result {
             self.state = State::Waiting { collector };
         }
         Some(result)
     }
 
     /// Nothing more is heard: the connection was closed, or nobody knows why.
-    fn over(&self, dice: &mut Dice) -> Lost {
-        let is_silent = self.ground.scripts[self.number].trouble == Trouble::Silence;
-        match !self.is_stopped && (is_silent || dice.one_in(2)) {
-            true => Lost::Silent(Duration::from_secs(3)),
-            false => Lost::closed(&self.decoder),
+    fn over(&self, random: &mut Random) -> PeerError {
+        let is_silent = self.ground.scripts[self.number].fault == Fault::Silence;
+        match !self.is_stopped && (is_silent || random.one_in(2)) {
+            true => PeerError::Silent(Duration::from_secs(3)),
+            false => PeerError::closed(&self.decoder),
         }
     }
 }

@@ -15,13 +15,13 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 #[derive(Debug)]
 pub(crate) struct Blob {
     path: PathBuf,
-    state: RwLock<State>,
+    state: RwLock<Storage>,
     bytes: AtomicU64,
 }
 
 /// Where the bytes are.
 #[derive(Debug)]
-enum State {
+enum Storage {
     Memory(Vec<u8>),
     /// In a file that is appended to.
     Open(Arc<File>),
@@ -31,14 +31,14 @@ enum State {
 
 /// A file that a reader keeps open.
 #[derive(Debug, Default)]
-pub(crate) struct Held(Option<Arc<File>>);
+pub(crate) struct OpenFile(Option<Arc<File>>);
 
 impl Blob {
     /// Nothing yet, in memory.
     pub(super) fn new(path: PathBuf) -> Blob {
         Blob {
             path,
-            state: RwLock::new(State::Memory(Vec::new())),
+            state: RwLock::new(Storage::Memory(Vec::new())),
             bytes: AtomicU64::new(0),
         }
     }
@@ -48,7 +48,7 @@ impl Blob {
         let is_whole = path.metadata().is_ok_and(|meta| meta.len() == bytes);
         is_whole.then(|| Blob {
             path,
-            state: RwLock::new(State::Closed(Mutex::default())),
+            state: RwLock::new(Storage::Closed(Mutex::default())),
             bytes: AtomicU64::new(bytes),
         })
     }
@@ -63,14 +63,14 @@ impl Blob {
     }
 
     pub(super) fn is_in_memory(&self) -> bool {
-        matches!(*self.read_state(), State::Memory(_))
+        matches!(*self.read_state(), Storage::Memory(_))
     }
 
     /// The file that is appended to.
     pub(super) fn file(&self) -> Option<Arc<File>> {
         match &*self.read_state() {
-            State::Open(file) => Some(Arc::clone(file)),
-            State::Memory(_) | State::Closed(_) => None,
+            Storage::Open(file) => Some(Arc::clone(file)),
+            Storage::Memory(_) | Storage::Closed(_) => None,
         }
     }
 
@@ -82,7 +82,7 @@ impl Blob {
     /// Appends in memory, where everything is so far.
     pub(super) fn append_to_memory(&self, bytes: &[u8]) {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
-        if let State::Memory(memory) = &mut *state {
+        if let Storage::Memory(memory) = &mut *state {
             memory.extend_from_slice(bytes);
             self.grow(bytes.len() as u64);
         }
@@ -108,18 +108,18 @@ impl Blob {
         write: impl FnOnce(&File, &[u8]) -> io::Result<()>,
     ) -> io::Result<()> {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
-        if let State::Memory(memory) = &*state {
+        if let Storage::Memory(memory) = &*state {
             write(&file, memory)?;
         }
-        *state = State::Open(Arc::new(file));
+        *state = Storage::Open(Arc::new(file));
         Ok(())
     }
 
     /// Nothing more will be appended: who reads opens the file.
     pub(super) fn close(&self) {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
-        if let State::Open(file) = &*state {
-            *state = State::Closed(Mutex::new(Arc::downgrade(file)));
+        if let Storage::Open(file) = &*state {
+            *state = Storage::Closed(Mutex::new(Arc::downgrade(file)));
         }
     }
 
@@ -129,15 +129,15 @@ impl Blob {
         &self,
         space: &mut [u8],
         offset: u64,
-        held: &mut Held,
+        held: &mut OpenFile,
     ) -> Result<usize, SpoolError> {
         if let Some(file) = &held.0 {
             return self.read_file(file, space, offset);
         }
         let file = match &*self.read_state() {
-            State::Memory(memory) => return Ok(copy(memory, space, offset)),
-            State::Open(file) => Arc::clone(file),
-            State::Closed(open) => self.reopen(open)?,
+            Storage::Memory(memory) => return Ok(copy(memory, space, offset)),
+            Storage::Open(file) => Arc::clone(file),
+            Storage::Closed(open) => self.reopen(open)?,
         };
         self.read_file(held.0.insert(file), space, offset)
     }
@@ -170,7 +170,7 @@ impl Blob {
         Ok(at)
     }
 
-    fn read_state(&self) -> std::sync::RwLockReadGuard<'_, State> {
+    fn read_state(&self) -> std::sync::RwLockReadGuard<'_, Storage> {
         self.state.read().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -5,7 +5,7 @@
 
 use super::pointers::{PointerReader, len_of};
 use super::{Blob, SpoolError};
-use crate::rank::Pointer;
+use crate::order::Pointer;
 use std::ops::Range;
 use std::path::Path;
 
@@ -15,22 +15,22 @@ pub(crate) const ORDER_PARTS_MAX: usize = 4;
 
 /// The files of an order; those that are not needed do not exist.
 #[derive(Debug)]
-pub(crate) struct Order {
+pub(crate) struct OrderFiles {
     parts: Vec<Blob>,
 }
 
-impl Order {
+impl OrderFiles {
     /// Nothing yet.
-    pub(super) fn new(directory: &Path) -> Order {
+    pub(super) fn new(directory: &Path) -> OrderFiles {
         let part = |number| Blob::new(directory.join(name(number)));
-        Order {
+        OrderFiles {
             parts: (0..ORDER_PARTS_MAX).map(part).collect(),
         }
     }
 
     /// Files that are there, of these lengths; `None` when they are not, or have other lengths than
     /// such files can have.
-    pub(super) fn open(directory: &Path, bytes: &[u64]) -> Option<Order> {
+    pub(super) fn open(directory: &Path, bytes: &[u64]) -> Option<OrderFiles> {
         let part = |number: usize| {
             let path = directory.join(name(number));
             match bytes.get(number) {
@@ -41,7 +41,7 @@ impl Order {
         let parts: Option<_> = (0..ORDER_PARTS_MAX).map(part).collect();
         parts
             .filter(|_| bytes.len() <= ORDER_PARTS_MAX)
-            .map(|parts| Order { parts })
+            .map(|parts| OrderFiles { parts })
     }
 
     /// A part, which has its place in the order whenever it is written.

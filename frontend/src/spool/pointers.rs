@@ -7,8 +7,8 @@
 //! The last block is as short as its pointers and the 32 bytes behind them. So pointer n is in block
 //! n / 127, and reading a page of them takes one or two blocks, whatever its number.
 
-use super::{Blob, Held, RunSpool, SpoolError};
-use crate::rank::Pointer;
+use super::{Blob, OpenFile, ResultFiles, SpoolError};
+use crate::order::Pointer;
 use std::ops::Range;
 use zerocopy::{FromZeros, IntoBytes};
 
@@ -28,7 +28,7 @@ pub(crate) const BLOCKS_AT_ONCE: usize = 16;
 
 /// Appends pointers to a file.
 pub(crate) struct PointerWriter<'a> {
-    spool: &'a RunSpool,
+    spool: &'a ResultFiles,
     blob: &'a Blob,
     /// Whole blocks, and the last one without its end.
     cells: Vec<Pointer>,
@@ -38,7 +38,7 @@ pub(crate) struct PointerWriter<'a> {
 }
 
 impl<'a> PointerWriter<'a> {
-    pub(crate) fn new(spool: &'a RunSpool, blob: &'a Blob) -> Self {
+    pub(crate) fn new(spool: &'a ResultFiles, blob: &'a Blob) -> Self {
         PointerWriter {
             spool,
             blob,
@@ -107,7 +107,7 @@ pub(crate) struct PointerReader<'a> {
     /// Where the next block begins.
     next: usize,
     blocks_at_once: usize,
-    file: Held,
+    file: OpenFile,
 }
 
 impl<'a> PointerReader<'a> {
@@ -120,7 +120,7 @@ impl<'a> PointerReader<'a> {
             checked: 0..0,
             next: 0,
             blocks_at_once: BLOCKS_AT_ONCE,
-            file: Held::default(),
+            file: OpenFile::default(),
         }
     }
 
@@ -228,8 +228,8 @@ pub(crate) fn partition_pointers(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rank::Origin;
-    use crate::spool::{Limits, Spool};
+    use crate::order::Origin;
+    use crate::spool::{Spool, SpoolConfig};
 
     #[test]
     fn lengths_are_those_of_blocks() {
@@ -252,9 +252,9 @@ mod tests {
     #[test]
     fn a_file_is_cut_and_read_anywhere() {
         let directory = tempfile::tempdir().unwrap();
-        let limits = Limits {
+        let limits = SpoolConfig {
             disk_bytes_max: 1 << 20,
-            run_memory_max: 0,
+            result_memory_max: 0,
             durable: false,
             before_write: None,
         };

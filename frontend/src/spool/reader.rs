@@ -1,8 +1,8 @@
 //! Reads one frame after the other. Who reads them in the order of the file reads the file in a few
 //! large pieces.
 
-use super::{Held, RunSpool, SpoolError};
-use crate::rank::FrameAt;
+use super::{OpenFile, ResultFiles, SpoolError};
+use crate::order::FrameAt;
 use schema::frame::{self, FRAME_BYTES_MAX, Frame, HEADER_BYTES};
 use std::ops::Range;
 use zerocopy::IntoBytes;
@@ -17,7 +17,7 @@ const AHEAD_BYTES_MAX: usize = 256 << 10;
 
 /// Reads frames of a run.
 pub(crate) struct FrameReader<'a> {
-    spool: &'a RunSpool,
+    spool: &'a ResultFiles,
     /// A piece of a backend's file, aligned to words.
     words: Vec<u64>,
     /// Which one: the backend, and offsets in its file.
@@ -25,11 +25,11 @@ pub(crate) struct FrameReader<'a> {
     /// Bytes of the last read, or of the next.
     ahead: usize,
     /// The backend whose file is open.
-    open: (u16, Held),
+    open: (u16, OpenFile),
 }
 
 impl<'a> FrameReader<'a> {
-    pub(super) fn new(spool: &'a RunSpool) -> Self {
+    pub(super) fn new(spool: &'a ResultFiles) -> Self {
         FrameReader {
             spool,
             words: Vec::new(),
@@ -99,7 +99,7 @@ impl<'a> FrameReader<'a> {
             self.words.resize(want.div_ceil(8), 0);
         }
         if self.open.0 != backend {
-            self.open = (backend, Held::default());
+            self.open = (backend, OpenFile::default());
         }
         let space = &mut self.words.as_mut_bytes()[have..want];
         let end = have + frames.read_at(space, offset + have as u64, &mut self.open.1)?;

@@ -12,18 +12,18 @@ fn frame(payload: &[u8]) -> Vec<u8> {
     out
 }
 
-fn limits(disk_bytes_max: u64, run_memory_max: u64) -> Limits {
-    Limits {
+fn limits(disk_bytes_max: u64, result_memory_max: u64) -> SpoolConfig {
+    SpoolConfig {
         disk_bytes_max,
-        run_memory_max,
+        result_memory_max,
         durable: true,
         before_write: None,
     }
 }
 
-fn spool(disk_bytes_max: u64, run_memory_max: u64) -> (tempfile::TempDir, Arc<Spool>) {
+fn spool(disk_bytes_max: u64, result_memory_max: u64) -> (tempfile::TempDir, Arc<Spool>) {
     let directory = tempfile::tempdir().unwrap();
-    let limits = limits(disk_bytes_max, run_memory_max);
+    let limits = limits(disk_bytes_max, result_memory_max);
     let (spool, _) = Spool::open(directory.path(), limits).unwrap();
     (directory, spool)
 }
@@ -34,8 +34,8 @@ fn runs(directory: &Path) -> usize {
 
 #[test]
 fn frames_of_every_length_are_read_back() {
-    for run_memory_max in [0, 40_000, 1 << 30] {
-        let (_directory, spool) = spool(1 << 30, run_memory_max);
+    for result_memory_max in [0, 40_000, 1 << 30] {
+        let (_directory, spool) = spool(1 << 30, result_memory_max);
         let run = spool.run(ID, 2);
         let lengths = [
             0,
@@ -132,7 +132,7 @@ fn what_is_small_touches_no_disk() {
 }
 
 /// A finished run of two backends, of which one sent nothing.
-fn finished(spool: &Arc<Spool>) -> RunSpool {
+fn finished(spool: &Arc<Spool>) -> ResultFiles {
     let run = spool.run(ID, 2);
     run.append_frames(0, &frame(&[1; 64])).unwrap();
     run.append(run.order.part(0), &[2; 64]).unwrap();

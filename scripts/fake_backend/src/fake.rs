@@ -3,7 +3,7 @@
 use crate::document::Document;
 use crate::listing;
 use crate::session::{self, Answers, Request, framed};
-use frontend::{Backend, Stream};
+use frontend::{Backend, Socket};
 use schema::frame::{Decoder, Kind};
 use schema::message::{
     End, Estimate, Expr, Failure, FailureKind, Field, FileReply, FileRequest, Hello, ListKind,
@@ -147,7 +147,7 @@ impl Fake {
     /// Returns the backend as a frontend connects to it.
     pub fn backend(self: &Arc<Self>) -> Backend {
         let fake = Arc::clone(self);
-        Backend::new(self.name.clone(), move || fake.connect().map(Stream::Unix))
+        Backend::new(self.name.clone(), move || fake.connect().map(Socket::Unix))
     }
 
     fn connect(self: &Arc<Self>) -> io::Result<UnixStream> {

@@ -123,7 +123,7 @@ fn config(directory: &Path) -> Config {
     config.silence_max = ANSWER_MAX;
     config.timeout = TIMEOUT;
     config.timeout_max = TIMEOUT;
-    config.run_memory_bytes = RUN_MEMORY_BYTES;
+    config.result_memory_bytes = RUN_MEMORY_BYTES;
     config.spool_bytes_max = SPOOL_BYTES_MAX;
     config.durable = false;
     config

@@ -2,7 +2,8 @@
 //! in the language of Debian Code Search.
 
 use frontend::query::dcs;
-use frontend::{BadQuery, Parsed, Query, Typed, filter};
+use frontend::query::filter;
+use frontend::{BadQuery, ParsedQuery, Query, QueryInput};
 use schema::message::{Field, Syntax};
 
 /// Longer queries are slower and reach no other code.
@@ -31,7 +32,7 @@ pub(crate) fn query(data: &[u8]) {
     }
 }
 
-fn parse(language: u8, q: &str, filters: &[(Field, &str)]) -> Result<Parsed, BadQuery> {
+fn parse(language: u8, q: &str, filters: &[(Field, &str)]) -> Result<ParsedQuery, BadQuery> {
     let mode = match language % 5 {
         0 => None,
         1 => Some("literal"),
@@ -44,11 +45,11 @@ fn parse(language: u8, q: &str, filters: &[(Field, &str)]) -> Result<Parsed, Bad
     } else {
         filters
     };
-    Query::parse(&Typed {
+    Query::parse(&QueryInput {
         q,
         mode,
         filters,
-        ..Typed::default()
+        ..QueryInput::default()
     })
 }
 
@@ -61,7 +62,7 @@ fn check_place(typed: &str, bad: &BadQuery) {
 }
 
 /// Checks that errors which a backend may return for any pattern, and notices, point into the query.
-fn check_places(q: &str, parsed: &Parsed) {
+fn check_places(q: &str, parsed: &ParsedQuery) {
     for atom in 0..parsed.query.expr().atoms().len() {
         let mut bad = BadQuery::new("refused");
         (bad.at, bad.atom) = (Some(0), Some(atom));
@@ -75,9 +76,9 @@ fn check_places(q: &str, parsed: &Parsed) {
 
 fn check_again(query: &Query) {
     let text = query.interpreted_as();
-    let typed = Typed {
+    let typed = QueryInput {
         q: &text,
-        ..Typed::default()
+        ..QueryInput::default()
     };
     let again = Query::parse(&typed).unwrap_or_else(|bad| panic!("{text:?}: {bad:?}"));
     let of = |query: &Query| (query.expr().clone(), query.names(), query.limit());

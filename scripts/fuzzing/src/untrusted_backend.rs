@@ -4,7 +4,7 @@ use crate::{samples, wire};
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::Request;
-use frontend::{Backend, Config, Coordinator, Stream};
+use frontend::{Backend, Config, Coordinator, Socket};
 use metrics_exporter_prometheus::PrometheusBuilder;
 use schema::frame::{Decoder, Kind};
 use std::io::{Read, Write};
@@ -60,7 +60,7 @@ fn backend() -> Backend {
     Backend::new("untrusted", || {
         let (ours, theirs) = UnixStream::pair()?;
         thread::spawn(move || serve(ours));
-        Ok(Stream::Unix(theirs))
+        Ok(Socket::Unix(theirs))
     })
 }
 

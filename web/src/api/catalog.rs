@@ -15,7 +15,7 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
-use frontend::{listing, similar};
+use frontend::{entry_name, similar};
 use schema::message::{ListEntry, ListKind, ListRequest};
 use schema::name::package_name;
 use std::time::UNIX_EPOCH;
@@ -111,7 +111,7 @@ pub(crate) fn part(
 /// Returns the value of `after` for the entries that follow; `None` if there are none.
 pub(crate) fn next(request: &ListRequest, entries: &[ListEntry], more: bool) -> Option<String> {
     let last = entries.last().filter(|_| more)?;
-    Some(BASE64.encode(listing::name(request.kind, last)))
+    Some(BASE64.encode(entry_name(request.kind, last)))
 }
 
 /// Returns a path with a `/` at its end, or an empty path.

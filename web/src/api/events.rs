@@ -23,8 +23,8 @@ use crate::state::{App, blocking};
 use axum::extract::State;
 use axum::response::sse::{self, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
-use frontend::query::{Parsed, Query, Typed};
-use frontend::{Answer, BEST_MAX, Match, SearchHandle, TopMatches};
+use frontend::query::{ParsedQuery, Query, QueryInput};
+use frontend::{BEST_MAX, Match, SearchHandle, SearchResult, TopMatches};
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -70,17 +70,17 @@ pub(crate) async fn by_id(
 
 /// Parses a query as `interpreted_as` shows it, so that faults are located in that text. What the user
 /// typed is unknown if a search is requested by its id.
-fn parse_again(query: &Query) -> Option<Parsed> {
+fn parse_again(query: &Query) -> Option<ParsedQuery> {
     let shown = query.interpreted_as();
-    let typed = Typed {
+    let typed = QueryInput {
         q: &shown,
-        ..Typed::default()
+        ..QueryInput::default()
     };
     let parsed = Query::parse(&typed).ok();
     parsed.filter(|parsed| parsed.query.expr() == query.expr())
 }
 
-fn events(search: SearchHandle, parsed: Option<Parsed>, notices: Vec<Notice>) -> Response {
+fn events(search: SearchHandle, parsed: Option<ParsedQuery>, notices: Vec<Notice>) -> Response {
     let (sender, receiver) = mpsc::channel(WAITING_MAX);
     let id = [response::search_header(search.id())];
     tokio::spawn(follow(search, parsed, notices, sender));
@@ -91,7 +91,7 @@ fn events(search: SearchHandle, parsed: Option<Parsed>, notices: Vec<Notice>) ->
 /// Sends events until the search ends or the client disconnects.
 async fn follow(
     search: SearchHandle,
-    parsed: Option<Parsed>,
+    parsed: Option<ParsedQuery>,
     notices: Vec<Notice>,
     sender: mpsc::Sender<Result<sse::Event, Infallible>>,
 ) {
@@ -131,7 +131,7 @@ async fn follow(
 struct Follower {
     search: Arc<SearchHandle>,
     /// The query with the positions of what the user typed.
-    parsed: Option<Parsed>,
+    parsed: Option<ParsedQuery>,
     sender: mpsc::Sender<Result<sse::Event, Infallible>>,
     eta: Eta,
     /// What the last `matches` showed.
@@ -196,7 +196,7 @@ impl Follower {
         self.send(EventName::Done, &self.done(&answer)).await
     }
 
-    fn done(&self, answer: &Answer) -> SearchEnd {
+    fn done(&self, answer: &SearchResult) -> SearchEnd {
         SearchEnd {
             id: self.search.id().to_owned(),
             interpreted_as: answer.query().interpreted_as(),

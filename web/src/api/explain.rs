@@ -13,8 +13,8 @@ use crate::response;
 use crate::state::App;
 use axum::extract::State;
 use axum::response::Response;
-use frontend::Answer;
 use frontend::BackendStatus;
+use frontend::SearchResult;
 use schema::message::Want;
 
 /// Processor time to read a block of 4 KiB, in microseconds. On 514 MB of Debian source, counting `arse`,
@@ -43,7 +43,7 @@ pub(crate) async fn explain(State(app): State<App>, params: Params) -> Result<Re
     Ok(response::json(&page))
 }
 
-fn cost(answer: &Answer, backends: &[BackendStatus]) -> SearchCost {
+fn cost(answer: &SearchResult, backends: &[BackendStatus]) -> SearchCost {
     let (explain, phases) = (answer.explain(), answer.phases());
     let blocks = explain.candidates;
     let verify_us = blocks as f64 * BLOCK_US;

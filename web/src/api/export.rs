@@ -20,7 +20,7 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use format::{Format, Order, head};
 use frontend::query::Notice;
-use frontend::{Answer, Match};
+use frontend::{Match, SearchResult};
 use std::sync::Arc;
 
 /// Parameters of an export besides those of its query.
@@ -89,7 +89,7 @@ pub(crate) async fn by_id(
 }
 
 async fn export(
-    answer: Arc<Answer>,
+    answer: Arc<SearchResult>,
     format: Format,
     notices: &[Notice],
 ) -> Result<Response, Problem> {
@@ -107,7 +107,7 @@ async fn export(
 }
 
 /// Writes all matches of an answer, best first.
-fn write(answer: &Answer, format: Format, sender: &Sender) -> Result<(), Broken> {
+fn write(answer: &SearchResult, format: Format, sender: &Sender) -> Result<(), Broken> {
     match format {
         Format::Text => write_text(answer, sender),
         Format::Lines => write_each(answer, sender, Vec::new(), Format::write_json),
@@ -121,7 +121,7 @@ fn write(answer: &Answer, format: Format, sender: &Sender) -> Result<(), Broken>
     }
 }
 
-fn write_text(answer: &Answer, sender: &Sender) -> Result<(), Broken> {
+fn write_text(answer: &SearchResult, sender: &Sender) -> Result<(), Broken> {
     answer.for_each_text(|texts| {
         let mut bytes = Bytes::from(texts.into_bytes());
         while !bytes.is_empty() {
@@ -133,7 +133,7 @@ fn write_text(answer: &Answer, sender: &Sender) -> Result<(), Broken> {
 
 /// Sends `out`, followed by what `each` appends for every match.
 fn write_each(
-    answer: &Answer,
+    answer: &SearchResult,
     sender: &Sender,
     mut out: Vec<u8>,
     each: impl Fn(&Match, &mut Vec<u8>),

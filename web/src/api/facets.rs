@@ -14,8 +14,8 @@ use crate::state::{App, blocking};
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use frontend::query::{Notice, Parsed};
-use frontend::{Answer, Package, SearchHandle, SpoolError};
+use frontend::query::{Notice, ParsedQuery};
+use frontend::{PackageGroup, SearchHandle, SearchResult, SpoolError};
 use schema::message::Want;
 use std::time::Instant;
 
@@ -128,7 +128,7 @@ async fn by_query(
 /// Waits for the end of the search, and renders a summary of its answer.
 async fn answer(
     search: SearchHandle,
-    parsed: Option<Parsed>,
+    parsed: Option<ParsedQuery>,
     asked: Asked,
     summary: Summary,
 ) -> Result<Response, Problem> {
@@ -150,7 +150,11 @@ async fn answer(
     .await
 }
 
-fn render(answer: &Answer, notices: &[Notice], summary: Summary) -> Result<Response, Problem> {
+fn render(
+    answer: &SearchResult,
+    notices: &[Notice],
+    summary: Summary,
+) -> Result<Response, Problem> {
     let all = || answer.package_list(0..answer.packages());
     match summary {
         Summary::Facets => {
@@ -166,7 +170,10 @@ fn render(answer: &Answer, notices: &[Notice], summary: Summary) -> Result<Respo
 }
 
 /// Returns the facets of an answer that has all its matches. Blocks on the disk.
-pub(crate) fn facets_of(answer: &Answer, notices: &[Notice]) -> Result<Option<Facets>, SpoolError> {
+pub(crate) fn facets_of(
+    answer: &SearchResult,
+    notices: &[Notice],
+) -> Result<Option<Facets>, SpoolError> {
     if matches!(answer.query().want(), Want::Count | Want::Estimate) {
         return Ok(None);
     }
@@ -178,7 +185,7 @@ pub(crate) fn facets_of(answer: &Answer, notices: &[Notice]) -> Result<Option<Fa
     Ok(Some(facets))
 }
 
-fn names(packages: &[Package]) -> Response {
+fn names(packages: &[PackageGroup]) -> Response {
     let mut out = Vec::new();
     for package in packages {
         out.extend_from_slice(&package.name);

@@ -20,8 +20,8 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use frontend::metrics;
-use frontend::query::Parsed;
-use frontend::{Answer, SearchHandle};
+use frontend::query::ParsedQuery;
+use frontend::{SearchHandle, SearchResult};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -33,7 +33,7 @@ struct Wish {
     wait: bool,
     explain: bool,
     /// The query; `None` if the client named the search by its id.
-    parsed: Option<Parsed>,
+    parsed: Option<ParsedQuery>,
 }
 
 impl Wish {
@@ -130,7 +130,7 @@ pub(crate) async fn cancel(
     params: Params,
 ) -> Result<Response, Problem> {
     params.expect(&[])?;
-    let search = app.frontend.run(&id);
+    let search = app.frontend.get(&id);
     search.ok_or_else(|| join::unknown(&id))?.cancel();
     Ok(StatusCode::NO_CONTENT.into_response())
 }
@@ -186,7 +186,7 @@ fn running(search: &SearchHandle, wish: &Wish) -> Result<Response, Problem> {
 }
 
 /// Renders a page of an answer.
-fn done(answer: &Answer, wish: &Wish) -> Result<(Response, Timings), Problem> {
+fn done(answer: &SearchResult, wish: &Wish) -> Result<(Response, Timings), Problem> {
     let started = Instant::now();
     let count = wish.view.items(answer)?;
     let slice = wish.view.slice(answer, count)?;

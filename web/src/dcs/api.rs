@@ -6,7 +6,7 @@
 //! machine of whoever looks at it.
 
 use super::key::is_allowed;
-use super::shapes::{PER_PACKAGE, PackageSearchResult, SearchResult};
+use super::shapes::{self, PER_PACKAGE, PackageSearchResult};
 use crate::params::Params;
 use crate::response::NO_STORE;
 use crate::state::App;
@@ -15,9 +15,9 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use frontend::Answer;
 use frontend::SearchError;
-use frontend::query::{BadQuery, Parsed, dcs};
+use frontend::SearchResult;
+use frontend::query::{BadQuery, ParsedQuery, dcs};
 use schema::message::Syntax;
 
 const KEY: HeaderName = HeaderName::from_static("x-dcs-apikey");
@@ -117,7 +117,7 @@ async fn find(app: &App, params: &Params, shape: Shape) -> Result<Response, Refu
     Ok(response)
 }
 
-fn parse(params: &Params) -> Result<Parsed, Refusal> {
+fn parse(params: &Params) -> Result<ParsedQuery, Refusal> {
     let text = |name: &str| {
         let value = params.bytes(name).filter(|value| !value.is_empty());
         let value = value.map(str::from_utf8).transpose();
@@ -135,7 +135,7 @@ fn parse(params: &Params) -> Result<Parsed, Refusal> {
     Ok(dcs::parse(query, syntax)?)
 }
 
-fn head(answer: &Answer) -> HeaderMap {
+fn head(answer: &SearchResult) -> HeaderMap {
     let complete = answer.is_complete();
     let word = match complete {
         true => "true",
@@ -152,7 +152,7 @@ fn head(answer: &Answer) -> HeaderMap {
     ])
 }
 
-fn write(answer: &Answer, shape: Shape, sender: &Sender) -> Result<(), Broken> {
+fn write(answer: &SearchResult, shape: Shape, sender: &Sender) -> Result<(), Broken> {
     let mut list = List::new(sender);
     match shape {
         Shape::Matches => write_matches(answer, &mut list),
@@ -161,18 +161,18 @@ fn write(answer: &Answer, shape: Shape, sender: &Sender) -> Result<(), Broken> {
     list.finish()
 }
 
-fn write_matches(answer: &Answer, list: &mut List<'_>) -> Result<(), Broken> {
+fn write_matches(answer: &SearchResult, list: &mut List<'_>) -> Result<(), Broken> {
     let chunk_len = answer.chunk_len();
     for start in (0..answer.len()).step_by(chunk_len) {
         let end = answer.len().min(start + chunk_len);
         for found in answer.matches(start..end)? {
-            list.push(&SearchResult::from(&found))?;
+            list.push(&shapes::SearchResult::from(&found))?;
         }
     }
     Ok(())
 }
 
-fn write_packages(answer: &Answer, list: &mut List<'_>) -> Result<(), Broken> {
+fn write_packages(answer: &SearchResult, list: &mut List<'_>) -> Result<(), Broken> {
     for start in (0..answer.packages()).step_by(PACKAGES_AT_ONCE) {
         let end = answer.packages().min(start + PACKAGES_AT_ONCE);
         for package in answer.package_list(start..end)? {

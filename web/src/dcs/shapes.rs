@@ -4,7 +4,7 @@
 //! that of one line alone it cannot be said where it stood: clients rely on it. Bytes that are not
 //! UTF-8 are U+FFFD; whoever needs them asks `/api/v2`.
 
-use frontend::Package;
+use frontend::PackageGroup;
 use frontend::{ContextLine, Match};
 use schema::name::package_name;
 
@@ -45,7 +45,7 @@ pub(super) struct PackageSearchResult {
 }
 
 impl PackageSearchResult {
-    pub(super) fn new(package: &Package, matches: &[Match]) -> Self {
+    pub(super) fn new(package: &PackageGroup, matches: &[Match]) -> Self {
         PackageSearchResult {
             package: lossy(package_name(&package.name)),
             results: matches.iter().map(Into::into).collect(),

@@ -7,7 +7,7 @@ use super::links::encode;
 use super::visible;
 use crate::choice::{Case, Choice, Group, Mode};
 use crate::params::{Params, lossy};
-use frontend::filter;
+use frontend::query::filter;
 use schema::message::Field;
 
 /// The fields of the search form.

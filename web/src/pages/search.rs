@@ -19,8 +19,8 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::{Html, IntoResponse, Response};
 use frontend::metrics;
-use frontend::query::{Notice, Parsed};
-use frontend::{Answer, Match, Package, Progress, SearchHandle, SkippedDocument};
+use frontend::query::{Notice, ParsedQuery};
+use frontend::{Match, PackageGroup, Progress, SearchHandle, SearchResult, SkippedDocument};
 use schema::message::Want;
 use std::time::{Duration, Instant};
 
@@ -34,7 +34,7 @@ const SKIPPED_MAX: usize = 100;
 #[template(path = "results.html")]
 struct ResultsPage<'a> {
     layout: Layout,
-    answer: &'a Answer,
+    answer: &'a SearchResult,
     interpreted_as: String,
     notices: &'a [Notice],
     /// The address that searches for the exact text, if the query was read as several words.
@@ -109,9 +109,9 @@ async fn find(
     app: &App,
     params: &Params,
     id: Option<&str>,
-    parsed: &Parsed,
+    parsed: &ParsedQuery,
 ) -> Result<SearchHandle, Problem> {
-    let known = id.and_then(|id| app.frontend.run(id));
+    let known = id.and_then(|id| app.frontend.get(id));
     match known.filter(|search| *search.query() == parsed.query) {
         Some(search) => Ok(search),
         None => join::start(app, params, parsed).await,
@@ -135,7 +135,7 @@ fn running_page(search: &SearchHandle, mut form: Form, page: usize) -> Result<St
 }
 
 fn finished_page(
-    answer: &Answer,
+    answer: &SearchResult,
     mut form: Form,
     view: View,
     notices: &[Notice],
@@ -218,7 +218,7 @@ impl GroupView {
         }
     }
 
-    fn package(form: &Form, package: &Package, matches: &[Match]) -> GroupView {
+    fn package(form: &Form, package: &PackageGroup, matches: &[Match]) -> GroupView {
         let name = str::from_utf8(&package.name).ok();
         GroupView {
             name: visible::plain(&package.name),

@@ -46,7 +46,7 @@ fn stage() -> (Site, [Arc<Fake>; 2]) {
     let site = Site::with(vec![first.backend(), second.backend()], |config| {
         config.queued_max = SEARCHES as usize;
         config.grace = Duration::from_millis(5);
-        config.run_memory_bytes = 0;
+        config.result_memory_bytes = 0;
     });
     (site, [first, second])
 }
@@ -74,7 +74,7 @@ fn leave_all(site: &Site) -> Vec<String> {
 fn abandoned_searches_leave_nothing() {
     let (site, fakes) = stage();
     let ids = leave_all(&site);
-    let runs: Vec<SearchHandle> = ids.iter().filter_map(|id| site.frontend.run(id)).collect();
+    let runs: Vec<SearchHandle> = ids.iter().filter_map(|id| site.frontend.get(id)).collect();
     eventually("the end of all executions", || {
         runs.iter().all(SearchHandle::is_finished)
     });
@@ -117,7 +117,9 @@ fn abandoned_searches_leave_nothing() {
 #[test]
 fn abandoned_execution_leaves_no_files() {
     let fake = Fake::with("one", shards(1, 2), Fault::Gate);
-    let site = Site::with(vec![fake.backend()], |config| config.run_memory_bytes = 0);
+    let site = Site::with(vec![fake.backend()], |config| {
+        config.result_memory_bytes = 0
+    });
     let search = site
         .runtime
         .block_on(site.frontend.search(query(0)))
@@ -136,7 +138,7 @@ fn a_slow_backend_delays_no_other_query() {
     let all = alone.search("arse")["total"].as_u64().unwrap();
     let site = Site::new(vec![quick.backend(), slow.backend()]);
     let page = site.get("/api/v2/search?q=arse&wait=false").json();
-    let search = site.frontend.run(page["id"].as_str().unwrap()).unwrap();
+    let search = site.frontend.get(page["id"].as_str().unwrap()).unwrap();
     eventually("all matches of the other", || {
         let progress = search.progress();
         let quick = progress

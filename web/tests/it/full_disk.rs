@@ -36,7 +36,7 @@ fn site(fakes: &[Arc<Fake>], writes: &Arc<AtomicU64>) -> Site {
     let writes = Arc::clone(writes);
     Site::with(fakes.iter().map(Fake::backend).collect(), |config| {
         config.silence_max = Duration::from_secs(5);
-        config.run_memory_bytes = 0;
+        config.result_memory_bytes = 0;
         config.query_memory_bytes = 0;
         config.before_write = Some(Arc::new(move || {
             let one_less = |left: u64| left.checked_sub(1);

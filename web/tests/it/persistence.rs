@@ -29,7 +29,7 @@ fn fakes(documents: usize) -> Vec<Arc<Fake>> {
 
 /// Writes everything to the disk, and spills pointers.
 fn little_memory(config: &mut Config) {
-    config.run_memory_bytes = 0;
+    config.result_memory_bytes = 0;
     config.query_memory_bytes = 0;
 }
 

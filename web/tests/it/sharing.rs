@@ -174,7 +174,7 @@ fn timeout_includes_the_queue() {
     let answer = site.runtime.block_on(second.finished()).unwrap();
     assert!(!answer.is_complete() && answer.is_empty());
     let reason = &answer.missing()[0].reason;
-    assert_eq!(reason, "the query had no turn within 80ms");
+    assert_eq!(reason, "the query was not admitted within 80ms");
     assert_eq!(fake.searches.load(SeqCst), 1);
     fake.open_gate();
 }
@@ -259,7 +259,7 @@ fn reports_allowed_methods() {
 #[test]
 fn evicts_old_answers() {
     let fake = Fake::new("one", shards(1, 1));
-    let on_disk = |config: &mut frontend::Config| config.run_memory_bytes = 0;
+    let on_disk = |config: &mut frontend::Config| config.result_memory_bytes = 0;
     let room = {
         let site = Site::with(vec![fake.backend()], on_disk);
         site.search("arse");

@@ -4,7 +4,9 @@ use super::progress::SearchProgress;
 use crate::in_process;
 use crate::print::{LineFetcher, Printer, SearchSummary};
 use anyhow::{Context, Result, bail};
-use frontend::{Answer, Coordinator, Document, Followed, Parsed, SearchError, SearchHandle};
+use frontend::{
+    Coordinator, Document, MatchEvent, ParsedQuery, SearchError, SearchHandle, SearchResult,
+};
 use schema::message::FileRange;
 use std::ops::Range;
 use std::path::Path;
@@ -12,7 +14,7 @@ use std::sync::Arc;
 
 pub(super) fn search(
     index: &Path,
-    parsed: &Parsed,
+    parsed: &ParsedQuery,
     printer: &mut Printer,
 ) -> Result<SearchSummary> {
     let runtime = in_process::runtime()?;
@@ -26,7 +28,7 @@ pub(super) fn search(
 
 async fn search_with(
     frontend: &Arc<Coordinator>,
-    parsed: &Parsed,
+    parsed: &ParsedQuery,
     printer: &mut Printer,
 ) -> Result<SearchSummary> {
     let search = frontend
@@ -62,7 +64,7 @@ fn stream(frontend: &Arc<Coordinator>, search: &SearchHandle, printer: &mut Prin
     let fetcher = LineFetcher::new(search.query(), printer.options());
     let read = |document: &Document, offset, count| read(frontend, document, offset, count);
     search.follow(|followed| {
-        let Followed::Matches(matches) = followed else {
+        let MatchEvent::Matches(matches) = followed else {
             return printer.flush();
         };
         for found in matches {
@@ -72,7 +74,7 @@ fn stream(frontend: &Arc<Coordinator>, search: &SearchHandle, printer: &mut Prin
     })
 }
 
-fn summary(answer: &Answer) -> SearchSummary {
+fn summary(answer: &SearchResult) -> SearchSummary {
     let explain = answer.explain();
     let missing = answer.missing().iter();
     SearchSummary {
@@ -87,7 +89,11 @@ fn summary(answer: &Answer) -> SearchSummary {
 }
 
 /// Prints the text of the answer, which has all matches except those that were sent only in part.
-fn print_plain(frontend: &Arc<Coordinator>, answer: &Answer, printer: &mut Printer) -> Result<()> {
+fn print_plain(
+    frontend: &Arc<Coordinator>,
+    answer: &SearchResult,
+    printer: &mut Printer,
+) -> Result<()> {
     answer.for_each_text(|texts| {
         texts.iter().try_for_each(|text| {
             if text.whole {
@@ -102,7 +108,7 @@ fn print_plain(frontend: &Arc<Coordinator>, answer: &Answer, printer: &mut Print
 /// Prints a range of the matches.
 fn print(
     frontend: &Arc<Coordinator>,
-    answer: &Answer,
+    answer: &SearchResult,
     range: Range<usize>,
     printer: &mut Printer,
 ) -> Result<()> {

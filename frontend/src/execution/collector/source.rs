@@ -2,7 +2,7 @@
 //! cut at a key, and read from there on.
 
 use crate::execution::collector::SortedRun;
-use crate::rank::{self, Pointer, TieKey};
+use crate::order::{self, Pointer, TieKey};
 use crate::spool::{PointerReader, SpoolError, partition_pointers};
 use std::ops::Range;
 
@@ -25,7 +25,7 @@ impl<'a> Source<'a> {
     /// The key by which number `at` ties with others.
     pub(crate) fn key(self, at: u64) -> Result<TieKey, SpoolError> {
         let mut reader = self.read(at..at + 1, 1);
-        let pointer = rank::Sorted::next(&mut reader)?;
+        let pointer = order::Sorted::next(&mut reader)?;
         Ok(pointer.expect("the number is below the length").tie_key())
     }
 
@@ -63,7 +63,7 @@ pub(crate) enum SourceReader<'a> {
     Disk(PointerReader<'a>),
 }
 
-impl rank::Sorted<SpoolError> for SourceReader<'_> {
+impl order::Sorted<SpoolError> for SourceReader<'_> {
     fn next(&mut self) -> Result<Option<Pointer>, SpoolError> {
         match self {
             SourceReader::Memory(pointers) => Ok(pointers.next().copied()),

@@ -1,16 +1,16 @@
 use super::*;
 use crate::execution::finalize::finalize;
 use crate::execution::memory::Memory;
-use crate::rank::Origin;
-use crate::spool::{Limits, Spool};
+use crate::order::Origin;
+use crate::spool::{Spool, SpoolConfig};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 pub(crate) fn spool(directory: &std::path::Path, fail_at: Option<usize>) -> Arc<Spool> {
     let writes = AtomicUsize::new(0);
-    let limits = Limits {
+    let limits = SpoolConfig {
         disk_bytes_max: 1 << 30,
-        run_memory_max: 0,
+        result_memory_max: 0,
         durable: false,
         before_write: Some(Arc::new(move || {
             match Some(writes.fetch_add(1, Relaxed)) >= fail_at && fail_at.is_some() {
@@ -37,7 +37,7 @@ fn pointers(backend: u16, count: u32) -> impl Iterator<Item = Pointer> {
 }
 
 /// Harvests of two backends over so much memory.
-fn collectors(run: &RunSpool, bytes: u64, count: u32) -> Result<Vec<Collector>, SpoolError> {
+fn collectors(run: &ResultFiles, bytes: u64, count: u32) -> Result<Vec<Collector>, SpoolError> {
     let memory = Memory::new(bytes);
     (0..2_u16)
         .map(|backend| {

@@ -5,7 +5,7 @@
 //! **Invariant:** pointers that tie, which only their documents can order, are in the same part.
 
 use crate::execution::collector::Source;
-use crate::rank::TieKey;
+use crate::order::TieKey;
 use crate::spool::SpoolError;
 use std::ops::Range;
 

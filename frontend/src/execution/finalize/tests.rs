@@ -1,14 +1,14 @@
 use super::*;
 use crate::execution::collector::tests::spool;
 use crate::execution::memory::Memory;
-use crate::packages::{self, Package};
-use crate::rank::{Origin, Pointer};
-use crate::spool::{Limits, Spool};
+use crate::order::{Origin, Pointer};
+use crate::results::packages::{self, PackageGroup};
+use crate::spool::{Spool, SpoolConfig};
 use schema::message::{Batch, SpoolManifest};
 
 /// The harvests of four backends with `count` matches each, 8 a document and 4 of each rank, over so
 /// much memory.
-fn synthetic(run: &RunSpool, count: u32, bytes: u64) -> Vec<Collector> {
+fn synthetic(run: &ResultFiles, count: u32, bytes: u64) -> Vec<Collector> {
     let memory = Memory::new(bytes);
     let collector = |backend: u16| {
         let mut collector = Collector::new(memory.share(bytes / 4));
@@ -39,7 +39,7 @@ fn synthetic(run: &RunSpool, count: u32, bytes: u64) -> Vec<Collector> {
 }
 
 /// What is in the files, read again.
-fn read(run: &RunSpool, counts: Counts) -> (Vec<Pointer>, Vec<Package>) {
+fn read(run: &ResultFiles, counts: Counts) -> (Vec<Pointer>, Vec<PackageGroup>) {
     let all = run.order.read(0..counts.pointers).unwrap();
     for start in [0, 1, 126, 500, 999] {
         let range = start.min(counts.pointers)..(start + 300).min(counts.pointers);
@@ -74,7 +74,7 @@ fn the_order_does_not_depend_on_the_number_of_parts() {
 
 /// Harvests of three backends, with their frames: documents whose hashes and ranks are few, so that
 /// nearly everything ties.
-fn colliding(run: &RunSpool) -> Vec<Collector> {
+fn colliding(run: &ResultFiles) -> Vec<Collector> {
     let memory = Memory::new(1 << 20);
     let mut collectors: Vec<_> = (0..3)
         .map(|_| Collector::new(memory.share(1 << 18)))
@@ -140,9 +140,9 @@ fn parts_end_where_nothing_ties() {
 fn parts_are_known_after_a_restart() {
     let directory = tempfile::tempdir().unwrap();
     let open = || {
-        let limits = Limits {
+        let limits = SpoolConfig {
             disk_bytes_max: 1 << 30,
-            run_memory_max: 0,
+            result_memory_max: 0,
             durable: true,
             before_write: None,
         };

@@ -4,15 +4,15 @@
 //! repetition, and a `[` in a class, stand for themselves; and classes have no operators. What is
 //! the same in both is not looked at, so what is wrong stays wrong.
 
-use super::Text;
+use super::SourceText;
 
 /// The expression that was typed at `at`.
-pub(super) fn translated(typed: &str, at: usize) -> Text {
+pub(super) fn translated(typed: &str, at: usize) -> SourceText {
     let mut scanner = Scanner {
         typed,
         base: at,
         at: 0,
-        text: Text::default(),
+        text: SourceText::default(),
         class: None,
     };
     while scanner.at < typed.len() {
@@ -26,7 +26,7 @@ struct Scanner<'a> {
     /// Where it was typed.
     base: usize,
     at: usize,
-    text: Text,
+    text: SourceText,
     /// Where the members of the class begin, inside of one.
     class: Option<usize>,
 }

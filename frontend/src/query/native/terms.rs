@@ -1,7 +1,7 @@
 //! Terms: patterns, filters, lines and options, from behind their key on.
 
 use super::{BadQuery, Field, Key, Node, Parser, Setting, Syntax};
-use crate::filter;
+use crate::query::filter;
 use crate::query::node::Term;
 
 impl Parser<'_> {

@@ -14,8 +14,8 @@ use crate::stream_body::CHUNK_BYTES;
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use frontend::query::Parsed;
-use frontend::{Answer, Follower, Match, SearchHandle, SpoolError};
+use frontend::query::ParsedQuery;
+use frontend::{Match, MatchStream, SearchHandle, SearchResult, SpoolError};
 use futures_util::StreamExt;
 use futures_util::stream::{self, TryStreamExt};
 use std::ops::ControlFlow;
@@ -27,7 +27,7 @@ use tokio::sync::watch;
 pub(crate) async fn export(
     search: SearchHandle,
     format: Format,
-    parsed: Option<Parsed>,
+    parsed: Option<ParsedQuery>,
 ) -> Result<Response, Problem> {
     let notices = parsed.as_ref().map(|parsed| &parsed.notices[..]);
     let about = head(
@@ -53,8 +53,8 @@ pub(crate) async fn export(
 struct Export {
     search: SearchHandle,
     format: Format,
-    parsed: Option<Parsed>,
-    follower: Follower,
+    parsed: Option<ParsedQuery>,
+    follower: MatchStream,
     news: watch::Receiver<()>,
     /// The rest of the document that is being written.
     document: vec::IntoIter<Match>,
@@ -65,7 +65,7 @@ struct Export {
 }
 
 impl Export {
-    fn new(search: SearchHandle, format: Format, parsed: Option<Parsed>) -> Export {
+    fn new(search: SearchHandle, format: Format, parsed: Option<ParsedQuery>) -> Export {
         Export {
             follower: search.follower(),
             news: search.news(),
@@ -166,7 +166,7 @@ fn write(
 
 /// The problem of an incomplete answer in a format that cannot say so: the transfer breaks off, or does
 /// not begin.
-fn incomplete(answer: &Answer) -> Problem {
+fn incomplete(answer: &SearchResult) -> Problem {
     let each = answer.missing().iter();
     let missing: Vec<_> = each
         .map(|missing| format!("{} ({})", missing.backend, missing.reason))

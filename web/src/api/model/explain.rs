@@ -1,7 +1,7 @@
 //! What a query would cost: how it was understood, as a tree, and how much text must be read for it.
 
 use super::page::{Missing, Notice, notices};
-use frontend::Answer;
+use frontend::SearchResult;
 use frontend::query::Query;
 use schema::message::{Estimate, Expr, Field, Filter, Pattern, Reading, Syntax};
 use serde::{Deserialize, Serialize};
@@ -123,7 +123,7 @@ impl Explanation {
     pub(crate) fn new(
         query: &Query,
         about_query: &[frontend::query::Notice],
-        answer: &Answer,
+        answer: &SearchResult,
         cost: SearchCost,
         cheaper: Vec<String>,
     ) -> Explanation {

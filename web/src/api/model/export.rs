@@ -1,7 +1,7 @@
 //! The end of an export whose matches are written as they are found.
 
 use super::page::{IndexUse, Missing, Searched, Skipped};
-use frontend::Answer;
+use frontend::SearchResult;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -37,7 +37,7 @@ pub struct ExportDone {
 
 impl ExportEnd {
     /// The end of an export of `written` matches.
-    pub(crate) fn new(answer: &Answer, written: u64) -> ExportEnd {
+    pub(crate) fn new(answer: &SearchResult, written: u64) -> ExportEnd {
         ExportEnd {
             done: ExportDone {
                 id: answer.id().to_owned(),

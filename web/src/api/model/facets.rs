@@ -2,7 +2,7 @@
 
 use super::bytes::readable_owned;
 use super::page::{Notice, notices};
-use frontend::{Answer, Package};
+use frontend::{PackageGroup, SearchResult};
 use schema::message::{Facet, SpoolFacets};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -78,7 +78,7 @@ counts! {
 }
 
 impl SummaryHead {
-    fn new(answer: &Answer, about_query: &[frontend::query::Notice]) -> SummaryHead {
+    fn new(answer: &SearchResult, about_query: &[frontend::query::Notice]) -> SummaryHead {
         SummaryHead {
             id: answer.id().to_owned(),
             generation: answer.generation().to_owned(),
@@ -93,9 +93,9 @@ impl Facets {
     /// The facets of an answer. `packages` are all, in the order of their best match; `packages_max` of
     /// them are listed.
     pub(crate) fn new(
-        answer: &Answer,
+        answer: &SearchResult,
         about_query: &[frontend::query::Notice],
-        mut packages: Vec<Package>,
+        mut packages: Vec<PackageGroup>,
         packages_max: usize,
         facets: SpoolFacets,
     ) -> Self {
@@ -116,9 +116,9 @@ impl Facets {
 
 impl Packages {
     pub(crate) fn new(
-        answer: &Answer,
+        answer: &SearchResult,
         about_query: &[frontend::query::Notice],
-        packages: Vec<Package>,
+        packages: Vec<PackageGroup>,
     ) -> Self {
         Packages {
             head: SummaryHead::new(answer, about_query),
@@ -128,7 +128,7 @@ impl Packages {
     }
 }
 
-fn package_counts(packages: Vec<Package>) -> Vec<PackageCount> {
-    let count = |package: Package| PackageCount::from((package.name, package.total));
+fn package_counts(packages: Vec<PackageGroup>) -> Vec<PackageCount> {
+    let count = |package: PackageGroup| PackageCount::from((package.name, package.total));
     packages.into_iter().map(count).collect()
 }

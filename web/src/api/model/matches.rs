@@ -220,7 +220,7 @@ impl From<MatchWindow> for frontend::Window {
 impl<'a> MatchGroup<'a> {
     /// The group of a package.
     pub(crate) fn of_package(
-        package: &'a frontend::Package,
+        package: &'a frontend::PackageGroup,
         matches: &'a [frontend::Match],
     ) -> Self {
         let (name, package_base64) = readable(&package.name);

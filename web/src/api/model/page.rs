@@ -2,7 +2,7 @@
 
 use super::bytes::{hex, readable_owned};
 use super::matches::Results;
-use frontend::{Answer, Explain};
+use frontend::{Explain, SearchResult};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::time::{Duration, UNIX_EPOCH};
@@ -177,8 +177,8 @@ pub(crate) fn notices(notices: &[frontend::query::Notice]) -> Vec<Notice> {
     notices.iter().map(Notice::from).collect()
 }
 
-impl From<&Answer> for Searched {
-    fn from(answer: &Answer) -> Self {
+impl From<&SearchResult> for Searched {
+    fn from(answer: &SearchResult) -> Self {
         Searched {
             documents: answer.explain().shard_documents,
             of: answer.known().documents,
@@ -188,7 +188,7 @@ impl From<&Answer> for Searched {
 
 impl Missing {
     /// What an answer is missing.
-    pub(crate) fn of(answer: &Answer) -> Vec<Missing> {
+    pub(crate) fn of(answer: &SearchResult) -> Vec<Missing> {
         let missing = |missing: &frontend::Missing| Missing {
             backend: missing.backend.clone(),
             reason: missing.reason.clone(),
@@ -225,7 +225,7 @@ impl From<&frontend::Skipped> for Skipped {
 
 impl Timings {
     /// The timings of an answer, and of the page that was `rendered` from it.
-    pub(crate) fn new(answer: &Answer, rendered: Duration) -> Self {
+    pub(crate) fn new(answer: &SearchResult, rendered: Duration) -> Self {
         let milliseconds = |time: Duration| time.as_micros() as f64 / 1000.0;
         let (timings, phases) = (answer.timings(), answer.phases());
         Timings {

@@ -1,0 +1,20 @@
+//! The total order of matches.
+//!
+//! Order: rank, best first; path hash; where different documents share rank and hash, their package
+//! and path; line. A [`Pointer`] stands for one match, [`TopPointers`] keeps the best few of a stream,
+//! and [`merge`] makes the total order from sorted sources. Nothing here reads a file.
+//!
+//! **Invariant:** what depends on the number of backends or on the order of arrival (package id,
+//! backend, offset) never decides between matches of different documents or lines.
+
+mod merge;
+mod pointer;
+mod string_pool;
+mod top;
+
+pub(crate) use merge::{Collision, Continued, DocumentName, Sorted, merge, merge_sorted};
+pub use pointer::Pointer;
+pub(crate) use pointer::{FrameAt, Origin, TieKey, sort, unpack_frame};
+pub(crate) use string_pool::StringPool;
+pub use top::BEST_MAX;
+pub(crate) use top::TopPointers;

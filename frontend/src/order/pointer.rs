@@ -1,0 +1,152 @@
+//! A pointer: 32 bytes that stand for one match.
+//!
+//! While a query runs, pointers are all that memory holds of its matches; their text is in the spool.
+//!
+//! ```text
+//! offset  bits  field
+//!      0    32  rank, as a number that ascends from the best to the worst
+//!           64  FNV-1a 64 of package, "/", path
+//!           32  line number
+//!     16    16  backend
+//!           48  offset of the match's frame in that backend's frame file
+//!     24    32  package, an id of the execution's string pool
+//!     28    32  index of the match's line in the frame
+//! ```
+//!
+//! The sort key is the first three words: sorting compares words and computes nothing.
+
+use rayon::slice::ParallelSliceMut;
+use schema::order::descending;
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+/// The largest frame offset that a pointer can hold.
+const OFFSET_MAX: u64 = (1 << OFFSET_BITS) - 1;
+
+const OFFSET_BITS: u32 = 48;
+
+/// Stands for one match.
+#[derive(Clone, Copy, Debug, PartialEq, FromBytes, Immutable, IntoBytes, KnownLayout)]
+#[repr(C)]
+pub struct Pointer {
+    /// Rank and the upper half of the hash; its lower half and the line.
+    pub(super) key: [u64; 2],
+    pub(super) frame: u64,
+    pub(super) package: u32,
+    pub(super) index: u32,
+}
+
+/// The position of a frame: backend, and offset in its frame file.
+pub(crate) type FrameAt = (u16, u64);
+
+/// Rank and path hash, in the order of pointers.
+pub(crate) type TieKey = (u64, u32);
+
+/// The fields that the pointers of all matches in a frame share.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Origin {
+    pub(crate) hash: u64,
+    pub(crate) package: u32,
+    pub(crate) backend: u16,
+    pub(crate) offset: u64,
+}
+
+impl Origin {
+    /// Returns the pointer to the match in line `index` of the frame.
+    pub(crate) fn pointer(&self, rank: f32, line: u32, index: u32) -> Pointer {
+        debug_assert!(self.offset <= OFFSET_MAX);
+        Pointer {
+            key: [
+                u64::from(descending(rank)) << 32 | self.hash >> 32,
+                self.hash << 32 | u64::from(line),
+            ],
+            frame: u64::from(self.backend) << OFFSET_BITS | self.offset,
+            package: self.package,
+            index,
+        }
+    }
+}
+
+/// Splits the number in which a pointer holds backend and offset.
+pub(crate) fn unpack_frame(frame: u64) -> FrameAt {
+    ((frame >> OFFSET_BITS) as u16, frame & OFFSET_MAX)
+}
+
+impl Pointer {
+    pub(super) fn line(&self) -> u32 {
+        self.key[1] as u32
+    }
+
+    pub(crate) fn package(&self) -> u32 {
+        self.package
+    }
+
+    pub(crate) fn set_package(&mut self, package: u32) {
+        self.package = package;
+    }
+
+    /// FNV-1a 64 of the document's name.
+    pub(crate) fn hash(&self) -> u64 {
+        self.key[0] << 32 | self.key[1] >> 32
+    }
+
+    pub(crate) fn offset(&self) -> u64 {
+        self.frame().1
+    }
+
+    /// The position of the frame that holds the match.
+    pub(crate) fn frame(&self) -> FrameAt {
+        unpack_frame(self.frame)
+    }
+
+    /// Whether the rank is higher than `rank`.
+    pub(crate) fn is_above(&self, rank: f32) -> bool {
+        (self.key[0] >> 32) < u64::from(descending(rank))
+    }
+
+    /// A number that orders pointers by frame, then by line within the frame: from bit 32 on the
+    /// frame, as [`unpack_frame`] takes it; below it the index of the line.
+    pub(crate) fn spool_order(&self) -> u128 {
+        u128::from(self.frame) << 32 | u128::from(self.index)
+    }
+
+    /// The sort key, with ties broken by the frame's position: two sorts of the same spool give the
+    /// same order. [`merge`](super::merge) then orders ties by document.
+    pub(super) fn sort_key(&self) -> ([u64; 2], u64) {
+        (self.key, self.frame)
+    }
+
+    /// Rank and path hash. Pointers that share both may need the document's name to be ordered.
+    pub(crate) fn tie_key(&self) -> TieKey {
+        (self.key[0], (self.key[1] >> 32) as u32)
+    }
+}
+
+/// Sorts pointers by their own fields, as [`merge`](super::merge) expects its sources.
+pub(crate) fn sort(pointers: &mut [Pointer]) {
+    pointers.par_sort_unstable_by(|a, b| a.sort_key().cmp(&b.sort_key()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pointer_is_32_bytes_and_keeps_every_field() {
+        assert_eq!(size_of::<Pointer>(), 32);
+        let origin = Origin {
+            hash: 0x0123_4567_89ab_cdef,
+            package: 9,
+            backend: u16::MAX,
+            offset: OFFSET_MAX - 7,
+        };
+        let pointer = origin.pointer(1.25, 3, u32::MAX);
+        let rank = u64::from(descending(1.25));
+        assert_eq!(
+            pointer.key,
+            [rank << 32 | 0x0123_4567, 0x89ab_cdef << 32 | 3]
+        );
+        assert_eq!(pointer.hash(), origin.hash);
+        assert_eq!(pointer.frame(), (u16::MAX, OFFSET_MAX - 7));
+        assert_eq!((pointer.package(), pointer.index), (9, u32::MAX));
+    }
+}

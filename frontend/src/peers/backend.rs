@@ -1,0 +1,122 @@
+//! A backend's name and how to connect to it.
+
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpStream, ToSocketAddrs};
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long a connection may take to be made.
+const CONNECT_MAX: Duration = Duration::from_secs(2);
+
+/// Makes a connection to a backend.
+type Dial = Arc<dyn Fn() -> io::Result<Socket> + Send + Sync>;
+
+/// A backend: what to call it, and how to reach it.
+#[derive(Clone)]
+pub struct Backend {
+    name: String,
+    pub(super) dial: Dial,
+}
+
+impl std::fmt::Debug for Backend {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Backend").field(&self.name).finish()
+    }
+}
+
+impl Backend {
+    /// A backend that `dial` connects to, each time with a new connection.
+    pub fn new(
+        name: impl Into<String>,
+        dial: impl Fn() -> io::Result<Socket> + Send + Sync + 'static,
+    ) -> Backend {
+        Backend {
+            name: name.into(),
+            dial: Arc::new(dial),
+        }
+    }
+
+    /// A backend that listens on `host:port`, which is also its name.
+    pub fn tcp(address: impl Into<String>) -> Backend {
+        let address = address.into();
+        Backend::new(address.clone(), move || connect(&address))
+    }
+
+    /// What it is called in answers.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+/// Tries each address that the name stands for.
+fn connect(address: &str) -> io::Result<Socket> {
+    let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
+    for address in address.to_socket_addrs()? {
+        match TcpStream::connect_timeout(&address, CONNECT_MAX) {
+            Ok(stream) => {
+                stream.set_nodelay(true)?;
+                return Ok(Socket::Tcp(stream));
+            }
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
+}
+
+/// A blocking connection to a backend.
+#[derive(Debug)]
+pub enum Socket {
+    /// To another machine or process.
+    Tcp(TcpStream),
+    /// Within this machine, or this process.
+    Unix(UnixStream),
+}
+
+impl Socket {
+    /// Bounds the time that one read or write may take.
+    pub fn set_timeout(&self, timeout: Duration) -> io::Result<()> {
+        let timeout = Some(timeout);
+        match self {
+            Socket::Tcp(stream) => {
+                stream.set_read_timeout(timeout)?;
+                stream.set_write_timeout(timeout)
+            }
+            Socket::Unix(stream) => {
+                stream.set_read_timeout(timeout)?;
+                stream.set_write_timeout(timeout)
+            }
+        }
+    }
+
+    /// Ends the connection in both directions, whoever else reads from it or writes to it.
+    pub fn shutdown(&self) {
+        // Fails when the other side was faster, which is just as well.
+        let _ = match self {
+            Socket::Tcp(stream) => stream.shutdown(Shutdown::Both),
+            Socket::Unix(stream) => stream.shutdown(Shutdown::Both),
+        };
+    }
+}
+
+impl Read for &Socket {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Socket::Tcp(stream) => (&mut &*stream).read(buffer),
+            Socket::Unix(stream) => (&mut &*stream).read(buffer),
+        }
+    }
+}
+
+impl Write for &Socket {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Socket::Tcp(stream) => (&mut &*stream).write(bytes),
+            Socket::Unix(stream) => (&mut &*stream).write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

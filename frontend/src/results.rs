@@ -1,0 +1,31 @@
+//! Finished searches: the matches in total order, how complete they are, and ways to page through them.
+//!
+//! A [`SearchResult`] keeps only counts in memory; matches are read from the spool when a page asks for
+//! them. A [`MatchStream`] reads matches of a running search in the order of their arrival.
+//! [`Outcome`] says what is missing and how the matches were found.
+//! Nothing here searches, connects or waits.
+
+pub(crate) mod documents;
+pub(crate) mod facets;
+mod listing;
+mod manifest;
+mod match_stream;
+mod matches;
+mod outcome;
+pub(crate) mod packages;
+pub mod page;
+mod read;
+mod search_result;
+mod text;
+
+pub use documents::{DOCUMENTS_MAX, DocumentGroup};
+pub(crate) use listing::merge;
+pub use listing::{Listing, entry_name};
+pub use match_stream::{MatchEvent, MatchStream};
+pub use matches::{ContextLine, Document, Match, Window};
+pub use outcome::{CorpusSize, Explain, Missing, ShardId, Skipped, SkippedDocument, Timings};
+pub(crate) use outcome::{Counts, Outcome};
+pub use packages::PackageGroup;
+pub(crate) use read::read;
+pub use search_result::SearchResult;
+pub use text::{MatchText, MatchTexts};

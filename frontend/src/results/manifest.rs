@@ -1,0 +1,142 @@
+//! An answer and the manifest that it is known by after a restart.
+
+use super::outcome::{CorpusSize, Counts, Explain, Outcome, Skipped, SkippedDocument, Timings};
+use super::search_result::SearchResult;
+use crate::query::Query;
+use crate::spool::Recovered;
+use schema::message::{ShardEnd, Skip, SpoolManifest};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Bytes of skipped documents that a manifest lists: half of what a frame may have.
+const SKIPPED_BYTES_MAX: usize = 512 << 10;
+
+impl SearchResult {
+    /// The frame to be written when everything else is on the disk.
+    pub(crate) fn manifest(&self) -> Vec<u8> {
+        let explain = self.explain();
+        let manifest = SpoolManifest {
+            generation: self.generation.clone(),
+            search: self.query.search(),
+            frame_bytes: self.spool.frame_bytes_by_backend(),
+            pointers: self.counts.pointers,
+            packages: self.counts.packages,
+            documents: self.documents,
+            explain: ShardEnd {
+                found: self.found,
+                documents: explain.documents,
+                blocks: explain.blocks,
+                candidates: explain.candidates,
+                matched_blocks: explain.matched_blocks,
+                verified_bytes: explain.verified_bytes,
+                ..ShardEnd::default()
+            },
+            shards: explain.shards,
+            shard_documents: explain.shard_documents,
+            plan: explain.plan.clone(),
+            skipped: skips(self.skipped()),
+            skipped_count: self.skipped().count,
+            queue_us: micros(self.timings.queue),
+            stream_us: micros(self.timings.stream),
+            rank_us: micros(self.timings.rank),
+            phases: self.timings.phases,
+            finished: SystemTime::now()
+                .duration_since(UNIX_EPOCH)
+                .map_or(0, |since| since.as_secs()),
+            order_bytes: self.spool.order.bytes(),
+            packages_bytes: self.spool.packages.len(),
+            facets_bytes: self.spool.facets.len(),
+        };
+        let mut frame = Vec::new();
+        let encoded = manifest.encode(&mut frame);
+        encoded.expect("the bounds of its parts keep a manifest below a frame's");
+        frame
+    }
+
+    /// The answer of an earlier process; `None` when its query is not one that this version accepts.
+    pub(crate) fn recover(recovered: Recovered) -> Option<SearchResult> {
+        let Recovered { id, run, manifest } = recovered;
+        let query = Query::of(manifest.search).ok()?;
+        if query.identity(&manifest.generation) != id {
+            return None;
+        }
+        let explain = manifest.explain;
+        let skipped = manifest.skipped.into_iter().map(|skip| SkippedDocument {
+            package: skip.package,
+            path: skip.path,
+            reason: skip.reason,
+        });
+        Some(SearchResult {
+            id,
+            generation: manifest.generation,
+            query,
+            known: CorpusSize {
+                shards: manifest.shards,
+                documents: manifest.shard_documents,
+            },
+            counts: Counts {
+                pointers: manifest.pointers,
+                packages: manifest.packages,
+            },
+            documents: manifest.documents,
+            found: explain.found,
+            timings: Timings {
+                queue: Duration::from_micros(manifest.queue_us),
+                stream: Duration::from_micros(manifest.stream_us),
+                rank: Duration::from_micros(manifest.rank_us),
+                phases: manifest.phases,
+            },
+            outcome: Outcome {
+                skipped: Skipped {
+                    count: manifest.skipped_count,
+                    documents: skipped.collect(),
+                },
+                explain: Explain {
+                    plan: manifest.plan,
+                    shards: manifest.shards,
+                    blocks: explain.blocks,
+                    candidates: explain.candidates,
+                    matched_blocks: explain.matched_blocks,
+                    documents: explain.documents,
+                    verified_bytes: explain.verified_bytes,
+                    found: explain.found,
+                    shard_documents: manifest.shard_documents,
+                    // Who asks for an estimate gets no matches that would outlive the process.
+                    estimates: Vec::new(),
+                },
+                ..Outcome::default()
+            },
+            spool: Arc::new(run),
+            damaged: AtomicBool::new(false),
+        })
+    }
+}
+
+/// As many of the skipped documents as fit, from the first one on.
+fn skips(skipped: &Skipped) -> Vec<Skip> {
+    let mut left = SKIPPED_BYTES_MAX;
+    let fits = |document: &&SkippedDocument| {
+        let bytes = document.package.len() + document.path.len() + document.reason.len() + 128;
+        let fits = bytes <= left;
+        left = left.saturating_sub(bytes);
+        fits
+    };
+    let skip = |document: &SkippedDocument| Skip {
+        shard: 0,
+        document: 0,
+        package: document.package.clone(),
+        path: document.path.clone(),
+        reason: document.reason.clone(),
+    };
+    skipped
+        .documents
+        .iter()
+        .take_while(fits)
+        .map(skip)
+        .collect()
+}
+
+fn micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,325 @@
+//! Matches for people and programs: HTML, JSON, and plain text.
+//!
+//! A [`Match`] is what the spool's frames hold of one, as bytes. Each of the three forms says what
+//! happens to bytes that are not UTF-8 or not printable: text keeps them, JSON carries them exactly
+//! beside a readable form, HTML makes them visible and harmless.
+
+use schema::message::{BatchView, LineView};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A match with its context.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Match {
+    /// The document, which its matches share.
+    pub document: Arc<Document>,
+    /// The line's number, from 1; of a match over several lines, that of the first one. 0: what was
+    /// found is the document's name.
+    pub line: u32,
+    /// How many lines the match is over: 1 of nearly all.
+    pub lines: u32,
+    /// The line without its end, or a part of it: see `window`. Several lines are joined by `\n`. Of
+    /// a name it is the path.
+    pub text: Vec<u8>,
+    /// What matched, in bytes of `text`, ascending.
+    pub ranges: Vec<Range<usize>>,
+    /// The lines before it, as far as they were asked for.
+    pub before: Vec<ContextLine>,
+    /// The lines after it.
+    pub after: Vec<ContextLine>,
+    /// How good the match is.
+    pub rank: f32,
+    /// Offset of the line's first byte in the document's text.
+    pub offset: u64,
+    /// Which part of the line `text` is, when it is not all of it.
+    pub window: Option<Window>,
+}
+
+/// What all matches of a document have in common.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Document {
+    /// The package, as its directory was named.
+    pub package: Vec<u8>,
+    /// The document's path within the package.
+    pub path: Vec<u8>,
+    /// Its language, empty when unknown.
+    pub language: String,
+    /// BLAKE3 of its text.
+    pub hash: Vec<u8>,
+}
+
+/// A line beside a match.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ContextLine {
+    /// Its number, from 1.
+    pub line: u32,
+    /// The line without its end; of a long line nothing.
+    pub text: Vec<u8>,
+    /// How long the line is, when `text` is nothing of it.
+    pub window: Option<Window>,
+}
+
+/// A part of a long line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Where in the line it begins, in bytes.
+    pub start: u64,
+    /// Bytes of the whole line, without its end.
+    pub line_bytes: u64,
+}
+
+impl Match {
+    /// The matches of a batch that are its lines with these indexes; `None` when there is no such
+    /// match.
+    pub(crate) fn all(
+        batch: &BatchView<'_>,
+        indexes: &[u32],
+        context_lines: u32,
+    ) -> Option<Vec<Match>> {
+        let lines: Vec<_> = batch.lines().collect();
+        let document = Arc::new(Document {
+            package: batch.package.to_vec(),
+            path: batch.path.to_vec(),
+            language: batch.language.to_owned(),
+            hash: batch.hash.to_vec(),
+        });
+        let one =
+            |&index: &u32| Match::one(&document, &lines, index as usize, context_lines as usize);
+        indexes.iter().map(one).collect()
+    }
+
+    fn one(
+        document: &Arc<Document>,
+        lines: &[LineView<'_>],
+        index: usize,
+        context_lines: usize,
+    ) -> Option<Match> {
+        let line = lines.get(index).filter(|line| line.is_match())?;
+        let range = |range: schema::message::Range| range.start as usize..range.end as usize;
+        let above = lines[..index].iter().rev();
+        let above = above.flat_map(|line| ContextLine::all(line).rev());
+        let mut before: Vec<_> = neighbours(line.number, above, |n, by| n.checked_sub(by))
+            .take(context_lines)
+            .collect();
+        before.reverse();
+        // Behind a match over several lines context begins behind the last of them.
+        let last = line.number.saturating_add(line.lines.saturating_sub(1));
+        let below = lines[index + 1..].iter().flat_map(ContextLine::all);
+        let after = neighbours(last, below, |n, by| n.checked_add(by));
+        Some(Match {
+            document: Arc::clone(document),
+            line: line.number,
+            lines: line.lines,
+            text: line.text.to_vec(),
+            ranges: line.ranges().map(range).collect(),
+            before,
+            after: after.take(context_lines).collect(),
+            rank: line.rank,
+            offset: line.offset,
+            window: Window::of(line),
+        })
+    }
+
+    /// Whether what was found is the document's name, not a line of it.
+    pub fn is_name(&self) -> bool {
+        self.line == 0
+    }
+
+    /// Appends `package/path:line:text` and a line end, byte for byte, of each of its lines; of a name
+    /// `package/path` alone.
+    pub fn write_text(&self, out: &mut Vec<u8>) {
+        let name = [&self.document.package[..], &self.document.path].join(&b'/');
+        if self.is_name() {
+            out.extend_from_slice(&name);
+            return out.push(b'\n');
+        }
+        for (number, line) in (self.line..).zip(self.text.split(|&byte| byte == b'\n')) {
+            out.extend_from_slice(&name);
+            out.extend_from_slice(format!(":{number}:").as_bytes());
+            out.extend_from_slice(line);
+            out.push(b'\n');
+        }
+    }
+}
+
+/// The lines that follow each other without a gap, away from line `number`.
+fn neighbours(
+    number: u32,
+    lines: impl Iterator<Item = ContextLine>,
+    step: impl Fn(u32, u32) -> Option<u32>,
+) -> impl Iterator<Item = ContextLine> {
+    (1..)
+        .zip(lines)
+        .take_while(move |(distance, line)| Some(line.line) == step(number, *distance))
+        .map(|(_, line)| line)
+}
+
+impl ContextLine {
+    /// The lines of one that may be a match over several; none when not all of those were sent.
+    fn all(line: &LineView<'_>) -> impl DoubleEndedIterator<Item = ContextLine> + use<> {
+        let all = match (line.lines, Window::of(line)) {
+            (1, _) => vec![ContextLine::of(line)],
+            (_, Some(_)) => Vec::new(),
+            (_, None) => {
+                let texts = line.text.split(|&byte| byte == b'\n');
+                let numbered = (line.number..).zip(texts);
+                let one = |(line, text): (u32, &[u8])| ContextLine {
+                    line,
+                    text: text.to_vec(),
+                    window: None,
+                };
+                numbered.map(one).collect()
+            }
+        };
+        all.into_iter()
+    }
+
+    /// Of a line that was sent in part nothing is shown: which part that is depends on whether the
+    /// line is a match itself in this batch, and so on where its document was cut.
+    fn of(line: &LineView<'_>) -> ContextLine {
+        let window = Window::of(line).map(|window| Window { start: 0, ..window });
+        let text = match window {
+            Some(_) => Vec::new(),
+            None => line.text.to_vec(),
+        };
+        ContextLine {
+            line: line.number,
+            text,
+            window,
+        }
+    }
+}
+
+impl Window {
+    fn of(line: &LineView<'_>) -> Option<Window> {
+        let whole = line.start == 0 && line.line_bytes == line.text.len() as u64;
+        (!whole).then_some(Window {
+            start: line.start,
+            line_bytes: line.line_bytes,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use schema::frame::{HEADER_BYTES, decode};
+    use schema::message::{Batch, BatchReader, Line, Span};
+    use zerocopy::IntoBytes;
+
+    /// The context of line `index` of a batch with lines at `numbers`, all of which are matches.
+    fn check(numbers: &[u32], index: u32, context: u32) -> Option<(Vec<u32>, Vec<u32>)> {
+        check_with(&[], numbers, index, context)
+    }
+
+    fn check_with(
+        runs: &[Span],
+        numbers: &[u32],
+        index: u32,
+        context: u32,
+    ) -> Option<(Vec<u32>, Vec<u32>)> {
+        let lines: Vec<_> = numbers
+            .iter()
+            .map(|&number| Line {
+                number,
+                rank: 1.0,
+                offset: 0,
+                text_bytes: 1,
+                ranges: 1,
+            })
+            .collect();
+        let ranges = vec![schema::message::Range { start: 0, end: 1 }; lines.len()];
+        let batch = Batch {
+            shard: 0,
+            document: 0,
+            package: b"p",
+            path: b"d",
+            language: "",
+            hash: &[],
+            text: &vec![b'x'; lines.len()],
+            lines: &lines,
+            ranges: &ranges,
+            windows: &[],
+            spans: runs,
+        };
+        let mut bytes = Vec::new();
+        batch.encode(&mut bytes).unwrap();
+        decode(&bytes).unwrap().unwrap();
+        let mut words = vec![0_u64; (bytes.len() - HEADER_BYTES) / 8];
+        words.as_mut_bytes().copy_from_slice(&bytes[HEADER_BYTES..]);
+        let reader = BatchReader::new(words.as_bytes()).unwrap();
+        let view = reader.view().unwrap();
+        let found = Match::all(&view, &[index], context)?.remove(0);
+        let numbers = |lines: &[ContextLine]| lines.iter().map(|line| line.line).collect();
+        Some((numbers(&found.before), numbers(&found.after)))
+    }
+
+    #[test]
+    fn the_lines_of_a_match_over_several_are_context_one_by_one() {
+        let line = |number, text_bytes| Line {
+            number,
+            rank: 1.0,
+            offset: 0,
+            text_bytes,
+            ranges: 1,
+        };
+        let batch = Batch {
+            shard: 0,
+            document: 0,
+            package: b"p",
+            path: b"d",
+            language: "",
+            hash: &[],
+            text: b"a\nb\ncdx\ny",
+            lines: &[line(3, 5), line(6, 1), line(7, 3)],
+            ranges: &[schema::message::Range { start: 0, end: 1 }; 3],
+            windows: &[],
+            spans: &[
+                schema::message::Span { line: 0, lines: 3 },
+                schema::message::Span { line: 2, lines: 2 },
+            ],
+        };
+        let mut bytes = Vec::new();
+        batch.encode(&mut bytes).unwrap();
+        let mut words = vec![0_u64; (bytes.len() - HEADER_BYTES) / 8];
+        words.as_mut_bytes().copy_from_slice(&bytes[HEADER_BYTES..]);
+        let reader = BatchReader::new(words.as_bytes()).unwrap();
+        let found = Match::all(&reader.view().unwrap(), &[1], 2)
+            .unwrap()
+            .remove(0);
+        let shown = |lines: &[ContextLine]| {
+            let shown = lines.iter().map(|line| (line.line, line.text.clone()));
+            shown.collect::<Vec<_>>()
+        };
+        assert_eq!(
+            shown(&found.before),
+            [(4, b"b".to_vec()), (5, b"c".to_vec())]
+        );
+        assert_eq!(
+            shown(&found.after),
+            [(7, b"x".to_vec()), (8, b"y".to_vec())]
+        );
+    }
+
+    #[test]
+    fn context_is_what_stands_beside_the_line_without_a_gap() {
+        let numbers = [1, 3, 4, 5, 6, 8];
+        assert_eq!(check(&numbers, 3, 2), Some((vec![3, 4], vec![6])));
+        assert_eq!(check(&numbers, 0, 2), Some((vec![], vec![])));
+        assert_eq!(check(&numbers, 3, 0), Some((vec![], vec![])));
+        assert_eq!(
+            check(&[u32::MAX - 1, u32::MAX], 1, 2),
+            Some((vec![u32::MAX - 1], vec![]))
+        );
+        assert_eq!(check(&numbers, 6, 2), None);
+    }
+
+    #[test]
+    fn behind_several_lines_context_begins_at_the_next() {
+        let run = [Span { line: 1, lines: 3 }];
+        let numbers = [3, 4, 7, 8];
+        assert_eq!(check_with(&run, &numbers, 1, 1), Some((vec![3], vec![7])));
+        let far = [3, 4, 8];
+        assert_eq!(check_with(&run, &far, 1, 1), Some((vec![3], vec![])));
+    }
+}

@@ -1,0 +1,170 @@
+//! The packages with matches, in the order of their best one: how many matches each has, and where in
+//! the order its first few are.
+//!
+//! ```text
+//! record of 112 bytes, for each package
+//!      0      8  where its name begins, behind the records
+//!      8      4  bytes of the name
+//!     12      4  how many places there are, at most 10
+//!     16      8  matches
+//!     24     80  the places of its first matches in the order
+//!    104      4  CRC-32C of the 104 bytes above and of the name
+//!    108      4  zero
+//! names, in the records' order
+//! ```
+//!
+//! So a page by package is a slice of the records, and nothing of it is kept in memory.
+
+use crate::order::StringPool;
+use crate::results::page::PER_PACKAGE_MAX;
+use crate::spool::{Blob, OpenFile, ResultFiles, SpoolError};
+use std::ops::Range;
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+/// A package with matches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PackageGroup {
+    /// Its name, as its directory was named.
+    pub name: Vec<u8>,
+    /// How many matches it has.
+    pub total: u64,
+    /// Where in the order its first matches are, at most ten.
+    pub first: Vec<u64>,
+}
+
+#[derive(Clone, Copy, Debug, Default, FromBytes, Immutable, IntoBytes, KnownLayout)]
+#[repr(C)]
+struct PackageRecord {
+    name: u64,
+    name_bytes: u32,
+    places: u32,
+    total: u64,
+    first: [u64; PER_PACKAGE_MAX],
+    checksum: u32,
+    zero: u32,
+}
+
+const RECORD_BYTES: usize = size_of::<PackageRecord>();
+
+impl PackageRecord {
+    /// Takes a place in the order, when it is one of the first.
+    fn push(&mut self, place: u64) {
+        if let Some(first) = self.first.get_mut(self.places as usize) {
+            *first = place;
+            self.places += 1;
+        }
+    }
+
+    fn checksum(&self, name: &[u8]) -> u32 {
+        crc32c::crc32c_append(crc32c::crc32c(&self.as_bytes()[..104]), name)
+    }
+}
+
+/// Counts matches by package while they are put in order.
+#[derive(Debug)]
+pub(crate) struct PackageTally {
+    /// By the package's id, its place among the records, from 1; 0: none yet.
+    places: Vec<u32>,
+    /// With the package's id.
+    records: Vec<(u32, PackageRecord)>,
+}
+
+impl PackageTally {
+    /// Of packages whose ids are below this.
+    pub(crate) fn new(packages: usize) -> PackageTally {
+        PackageTally {
+            places: vec![0; packages],
+            records: Vec::new(),
+        }
+    }
+
+    /// Takes the match that is number `place` in the order.
+    pub(crate) fn add(&mut self, package: u32, place: u64) {
+        let record = self.record(package);
+        record.total += 1;
+        record.push(place);
+    }
+
+    /// Takes what was counted of the matches that come next, of which the first is number `start`.
+    pub(crate) fn append(&mut self, next: &PackageTally, start: u64) {
+        for (package, counted) in &next.records {
+            let record = self.record(*package);
+            record.total += counted.total;
+            let first = &counted.first[..counted.places as usize];
+            first.iter().for_each(|place| record.push(start + place));
+        }
+    }
+
+    fn record(&mut self, package: u32) -> &mut PackageRecord {
+        let place = &mut self.places[package as usize];
+        if *place == 0 {
+            self.records.push((package, PackageRecord::default()));
+            *place = self.records.len() as u32;
+        }
+        &mut self.records[*place as usize - 1].1
+    }
+
+    /// Writes the file, and says how many packages are in it.
+    pub(crate) fn finish(
+        mut self,
+        names: &StringPool,
+        to: &ResultFiles,
+    ) -> Result<u32, SpoolError> {
+        let mut bytes = Vec::with_capacity(self.records.len() * RECORD_BYTES);
+        let mut all_names = Vec::new();
+        for (package, record) in &mut self.records {
+            let name = names.name(*package);
+            record.name = all_names.len() as u64;
+            record.name_bytes = name.len() as u32;
+            record.checksum = record.checksum(name);
+            all_names.extend_from_slice(name);
+            bytes.extend_from_slice(record.as_bytes());
+        }
+        bytes.append(&mut all_names);
+        to.append(&to.packages, &bytes)?;
+        Ok(self.records.len() as u32)
+    }
+}
+
+/// The packages with these numbers, of a file with `count`.
+pub(crate) fn read(
+    blob: &Blob,
+    count: u32,
+    range: Range<usize>,
+) -> Result<Vec<PackageGroup>, SpoolError> {
+    let start = (range.start * RECORD_BYTES) as u64;
+    let mut records = vec![PackageRecord::default(); range.len()];
+    let mut file = OpenFile::default();
+    fill(blob, records.as_mut_bytes(), start, &mut file)?;
+    let (Some(first), Some(last)) = (records.first(), records.last()) else {
+        return Ok(Vec::new());
+    };
+    let names_start = first.name;
+    let names_end = last.name.saturating_add(last.name_bytes.into());
+    if names_end > blob.len() || names_start > names_end {
+        return Err(blob.corrupt(start));
+    }
+    let mut names = vec![0; (names_end - names_start) as usize];
+    let base = u64::from(count) * RECORD_BYTES as u64;
+    fill(blob, &mut names, base + names_start, &mut file)?;
+    let package = |record: &PackageRecord| {
+        let at = usize::try_from(record.name.checked_sub(names_start)?).ok()?;
+        let name = names.get(at..)?.get(..record.name_bytes as usize)?;
+        let is_whole = record.checksum == record.checksum(name);
+        is_whole.then(|| PackageGroup {
+            name: name.to_vec(),
+            total: record.total,
+            first: record.first[..record.places as usize].to_vec(),
+        })
+    };
+    let packages: Option<_> = records.iter().map(package).collect();
+    packages.ok_or_else(|| blob.corrupt(start))
+}
+
+fn fill(blob: &Blob, space: &mut [u8], offset: u64, file: &mut OpenFile) -> Result<(), SpoolError> {
+    let read = blob.read_at(space, offset, file)?;
+    match read == space.len() {
+        true => Ok(()),
+        false => Err(blob.corrupt(offset + read as u64)),
+    }
+}

@@ -1,0 +1,117 @@
+//! From a page's number to the matches on it.
+//!
+//! Pages count from 0. A page is a slice of the order, so the cost of one does not depend on its
+//! number. By package, packages come in the order of their best match, with their first few
+//! matches and their exact count; a page is a slice of the packages then.
+
+use std::ops::Range;
+
+/// Matches on a page when nobody says otherwise.
+pub const PER_PAGE_DEFAULT: usize = 10;
+
+/// Matches on a page: what one answer may hold in memory, a thousand lines with their context.
+pub const PER_PAGE_MAX: usize = 1000;
+
+/// Packages on a page when grouped and nobody says otherwise.
+pub const PACKAGES_PER_PAGE_DEFAULT: usize = 5;
+
+/// Matches of a package that are shown when grouped.
+pub const PER_PACKAGE_DEFAULT: usize = 2;
+
+/// The most matches of a package that can be shown when grouped.
+pub const PER_PACKAGE_MAX: usize = 10;
+
+/// Documents on a page when grouped by them and nobody says otherwise.
+pub const DOCUMENTS_PER_PAGE_DEFAULT: usize = 10;
+
+/// Matches of a document that are shown when grouped by documents.
+pub const PER_DOCUMENT_DEFAULT: usize = 3;
+
+/// The most matches of a document that can be shown when grouped.
+pub const PER_DOCUMENT_MAX: usize = 5;
+
+/// A page of something that is counted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PageRange {
+    /// Its number.
+    pub page: usize,
+    /// Items on a full page.
+    pub per_page: usize,
+    /// Pages in all; an empty result has one.
+    pub pages: usize,
+    /// The items on it.
+    pub range: Range<usize>,
+}
+
+/// There is no such page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no page {page}, the last one is {last}")]
+pub struct PastTheEnd {
+    /// What was asked for.
+    pub page: usize,
+    /// The last page there is.
+    pub last: usize,
+}
+
+impl PageRange {
+    /// The page with number `page` of `total` items.
+    ///
+    /// # Panics
+    /// When `per_page` is 0.
+    pub fn new(total: usize, page: usize, per_page: usize) -> Result<PageRange, PastTheEnd> {
+        let pages = total.div_ceil(per_page).max(1);
+        if page >= pages {
+            return Err(PastTheEnd {
+                page,
+                last: pages - 1,
+            });
+        }
+        Ok(PageRange {
+            page,
+            ..PageRange::from(total, page * per_page, per_page)
+        })
+    }
+
+    /// The items from number `start` on, which need not be where a page begins.
+    ///
+    /// # Panics
+    /// When `per_page` is 0.
+    pub fn from(total: usize, start: usize, per_page: usize) -> PageRange {
+        let start = start.min(total);
+        PageRange {
+            page: start / per_page,
+            per_page,
+            pages: total.div_ceil(per_page).max(1),
+            range: start..total.min(start.saturating_add(per_page)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn pages_cover_everything_once(total in 0_usize..300, per_page in 1_usize..50) {
+            let pages = PageRange::new(total, 0, per_page).unwrap().pages;
+            let mut next = 0;
+            for page in 0..pages {
+                let slice = PageRange::new(total, page, per_page).unwrap();
+                prop_assert_eq!(slice.range.start, next);
+                next = slice.range.end;
+            }
+            prop_assert_eq!(next, total);
+            let past = PastTheEnd { page: pages, last: pages - 1 };
+            prop_assert_eq!(PageRange::new(total, pages, per_page), Err(past));
+        }
+    }
+
+    #[test]
+    fn an_empty_result_has_exactly_page_0() {
+        assert_eq!(PageRange::new(0, 0, 10).unwrap().range, 0..0);
+        assert_eq!(PageRange::new(0, 1, 10).unwrap_err().last, 0);
+        assert!(PageRange::new(5, usize::MAX, 10).is_err());
+    }
+}

@@ -1,0 +1,163 @@
+//! What an honest backend says: the messages of an answer, and the frames they travel in.
+
+use super::corpus::{Document, Shard};
+use super::random::Random;
+use crate::results::SkippedDocument;
+use schema::message::{End, Failure, FailureKind, Hello, PROTOCOL, Progress, ShardEnd, Skip};
+
+/// What is said between the greeting and the END.
+pub(super) enum Message<'a> {
+    Batch(u32, &'a Document, &'a [(u32, f32)]),
+    Skip(Skip),
+    Progress,
+}
+
+impl Message<'_> {
+    pub(super) fn skipped(&self) -> Option<SkippedDocument> {
+        let Message::Skip(skip) = self else {
+            return None;
+        };
+        Some(SkippedDocument {
+            package: skip.package.clone(),
+            path: skip.path.clone(),
+            reason: skip.reason.clone(),
+        })
+    }
+
+    /// The rank of its best match.
+    fn rank(&self) -> f32 {
+        match self {
+            Message::Batch(_, _, matches) => {
+                let ranks = matches.iter().map(|(_, rank)| *rank);
+                ranks.fold(f32::NEG_INFINITY, f32::max)
+            }
+            _ => f32::NEG_INFINITY,
+        }
+    }
+}
+
+/// Everything there is to say: shards in any order, each in its own.
+pub(super) fn messages<'a>(random: &mut Random, shards: &'a [Shard]) -> Vec<Message<'a>> {
+    let mut left: Vec<Vec<Message<'a>>> = Vec::new();
+    for (index, shard) in (0..).zip(shards) {
+        let mut messages = Vec::new();
+        for document in &shard.documents {
+            let most = if document.matches.len() > 100 {
+                4000
+            } else {
+                1 + random.below(6)
+            };
+            let batches = document.matches.chunks(most);
+            messages.extend(batches.map(|matches| Message::Batch(index, document, matches)));
+        }
+        if random.one_in(3) {
+            let skip = Skip {
+                shard: index,
+                document: 1000,
+                package: b"given up".to_vec(),
+                path: format!("{}", shard.id[0]).into_bytes(),
+                reason: "too slow".to_owned(),
+            };
+            messages.insert(random.below(messages.len() + 1), Message::Skip(skip));
+        }
+        messages.reverse();
+        left.push(messages);
+    }
+    let mut messages = Vec::new();
+    while !left.is_empty() {
+        let shard = random.below(left.len());
+        match left[shard].pop() {
+            Some(word) => messages.push(word),
+            None => drop(left.remove(shard)),
+        }
+        if random.one_in(4) {
+            messages.push(Message::Progress);
+        }
+    }
+    messages
+}
+
+/// The END that agrees with what is said.
+pub(super) fn end(shards: &[Shard], messages: &[Message<'_>]) -> End {
+    let mut ends: Vec<ShardEnd> = (0..shards.len() as u32)
+        .map(|shard| ShardEnd {
+            shard,
+            ..ShardEnd::default()
+        })
+        .collect();
+    for (end, shard) in ends.iter_mut().zip(shards) {
+        end.matched_documents = shard.documents.len() as u64;
+    }
+    let mut end = End {
+        shards: ends,
+        plan: "all".to_owned(),
+        ..End::default()
+    };
+    count(messages, &mut end);
+    end
+}
+
+/// Counts what is said, whatever it is.
+pub(super) fn count(messages: &[Message<'_>], end: &mut End) {
+    for shard in &mut end.shards {
+        (shard.matches, shard.found, shard.hash, shard.skipped) = (0, 0, 0, 0);
+    }
+    for word in messages {
+        match word {
+            Message::Batch(shard, document, matches) => {
+                let end = &mut end.shards[*shard as usize];
+                end.matches += matches.len() as u64;
+                end.found += matches.len() as u64;
+                end.hash = matches.iter().fold(end.hash, |hash, (line, _)| {
+                    ShardEnd::key_hash(hash, document.number, *line)
+                });
+            }
+            Message::Skip(skip) => end.shards[skip.shard as usize].skipped += 1,
+            Message::Progress => {}
+        }
+    }
+}
+
+/// The frames, from the greeting to the END.
+pub(super) fn encode(messages: &[Message<'_>], end: &End) -> Vec<Vec<u8>> {
+    let mut frames = vec![hello(PROTOCOL)];
+    for (at, word) in messages.iter().enumerate() {
+        frames.push(match word {
+            Message::Batch(shard, document, matches) => document.batch(*shard, matches),
+            Message::Skip(skip) => framed(|out| skip.encode(out)),
+            Message::Progress => {
+                let bound = messages[at..].iter().map(Message::rank);
+                let progress = Progress {
+                    bound: bound.fold(f32::NEG_INFINITY, f32::max),
+                    ..Progress::default()
+                };
+                framed(|out| progress.encode(out))
+            }
+        });
+    }
+    frames.push(framed(|out| end.encode(out)));
+    frames
+}
+
+/// A greeting.
+pub(super) fn hello(protocol: u32) -> Vec<u8> {
+    let hello = Hello {
+        protocol,
+        shards: Vec::new(),
+        updated: 0,
+    };
+    framed(|out| hello.encode(out))
+}
+
+/// An ERROR.
+pub(super) fn failure(kind: FailureKind) -> Vec<u8> {
+    framed(|out| Failure::new(kind, "no").encode(out))
+}
+
+fn framed(
+    encode: impl FnOnce(&mut Vec<u8>) -> Result<(), schema::message::MessageError>,
+) -> Vec<u8> {
+    let mut frame = Vec::new();
+    encode(&mut frame).unwrap();
+    frame
+}

@@ -1,0 +1,221 @@
+//! What must hold at the end of a run, whatever happened.
+//!
+//! Every match that is shown is one that there was to find, once, in order, with its text. A shard that
+//! is not said to be missing is there with all of its matches, and what is said to be complete is
+//! all that there was.
+
+use super::corpus::{self, CONTEXT_LINES, Document};
+use super::driver::Driver;
+use super::random::Random;
+use super::scenario::{Scenario, name};
+use super::script::{Fault, Script};
+use crate::execution::collector::Collector;
+use crate::execution::finalize::finalize;
+use crate::order::BEST_MAX;
+use crate::query::Query;
+use crate::results::CorpusSize;
+use crate::results::Match;
+use crate::results::{SearchResult, Timings};
+use crate::results::{ShardId, SkippedDocument};
+use crate::spool::{ResultFiles, SpoolError};
+use schema::message::{Expr, Facet, FailureKind, Pattern, Want};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// A match's package, path and line.
+type Key = (Vec<u8>, Vec<u8>, u32);
+
+fn key(shown: &Match) -> Key {
+    let document = &shown.document;
+    (document.package.clone(), document.path.clone(), shown.line)
+}
+
+/// All that there was to find.
+pub(super) struct Model {
+    /// In total order.
+    matches: Vec<Match>,
+    places: BTreeMap<Key, usize>,
+}
+
+impl Model {
+    pub(super) fn new(scripts: &[Script]) -> Model {
+        let mut matches: Vec<Match> = documents(scripts).flat_map(Document::shown).collect();
+        matches.sort_by(corpus::order);
+        let places = matches.iter().enumerate();
+        let places = places.map(|(place, each)| (key(each), place)).collect();
+        Model { matches, places }
+    }
+
+    /// Asserts that these are some of them, none twice, best first; says where in the order they are.
+    pub(super) fn check(&self, shown: &[Match]) -> BTreeSet<usize> {
+        let mut places = BTreeSet::new();
+        for each in shown {
+            let place = *self.places.get(&key(each)).expect("there is such a match");
+            assert_eq!(*each, self.matches[place]);
+            assert!(places.insert(place), "twice: {each:?}");
+        }
+        places
+    }
+}
+
+fn documents(scripts: &[Script]) -> impl Iterator<Item = &Document> {
+    let shards = scripts.iter().flat_map(|script| &script.shards);
+    shards.flat_map(|shard| &shard.documents)
+}
+
+/// What is left when the last stream has closed.
+pub(super) struct Ended<'a> {
+    pub(super) driver: Driver<'a>,
+    /// What was said to be the first page, if that was final.
+    pub(super) first_page: Option<Vec<Match>>,
+    pub(super) collectors: Vec<Collector>,
+    pub(super) run: Arc<ResultFiles>,
+}
+
+/// Finalizes the execution and checks its result. Returns whether that is complete.
+pub(super) fn check<'a>(
+    random: &mut Random,
+    scenario: &Scenario,
+    model: &Model,
+    mut ended: Ended<'a>,
+) -> (bool, Driver<'a>) {
+    let halted = ended.driver.is_halted();
+    let answer = answer(random, scenario, &mut ended);
+    let shown = answer.matches(0..answer.len()).unwrap();
+    let places = model.check(&shown);
+    assert!(shown.is_sorted_by(|a, b| corpus::order(a, b).is_lt()));
+    assert_eq!(sum(packages(&answer)), shown.len() as u64);
+    if scenario.limit == 0 {
+        let facets = answer.facets().unwrap().expect("there is no limit");
+        assert_eq!(sum(facets.languages), shown.len() as u64);
+        assert_eq!(sum(facets.directories), shown.len() as u64);
+    } else {
+        assert!(shown.len() as u64 <= scenario.limit);
+    }
+    check_missing(scenario, model, &answer, &places);
+    if answer.is_complete() {
+        check_complete(scenario, model, &answer, &shown);
+        let is_ordered = |script: &Script| script.fault != Fault::Swap;
+        if let Some(first_page) = ended.first_page
+            && scenario.scripts.iter().all(is_ordered)
+        {
+            let last = &shown[..shown.len().min(BEST_MAX)];
+            assert_eq!(corpus::places(&first_page), corpus::places(last));
+        }
+    }
+    let is_honest = |script: &Script| script.fault == Fault::None;
+    let is_smooth = !halted && scenario.has_room() && scenario.scripts.iter().all(is_honest);
+    assert!(
+        answer.is_complete() || !is_smooth,
+        "nothing is wrong, and yet: {:?}",
+        answer.missing()
+    );
+    (answer.is_complete(), ended.driver)
+}
+
+/// Makes the result as the real driver does.
+fn answer(random: &mut Random, scenario: &Scenario, ended: &mut Ended<'_>) -> SearchResult {
+    let collectors = &mut ended.collectors;
+    let counts = finalize(&ended.run, collectors, scenario.limit);
+    if let Err(error) = &counts {
+        let is_disk = matches!(error, SpoolError::Io { .. } | SpoolError::Full { .. });
+        assert!(is_disk && !scenario.has_room(), "{error}");
+    }
+    let failure = counts.as_ref().err().map(ToString::to_string);
+    let publication = ended.driver.finish(random, failure);
+    let pattern = Pattern {
+        text: "needle".to_owned(),
+        ..Pattern::default()
+    };
+    let query = Query::new(Expr::Pattern(pattern), CONTEXT_LINES);
+    let query = query.and_then(|query| query.wanting(Want::Matches, scenario.limit));
+    let collectors = ended.collectors.iter();
+    SearchResult {
+        id: "0123456789abcdef".to_owned(),
+        generation: String::new(),
+        query: query.unwrap(),
+        known: CorpusSize::default(),
+        documents: collectors
+            .clone()
+            .map(|collector| collector.documents)
+            .sum(),
+        found: collectors.map(|collector| collector.found).sum(),
+        counts: counts.unwrap_or_default(),
+        timings: Timings::default(),
+        outcome: publication.outcome,
+        spool: Arc::clone(&ended.run),
+        damaged: AtomicBool::new(false),
+    }
+}
+
+/// A shard is missing, or all of it is there.
+fn check_missing(
+    scenario: &Scenario,
+    model: &Model,
+    answer: &SearchResult,
+    places: &BTreeSet<usize>,
+) {
+    let mut missing = BTreeSet::new();
+    for each in answer.missing() {
+        for shard in &each.shards {
+            let is_new = missing.insert((each.backend.clone(), *shard));
+            assert!(is_new, "missing twice: {each:?}");
+        }
+    }
+    for (stream, script) in scenario.scripts.iter().enumerate() {
+        let has_refused = script.fault == Fault::Failure(FailureKind::BadQuery)
+            && answer.outcome.refused.is_some();
+        let is_there = |id: ShardId| !missing.contains(&(name(stream), id));
+        for shard in script.shards.iter().filter(|shard| is_there(shard.id)) {
+            let mut shown = shard.documents.iter().flat_map(Document::shown);
+            let all = shown.all(|each| places.contains(&model.places[&key(&each)]));
+            let is_cut = scenario.limit > 0 || has_refused;
+            assert!(all || is_cut, "matches of {} are lost", name(stream));
+        }
+    }
+}
+
+/// What is said to be complete is all that there was to find.
+fn check_complete(scenario: &Scenario, model: &Model, answer: &SearchResult, shown: &[Match]) {
+    let total = model.matches.len();
+    let wanted = match scenario.limit {
+        0 => total,
+        limit => total.min(limit as usize),
+    };
+    assert_eq!(shown, &model.matches[..wanted]);
+    assert_eq!(answer.found(), total as u64);
+    assert_eq!(
+        answer.documents(),
+        documents(&scenario.scripts).count() as u64
+    );
+    let skipped = scenario.scripts.iter().flat_map(|script| &script.skipped);
+    let skipped: BTreeSet<SkippedDocument> = skipped.cloned().collect();
+    assert_eq!(answer.skipped().count, skipped.len() as u64);
+    assert_eq!(answer.skipped().documents, skipped);
+    let (mut counted, mut languages) = (BTreeMap::new(), BTreeMap::new());
+    for each in shown {
+        *counted.entry(each.document.package.clone()).or_default() += 1;
+        let language = each.document.language.clone().into_bytes();
+        *languages.entry(language).or_default() += 1;
+    }
+    assert_eq!(
+        packages(answer).into_iter().collect::<BTreeMap<_, u64>>(),
+        counted
+    );
+    if let Some(facets) = answer.facets().unwrap() {
+        let facets: BTreeMap<Vec<u8>, u64> = facets.languages.into_iter().collect();
+        assert_eq!(facets, languages);
+    }
+}
+
+/// Each package, and how many matches it has.
+fn packages(answer: &SearchResult) -> Vec<Facet> {
+    let packages = answer.package_list(0..answer.packages()).unwrap();
+    let facet = |package: crate::PackageGroup| (package.name, package.total);
+    packages.into_iter().map(facet).collect()
+}
+
+fn sum(facets: Vec<Facet>) -> u64 {
+    facets.into_iter().map(|(_, count)| count).sum()
+}
