@@ -243,9 +243,6 @@ impl ExecutionState {
 
     /// Opens the streams that wait for this admission.
     fn admit(&mut self, heavy: bool, now: Now) {
-        if self.halted.is_some() {
-            return;
-        }
         match self.admission {
             Admission::No => self.started = Some(now.instant),
             Admission::Queued { since } if heavy => self.queued = now.instant - since,
