@@ -101,7 +101,7 @@ pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusH
         .layer(always(header::REFERRER_POLICY, "no-referrer"))
         .layer(always(header::CONTENT_SECURITY_POLICY, POLICY))
         .with_state(App {
-            frontend: coordinator,
+            coordinator,
             dcs_api_keys: options.dcs_api_keys.into(),
             metrics,
         })

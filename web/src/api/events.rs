@@ -40,7 +40,7 @@ const WAITING_MAX: usize = 2;
 /// Follow a search by its query.
 #[utoipa::path(
     get, path = "/api/v2/events", operation_id = "events", tag = "search",
-    params(doc::Query),
+    params(doc::QueryParams),
     responses((status = 200, description = "Events: notice, progress, matches, facets, and one done", content_type = "text/event-stream", body = Event), Searching)
 )]
 pub(crate) async fn by_query(State(app): State<App>, params: Params) -> Result<Response, Problem> {
@@ -54,7 +54,7 @@ pub(crate) async fn by_query(State(app): State<App>, params: Params) -> Result<R
 /// Follow a search by its id.
 #[utoipa::path(
     get, path = "/api/v2/search/{id}/events", operation_id = "runEvents", tag = "search",
-    params(doc::Id),
+    params(doc::IdParam),
     responses((status = 200, description = "Events: notice, progress, matches, facets, and one done", content_type = "text/event-stream", body = Event), Searching, NotFound)
 )]
 pub(crate) async fn by_id(

@@ -27,7 +27,7 @@ const BLOCK_BYTES: u64 = 4096;
 /// Estimate what a query would cost.
 #[utoipa::path(
     get, path = "/api/v2/explain", operation_id = "explain", tag = "search",
-    params(doc::Query),
+    params(doc::QueryParams),
     responses((status = 200, description = "What the query would cost", body = Explanation), Searching)
 )]
 pub(crate) async fn explain(State(app): State<App>, params: Params) -> Result<Response, Problem> {
@@ -37,7 +37,7 @@ pub(crate) async fn explain(State(app): State<App>, params: Params) -> Result<Re
     parsed.query = parsed.query.wanting(Want::Estimate, 0)?;
     let search = join::start(&app, &params, &parsed).await?;
     let answer = join::finished(&search, Some(&parsed)).await?;
-    let cost = cost(&answer, &app.frontend.backends());
+    let cost = cost(&answer, &app.coordinator.backends());
     let cheaper = cheaper::suggestions(&query, &answer.explain().estimates, &cost);
     let page = Explanation::new(&query, &parsed.notices, &answer, cost, cheaper);
     Ok(response::json(&page))

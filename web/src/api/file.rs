@@ -1,7 +1,7 @@
 //! Files, as bytes.
 
 use super::openapi::parameters as doc;
-use super::openapi::responses::{Any, NotFound, Unreachable};
+use super::openapi::responses::{Any, BackendLost, NotFound};
 use crate::params::{Params, lossy};
 use crate::problem::Problem;
 use crate::state::App;
@@ -16,11 +16,11 @@ pub(crate) const COUNT_DEFAULT: u64 = 512 << 10;
 /// Get the bytes of a file, or a part of them.
 #[utoipa::path(
     get, path = "/api/v2/file", operation_id = "file", tag = "index",
-    params(doc::File),
+    params(doc::FileParams),
     responses((status = 200, description = "Bytes of a document", content_type = "application/octet-stream", body = String, headers(
         ("x-trawl-offset" = u64, description = "Where the part begins"),
         ("x-trawl-total-bytes" = u64, description = "Bytes of the document")
-    )), Any, NotFound, Unreachable)
+    )), Any, NotFound, BackendLost)
 )]
 pub(crate) async fn raw(State(app): State<App>, params: Params) -> Result<Response, Problem> {
     params.expect(&[&["package", "path", "offset", "count"]])?;
@@ -44,7 +44,7 @@ pub(crate) async fn fetch(
     range: FileRange,
 ) -> Result<FileReply, Problem> {
     let (package, path) = name(params)?;
-    let reply = app.frontend.file(package, path, range).await?;
+    let reply = app.coordinator.file(package, path, range).await?;
     reply.ok_or_else(|| {
         let (package, path) = (lossy(Some(package)), lossy(Some(path)));
         Problem::missing(format!("no backend has {package}/{path}"))

@@ -33,7 +33,7 @@ const FILTER_BYTES_MAX: usize = 1 << 20;
 )]
 pub(crate) async fn limits(State(app): State<App>, params: Params) -> Result<Response, Problem> {
     params.expect(&[])?;
-    let config = app.frontend.config();
+    let config = app.coordinator.config();
     Ok(response::json(&Limits {
         query: QueryLimits {
             bytes: query_limit("query_bytes"),

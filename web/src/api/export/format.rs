@@ -81,7 +81,8 @@ impl Format {
 }
 
 /// The order in which matches are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, utoipa::ToSchema)]
+#[schema(rename_all = "lowercase")]
 pub(crate) enum Order {
     /// Best first, once the search has ended.
     Rank,
