@@ -4,8 +4,8 @@
 //! sends the tag, and gets 304 without a search. The tag is weak, since a page also says how long it took.
 //! **Invariant:** only complete answers have a tag, so a tag that matches stands for a complete answer.
 
-use crate::api::model::Timings;
 use crate::assets;
+use crate::model::Timings;
 use crate::response::NO_STORE;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;

@@ -3,9 +3,9 @@
 //! A list comes in parts. Each part has in `next` the value of `after` for the rest. That value is a name,
 //! so it stays valid while entries come and go.
 
-use super::model::{IndexPackages, Status, Tree};
 use super::openapi::parameters as doc;
 use super::openapi::responses::{Any, BackendLost, NotFound};
+use crate::model::{IndexPackages, Status, Tree};
 use crate::params::{Params, lossy};
 use crate::problem::Problem;
 use crate::response::{self, NO_STORE};

@@ -6,14 +6,14 @@
 //! the search failed. The search goes on while a client listens.
 
 use super::facets;
-use super::model::{
-    BestMatches, Event, EventName, Missing, Notice, Progress, SearchEnd, SearchProgress, Timings,
-    notices,
-};
 use super::openapi::parameters as doc;
 use super::openapi::responses::{NotFound, Searching};
 use crate::eta::Eta;
 use crate::join;
+use crate::model::{
+    BestMatches, Event, EventName, Missing, Notice, Progress, SearchEnd, SearchProgress, Timings,
+    notices,
+};
 use crate::pages;
 use crate::params::{Params, QUERY};
 use crate::path::Path;

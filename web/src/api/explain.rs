@@ -3,10 +3,10 @@
 mod cheaper;
 
 use super::limits::HEAVY_BLOCKS;
-use super::model::{CostClass, Explanation, SearchCost, share};
 use super::openapi::parameters as doc;
 use super::openapi::responses::Searching;
 use crate::join;
+use crate::model::{CostClass, Explanation, SearchCost, share};
 use crate::params::{Params, QUERY};
 use crate::problem::Problem;
 use crate::response;

@@ -1,11 +1,11 @@
 //! Summaries of an answer: how many matches have which package, language and directory, and the list of
 //! all packages.
 
-use super::model::{Facets, Packages, Timings};
 use super::openapi::parameters as doc;
 use super::openapi::responses::{NotFound, Searching, Unchanged};
 use crate::conditional::KnownTags;
 use crate::join;
+use crate::model::{Facets, Packages, Timings};
 use crate::params::{FORMAT, Params, QUERY};
 use crate::path::Path;
 use crate::problem::Problem;

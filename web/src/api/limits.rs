@@ -2,8 +2,8 @@
 
 use super::body::BODY_BYTES_MAX;
 use super::file;
-use super::model::{Limits, PageLimits, QueryLimits, RequestLimits, ServerLimits};
 use super::openapi::responses::Any;
+use crate::model::{Limits, PageLimits, QueryLimits, RequestLimits, ServerLimits};
 use crate::params::{PARAMETERS_MAX, Params};
 use crate::problem::Problem;
 use crate::request_limits::{ADDRESS_BYTES_MAX, HEADERS_BYTES_MAX};

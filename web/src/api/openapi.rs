@@ -28,7 +28,7 @@ use utoipa::{IntoResponses, Modify, OpenApi};
         explain::explain, file::raw, limits::limits, catalog::packages, catalog::tree,
         catalog::status, skipped::skipped,
     ),
-    components(schemas(super::model::ProblemDocument, super::model::ExportEnd)),
+    components(schemas(crate::model::ProblemDocument, crate::model::ExportEnd)),
     modifiers(&Everywhere),
     tags(
         (name = "search", description = "Searches and their matches"),

@@ -1,15 +1,15 @@
 //! Pages of matches: `/api/v2/search`.
 
 use super::body::Posted;
-use super::model::{
-    MatchGroup, Missing, Notice, Page, Progress, Results, SearchState, Skipped, Timings, notices,
-};
 use super::openapi::parameters as doc;
 use super::openapi::responses::{Any, Body, NotFound, Searching, Unchanged};
 use crate::conditional::KnownTags;
 use crate::cursor::Cursor;
 use crate::eta::Eta;
 use crate::join;
+use crate::model::{
+    MatchGroup, Missing, Notice, Page, Progress, Results, SearchState, Skipped, Timings, notices,
+};
 use crate::params::{Params, QUERY, VIEW};
 use crate::path::Path;
 use crate::problem::Problem;

@@ -2,9 +2,9 @@
 //! reported as unknown only if all backends were asked.
 
 use super::catalog::{self, PART, SIMILAR_MAX, next, part, similar_packages, versions};
-use super::model::{PackageState, Why};
 use super::openapi::parameters as doc;
 use super::openapi::responses::{Any, BackendLost};
+use crate::model::{PackageState, Why};
 use crate::params::{Params, lossy};
 use crate::problem::Problem;
 use crate::response;

@@ -1,6 +1,6 @@
 //! The formats and orders of an export, and their headers.
 
-use crate::api::model;
+use crate::model;
 use crate::params::Params;
 use crate::problem::Problem;
 use crate::response;

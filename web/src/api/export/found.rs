@@ -6,8 +6,8 @@
 //! **Invariant:** a client that gets a clean end has all matches, or reads there what is missing.
 
 use super::format::{Format, head};
-use crate::api::model::ExportEnd;
 use crate::join;
+use crate::model::ExportEnd;
 use crate::problem::Problem;
 use crate::state::blocking;
 use crate::stream_body::CHUNK_BYTES;

@@ -2,7 +2,7 @@
 
 #![expect(dead_code, reason = "descriptions are never constructed")]
 
-use crate::api::model::ProblemDocument;
+use crate::model::ProblemDocument;
 use utoipa::IntoResponses;
 
 /// Responses of any operation.
