@@ -1,4 +1,4 @@
-//! The JSON API, `/api/v2`: a file for each resource. Their shapes are in [`model`].
+//! The JSON API, `/api/v2`: a file for each resource. Their shapes are in `model`.
 //!
 //! Handlers are described where they stand (`utoipa::path`), and [`openapi`] collects the descriptions.
 
@@ -13,8 +13,6 @@ mod limits;
 mod openapi;
 mod search;
 mod skipped;
-
-pub use crate::model;
 
 use crate::state::App;
 use axum::Router;
