@@ -1,7 +1,7 @@
 //! What there is: packages, directories, what was left out, and how old all that is.
 
-use crate::fake::{Document, Fake, Fault};
 use crate::site::{Site, eventually};
+use fake_backend::{Document, Fake, Fault};
 use serde_json::{Value, json};
 
 fn document(name: &str) -> Document {

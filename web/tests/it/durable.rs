@@ -1,13 +1,13 @@
 //! Finished queries outlive the frontend, and those that made way are found anew.
 
-use crate::fake::{Document, Fake};
 use crate::site::Site;
+use fake_backend::{Document, Fake};
 use frontend::Config;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 
-/// Two backends with `documents` documents of three matches each.
+/// Returns two backends with `documents` documents of three matches each.
 fn fakes(documents: usize) -> Vec<Arc<Fake>> {
     let document = |number: usize| Document {
         package: format!("p{}", number % 7).into_bytes(),
@@ -27,7 +27,7 @@ fn fakes(documents: usize) -> Vec<Arc<Fake>> {
     vec![Fake::new("one", shard(0)), Fake::new("two", shard(1))]
 }
 
-/// Little memory: everything goes to the disk, and pointers are spilled.
+/// Sets so little memory that all frames and pointers are spilled.
 fn little_memory(config: &mut Config) {
     config.result_memory_bytes = 0;
     config.query_memory_bytes = 0;
@@ -37,14 +37,14 @@ fn site(fakes: &[Arc<Fake>], change: impl FnOnce(&mut Config)) -> Site {
     Site::with(fakes.iter().map(Fake::backend).collect(), change)
 }
 
-/// A page without what may differ between two runs.
+/// Returns a page without its timings.
 fn page(site: &Site, path: &str) -> Value {
     let mut page = site.get(path).json();
     page["timings"] = Value::Null;
     page
 }
 
-/// All kinds of pages of a query.
+/// Returns several pages of a query.
 fn pages(site: &Site) -> Vec<Value> {
     let base = "/api/v2/search?q=arse&context=1";
     [
@@ -60,7 +60,7 @@ fn pages(site: &Site) -> Vec<Value> {
 }
 
 #[test]
-fn memory_does_not_change_an_answer() {
+fn memory_does_not_change_a_result() {
     let fakes = fakes(300);
     let expected = pages(&site(&fakes, |_| ()));
     assert_eq!(expected[0]["total"], json!(900));
@@ -69,7 +69,7 @@ fn memory_does_not_change_an_answer() {
 }
 
 #[test]
-fn finished_queries_are_there_after_a_restart() {
+fn results_survive_a_restart() {
     let fakes = fakes(300);
     let first = site(&fakes, little_memory);
     let expected = pages(&first);
@@ -81,12 +81,16 @@ fn finished_queries_are_there_after_a_restart() {
     assert_eq!(pages(&again), expected);
     let by_id = page(&again, &format!("/api/v2/search/{id}?page=3"));
     assert_eq!(by_id, expected[1]);
-    assert_eq!(fakes[0].searches.load(SeqCst), searches, "nobody was asked");
+    assert_eq!(
+        fakes[0].searches.load(SeqCst),
+        searches,
+        "no backend was asked"
+    );
     assert_eq!(std::fs::read_dir(spool.path()).unwrap().count(), before);
 }
 
 #[test]
-fn a_damaged_answer_is_searched_for_again() {
+fn a_damaged_result_is_searched_again() {
     let fakes = fakes(300);
     let site = site(&fakes, little_memory);
     let expected = pages(&site);
@@ -103,7 +107,7 @@ fn a_damaged_answer_is_searched_for_again() {
 }
 
 #[test]
-fn what_made_way_is_found_anew_while_its_documents_are_there() {
+fn an_evicted_result_is_searched_again() {
     let fakes = fakes(300);
     let site = site(&fakes, |config| {
         little_memory(config);
@@ -121,7 +125,7 @@ fn what_made_way_is_found_anew_while_its_documents_are_there() {
 }
 
 #[test]
-fn a_limit_keeps_the_first_of_all() {
+fn a_limit_keeps_the_best() {
     let fakes = fakes(300);
     let site = site(&fakes, little_memory);
     let all = site.get("/api/v2/search?q=arse&per_page=20").json();

@@ -1,9 +1,9 @@
 //! The stream of events: what a search finds while it runs, and its first page at the latest at its
 //! end.
 
-use crate::fake::{Document, Fake, Fault};
 use crate::shards;
 use crate::site::{Site, eventually};
+use fake_backend::{Document, Fake, Fault};
 use serde_json::{Value, json};
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::{Duration, Instant};

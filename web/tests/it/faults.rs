@@ -1,15 +1,15 @@
-//! Backends that fail: the other matches stay, and the answer says what is missing.
+//! Backends that fail: matches of the others are shown, and the answer says what is missing.
 
-use crate::fake::{Fake, Fault};
 use crate::shards;
-use crate::site::{SILENCE_MAX, Site, eventually};
+use crate::site::{Site, eventually};
 use expect_test::{Expect, expect};
+use fake_backend::{Fake, Fault};
 use frontend::Backend;
 use schema::message::FailureKind;
 use serde_json::{Value, json};
 use std::sync::atomic::Ordering::SeqCst;
 
-/// Searches two backends of which the second has a fault, and returns the answer.
+/// Searches two backends, of which the second has a fault.
 fn search(fault: Fault) -> (Value, Site, std::sync::Arc<Fake>) {
     let mut parts = shards(1, 2);
     let bad = Fake::with("bad", parts.split_off(1), fault);
@@ -17,7 +17,8 @@ fn search(fault: Fault) -> (Value, Site, std::sync::Arc<Fake>) {
     (site.search("arse"), site, bad)
 }
 
-/// A fault's reason; the good backend's matches must be there, and a later search complete.
+/// Checks the reason that an answer gives for a fault, that the other backend's matches are there, and
+/// that a later search is complete.
 fn check(fault: Fault, expected: Expect) {
     let good = Site::new(vec![
         Fake::new("good", shards(1, 2).drain(..1).collect()).backend(),
@@ -36,7 +37,7 @@ fn check(fault: Fault, expected: Expect) {
     assert!(html.contains("This answer is incomplete") && html.contains("<b>bad</b>"));
     assert!(
         html.contains(&format!("page=1&#38;run={run}")),
-        "its other pages are of the same run"
+        "its other pages show the same search"
     );
     bad.set(Fault::None);
     assert_eq!(
@@ -47,7 +48,7 @@ fn check(fault: Fault, expected: Expect) {
 }
 
 #[test]
-fn a_stream_that_is_cut() {
+fn reports_a_closed_connection() {
     check(
         Fault::NoEnd,
         expect!["the connection was closed before the end of the answer"],
@@ -55,7 +56,7 @@ fn a_stream_that_is_cut() {
 }
 
 #[test]
-fn garbage() {
+fn reports_a_malformed_frame() {
     check(
         Fault::Garbage,
         expect!["it sent garbage: a frame of 4294967311 bytes exceeds the limit of 1048576"],
@@ -63,7 +64,7 @@ fn garbage() {
 }
 
 #[test]
-fn a_flipped_bit() {
+fn reports_a_flipped_bit() {
     check(
         Fault::FlippedBit,
         expect!["it sent garbage: a frame with a wrong checksum"],
@@ -71,7 +72,7 @@ fn a_flipped_bit() {
 }
 
 #[test]
-fn silence() {
+fn reports_a_silent_backend() {
     check(
         Fault::Silence,
         expect!["nothing was heard from it for 0.4 s"],
@@ -79,7 +80,7 @@ fn silence() {
 }
 
 #[test]
-fn an_error_frame() {
+fn reports_an_error_frame() {
     let fault = Fault::Failure(FailureKind::Unavailable, None);
     check(fault, expect!["it could not answer: not today"]);
     let fault = Fault::Failure(FailureKind::StaleShards, None);
@@ -90,7 +91,7 @@ fn an_error_frame() {
 }
 
 #[test]
-fn ends_that_do_not_agree_with_what_was_sent() {
+fn reports_an_end_that_contradicts_the_matches() {
     check(
         Fault::Count,
         expect!["it says it sent 79 matches of a shard, of which 78 arrived"],
@@ -106,7 +107,7 @@ fn ends_that_do_not_agree_with_what_was_sent() {
 }
 
 #[test]
-fn matches_that_cannot_be() {
+fn reports_impossible_matches() {
     check(Fault::Order, expect!["it sent matches out of order"]);
     check(
         Fault::UnknownShard,
@@ -115,7 +116,7 @@ fn matches_that_cannot_be() {
 }
 
 #[test]
-fn a_shard_that_fails_is_missing_alone() {
+fn only_the_failed_shard_is_missing() {
     check(Fault::ShardFailure, expect!["checksum"]);
     let (page, site, _bad) = search(Fault::ShardFailure);
     assert_eq!(page["skipped"]["count"], json!(1));
@@ -125,7 +126,7 @@ fn a_shard_that_fails_is_missing_alone() {
 }
 
 #[test]
-fn nobody_listens() {
+fn reports_a_refused_connection() {
     let unused = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = unused.local_addr().unwrap().to_string();
     drop(unused);
@@ -140,7 +141,7 @@ fn nobody_listens() {
 }
 
 #[test]
-fn a_backend_of_another_version() {
+fn reports_another_protocol_version() {
     let mut other = Fake::plain("other", shards(1, 1));
     other.protocol = 99;
     let site = Site::new(vec![std::sync::Arc::new(other).backend()]);
@@ -151,7 +152,7 @@ fn a_backend_of_another_version() {
 }
 
 #[test]
-fn a_refused_query_is_a_bad_request_with_its_place() {
+fn a_query_that_a_backend_rejects_is_a_bad_request() {
     let parts = shards(1, 2);
     let bad = Fake::with("bad", parts, Fault::Failure(FailureKind::BadQuery, Some(2)));
     let site = Site::new(vec![bad.backend()]);
@@ -163,7 +164,7 @@ fn a_refused_query_is_a_bad_request_with_its_place() {
 }
 
 #[test]
-fn a_full_spool_ends_the_query_and_no_other() {
+fn a_full_spool_ends_only_the_query_that_filled_it() {
     let big = Fake::new("big", shards(1, 1));
     let site = Site::with(vec![big.backend()], |config| {
         config.spool_bytes_max = 8 << 10
@@ -176,7 +177,7 @@ fn a_full_spool_ends_the_query_and_no_other() {
 }
 
 #[test]
-fn a_backend_that_comes_back_is_asked_at_once() {
+fn a_returning_backend_is_asked_at_once() {
     let fake = Fake::new("one", shards(1, 1));
     let site = Site::new(vec![fake.backend()]);
     let total = site.search("arse")["total"].clone();
@@ -213,7 +214,7 @@ fn new_shards_are_a_new_generation() {
 }
 
 #[test]
-fn connections_are_used_again_and_replaced_when_they_died() {
+fn connections_are_reused_and_replaced() {
     let fake = Fake::new("one", shards(1, 1));
     let site = Site::new(vec![fake.backend()]);
     for q in ["a", "ar", "ars", "arse"] {
@@ -222,12 +223,13 @@ fn connections_are_used_again_and_replaced_when_they_died() {
     assert_eq!(
         fake.connections.load(SeqCst),
         2,
-        "the standing one, and one for all queries"
+        "the permanent one, and one for all queries"
     );
-    // Long enough for greetings to wait on the idle connection, before it is closed.
-    std::thread::sleep(SILENCE_MAX / 2);
+    // Greetings wait on the idle connection before it is closed.
+    let greetings = fake.greetings.load(SeqCst);
+    eventually("greetings", || fake.greetings.load(SeqCst) >= greetings + 6);
     fake.drop_idle.store(true, SeqCst);
-    std::thread::sleep(SILENCE_MAX / 2);
+    eventually("closed connection", || fake.open.load(SeqCst) == 1);
     let page = site.search("parse");
     assert_eq!(page["complete"], json!(true), "{page}");
     assert_eq!(fake.connections.load(SeqCst), 3);

@@ -1,9 +1,9 @@
 //! Exports as matches are found: they come while the search runs, all of them, and say at their end
 //! whether that is so.
 
-use crate::fake::{Document, Fake, Fault};
 use crate::shards;
 use crate::site::{Site, eventually};
+use fake_backend::{Document, Fake, Fault};
 use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::sync::atomic::Ordering::SeqCst;

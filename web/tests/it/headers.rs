@@ -1,8 +1,8 @@
 //! What the head of an answer says: tags, caching, timing.
 
-use crate::fake::{Fake, Fault};
 use crate::shards;
 use crate::site::{Site, eventually};
+use fake_backend::{Fake, Fault};
 use std::sync::atomic::Ordering::SeqCst;
 use ureq::http::Method;
 

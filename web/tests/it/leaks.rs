@@ -1,9 +1,8 @@
-//! Searches whose clients go away at any moment: nothing of them stays, and nothing of them stands
-//! in the way of others.
+//! Searches whose clients disconnect at any moment leave nothing behind and block no other search.
 
-use crate::fake::{Fake, Fault};
 use crate::shards;
 use crate::site::{Site, eventually};
+use fake_backend::{Fake, Fault};
 use frontend::{Query, SearchHandle};
 use schema::message::{Expr, Field, Filter, Pattern, Reading, Syntax};
 use serde_json::json;
@@ -11,13 +10,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
-/// Searches that are left, in a test.
+/// Searches that a test abandons.
 const SEARCHES: u64 = 200;
 
-/// How long an unused connection may stay open: the frontend's bound, and its heartbeat.
-const IDLE_MAX: Duration = Duration::from_secs(5);
-
-/// The same matches for every number, and another query.
+/// Returns a query that is different for every number, with the same matches for every fourth.
 fn query(number: u64) -> Query {
     let pattern = Pattern {
         text: ["arse", "ars", "rse", "a"][number as usize % 4].to_owned(),
@@ -33,13 +29,13 @@ fn query(number: u64) -> Query {
     Query::new(Expr::all([Expr::Pattern(pattern), filter.negated()]), 2).unwrap()
 }
 
-/// A number below `below` that follows from `seed`.
+/// Returns a pseudo-random number below `below`.
 fn random(seed: u64, below: u64) -> u64 {
     let mixed = (seed + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     ((mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 40) % below
 }
 
-/// Two backends that take a while, and a frontend with room for all searches.
+/// Returns two slow backends and a frontend that admits all searches.
 fn stage() -> (Site, [Arc<Fake>; 2]) {
     let mut parts = shards(1, 2);
     let second = Fake::with("second", parts.split_off(1), Fault::Slow);
@@ -52,8 +48,8 @@ fn stage() -> (Site, [Arc<Fake>; 2]) {
     (site, [first, second])
 }
 
-/// Starts all searches at about once and leaves each after some time; their ids.
-fn leave_all(site: &Site) -> Vec<String> {
+/// Starts all searches within 100 ms, abandons each after a while, and returns their ids.
+fn abandon_all(site: &Site) -> Vec<String> {
     let left = (0..SEARCHES).map(|number| {
         let frontend = Arc::clone(&site.frontend);
         site.runtime.spawn(async move {
@@ -72,9 +68,9 @@ fn leave_all(site: &Site) -> Vec<String> {
 }
 
 #[test]
-fn nothing_is_left_of_searches_that_nobody_waits_for() {
+fn abandoned_searches_release_everything() {
     let (site, fakes) = stage();
-    let ids = leave_all(&site);
+    let ids = abandon_all(&site);
     let runs: Vec<SearchHandle> = ids.iter().filter_map(|id| site.frontend.run(id)).collect();
     eventually("the end of all runs", || {
         runs.iter().all(SearchHandle::is_finished)
@@ -92,9 +88,9 @@ fn nothing_is_left_of_searches_that_nobody_waits_for() {
     );
     drop((answers, runs));
     for fake in &fakes {
-        assert!(fake.broken_off.load(SeqCst) > 0, "backends hear of it");
+        assert!(fake.broken_off.load(SeqCst) > 0, "backends are told");
     }
-    // Every turn has been given back: as many as run at once, run.
+    // Every place was released: as many searches as may run at once run.
     fakes.iter().for_each(|fake| fake.set(Fault::Gate));
     let before = fakes[0].searches.load(SeqCst);
     let running: Vec<_> = (SEARCHES..SEARCHES + 8)
@@ -104,20 +100,19 @@ fn nothing_is_left_of_searches_that_nobody_waits_for() {
                 .unwrap()
         })
         .collect();
-    eventually("eight turns", || {
+    eventually("eight running searches", || {
         fakes[0].searches.load(SeqCst) == before + 8
     });
     drop(running);
     fakes.iter().for_each(|fake| fake.set(Fault::None));
     assert_eq!(site.search("arse")["complete"], json!(true));
-    std::thread::sleep(IDLE_MAX);
     eventually("one connection to each backend", || {
         fakes.iter().all(|fake| fake.open.load(SeqCst) == 1)
     });
 }
 
 #[test]
-fn a_run_that_nobody_waits_for_leaves_no_files() {
+fn an_abandoned_search_leaves_no_files() {
     let fake = Fake::with("one", shards(1, 2), Fault::Gate);
     let site = Site::with(vec![fake.backend()], |config| {
         config.result_memory_bytes = 0
@@ -131,9 +126,9 @@ fn a_run_that_nobody_waits_for_leaves_no_files() {
     eventually("an empty spool", || site.spooled() == 0);
 }
 
-/// A stream that waits holds up no other: all that the other backend has is there.
+/// All matches of one backend arrive while the stream of another waits.
 #[test]
-fn a_backend_that_waits_holds_up_nobody() {
+fn a_waiting_backend_blocks_no_other() {
     let mut parts = shards(1, 2);
     let slow = Fake::with("slow", parts.split_off(1), Fault::Gate);
     let quick = Fake::new("quick", parts);
@@ -142,7 +137,7 @@ fn a_backend_that_waits_holds_up_nobody() {
     let site = Site::new(vec![quick.backend(), slow.backend()]);
     let page = site.get("/api/v2/search?q=arse&wait=false").json();
     let search = site.frontend.run(page["id"].as_str().unwrap()).unwrap();
-    eventually("all matches of the other", || {
+    eventually("matches of the other backend", || {
         let progress = search.progress();
         let quick = progress
             .backends

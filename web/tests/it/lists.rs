@@ -1,8 +1,8 @@
 //! Facets, the list of packages, how much was searched, and links that hold a generation.
 
-use crate::fake::{Fake, Fault};
 use crate::shards;
 use crate::site::{Site, eventually};
+use fake_backend::{Fake, Fault};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -124,7 +124,7 @@ fn it_says_how_much_was_searched() {
     assert_eq!(site.search("parse")["searched"], part);
     let page = site.get("/search?q=pars").text();
     assert!(
-        page.contains("<b>20</b> of 40 known files are sure"),
+        page.contains("<b>20</b> of 40 known files were searched"),
         "{page}"
     );
     fake.set(Fault::NoEnd);

@@ -1,9 +1,9 @@
 //! The description of the API: that it is the one that was looked at last, and that what it says is
 //! so. `UPDATE_EXPECT=1` writes it anew.
 
-use crate::fake::Fake;
 use crate::shards;
 use crate::site::Site;
+use fake_backend::Fake;
 use serde_json::{Value, json};
 use ureq::http::Method;
 

@@ -1,8 +1,8 @@
-//! A recorded answer that is damaged everywhere it can be, and what is no answer at all: never is
-//! a match shown that was not sent whole, and never is an answer complete that is not.
+//! A recorded answer, damaged at every byte and every frame, and bytes that are no answer: no match is
+//! shown that was not sent whole, and no incomplete answer claims to be complete.
 
-use crate::fake::{Document, Fake, Fault};
 use crate::site::Site;
+use fake_backend::{Document, Fake, Fault};
 use schema::frame::{Kind, encode};
 use schema::message::{Expr, Pattern, Progress, Search, Syntax};
 use serde_json::{Value, json};
@@ -11,13 +11,13 @@ use std::net::TcpListener;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// All matches on one page.
+/// The page with all matches.
 const PATH: &str = "/api/v2/search?q=arse&per_page=1000";
 
-/// Shard 1 for the backend that answers as it should, shard 2 for the other.
+/// The shards of the good and of the bad backend.
 const SHARDS: [u8; 2] = [1, 2];
 
-/// A small document; `split` sends each match in a frame of its own.
+/// Returns a small document.
 fn document(number: u8, split: bool) -> Document {
     let lines: &[&[u8]] = &[b"parse", b"nothing", b"an arse", b"", b"sparse \xff"];
     Document {
@@ -33,7 +33,7 @@ struct Stage {
     site: Site,
     bad: Arc<Fake>,
     frames: Vec<Vec<u8>>,
-    /// The page when nothing is wrong.
+    /// The page without a fault.
     whole: Value,
     queries: AtomicUsize,
 }
@@ -65,7 +65,7 @@ impl Stage {
         let mut progress = Vec::new();
         Progress::default().encode(&mut progress).unwrap();
         frames.insert(2, progress);
-        // Elsewhere, so that the answer is not this site's already.
+        // Another site, so that this one does not have the answer yet.
         let whole = Site::new(vec![good.backend(), bad.backend()])
             .get(PATH)
             .json();
@@ -82,16 +82,16 @@ impl Stage {
         }
     }
 
-    /// The page when the second backend's answer is something else. Every time of another query,
-    /// as far as the frontend knows: a complete answer would be given again.
+    /// Returns the page with a fault of the second backend. Each query is new to the frontend, which
+    /// keeps complete answers.
     fn page(&self, fault: Fault) -> Value {
         self.bad.set(fault);
         let query = self.queries.fetch_add(1, Relaxed);
         self.site.get(&format!("{PATH}&path=-no{query}")).json()
     }
 
-    /// Expects the page for these bytes to be incomplete, to name the backend, and to hold nothing
-    /// but true matches: those of the good backend, and `kept` at most of the other.
+    /// Checks that the page for these bytes is incomplete, names the backend, and has only true matches:
+    /// those of the good backend, and at most `kept` of the other.
     fn check_lost(&self, bytes: &[u8], kept: u64, what: &str) -> String {
         let page = self.page(Fault::Replay(bytes.to_vec()));
         self.check_incomplete(&page, kept, what)
@@ -108,7 +108,7 @@ impl Stage {
         assert_eq!(shown.len() as u64, total, "{what}");
         assert!((9..=9 + kept).contains(&total), "{what}: {total} of {kept}");
         let all = self.whole["matches"].as_array().unwrap();
-        // In the order of the whole, so that none is there twice either.
+        // In the order of the whole page, so no match is repeated.
         let mut rest = all.iter();
         assert!(
             shown.iter().all(|found| rest.any(|known| known == found)),
@@ -117,7 +117,7 @@ impl Stage {
         missing["reason"].as_str().unwrap().to_owned()
     }
 
-    /// Expects the same page as when nothing is wrong.
+    /// Checks that the page equals the page without a fault.
     fn check_whole(&self, bytes: Vec<u8>, what: &str) {
         let page = self.page(Fault::Replay(bytes));
         assert_eq!(page["complete"], json!(true), "{what}");
@@ -125,7 +125,7 @@ impl Stage {
         assert_eq!(page["total"], self.whole["total"], "{what}");
     }
 
-    /// How many matches are in frames that are whole within the first `bytes`.
+    /// Counts the matches in frames that are whole within the first `bytes`.
     fn whole_within(&self, bytes: usize) -> u64 {
         let matches = [3, 1, 0, 1, 1, 3, 0];
         let mut end = 0;
@@ -138,13 +138,9 @@ impl Stage {
 }
 
 #[test]
-fn the_end_at_each_byte() {
+fn truncation_at_each_byte_is_reported() {
     let stage = Stage::new();
     let all = stage.frames.concat();
-    eprintln!(
-        "LEN {:?}",
-        stage.frames.iter().map(Vec::len).collect::<Vec<_>>()
-    );
     let mut reasons = [0; 2];
     for length in 0..all.len() {
         let what = format!("the first {length} of {} bytes", all.len());
@@ -161,7 +157,7 @@ fn the_end_at_each_byte() {
 }
 
 #[test]
-fn a_flipped_bit_at_each_byte() {
+fn a_flipped_bit_at_each_byte_is_reported() {
     let stage = Stage::new();
     let all = stage.frames.concat();
     for at in 0..all.len() {
@@ -176,7 +172,7 @@ fn a_flipped_bit_at_each_byte() {
 }
 
 #[test]
-fn frames_that_are_missing_or_repeated_or_in_another_order() {
+fn missing_repeated_and_swapped_frames_are_reported() {
     let stage = Stage::new();
     let (frames, end) = (&stage.frames, stage.frames.len() - 1);
     for at in 0..=end {
@@ -184,7 +180,7 @@ fn frames_that_are_missing_or_repeated_or_in_another_order() {
         dropped.remove(at);
         let mut twice = frames.clone();
         twice.insert(at, frames[at].clone());
-        // PROGRESS says nothing that must be so, and nobody listens after END.
+        // PROGRESS is optional, and nothing is read after END.
         match at {
             2 => {
                 stage.check_whole(dropped.concat(), "without PROGRESS");
@@ -192,11 +188,10 @@ fn frames_that_are_missing_or_repeated_or_in_another_order() {
             }
             at => {
                 stage.check_lost(&dropped.concat(), 9, &format!("without frame {at}"));
-                match at == end {
-                    true => stage.check_whole(twice.concat(), "END twice"),
-                    false => {
-                        drop(stage.check_lost(&twice.concat(), 9, &format!("frame {at} twice")))
-                    }
+                if at == end {
+                    stage.check_whole(twice.concat(), "END twice");
+                } else {
+                    stage.check_lost(&twice.concat(), 9, &format!("frame {at} twice"));
                 }
             }
         }
@@ -218,7 +213,7 @@ fn frame(kind: Kind, payload: &[u8]) -> Vec<u8> {
     out
 }
 
-/// What is no answer, why, and the word it is counted under.
+/// Returns bytes that are no answer, the start of the reason, and the label of the metric.
 fn garbage() -> Vec<(Vec<u8>, &'static str, &'static str)> {
     let claim = [&(u32::MAX - 7).to_le_bytes()[..], &[3, 0, 0, 0], &[0; 8]].concat();
     let mut checksum = frame(Kind::Batch, &[0; 64]);
@@ -269,7 +264,7 @@ fn counted(stage: &Stage, word: &str) -> u64 {
 }
 
 #[test]
-fn what_is_no_answer_is_told_and_counted() {
+fn malformed_answers_are_reported_and_counted() {
     let stage = Stage::new();
     for (bytes, reason, word) in garbage() {
         let before = counted(&stage, word);
@@ -294,9 +289,8 @@ fn what_is_no_answer_is_told_and_counted() {
     stage.check_whole(stage.frames.concat(), "after all of this");
 }
 
-/// The address of a backend belongs to something else.
 #[test]
-fn a_web_server_in_a_backends_place() {
+fn a_web_server_at_the_address_of_a_backend_is_reported() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     std::thread::spawn(move || {

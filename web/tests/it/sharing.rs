@@ -1,8 +1,8 @@
-//! Runs that are shared, cancelled, refused and forgotten.
+//! Searches that are shared, cancelled, refused and evicted.
 
-use crate::fake::{Fake, Fault};
 use crate::shards;
 use crate::site::{Site, eventually};
+use fake_backend::{Fake, Fault};
 use frontend::Query;
 use schema::message::{Expr, Pattern, Syntax};
 use serde_json::json;
@@ -23,7 +23,7 @@ fn query(text: &str) -> Query {
 }
 
 #[test]
-fn identical_queries_are_one_run() {
+fn identical_queries_share_a_search() {
     let fake = Fake::with("one", shards(1, 2), Fault::Gate);
     let site = Site::new(vec![fake.backend()]);
     let (frontend, runtime) = (&site.frontend, &site.runtime);
@@ -48,7 +48,7 @@ fn identical_queries_are_one_run() {
 }
 
 #[test]
-fn an_incomplete_answer_is_not_given_to_a_new_client() {
+fn a_new_client_gets_no_incomplete_answer() {
     let fake = Fake::with("one", shards(1, 2), Fault::Hash);
     let site = Site::new(vec![fake.backend()]);
     let page = site.search("arse");
@@ -64,7 +64,7 @@ fn an_incomplete_answer_is_not_given_to_a_new_client() {
 }
 
 #[test]
-fn the_last_client_takes_the_run_along() {
+fn a_search_ends_with_its_last_client() {
     let fake = Fake::with("one", shards(1, 2), Fault::Gate);
     let site = Site::new(vec![fake.backend()]);
     let search = site
@@ -77,20 +77,21 @@ fn the_last_client_takes_the_run_along() {
         .unwrap();
     eventually("a search", || fake.searches.load(SeqCst) == 1);
     drop(search);
-    std::thread::sleep(Duration::from_millis(150));
-    assert!(!second.is_finished(), "somebody still waits");
+    // Longer than a search without clients may go on.
+    std::thread::sleep(site.frontend.config().grace * 3);
+    assert!(!second.is_finished(), "a client still waits");
     let id = second.id().to_owned();
     drop(second);
-    eventually("the backend's end of it", || {
+    eventually("the end at the backend", || {
         fake.broken_off.load(SeqCst) == 1
     });
     fake.set(Fault::None);
-    // Whoever comes back later gets an answer all the same.
+    // A client that returns later gets an answer.
     let page = site.get(&format!("/api/v2/search/{id}")).json();
     assert_eq!(page["complete"], json!(true));
 }
 
-/// A site with a slot for one query that costs much, and a place for one that waits.
+/// Returns a site that runs one heavy query and queues one.
 fn narrow_site(fake: &Arc<Fake>) -> Site {
     Site::with(vec![fake.backend()], |config| {
         (config.running_max, config.queued_max) = (1, 1);
@@ -98,7 +99,7 @@ fn narrow_site(fake: &Arc<Fake>) -> Site {
 }
 
 #[test]
-fn too_many_queries_that_cost_much_are_refused() {
+fn refuses_heavy_queries_beyond_the_queue() {
     let fake = Fake::with("one", shards(1, 2), Fault::Gate);
     fake.is_costly.store(true, SeqCst);
     let site = narrow_site(&fake);
@@ -106,8 +107,8 @@ fn too_many_queries_that_cost_much_are_refused() {
     let first = search("arse").unwrap();
     eventually("the first search", || fake.searches.load(SeqCst) == 1);
     let second = search("parse").unwrap();
-    // Whether a query costs much is known when its backends have said so.
-    std::thread::sleep(Duration::from_millis(100));
+    // The second is queued when the backend has refused it as a light query.
+    eventually("refusal", || fake.refused.load(SeqCst) == 1);
     let refused = site.get("/api/v2/search?q=int");
     assert_eq!((refused.status, refused.header("retry-after")), (503, "2"));
     assert_eq!(site.get("/search?q=int").status, 503);
@@ -124,7 +125,7 @@ fn too_many_queries_that_cost_much_are_refused() {
 }
 
 #[test]
-fn queries_that_cost_little_do_not_wait_for_others() {
+fn light_queries_are_not_queued() {
     let fake = Fake::with("one", shards(1, 2), Fault::Gate);
     let site = narrow_site(&fake);
     let search = |text| site.runtime.block_on(site.frontend.search(query(text)));
@@ -139,22 +140,24 @@ fn queries_that_cost_little_do_not_wait_for_others() {
 }
 
 #[test]
-fn a_query_has_a_time() {
+fn a_query_has_a_timeout() {
     let fake = Fake::with("one", shards(1, 2), Fault::Gate);
     let site = Site::new(vec![fake.backend()]);
-    let timeout = Some(Duration::from_millis(50));
+    let timeout = Duration::from_millis(50);
     let search = |text| {
-        let search = site.frontend.search_within(query(text), None, timeout);
+        let search = site
+            .frontend
+            .search_within(query(text), None, Some(timeout));
         site.runtime.block_on(search).unwrap()
     };
     let answer = search("arse");
     let answer = site.runtime.block_on(answer.finished()).unwrap();
     let reason = &answer.missing()[0].reason;
     assert_eq!(reason, "the query was not done within 50ms");
-    // One more client that has more time gives it to all.
+    // A client with more time extends the timeout for all.
     let short = search("parse");
     let long = site.runtime.block_on(site.frontend.search(query("parse")));
-    std::thread::sleep(Duration::from_millis(120));
+    std::thread::sleep(timeout * 2);
     assert!(!short.is_finished());
     fake.open_gate();
     let answer = site.runtime.block_on(long.unwrap().finished()).unwrap();
@@ -162,7 +165,7 @@ fn a_query_has_a_time() {
 }
 
 #[test]
-fn a_query_has_its_time_in_the_queue_too() {
+fn the_timeout_includes_the_queue() {
     let fake = Fake::with("one", shards(1, 2), Fault::Gate);
     fake.is_costly.store(true, SeqCst);
     let site = narrow_site(&fake);
@@ -180,7 +183,7 @@ fn a_query_has_its_time_in_the_queue_too() {
 }
 
 #[test]
-fn a_queued_query_that_is_cancelled_never_asks() {
+fn a_query_cancelled_in_the_queue_asks_no_backend() {
     let fake = Fake::with("one", shards(1, 2), Fault::Gate);
     fake.is_costly.store(true, SeqCst);
     let site = Site::with(vec![fake.backend()], |config| config.running_max = 1);
@@ -206,7 +209,7 @@ fn a_queued_query_that_is_cancelled_never_asks() {
 }
 
 #[test]
-fn a_search_that_is_deleted_ends_for_all_who_wait() {
+fn deleting_a_search_ends_it_for_all_clients() {
     let fake = Fake::with("one", shards(1, 2), Fault::Gate);
     let site = Site::new(vec![fake.backend()]);
     let delete = |path: &str| site.send(ureq::http::Method::DELETE, path, &[]);
@@ -225,24 +228,20 @@ fn a_search_that_is_deleted_ends_for_all_who_wait() {
     eventually("the end of the search", || {
         fake.broken_off.load(SeqCst) == 1
     });
-    assert_eq!(
-        delete(&path).status,
-        204,
-        "it has ended, and that is all right"
-    );
+    assert_eq!(delete(&path).status, 204, "it has ended already");
     assert_eq!(delete("/api/v2/search/0123456789abcdef").status, 404);
     assert!(
         site.get(&path.replace("/api/v2/search/", "/search?q=arse&run="))
             .text()
             .contains("cancelled")
     );
-    // Nobody else is given what was cancelled.
+    // A new client does not get the cancelled answer.
     fake.open_gate();
     assert_eq!(site.search("arse")["complete"], json!(true));
 }
 
 #[test]
-fn methods_that_are_not_there_are_said() {
+fn names_the_allowed_methods() {
     let site = Site::new(vec![Fake::new("one", shards(1, 2)).backend()]);
     let check = |method: &str, path: &str, allow: &str| {
         let method = ureq::http::Method::from_bytes(method.as_bytes()).unwrap();
@@ -257,7 +256,7 @@ fn methods_that_are_not_there_are_said() {
 }
 
 #[test]
-fn old_answers_make_room_for_new_ones() {
+fn evicts_old_results() {
     let fake = Fake::new("one", shards(1, 1));
     let on_disk = |config: &mut frontend::Config| config.result_memory_bytes = 0;
     let room = {
@@ -278,7 +277,7 @@ fn old_answers_make_room_for_new_ones() {
 }
 
 #[test]
-fn the_spool_is_gone_with_its_runs() {
+fn locks_the_spool() {
     let fake = Fake::new("one", shards(1, 1));
     let site = Site::new(vec![fake.backend()]);
     site.search("nowhere");
