@@ -4,7 +4,7 @@ use crate::terminal::escaped;
 use anyhow::{Result, anyhow};
 use frontend::BadQuery;
 use std::io::Read;
-use web::api::model::ProblemDocument;
+use web::model::ProblemDocument;
 
 /// Sends requests to the HTTP API.
 pub(crate) trait Client {

@@ -10,7 +10,7 @@ use anyhow::Result;
 use frontend::BadQuery;
 use std::io::{self, Write};
 use std::process::ExitCode;
-use web::api::model::{CostClass, Explanation, PatternCost};
+use web::model::{CostClass, Explanation, PatternCost};
 
 /// Show how a query is understood, what it costs, and what would make it cheaper
 ///

@@ -4,7 +4,7 @@ use super::api_printer::{ApiFlags, ApiPrinter, ListResponse, name, report_missin
 use crate::exit;
 use anyhow::Result;
 use std::process::ExitCode;
-use web::api::model::IndexPackages;
+use web::model::IndexPackages;
 
 /// List the packages that can be searched
 ///

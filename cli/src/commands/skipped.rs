@@ -7,7 +7,7 @@ use anyhow::Result;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::process::ExitCode;
-use web::api::model::{PackageState, Why};
+use web::model::{PackageState, Why};
 
 /// List the files that are not searchable, and why
 ///

@@ -6,7 +6,7 @@ use crate::{exit, units};
 use anyhow::Result;
 use std::io::{self, Write};
 use std::process::ExitCode;
-use web::api::model::{BackendStatus, Status};
+use web::model::{BackendStatus, Status};
 
 /// Show what a server searches, on which backends, and how old it is
 ///

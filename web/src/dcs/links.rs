@@ -4,7 +4,7 @@
 //! `/search` and `/show` are addresses of both. `/search` with `literal` or `perpkg` and `/show` with
 //! `file` are theirs. Our address has the query in our language.
 
-use crate::conditional::Asked;
+use crate::conditional::KnownTags;
 use crate::pages::{self, Form, encode};
 use crate::params::{Params, lossy};
 use crate::path::Path;
@@ -17,10 +17,14 @@ use frontend::query::dcs;
 use schema::message::Syntax;
 
 /// Shows our page of results, or redirects a link of theirs.
-pub(crate) async fn search_page(State(app): State<App>, asked: Asked, params: Params) -> Response {
+pub(crate) async fn search_page(
+    State(app): State<App>,
+    known: KnownTags,
+    params: Params,
+) -> Response {
     let is_set_to = |name, value: &[u8]| params.bytes(name) == Some(value);
     if params.bytes("literal").is_none() && params.bytes("perpkg").is_none() {
-        return pages::search(State(app), asked, params).await;
+        return pages::search(State(app), known, params).await;
     }
     let link = Link {
         query: params.bytes("q").unwrap_or_default(),

@@ -1,4 +1,4 @@
-//! Backends that fail: matches of the others are shown, and the answer says what is missing.
+//! Backends that fail: the matches of the others stay, and the answer says what is missing.
 
 use crate::shards;
 use crate::site::{Site, eventually};
@@ -9,7 +9,7 @@ use schema::message::FailureKind;
 use serde_json::{Value, json};
 use std::sync::atomic::Ordering::SeqCst;
 
-/// Searches two backends, of which the second has a fault.
+/// Searches two backends, the second with a fault.
 fn search(fault: Fault) -> (Value, Site, std::sync::Arc<Fake>) {
     let mut parts = shards(1, 2);
     let bad = Fake::with("bad", parts.split_off(1), fault);
@@ -17,8 +17,7 @@ fn search(fault: Fault) -> (Value, Site, std::sync::Arc<Fake>) {
     (site.search("arse"), site, bad)
 }
 
-/// Checks the reason that an answer gives for a fault, that the other backend's matches are there, and
-/// that a later search is complete.
+/// Expects the reason of a fault, the matches of the good backend, and a later search to be complete.
 fn check(fault: Fault, expected: Expect) {
     let good = Site::new(vec![
         Fake::new("good", shards(1, 2).drain(..1).collect()).backend(),
@@ -37,7 +36,7 @@ fn check(fault: Fault, expected: Expect) {
     assert!(html.contains("This answer is incomplete") && html.contains("<b>bad</b>"));
     assert!(
         html.contains(&format!("page=1&#38;run={run}")),
-        "its other pages show the same search"
+        "its other pages belong to the same search"
     );
     bad.set(Fault::None);
     assert_eq!(
@@ -48,7 +47,7 @@ fn check(fault: Fault, expected: Expect) {
 }
 
 #[test]
-fn reports_a_closed_connection() {
+fn reports_a_truncated_stream() {
     check(
         Fault::NoEnd,
         expect!["the connection was closed before the end of the answer"],
@@ -56,7 +55,7 @@ fn reports_a_closed_connection() {
 }
 
 #[test]
-fn reports_a_malformed_frame() {
+fn reports_malformed_frames() {
     check(
         Fault::Garbage,
         expect!["it sent garbage: a frame of 4294967311 bytes exceeds the limit of 1048576"],
@@ -80,7 +79,7 @@ fn reports_a_silent_backend() {
 }
 
 #[test]
-fn reports_an_error_frame() {
+fn reports_error_frames() {
     let fault = Fault::Failure(FailureKind::Unavailable, None);
     check(fault, expect!["it could not answer: not today"]);
     let fault = Fault::Failure(FailureKind::StaleShards, None);
@@ -91,7 +90,7 @@ fn reports_an_error_frame() {
 }
 
 #[test]
-fn reports_an_end_that_contradicts_the_matches() {
+fn reports_ends_that_contradict_the_matches() {
     check(
         Fault::Count,
         expect!["it says it sent 79 matches of a shard, of which 78 arrived"],
@@ -107,7 +106,7 @@ fn reports_an_end_that_contradicts_the_matches() {
 }
 
 #[test]
-fn reports_impossible_matches() {
+fn rejects_impossible_matches() {
     check(Fault::Order, expect!["it sent matches out of order"]);
     check(
         Fault::UnknownShard,
@@ -152,7 +151,7 @@ fn reports_another_protocol_version() {
 }
 
 #[test]
-fn a_query_that_a_backend_rejects_is_a_bad_request() {
+fn locates_faults_that_backends_find() {
     let parts = shards(1, 2);
     let bad = Fake::with("bad", parts, Fault::Failure(FailureKind::BadQuery, Some(2)));
     let site = Site::new(vec![bad.backend()]);
@@ -164,7 +163,7 @@ fn a_query_that_a_backend_rejects_is_a_bad_request() {
 }
 
 #[test]
-fn a_full_spool_ends_only_the_query_that_filled_it() {
+fn full_spool_ends_only_the_query_that_writes() {
     let big = Fake::new("big", shards(1, 1));
     let site = Site::with(vec![big.backend()], |config| {
         config.spool_bytes_max = 8 << 10
@@ -177,7 +176,7 @@ fn a_full_spool_ends_only_the_query_that_filled_it() {
 }
 
 #[test]
-fn a_returning_backend_is_asked_at_once() {
+fn asks_a_reconnected_backend_at_once() {
     let fake = Fake::new("one", shards(1, 1));
     let site = Site::new(vec![fake.backend()]);
     let total = site.search("arse")["total"].clone();
@@ -188,7 +187,7 @@ fn a_returning_backend_is_asked_at_once() {
     assert_eq!(
         page["missing"][0]["shards"],
         json!(["01".repeat(32)]),
-        "what it had is known"
+        "its shards are known"
     );
     assert_eq!(site.get("/healthz").json()["status"], json!("down"));
     fake.set_down(false);
@@ -198,7 +197,7 @@ fn a_returning_backend_is_asked_at_once() {
 }
 
 #[test]
-fn new_shards_are_a_new_generation() {
+fn new_shards_make_a_new_generation() {
     let fake = Fake::new("one", shards(1, 1));
     let site = Site::new(vec![fake.backend()]);
     let before = site.search("arse");
@@ -214,7 +213,7 @@ fn new_shards_are_a_new_generation() {
 }
 
 #[test]
-fn connections_are_reused_and_replaced() {
+fn reuses_connections_and_replaces_dead_ones() {
     let fake = Fake::new("one", shards(1, 1));
     let site = Site::new(vec![fake.backend()]);
     for q in ["a", "ar", "ars", "arse"] {
@@ -223,7 +222,7 @@ fn connections_are_reused_and_replaced() {
     assert_eq!(
         fake.connections.load(SeqCst),
         2,
-        "the permanent one, and one for all queries"
+        "one for control, and one for all queries"
     );
     // Greetings wait on the idle connection before it is closed.
     let greetings = fake.greetings.load(SeqCst);
@@ -236,6 +235,6 @@ fn connections_are_reused_and_replaced() {
     let fresh = Site::new(vec![fake.backend()]).search("parse");
     assert_eq!(
         page["matches"], fresh["matches"],
-        "read from the right place"
+        "frames are read from their start"
     );
 }

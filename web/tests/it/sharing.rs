@@ -1,4 +1,4 @@
-//! Searches that are shared, cancelled, refused and evicted.
+//! Executions that are shared, cancelled, refused and evicted.
 
 use crate::shards;
 use crate::site::{Site, eventually};
@@ -23,7 +23,7 @@ fn query(text: &str) -> Query {
 }
 
 #[test]
-fn identical_queries_share_a_search() {
+fn identical_queries_share_an_execution() {
     let fake = Fake::with("one", shards(1, 2), Fault::Gate);
     let site = Site::new(vec![fake.backend()]);
     let (frontend, runtime) = (&site.frontend, &site.runtime);
@@ -48,7 +48,7 @@ fn identical_queries_share_a_search() {
 }
 
 #[test]
-fn a_new_client_gets_no_incomplete_answer() {
+fn new_clients_do_not_get_incomplete_answers() {
     let fake = Fake::with("one", shards(1, 2), Fault::Hash);
     let site = Site::new(vec![fake.backend()]);
     let page = site.search("arse");
@@ -57,14 +57,14 @@ fn a_new_client_gets_no_incomplete_answer() {
     assert_eq!(
         by_id.json()["complete"],
         json!(false),
-        "its link still leads to it"
+        "its id still finds it"
     );
     site.search("arse");
     assert_eq!(fake.searches.load(SeqCst), 2);
 }
 
 #[test]
-fn a_search_ends_with_its_last_client() {
+fn cancels_when_the_last_client_leaves() {
     let fake = Fake::with("one", shards(1, 2), Fault::Gate);
     let site = Site::new(vec![fake.backend()]);
     let search = site
@@ -82,16 +82,16 @@ fn a_search_ends_with_its_last_client() {
     assert!(!second.is_finished(), "a client still waits");
     let id = second.id().to_owned();
     drop(second);
-    eventually("the end at the backend", || {
+    eventually("cancellation at the backend", || {
         fake.broken_off.load(SeqCst) == 1
     });
     fake.set(Fault::None);
-    // A client that returns later gets an answer.
+    // A client that comes back later gets an answer.
     let page = site.get(&format!("/api/v2/search/{id}")).json();
     assert_eq!(page["complete"], json!(true));
 }
 
-/// Returns a site that runs one heavy query and queues one.
+/// Starts a site with one slot for heavy queries, and a queue of one.
 fn narrow_site(fake: &Arc<Fake>) -> Site {
     Site::with(vec![fake.backend()], |config| {
         (config.running_max, config.queued_max) = (1, 1);
@@ -99,7 +99,7 @@ fn narrow_site(fake: &Arc<Fake>) -> Site {
 }
 
 #[test]
-fn refuses_heavy_queries_beyond_the_queue() {
+fn refuses_too_many_heavy_queries() {
     let fake = Fake::with("one", shards(1, 2), Fault::Gate);
     fake.is_costly.store(true, SeqCst);
     let site = narrow_site(&fake);
@@ -125,7 +125,7 @@ fn refuses_heavy_queries_beyond_the_queue() {
 }
 
 #[test]
-fn light_queries_are_not_queued() {
+fn light_queries_do_not_wait() {
     let fake = Fake::with("one", shards(1, 2), Fault::Gate);
     let site = narrow_site(&fake);
     let search = |text| site.runtime.block_on(site.frontend.search(query(text)));
@@ -140,7 +140,7 @@ fn light_queries_are_not_queued() {
 }
 
 #[test]
-fn a_query_has_a_timeout() {
+fn stops_a_query_at_its_timeout() {
     let fake = Fake::with("one", shards(1, 2), Fault::Gate);
     let site = Site::new(vec![fake.backend()]);
     let timeout = Duration::from_millis(50);
@@ -154,7 +154,7 @@ fn a_query_has_a_timeout() {
     let answer = site.runtime.block_on(answer.finished()).unwrap();
     let reason = &answer.missing()[0].reason;
     assert_eq!(reason, "the query was not done within 50ms");
-    // A client with more time extends the timeout for all.
+    // A client with a longer timeout extends it for all.
     let short = search("parse");
     let long = site.runtime.block_on(site.frontend.search(query("parse")));
     std::thread::sleep(timeout * 2);
@@ -165,7 +165,7 @@ fn a_query_has_a_timeout() {
 }
 
 #[test]
-fn the_timeout_includes_the_queue() {
+fn timeout_includes_the_queue() {
     let fake = Fake::with("one", shards(1, 2), Fault::Gate);
     fake.is_costly.store(true, SeqCst);
     let site = narrow_site(&fake);
@@ -177,13 +177,13 @@ fn the_timeout_includes_the_queue() {
     let answer = site.runtime.block_on(second.finished()).unwrap();
     assert!(!answer.is_complete() && answer.is_empty());
     let reason = &answer.missing()[0].reason;
-    assert_eq!(reason, "the query had no turn within 80ms");
+    assert_eq!(reason, "the query was not admitted within 80ms");
     assert_eq!(fake.searches.load(SeqCst), 1);
     fake.open_gate();
 }
 
 #[test]
-fn a_query_cancelled_in_the_queue_asks_no_backend() {
+fn cancelled_query_in_the_queue_asks_no_backend() {
     let fake = Fake::with("one", shards(1, 2), Fault::Gate);
     fake.is_costly.store(true, SeqCst);
     let site = Site::with(vec![fake.backend()], |config| config.running_max = 1);
@@ -228,20 +228,24 @@ fn deleting_a_search_ends_it_for_all_clients() {
     eventually("the end of the search", || {
         fake.broken_off.load(SeqCst) == 1
     });
-    assert_eq!(delete(&path).status, 204, "it has ended already");
+    assert_eq!(
+        delete(&path).status,
+        204,
+        "cancelling a finished search is no error"
+    );
     assert_eq!(delete("/api/v2/search/0123456789abcdef").status, 404);
     assert!(
         site.get(&path.replace("/api/v2/search/", "/search?q=arse&run="))
             .text()
             .contains("cancelled")
     );
-    // A new client does not get the cancelled answer.
+    // New clients do not get the cancelled answer.
     fake.open_gate();
     assert_eq!(site.search("arse")["complete"], json!(true));
 }
 
 #[test]
-fn names_the_allowed_methods() {
+fn reports_allowed_methods() {
     let site = Site::new(vec![Fake::new("one", shards(1, 2)).backend()]);
     let check = |method: &str, path: &str, allow: &str| {
         let method = ureq::http::Method::from_bytes(method.as_bytes()).unwrap();
@@ -256,7 +260,7 @@ fn names_the_allowed_methods() {
 }
 
 #[test]
-fn evicts_old_results() {
+fn evicts_old_answers() {
     let fake = Fake::new("one", shards(1, 1));
     let on_disk = |config: &mut frontend::Config| config.result_memory_bytes = 0;
     let room = {
@@ -277,7 +281,7 @@ fn evicts_old_results() {
 }
 
 #[test]
-fn locks_the_spool() {
+fn spool_is_used_by_one_process() {
     let fake = Fake::new("one", shards(1, 1));
     let site = Site::new(vec![fake.backend()]);
     site.search("nowhere");

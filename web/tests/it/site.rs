@@ -11,9 +11,6 @@ use web::{Options, app};
 /// Long enough for a busy machine, short enough for a test.
 pub(crate) const SILENCE_MAX: Duration = Duration::from_millis(400);
 
-/// How long a test waits for an event, on a busy machine. An idle connection lives for 4 s.
-const EVENTUALLY_MAX: Duration = Duration::from_secs(20);
-
 /// The metrics of all sites of the process: a test can only tell that a number has grown.
 static METRICS: LazyLock<PrometheusHandle> = LazyLock::new(|| {
     let installed = PrometheusBuilder::new().install_recorder();
@@ -173,11 +170,18 @@ impl Site {
         self.agent.run(request.body(()).unwrap()).unwrap()
     }
 
+    /// Reads a shape of the API's model.
+    pub(crate) fn read<T: serde::de::DeserializeOwned>(&self, path: &str) -> T {
+        let answer = self.get(path);
+        let read = serde_json::from_slice(&answer.body);
+        read.unwrap_or_else(|error| panic!("{path}: {error}: {}", answer.text()))
+    }
+
     pub(crate) fn search(&self, q: &str) -> serde_json::Value {
         self.get(&format!("/api/v2/search?q={q}")).json()
     }
 
-    /// Server-sent events up to and with the first `last`: names and data.
+    /// Returns the names and data of server-sent events, up to and including the first `last`.
     pub(crate) fn events(&self, path: &str, last: &str) -> Vec<(String, serde_json::Value)> {
         let response = self.call(ureq::http::Method::GET, path, &[]);
         let mut name = String::new();
@@ -196,7 +200,7 @@ impl Site {
         events
     }
 
-    /// The lines of an answer as they come; an error when it breaks off.
+    /// Returns the lines of a body as they arrive, and an error if it breaks off.
     pub(crate) fn lines(
         &self,
         path: &str,
@@ -222,17 +226,19 @@ impl Site {
     }
 }
 
-/// Polls until `condition` holds.
-///
-/// # Panics
-/// If it does not hold within [`EVENTUALLY_MAX`].
-pub(crate) fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
-    let deadline = Instant::now() + EVENTUALLY_MAX;
+/// Polls a condition, and fails if it does not hold within 5 s.
+pub(crate) fn eventually(what: &str, condition: impl FnMut() -> bool) {
+    eventually_within(Duration::from_secs(5), what, condition);
+}
+
+/// Polls a condition, and fails if it does not hold in time.
+pub(crate) fn eventually_within(time: Duration, what: &str, mut condition: impl FnMut() -> bool) {
+    let deadline = Instant::now() + time;
     while !condition() {
         assert!(
             Instant::now() < deadline,
-            "no {what} within {EVENTUALLY_MAX:?}"
+            "{what} did not happen within {time:?}"
         );
-        std::thread::sleep(Duration::from_millis(5));
+        std::thread::sleep(Duration::from_millis(10));
     }
 }

@@ -1,27 +1,23 @@
-//! Facets, the list of packages, how much was searched, and links that hold a generation.
+//! Facets, the list of packages, how much was searched, and links with a generation.
 
 use crate::shards;
 use crate::site::{Site, eventually};
 use fake_backend::{Fake, Fault};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::collections::BTreeMap;
+use web::model::{Facets, Match, Packages, Page, Results};
 
-/// Matches of all pages, counted by what `name` gives.
-fn count(site: &Site, name: impl Fn(&Value) -> String) -> BTreeMap<String, u64> {
-    let page = site.get("/api/v2/search?q=arse&per_page=1000").json();
+/// Counts the matches of all pages by what `name` returns.
+fn count(site: &Site, name: impl Fn(&Match<'_>) -> String) -> BTreeMap<String, u64> {
+    let page: Page<'_> = site.read("/api/v2/search?q=arse&per_page=1000");
+    let Results::Matches(matches) = page.results else {
+        panic!("groups")
+    };
     let mut counts = BTreeMap::new();
-    for found in page["matches"].as_array().unwrap() {
-        *counts.entry(name(found)).or_insert(0) += 1;
+    for found in matches {
+        *counts.entry(name(&found)).or_insert(0) += 1;
     }
     counts
-}
-
-fn listed(facets: &Value, list: &str, name: &str) -> BTreeMap<String, u64> {
-    let each = |each: &Value| {
-        let name = each[name].as_str().unwrap().to_owned();
-        (name, each["total"].as_u64().unwrap())
-    };
-    facets[list].as_array().unwrap().iter().map(each).collect()
 }
 
 #[test]
@@ -29,87 +25,70 @@ fn facets_are_exact() {
     let three = ["a", "b", "c"].iter().zip(shards(1, 3));
     let three = three.map(|(name, shard)| Fake::new(name, vec![shard]).backend());
     let site = Site::new(three.collect());
-    let facets = site.get("/api/v2/facets?q=arse").json();
-    let text = |name: &'static str| move |found: &Value| found[name].as_str().unwrap().to_owned();
-    let directory = |found: &Value| {
-        let path = found["path"].as_str().unwrap().to_owned();
-        path.split_once('/')
-            .map_or(String::new(), |(first, _)| first.to_owned())
+    let path = "/api/v2/facets?q=arse";
+    let facets: Facets = site.read(path);
+    let directory = |found: &Match<'_>| {
+        let first = found.path.split_once('/');
+        first.map_or(String::new(), |(first, _)| first.to_owned())
     };
-    assert_eq!(
-        listed(&facets, "packages", "package"),
-        count(&site, text("package"))
-    );
-    assert_eq!(
-        listed(&facets, "languages", "language"),
-        count(&site, text("language"))
-    );
-    assert_eq!(
-        listed(&facets, "directories", "directory"),
-        count(&site, directory)
-    );
-    assert_eq!(
-        (&facets["total"], &facets["packages_total"]),
-        (&json!(157), &json!(40))
-    );
-    let totals = facets["packages"].as_array().unwrap().iter();
-    assert!(
-        totals
-            .map(|each| each["total"].as_u64())
-            .is_sorted_by(|a, b| a >= b)
-    );
-    let path = format!("/api/v2/search/{}/facets", facets["id"].as_str().unwrap());
-    let again = site.get(&path);
+    let packages = facets.packages.iter();
+    let packages: BTreeMap<_, _> = packages
+        .map(|each| (each.package.clone(), each.total))
+        .collect();
+    assert_eq!(packages, count(&site, |found| found.package.to_string()));
+    let languages = facets.languages.iter();
+    let languages: BTreeMap<_, _> = languages
+        .map(|each| (each.language.clone(), each.total))
+        .collect();
+    assert_eq!(languages, count(&site, |found| found.language.to_string()));
+    let directories = facets.directories.iter();
+    let directories: BTreeMap<_, _> = directories
+        .map(|each| (each.directory.clone(), each.total))
+        .collect();
+    assert_eq!(directories, count(&site, directory));
+    assert_eq!((facets.total, facets.packages_total), (157, 40));
+    let totals = facets.packages.iter().map(|each| each.total);
+    assert!(totals.is_sorted_by(|a, b| a >= b));
+    let again = site.get(&format!("/api/v2/search/{}/facets", facets.head.id));
     assert_eq!(
         (again.json(), again.header("x-trawl-complete")),
-        (facets, "true")
+        (site.get(path).json(), "true")
     );
     assert!(again.header("etag").starts_with("W/"));
     for more in ["&limit=5", "&want=count", "&page=1"] {
-        assert_eq!(
-            site.get(&format!("/api/v2/facets?q=arse{more}")).status,
-            400,
-            "{more}"
-        );
+        assert_eq!(site.get(&format!("{path}{more}")).status, 400, "{more}");
     }
 }
 
 #[test]
-fn packages_come_in_the_order_of_their_best_match() {
+fn lists_packages_in_order_of_their_best_match() {
     let site = Site::new(vec![Fake::new("one", shards(1, 2)).backend()]);
-    let grouped = site
-        .get("/api/v2/search?q=arse&group=package&per_page=1000")
-        .json();
-    let packages = site.get("/api/v2/packages?q=arse").json();
-    let pick = |list: &Value| -> Vec<(String, u64)> {
-        let each = |each: &Value| (each["package"].to_string(), each["total"].as_u64().unwrap());
-        list.as_array().unwrap().iter().map(each).collect()
+    let page: Page<'_> = site.read("/api/v2/search?q=arse&group=package&per_page=1000");
+    let Results::Groups(groups) = page.results else {
+        panic!("no groups")
     };
-    assert_eq!(pick(&packages["packages"]), pick(&grouped["groups"]));
+    let grouped = groups
+        .iter()
+        .map(|group| (&*group.package, group.total.unwrap()));
+    let list: Packages = site.read("/api/v2/packages?q=arse");
+    let listed = list
+        .packages
+        .iter()
+        .map(|each| (&*each.package, each.total));
+    assert!(listed.clone().eq(grouped));
     let text = site.get("/api/v2/packages?q=arse&format=text");
     assert_eq!(text.header("content-type"), "application/octet-stream");
-    let lines: Vec<String> = text
-        .text()
-        .lines()
-        .map(|line| format!("\"{line}\""))
-        .collect();
-    let names: Vec<String> = pick(&packages["packages"])
-        .into_iter()
-        .map(|(name, _)| name)
-        .collect();
-    assert_eq!(lines, names);
+    assert!(text.text().lines().eq(listed.map(|(name, _)| name)));
     let id = text.header("x-trawl-search");
     let by_id = site.get(&format!("/api/v2/search/{id}/packages?format=text"));
     assert_eq!(by_id.body, text.body);
     assert_eq!(site.get("/api/v2/packages?q=arse&format=xml").status, 400);
-    assert_eq!(
-        site.get("/api/v2/packages?q=nowhere").json()["packages"],
-        json!([])
-    );
+    let none: Packages = site.read("/api/v2/packages?q=nowhere");
+    assert!(none.packages.is_empty());
 }
 
 #[test]
-fn it_says_how_much_was_searched() {
+fn reports_how_much_was_searched() {
     let fake = Fake::new("one", shards(1, 2));
     let site = Site::new(vec![fake.backend()]);
     let all = json!({"documents": 40, "of": 40});
@@ -133,7 +112,7 @@ fn it_says_how_much_was_searched() {
 }
 
 #[test]
-fn a_link_over_documents_that_are_gone_says_so() {
+fn reports_that_a_generation_is_gone() {
     let fake = Fake::new("one", shards(1, 2));
     let site = Site::new(vec![fake.backend()]);
     let generation = site.search("arse")["generation"]
@@ -151,7 +130,7 @@ fn a_link_over_documents_that_are_gone_says_so() {
     eventually("other documents", || {
         site.search("parse")["generation"] != json!(generation)
     });
-    // What is finished is there still.
+    // A finished answer is still kept.
     let link = |q: &str| format!("?q={q}&generation={generation}");
     assert_eq!(
         site.get(&format!("/api/v2/search{}", link("arse"))).status,

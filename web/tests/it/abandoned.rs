@@ -1,7 +1,7 @@
-//! Searches whose clients disconnect at any moment leave nothing behind and block no other search.
+//! Searches whose clients disconnect at any moment: they leave nothing behind, and delay no others.
 
 use crate::shards;
-use crate::site::{Site, eventually};
+use crate::site::{Site, eventually, eventually_within};
 use fake_backend::{Fake, Fault};
 use frontend::{Query, SearchHandle};
 use schema::message::{Expr, Field, Filter, Pattern, Reading, Syntax};
@@ -10,10 +10,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
-/// Searches that a test abandons.
+/// How many searches a test abandons.
 const SEARCHES: u64 = 200;
 
-/// Returns a query that is different for every number, with the same matches for every fourth.
+/// How long an unused connection may stay open: the frontend's limit, and its heartbeat.
+const IDLE_MAX: Duration = Duration::from_secs(5);
+
+/// Returns another query for each number, of four sets of matches.
 fn query(number: u64) -> Query {
     let pattern = Pattern {
         text: ["arse", "ars", "rse", "a"][number as usize % 4].to_owned(),
@@ -29,13 +32,13 @@ fn query(number: u64) -> Query {
     Query::new(Expr::all([Expr::Pattern(pattern), filter.negated()]), 2).unwrap()
 }
 
-/// Returns a pseudo-random number below `below`.
+/// Returns a pseudorandom number below `below`.
 fn random(seed: u64, below: u64) -> u64 {
     let mixed = (seed + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     ((mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 40) % below
 }
 
-/// Returns two slow backends and a frontend that admits all searches.
+/// Starts two slow backends, and a frontend that admits all searches.
 fn stage() -> (Site, [Arc<Fake>; 2]) {
     let mut parts = shards(1, 2);
     let second = Fake::with("second", parts.split_off(1), Fault::Slow);
@@ -48,8 +51,8 @@ fn stage() -> (Site, [Arc<Fake>; 2]) {
     (site, [first, second])
 }
 
-/// Starts all searches within 100 ms, abandons each after a while, and returns their ids.
-fn abandon_all(site: &Site) -> Vec<String> {
+/// Starts all searches at about the same time, abandons each after a while, and returns their ids.
+fn leave_all(site: &Site) -> Vec<String> {
     let left = (0..SEARCHES).map(|number| {
         let frontend = Arc::clone(&site.frontend);
         site.runtime.spawn(async move {
@@ -68,11 +71,11 @@ fn abandon_all(site: &Site) -> Vec<String> {
 }
 
 #[test]
-fn abandoned_searches_release_everything() {
+fn abandoned_searches_leave_nothing() {
     let (site, fakes) = stage();
-    let ids = abandon_all(&site);
-    let runs: Vec<SearchHandle> = ids.iter().filter_map(|id| site.frontend.run(id)).collect();
-    eventually("the end of all runs", || {
+    let ids = leave_all(&site);
+    let runs: Vec<SearchHandle> = ids.iter().filter_map(|id| site.frontend.get(id)).collect();
+    eventually("the end of all executions", || {
         runs.iter().all(SearchHandle::is_finished)
     });
     let answers: Vec<_> = runs
@@ -90,7 +93,7 @@ fn abandoned_searches_release_everything() {
     for fake in &fakes {
         assert!(fake.broken_off.load(SeqCst) > 0, "backends are told");
     }
-    // Every place was released: as many searches as may run at once run.
+    // Every slot has been released: as many searches as are allowed run at once.
     fakes.iter().for_each(|fake| fake.set(Fault::Gate));
     let before = fakes[0].searches.load(SeqCst);
     let running: Vec<_> = (SEARCHES..SEARCHES + 8)
@@ -100,19 +103,19 @@ fn abandoned_searches_release_everything() {
                 .unwrap()
         })
         .collect();
-    eventually("eight running searches", || {
+    eventually("eight searches", || {
         fakes[0].searches.load(SeqCst) == before + 8
     });
     drop(running);
     fakes.iter().for_each(|fake| fake.set(Fault::None));
     assert_eq!(site.search("arse")["complete"], json!(true));
-    eventually("one connection to each backend", || {
+    eventually_within(2 * IDLE_MAX, "one connection to each backend", || {
         fakes.iter().all(|fake| fake.open.load(SeqCst) == 1)
     });
 }
 
 #[test]
-fn an_abandoned_search_leaves_no_files() {
+fn abandoned_execution_leaves_no_files() {
     let fake = Fake::with("one", shards(1, 2), Fault::Gate);
     let site = Site::with(vec![fake.backend()], |config| {
         config.result_memory_bytes = 0
@@ -126,9 +129,8 @@ fn an_abandoned_search_leaves_no_files() {
     eventually("an empty spool", || site.spooled() == 0);
 }
 
-/// All matches of one backend arrive while the stream of another waits.
 #[test]
-fn a_waiting_backend_blocks_no_other() {
+fn a_slow_backend_delays_no_other_query() {
     let mut parts = shards(1, 2);
     let slow = Fake::with("slow", parts.split_off(1), Fault::Gate);
     let quick = Fake::new("quick", parts);
@@ -136,8 +138,8 @@ fn a_waiting_backend_blocks_no_other() {
     let all = alone.search("arse")["total"].as_u64().unwrap();
     let site = Site::new(vec![quick.backend(), slow.backend()]);
     let page = site.get("/api/v2/search?q=arse&wait=false").json();
-    let search = site.frontend.run(page["id"].as_str().unwrap()).unwrap();
-    eventually("matches of the other backend", || {
+    let search = site.frontend.get(page["id"].as_str().unwrap()).unwrap();
+    eventually("all matches of the other", || {
         let progress = search.progress();
         let quick = progress
             .backends

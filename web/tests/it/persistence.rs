@@ -1,4 +1,4 @@
-//! Finished queries outlive the frontend, and those that made way are found anew.
+//! Answers on disk: they survive a restart, damage is noticed, and evicted ones are searched again.
 
 use crate::site::Site;
 use fake_backend::{Document, Fake};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 
-/// Returns two backends with `documents` documents of three matches each.
+/// Two backends with `documents` documents of three matches each.
 fn fakes(documents: usize) -> Vec<Arc<Fake>> {
     let document = |number: usize| Document {
         package: format!("p{}", number % 7).into_bytes(),
@@ -27,7 +27,7 @@ fn fakes(documents: usize) -> Vec<Arc<Fake>> {
     vec![Fake::new("one", shard(0)), Fake::new("two", shard(1))]
 }
 
-/// Sets so little memory that all frames and pointers are spilled.
+/// Writes everything to the disk, and spills pointers.
 fn little_memory(config: &mut Config) {
     config.result_memory_bytes = 0;
     config.query_memory_bytes = 0;
@@ -37,14 +37,14 @@ fn site(fakes: &[Arc<Fake>], change: impl FnOnce(&mut Config)) -> Site {
     Site::with(fakes.iter().map(Fake::backend).collect(), change)
 }
 
-/// Returns a page without its timings.
+/// Returns a page without what may differ between two executions.
 fn page(site: &Site, path: &str) -> Value {
     let mut page = site.get(path).json();
     page["timings"] = Value::Null;
     page
 }
 
-/// Returns several pages of a query.
+/// Returns pages of all kinds.
 fn pages(site: &Site) -> Vec<Value> {
     let base = "/api/v2/search?q=arse&context=1";
     [
@@ -60,7 +60,7 @@ fn pages(site: &Site) -> Vec<Value> {
 }
 
 #[test]
-fn memory_does_not_change_a_result() {
+fn answers_do_not_depend_on_memory() {
     let fakes = fakes(300);
     let expected = pages(&site(&fakes, |_| ()));
     assert_eq!(expected[0]["total"], json!(900));
@@ -69,7 +69,7 @@ fn memory_does_not_change_a_result() {
 }
 
 #[test]
-fn results_survive_a_restart() {
+fn answers_survive_a_restart() {
     let fakes = fakes(300);
     let first = site(&fakes, little_memory);
     let expected = pages(&first);
@@ -81,16 +81,12 @@ fn results_survive_a_restart() {
     assert_eq!(pages(&again), expected);
     let by_id = page(&again, &format!("/api/v2/search/{id}?page=3"));
     assert_eq!(by_id, expected[1]);
-    assert_eq!(
-        fakes[0].searches.load(SeqCst),
-        searches,
-        "no backend was asked"
-    );
+    assert_eq!(fakes[0].searches.load(SeqCst), searches, "nobody was asked");
     assert_eq!(std::fs::read_dir(spool.path()).unwrap().count(), before);
 }
 
 #[test]
-fn a_damaged_result_is_searched_again() {
+fn searches_again_after_damage() {
     let fakes = fakes(300);
     let site = site(&fakes, little_memory);
     let expected = pages(&site);
@@ -107,7 +103,7 @@ fn a_damaged_result_is_searched_again() {
 }
 
 #[test]
-fn an_evicted_result_is_searched_again() {
+fn searches_again_after_eviction() {
     let fakes = fakes(300);
     let site = site(&fakes, |config| {
         little_memory(config);
@@ -125,7 +121,7 @@ fn an_evicted_result_is_searched_again() {
 }
 
 #[test]
-fn a_limit_keeps_the_best() {
+fn limit_keeps_the_best_matches_when_spilled() {
     let fakes = fakes(300);
     let site = site(&fakes, little_memory);
     let all = site.get("/api/v2/search?q=arse&per_page=20").json();

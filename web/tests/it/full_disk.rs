@@ -1,4 +1,4 @@
-//! A full disk.
+//! A full disk: the query that writes ends with the reason, others go on.
 
 use crate::site::Site;
 use fake_backend::{Document, Fake};
@@ -8,13 +8,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::time::Duration;
 
-/// Lines of a document.
+/// Lines of each document.
 const LINES: usize = 250;
 
 /// Documents of both backends.
 const DOCUMENTS: usize = 80;
 
-/// Returns two backends whose matches do not fit into memory.
+/// Starts two backends whose matches do not fit into memory.
 fn fakes() -> Vec<Arc<Fake>> {
     let document = |number: usize| Document {
         package: b"p".to_vec(),
@@ -31,7 +31,7 @@ fn fakes() -> Vec<Arc<Fake>> {
     vec![Fake::new("one", shard(0)), Fake::new("two", shard(1))]
 }
 
-/// Returns a site whose disk is full after `writes` writes.
+/// Starts a frontend whose writes fail after `writes` more.
 fn site(fakes: &[Arc<Fake>], writes: &Arc<AtomicU64>) -> Site {
     let writes = Arc::clone(writes);
     Site::with(fakes.iter().map(Fake::backend).collect(), |config| {
@@ -48,7 +48,7 @@ fn site(fakes: &[Arc<Fake>], writes: &Arc<AtomicU64>) -> Site {
     })
 }
 
-/// Returns the path and line of all matches, page by page.
+/// Returns all matches of a search, page by page.
 fn lines(site: &Site, page: &Value) -> Vec<(String, u64)> {
     let id = page["id"].as_str().unwrap();
     let path = |number| format!("/api/v2/search/{id}?per_page=1000&page={number}");
@@ -63,7 +63,7 @@ fn lines(site: &Site, page: &Value) -> Vec<(String, u64)> {
 }
 
 #[test]
-fn a_full_disk_ends_only_the_query_that_writes() {
+fn full_disk_ends_only_the_query_that_writes() {
     let fakes = fakes();
     let writes = Arc::new(AtomicU64::new(u64::MAX));
     let expected = {
@@ -87,7 +87,7 @@ fn a_full_disk_ends_only_the_query_that_writes() {
         assert!(is_part, "{allowed} writes: in order, and nothing else");
         if page["complete"] == json!(true) {
             assert_eq!(found, expected);
-            // The write of the result failed, after its last match: it will not survive a restart.
+            // A write after the last match failed: the answer will not survive a restart.
             continue;
         }
         let reason = page["missing"][0]["reason"].as_str().unwrap();

@@ -1,5 +1,5 @@
-//! A recorded answer, damaged at every byte and every frame, and bytes that are no answer: no match is
-//! shown that was not sent whole, and no incomplete answer claims to be complete.
+//! Recorded answers of a backend, damaged at every place, and bytes that are no answer. A match that did
+//! not arrive completely is never shown, and an incomplete answer never claims to be complete.
 
 use crate::site::Site;
 use fake_backend::{Document, Fake, Fault};
@@ -11,13 +11,13 @@ use std::net::TcpListener;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// The page with all matches.
+/// All matches on one page.
 const PATH: &str = "/api/v2/search?q=arse&per_page=1000";
 
-/// The shards of the good and of the bad backend.
+/// Shard 1 is on the good backend, shard 2 on the bad one.
 const SHARDS: [u8; 2] = [1, 2];
 
-/// Returns a small document.
+/// A small document; `split` sends each match in a frame of its own.
 fn document(number: u8, split: bool) -> Document {
     let lines: &[&[u8]] = &[b"parse", b"nothing", b"an arse", b"", b"sparse \xff"];
     Document {
@@ -28,12 +28,12 @@ fn document(number: u8, split: bool) -> Document {
     }
 }
 
-/// Two backends, and the answer of the second, frame by frame, with a PROGRESS among them.
+/// Two backends, and the frames of the second one's answer, one of them PROGRESS.
 struct Stage {
     site: Site,
     bad: Arc<Fake>,
     frames: Vec<Vec<u8>>,
-    /// The page without a fault.
+    /// The page without damage.
     whole: Value,
     queries: AtomicUsize,
 }
@@ -65,7 +65,7 @@ impl Stage {
         let mut progress = Vec::new();
         Progress::default().encode(&mut progress).unwrap();
         frames.insert(2, progress);
-        // Another site, so that this one does not have the answer yet.
+        // From another site, so that this one has nothing cached.
         let whole = Site::new(vec![good.backend(), bad.backend()])
             .get(PATH)
             .json();
@@ -82,15 +82,15 @@ impl Stage {
         }
     }
 
-    /// Returns the page with a fault of the second backend. Each query is new to the frontend, which
-    /// keeps complete answers.
+    /// Returns the page with a fault of the second backend. Each call is another query, since a complete
+    /// answer would be cached.
     fn page(&self, fault: Fault) -> Value {
         self.bad.set(fault);
         let query = self.queries.fetch_add(1, Relaxed);
         self.site.get(&format!("{PATH}&path=-no{query}")).json()
     }
 
-    /// Checks that the page for these bytes is incomplete, names the backend, and has only true matches:
+    /// Expects that the page for these bytes is incomplete, names the backend, and has only true matches:
     /// those of the good backend, and at most `kept` of the other.
     fn check_lost(&self, bytes: &[u8], kept: u64, what: &str) -> String {
         let page = self.page(Fault::Replay(bytes.to_vec()));
@@ -108,7 +108,7 @@ impl Stage {
         assert_eq!(shown.len() as u64, total, "{what}");
         assert!((9..=9 + kept).contains(&total), "{what}: {total} of {kept}");
         let all = self.whole["matches"].as_array().unwrap();
-        // In the order of the whole page, so no match is repeated.
+        // In the same order, so none appears twice.
         let mut rest = all.iter();
         assert!(
             shown.iter().all(|found| rest.any(|known| known == found)),
@@ -117,7 +117,7 @@ impl Stage {
         missing["reason"].as_str().unwrap().to_owned()
     }
 
-    /// Checks that the page equals the page without a fault.
+    /// Expects the same page as without damage.
     fn check_whole(&self, bytes: Vec<u8>, what: &str) {
         let page = self.page(Fault::Replay(bytes));
         assert_eq!(page["complete"], json!(true), "{what}");
@@ -125,7 +125,7 @@ impl Stage {
         assert_eq!(page["total"], self.whole["total"], "{what}");
     }
 
-    /// Counts the matches in frames that are whole within the first `bytes`.
+    /// Counts the matches in complete frames within the first `bytes`.
     fn whole_within(&self, bytes: usize) -> u64 {
         let matches = [3, 1, 0, 1, 1, 3, 0];
         let mut end = 0;
@@ -138,7 +138,7 @@ impl Stage {
 }
 
 #[test]
-fn truncation_at_each_byte_is_reported() {
+fn reports_truncation_at_each_byte() {
     let stage = Stage::new();
     let all = stage.frames.concat();
     let mut reasons = [0; 2];
@@ -157,7 +157,7 @@ fn truncation_at_each_byte_is_reported() {
 }
 
 #[test]
-fn a_flipped_bit_at_each_byte_is_reported() {
+fn reports_a_flipped_bit_at_each_byte() {
     let stage = Stage::new();
     let all = stage.frames.concat();
     for at in 0..all.len() {
@@ -172,7 +172,7 @@ fn a_flipped_bit_at_each_byte_is_reported() {
 }
 
 #[test]
-fn missing_repeated_and_swapped_frames_are_reported() {
+fn reports_missing_repeated_and_reordered_frames() {
     let stage = Stage::new();
     let (frames, end) = (&stage.frames, stage.frames.len() - 1);
     for at in 0..=end {
@@ -180,7 +180,7 @@ fn missing_repeated_and_swapped_frames_are_reported() {
         dropped.remove(at);
         let mut twice = frames.clone();
         twice.insert(at, frames[at].clone());
-        // PROGRESS is optional, and nothing is read after END.
+        // PROGRESS is optional, and frames after END are not read.
         match at {
             2 => {
                 stage.check_whole(dropped.concat(), "without PROGRESS");
@@ -213,7 +213,7 @@ fn frame(kind: Kind, payload: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Returns bytes that are no answer, the start of the reason, and the label of the metric.
+/// Bytes that are no answer, the reported reason, and the label of the metric.
 fn garbage() -> Vec<(Vec<u8>, &'static str, &'static str)> {
     let claim = [&(u32::MAX - 7).to_le_bytes()[..], &[3, 0, 0, 0], &[0; 8]].concat();
     let mut checksum = frame(Kind::Batch, &[0; 64]);
@@ -264,7 +264,7 @@ fn counted(stage: &Stage, word: &str) -> u64 {
 }
 
 #[test]
-fn malformed_answers_are_reported_and_counted() {
+fn reports_and_counts_malformed_answers() {
     let stage = Stage::new();
     for (bytes, reason, word) in garbage() {
         let before = counted(&stage, word);
@@ -290,7 +290,7 @@ fn malformed_answers_are_reported_and_counted() {
 }
 
 #[test]
-fn a_web_server_at_the_address_of_a_backend_is_reported() {
+fn reports_a_web_server_instead_of_a_backend() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     std::thread::spawn(move || {
