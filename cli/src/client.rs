@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 use tower_service::Service;
-use web::api::model::ProblemDocument;
+use web::model::ProblemDocument;
 
 /// Time to connect to a server. There is no limit on the time for a response: a search may take long.
 const SERVER_CONNECT_MAX: Duration = Duration::from_secs(5);

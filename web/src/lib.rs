@@ -4,7 +4,7 @@
 //! answer; work that takes more than a few microseconds or touches the disk runs on blocking threads.
 //! A folder is an interface: `api`, `dcs`, `pages`. What they share lies beside them: how a request
 //! gets its search (`join`), which part of the answer it wants (`view`), what went wrong (`problem`).
-//! [`api::model`] declares the shapes of the JSON API, also for clients in Rust.
+//! [`model`] declares the shapes of the JSON API, also for clients in Rust.
 //!
 //! **Invariant:** every response forbids what our pages do not need: scripts, styles and frames from
 //! elsewhere, and guessing of content types. No handler imports this file.
@@ -17,7 +17,7 @@
     )
 )]
 
-pub mod api;
+mod api;
 mod assets;
 mod choice;
 mod conditional;
@@ -25,8 +25,10 @@ mod cors;
 mod cursor;
 mod dcs;
 mod eta;
+mod file_range;
 mod health;
 mod join;
+pub mod model;
 mod pages;
 mod params;
 mod path;
@@ -101,7 +103,7 @@ pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusH
         .layer(always(header::REFERRER_POLICY, "no-referrer"))
         .layer(always(header::CONTENT_SECURITY_POLICY, POLICY))
         .with_state(App {
-            frontend: coordinator,
+            coordinator,
             dcs_api_keys: options.dcs_api_keys.into(),
             metrics,
         })

@@ -6,7 +6,7 @@ use crate::terminal::escaped;
 use anyhow::{Context, Result};
 use serde::de::DeserializeOwned;
 use std::io::{self, BufWriter, Read, StdoutLock, Write};
-use web::api::model::exact as exact_bytes;
+use web::model::exact as exact_bytes;
 
 /// Entries of a list in one response: the most that the API allows.
 const PER_RESPONSE: &[u8] = b"1000";

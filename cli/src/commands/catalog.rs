@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::process::ExitCode;
-use web::api::model::{IndexPackages, PackageState, Status, Why};
+use web::model::{IndexPackages, PackageState, Status, Why};
 
 /// Show what a server searches, on which backends, and how old it is
 ///

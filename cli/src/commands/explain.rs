@@ -9,7 +9,7 @@ use crate::{exit, units};
 use anyhow::Result;
 use std::io::{self, Write};
 use std::process::ExitCode;
-use web::api::model::{CostClass, Explanation, PatternCost};
+use web::model::{CostClass, Explanation, PatternCost};
 
 /// Show how a query is understood, what it costs, and what would make it cheaper
 ///

@@ -3,7 +3,7 @@
 use crate::terminal::escaped;
 use crate::{exit, units};
 use std::process::ExitCode;
-use web::api::model::IndexUse;
+use web::model::IndexUse;
 
 /// How a search went.
 #[derive(Default)]

@@ -107,7 +107,7 @@ async fn find(app: &App, params: &Params, shape: Shape) -> Result<Response, Refu
         SearchError::BadQuery(bad) => SearchError::BadQuery(parsed.locate(bad)),
         other => other,
     };
-    let search = app.frontend.search(parsed.query.clone()).await?;
+    let search = app.coordinator.search(parsed.query.clone()).await?;
     let answer = search.finished().await.map_err(located)?;
     let about = head(&answer);
     let body = stream_body(move |sender| write(&answer, shape, sender)).await;

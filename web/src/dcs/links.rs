@@ -5,7 +5,7 @@
 //! and so is a file with `file`; the query that the native address gets says in the native language
 //! what was meant.
 
-use crate::conditional::Asked;
+use crate::conditional::KnownTags;
 use crate::pages::{self, Form, encode};
 use crate::params::{Params, lossy};
 use crate::path::Path;
@@ -18,10 +18,14 @@ use frontend::query::dcs;
 use schema::message::Syntax;
 
 /// A page of results: of an old link, or a native one.
-pub(crate) async fn search_page(State(app): State<App>, asked: Asked, params: Params) -> Response {
+pub(crate) async fn search_page(
+    State(app): State<App>,
+    known: KnownTags,
+    params: Params,
+) -> Response {
     let is_one = |name, value: &[u8]| params.bytes(name) == Some(value);
     if params.bytes("literal").is_none() && params.bytes("perpkg").is_none() {
-        return pages::search(State(app), asked, params).await;
+        return pages::search(State(app), known, params).await;
     }
     let link = Link {
         query: params.bytes("q").unwrap_or_default(),

@@ -3,7 +3,7 @@
 use crate::fake::{Document, Fake, Fault};
 use crate::site::{Site, eventually};
 use serde_json::json;
-use web::api::model::{IndexPackages, PackageState, Status, Tree, TreeEntryKind, Why};
+use web::model::{IndexPackages, PackageState, Status, Tree, TreeEntryKind, Why};
 
 fn document(name: &str) -> Document {
     let (package, path) = name.split_once('/').unwrap();

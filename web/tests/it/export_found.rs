@@ -8,7 +8,7 @@ use serde_json::json;
 use std::io::{Read, Write};
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::{Duration, Instant};
-use web::api::model::{ExportDone, ExportEnd, Page};
+use web::model::{ExportDone, ExportEnd, Page};
 
 fn sorted(text: &str) -> Vec<String> {
     let mut lines: Vec<_> = text.lines().map(str::to_owned).collect();

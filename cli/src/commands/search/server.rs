@@ -11,7 +11,7 @@ use indicatif::ProgressBar;
 use schema::message::Want;
 use std::io::{BufRead, BufReader, Read};
 use std::sync::Arc;
-use web::api::model::{ExportDone, ExportEnd, Match as ModelMatch, Missing, Page};
+use web::model::{ExportDone, ExportEnd, Match as ModelMatch, Missing, Page};
 
 /// Bytes of an export that are read at a time.
 const READ_BYTES: usize = 256 << 10;
