@@ -1,78 +1,40 @@
-//! The frontend without HTTP: backends, spool and runs, and how a query becomes a run.
+//! Starts and shares executions.
 //!
-//! Identical queries over the same shards are one run. A run that its backends find to cost much needs
-//! a slot: it waits for one in a queue, and is refused when that is full. All others begin at once, so
-//! that whoever looks for a rare name never waits for those who look for `return`.
+//! Identical queries over the same shards share one execution. A query that a backend finds heavy waits
+//! for a slot, and is refused if the queue is full. All others begin at once, so that a search for a
+//! rare name never waits for searches for `return`.
+
+mod catalog;
+
+pub use catalog::{BackendStatus, Served};
 
 use crate::config::Config;
-use crate::error::{FileError, RETRY_AFTER_S, SearchError, StartError};
+use crate::error::{RETRY_AFTER_S, SearchError, StartError};
 use crate::execution::admission::Admission;
 use crate::execution::driver::{Blueprint, Execution};
 use crate::execution::event::{Deadline, Event};
 use crate::execution::handle::SearchHandle;
 use crate::execution::memory::Memory;
-use crate::execution::result_cache::{Forgotten, ResultCache};
+use crate::execution::result_cache::{Evicted, ResultCache};
 use crate::lock::lock;
 use crate::metrics;
 use crate::peers::shard_routing::{Assignment, PeerShards, ShardRouting};
-use crate::peers::{self, Backend, Link, Peer, PeerError, Request};
+use crate::peers::{Backend, Link, Peer};
 use crate::query::Query;
-use crate::results::{self, Listing, SearchResult};
+use crate::results::SearchResult;
 use crate::spool::{Spool, SpoolConfig};
-use schema::message::{self, FileRange, FileReply, FileRequest, ListKind, ListReply, ListRequest};
-use std::collections::HashMap;
+use schema::message::ShardInfo;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 use tokio::sync::OwnedSemaphorePermit;
-use tokio::task::JoinHandle;
 
-/// Whether a backend is there.
-#[derive(Clone, Debug)]
-pub struct BackendStatus {
-    /// Its name.
-    pub name: String,
-    /// Whether it is connected.
-    pub connected: bool,
-    /// Why it is not.
-    pub reason: Option<String>,
-    /// Shards it announced last.
-    pub shards: usize,
-    /// Packages in them.
-    pub packages: u64,
-    /// Documents in them.
-    pub documents: u64,
-    /// Blocks in them.
-    pub blocks: u64,
-    /// Bytes of text in them.
-    pub text_bytes: u64,
-    /// When its index was written, in seconds since 1970; `None` until it has said so.
-    pub updated: Option<u64>,
-}
-
-/// What can be searched.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Served {
-    /// Names the set of shards.
-    pub generation: String,
-    /// How many there are.
-    pub shards: u64,
-    /// Packages in them.
-    pub packages: u64,
-    /// Documents in them.
-    pub documents: u64,
-    /// Bytes of text in them.
-    pub text_bytes: u64,
-    /// When the oldest backend's index was written, in seconds since 1970.
-    pub updated: Option<u64>,
-}
-
-/// A frontend. Dropping it closes its connections.
+/// A frontend. Dropping it cancels its executions and closes its connections.
 pub struct Coordinator {
     config: Config,
     peers: Vec<Arc<Peer>>,
-    /// By the versions of the peers that it was made for.
-    planned: Mutex<(Vec<u64>, Arc<ShardRouting>)>,
+    /// The routing for these versions of the peers.
+    routing: Mutex<(Vec<u64>, Arc<ShardRouting>)>,
     spool: Arc<Spool>,
     cache: Arc<Mutex<ResultCache>>,
     memory: Arc<Memory>,
@@ -81,7 +43,7 @@ pub struct Coordinator {
 }
 
 impl Coordinator {
-    /// Takes the spool directory and starts to connect to the backends, without waiting for them.
+    /// Opens the spool directory and starts to connect to the backends, without waiting for them.
     ///
     /// # Panics
     /// Outside of a tokio runtime.
@@ -109,8 +71,8 @@ impl Coordinator {
         let (weak_cache, weak_spool) = (Arc::downgrade(&cache), Arc::downgrade(&spool));
         spool.on_full(move |bytes| {
             if let (Some(cache), Some(spool)) = (weak_cache.upgrade(), weak_spool.upgrade()) {
-                let forgotten = lock(&cache).make_room(&spool, bytes);
-                drop(forgotten);
+                let evicted = lock(&cache).make_room(&spool, bytes);
+                drop(evicted);
             }
         });
         let peers = backends
@@ -120,7 +82,7 @@ impl Coordinator {
             .map_err(StartError::Thread)?;
         Ok(Arc::new(Coordinator {
             peers,
-            planned: Mutex::default(),
+            routing: Mutex::default(),
             spool,
             cache,
             memory: Memory::new(config.memory_bytes / 2),
@@ -156,21 +118,21 @@ impl Coordinator {
             }
         }
         self.ready().await;
-        let plan = self.plan();
-        if let Some(generation) = generation.filter(|wanted| *wanted != plan.generation) {
+        let routing = self.route();
+        if let Some(generation) = generation.filter(|wanted| *wanted != routing.generation) {
             let generation = generation.to_owned();
             return Err(SearchError::Gone { generation });
         }
-        let id = query.identity(&plan.generation);
+        let id = query.identity(&routing.generation);
         let mut cache = lock(&self.cache);
-        if let Some(joined) = self.join(&mut cache, &id, &query, &plan.generation, deadline) {
+        if let Some(joined) = self.join(&mut cache, &id, &query, &routing.generation, deadline) {
             return Ok(joined);
         }
         let active = self.admission.activate().ok_or(SearchError::Overloaded {
             retry_after_s: RETRY_AFTER_S,
         })?;
         ::metrics::counter!("trawl_frontend_queries_started_total").increment(1);
-        let execution = Execution::new(self.blueprint(id, query, &plan, deadline));
+        let execution = Execution::new(self.blueprint(id, query, &routing, deadline));
         let handle = self.hold(Arc::clone(&execution));
         remove(cache.insert(Arc::clone(&execution)), &self.runtime);
         drop(cache);
@@ -196,7 +158,7 @@ impl Coordinator {
 
     /// The id of the execution that this query would be now.
     pub fn identity(&self, query: &Query) -> String {
-        query.identity(&self.plan().generation)
+        query.identity(&self.route().generation)
     }
 
     /// The execution with this id, while it is in the result cache.
@@ -210,7 +172,7 @@ impl Coordinator {
         if let Some(handle) = self.get(id) {
             return Ok(Some(handle));
         }
-        let Some((query, generation)) = lock(&self.cache).forgotten(id) else {
+        let Some((query, generation)) = lock(&self.cache).evicted_query(id) else {
             return Ok(None);
         };
         metrics::rerun();
@@ -227,109 +189,12 @@ impl Coordinator {
         SearchHandle::new(execution, self.config.grace)
     }
 
-    /// Asks all backends for a part of a document; the first in their order that has it answers.
-    pub async fn file(
-        &self,
-        package: &[u8],
-        path: &[u8],
-        range: FileRange,
-    ) -> Result<Option<FileReply>, FileError> {
-        let request = FileRequest {
-            package: package.to_vec(),
-            path: path.to_vec(),
-            range,
-        };
-        let mut unreachable = Vec::new();
-        for (peer, reply) in self.peers.iter().zip(self.ask_all(&request).await?) {
-            match reply.await.expect("asking a backend does not panic") {
-                Ok(reply) if reply.found => return Ok(Some(reply)),
-                Ok(_) => {}
-                Err(lost) => unreachable.push((peer.name().to_owned(), lost.to_string())),
-            }
-        }
-        if unreachable.is_empty() {
-            Ok(None)
-        } else {
-            Err(FileError::Unreachable(unreachable))
-        }
-    }
-
-    /// Asks all backends what there is: one list, in the order of names. Of children of a package it is
-    /// enough that somebody has it; of anything else a list without all backends is an error that
-    /// names them, and [`listing`](Self::listing) gives what there is of it.
-    pub async fn list(&self, request: ListRequest) -> Result<ListReply, FileError> {
-        let is_found =
-            |listing: &Listing| request.kind == ListKind::Children && !listing.entries.is_empty();
-        let mut listing = self.listing(&request).await?;
-        if is_found(&listing) {
-            listing.unreachable.clear();
-        }
-        listing.whole()
-    }
-
-    /// The same, of the backends that can be reached, and who cannot.
-    pub async fn listing(&self, request: &ListRequest) -> Result<Listing, FileError> {
-        let (mut replies, mut unreachable) = (Vec::new(), Vec::new());
-        for (peer, reply) in self.peers.iter().zip(self.ask_all(request).await?) {
-            match reply.await.expect("asking a backend does not panic") {
-                Ok(reply) => replies.push(reply),
-                Err(lost) => unreachable.push((peer.name().to_owned(), lost.to_string())),
-            }
-        }
-        let ListReply { entries, more } = results::merge(request, replies);
-        Ok(Listing {
-            entries,
-            more,
-            unreachable,
-        })
-    }
-
-    /// Asks all backends at once. What each says comes in their order.
-    async fn ask_all<R: Request>(
-        &self,
-        request: &R,
-    ) -> Result<Vec<JoinHandle<Result<R::Reply, PeerError>>>, FileError> {
-        let mut frame = Vec::new();
-        request.encode(&mut frame)?;
-        let frame: Arc<[u8]> = frame.into();
-        self.ready().await;
-        let ask = |peer: &Arc<Peer>| {
-            let (peer, frame) = (Arc::clone(peer), Arc::clone(&frame));
-            self.runtime.spawn_blocking(move || ask::<R>(&peer, &frame))
-        };
-        Ok(self.peers.iter().map(ask).collect())
-    }
-
-    /// How it is set up.
+    /// The configuration.
     pub fn config(&self) -> &Config {
         &self.config
     }
 
-    /// What can be searched now, as far as backends have said: each shard once, wherever it is served.
-    pub fn served(&self) -> Served {
-        let statuses: Vec<_> = self.peers.iter().map(|peer| peer.status()).collect();
-        let shards = statuses
-            .iter()
-            .filter_map(|status| status.shards.as_deref());
-        let distinct: HashMap<_, _> = shards.flatten().map(|shard| (shard.id, shard)).collect();
-        let sum =
-            |of: fn(&message::ShardInfo) -> u64| distinct.values().map(|shard| of(shard)).sum();
-        Served {
-            generation: self.plan().generation.clone(),
-            shards: distinct.len() as u64,
-            packages: sum(|shard| shard.packages.into()),
-            documents: sum(|shard| shard.documents.into()),
-            text_bytes: sum(|shard| shard.text_bytes),
-            updated: statuses.iter().filter_map(|status| status.updated).min(),
-        }
-    }
-
-    /// The backends and whether they are there.
-    pub fn backends(&self) -> Vec<BackendStatus> {
-        self.peers.iter().map(|peer| status(peer)).collect()
-    }
-
-    /// Waits for backends that are not connected: each is tried once more, for a second at most.
+    /// Waits for backends that are not connected: each is dialled once more, for at most a second.
     async fn ready(&self) {
         let deadline = Peer::ready_deadline();
         for peer in &self.peers {
@@ -337,18 +202,18 @@ impl Coordinator {
         }
     }
 
-    /// Who is to search what now. Made when a backend has come, gone, or has other shards: for every
-    /// query it would cost as much as a small answer.
-    fn plan(&self) -> Arc<ShardRouting> {
+    /// Which backend searches which shards now. Computed only when the link or the shards of a backend
+    /// have changed: it takes as long as a small query.
+    fn route(&self) -> Arc<ShardRouting> {
         let versions: Vec<u64> = self.peers.iter().map(|peer| peer.version()).collect();
-        let mut planned = lock(&self.planned);
-        if planned.0 != versions {
-            *planned = (versions, Arc::new(self.plan_anew()));
+        let mut routing = lock(&self.routing);
+        if routing.0 != versions {
+            *routing = (versions, Arc::new(self.compute_routing()));
         }
-        Arc::clone(&planned.1)
+        Arc::clone(&routing.1)
     }
 
-    fn plan_anew(&self) -> ShardRouting {
+    fn compute_routing(&self) -> ShardRouting {
         let known = |(number, peer): (usize, &Arc<Peer>)| {
             let status = peer.status();
             let shards = status.shards.as_deref();
@@ -360,7 +225,7 @@ impl Coordinator {
                     Link::Lost { reason, since } => Some((reason, since)),
                 },
                 shards: shards.map(|shards| {
-                    let each = |shard: &message::ShardInfo| (shard.id, shard.documents);
+                    let each = |shard: &ShardInfo| (shard.id, shard.documents);
                     shards.iter().map(each).collect()
                 }),
             }
@@ -372,20 +237,20 @@ impl Coordinator {
         &self,
         id: String,
         query: Query,
-        plan: &ShardRouting,
+        routing: &ShardRouting,
         deadline: Deadline,
     ) -> Blueprint<'_> {
         let peer = |(number, assignment): &(usize, Assignment)| {
             (Arc::clone(&self.peers[*number]), assignment.clone())
         };
         Blueprint {
-            spool: self.spool.run(&id, plan.assignments.len()),
+            spool: self.spool.run(&id, routing.assignments.len()),
             id,
-            generation: plan.generation.clone(),
+            generation: routing.generation.clone(),
             query,
-            peers: plan.assignments.iter().map(peer).collect(),
-            missing: plan.missing.clone(),
-            known: plan.known,
+            peers: routing.assignments.iter().map(peer).collect(),
+            missing: routing.missing.clone(),
+            known: routing.known,
             deadline,
             memory: &self.memory,
             memory_bytes_max: self.config.query_memory_bytes,
@@ -409,18 +274,18 @@ impl Coordinator {
             drop(active);
             metrics::record(&answer, slow_query);
             drop(answer);
-            let forgotten = {
+            let evicted = {
                 let mut cache = lock(&cache);
-                let mut forgotten = Forgotten::default();
+                let mut evicted = Evicted::default();
                 if execution.is_abandoned() {
-                    forgotten = cache.forget(&execution);
+                    evicted = cache.evict(&execution);
                 }
                 // Only now can it be evicted.
                 drop(execution);
-                forgotten.extend(cache.make_room(&spool, 0));
-                forgotten
+                evicted.extend(cache.make_room(&spool, 0));
+                evicted
             };
-            remove(forgotten, &Handle::current());
+            remove(evicted, &Handle::current());
         }
     }
 }
@@ -435,35 +300,8 @@ impl Drop for Coordinator {
 }
 
 /// Removes the files of evicted executions on another thread: gigabytes take a while.
-fn remove(forgotten: Forgotten, runtime: &Handle) {
-    if !forgotten.is_empty() {
-        runtime.spawn_blocking(move || drop(forgotten));
-    }
-}
-
-/// Asks one backend, if it is connected.
-fn ask<R: Request>(peer: &Peer, frame: &[u8]) -> Result<R::Reply, PeerError> {
-    match peer.status().link {
-        Link::Connected => peers::request::<R>(peer, frame),
-        Link::Lost { reason, .. } => Err(PeerError::Failed(reason)),
-    }
-}
-
-fn status(peer: &Peer) -> BackendStatus {
-    let status = peer.status();
-    let shards = status.shards.as_deref().unwrap_or_default();
-    BackendStatus {
-        name: peer.name().to_owned(),
-        connected: matches!(status.link, Link::Connected),
-        reason: match status.link {
-            Link::Connected => None,
-            Link::Lost { reason, .. } => Some(reason),
-        },
-        shards: shards.len(),
-        packages: shards.iter().map(|shard| u64::from(shard.packages)).sum(),
-        documents: shards.iter().map(|shard| u64::from(shard.documents)).sum(),
-        blocks: shards.iter().map(|shard| u64::from(shard.blocks)).sum(),
-        text_bytes: shards.iter().map(|shard| shard.text_bytes).sum(),
-        updated: status.updated,
+fn remove(evicted: Evicted, runtime: &Handle) {
+    if !evicted.is_empty() {
+        runtime.spawn_blocking(move || drop(evicted));
     }
 }

@@ -107,19 +107,19 @@ impl StreamHandle {
         self.connect(connection.stream())?;
         let mut request = Vec::new();
         search.encode(&mut request)?;
-        let place = Target {
+        let target = Target {
             backend: self.backend,
             search,
-            meter: &self.stats,
+            stats: &self.stats,
             spool,
-            skipped: Box::new(skip),
+            on_skip: Box::new(skip),
         };
         // What a request for a file has left is not part of this answer.
         connection.decoder.consumed();
-        let mut walk = Ingest::new(place, collector, Instant::now());
+        let mut ingest = Ingest::new(target, collector, Instant::now());
         let sent = connection.send(&request);
-        let result = sent.and_then(|()| read(&mut connection, &mut walk));
-        walk.close(&result);
+        let result = sent.and_then(|()| read(&mut connection, &mut ingest));
+        ingest.close(&result);
         self.disconnect();
         if connection.is_at_rest()
             && let Ok(_) | Err(PeerError::Refused(_) | PeerError::Stale(_) | PeerError::Heavy) =
@@ -154,9 +154,9 @@ impl StreamHandle {
     }
 }
 
-fn read(connection: &mut Connection, walk: &mut Ingest<'_>) -> Result<StreamEnd, PeerError> {
+fn read(connection: &mut Connection, ingest: &mut Ingest<'_>) -> Result<StreamEnd, PeerError> {
     loop {
-        match walk.take(&mut connection.decoder, Instant::now())? {
+        match ingest.take(&mut connection.decoder, Instant::now())? {
             Ingested::End(end) => return Ok(end),
             // Only now: the time that the disk took is not the backend's silence.
             Ingested::Written => connection.touch(),

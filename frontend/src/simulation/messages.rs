@@ -1,11 +1,11 @@
-//! What an honest backend says: the messages of an answer, and the frames they travel in.
+//! The messages of a correct backend, and their frames.
 
 use super::corpus::{Document, Shard};
 use super::random::Random;
 use crate::results::SkippedDocument;
 use schema::message::{End, Failure, FailureKind, Hello, PROTOCOL, Progress, ShardEnd, Skip};
 
-/// What is said between the greeting and the END.
+/// A message between HELLO and END.
 pub(super) enum Message<'a> {
     Batch(u32, &'a Document, &'a [(u32, f32)]),
     Skip(Skip),
@@ -24,7 +24,7 @@ impl Message<'_> {
         })
     }
 
-    /// The rank of its best match.
+    /// The rank of the best match in it.
     fn rank(&self) -> f32 {
         match self {
             Message::Batch(_, _, matches) => {
@@ -36,7 +36,7 @@ impl Message<'_> {
     }
 }
 
-/// Everything there is to say: shards in any order, each in its own.
+/// All messages of an answer: shards are interleaved at random, each is in its own order.
 pub(super) fn messages<'a>(random: &mut Random, shards: &'a [Shard]) -> Vec<Message<'a>> {
     let mut left: Vec<Vec<Message<'a>>> = Vec::new();
     for (index, shard) in (0..).zip(shards) {
@@ -54,7 +54,7 @@ pub(super) fn messages<'a>(random: &mut Random, shards: &'a [Shard]) -> Vec<Mess
             let skip = Skip {
                 shard: index,
                 document: 1000,
-                package: b"given up".to_vec(),
+                package: b"skipped".to_vec(),
                 path: format!("{}", shard.id[0]).into_bytes(),
                 reason: "too slow".to_owned(),
             };
@@ -77,7 +77,7 @@ pub(super) fn messages<'a>(random: &mut Random, shards: &'a [Shard]) -> Vec<Mess
     messages
 }
 
-/// The END that agrees with what is said.
+/// The END that agrees with the messages.
 pub(super) fn end(shards: &[Shard], messages: &[Message<'_>]) -> End {
     let mut ends: Vec<ShardEnd> = (0..shards.len() as u32)
         .map(|shard| ShardEnd {
@@ -97,7 +97,7 @@ pub(super) fn end(shards: &[Shard], messages: &[Message<'_>]) -> End {
     end
 }
 
-/// Counts what is said, whatever it is.
+/// Sets the counts of an END to those of the messages.
 pub(super) fn count(messages: &[Message<'_>], end: &mut End) {
     for shard in &mut end.shards {
         (shard.matches, shard.found, shard.hash, shard.skipped) = (0, 0, 0, 0);
@@ -118,7 +118,7 @@ pub(super) fn count(messages: &[Message<'_>], end: &mut End) {
     }
 }
 
-/// The frames, from the greeting to the END.
+/// The frames of an answer, from HELLO to END.
 pub(super) fn encode(messages: &[Message<'_>], end: &End) -> Vec<Vec<u8>> {
     let mut frames = vec![hello(PROTOCOL)];
     for (at, word) in messages.iter().enumerate() {
@@ -139,7 +139,7 @@ pub(super) fn encode(messages: &[Message<'_>], end: &End) -> Vec<Vec<u8>> {
     frames
 }
 
-/// A greeting.
+/// A HELLO frame.
 pub(super) fn hello(protocol: u32) -> Vec<u8> {
     let hello = Hello {
         protocol,
@@ -149,7 +149,7 @@ pub(super) fn hello(protocol: u32) -> Vec<u8> {
     framed(|out| hello.encode(out))
 }
 
-/// An ERROR.
+/// An ERROR frame.
 pub(super) fn failure(kind: FailureKind) -> Vec<u8> {
     framed(|out| Failure::new(kind, "no").encode(out))
 }

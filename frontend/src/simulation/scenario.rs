@@ -1,4 +1,4 @@
-//! All that a seed decides before a run begins: who takes part, and what happens around them.
+//! What a seed decides before an execution begins: backends, clients, admission and the disk.
 
 use super::corpus::Used;
 use super::random::Random;
@@ -8,34 +8,34 @@ use crate::spool::{BeforeWrite, SpoolConfig};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// All that a seed decides beforehand.
+/// What a seed decides beforehand.
 pub(super) struct Scenario {
     pub(super) scripts: Vec<Script>,
-    /// How many of the best are wanted; 0: all.
+    /// The limit of the query; 0 for none.
     pub(super) limit: u64,
-    /// Bytes that pointers may take, of all streams together.
+    /// Bytes of memory for the pointers of all streams.
     pub(super) memory: u64,
     pub(super) disk: Disk,
-    /// Those who ask for the query. The first one is there from the start.
+    /// The clients. The first one is there from the start.
     pub(super) clients: Vec<Client>,
-    /// When one of them ends it for all.
+    /// When a client ends the execution for all.
     pub(super) cancelled: Option<usize>,
     /// Whether the execution gets a slot for heavy queries at once.
     pub(super) slot_is_free: bool,
-    /// Whether the queue for such a slot is full.
+    /// Whether the queue for slots is full.
     pub(super) shed: bool,
 }
 
 /// A client; all times in steps, which are milliseconds.
 pub(super) struct Client {
     pub(super) joins: usize,
-    /// When it leaves; far away for one that stays to the end.
+    /// When it leaves; `usize::MAX` if it stays to the end.
     pub(super) leaves: usize,
     /// How long the execution goes on without it.
     pub(super) grace: usize,
     /// How much time it gives the query.
     pub(super) timeout: usize,
-    /// It asks for the execution by its id, whatever its state.
+    /// It asks for the execution by id.
     pub(super) by_id: bool,
 }
 
@@ -59,21 +59,21 @@ impl Client {
     }
 }
 
-/// Where frames go.
+/// Memory and disk for frames.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Disk {
-    /// Bytes in memory before they go to the disk.
+    /// Bytes that stay in memory before the rest goes to the disk.
     memory_max: u64,
     bytes_max: u64,
-    /// The first write that fails, and whether those behind it do.
+    /// The first write that fails, and whether all later ones fail too.
     fails: Option<(usize, bool)>,
 }
 
 impl Scenario {
     pub(super) fn new(random: &mut Random) -> Scenario {
-        let (great, mut used) = (random.one_in(40), Used::new());
+        let (large, mut used) = (random.one_in(40), Used::new());
         let scripts = (0..1 + random.below(4))
-            .map(|stream| Script::new(random, &mut used, stream, great && stream == 0))
+            .map(|stream| Script::new(random, &mut used, stream, large && stream == 0))
             .collect();
         Scenario {
             scripts,
@@ -91,7 +91,7 @@ impl Scenario {
         }
     }
 
-    /// Whether nothing but what is wrong with streams can cut the answer short.
+    /// Whether only faults of streams can make the result incomplete.
     pub(super) fn has_room(&self) -> bool {
         self.disk.fails.is_none() && self.disk.bytes_max == u64::MAX >> 1
     }
@@ -108,7 +108,7 @@ impl Scenario {
 }
 
 impl Disk {
-    /// Most runs are in memory; of the others, most meet a disk that is full sooner or later.
+    /// Most executions stay in memory. Most of the others meet a full disk sooner or later.
     fn new(random: &mut Random) -> Disk {
         if !random.one_in(6) {
             return Disk {
@@ -159,7 +159,7 @@ fn clients(random: &mut Random) -> Vec<Client> {
     [first].into_iter().chain(others).collect()
 }
 
-/// What a stream's backend is called.
+/// The name of a stream's backend.
 pub(super) fn name(stream: usize) -> String {
     format!("backend {stream}")
 }

@@ -1,4 +1,4 @@
-//! What one backend says, and what is wrong with it.
+//! What one backend sends, and what is wrong with it.
 
 use super::corpus::{Shard, Used};
 use super::messages::{Message, count, encode, end, failure, hello, messages};
@@ -11,33 +11,33 @@ use schema::message::{End, FailureKind, PROTOCOL, Search};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     None,
-    /// On the way: a bit is another one.
+    /// On the way: a bit is flipped.
     Flip,
-    /// A frame is not there, or twice, or behind the next one.
+    /// A frame is lost, repeated, or swapped with the next one.
     Drop,
     Double,
     Swap,
-    /// The bytes end, or go on with others.
+    /// The bytes end, or garbage is inserted.
     Cut,
     Garbage,
-    /// Nothing more is heard from somewhere on.
+    /// Nothing more arrives after some point.
     Silence,
-    /// By the backend: an END that does not agree with what was sent.
+    /// By the backend: an END that does not agree with the messages.
     Count,
     Hash,
     SkipCount,
     ForgottenShard,
-    /// Matches twice, or not in order, and an END that agrees with them.
+    /// Repeated or unordered matches, and an END that agrees with them.
     Repeats,
     Unordered,
     UnknownShard,
     OutOfPlace,
-    /// An ERROR instead of the rest.
+    /// An ERROR in place of the rest.
     Failure(FailureKind),
-    /// It costs too much, even when it may.
+    /// The query is refused as heavy even when that is allowed.
     HeavyAlways,
     Protocol,
-    /// Honest: one of the shards was not searched to its end.
+    /// Correct, but one of the shards was not searched to its end.
     ShardFailure,
 }
 
@@ -67,24 +67,24 @@ const FAULTS: [Fault; 23] = [
     Fault::ShardFailure,
 ];
 
-/// A backend's part in a query.
+/// What one backend does in an execution.
 pub(super) struct Script {
     pub(super) shards: Vec<Shard>,
     pub(super) fault: Fault,
-    /// The search is refused for its cost, until it may cost that.
+    /// The query is heavy: a request that does not allow that is refused.
     pub(super) is_heavy: bool,
-    /// All that it gives up.
+    /// The documents that it skips.
     pub(super) skipped: Vec<SkippedDocument>,
-    /// The requests that it is sent: one that may not cost much, and one that may.
+    /// The requests: one that does not allow a heavy search, and one that does.
     pub(super) searches: [Search; 2],
-    /// What it says to the one that is answered, frame by frame.
+    /// The answer, frame by frame.
     frames: Vec<Vec<u8>>,
 }
 
 impl Script {
-    pub(super) fn new(random: &mut Random, used: &mut Used, stream: usize, great: bool) -> Script {
+    pub(super) fn new(random: &mut Random, used: &mut Used, stream: usize, large: bool) -> Script {
         let shards: Vec<Shard> = (0..1 + random.below(3))
-            .map(|shard| Shard::new(random, used, (stream, shard), great && shard == 0))
+            .map(|shard| Shard::new(random, used, (stream, shard), large && shard == 0))
             .collect();
         let fault = match random.below(5) {
             0 | 1 => random.pick(&FAULTS),
@@ -100,9 +100,9 @@ impl Script {
         let mut messages = messages(random, &shards);
         let skipped = messages.iter().filter_map(Message::skipped).collect();
         let mut end = end(&shards, &messages);
-        tell_wrong(random, fault, &mut messages, &mut end);
+        break_messages(random, fault, &mut messages, &mut end);
         let mut frames = encode(&messages, &end);
-        spoil(random, fault, &mut frames);
+        break_frames(random, fault, &mut frames);
         Script {
             shards,
             fault,
@@ -133,8 +133,13 @@ impl Script {
     }
 }
 
-/// What a backend does wrong itself.
-fn tell_wrong(random: &mut Random, fault: Fault, messages: &mut Vec<Message<'_>>, end: &mut End) {
+/// Applies the faults of the backend itself.
+fn break_messages(
+    random: &mut Random,
+    fault: Fault,
+    messages: &mut Vec<Message<'_>>,
+    end: &mut End,
+) {
     let shard = random.below(end.shards.len());
     let batches: Vec<usize> = (0..messages.len())
         .filter(|&at| matches!(messages[at], Message::Batch(..)))
@@ -167,8 +172,8 @@ fn tell_wrong(random: &mut Random, fault: Fault, messages: &mut Vec<Message<'_>>
     }
 }
 
-/// What happens to whole frames.
-fn spoil(random: &mut Random, fault: Fault, frames: &mut Vec<Vec<u8>>) {
+/// Applies the faults that concern whole frames.
+fn break_frames(random: &mut Random, fault: Fault, frames: &mut Vec<Vec<u8>>) {
     let at = random.below(frames.len());
     match fault {
         Fault::Drop => drop(frames.remove(at)),

@@ -1,4 +1,4 @@
-//! One stream on its way: what its backend says arrives piece by piece, and is walked as if it came
+//! One simulated stream: what its backend sends arrives piece by piece, and is ingested as if it came
 //! from a socket.
 
 use super::random::Random;
@@ -14,13 +14,13 @@ use schema::frame::Decoder;
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
-/// What all streams of a run share.
+/// What all streams share.
 #[derive(Clone, Copy)]
 pub(super) struct Ground<'a> {
     pub(super) scripts: &'a [Script],
     pub(super) stats: &'a [StreamStats],
     pub(super) spool: &'a ResultFiles,
-    /// Said by walks, not yet heard by the run.
+    /// Skipped documents that the execution has not been told of yet.
     pub(super) skipped: &'a RefCell<Vec<SkippedDocument>>,
 }
 
@@ -29,9 +29,9 @@ pub(super) struct Stream<'a> {
     ground: Ground<'a>,
     decoder: Decoder,
     state: State<'a>,
-    /// Nobody wants it any more.
+    /// The execution has stopped it.
     pub(super) is_stopped: bool,
-    /// Nothing happens on it before this step.
+    /// The step before which nothing happens on it.
     pub(super) not_before: usize,
 }
 
@@ -41,7 +41,7 @@ enum State<'a> {
         collector: &'a mut Collector,
     },
     Open {
-        walk: Ingest<'a>,
+        ingest: Ingest<'a>,
         wire: Vec<u8>,
         at: usize,
     },
@@ -51,7 +51,7 @@ enum State<'a> {
     Closed,
 }
 
-/// How it ended, once it has.
+/// How a request ended; `None` while it goes on.
 pub(super) type Settled = Option<Result<StreamEnd, PeerError>>;
 
 impl<'a> Stream<'a> {
@@ -66,7 +66,7 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Whether something is still to be heard from it.
+    /// Whether an event is still to come from it.
     pub(super) fn is_active(&self) -> bool {
         matches!(self.state, State::Asked { .. } | State::Open { .. })
     }
@@ -90,7 +90,7 @@ impl<'a> Stream<'a> {
                 self.begin(random, heavy, collector, now);
                 None
             }
-            State::Open { walk, wire, at } => self.hear(random, walk, wire, at, now),
+            State::Open { ingest, wire, at } => self.hear(random, ingest, wire, at, now),
             other @ (State::Waiting { .. } | State::Closed) => {
                 self.state = other;
                 None
@@ -112,25 +112,25 @@ impl<'a> Stream<'a> {
             skipped,
         } = self.ground;
         let script = &scripts[self.number];
-        let place = Target {
+        let target = Target {
             backend: self.number as u16,
             search: &script.searches[usize::from(heavy)],
-            meter: &stats[self.number],
+            stats: &stats[self.number],
             spool,
-            skipped: Box::new(|document| skipped.borrow_mut().push(document)),
+            on_skip: Box::new(|document| skipped.borrow_mut().push(document)),
         };
         self.state = State::Open {
-            walk: Ingest::new(place, collector, now),
+            ingest: Ingest::new(target, collector, now),
             wire: script.answer(random, heavy),
             at: 0,
         };
     }
 
-    /// The next piece, or the end of them.
+    /// Receives the next piece, or the end.
     fn hear(
         &mut self,
         random: &mut Random,
-        mut walk: Ingest<'a>,
+        mut ingest: Ingest<'a>,
         wire: Vec<u8>,
         at: usize,
         now: Instant,
@@ -145,30 +145,31 @@ impl<'a> Stream<'a> {
             let piece = &wire[at..at + bytes];
             space[..bytes].copy_from_slice(piece);
             self.decoder.filled(piece.len());
-            match walk.take(&mut self.decoder, now) {
+            match ingest.take(&mut self.decoder, now) {
                 Ok(Ingested::End(end)) => Some(Ok(end)),
                 Ok(Ingested::Written | Ingested::Nothing) => {
                     let at = at + piece.len();
-                    self.state = State::Open { walk, wire, at };
+                    self.state = State::Open { ingest, wire, at };
                     return None;
                 }
                 Err(lost) => Some(Err(lost)),
             }
         };
-        let result = result.expect("whatever goes on has returned");
-        let collector = walk.close(&result);
+        let result = result.expect("a request that goes on has returned");
+        let collector = ingest.close(&result);
         if let Err(PeerError::Heavy) = result {
             self.state = State::Waiting { collector };
         }
         Some(result)
     }
 
-    /// Nothing more is heard: the connection was closed, or nobody knows why.
+    /// Why nothing more arrives: silence, or the end of the connection.
     fn over(&self, random: &mut Random) -> PeerError {
         let is_silent = self.ground.scripts[self.number].fault == Fault::Silence;
-        match !self.is_stopped && (is_silent || random.one_in(2)) {
-            true => PeerError::Silent(Duration::from_secs(3)),
-            false => PeerError::closed(&self.decoder),
+        if !self.is_stopped && (is_silent || random.one_in(2)) {
+            PeerError::Silent(Duration::from_secs(3))
+        } else {
+            PeerError::closed(&self.decoder)
         }
     }
 }

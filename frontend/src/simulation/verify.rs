@@ -1,8 +1,7 @@
-//! What must hold at the end of a run, whatever happened.
+//! What must hold of every result.
 //!
-//! Every match that is shown is one that there was to find, once, in order, with its text. A shard that
-//! is not said to be missing is there with all of its matches, and what is said to be complete is
-//! all that there was.
+//! Each match that is shown is in the corpus, and is shown once, in order, with its text. A shard is
+//! reported as missing, or all its matches are there. A complete result has all matches.
 
 use super::corpus::{self, CONTEXT_LINES, Document};
 use super::driver::Driver;
@@ -31,7 +30,7 @@ fn key(shown: &Match) -> Key {
     (document.package.clone(), document.path.clone(), shown.line)
 }
 
-/// All that there was to find.
+/// All matches of the corpus.
 pub(super) struct Model {
     /// In total order.
     matches: Vec<Match>,
@@ -47,7 +46,7 @@ impl Model {
         Model { matches, places }
     }
 
-    /// Asserts that these are some of them, none twice, best first; says where in the order they are.
+    /// Asserts that these are matches of the corpus, each once. Returns their positions in the order.
     pub(super) fn check(&self, shown: &[Match]) -> BTreeSet<usize> {
         let mut places = BTreeSet::new();
         for each in shown {
@@ -67,7 +66,7 @@ fn documents(scripts: &[Script]) -> impl Iterator<Item = &Document> {
 /// What is left when the last stream has closed.
 pub(super) struct Ended<'a> {
     pub(super) driver: Driver<'a>,
-    /// What was said to be the first page, if that was final.
+    /// The first page, if it was final before the end.
     pub(super) first_page: Option<Vec<Match>>,
     pub(super) collectors: Vec<Collector>,
     pub(super) run: Arc<ResultFiles>,
@@ -149,7 +148,7 @@ fn answer(random: &mut Random, scenario: &Scenario, ended: &mut Ended<'_>) -> Se
     }
 }
 
-/// A shard is missing, or all of it is there.
+/// Checks that each shard is reported as missing or has all its matches.
 fn check_missing(
     scenario: &Scenario,
     model: &Model,
@@ -176,7 +175,7 @@ fn check_missing(
     }
 }
 
-/// What is said to be complete is all that there was to find.
+/// Checks that a complete result has all matches, counts and facets.
 fn check_complete(scenario: &Scenario, model: &Model, answer: &SearchResult, shown: &[Match]) {
     let total = model.matches.len();
     let wanted = match scenario.limit {
@@ -209,7 +208,7 @@ fn check_complete(scenario: &Scenario, model: &Model, answer: &SearchResult, sho
     }
 }
 
-/// Each package, and how many matches it has.
+/// The number of matches of each package.
 fn packages(answer: &SearchResult) -> Vec<Facet> {
     let packages = answer.package_list(0..answer.packages()).unwrap();
     let facet = |package: crate::PackageGroup| (package.name, package.total);
