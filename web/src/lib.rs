@@ -112,10 +112,8 @@ pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusH
 fn routes() -> Router<App> {
     Router::new()
         .merge(api::routes())
-        .merge(dcs_routes())
+        .merge(dcs::routes())
         .route("/", get(pages::start))
-        .route("/search", get(dcs::search_page))
-        .route("/show", get(dcs::show_page))
         .route("/problems", get(pages::kinds))
         .route("/problems/{name}", get(pages::kind))
         .route("/assets/{name}", get(assets::asset))
@@ -123,22 +121,6 @@ fn routes() -> Router<App> {
         .route("/metrics", get(health::metrics))
         .fallback(problem::not_found)
         .method_not_allowed_fallback(problem::method_not_allowed)
-}
-
-/// The routes of Debian Code Search, apart from `/search` and `/show`, which our pages have too.
-fn dcs_routes() -> Router<App> {
-    let per_package = "/perpackage-results/{query}/2/{page}";
-    let [all, by_package] = dcs::PATHS;
-    Router::new()
-        .route(all, get(dcs::search).options(dcs::options))
-        .route(
-            by_package,
-            get(dcs::search_per_package).options(dcs::options),
-        )
-        .route("/openapi.yaml", get(dcs::yaml))
-        .route("/openapi.json", get(dcs::json))
-        .route("/results/{query}/{page}", get(dcs::results))
-        .route(per_package, get(dcs::results_per_package))
 }
 
 fn always(name: HeaderName, value: &'static str) -> SetResponseHeaderLayer<HeaderValue> {

@@ -77,7 +77,7 @@ pub(crate) const CRATES: [Crate; 6] = [
         layers: &[
             "commands",
             "client config print query",
-            "in_process exit units",
+            "in_process progress exit units",
             "cache_dir terminal",
         ],
         shared_names: &[],

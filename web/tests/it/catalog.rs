@@ -1,7 +1,7 @@
 //! The catalog: packages, directories, what was left out, and the status of the index.
 
-use crate::fake::{Document, Fake, Fault};
 use crate::site::{Site, eventually};
+use fake_backend::{Document, Fake, Fault};
 use serde_json::json;
 use web::model::{IndexPackages, PackageState, Status, Tree, TreeEntryKind, Why};
 

@@ -1,8 +1,8 @@
 //! Facets, the list of packages, how much was searched, and links with a generation.
 
-use crate::fake::{Fake, Fault};
 use crate::shards;
 use crate::site::{Site, eventually};
+use fake_backend::{Fake, Fault};
 use serde_json::json;
 use std::collections::BTreeMap;
 use web::model::{Facets, Match, Packages, Page, Results};
