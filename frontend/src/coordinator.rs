@@ -389,7 +389,7 @@ impl Coordinator {
             assignments.push(assignment.clone());
         }
         Claim {
-            spool: self.spool.run(&id, streams.len()),
+            spool: self.spool.create(&id, streams.len()),
             id,
             generation: plan.generation.clone(),
             query,

@@ -54,7 +54,7 @@ pub(super) fn play(seed: u64, directory: &Path) -> Played {
     let scene = Scene::new(&mut dice);
     let model = Model::new(&scene.scripts);
     let (spool, _) = Spool::open(directory, scene.disk.limits()).unwrap();
-    let run = Arc::new(spool.run("0123456789abcdef", scene.scripts.len()));
+    let run = Arc::new(spool.create("0123456789abcdef", scene.scripts.len()));
     let memory = Memory::new(scene.memory);
     let share = |_: &Script| Collector::new(memory.share(scene.memory));
     let mut collectors: Vec<Collector> = scene.scripts.iter().map(share).collect();
