@@ -167,7 +167,7 @@ fn of(expr: &Expr) -> Option<(&Filter, bool)> {
 pub(super) fn check(filter: &Filter) -> Result<(), BadQuery> {
     let name = name(filter.field);
     check_text(filter).map_err(|bad| BadQuery {
-        reason: format!("{name}: {}", bad.reason),
+        reason: format!("the filter by {name}: {}", bad.reason),
         filter: Some(filter.text.clone()),
         ..bad
     })
@@ -237,23 +237,23 @@ mod tests {
         check(
             Field::Package,
             "",
-            expect![[r#"None of Some(""): package: the value is empty"#]],
+            expect![[r#"None of Some(""): the filter by package: the value is empty"#]],
         );
         check(
             Field::Language,
             "-",
-            expect![[r#"None of Some("-"): lang: the value is empty"#]],
+            expect![[r#"None of Some("-"): the filter by lang: the value is empty"#]],
         );
         check(
             Field::Path,
             "-=",
-            expect![[r#"None of Some("-="): path: the value is empty"#]],
+            expect![[r#"None of Some("-="): the filter by path: the value is empty"#]],
         );
         check(
             Field::Path,
             "-a(b",
             expect![[
-                r#"Some(2) of Some("-a(b"): path: invalid regular expression: unclosed group"#
+                r#"Some(2) of Some("-a(b"): the filter by path: invalid regular expression: unclosed group"#
             ]],
         );
         let regexp = Expr::Filter(Filter {

@@ -61,13 +61,13 @@ fn errors_have_position_and_reason() {
         "regexp",
         "ü[z-a]",
         expect![
-            "Some(3): not a regular expression: invalid character class range, the start must be <= the end"
+            "Some(3): invalid regular expression: invalid character class range, the start must be <= the end"
         ],
     );
     check(
         "regexp",
         r"\p{Nonsense}",
-        expect!["Some(0): not a regular expression: Unicode property not found"],
+        expect!["Some(0): invalid regular expression: Unicode property not found"],
     );
     check(
         "literal",

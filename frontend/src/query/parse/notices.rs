@@ -22,7 +22,12 @@ pub(super) fn unknown_key(lexer: &Lexer<'_>, at: usize, name: &str) -> Notice {
         Some(near) => format!("did you mean {near}:?"),
         None => format!("quotes make it text: {}", quoted(text)),
     };
-    let reason = format!("{text} is searched for as text: there is no key {name}:");
+    let colons = if text[name.len()..].starts_with("::") {
+        "::"
+    } else {
+        ":"
+    };
+    let reason = format!("{text} is searched for as text: there is no key {name}{colons}");
     notice(at, reason, Some(hint))
 }
 
