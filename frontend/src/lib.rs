@@ -1,18 +1,15 @@
-//! The frontend: sends queries to the source backends, spools what they stream back, and shows it
-//! in pages.
+//! The frontend: sends queries to the backends, spools what they send back, and reads pages from it.
 //!
-//! A [`Query`] is what the user typed, checked. [`Coordinator::search`] starts a run of it, or joins
-//! the one that is under way; a [`SearchHandle`] is a client's hold on a run, an [`SearchResult`] its end:
-//! counts, what is missing, and the matches in total order, read from the spool when a page asks
-//! for them. The crate `web` answers HTTP with all that.
+//! A [`Query`] is checked. [`Coordinator::search`] starts an execution of it, or joins the one that
+//! runs already; a [`SearchHandle`] is a client's hold on it. It ends with a [`SearchResult`]: counts,
+//! what is missing, and the matches in total order, read from the spool when a page asks for them. The
+//! crate `web` serves all that over HTTP.
 //!
-//! Pure, without clock, file and socket: `query`, [`filter`], `assign` (who searches what), `run` (one
-//! query's state machine), `rank` (order), `facets` (counts), `listing` (one list of many),
-//! [`page`], `matches`. The rim around them: `fanout` (connections to [`Backend`]s), `spool` (what has
-//! been received, in memory or on disk), `harvest` (what one stream has brought in), `assemble` (what
-//! pages are made from, at a run's end), `packages` and `documents` (a file of them), `live` (a run's
-//! threads and counters), `follow` (what it brings in, as it comes), `turns` (who runs when), `memory`,
-//! `coordinator`.
+//! Layers, from the top: `coordinator` (starts and shares executions), `execution` (one running query:
+//! its `state` decides, its `driver` does the I/O), `peers` (connections to [`Backend`]s and shard
+//! routing), `results` (what a finished search consists of), `spool` (received frames and ordered
+//! pointers, in memory or on the disk), `order` (total order of matches) and [`query`] (lexing, parsing,
+//! lowering). `query`, `order` and the state of an execution are pure: no clock, file or socket.
 //!
 //! ```
 //! use frontend::{Backend, Config, Coordinator, Query};
@@ -24,10 +21,10 @@
 //! let frontend = Coordinator::start(Config::new(spool), vec![Backend::tcp("127.0.0.1:9")]).unwrap();
 //! let pattern = Pattern { text: "fopen(".into(), ..Pattern::default() };
 //! let query = Query::new(Expr::Pattern(pattern), Query::CONTEXT_DEFAULT).unwrap();
-//! let answer = frontend.search(query).await.unwrap().finished().await.unwrap();
-//! // Nobody listens there, and the answer does not pretend otherwise.
-//! assert!(!answer.is_complete());
-//! assert_eq!(answer.missing()[0].backend, "127.0.0.1:9");
+//! let result = frontend.search(query).await.unwrap().finished().await.unwrap();
+//! // Nothing listens on that port, and the result says so.
+//! assert!(!result.is_complete());
+//! assert_eq!(result.missing()[0].backend, "127.0.0.1:9");
 //! # });
 //! ```
 

@@ -1,14 +1,13 @@
-//! What the frontend measures, and what it logs of queries that took long.
+//! The metrics of the frontend, and the log of slow queries.
 //!
-//! Counters and gauges are moved where things happen; their names and what they mean are all here, and
-//! so is what is recorded of a query when it has ended. Rates are for whoever reads: a counter and two
-//! points in time.
+//! Counters and gauges change where things happen; their names and descriptions are listed here. Rates
+//! are computed by the reader from a counter at two points in time.
 
 use crate::results::SearchResult;
 use std::fmt::Write;
 use std::time::Duration;
 
-/// Names, and what they count.
+/// Names and descriptions.
 const COUNTERS: &[(&str, &str)] = &[
     (
         "trawl_frontend_backends_lost_total",
@@ -16,7 +15,7 @@ const COUNTERS: &[(&str, &str)] = &[
     ),
     (
         "trawl_frontend_cache_total",
-        "Queries that needed no search of their own: joined a running one (how=attach), were answered by a finished one (hit); and those whose answer had made way and was found anew (rerun)",
+        "Queries that joined a running execution (how=attach) or were answered from the cache (hit), and evicted results that were searched for again (rerun)",
     ),
     (
         "trawl_frontend_matches_total",
@@ -24,35 +23,35 @@ const COUNTERS: &[(&str, &str)] = &[
     ),
     (
         "trawl_frontend_not_modified_total",
-        "Pages that the client had already (304)",
+        "Pages that the client already had (304)",
     ),
     (
         "trawl_frontend_queries_cancelled_total",
-        "Queries ended by a client, or because the last one had gone",
+        "Queries ended by a client, or because the last client had left",
     ),
     (
         "trawl_frontend_queries_finished_total",
-        "Queries with a complete answer",
+        "Queries with a complete result",
     ),
     (
         "trawl_frontend_queries_incomplete_total",
-        "Queries whose answer lacks something",
+        "Queries with an incomplete result",
     ),
     (
         "trawl_frontend_queries_refused_total",
-        "Queries that a backend could not understand",
+        "Queries that a backend refused as malformed",
     ),
     (
         "trawl_frontend_queries_shed_total",
-        "Queries refused because too many ran and waited",
+        "Queries refused because too many were running or queued",
     ),
     (
         "trawl_frontend_queries_slow_total",
-        "Queries that took long enough to be logged",
+        "Queries that were logged as slow",
     ),
     (
         "trawl_frontend_queries_started_total",
-        "Queries that were given to backends",
+        "Queries that were sent to backends",
     ),
     (
         "trawl_frontend_received_bytes_total",
@@ -64,7 +63,7 @@ const COUNTERS: &[(&str, &str)] = &[
     ),
     (
         "trawl_frontend_spilled_pointers_total",
-        "Matches for which memory had no room while their query ran",
+        "Pointers to matches that were spilled to the disk",
     ),
     (
         "trawl_frontend_spool_written_bytes_total",
@@ -83,7 +82,7 @@ const GAUGES: &[(&str, &str)] = &[
     ),
     (
         "trawl_frontend_queries_queued",
-        "Queries that wait for their turn",
+        "Queries that wait for a slot for heavy queries",
     ),
     ("trawl_frontend_queries_running", "Queries that run"),
     (
@@ -96,15 +95,15 @@ const GAUGES: &[(&str, &str)] = &[
 const HISTOGRAMS: &[(&str, &str)] = &[
     (
         "trawl_frontend_phase_seconds",
-        "Phases of queries: queue, stream (of it, in the slowest backend: plan, candidates, verify), rank; and render, of each page",
+        "Phases of queries: queue, stream (within it, in the slowest backend: plan, candidates, verify), rank; and render for each page",
     ),
     (
         "trawl_frontend_query_seconds",
-        "Queries from the request to the answer",
+        "Queries from the request to the result",
     ),
 ];
 
-/// Tells whoever records what the names mean.
+/// Describes all metrics to the recorder.
 pub fn describe() {
     for &(name, what) in COUNTERS {
         ::metrics::describe_counter!(name, what);
@@ -117,23 +116,23 @@ pub fn describe() {
     }
 }
 
-/// Records how long a phase took.
+/// Records the duration of a phase.
 pub fn phase(phase: &'static str, time: Duration) {
     ::metrics::histogram!("trawl_frontend_phase_seconds", "phase" => phase).record(time);
 }
 
-/// Counts a query that needed no search of its own.
+/// Counts a query that shares an execution.
 pub(crate) fn shared(is_running: bool) {
     let how = if is_running { "attach" } else { "hit" };
     ::metrics::counter!("trawl_frontend_cache_total", "how" => how).increment(1);
 }
 
-/// Counts an answer that had made way and is found anew.
+/// Counts an evicted result that is searched for again.
 pub(crate) fn rerun() {
     ::metrics::counter!("trawl_frontend_cache_total", "how" => "rerun").increment(1);
 }
 
-/// Writes a run that has ended to metrics and log; one that took longer than `slow` in full.
+/// Records a finished query, and logs it if it took at least `slow`.
 pub(crate) fn record(answer: &SearchResult, slow: Duration) {
     let timings = answer.timings();
     ::metrics::histogram!("trawl_frontend_query_seconds").record(timings.total());
@@ -165,18 +164,17 @@ fn phases(answer: &SearchResult) -> [(&'static str, Duration); 6] {
     ]
 }
 
-/// The line of a slow query: what it was, what the index left of the corpus, and where the time went.
+/// Logs a slow query: what it was, what the index left to verify, and where the time went.
 fn log(answer: &SearchResult) {
     let explain = answer.explain();
     let mut times = String::new();
     for (name, time) in phases(answer) {
-        // A string takes everything.
         let _ = write!(times, " {name} {} ms,", time.as_millis());
     }
     tracing::warn!(
         id = answer.id(),
-        query = %harmless(&answer.query().interpreted_as()),
-        plan = %harmless(&explain.plan),
+        query = %escape(&answer.query().interpreted_as()),
+        plan = %escape(&explain.plan),
         candidates = explain.candidates,
         blocks = explain.blocks,
         found = answer.found(),
@@ -186,13 +184,14 @@ fn log(answer: &SearchResult) {
     );
 }
 
-/// Text of a query on one line of a log, with what could move a cursor or reorder text spelled out.
-fn harmless(text: &str) -> String {
+/// Escapes control characters and characters that reorder text, so that a query stays on its line.
+fn escape(text: &str) -> String {
     let reorders = |letter| matches!(letter, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     text.chars().fold(String::new(), |mut out, letter| {
-        match letter.is_control() || reorders(letter) {
-            true => out.extend(letter.escape_unicode()),
-            false => out.push(letter),
+        if letter.is_control() || reorders(letter) {
+            out.extend(letter.escape_unicode());
+        } else {
+            out.push(letter);
         }
         out
     })
@@ -203,7 +202,7 @@ mod tests {
     use super::*;
     use std::path::Path;
 
-    /// All names in the sources below a directory.
+    /// All metric names in the sources below a directory.
     fn names(directory: &Path, found: &mut Vec<String>) {
         for entry in std::fs::read_dir(directory).unwrap() {
             let path = entry.unwrap().path();
@@ -218,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn every_name_is_described_once() {
+    fn every_metric_is_described_once() {
         let mut used = Vec::new();
         names(
             &Path::new(env!("CARGO_MANIFEST_DIR")).join("src"),
@@ -243,8 +242,8 @@ mod tests {
     }
 
     #[test]
-    fn a_query_stays_on_its_line() {
-        assert_eq!(harmless("\"a\nb\x1b[2J\" ü"), "\"a\\u{a}b\\u{1b}[2J\" ü");
-        assert_eq!(harmless("a\u{202e}b"), "a\\u{202e}b");
+    fn a_logged_query_stays_on_one_line() {
+        assert_eq!(escape("\"a\nb\x1b[2J\" ü"), "\"a\\u{a}b\\u{1b}[2J\" ü");
+        assert_eq!(escape("a\u{202e}b"), "a\\u{202e}b");
     }
 }

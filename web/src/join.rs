@@ -40,7 +40,7 @@ pub(crate) async fn finished(
 
 /// Returns the search with this id, or searches again if its result was evicted.
 pub(crate) async fn by_id(app: &App, id: &str) -> Result<SearchHandle, Problem> {
-    let search = app.frontend.run_again(id).await?;
+    let search = app.frontend.get_or_rerun(id).await?;
     search.ok_or_else(|| unknown(id))
 }
 
@@ -57,7 +57,7 @@ pub(crate) async fn resume(
         let detail = "the cursor belongs to another query or generation";
         return Err(Problem::bad_request(detail).hint("leave out the query, or the cursor"));
     }
-    let found = match app.frontend.run_again(&id).await {
+    let found = match app.frontend.get_or_rerun(&id).await {
         Ok(None) => match parsed {
             None => return Err(expired()),
             Some(ParsedQuery { query, .. }) => {

@@ -1,128 +1,103 @@
-//! Who runs when: slots for runs that cost much, a queue in front of them, and places for all others.
+//! Admission: how many executions may run, over the whole frontend.
 //!
-//! Nobody knows what a query costs but its backends, once they have planned it. So each is begun, with
-//! the word that it may not cost much unless there was a slot to spare; one whose backends then find
-//! that it does waits for a slot, and is asked for again.
+//! Only the backends know what a query costs, after they have planned it. So every query begins in a
+//! light place, with a request that allows no heavy search, unless a slot for heavy queries is free.
+//! If a backend then finds the query heavy, it waits for a slot, and the request is sent again.
 
-use crate::execution::driver::Execution;
-use crate::execution::state::Event;
-use crate::results::SearchResult;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::time::{Instant, SystemTime};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Runs that are begun without a slot, until their backends say what they cost. Each has a thread a
-/// backend for that time, which is short.
+/// Executions that have not ended, whatever they cost; more are refused.
+const ACTIVE_MAX: usize = 256;
+
+/// Executions without a slot, until their backends know the cost. Each takes a thread for each backend
+/// for that time, which is short.
 const LIGHT_MAX: usize = 16;
 
-/// Slots for runs that cost much, and how many wait for one; and places for those that may cost little.
+/// The bounds on executions.
 pub(crate) struct Admission {
-    slots: Arc<Semaphore>,
+    active: Arc<Semaphore>,
     light: Arc<Semaphore>,
-    queued: AtomicUsize,
-    queued_max: usize,
+    heavy: Arc<Semaphore>,
+    queue: Arc<Semaphore>,
 }
 
-/// How waiting for a slot ended.
-enum Queued {
-    Turn(OwnedSemaphorePermit),
-    /// The run has ended, or is about to.
-    Over,
+/// A place, given back when it is dropped.
+pub(crate) struct Permit {
+    pub(crate) is_heavy: bool,
+    _permit: OwnedSemaphorePermit,
 }
 
 impl Admission {
-    /// So many slots, and so many places in the queue.
+    /// Slots for heavy queries, and how many queries wait for one.
     pub(crate) fn new(running_max: usize, queued_max: usize) -> Admission {
+        let semaphore = |permits: usize| Arc::new(Semaphore::new(permits));
         Admission {
-            slots: Arc::new(Semaphore::new(running_max.max(1))),
-            light: Arc::new(Semaphore::new(LIGHT_MAX)),
-            queued: AtomicUsize::new(0),
-            queued_max,
+            active: semaphore(ACTIVE_MAX),
+            light: semaphore(LIGHT_MAX),
+            heavy: semaphore(running_max.max(1)),
+            queue: semaphore(queued_max.min(Semaphore::MAX_PERMITS)),
         }
     }
 
-    /// Starts a run, waits for its end, gives it its turn, and stops it when its time is over. `start` is
-    /// told whether the run may cost what it costs.
-    pub(crate) async fn see_through(
-        &self,
-        execution: &Arc<Execution>,
-        start: impl FnOnce(bool),
-    ) -> Arc<SearchResult> {
-        // With a slot to spare nobody needs to ask what the query costs.
-        let mut turn = Arc::clone(&self.slots).try_acquire_owned().ok();
-        let mut light = match turn {
-            Some(_) => None,
-            None => self.place(execution).await,
+    /// Counts one more execution until the permit is dropped; `None` if there are too many.
+    pub(crate) fn activate(&self) -> Option<OwnedSemaphorePermit> {
+        let permit = Arc::clone(&self.active).try_acquire_owned().ok();
+        if permit.is_none() {
+            shed();
+        }
+        permit
+    }
+
+    /// Takes a slot for heavy queries if one is free, otherwise waits for a light place.
+    pub(crate) async fn any(&self) -> Permit {
+        if let Ok(slot) = Arc::clone(&self.heavy).try_acquire_owned() {
+            return Permit::new(true, slot);
+        }
+        Permit::new(false, acquire(&self.light).await)
+    }
+
+    /// Waits in the queue for a slot for heavy queries; `None` if the queue is full.
+    pub(crate) async fn heavy(&self) -> Option<Permit> {
+        let Ok(place) = Arc::clone(&self.queue).try_acquire_owned() else {
+            shed();
+            return None;
         };
-        start(turn.is_some());
-        loop {
-            tokio::select! {
-                answer = execution.settled() => {
-                    drop(light);
-                    return answer;
-                }
-                () = execution.wants_turn() => {}
-                time = execution.overdue() => {
-                    execution.halt(format!("the query was not done within {time:?}"));
-                    return execution.settled().await;
-                }
-            }
-            if turn.is_none() {
-                light = None;
-                match self.queue(execution).await {
-                    Queued::Turn(slot) => turn = Some(slot),
-                    Queued::Over => return execution.settled().await,
-                }
-            }
-            execution.on(0, Event::Admitted);
-        }
+        let _queued = Queued::new(place);
+        Some(Permit::new(true, acquire(&self.heavy).await))
     }
+}
 
-    /// Waits for a slot.
-    async fn queue(&self, execution: &Arc<Execution>) -> Queued {
-        let before = self.queued.fetch_add(1, Relaxed);
-        let _leave = Leave(&self.queued);
-        metrics::gauge!("trawl_frontend_queries_queued").set((before + 1) as f64);
-        if before >= self.queued_max {
-            metrics::counter!("trawl_frontend_queries_shed_total").increment(1);
-            let at = SystemTime::now();
-            execution.on(0, Event::Shed { at });
-            return Queued::Over;
-        }
-        let began = Instant::now();
-        tokio::select! {
-            slot = Arc::clone(&self.slots).acquire_owned() => {
-                execution.queued(began.elapsed());
-                slot.map_or(Queued::Over, Queued::Turn)
-            }
-            _ = execution.settled() => Queued::Over,
-            time = execution.overdue() => {
-                execution.halt(format!("the query had no turn within {time:?}"));
-                Queued::Over
-            }
-        }
-    }
-
-    /// A place among the runs that are begun without a slot; none when it is over before there is one.
-    async fn place(&self, execution: &Arc<Execution>) -> Option<OwnedSemaphorePermit> {
-        tokio::select! {
-            place = Arc::clone(&self.light).acquire_owned() => place.ok(),
-            () = execution.cancelled() => None,
-            time = execution.overdue() => {
-                execution.halt(format!("the query had no turn within {time:?}"));
-                None
-            }
+impl Permit {
+    fn new(is_heavy: bool, permit: OwnedSemaphorePermit) -> Permit {
+        Permit {
+            is_heavy,
+            _permit: permit,
         }
     }
 }
 
-/// One less in the queue.
-struct Leave<'a>(&'a AtomicUsize);
+/// A place in the queue, counted by a gauge.
+struct Queued(#[expect(dead_code, reason = "held until it is dropped")] OwnedSemaphorePermit);
 
-impl Drop for Leave<'_> {
-    fn drop(&mut self) {
-        let before = self.0.fetch_sub(1, Relaxed);
-        metrics::gauge!("trawl_frontend_queries_queued").set(before as f64 - 1.0);
+impl Queued {
+    fn new(place: OwnedSemaphorePermit) -> Queued {
+        metrics::gauge!("trawl_frontend_queries_queued").increment(1.0);
+        Queued(place)
     }
+}
+
+impl Drop for Queued {
+    fn drop(&mut self) {
+        metrics::gauge!("trawl_frontend_queries_queued").decrement(1.0);
+    }
+}
+
+async fn acquire(semaphore: &Arc<Semaphore>) -> OwnedSemaphorePermit {
+    let permit = Arc::clone(semaphore).acquire_owned().await;
+    permit.expect("no semaphore is ever closed")
+}
+
+fn shed() {
+    metrics::counter!("trawl_frontend_queries_shed_total").increment(1);
 }

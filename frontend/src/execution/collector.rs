@@ -1,10 +1,11 @@
-//! What one stream has brought in: its pointers, sorted run by sorted run, and its counts.
+//! The pointers of one stream, and its counts.
 //!
-//! Pointers are collected in chunks, each of which is sorted when it is full. When memory gives no
-//! more of them, they are merged and written beside the frames, and memory begins anew. At the end of
-//! the run all of it is merged (see `assemble`).
-//! **Invariant:** nothing is counted and no pointer is written before its frame is: what a failed
-//! write leaves over is dropped.
+//! Pointers are collected in chunks; a chunk is sorted when it is full. When the memory budget has no
+//! chunk left, all chunks are merged into a sorted run on the disk. At the end of the execution, the
+//! runs and chunks of all streams are merged (see `finalize`).
+//!
+//! **Invariant:** no pointer is counted or written before its frame is written. Pointers to frames that
+//! could not be written are dropped.
 
 use crate::execution::memory::{CHUNK_LEN, Chunk, Share};
 use crate::order::{self, Continued, Pointer, StringPool};
@@ -17,40 +18,40 @@ mod source;
 
 pub(crate) use source::{Source, SourceReader};
 
-/// Sorted runs of a stream. One more, and they are merged to one.
+/// Sorted runs of a stream on the disk; at this number they are merged into one.
 const RUNS_MAX: usize = 32;
 
-/// What a stream has brought in.
+/// The pointers and counts of one stream.
 #[derive(Debug)]
 pub(crate) struct Collector {
-    /// The pointers that came last; sorted once the stream has ended.
+    /// The chunk that is being filled; sorted when the stream has ended.
     last: Chunk,
-    /// Full ones, sorted.
+    /// Full chunks, sorted.
     chunks: Vec<Chunk>,
-    /// Memory had no chunk, so that those in hand are to be written as soon as their frames are.
+    /// The budget had no chunk left: the chunks are to be spilled as soon as their frames are written.
     is_full: bool,
-    /// Pointers in chunks.
+    /// Number of pointers in chunks.
     in_memory: usize,
     share: Share,
     runs: Vec<SortedRun>,
-    /// Pointers in them.
+    /// Number of pointers in runs.
     in_runs: u64,
-    /// Runs written so far, which numbers them.
+    /// Runs written so far; numbers the next one.
     written_runs: usize,
-    /// The names that the pointers' package ids stand for.
+    /// The names of the packages, by their id in the pointers.
     pub(crate) packages: StringPool,
-    /// Frames that go on with an earlier one's document.
+    /// Frames that continue the document of an earlier frame.
     pub(crate) continued: Continued,
     pub(crate) facets: Facets,
     /// Matches whose frames are written.
     pub(crate) matches: u64,
     /// Documents with a match.
     pub(crate) documents: u64,
-    /// Matches, or documents when those are wanted, sent or not.
+    /// Matches, or documents if the query asks for those, sent or not.
     pub(crate) found: u64,
 }
 
-/// Sorted pointers on the disk.
+/// Sorted pointers in a file.
 #[derive(Debug)]
 pub(crate) struct SortedRun {
     pub(crate) blob: Blob,
@@ -58,7 +59,7 @@ pub(crate) struct SortedRun {
 }
 
 impl Collector {
-    /// Nothing yet, and a share of memory for pointers.
+    /// An empty collector with a share of the memory budget.
     pub(crate) fn new(share: Share) -> Collector {
         Collector {
             last: Chunk::default(),
@@ -78,7 +79,7 @@ impl Collector {
         }
     }
 
-    /// Takes the pointer of a match whose frame is about to be written.
+    /// Adds the pointer of a match whose frame is about to be written.
     pub(crate) fn push(&mut self, pointer: Pointer) {
         if self.last.pointers.len() == CHUNK_LEN {
             self.begin_chunk();
@@ -87,8 +88,8 @@ impl Collector {
         self.in_memory += 1;
     }
 
-    /// Puts the full chunk aside. A receive buffer brings at most three of them, so that a stream which
-    /// is refused one has as many of its own for that long.
+    /// Starts a new chunk. If the budget has none left, the chunk is outside of the budget until the
+    /// frames of this receive buffer are written; a buffer fills at most three chunks.
     fn begin_chunk(&mut self) {
         let next = self.share.take();
         self.is_full |= next.is_none();
@@ -97,31 +98,32 @@ impl Collector {
         self.chunks.push(full);
     }
 
-    /// How many pointers are in memory.
+    /// Number of pointers in memory.
     pub(crate) fn len(&self) -> usize {
         self.in_memory
     }
 
-    /// The stream has ended well.
+    /// Takes the counts of a stream that ended well.
     pub(crate) fn end(&mut self, end: &StreamEnd) {
         self.documents = end.shards.iter().map(|shard| shard.matched_documents).sum();
         self.found = end.shards.iter().map(|shard| shard.found).sum();
     }
 
-    /// The stream was lost; matches of `documents` have arrived.
-    pub(crate) fn cut(&mut self, documents: u64) {
+    /// Takes the counts of a stream that was lost after matches of `documents` documents.
+    pub(crate) fn end_early(&mut self, documents: u64) {
         self.documents = documents;
         self.found = self.matches;
     }
 
-    /// The frames of all pointers so far are written: says how many that are since the last time.
-    pub(crate) fn written(&mut self) -> u64 {
+    /// Marks the frames of all pointers so far as written. Returns the number of pointers since the last
+    /// call.
+    pub(crate) fn mark_written(&mut self) -> u64 {
         let all = self.in_runs + self.len() as u64;
         let before = std::mem::replace(&mut self.matches, all);
         all - before
     }
 
-    /// Drops the pointers to frames at `offset` and behind, which ends the stream.
+    /// Drops the pointers to frames at `offset` and after it. No more may be added.
     pub(crate) fn drop_from(&mut self, offset: u64) {
         for chunk in self.chunks.iter_mut().chain([&mut self.last]) {
             chunk.pointers.retain(|pointer| pointer.offset() < offset);
@@ -130,8 +132,12 @@ impl Collector {
         self.in_memory = chunks.map(|chunk| chunk.pointers.len()).sum();
     }
 
-    /// Writes the chunks when memory has no more of them; all frames so far are written.
-    pub(crate) fn settle(&mut self, backend: u16, spool: &ResultFiles) -> Result<(), SpoolError> {
+    /// Spills the chunks to the disk if the budget is used up. All frames so far must be written.
+    pub(crate) fn spill_if_full(
+        &mut self,
+        backend: u16,
+        spool: &ResultFiles,
+    ) -> Result<(), SpoolError> {
         if !self.is_full {
             return Ok(());
         }
@@ -174,12 +180,12 @@ impl Collector {
         spool.scratch(&format!("run-{backend}-{}", self.written_runs))
     }
 
-    /// Sorts what is in memory: nothing more will come.
+    /// Sorts the last chunk. No more pointers may be added.
     pub(crate) fn seal(&mut self) {
         order::sort(&mut self.last.pointers);
     }
 
-    /// Everything, as sorted sources.
+    /// All pointers, as sorted sources.
     pub(crate) fn sources(&self) -> impl Iterator<Item = Source<'_>> {
         let runs = self.runs.iter().map(Source::Disk);
         runs.chain(self.sorted_chunks())
@@ -191,7 +197,7 @@ impl Collector {
         filled.map(|chunk| Source::Memory(&chunk.pointers))
     }
 
-    /// Removes the runs, which have been merged.
+    /// Removes the files of the runs, which have been merged.
     pub(crate) fn remove_runs(&mut self, spool: &ResultFiles) {
         self.runs.drain(..).for_each(|run| spool.remove(&run.blob));
     }

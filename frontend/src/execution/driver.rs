@@ -1,406 +1,304 @@
-//! A run that has not finished: what its streams and its clients share.
+//! Carries out what the state of an execution decides.
 //!
-//! [`run::Run`](crate::execution::state::Run) decides; this module has the sockets, threads and counters that it
-//! has no idea of. The thread that closes the last stream puts the pointers in order and makes the
-//! answer known.
+//! Events come from the threads that receive the streams, from clients, and from the task that waits
+//! for admission and for the timer. Each is given to the [`ExecutionState`] under the only lock, and
+//! the actions are begun before the lock is released, so that they begin in the order in which they
+//! were decided. Only finalizing and publishing block, and are done without the lock: by the thread
+//! that closed the last stream, or else by one of their own.
 
+use crate::execution::admission::Admission;
 use crate::execution::collector::Collector;
+use crate::execution::event::{Action, Deadline, Event, Now, Publication, StreamEvent};
 use crate::execution::finalize::finalize;
 use crate::execution::memory::Memory;
-use crate::execution::receive::{event, receive};
-use crate::execution::state::{Action, Event, State};
-use crate::execution::stream::StreamHandle;
-use crate::execution::stream_stats::{Progress, TopMatches};
+use crate::execution::state::ExecutionState;
+use crate::execution::stream_handle::{self, StreamHandle};
+use crate::execution::stream_stats::{Progress, StreamStats, TopMatches};
 use crate::lock::lock;
+use crate::peers::account::StreamEnd;
 use crate::peers::shard_routing::Assignment;
+use crate::peers::{Peer, PeerError};
 use crate::query::Query;
 use crate::results::CorpusSize;
-use crate::results::{Counts, Missing, Outcome};
+use crate::results::Counts;
+use crate::results::Missing;
 use crate::results::{SearchResult, Timings};
-use crate::spool::{ResultFiles, SpoolError};
+use crate::spool::ResultFiles;
+use schema::message;
+use std::convert::Infallible;
+use std::future::pending;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
+use tokio::runtime::Handle;
 use tokio::sync::{Notify, watch};
+use tokio::time::sleep_until;
 
-/// How far a run is.
-#[derive(Clone, Debug, Default)]
-pub(crate) enum Phase {
-    /// It is queued or its streams are open.
-    #[default]
-    Running,
-    /// It has ended.
-    Finished(Arc<SearchResult>),
-}
-
-/// Who waits for a run.
-#[derive(Debug, Default)]
-struct Clients {
-    count: usize,
-    /// Until when the run goes on without anybody.
-    keep_until: Option<Instant>,
-}
-
-/// A run, from its claim to its end.
+/// One running query, or a finished one with its result.
 pub(crate) struct Execution {
     pub(crate) id: String,
     pub(crate) generation: String,
     pub(crate) query: Query,
     pub(crate) spool: Arc<ResultFiles>,
+    pub(crate) runtime: Handle,
     known: CorpusSize,
-    claimed: Instant,
-    started: Mutex<Option<Instant>>,
-    /// How long it has waited for its turn.
-    queued: Mutex<Duration>,
-    run: Mutex<State>,
-    /// The finish of a run that has nobody to ask.
-    finish_at_once: Mutex<Option<Action>>,
+    state: Mutex<ExecutionState>,
     streams: Vec<StreamHandle>,
-    state: watch::Sender<Phase>,
-    cancelled: AtomicBool,
-    /// It was cancelled because nobody waited for it any more.
-    abandoned: AtomicBool,
-    /// When the run is stopped; the latest that a client has asked for.
-    deadline: watch::Sender<Deadline>,
-    /// `wants_turn` or `cancelled` is set.
-    wake: Notify,
-    wants_turn: AtomicBool,
-    clients: Mutex<Clients>,
+    result: watch::Sender<Option<Arc<SearchResult>>>,
+    /// Told whenever the state wants to be admitted.
+    acquire: Notify,
+    /// When the state wants to be told the time.
+    timer: watch::Sender<Option<Instant>>,
     /// Told whenever a stream has published something.
     news: watch::Sender<()>,
 }
 
-/// What a run needs to know to be claimed.
-pub(crate) struct Claim {
+/// What an execution is made of.
+pub(crate) struct Blueprint<'a> {
     pub(crate) id: String,
     pub(crate) generation: String,
     pub(crate) query: Query,
-    pub(crate) streams: Vec<StreamHandle>,
-    pub(crate) assignments: Vec<Assignment>,
+    /// The backends that take part, and what each is to search.
+    pub(crate) peers: Vec<(Arc<Peer>, Assignment)>,
     pub(crate) missing: Vec<Missing>,
     pub(crate) known: CorpusSize,
     pub(crate) spool: ResultFiles,
     pub(crate) deadline: Deadline,
-}
-
-/// When a run's time is over.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Deadline {
-    pub(crate) at: Instant,
-    /// How long it was, for people.
-    pub(crate) timeout: Duration,
-}
-
-impl Deadline {
-    /// So much from now on.
-    pub(crate) fn after(timeout: Duration) -> Deadline {
-        let at = Instant::now() + timeout;
-        Deadline { at, timeout }
-    }
+    pub(crate) memory: &'a Arc<Memory>,
+    /// Bytes of pointers that the execution may have in memory.
+    pub(crate) memory_bytes_max: u64,
+    pub(crate) runtime: Handle,
 }
 
 impl Execution {
-    pub(crate) fn new(mut claim: Claim) -> Arc<Execution> {
+    pub(crate) fn new(blueprint: Blueprint<'_>) -> Arc<Execution> {
         let news = watch::Sender::default();
-        for handle in &mut claim.streams {
-            handle.stats.tell(&news);
+        let memory_bytes_max = blueprint.memory_bytes_max / blueprint.peers.len().max(1) as u64;
+        let (mut streams, mut assignments) = (Vec::new(), Vec::new());
+        for (backend, (peer, assignment)) in (0..).zip(blueprint.peers) {
+            streams.push(StreamHandle::new(
+                peer,
+                backend,
+                message::Search {
+                    shards: assignment.shards.clone(),
+                    ..blueprint.query.search()
+                },
+                StreamStats::new(news.clone()),
+                Collector::new(blueprint.memory.share(memory_bytes_max)),
+            ));
+            assignments.push(assignment);
         }
-        let (run, finish) = State::new(claim.assignments, claim.missing);
+        let now = Instant::now();
+        let state = ExecutionState::new(assignments, blueprint.missing, blueprint.deadline, now);
         Arc::new(Execution {
-            id: claim.id,
-            generation: claim.generation,
-            query: claim.query,
-            spool: Arc::new(claim.spool),
-            known: claim.known,
-            claimed: Instant::now(),
-            started: Mutex::default(),
-            queued: Mutex::default(),
-            run: Mutex::new(run),
-            finish_at_once: Mutex::new(finish),
-            streams: claim.streams,
-            state: watch::Sender::default(),
-            cancelled: AtomicBool::new(false),
-            abandoned: AtomicBool::new(false),
-            deadline: watch::Sender::new(claim.deadline),
-            wake: Notify::new(),
-            wants_turn: AtomicBool::new(false),
-            clients: Mutex::default(),
+            id: blueprint.id,
+            generation: blueprint.generation,
+            query: blueprint.query,
+            spool: Arc::new(blueprint.spool),
+            runtime: blueprint.runtime,
+            known: blueprint.known,
+            state: Mutex::new(state),
+            streams,
+            result: watch::Sender::default(),
+            acquire: Notify::new(),
+            timer: watch::Sender::default(),
             news,
         })
     }
 
-    /// A run that an earlier process has finished.
-    pub(crate) fn recovered(answer: SearchResult) -> Arc<Execution> {
-        let (run, _) = State::new(Vec::new(), Vec::new());
+    /// An execution that an earlier process finished.
+    pub(crate) fn recovered(answer: SearchResult, runtime: Handle) -> Arc<Execution> {
         Arc::new(Execution {
             id: answer.id.clone(),
             generation: answer.generation.clone(),
             query: answer.query.clone(),
             spool: Arc::clone(&answer.spool),
+            runtime,
             known: answer.known,
-            claimed: Instant::now(),
-            started: Mutex::default(),
-            queued: Mutex::default(),
-            run: Mutex::new(run),
-            finish_at_once: Mutex::default(),
+            state: Mutex::new(ExecutionState::finished(Instant::now())),
             streams: Vec::new(),
-            state: watch::Sender::new(Phase::Finished(Arc::new(answer))),
-            cancelled: AtomicBool::new(false),
-            abandoned: AtomicBool::new(false),
-            deadline: watch::Sender::new(Deadline::after(Duration::ZERO)),
-            wake: Notify::new(),
-            wants_turn: AtomicBool::new(false),
-            clients: Mutex::default(),
+            result: watch::Sender::new(Some(Arc::new(answer))),
+            acquire: Notify::new(),
+            timer: watch::Sender::default(),
             news: watch::Sender::default(),
         })
     }
 
-    /// Opens the streams, each on a blocking thread of the runtime. `admitted`: the run may cost what
-    /// it costs.
-    pub(crate) fn start(self: &Arc<Self>, admitted: bool, memory: &Arc<Memory>, query_memory: u64) {
-        *lock(&self.started) = Some(Instant::now());
-        if admitted {
-            lock(&self.run).on(0, Event::Admitted);
+    /// Starts the execution and waits for its result, with a permit for as long as it runs.
+    pub(crate) async fn drive(self: &Arc<Self>, admission: &Admission) -> Arc<SearchResult> {
+        self.on(Event::Start);
+        tokio::select! {
+            answer = self.finished() => answer,
+            never = self.wait_for_admission(admission) => match never {},
+            never = self.wait_for_timer() => match never {},
         }
-        let share = query_memory / self.streams.len().max(1) as u64;
-        for stream in 0..self.streams.len() {
-            let collector = Collector::new(memory.share(share));
-            self.streams[stream].put_collector(collector);
-            self.ask(stream, admitted);
+    }
+
+    async fn wait_for_admission(self: &Arc<Self>, admission: &Admission) -> Infallible {
+        self.acquire.notified().await;
+        let permit = admission.any().await;
+        let heavy = permit.is_heavy;
+        self.on(Event::Admitted { heavy });
+        // A second time only if a backend finds the query heavy.
+        self.acquire.notified().await;
+        drop(permit);
+        let slot = admission.heavy().await;
+        self.on(match slot {
+            Some(_) => Event::Admitted { heavy: true },
+            None => Event::Shed,
+        });
+        pending().await
+    }
+
+    async fn wait_for_timer(self: &Arc<Self>) -> Infallible {
+        let mut timer = self.timer.subscribe();
+        loop {
+            let at = *timer.borrow_and_update();
+            tokio::select! {
+                () = sleep_until(at.unwrap_or_else(Instant::now).into()), if at.is_some() => {
+                    self.on(Event::Timer);
+                }
+                Ok(()) = timer.changed() => {}
+            }
         }
-        let finish = lock(&self.finish_at_once).take();
-        if let Some(action) = finish {
+    }
+
+    /// Takes an event. Finalizing is left to another thread.
+    pub(crate) fn on(self: &Arc<Self>, event: Event) {
+        if self.feed(event).is_some() {
             let execution = Arc::clone(self);
-            tokio::task::spawn_blocking(move || execution.act(action));
+            self.runtime.spawn_blocking(move || execution.finalize());
         }
     }
 
-    fn ask(self: &Arc<Self>, stream: usize, heavy: bool) {
-        let execution = Arc::clone(self);
-        tokio::task::spawn_blocking(move || execution.stream(stream, heavy));
+    /// Adds a client, unless no new one may join. It is given at least until `deadline`.
+    pub(crate) fn try_join(self: &Arc<Self>, deadline: Deadline) -> bool {
+        let mut state = lock(&self.state);
+        let is_damaged = self.result().is_some_and(|answer| answer.is_damaged());
+        if is_damaged || !state.can_be_joined() {
+            return false;
+        }
+        let deadline = Some(deadline);
+        self.begin(state.on(Event::Join { deadline }, now()));
+        true
     }
 
-    fn stream(self: &Arc<Self>, stream: usize, heavy: bool) {
-        let Some(mut collector) = self.streams[stream].begin() else {
+    /// Gives an event to the state and begins its actions. Returns the one that blocks, `Finalize` or
+    /// `Publish`, if there is one.
+    fn feed(self: &Arc<Self>, event: Event) -> Option<Action> {
+        let mut state = lock(&self.state);
+        let was_cancelled = state.is_cancelled();
+        let actions = state.on(event, now());
+        if state.is_cancelled() && !was_cancelled {
+            metrics::counter!("trawl_frontend_queries_cancelled_total").increment(1);
+        }
+        self.begin(actions)
+    }
+
+    fn begin(self: &Arc<Self>, actions: Vec<Action>) -> Option<Action> {
+        let mut blocking = None;
+        for action in actions {
+            match action {
+                Action::Acquire | Action::AcquireHeavy => self.acquire.notify_one(),
+                Action::Open { stream, heavy } => {
+                    let execution = Arc::clone(self);
+                    self.runtime
+                        .spawn_blocking(move || execution.receive(stream, heavy));
+                }
+                Action::Stop(stream) => self.streams[stream].stop(),
+                Action::SetTimer(at) => drop(self.timer.send_replace(at)),
+                Action::Finalize | Action::Publish(_) => blocking = Some(action),
+            }
+        }
+        blocking
+    }
+
+    /// Receives a stream to its end, on a thread of its own.
+    fn receive(self: &Arc<Self>, stream: usize, heavy: bool) {
+        let handle = &self.streams[stream];
+        let Some(mut collector) = handle.take_collector() else {
             return;
         };
         let received = catch_unwind(AssertUnwindSafe(|| {
-            receive(self, stream, heavy, &mut collector)
+            self.receive_into(&mut collector, stream, heavy)
         }));
         if received.is_err() {
-            // Nobody else has, and merging relies on it.
+            // Merging relies on it.
             collector.seal();
         }
-        self.streams[stream].put_collector(collector);
+        handle.put_collector(collector);
         if let Ok(Err(lost)) = &received {
             lost.count();
         }
-        let at = SystemTime::now();
-        let event = match received {
-            Ok(Ok(end)) => Event::End(end),
-            Ok(Err(lost)) => event(lost, at),
-            Err(_) => Event::Lost {
-                reason: "this frontend failed on its answer".to_owned(),
-                at,
+        let event = received.map_or_else(
+            |_| StreamEvent::Lost {
+                reason: "the frontend panicked while it received the answer".to_owned(),
             },
-        };
-        if let Event::Lost { reason, .. } = &event
-            && !self.streams[stream].is_stopped()
+            stream_handle::event,
+        );
+        if let StreamEvent::Lost { reason } = &event
+            && !handle.is_stopped()
         {
-            let backend = self.streams[stream].peer.name();
+            let backend = handle.peer.name();
             tracing::warn!(backend, id = self.id, reason, "stream lost");
         }
-        self.on(stream, event);
-    }
-
-    /// Gives an event to the state machine and does what it says.
-    pub(crate) fn on(self: &Arc<Self>, stream: usize, event: Event) {
-        let actions = lock(&self.run).on(stream, event);
-        actions.into_iter().for_each(|action| self.act(action));
-    }
-
-    fn act(self: &Arc<Self>, action: Action) {
-        match action {
-            Action::Stop(stream) => self.streams[stream].stop(),
-            Action::Ask(stream) => self.ask(stream, true),
-            Action::Queue => {
-                self.wants_turn.store(true, Relaxed);
-                self.wake.notify_one();
-            }
-            Action::Finish(outcome) => self.finish(*outcome),
+        if self.feed(Event::Stream(stream, event)).is_some() {
+            self.finalize();
         }
     }
 
-    pub(crate) fn stream_handle(&self, stream: usize) -> &StreamHandle {
-        &self.streams[stream]
-    }
-
-    /// Ends the run where it is.
-    pub(crate) fn cancel(self: &Arc<Self>) {
-        if self.is_running() && !self.cancelled.swap(true, Relaxed) {
-            metrics::counter!("trawl_frontend_queries_cancelled_total").increment(1);
-            self.halt("the query was cancelled".to_owned());
-            self.wake.notify_one();
+    fn receive_into(
+        self: &Arc<Self>,
+        collector: &mut Collector,
+        stream: usize,
+        heavy: bool,
+    ) -> Result<StreamEnd, PeerError> {
+        let handle = &self.streams[stream];
+        if handle.is_stopped() {
+            return Err(PeerError::Stopped);
         }
+        let search = message::Search {
+            heavy,
+            deadline_ms: self.left_ms().ok_or(PeerError::Stopped)?,
+            ..handle.search.clone()
+        };
+        handle.receive(&search, &self.spool, collector, &|document| {
+            self.on(Event::Stream(stream, StreamEvent::Skip(document)));
+        })
     }
 
-    /// Ends the run where it is, for a reason.
-    pub(crate) fn halt(self: &Arc<Self>, reason: String) {
-        let at = SystemTime::now();
-        self.on(0, Event::Halt { reason, at });
-    }
-
-    /// Returns when the run has been cancelled; for the one task that sees it through.
-    pub(crate) async fn cancelled(&self) {
-        while !self.cancelled.load(Relaxed) {
-            self.wake.notified().await;
-        }
-    }
-
-    /// Returns when the run is to wait for its turn; for the one task that sees it through.
-    pub(crate) async fn wants_turn(&self) {
-        while !self.wants_turn.swap(false, Relaxed) {
-            self.wake.notified().await;
-        }
-    }
-
-    /// Notes how long the run has waited for its turn.
-    pub(crate) fn queued(&self, time: Duration) {
-        *lock(&self.queued) = time;
-    }
-
-    /// Lets the run go on until `deadline`, unless it may go on for longer already.
-    pub(crate) fn extend(&self, deadline: Deadline) {
-        self.deadline.send_if_modified(|known| {
-            let is_later = deadline.at > known.at;
-            if is_later {
-                *known = deadline;
-            }
-            is_later
-        });
-    }
-
-    /// Returns when the run's time is over, and says how long that was.
-    pub(crate) async fn overdue(&self) -> Duration {
-        let mut deadline = self.deadline.subscribe();
-        loop {
-            let Deadline { at, timeout } = *deadline.borrow_and_update();
-            tokio::select! {
-                () = tokio::time::sleep_until(at.into()) => return timeout,
-                Ok(()) = deadline.changed() => {}
-            }
-        }
-    }
-
-    /// Milliseconds until the run's time is over; `None` when it is.
-    pub(crate) fn left_ms(&self) -> Option<u32> {
-        let at = self.deadline.borrow().at;
-        let left = at.checked_duration_since(Instant::now())?;
+    /// Milliseconds until the deadline; `None` if it has passed.
+    fn left_ms(&self) -> Option<u32> {
+        let deadline = lock(&self.state).deadline();
+        let left = deadline.checked_duration_since(Instant::now())?;
         Some(u32::try_from(left.as_millis()).unwrap_or(u32::MAX).max(1))
     }
 
-    pub(crate) fn enter(&self) {
-        lock(&self.clients).count += 1;
-    }
-
-    /// One client less, which may come back within `grace`.
-    pub(crate) fn leave(&self, grace: Duration) {
-        let mut clients = lock(&self.clients);
-        clients.count -= 1;
-        clients.keep_until = clients.keep_until.max(Some(Instant::now() + grace));
-    }
-
-    /// Cancels the run if nobody has waited for it for as long as they might come back; says how
-    /// long that still is when it is too early to tell.
-    pub(crate) fn cancel_if_abandoned(self: &Arc<Self>) -> Option<Duration> {
-        let left = {
-            let clients = lock(&self.clients);
-            if clients.count > 0 || !self.is_running() {
-                return None;
-            }
-            clients
-                .keep_until?
-                .saturating_duration_since(Instant::now())
-        };
-        if left.is_zero() {
-            self.abandoned.store(true, Relaxed);
-            self.cancel();
-            return None;
+    /// Puts the pointers in order and publishes the result.
+    fn finalize(self: &Arc<Self>) {
+        let began = Instant::now();
+        let handles = self.streams.iter();
+        let mut collectors: Vec<Collector> =
+            handles.filter_map(StreamHandle::take_collector).collect();
+        let counts = finalize(&self.spool, &mut collectors, self.query.limit());
+        let failure = counts.as_ref().err().map(ToString::to_string);
+        if let Some(error) = &failure {
+            tracing::error!(id = self.id, error, "matches cannot be put in order");
         }
-        Some(left)
-    }
-
-    /// Whether it was cancelled because nobody waited for it any more.
-    pub(crate) fn is_abandoned(&self) -> bool {
-        self.abandoned.load(Relaxed)
-    }
-
-    pub(crate) fn is_running(&self) -> bool {
-        matches!(*self.state.borrow(), Phase::Running)
-    }
-
-    /// Whether a new client may be given this run: it is under way, or complete.
-    pub(crate) fn can_be_shared(&self) -> bool {
-        match &*self.state.borrow() {
-            Phase::Running => !self.cancelled.load(Relaxed),
-            Phase::Finished(answer) => answer.is_complete() && !answer.is_damaged(),
+        if let Some(Action::Publish(publication)) = self.feed(Event::Finalized { failure }) {
+            let (counts, rank) = (counts.unwrap_or_default(), began.elapsed());
+            self.publish(*publication, collectors, counts, rank);
         }
     }
 
-    pub(crate) fn state(&self) -> Phase {
-        self.state.borrow().clone()
-    }
-
-    /// Waits for the end.
-    pub(crate) async fn settled(&self) -> Arc<SearchResult> {
-        let mut state = self.state.subscribe();
-        let settled = state
-            .wait_for(|state| !matches!(state, Phase::Running))
-            .await;
-        match &*settled.expect("the sender is in self") {
-            Phase::Finished(answer) => Arc::clone(answer),
-            Phase::Running => unreachable!("that is what was waited for"),
-        }
-    }
-
-    pub(crate) fn progress(&self) -> Progress {
-        let mut progress = Progress::default();
-        self.streams
-            .iter()
-            .for_each(|handle| handle.add_to(&mut progress));
-        let elapsed = lock(&self.started).map_or(Duration::ZERO, |started| started.elapsed());
-        // While it waits nothing is done, which says nothing of its pace.
-        progress.elapsed = elapsed.saturating_sub(*lock(&self.queued));
-        progress
-    }
-
-    /// The best matches so far.
-    pub(crate) fn top_matches(&self) -> TopMatches {
-        let stats = self.streams.iter().map(|handle| &handle.stats);
-        TopMatches::new(stats, self.query.limit())
-    }
-
-    /// Changes whenever [`standing`](Self::standing) may have.
-    pub(crate) fn news(&self) -> watch::Receiver<()> {
-        self.news.subscribe()
-    }
-
-    /// Makes the answer of all that came in, and lets everybody know.
-    fn finish(&self, mut outcome: Outcome) {
-        let streamed = Instant::now();
-        let started = lock(&self.started).unwrap_or(streamed);
-        let queued = *lock(&self.queued);
-        let mut collectors: Vec<Collector> = self
-            .streams
-            .iter()
-            .filter_map(StreamHandle::take_collector)
-            .collect();
-        let counts = self.finalize(&mut collectors).unwrap_or_else(|error| {
-            tracing::error!(id = self.id, %error, "matches cannot be put in order");
-            outcome.missing = self.all_missing(&error);
-            Counts::default()
-        });
+    fn publish(
+        &self,
+        publication: Publication,
+        collectors: Vec<Collector>,
+        counts: Counts,
+        rank: Duration,
+    ) {
         let answer = SearchResult {
             id: self.id.clone(),
             generation: self.generation.clone(),
@@ -410,12 +308,12 @@ impl Execution {
             found: collectors.iter().map(|collector| collector.found).sum(),
             counts,
             timings: Timings {
-                queue: started - self.claimed + queued,
-                stream: (streamed - started).saturating_sub(queued),
-                rank: streamed.elapsed(),
-                phases: outcome.phases,
+                queue: publication.queue,
+                stream: publication.stream,
+                rank,
+                phases: publication.outcome.phases,
             },
-            outcome,
+            outcome: publication.outcome,
             spool: Arc::clone(&self.spool),
             damaged: AtomicBool::new(false),
         };
@@ -423,25 +321,59 @@ impl Execution {
         if answer.is_complete()
             && let Err(error) = self.spool.finish(|| answer.manifest())
         {
-            // It is there as long as this process.
-            tracing::warn!(id = self.id, %error, "an answer will not survive a restart");
+            tracing::warn!(id = self.id, %error, "the result will be lost at the next restart");
         }
         self.spool.close();
-        self.state.send_replace(Phase::Finished(Arc::new(answer)));
+        self.result.send_replace(Some(Arc::new(answer)));
     }
 
-    fn finalize(&self, collectors: &mut [Collector]) -> Result<Counts, SpoolError> {
-        finalize(&self.spool, collectors, self.query.limit())
+    /// Whether the result is to be forgotten: the execution was cancelled because nobody waited.
+    pub(crate) fn is_abandoned(&self) -> bool {
+        lock(&self.state).is_abandoned()
     }
 
-    /// Everything, since what came cannot be put in order.
-    fn all_missing(&self, error: &SpoolError) -> Vec<Missing> {
-        let missing = |handle: &StreamHandle| Missing {
-            backend: handle.peer.name().to_owned(),
-            reason: format!("its matches cannot be put in order: {error}"),
-            shards: handle.search.shards.clone(),
-            since: SystemTime::now(),
-        };
-        self.streams.iter().map(missing).collect()
+    pub(crate) fn is_running(&self) -> bool {
+        self.result.borrow().is_none()
+    }
+
+    /// The result, if the execution has finished.
+    pub(crate) fn result(&self) -> Option<Arc<SearchResult>> {
+        self.result.borrow().clone()
+    }
+
+    /// Waits for the result.
+    pub(crate) async fn finished(&self) -> Arc<SearchResult> {
+        let mut result = self.result.subscribe();
+        let finished = result.wait_for(Option::is_some).await;
+        let answer = finished.expect("the sender is in self").clone();
+        answer.expect("waited for a result")
+    }
+
+    pub(crate) fn progress(&self) -> Progress {
+        let mut progress = Progress::default();
+        for handle in &self.streams {
+            progress.add(handle.stats.read(handle.peer.name()));
+        }
+        progress.elapsed = lock(&self.state).elapsed(Instant::now());
+        progress
+    }
+
+    /// The best matches so far.
+    pub(crate) fn top_matches(&self) -> TopMatches {
+        let stats = self.streams.iter().map(|handle| &handle.stats);
+        TopMatches::new(stats, self.query.limit())
+    }
+
+    /// Changes whenever [`top_matches`](Self::top_matches) may have changed.
+    pub(crate) fn news(&self) -> watch::Receiver<()> {
+        self.news.subscribe()
+    }
+}
+
+/// Reads both clocks.
+fn now() -> Now {
+    Now {
+        instant: Instant::now(),
+        time: SystemTime::now(),
     }
 }

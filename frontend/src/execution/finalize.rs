@@ -1,8 +1,8 @@
-//! The end of a run: what its streams have brought in becomes the files that pages are made from.
+//! Puts the pointers of all streams in order and writes the files that pages are read from.
 //!
-//! The order is made in parts, each by a thread of its own that merges one range of keys of all sources
-//! and counts packages on the way. What is written does not depend on how many there are, but for
-//! where one file ends and the next begins.
+//! The order is written in parts: a thread for each merges one range of keys of all sources, and counts
+//! packages and documents on the way. Apart from where one file ends and the next begins, the files do
+//! not depend on the number of parts.
 
 mod partition;
 
@@ -17,28 +17,28 @@ use std::ops::ControlFlow;
 use std::panic::resume_unwind;
 use std::thread;
 
-/// Pointers that are worth a thread: they take some milliseconds, a thread takes some 50 µs.
+/// Pointers for which a thread pays: merging them takes some milliseconds, starting it some 50 µs.
 const PART_LEN_MIN: u64 = 50_000;
 
-/// Blocks that all parts of a run read at a time: 16 MiB, when there are enough sources to read so
-/// many.
+/// Blocks that all parts together read at a time: 16 MiB, with enough sources.
 const READ_BLOCKS_MAX: usize = 4096;
 
-/// Merges the harvests, whose index is their backend, into the order, of which the first `limit`
-/// (0: all) stay, and writes packages and facets beside it.
+/// Merges the pointers of the collectors, whose index is their backend, and writes the first `limit`
+/// (0: all) of the order, and packages, documents and facets beside it.
 pub(crate) fn finalize(
     spool: &ResultFiles,
     collectors: &mut [Collector],
     limit: u64,
 ) -> Result<Counts, SpoolError> {
-    let parts = match limit {
-        0 => part_count(collectors),
-        _ => 1,
+    let parts = if limit == 0 {
+        part_count(collectors)
+    } else {
+        1
     };
     finalize_in(parts, spool, collectors, limit)
 }
 
-/// How many parts are worth it.
+/// How many parts pay.
 fn part_count(collectors: &[Collector]) -> usize {
     let sources = collectors.iter().flat_map(Collector::sources);
     let len: u64 = sources.map(Source::len).sum();
@@ -50,7 +50,7 @@ fn part_count(collectors: &[Collector]) -> usize {
     }
 }
 
-/// The same in at most so many parts; one, when there is a limit.
+/// Finalizes in at most `parts` parts; with a limit in one.
 fn finalize_in(
     parts: usize,
     spool: &ResultFiles,
@@ -98,27 +98,27 @@ fn write_facets(spool: &ResultFiles, collectors: &mut [Collector]) -> Result<(),
     spool.append(&spool.facets, &frame)
 }
 
-/// What is counted while matches are put in order.
+/// What is counted while pointers are put in order.
 struct Tallies {
     packages: PackageTally,
     documents: documents::DocumentTally,
 }
 
-/// What all parts know.
+/// What all parts share.
 #[derive(Clone, Copy)]
 struct Merge<'a> {
     spool: &'a ResultFiles,
-    /// By backend and the package's id there, its id in the order.
+    /// The package's id in the order, by backend and by its id there.
     ids: &'a [Vec<u32>],
     /// By backend.
     continued: &'a [Continued],
-    /// How many packages there are.
+    /// Number of packages.
     packages: usize,
     limit: u64,
 }
 
 impl Merge<'_> {
-    /// Writes the order, and says how many pointers are in it and of which packages.
+    /// Writes the order. Returns the number of pointers and what was counted.
     fn all(self, sources: &[Source<'_>], parts: usize) -> Result<(u64, Tallies), SpoolError> {
         let parts = partition::partition(sources, parts)?;
         let blocks_at_once = READ_BLOCKS_MAX / (parts.len() * sources.len()).max(1);
@@ -132,7 +132,7 @@ impl Merge<'_> {
                 move || self.part(number, readers)
             };
             let mut parts = parts.into_iter().enumerate().map(start);
-            let first = parts.next().expect("there is one part at least");
+            let first = parts.next().expect("there is at least one part");
             let others: Vec<_> = parts.map(|part| scope.spawn(part)).collect();
             let mut merged = vec![first()];
             let others = others.into_iter().map(thread::ScopedJoinHandle::join);
@@ -140,7 +140,7 @@ impl Merge<'_> {
             merged
         });
         let mut merged = merged.into_iter();
-        let (mut len, mut tallies) = merged.next().expect("there is one part at least")?;
+        let (mut len, mut tallies) = merged.next().expect("there is at least one part")?;
         for part in merged {
             let (more, next) = part?;
             tallies.packages.append(&next.packages, len);
@@ -150,7 +150,7 @@ impl Merge<'_> {
         Ok((len, tallies))
     }
 
-    /// Writes one part, in which places begin with 0.
+    /// Writes one part. Positions in its tallies begin at 0.
     fn part(
         self,
         number: usize,
@@ -178,9 +178,10 @@ impl Merge<'_> {
                 tallies.packages.add(package, order.len);
                 tallies.documents.add((pointer.hash(), package), order.len);
                 order.push(&pointer)?;
-                Ok(match order.len == self.limit {
-                    true => ControlFlow::Break(()),
-                    false => ControlFlow::Continue(()),
+                Ok(if order.len == self.limit {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
                 })
             },
         )?;

@@ -1,10 +1,11 @@
-//! A client's hold on a run.
+//! A client's hold on an execution.
 //!
-//! As long as one is held, the run goes on; when the last one is dropped, it goes on for a grace,
-//! in which the client may come back, and is then cancelled all the way to the backends.
+//! The execution runs while a handle exists. After the last one is dropped it runs for a grace period,
+//! in which the client may come back, and is then cancelled down to the backends.
 
 use crate::error::{RETRY_AFTER_S, SearchError};
 use crate::execution::driver::Execution;
+use crate::execution::event::{Deadline, Event};
 use crate::execution::stream_stats::{Progress, TopMatches};
 use crate::order::Pointer;
 use crate::query::Query;
@@ -17,38 +18,48 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// How often is looked for what has arrived, at least.
+/// How long [`SearchHandle::more`] waits at most: not every frame is announced.
 const FOLLOW_EVERY: Duration = Duration::from_millis(20);
 
-/// A query that runs, or has.
+/// A query that runs or has finished.
 pub struct SearchHandle {
     execution: Arc<Execution>,
-    runtime: tokio::runtime::Handle,
     grace: Duration,
-    was_there: bool,
+    was_finished: bool,
 }
 
 impl SearchHandle {
-    pub(crate) fn new(
-        execution: Arc<Execution>,
-        runtime: tokio::runtime::Handle,
-        grace: Duration,
-    ) -> Self {
-        execution.enter();
+    /// A hold on an execution in any state.
+    pub(crate) fn new(execution: Arc<Execution>, grace: Duration) -> SearchHandle {
+        let was_finished = !execution.is_running();
+        execution.on(Event::Join { deadline: None });
         SearchHandle {
-            was_there: !execution.is_running(),
             execution,
-            runtime,
             grace,
+            was_finished,
         }
     }
 
-    /// Names the run.
+    /// A hold on an execution that lasts at least until `deadline`; `None` if no new client may join it.
+    pub(crate) fn share(
+        execution: Arc<Execution>,
+        grace: Duration,
+        deadline: Deadline,
+    ) -> Option<SearchHandle> {
+        let was_finished = !execution.is_running();
+        execution.try_join(deadline).then(|| SearchHandle {
+            execution,
+            grace,
+            was_finished,
+        })
+    }
+
+    /// The id of the execution.
     pub fn id(&self) -> &str {
         &self.execution.id
     }
 
-    /// Names the set of shards that it is about.
+    /// The id of the set of shards that is searched.
     pub fn generation(&self) -> &str {
         &self.execution.generation
     }
@@ -58,8 +69,8 @@ impl SearchHandle {
         &self.execution.query
     }
 
-    /// Lets the run go on for at least so long after this client has gone: for one that will ask
-    /// again by id.
+    /// Lets the execution go on for at least `grace` after this handle is dropped: for a client that
+    /// will ask again by id.
     pub fn keep(&mut self, grace: Duration) {
         self.grace = self.grace.max(grace);
     }
@@ -69,7 +80,7 @@ impl SearchHandle {
         self.execution.progress()
     }
 
-    /// Says how far the search is, for whoever does not hold it.
+    /// Returns a function that reads the progress without holding the execution.
     pub fn watch(&self) -> impl Fn() -> Progress + Send + use<> {
         let execution = Arc::clone(&self.execution);
         move || execution.progress()
@@ -80,12 +91,12 @@ impl SearchHandle {
         self.read(&self.top_matches().pointers)
     }
 
-    /// Where the best matches so far are, and whether they are final.
+    /// Pointers to the best matches so far, and whether they are final.
     pub fn top_matches(&self) -> TopMatches {
         self.execution.top_matches()
     }
 
-    /// Changes whenever [`standing`](Self::standing) may have.
+    /// Changes whenever [`top_matches`](Self::top_matches) may have changed.
     pub fn news(&self) -> watch::Receiver<()> {
         self.execution.news()
     }
@@ -96,9 +107,9 @@ impl SearchHandle {
         results::read(&self.execution.spool, pointers, context_lines)
     }
 
-    /// Calls `each` with all matches as they arrive, document by document, until the run has ended: in
-    /// no order, and of a query with a limit more than those that it wants. Blocks, also on the disk.
-    /// An error of `each` ends it.
+    /// Calls `each` with all matches as they arrive, document by document, until the execution has
+    /// finished. There is no order, and of a query with a limit there are more matches than that. Blocks,
+    /// also on the disk. An error of `each` ends it.
     ///
     /// # Panics
     /// On a worker of a tokio runtime, which must not block.
@@ -108,7 +119,7 @@ impl SearchHandle {
     ) -> Result<(), E> {
         let (mut follower, mut news) = (self.follower(), self.news());
         loop {
-            // Asked first: what comes after the answer is read the next time.
+            // Read before the matches: those that arrive after it are read the next time.
             let has_ended = self.is_finished();
             let read = follower.read(has_ended, &mut |matches| match each(MatchEvent::Matches(
                 matches,
@@ -123,31 +134,28 @@ impl SearchHandle {
             if has_ended {
                 return Ok(());
             }
-            self.runtime.block_on(self.more(&mut news));
+            self.execution.runtime.block_on(self.more(&mut news));
         }
     }
 
-    /// Reads what arrives.
+    /// Reads matches as they arrive.
     pub fn follower(&self) -> MatchStream {
-        MatchStream::new(
-            Arc::clone(&self.execution.spool),
-            self.execution.query.context_lines(),
-        )
+        let context_lines = self.execution.query.context_lines();
+        MatchStream::new(Arc::clone(&self.execution.spool), context_lines)
     }
 
-    /// Returns when a [`follower`](Self::follower) may find more, or has waited for a while; for who
-    /// has the [`news`](Self::news).
+    /// Waits until a [`follower`](Self::follower) may find more, but not for long. `news` is from
+    /// [`news`](Self::news).
     pub async fn more(&self, news: &mut watch::Receiver<()>) {
         tokio::select! {
-            _ = self.execution.settled() => {}
-            // Not every frame is told of.
+            _ = self.execution.finished() => {}
             _ = tokio::time::timeout(FOLLOW_EVERY, news.changed()) => {}
         }
     }
 
-    /// Waits for the end. An answer may be incomplete: it says so.
+    /// Waits for the result. It may be incomplete, and says so.
     pub async fn finished(&self) -> Result<Arc<SearchResult>, SearchError> {
-        let answer = self.execution.settled().await;
+        let answer = self.execution.finished().await;
         if answer.outcome.shed {
             return Err(SearchError::Overloaded {
                 retry_after_s: RETRY_AFTER_S,
@@ -159,32 +167,25 @@ impl SearchHandle {
         }
     }
 
-    /// Whether the end has come.
+    /// Whether the execution has finished.
     pub fn is_finished(&self) -> bool {
         !self.execution.is_running()
     }
 
-    /// Whether the end had come before this client did.
+    /// Whether the execution had finished before this client came.
     pub fn was_there(&self) -> bool {
-        self.was_there
+        self.was_finished
     }
 
-    /// Ends the run where it is, for all its clients.
+    /// Ends the execution for all its clients.
     pub fn cancel(&self) {
-        self.execution.cancel();
+        self.execution.on(Event::Cancel);
     }
 }
 
 impl Drop for SearchHandle {
     fn drop(&mut self) {
-        self.execution.leave(self.grace);
-        if self.execution.is_running() {
-            let execution = Arc::clone(&self.execution);
-            self.runtime.spawn(async move {
-                while let Some(left) = execution.cancel_if_abandoned() {
-                    tokio::time::sleep(left).await;
-                }
-            });
-        }
+        let grace = self.grace;
+        self.execution.on(Event::Leave { grace });
     }
 }

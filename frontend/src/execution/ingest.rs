@@ -1,15 +1,15 @@
-//! What the frames of one stream mean: the hot path.
+//! Walks the received frames of one stream into the spool: the hot path.
 //!
-//! A [`Ingest`] takes what a decoder holds: all complete frames in place, one pointer recorded a match,
-//! one write of the walked bytes to the spool. Where the bytes come from is not its business: from a
-//! socket (see `search`), or from a simulation. What other threads want to know of the stream is in
-//! its meter and, at most every 50 ms, a copy of the best few pointers.
+//! An [`Ingest`] takes all complete frames that a decoder holds, in target: it collects one pointer for
+//! each match, and appends all bytes to the spool with one write. The bytes come from a socket or from
+//! a simulation. Other threads see counters and, at most every 50 ms, a copy of the best pointers in
+//! the stream's stats.
 //!
-//! **Invariant:** a pointer that is kept points into frames that are written: what a failed write
-//! or a faulty frame leaves over is dropped.
+//! **Invariant:** a kept pointer points into a written frame. Pointers are dropped if the write or a
+//! check of their frame fails.
 
-use super::collector::Collector;
-use super::stream_stats::StreamStats;
+use crate::execution::collector::Collector;
+use crate::execution::stream_stats::StreamStats;
 use crate::order::{Origin, TopPointers};
 use crate::peers::account::{StreamAccount, StreamEnd};
 use crate::peers::{PeerError, hello};
@@ -20,87 +20,75 @@ use schema::frame::{self, Decoder, Frame, Kind};
 use schema::message::{self, BatchReader, End, Failure, LineView, Progress, Skip};
 use schema::order::path_hash;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
-/// How often the best matches so far are made known.
+/// How often the best matches so far are published.
 const PUBLISH_EVERY: Duration = Duration::from_millis(50);
 
-/// Where a stream belongs.
+/// Where the frames of a stream go.
 pub(crate) struct Target<'a> {
-    /// The number by which pointers and spool know it.
+    /// The number of the stream in pointers and in the spool.
     pub(crate) backend: u16,
-    /// What its backend was asked for.
+    /// The request.
     pub(crate) search: &'a message::Search,
-    pub(crate) meter: &'a StreamStats,
+    pub(crate) stats: &'a StreamStats,
     pub(crate) spool: &'a ResultFiles,
-    /// Is told of each document that was given up.
-    pub(crate) skipped: Box<dyn Fn(SkippedDocument) + 'a>,
+    /// Called with each skipped document.
+    pub(crate) on_skip: Box<dyn Fn(SkippedDocument) + 'a>,
 }
 
-/// When frames are taken.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Now {
-    pub(crate) instant: Instant,
-    pub(crate) time: SystemTime,
-}
-
-impl Now {
-    pub(crate) fn read() -> Now {
-        Now {
-            instant: Instant::now(),
-            time: SystemTime::now(),
-        }
-    }
-}
-
-/// How far a stream is.
+/// What a call of [`Ingest::take`] came to.
 #[derive(Debug)]
 pub(crate) enum Ingested {
-    /// It has ended, and what was sent is what arrived.
+    /// The stream ended, and everything that was sent has arrived.
     End(StreamEnd),
-    /// More bytes are needed; all whole frames so far, if there were any, are written.
+    /// More bytes are needed. All complete frames are written, and there were some.
     Written,
-    /// More bytes are needed.
+    /// More bytes are needed for a complete frame.
     Nothing,
 }
 
-/// One stream on its way from the request to its end.
+/// Takes the answer to one request.
 pub(crate) struct Ingest<'a> {
-    place: Target<'a>,
-    part: StreamAccount,
-    harvest: &'a mut Collector,
+    target: Target<'a>,
+    account: StreamAccount,
+    collector: &'a mut Collector,
     best: TopPointers,
-    /// Of each shard, the last batch's document and where its first batch is.
+    /// For each shard, the document of the last batch and the offset of its first batch.
     begun: Vec<Option<(u32, u64)>>,
-    /// Bytes in the spool.
+    /// Bytes of the stream in the spool.
     written: u64,
-    /// Bytes walked since.
+    /// Bytes walked since the last write.
     walked: u64,
-    /// When the best so far were made known.
+    /// When the best matches were published last.
     published: Instant,
 }
 
 impl<'a> Ingest<'a> {
-    /// A request that has just been made; what comes of it goes to `harvest`.
-    pub(crate) fn new(place: Target<'a>, harvest: &'a mut Collector, now: Now) -> Self {
-        let shards = place.search.shards.len();
+    /// Expects the answer to a request that was just sent.
+    pub(crate) fn new(target: Target<'a>, collector: &'a mut Collector, now: Instant) -> Self {
+        let shards = target.search.shards.len();
         Ingest {
-            part: StreamAccount::new(shards),
-            harvest,
+            account: StreamAccount::new(shards),
+            collector,
             best: TopPointers::default(),
             begun: vec![None; shards],
-            written: place.meter.received_bytes.load(Relaxed),
+            written: target.stats.received_bytes.load(Relaxed),
             walked: 0,
-            published: now.instant,
-            place,
+            published: now,
+            target,
         }
     }
 
-    /// Takes all frames that are complete, and writes them.
-    pub(crate) fn take(&mut self, decoder: &mut Decoder, now: Now) -> Result<Ingested, PeerError> {
-        // What the decoder still holds of an earlier request's time is HELLO frames.
-        let end = self.frames(decoder, now);
-        let is_written = self.keep(decoder.consumed(), now)?;
+    /// Takes all complete frames, and writes them.
+    pub(crate) fn take(
+        &mut self,
+        decoder: &mut Decoder,
+        now: Instant,
+    ) -> Result<Ingested, PeerError> {
+        // HELLO frames from before the request may be in the decoder.
+        let end = self.frames(decoder);
+        let is_written = self.write(decoder.consumed(), now)?;
         Ok(match end? {
             Some(end) => Ingested::End(end),
             None if is_written => Ingested::Written,
@@ -108,29 +96,28 @@ impl<'a> Ingest<'a> {
         })
     }
 
-    /// Puts the harvest in order, and settles what it counts and what the meter shows, now that the
-    /// stream has ended in this way. After `Heavy` nothing has begun, and another walk may go on.
+    /// Completes the counts of the collector and of the stats after the stream ended in this way. After
+    /// `Heavy` the collector is unchanged, for another request.
     pub(crate) fn close(self, result: &Result<StreamEnd, PeerError>) -> &'a mut Collector {
         match result {
             Ok(end) => {
-                self.harvest.end(end);
-                self.place.meter.end(&self.best);
+                self.collector.end(end);
+                self.target.stats.end(&self.best);
             }
-            // It has not begun.
-            Err(PeerError::Heavy) => return self.harvest,
+            Err(PeerError::Heavy) => return self.collector,
             Err(_) => {
-                self.harvest.cut(self.part.documents());
-                self.place.meter.lose();
+                self.collector.end_early(self.account.documents());
+                self.target.stats.lose();
             }
         }
-        self.harvest.seal();
-        self.harvest
+        self.collector.seal();
+        self.collector
     }
 
-    /// Walks up to the END, when it is there.
-    fn frames(&mut self, decoder: &mut Decoder, now: Now) -> Result<Option<StreamEnd>, PeerError> {
+    /// Walks the frames, up to the END if it has arrived.
+    fn frames(&mut self, decoder: &mut Decoder) -> Result<Option<StreamEnd>, PeerError> {
         while let Some(frame) = decoder.decode()? {
-            let end = self.frame(&frame, now)?;
+            let end = self.frame(&frame)?;
             self.walked += frame.bytes as u64;
             if end.is_some() {
                 return Ok(end);
@@ -139,19 +126,19 @@ impl<'a> Ingest<'a> {
         Ok(None)
     }
 
-    fn frame(&mut self, frame: &Frame<'_>, now: Now) -> Result<Option<StreamEnd>, PeerError> {
-        let meter = self.place.meter;
+    fn frame(&mut self, frame: &Frame<'_>) -> Result<Option<StreamEnd>, PeerError> {
+        let stats = self.target.stats;
         if frame.kind != Kind::Hello {
-            meter.answered.store(true, Relaxed);
+            stats.answered.store(true, Relaxed);
         }
         match frame.kind {
             Kind::Batch => self.batch(frame.payload)?,
-            Kind::Progress => meter.progress(Progress::decode(frame.payload)?),
+            Kind::Progress => stats.progress(Progress::decode(frame.payload)?),
             Kind::Skip => self.skip(Skip::decode(frame.payload)?)?,
             Kind::Hello => drop(hello(frame.payload)?),
             Kind::End => {
                 let end = End::decode(frame.payload)?;
-                return Ok(Some(self.part.end(end, now.time)?));
+                return Ok(Some(self.account.end(end)?));
             }
             Kind::Error => return Err(self.failure(Failure::decode(frame.payload)?)),
             kind @ (Kind::Search | Kind::Cancel | Kind::File | Kind::Manifest | Kind::List) => {
@@ -161,46 +148,46 @@ impl<'a> Ingest<'a> {
         Ok(None)
     }
 
-    /// Records a pointer for each match of a batch.
+    /// Collects a pointer for each match of a batch.
     fn batch(&mut self, payload: &[u8]) -> Result<(), PeerError> {
         let reader = BatchReader::new(payload)?;
         let view = reader.view()?;
-        let tally = self.part.shard(view.shard)?;
+        let shard = self.account.shard(view.shard)?;
         let origin = Origin {
             hash: path_hash(view.package, view.path),
-            package: self.harvest.packages.id(view.package),
-            backend: self.place.backend,
+            package: self.collector.packages.id(view.package),
+            backend: self.target.backend,
             offset: self.written + self.walked,
         };
         match &mut self.begun[view.shard as usize] {
             Some((document, first)) if *document == view.document => {
-                self.harvest.continued.push(origin.offset, *first);
+                self.collector.continued.push(origin.offset, *first);
             }
             begun => *begun = Some((view.document, origin.offset)),
         }
-        let before = self.harvest.len();
+        let before = self.collector.len();
         for (index, line) in (0..).zip(view.lines()) {
             if !line.is_match() {
                 continue;
             }
-            if let Err(fault) = tally.key(view.document, line.number) {
-                self.harvest.drop_from(origin.offset);
-                return Err(fault.into());
+            if let Err(error) = shard.key(view.document, line.number) {
+                self.collector.drop_from(origin.offset);
+                return Err(error.into());
             }
             let pointer = origin.pointer(line.rank, line.number, index);
             self.best.offer(pointer);
-            self.harvest.push(pointer);
+            self.collector.push(pointer);
         }
-        let matches = (self.harvest.len() - before) as u64;
-        self.harvest
+        let matches = (self.collector.len() - before) as u64;
+        self.collector
             .facets
             .add(view.language.as_bytes(), view.path, matches);
         Ok(())
     }
 
     fn skip(&mut self, skip: Skip) -> Result<(), PeerError> {
-        self.part.shard(skip.shard)?.skip();
-        (self.place.skipped)(SkippedDocument {
+        self.account.shard(skip.shard)?.skip();
+        (self.target.on_skip)(SkippedDocument {
             package: skip.package,
             path: skip.path,
             reason: skip.reason,
@@ -208,47 +195,47 @@ impl<'a> Ingest<'a> {
         Ok(())
     }
 
-    /// A search that was asked for whatever it costs, or that has begun, cannot be put off for its
-    /// cost: it would be asked for again without end, or its matches be there twice.
+    /// Returns the error for an ERROR frame. `Heavy` is unexpected if the request allowed a heavy search,
+    /// which would be sent again without end, and after matches, which would arrive twice.
     fn failure(&self, failure: Failure) -> PeerError {
         match PeerError::by(failure) {
-            PeerError::Heavy if self.place.search.heavy || self.part.has_begun() => {
+            PeerError::Heavy if self.target.search.heavy || self.account.has_begun() => {
                 PeerError::Unexpected(Kind::Error)
             }
-            lost => lost,
+            error => error,
         }
     }
 
-    /// Writes what was walked, if anything, and lets others see how far the stream is.
-    fn keep(&mut self, walked: &[u8], now: Now) -> Result<bool, PeerError> {
+    /// Writes the walked frames, if there are any, and publishes progress.
+    fn write(&mut self, walked: &[u8], now: Instant) -> Result<bool, PeerError> {
         if walked.is_empty() {
             return Ok(false);
         }
         let frames = walked.len() as u64;
-        let Target { meter, spool, .. } = self.place;
+        let Target { stats, spool, .. } = self.target;
         metrics::counter!("trawl_frontend_received_bytes_total").increment(frames);
-        if let Err(error) = spool.append_frames(self.place.backend, walked) {
-            self.harvest.drop_from(self.written);
-            // Not the frame at fault behind them, if there is one.
-            uncount(&mut self.harvest.facets, &walked[..self.walked as usize]);
+        if let Err(error) = spool.append_frames(self.target.backend, walked) {
+            self.collector.drop_from(self.written);
+            // A frame that failed its check is behind them, and was not counted.
+            uncount(&mut self.collector.facets, &walked[..self.walked as usize]);
             return Err(error.into());
         }
         self.written += frames;
         self.walked = 0;
-        meter.received_bytes.store(self.written, Relaxed);
-        let new = self.harvest.written();
-        meter.matches.fetch_add(new, Relaxed);
-        let is_due = now.instant.duration_since(self.published) >= PUBLISH_EVERY;
-        if is_due || self.harvest.matches == new || meter.has_news() {
-            meter.publish(&self.best);
-            self.published = now.instant;
+        stats.received_bytes.store(self.written, Relaxed);
+        let new = self.collector.mark_written();
+        stats.matches.fetch_add(new, Relaxed);
+        let is_due = now.duration_since(self.published) >= PUBLISH_EVERY;
+        if is_due || self.collector.matches == new || stats.has_news() {
+            stats.publish(&self.best);
+            self.published = now;
         }
-        self.harvest.settle(self.place.backend, spool)?;
+        self.collector.spill_if_full(self.target.backend, spool)?;
         Ok(true)
     }
 }
 
-/// Takes back what frames have been counted for that could not be written.
+/// Takes back the counts of frames that could not be written.
 fn uncount(facets: &mut Facets, mut frames: &[u8]) {
     while let Ok(Some(frame)) = frame::decode(frames) {
         frames = &frames[frame.bytes..];

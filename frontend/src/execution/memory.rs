@@ -1,21 +1,21 @@
-//! The memory that pointers of running queries may take: of all queries together, and of each stream.
+//! The memory budget for pointers: of all queries together, and of each stream.
 //!
-//! It is given out in chunks of one size, which are kept and given out again: memory that comes and goes
-//! in pieces of all sizes stays with the allocator (four queries of a million matches, of 128 MiB, left a
-//! process of 357). Who is refused a chunk writes what it has to the disk. What is not counted here has
-//! bounds of its own, which do not depend on the number of matches.
+//! It is given out in chunks of one size, which are kept and reused: pieces of different sizes fragment
+//! the allocator's heap (after four queries with a million matches each, a budget of 128 MiB left a
+//! process of 357 MiB). A stream that is denied a chunk spills to the disk. Everything else that a query
+//! takes has bounds of its own, which do not depend on the number of matches.
 
 use crate::order::Pointer;
 use std::mem;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Pointers in a chunk: half a megabyte, which is sorted in a processor's cache.
+/// Pointers in a chunk: half a megabyte, which is sorted within a processor's cache.
 pub(crate) const CHUNK_LEN: usize = 16 << 10;
 
 const CHUNK_BYTES: u64 = (CHUNK_LEN * size_of::<Pointer>()) as u64;
 
-/// What all queries share.
+/// The budget of all queries.
 #[derive(Debug)]
 pub(crate) struct Memory {
     chunks_max: usize,
@@ -24,9 +24,9 @@ pub(crate) struct Memory {
 
 #[derive(Debug, Default)]
 struct Pool {
-    /// Chunks that streams have.
+    /// Chunks that streams hold.
     taken: usize,
-    /// Those that nobody has, empty.
+    /// Empty chunks to be reused.
     free: Vec<Vec<Pointer>>,
 }
 
@@ -38,7 +38,7 @@ impl Memory {
         })
     }
 
-    /// A share of at most so many bytes, of which none is taken yet.
+    /// The share of one stream: at most `bytes_max`, of which nothing is taken yet.
     pub(crate) fn share(self: &Arc<Self>, bytes_max: u64) -> Share {
         Share {
             memory: Arc::clone(self),
@@ -69,24 +69,24 @@ impl Memory {
         self.pool.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Bytes that nobody has taken.
+    /// Bytes that are not taken.
     #[cfg(test)]
     pub(crate) fn left(&self) -> u64 {
         (self.chunks_max - self.lock().taken) as u64 * CHUNK_BYTES
     }
 }
 
-/// What one stream may have of the memory.
+/// The part of the budget that one stream may take.
 #[derive(Debug)]
 pub(crate) struct Share {
     memory: Arc<Memory>,
-    /// Chunks that are out.
+    /// Chunks that the stream holds.
     taken: Arc<AtomicUsize>,
     chunks_max: usize,
 }
 
 impl Share {
-    /// One more chunk, empty, unless the share or all memory is used up.
+    /// Takes an empty chunk; `None` if the share or the whole budget is used up.
     pub(crate) fn take(&self) -> Option<Chunk> {
         if self.taken.load(Relaxed) == self.chunks_max {
             return None;
@@ -95,22 +95,22 @@ impl Share {
         self.taken.fetch_add(1, Relaxed);
         Some(Chunk {
             pointers,
-            of: Some((Arc::clone(&self.memory), Arc::clone(&self.taken))),
+            budget: Some((Arc::clone(&self.memory), Arc::clone(&self.taken))),
         })
     }
 }
 
-/// Memory for [`CHUNK_LEN`] pointers. Dropping it gives it back.
+/// Memory for [`CHUNK_LEN`] pointers, given back when it is dropped.
 #[derive(Debug, Default)]
 pub(crate) struct Chunk {
     pub(crate) pointers: Vec<Pointer>,
-    /// Whose it is; one that is nobody's grows as it needs to, and is counted nowhere.
-    of: Option<(Arc<Memory>, Arc<AtomicUsize>)>,
+    /// The budget that it belongs to; without one it grows as needed and is not counted.
+    budget: Option<(Arc<Memory>, Arc<AtomicUsize>)>,
 }
 
 impl Drop for Chunk {
     fn drop(&mut self) {
-        if let Some((memory, taken)) = self.of.take() {
+        if let Some((memory, taken)) = self.budget.take() {
             memory.give_back(mem::take(&mut self.pointers));
             taken.fetch_sub(1, Relaxed);
         }
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shares_grow_up_to_their_bound_and_that_of_all() {
+    fn a_share_is_bounded_by_its_own_size_and_by_the_budget() {
         let memory = Memory::new(10 * CHUNK_BYTES + 1);
         let (one, other) = (memory.share(6 * CHUNK_BYTES), memory.share(6 * CHUNK_BYTES));
         let mut chunks: Vec<_> = std::iter::from_fn(|| one.take()).collect();

@@ -1,239 +1,402 @@
-//! One query's state: events in, actions out.
+//! The state of one execution: events in, actions out.
 //!
-//! Each backend that takes part has one stream. A stream closes once, by END or by a loss; when
-//! the last one has, the run is finished, once, with an [`Outcome`] that says what is missing and
-//! why. What a stream has sent is checked by its [`StreamAccount`] before it gets here. A backend that finds a
-//! search to cost much does not begin it: its stream waits until the run has its turn.
-//! There is no clock, file or socket in this module: the rim says what happened and when, and does
-//! what it is told.
+//! An execution waits for admission, opens one stream for each backend, and is finalized when the
+//! last stream has closed. A backend that finds the query heavy does not begin it: its stream waits
+//! until the execution has a slot for heavy queries. Clients join and leave; the deadline is the
+//! latest that one of them asked for, and some time after the last of them has left the execution is
+//! cancelled.
 //!
-//! **Invariant:** after [`Action::Finish`] no event has any effect.
+//! There is no clock, file, socket or lock in this module. The [`driver`](super::driver) says what
+//! happened and when, and carries out the actions.
+//!
+//! **Invariant:** every stream closes once. [`Action::Finalize`] and [`Action::Publish`] come once
+//! each, and after `Publish` no event has an effect.
 
+use crate::execution::event::{Action, Deadline, Event, Now, Publication, StreamEvent};
 use crate::peers::account::StreamEnd;
 use crate::peers::shard_routing::Assignment;
-use crate::query::BadQuery;
-use crate::results::{Missing, Outcome, SkippedDocument};
-use schema::message::Phases;
-use std::time::SystemTime;
+use crate::results::{Missing, Outcome};
+use std::time::{Duration, Instant};
 
-/// Something happened.
-#[derive(Clone, Debug)]
-pub(crate) enum Event {
-    /// A stream sent a SKIP frame.
-    Skip(SkippedDocument),
-    /// A stream sent an END frame that agrees with what it had sent.
-    End(StreamEnd),
-    /// A stream is closed without a good END.
-    Lost { reason: String, at: SystemTime },
-    /// A backend will not search for this.
-    Refused(BadQuery),
-    /// A backend says that the search costs much, and does not begin it.
-    Heavy,
-    /// The run may cost what it costs; of the run, like all below.
-    Admitted,
-    /// Too many runs that cost much run and wait already.
-    Shed { at: SystemTime },
-    /// The run is to stop where it is: it was cancelled, or its time is over.
-    Halt { reason: String, at: SystemTime },
-}
-
-/// Something is to be done.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Action {
-    /// Close the stream with this index; its `PeerError` event is expected.
-    Stop(usize),
-    /// Wait for the turn of a run that costs much; `Admitted` or `Shed` is expected.
-    Queue,
-    /// Ask the backend of this stream again, for whatever it costs.
-    Ask(usize),
-    /// Nothing more will come: put the pointers in order and answer.
-    Finish(Box<Outcome>),
+#[derive(Debug)]
+struct StreamState {
+    assignment: Assignment,
+    status: Status,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum StreamState {
+enum Status {
+    /// Not requested yet.
+    New,
     Open,
-    /// Its backend is to be asked again once the run is admitted.
+    /// To be requested again once the execution has a slot for heavy queries.
     Waiting,
     Stopping,
     Closed,
 }
 
-/// Whether the run may cost much.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Turn {
-    Unknown,
-    Queued,
-    Admitted,
+enum Admission {
+    /// Not admitted yet.
+    No,
+    Light,
+    /// Waits for a slot for heavy queries.
+    Queued {
+        since: Instant,
+    },
+    Heavy,
 }
 
-/// The state of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Streams are open or to be opened.
+    Streaming,
+    Finalizing,
+    Finished {
+        is_complete: bool,
+    },
+}
+
+/// The state of an execution.
 #[derive(Debug)]
-pub(crate) struct State {
-    assignments: Vec<Assignment>,
+pub(crate) struct ExecutionState {
     streams: Vec<StreamState>,
-    turn: Turn,
+    phase: Phase,
+    admission: Admission,
+    clients: usize,
+    /// Until when the execution goes on without clients.
+    keep_until: Option<Instant>,
+    deadline: Deadline,
+    /// The timer that was set last.
+    timer: Option<Instant>,
+    /// Why the streams were stopped: the first reason.
     halted: Option<String>,
-    /// Taken by the finish.
-    outcome: Option<Box<Outcome>>,
+    is_cancelled: bool,
+    is_abandoned: bool,
+    outcome: Outcome,
+    /// Entries of `outcome.missing` for which there is no stream.
+    missing_before: usize,
+    created: Instant,
+    started: Option<Instant>,
+    streamed: Option<Instant>,
+    /// How long it waited for a slot for heavy queries.
+    queued: Duration,
+    actions: Vec<Action>,
 }
 
-impl State {
-    /// A run with a stream for each assignment, and what is missing before it starts. The actions
-    /// finish it at once when there is nobody to ask.
+impl ExecutionState {
+    /// An execution with a stream for each assignment, and with what is missing before it starts.
     pub(crate) fn new(
         assignments: Vec<Assignment>,
         missing: Vec<Missing>,
-    ) -> (Self, Option<Action>) {
-        let outcome = Outcome {
-            missing,
-            ..Outcome::default()
+        deadline: Deadline,
+        now: Instant,
+    ) -> Self {
+        let stream = |assignment| StreamState {
+            assignment,
+            status: Status::New,
         };
-        let mut run = State {
-            streams: vec![StreamState::Open; assignments.len()],
-            assignments,
-            turn: Turn::Unknown,
+        ExecutionState {
+            streams: assignments.into_iter().map(stream).collect(),
+            phase: Phase::Streaming,
+            admission: Admission::No,
+            clients: 0,
+            keep_until: None,
+            deadline,
+            timer: None,
             halted: None,
-            outcome: Some(Box::new(outcome)),
-        };
-        let finish = run.finish_when_closed();
-        (run, finish)
+            is_cancelled: false,
+            is_abandoned: false,
+            missing_before: missing.len(),
+            outcome: Outcome {
+                missing,
+                ..Outcome::default()
+            },
+            created: now,
+            started: None,
+            streamed: None,
+            queued: Duration::ZERO,
+            actions: Vec::new(),
+        }
     }
 
-    /// Takes an event; those that concern one stream come with its index.
-    pub(crate) fn on(&mut self, stream: usize, event: Event) -> Vec<Action> {
-        let Some(outcome) = &mut self.outcome else {
-            return Vec::new();
+    /// An execution of an earlier process, with a complete result.
+    pub(crate) fn finished(now: Instant) -> Self {
+        let deadline = Deadline {
+            at: now,
+            timeout: Duration::ZERO,
         };
+        ExecutionState {
+            phase: Phase::Finished { is_complete: true },
+            ..ExecutionState::new(Vec::new(), Vec::new(), deadline, now)
+        }
+    }
+
+    /// Takes an event and returns what is to be done, in this order.
+    pub(crate) fn on(&mut self, event: Event, now: Now) -> Vec<Action> {
+        match (self.phase, event) {
+            (Phase::Finished { .. }, _) => return Vec::new(),
+            (_, Event::Join { deadline }) => self.join(deadline),
+            (_, Event::Leave { grace }) => self.leave(now.instant + grace),
+            (_, Event::Cancel) => self.cancel(now),
+            (_, Event::Timer) => self.on_timer(now),
+            (Phase::Finalizing, Event::Finalized { failure }) => self.publish(failure, now),
+            (Phase::Finalizing, _) | (_, Event::Finalized { .. }) => {}
+            (_, Event::Start) => self.start(now),
+            (_, Event::Admitted { heavy }) => self.admit(heavy, now),
+            (_, Event::Shed) => {
+                self.outcome.shed = true;
+                self.halt("too many heavy queries are running", now);
+            }
+            (_, Event::Stream(stream, event)) => self.on_stream(stream, event, now),
+        }
+        self.set_timer();
+        std::mem::take(&mut self.actions)
+    }
+
+    /// Whether a new client may join: while the execution runs unless it was cancelled, and
+    /// afterwards if its result is complete.
+    pub(crate) fn can_be_joined(&self) -> bool {
+        match self.phase {
+            Phase::Finished { is_complete } => is_complete,
+            _ => !self.is_cancelled,
+        }
+    }
+
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.is_cancelled
+    }
+
+    /// Whether it was cancelled because the last client had left: nobody will read its result.
+    pub(crate) fn is_abandoned(&self) -> bool {
+        self.is_abandoned
+    }
+
+    pub(crate) fn deadline(&self) -> Instant {
+        self.deadline.at
+    }
+
+    /// Time since the streams were opened, without the time in the queue: nothing is done then, which
+    /// says nothing about the pace.
+    pub(crate) fn elapsed(&self, now: Instant) -> Duration {
+        let started = self.started.map_or(Duration::ZERO, |started| now - started);
+        started.saturating_sub(self.queued)
+    }
+
+    fn start(&mut self, now: Now) {
+        if !self.streams.is_empty() {
+            self.actions.push(Action::Acquire);
+        }
+        self.finalize_when_closed(now);
+    }
+
+    fn join(&mut self, deadline: Option<Deadline>) {
+        self.clients += 1;
+        if let Some(deadline) = deadline
+            && deadline.at > self.deadline.at
+        {
+            self.deadline = deadline;
+        }
+    }
+
+    fn leave(&mut self, keep_until: Instant) {
+        self.clients -= 1;
+        self.keep_until = self.keep_until.max(Some(keep_until));
+    }
+
+    fn cancel(&mut self, now: Now) {
+        self.is_cancelled = true;
+        self.halt("the query was cancelled", now);
+    }
+
+    fn on_timer(&mut self, now: Now) {
+        self.timer = None;
+        self.actions.push(Action::SetTimer(None));
+        if self.phase == Phase::Streaming && self.deadline.at <= now.instant {
+            let what = match self.admission {
+                Admission::No | Admission::Queued { .. } => "admitted",
+                Admission::Light | Admission::Heavy => "done",
+            };
+            let timeout = self.deadline.timeout;
+            self.halt(&format!("the query was not {what} within {timeout:?}"), now);
+        }
+        if self.clients == 0 && self.keep_until.is_some_and(|until| until <= now.instant) {
+            self.is_abandoned = true;
+            self.cancel(now);
+        }
+    }
+
+    /// Sets the timer to the next time at which the clients or the deadline end the execution.
+    fn set_timer(&mut self) {
+        let deadline = Some(self.deadline.at)
+            .filter(|_| self.phase == Phase::Streaming && self.halted.is_none());
+        let grace = (self.keep_until).filter(|_| self.clients == 0 && !self.is_abandoned);
+        let next = match self.phase {
+            Phase::Finished { .. } => None,
+            _ => deadline.into_iter().chain(grace).min(),
+        };
+        if self.timer != next {
+            self.timer = next;
+            self.actions.push(Action::SetTimer(next));
+        }
+    }
+
+    /// Opens the streams that wait for this admission.
+    fn admit(&mut self, heavy: bool, now: Now) {
+        if self.halted.is_some() {
+            return;
+        }
+        match self.admission {
+            Admission::No => self.started = Some(now.instant),
+            Admission::Queued { since } if heavy => self.queued = now.instant - since,
+            _ => return,
+        }
+        self.admission = if heavy {
+            Admission::Heavy
+        } else {
+            Admission::Light
+        };
+        for stream in 0..self.streams.len() {
+            if let Status::New | Status::Waiting = self.streams[stream].status {
+                self.open(stream, heavy);
+            }
+        }
+    }
+
+    fn open(&mut self, stream: usize, heavy: bool) {
+        self.streams[stream].status = Status::Open;
+        self.actions.push(Action::Open { stream, heavy });
+    }
+
+    fn on_stream(&mut self, stream: usize, event: StreamEvent, now: Now) {
+        if self.streams[stream].status == Status::Closed {
+            return;
+        }
         match event {
-            Event::Halt { reason, at } => return self.halt(reason, at),
-            Event::Admitted => return self.admit(),
-            Event::Shed { at } => {
-                outcome.shed = true;
-                return self.halt("too many queries that cost much are running".to_owned(), at);
-            }
-            _ if self.streams[stream] == StreamState::Closed => {}
-            Event::Skip(document) => outcome.skipped.add(document),
-            Event::Heavy => return self.wait(stream),
-            Event::End(end) => self.end(stream, end),
-            Event::Lost { reason, at } => self.lose(stream, reason, at),
-            Event::Refused(bad) => {
-                outcome.refused.get_or_insert(bad);
-                self.streams[stream] = StreamState::Closed;
-                return self.halt("the query was refused".to_owned(), SystemTime::UNIX_EPOCH);
+            StreamEvent::Skip(document) => self.outcome.skipped.add(document),
+            StreamEvent::Heavy => self.wait(stream, now),
+            StreamEvent::End(end) => self.end(stream, end, now),
+            StreamEvent::Lost { reason } => self.lose(stream, reason, now),
+            StreamEvent::Refused(bad) => {
+                self.outcome.refused.get_or_insert(bad);
+                self.streams[stream].status = Status::Closed;
+                self.halt("the query was refused", now);
             }
         }
-        self.finish_when_closed().into_iter().collect()
+        self.finalize_when_closed(now);
     }
 
-    /// A backend has not begun: it is asked again when the run has its turn.
-    fn wait(&mut self, stream: usize) -> Vec<Action> {
-        if let Some(reason) = self.halted.clone() {
-            self.lose(stream, reason, SystemTime::UNIX_EPOCH);
-            return self.finish_when_closed().into_iter().collect();
+    /// The backend did not begin: it is asked again with a slot for heavy queries.
+    fn wait(&mut self, stream: usize, now: Now) {
+        if self.halted.is_some() {
+            self.lose(stream, String::new(), now);
+            return;
         }
-        self.streams[stream] = StreamState::Waiting;
-        match self.turn {
-            Turn::Unknown => {
-                self.turn = Turn::Queued;
-                vec![Action::Queue]
+        self.streams[stream].status = Status::Waiting;
+        match self.admission {
+            Admission::Heavy => self.open(stream, true),
+            Admission::Queued { .. } => {}
+            Admission::No | Admission::Light => {
+                let since = now.instant;
+                self.admission = Admission::Queued { since };
+                self.actions.push(Action::AcquireHeavy);
             }
-            Turn::Queued => Vec::new(),
-            Turn::Admitted => self.admit(),
         }
     }
 
-    /// The run has its turn: all that wait are asked.
-    fn admit(&mut self) -> Vec<Action> {
-        self.turn = Turn::Admitted;
-        let mut actions = Vec::new();
-        for (index, stream) in self.streams.iter_mut().enumerate() {
-            if *stream == StreamState::Waiting {
-                *stream = StreamState::Open;
-                actions.push(Action::Ask(index));
-            }
+    /// Stops the streams. The first reason stands.
+    fn halt(&mut self, reason: &str, now: Now) {
+        if self.halted.is_some() {
+            return;
         }
-        actions
-    }
-
-    /// Stops what still runs. The first reason stands.
-    fn halt(&mut self, reason: String, at: SystemTime) -> Vec<Action> {
-        let reason = self.halted.get_or_insert(reason).clone();
-        let mut actions = Vec::new();
-        for index in 0..self.streams.len() {
-            match self.streams[index] {
-                StreamState::Open => {
-                    self.streams[index] = StreamState::Stopping;
-                    actions.push(Action::Stop(index));
+        self.halted = Some(reason.to_owned());
+        for stream in 0..self.streams.len() {
+            match self.streams[stream].status {
+                Status::Open => {
+                    self.streams[stream].status = Status::Stopping;
+                    self.actions.push(Action::Stop(stream));
                 }
-                // Nobody else will close it.
-                StreamState::Waiting => self.lose(index, reason.clone(), at),
-                StreamState::Stopping | StreamState::Closed => {}
+                // Nothing is open that could close it.
+                Status::New | Status::Waiting => self.lose(stream, String::new(), now),
+                Status::Stopping | Status::Closed => {}
             }
         }
-        actions.extend(self.finish_when_closed());
-        actions
+        self.finalize_when_closed(now);
     }
 
-    fn end(&mut self, stream: usize, end: StreamEnd) {
-        self.streams[stream] = StreamState::Closed;
-        let outcome = self.outcome.as_mut().expect("checked by `on`");
+    fn end(&mut self, stream: usize, end: StreamEnd, now: Now) {
+        let StreamState { assignment, status } = &mut self.streams[stream];
+        *status = Status::Closed;
+        let outcome = &mut self.outcome;
         if outcome.explain.plan.is_empty() {
             outcome.explain.plan = end.plan;
         }
         outcome.explain.add_estimates(end.estimates);
-        outcome.phases = slowest(outcome.phases, end.phases);
-        let assignment = &self.assignments[stream];
+        outcome.add_phases(end.phases);
         for shard in &end.shards {
             outcome.explain.add(shard);
+            let index = shard.shard as usize;
             if shard.failure.is_empty() {
-                let documents = assignment.documents[shard.shard as usize];
-                outcome.explain.shard_documents += u64::from(documents);
+                outcome.explain.shard_documents += u64::from(assignment.documents[index]);
             } else {
                 outcome.missing.push(Missing {
                     backend: assignment.backend.clone(),
                     reason: shard.failure.clone(),
-                    shards: vec![assignment.shards[shard.shard as usize]],
-                    since: end.at.unwrap_or(SystemTime::UNIX_EPOCH),
+                    shards: vec![assignment.shards[index]],
+                    since: now.time,
                 });
             }
         }
     }
 
-    fn lose(&mut self, stream: usize, reason: String, at: SystemTime) {
-        self.streams[stream] = StreamState::Closed;
-        let assignment = &self.assignments[stream];
-        let outcome = self.outcome.as_mut().expect("checked by `on`");
-        outcome.missing.push(Missing {
+    /// Closes a stream whose shards are missing, because of the halt if there was one.
+    fn lose(&mut self, stream: usize, reason: String, now: Now) {
+        self.streams[stream].status = Status::Closed;
+        let reason = self.halted.clone().unwrap_or(reason);
+        self.miss(stream, reason, now);
+    }
+
+    fn miss(&mut self, stream: usize, reason: String, now: Now) {
+        let assignment = &self.streams[stream].assignment;
+        self.outcome.missing.push(Missing {
             backend: assignment.backend.clone(),
-            reason: self.halted.clone().unwrap_or(reason),
+            reason,
             shards: assignment.shards.clone(),
-            since: at,
+            since: now.time,
         });
     }
 
-    fn finish_when_closed(&mut self) -> Option<Action> {
-        if self
-            .streams
-            .iter()
-            .any(|stream| *stream != StreamState::Closed)
-        {
-            return None;
+    fn finalize_when_closed(&mut self, now: Now) {
+        let is_closed = |stream: &StreamState| stream.status == Status::Closed;
+        if self.phase == Phase::Streaming && self.streams.iter().all(is_closed) {
+            self.phase = Phase::Finalizing;
+            self.streamed = Some(now.instant);
+            self.actions.push(Action::Finalize);
         }
-        let mut outcome = self.outcome.take()?;
-        outcome
-            .missing
-            .sort_by(|a, b| (&a.backend, &a.shards).cmp(&(&b.backend, &b.shards)));
-        Some(Action::Finish(outcome))
     }
-}
 
-/// Of each phase the longer one.
-fn slowest(a: Phases, b: Phases) -> Phases {
-    Phases {
-        plan_us: a.plan_us.max(b.plan_us),
-        candidates_us: a.candidates_us.max(b.candidates_us),
-        verify_us: a.verify_us.max(b.verify_us),
+    fn publish(&mut self, failure: Option<String>, now: Now) {
+        if let Some(failure) = failure {
+            // Nothing that arrived can be shown.
+            self.outcome.missing.truncate(self.missing_before);
+            for stream in 0..self.streams.len() {
+                let reason = format!("its matches cannot be put in order: {failure}");
+                self.miss(stream, reason, now);
+            }
+        }
+        let mut outcome = std::mem::take(&mut self.outcome);
+        (outcome.missing).sort_by(|a, b| (&a.backend, &a.shards).cmp(&(&b.backend, &b.shards)));
+        self.phase = Phase::Finished {
+            is_complete: outcome.is_complete(),
+        };
+        let streamed = self.streamed.unwrap_or(now.instant);
+        let started = self.started.unwrap_or(streamed);
+        let publication = Publication {
+            outcome,
+            queue: started - self.created + self.queued,
+            stream: (streamed - started).saturating_sub(self.queued),
+        };
+        self.actions.push(Action::Publish(Box::new(publication)));
     }
 }
 

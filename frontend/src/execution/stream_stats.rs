@@ -1,8 +1,8 @@
-//! How far a stream is: counters and the best matches so far, written by its thread, read by all
-//! who watch.
+//! The progress of a stream: counters and the best matches so far, written by the thread that receives
+//! it and read by all others.
 //!
-//! **Invariant:** best and bound are published together, and the bound is of what comes after the
-//! best: nobody sees a bound before the matches that were sent ahead of it.
+//! **Invariant:** the best matches and the bound are published together. The bound is never visible
+//! before the matches that the backend sent ahead of it.
 
 use crate::lock::lock;
 use crate::order::{BEST_MAX, Pointer, TopPointers};
@@ -12,38 +12,38 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// How far a run's search is.
+/// The progress of an execution.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Progress {
     /// Candidate blocks verified.
     pub blocks_done: u64,
-    /// Candidate blocks that are known of.
+    /// Candidate blocks known so far.
     pub blocks_total: u64,
     /// Documents examined.
     pub documents: u64,
     /// Matches received.
     pub matches: u64,
-    /// Since the streams were opened; zero while the run is queued.
+    /// Time since the streams were opened, without the time in the queue.
     pub elapsed: Duration,
-    /// The same of each backend that takes part.
+    /// The progress of each backend that takes part.
     pub backends: Vec<BackendProgress>,
 }
 
-/// How far one backend's search is.
+/// The progress of one backend.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BackendProgress {
     /// The backend's name.
     pub name: String,
     /// Candidate blocks verified.
     pub blocks_done: u64,
-    /// Candidate blocks that are known of.
+    /// Candidate blocks known so far.
     pub blocks_total: u64,
     /// Documents examined.
     pub documents: u64,
     /// Matches received.
     pub matches: u64,
-    /// No match that is still to come has a higher rank. Infinite until the backend says so, and
-    /// negative infinity when it has sent all.
+    /// The rank that no match still to come exceeds: infinity while it is unknown, negative infinity
+    /// when all matches have been sent.
     pub bound: f32,
 }
 
@@ -57,25 +57,26 @@ impl Progress {
         self.backends.push(backend);
     }
 
-    /// No match that is still to come has a higher rank; `None` while there is no telling.
+    /// The rank that no match still to come exceeds; `None` while it is unknown.
     pub fn bound(&self) -> Option<f32> {
         let bounds = self.backends.iter().map(|backend| backend.bound);
         bounds.reduce(f32::max).filter(|bound| bound.is_finite())
     }
 }
 
-/// A stream's counters, written by its thread alone.
+/// The progress of one stream. Only its thread writes it.
 #[derive(Debug)]
 pub(crate) struct StreamStats {
     pub(crate) matches: AtomicU64,
     pub(crate) received_bytes: AtomicU64,
-    /// Whether anything but a greeting has arrived.
+    /// Whether anything but a HELLO has arrived.
     pub(crate) answered: AtomicBool,
     blocks_done: AtomicU64,
     blocks_total: AtomicU64,
     documents: AtomicU64,
-    /// Of the last PROGRESS, as bits, until it is published.
+    /// The bound of the last PROGRESS, as bits.
     bound: AtomicU32,
+    /// Whether `bound` is not published yet.
     bound_is_new: AtomicBool,
     published: Mutex<Published>,
     news: watch::Sender<()>,
@@ -87,8 +88,9 @@ struct Published {
     bound: f32,
 }
 
-impl Default for StreamStats {
-    fn default() -> Self {
+impl StreamStats {
+    /// The progress of a stream from which nothing has arrived. `news` is notified of every change.
+    pub(crate) fn new(news: watch::Sender<()>) -> StreamStats {
         StreamStats {
             matches: AtomicU64::new(0),
             received_bytes: AtomicU64::new(0),
@@ -102,38 +104,31 @@ impl Default for StreamStats {
                 best: TopPointers::default(),
                 bound: f32::INFINITY,
             }),
-            news: watch::Sender::default(),
+            news,
         }
     }
-}
 
-impl StreamStats {
-    /// Lets this meter wake those who listen to `news`, which all meters of a run share.
-    pub(super) fn tell(&mut self, news: &watch::Sender<()>) {
-        self.news = news.clone();
-    }
-
-    /// Takes a PROGRESS. Its bound is known to others when the matches before it are.
+    /// Takes a PROGRESS. Its bound is published together with the matches before it.
     pub(crate) fn progress(&self, progress: message::Progress) {
         self.blocks_done.store(progress.blocks_done, Relaxed);
         self.blocks_total.store(progress.blocks_total, Relaxed);
         self.documents.store(progress.documents, Relaxed);
-        // What is not a number promises nothing.
-        let bound = match progress.bound.is_nan() {
-            true => f32::INFINITY,
-            false => progress.bound,
+        let bound = if progress.bound.is_nan() {
+            f32::INFINITY
+        } else {
+            progress.bound
         };
         let before = self.bound.swap(bound.to_bits(), Relaxed);
         self.bound_is_new
             .fetch_or(before != bound.to_bits(), Relaxed);
     }
 
-    /// Whether a bound waits to be published.
+    /// Whether there is a bound to publish.
     pub(crate) fn has_news(&self) -> bool {
         self.bound_is_new.load(Relaxed)
     }
 
-    /// Makes known what has arrived by now, all of which is in the spool.
+    /// Publishes the best matches and the bound. All frames so far must be in the spool.
     pub(crate) fn publish(&self, best: &TopPointers) {
         let mut published = lock(&self.published);
         published.best.clone_from(best);
@@ -143,20 +138,20 @@ impl StreamStats {
         self.news.send_replace(());
     }
 
-    /// The stream has ended as it should: nothing more will come.
+    /// Publishes the end of a stream that ended well.
     pub(crate) fn end(&self, best: &TopPointers) {
         self.bound.store(f32::NEG_INFINITY.to_bits(), Relaxed);
         self.publish(best);
     }
 
-    /// The stream was lost: what it promised does not count any more.
+    /// Takes the bound of a lost stream back.
     pub(crate) fn lose(&self) {
         self.bound.store(f32::INFINITY.to_bits(), Relaxed);
         lock(&self.published).bound = f32::INFINITY;
     }
 
-    /// How far the backend of this name is.
-    pub(super) fn read(&self, name: &str) -> BackendProgress {
+    /// The progress of the backend with this name.
+    pub(crate) fn read(&self, name: &str) -> BackendProgress {
         BackendProgress {
             name: name.to_owned(),
             blocks_done: self.blocks_done.load(Relaxed),
@@ -168,17 +163,17 @@ impl StreamStats {
     }
 }
 
-/// The best matches so far of a run.
+/// The best matches so far of an execution.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TopMatches {
-    /// TopPointers first, at most [`BEST_MAX`].
+    /// Best first, at most [`BEST_MAX`].
     pub pointers: Vec<Pointer>,
-    /// Whether nothing that is still to come can change them.
+    /// Whether no match still to come can change them.
     pub is_final: bool,
 }
 
 impl TopMatches {
-    /// Of all streams of a run of which `limit` matches are wanted (0: all).
+    /// The best matches of all streams of a query with this limit (0: none).
     pub(crate) fn new<'a>(stats: impl Iterator<Item = &'a StreamStats>, limit: u64) -> TopMatches {
         let (mut best, mut bound) = (TopPointers::default(), f32::NEG_INFINITY);
         for stats in stats {
@@ -218,7 +213,7 @@ mod tests {
     }
 
     fn stats(bound: f32, ranks: &[f32]) -> StreamStats {
-        let stats = StreamStats::default();
+        let stats = StreamStats::new(watch::Sender::default());
         stats.progress(message::Progress {
             bound,
             ..message::Progress::default()
@@ -233,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn ten_above_every_bound_are_final() {
+    fn top_ten_above_every_bound_are_final() {
         let (ten, nine) = ([2.0; 10], [2.0; 9]);
         assert_eq!(check(&[stats(1.9, &ten)], 0), (10, true));
         assert_eq!(check(&[stats(2.0, &ten)], 0), (10, false), "a tie");
@@ -244,20 +239,19 @@ mod tests {
         );
         assert_eq!(check(&[stats(1.0, &ten), stats(2.5, &[])], 0), (10, false));
         assert_eq!(
-            check(&[stats(1.0, &ten), StreamStats::default()], 0),
+            check(
+                &[stats(1.0, &ten), StreamStats::new(watch::Sender::default())],
+                0
+            ),
             (10, false)
         );
         assert_eq!(check(&[stats(f32::NAN, &ten)], 0), (10, false));
-        assert_eq!(
-            check(&[stats(1.0, &nine)], 3),
-            (3, true),
-            "no more are wanted"
-        );
+        assert_eq!(check(&[stats(1.0, &nine)], 3), (3, true), "the limit");
         assert_eq!(check(&[], 0), (0, false));
     }
 
     #[test]
-    fn a_bound_is_known_with_the_matches_before_it() {
+    fn a_bound_is_published_with_the_matches_before_it() {
         let stats = stats(9.0, &[2.0; 10]);
         stats.progress(message::Progress::default());
         assert!(stats.has_news());

@@ -5,7 +5,6 @@
 //! a checksum missed, a lost or repeated frame and a backend's own fault all show here.
 
 use schema::message::{End, Estimate, Phases, ShardEnd};
-use std::time::SystemTime;
 
 /// Why a stream cannot be trusted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -31,7 +30,6 @@ pub(crate) struct StreamEnd {
     pub(crate) phases: Phases,
     pub(crate) shards: Vec<ShardEnd>,
     pub(crate) estimates: Vec<Estimate>,
-    pub(crate) at: Option<SystemTime>,
 }
 
 /// One stream's account.
@@ -117,7 +115,7 @@ impl StreamAccount {
     }
 
     /// Compares what the backend says it sent with what has arrived.
-    pub(crate) fn end(&self, end: End, at: SystemTime) -> Result<StreamEnd, AccountError> {
+    pub(crate) fn end(&self, end: End) -> Result<StreamEnd, AccountError> {
         let mut named = vec![false; self.tallies.len()];
         for shard in &end.shards {
             let index = shard.shard as usize;
@@ -135,7 +133,6 @@ impl StreamAccount {
             phases: end.phases,
             shards: end.shards,
             estimates: end.estimates,
-            at: Some(at),
         })
     }
 }
@@ -158,7 +155,7 @@ mod tests {
             ..End::default()
         };
         change(&mut end);
-        part.end(end, SystemTime::UNIX_EPOCH).map(|_| ())
+        part.end(end).map(|_| ())
     }
 
     #[test]

@@ -1,30 +1,31 @@
-//! How complete a result is, how it was found, and how long that took.
+//! How an execution ended: what is missing, which documents were skipped, how the backends found the
+//! matches, and how long that took.
 
 use crate::query::BadQuery;
 use schema::message::{Estimate, Phases, ShardEnd};
 use std::collections::BTreeSet;
 use std::time::{Duration, SystemTime};
 
-/// Skipped documents that are listed with their reasons; all are counted.
+/// Skipped documents that are listed with their reason; all are counted.
 const SKIPPED_LISTED_MAX: usize = 1000;
 
 /// A shard's id.
 pub type ShardId = [u8; 32];
 
-/// What an answer lacks.
+/// Shards that were not searched to their end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Missing {
-    /// The backend that should have sent it.
+    /// The backend that should have searched them.
     pub backend: String,
     /// Why it did not.
     pub reason: String,
-    /// The shards that were not searched to their end; empty when nobody knows which they are.
+    /// The shards; empty when the backend never announced any.
     pub shards: Vec<ShardId>,
-    /// Since when.
+    /// When the backend or the stream was lost.
     pub since: SystemTime,
 }
 
-/// A document that was given up.
+/// A document that a backend skipped.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SkippedDocument {
     /// Its package.
@@ -35,8 +36,8 @@ pub struct SkippedDocument {
     pub reason: String,
 }
 
-/// The documents that were given up. Which of them are listed does not depend on their arrival:
-/// the first ones by name.
+/// The documents that backends skipped. The first ones by name are listed, so that the list does not
+/// depend on the order of arrival.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Skipped {
     /// How many there are.
@@ -58,7 +59,7 @@ impl Skipped {
 /// How the backends found the matches: sums over all shards that were searched.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Explain {
-    /// The trigram query, for people.
+    /// The trigram query, as text.
     pub plan: String,
     /// Shards searched.
     pub shards: u64,
@@ -66,32 +67,33 @@ pub struct Explain {
     pub blocks: u64,
     /// Blocks that the index could not rule out.
     pub candidates: u64,
-    /// Candidates that hold a match.
+    /// Candidates with a match.
     pub matched_blocks: u64,
     /// Documents examined.
     pub documents: u64,
-    /// Bytes of text looked at.
+    /// Bytes of text examined.
     pub verified_bytes: u64,
-    /// Matches, or documents when those are wanted, sent or not.
+    /// Matches, or documents if the query asks for those, sent or not.
     pub found: u64,
     /// Documents in the shards that were searched to their end.
     pub shard_documents: u64,
-    /// Of an estimate: what each pattern alone would cost, in the order of the expression.
+    /// What each pattern would cost alone, in the order of the expression; for an estimate only.
     pub estimates: Vec<Estimate>,
 }
 
 impl Explain {
-    /// Adds what another backend says of the same patterns.
-    pub(crate) fn add_estimates(&mut self, said: Vec<Estimate>) {
+    /// Adds what another backend estimates for the same patterns.
+    pub(crate) fn add_estimates(&mut self, estimates: Vec<Estimate>) {
         if self.estimates.is_empty() {
-            self.estimates = said;
+            self.estimates = estimates;
             return;
         }
-        for (sum, other) in self.estimates.iter_mut().zip(said) {
+        for (sum, other) in self.estimates.iter_mut().zip(estimates) {
             sum.candidates += other.candidates;
         }
     }
 
+    /// Adds what a backend reports of a shard.
     pub(crate) fn add(&mut self, shard: &ShardEnd) {
         self.shards += 1;
         self.blocks += shard.blocks;
@@ -103,19 +105,33 @@ impl Explain {
     }
 }
 
-/// How a run ended.
+/// How an execution ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Outcome {
-    /// What is missing; nothing when the answer is complete.
     pub(crate) missing: Vec<Missing>,
     pub(crate) skipped: Skipped,
     pub(crate) explain: Explain,
-    /// A backend's reason why this query cannot be searched for at all.
+    /// Why a backend cannot search for this query at all.
     pub(crate) refused: Option<BadQuery>,
-    /// It costs much, and too many such queries run and wait already.
+    /// The query is heavy, and too many heavy queries run and wait already.
     pub(crate) shed: bool,
-    /// What the slowest backend did in the time of the search.
+    /// How long each phase took in the slowest backend.
     pub(crate) phases: Phases,
+}
+
+impl Outcome {
+    /// Keeps the longer time of each phase.
+    pub(crate) fn add_phases(&mut self, phases: Phases) {
+        let longest = &mut self.phases;
+        longest.plan_us = longest.plan_us.max(phases.plan_us);
+        longest.candidates_us = longest.candidates_us.max(phases.candidates_us);
+        longest.verify_us = longest.verify_us.max(phases.verify_us);
+    }
+
+    /// Whether every shard was searched to its end.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.missing.is_empty() && self.refused.is_none() && !self.shed
+    }
 }
 
 /// How much there is to search.
@@ -127,7 +143,7 @@ pub struct CorpusSize {
     pub documents: u64,
 }
 
-/// How much there is in the files.
+/// How much there is in the files of a result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     /// Pointers in the order.
@@ -139,13 +155,13 @@ pub(crate) struct Counts {
 /// How long the phases of a query took.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Timings {
-    /// Waiting for its turn.
+    /// Waiting for admission.
     pub queue: Duration,
     /// From the first request to the end of the last stream.
     pub stream: Duration,
     /// Putting the matches in order.
     pub rank: Duration,
-    /// What backends did meanwhile: of each phase what the slowest one took.
+    /// Inside the backends: the longest time that one of them took for each phase.
     pub phases: Phases,
 }
 

@@ -1,6 +1,6 @@
-//! What there is to find: documents with their matches, and the frames that say so.
+//! The simulated corpus: documents with their matches, and the frames that carry them.
 
-use super::dice::Dice;
+use super::random::Random;
 use crate::execution::memory::CHUNK_LEN;
 use crate::results::ShardId;
 use crate::results::{self, ContextLine, Match};
@@ -13,21 +13,20 @@ use std::sync::Arc;
 /// Lines that are sent before and after each match.
 pub(super) const CONTEXT_LINES: u32 = 1;
 
-/// Matches of a great document: enough that its pointers ask for more memory, and go to the disk
-/// when there is none.
-const GREAT_LEN: u32 = CHUNK_LEN as u32 + 1000;
+/// Matches of a large document: its pointers need a second chunk of memory, or are spilled.
+const LARGE_LEN: u32 = CHUNK_LEN as u32 + 1000;
 
-/// Where in every matching line the match is.
+/// The range of the match in every matching line.
 const FOUND: std::ops::Range<u32> = 0..6;
 
-/// Packages and directories. A document in the first has the same hash as one of the same name in
-/// the second: its whole name is cut at another place.
+/// Packages and directories. Documents of the same name in the first two have the same path hash: only
+/// the border between package and path differs.
 const HOMES: [(&str, &str); 4] = [("p/q", ""), ("p", "q/"), ("p", ""), ("r", "src/")];
 
 /// Names that are used in several packages.
 const SHORT_NAMES: [&str; 4] = ["a.c", "b.c", "c.c", "d.c"];
 
-/// Names of documents, by package and path, that are given away.
+/// Names of documents that are taken, by package and path.
 pub(super) type Used = BTreeSet<(&'static str, Vec<u8>)>;
 
 pub(super) struct Shard {
@@ -35,7 +34,7 @@ pub(super) struct Shard {
     pub(super) documents: Vec<Document>,
 }
 
-/// A document, all of whose lines are in `lines`.
+/// A document.
 pub(super) struct Document {
     /// Its number in the shard.
     pub(super) number: u32,
@@ -46,23 +45,23 @@ pub(super) struct Document {
 }
 
 impl Shard {
-    /// The shard with this number of a stream. `great`: one of its documents is.
+    /// The shard with this number of a stream. `large`: one of its documents is large.
     pub(super) fn new(
-        dice: &mut Dice,
+        random: &mut Random,
         used: &mut Used,
         (stream, shard): (usize, usize),
-        great: bool,
+        large: bool,
     ) -> Shard {
         let (mut number, mut documents) = (0, Vec::new());
-        for index in 0..dice.below(4) + usize::from(great) {
-            number += 1 + dice.below(3) as u32;
+        for index in 0..random.below(4) + usize::from(large) {
+            number += 1 + random.below(3) as u32;
             let name = format!("{stream}-{shard}-{number}.c");
             documents.push(Document::new(
-                dice,
+                random,
                 used,
                 number,
                 &name,
-                great && index == 0,
+                large && index == 0,
             ));
         }
         Shard {
@@ -73,29 +72,29 @@ impl Shard {
 }
 
 impl Document {
-    /// `name` is its own; a shorter one is taken if it is free.
-    fn new(dice: &mut Dice, used: &mut Used, number: u32, name: &str, great: bool) -> Document {
-        let (package, directory) = dice.pick(&HOMES);
+    /// A document named `name`, or with a shorter name if one is free.
+    fn new(random: &mut Random, used: &mut Used, number: u32, name: &str, large: bool) -> Document {
+        let (package, directory) = random.pick(&HOMES);
         let path = |name: &str| format!("{directory}{name}").into_bytes();
-        // Two documents never have the same name, but different ones with the same hash.
-        let short = path(SHORT_NAMES[dice.below(SHORT_NAMES.len())]);
+        // No two documents have the same name, but some have the same path hash.
+        let short = path(SHORT_NAMES[random.below(SHORT_NAMES.len())]);
         let is_free = used.insert((package, short.clone()));
         let names = results::Document {
             package: package.into(),
             path: if is_free { short } else { path(name) },
-            language: dice.pick(&["C", "", "Rust"]).to_owned(),
+            language: random.pick(&["C", "", "Rust"]).to_owned(),
             hash: vec![number as u8; 32],
         };
-        let count = if great {
-            GREAT_LEN
+        let count = if large {
+            LARGE_LEN
         } else {
-            1 + dice.below(12) as u32
+            1 + random.below(12) as u32
         };
         let (mut lines, mut matches) = (Vec::new(), Vec::new());
         for line in 1..=count {
-            if great || line == 1 || dice.one_in(2) {
+            if large || line == 1 || random.one_in(2) {
                 lines.push(format!("needle {line} of {name}").into_bytes());
-                matches.push((line, dice.below(5) as f32 - 1.0));
+                matches.push((line, random.below(5) as f32 - 1.0));
             } else {
                 lines.push(format!("{line} of {name}").into_bytes());
             }
@@ -120,7 +119,7 @@ impl Document {
         &self.names.language
     }
 
-    /// What is to be shown of it.
+    /// Its matches as a page shows them.
     pub(super) fn shown(&self) -> impl Iterator<Item = Match> {
         let context = |line: u32| {
             let text = self.lines.get((line as usize).checked_sub(1)?)?.clone();
@@ -141,10 +140,10 @@ impl Document {
         })
     }
 
-    /// Where a line begins, of which there are enough.
+    /// The offset of a line.
     fn offset(&self, line: u32) -> u64 {
         let before = &self.lines[..line as usize - 1];
-        // What a great one's lines take is not worth adding up for each.
+        // Adding up the lines of a large document for each match takes too long.
         match before.len() {
             0..1000 => before.iter().map(|line| line.len() as u64 + 1).sum(),
             lines => 100 * lines as u64,
@@ -200,8 +199,7 @@ impl Document {
     }
 }
 
-/// What orders the best matches so far: documents whose names have the same hash are in order at the
-/// end alone.
+/// The order of the top matches: documents with the same path hash are ordered only at the end.
 pub(super) fn places(matches: &[Match]) -> Vec<(f32, u64)> {
     let place = |each: &Match| (each.rank, hash(each));
     matches.iter().map(place).collect()
@@ -211,7 +209,7 @@ fn hash(shown: &Match) -> u64 {
     path_hash(&shown.document.package, &shown.document.path)
 }
 
-/// The total order, from what a match shows of itself.
+/// The total order of matches.
 pub(super) fn order(a: &Match, b: &Match) -> Ordering {
     let name = |each: &Match| (each.document.package.clone(), each.document.path.clone());
     let by_rank = b.rank.total_cmp(&a.rank);

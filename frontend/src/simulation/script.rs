@@ -1,111 +1,111 @@
-//! What one backend says, and what is wrong with it.
+//! What one backend sends, and what is wrong with it.
 
 use super::corpus::{Shard, Used};
-use super::dice::Dice;
-use super::words::{Word, count, encode, end, failure, hello, words};
+use super::messages::{Message, count, encode, end, failure, hello, messages};
+use super::random::Random;
 use crate::results::SkippedDocument;
 use schema::frame::{self, Kind};
 use schema::message::{End, FailureKind, PROTOCOL, Search};
 
 /// What is wrong with a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Trouble {
+pub(super) enum Fault {
     None,
-    /// On the way: a bit is another one.
+    /// On the way: a bit is flipped.
     Flip,
-    /// A frame is not there, or twice, or behind the next one.
+    /// A frame is lost, repeated, or swapped with the next one.
     Drop,
     Double,
     Swap,
-    /// The bytes end, or go on with others.
+    /// The bytes end, or garbage is inserted.
     Cut,
     Garbage,
-    /// Nothing more is heard from somewhere on.
+    /// Nothing more arrives after some point.
     Silence,
-    /// By the backend: an END that does not agree with what was sent.
+    /// By the backend: an END that does not agree with the messages.
     Count,
     Hash,
     SkipCount,
     ForgottenShard,
-    /// Matches twice, or not in order, and an END that agrees with them.
+    /// Repeated or unordered matches, and an END that agrees with them.
     Repeats,
     Unordered,
     UnknownShard,
     OutOfPlace,
-    /// An ERROR instead of the rest.
+    /// An ERROR in place of the rest.
     Failure(FailureKind),
-    /// It costs too much, even when it may.
+    /// The query is refused as heavy even when that is allowed.
     HeavyAlways,
     Protocol,
-    /// Honest: one of the shards was not searched to its end.
+    /// Correct, but one of the shards was not searched to its end.
     ShardFailure,
 }
 
-const TROUBLES: [Trouble; 23] = [
-    Trouble::Flip,
-    Trouble::Flip,
-    Trouble::Drop,
-    Trouble::Drop,
-    Trouble::Double,
-    Trouble::Swap,
-    Trouble::Cut,
-    Trouble::Garbage,
-    Trouble::Silence,
-    Trouble::Count,
-    Trouble::Hash,
-    Trouble::SkipCount,
-    Trouble::ForgottenShard,
-    Trouble::Repeats,
-    Trouble::Unordered,
-    Trouble::UnknownShard,
-    Trouble::OutOfPlace,
-    Trouble::Failure(FailureKind::BadQuery),
-    Trouble::Failure(FailureKind::Deadline),
-    Trouble::Failure(FailureKind::Heavy),
-    Trouble::HeavyAlways,
-    Trouble::Protocol,
-    Trouble::ShardFailure,
+const FAULTS: [Fault; 23] = [
+    Fault::Flip,
+    Fault::Flip,
+    Fault::Drop,
+    Fault::Drop,
+    Fault::Double,
+    Fault::Swap,
+    Fault::Cut,
+    Fault::Garbage,
+    Fault::Silence,
+    Fault::Count,
+    Fault::Hash,
+    Fault::SkipCount,
+    Fault::ForgottenShard,
+    Fault::Repeats,
+    Fault::Unordered,
+    Fault::UnknownShard,
+    Fault::OutOfPlace,
+    Fault::Failure(FailureKind::BadQuery),
+    Fault::Failure(FailureKind::Deadline),
+    Fault::Failure(FailureKind::Heavy),
+    Fault::HeavyAlways,
+    Fault::Protocol,
+    Fault::ShardFailure,
 ];
 
-/// A backend's part in a query.
+/// What one backend does in an execution.
 pub(super) struct Script {
     pub(super) shards: Vec<Shard>,
-    pub(super) trouble: Trouble,
-    /// The search is refused for its cost, until it may cost that.
+    pub(super) fault: Fault,
+    /// The query is heavy: a request that does not allow that is refused.
     pub(super) is_heavy: bool,
-    /// All that it gives up.
+    /// The documents that it skips.
     pub(super) skipped: Vec<SkippedDocument>,
-    /// The requests that it is sent: one that may not cost much, and one that may.
+    /// The requests: one that does not allow a heavy search, and one that does.
     pub(super) searches: [Search; 2],
-    /// What it says to the one that is answered, frame by frame.
+    /// The answer, frame by frame.
     frames: Vec<Vec<u8>>,
 }
 
 impl Script {
-    pub(super) fn new(dice: &mut Dice, used: &mut Used, stream: usize, great: bool) -> Script {
-        let shards: Vec<Shard> = (0..1 + dice.below(3))
-            .map(|shard| Shard::new(dice, used, (stream, shard), great && shard == 0))
+    pub(super) fn new(random: &mut Random, used: &mut Used, stream: usize, large: bool) -> Script {
+        let shards: Vec<Shard> = (0..1 + random.below(3))
+            .map(|shard| Shard::new(random, used, (stream, shard), large && shard == 0))
             .collect();
-        let trouble = match dice.below(5) {
-            0 | 1 => dice.pick(&TROUBLES),
-            _ => Trouble::None,
+        let fault = match random.below(5) {
+            0 | 1 => random.pick(&FAULTS),
+            _ => Fault::None,
         };
-        let is_heavy = dice.one_in(4) || trouble == Trouble::HeavyAlways;
+        let is_heavy = random.one_in(4) || fault == Fault::HeavyAlways;
         let search = |heavy| Search {
             shards: shards.iter().map(|shard| shard.id).collect(),
             heavy,
             ..Search::default()
         };
         let searches = [search(false), search(true)];
-        let mut words = words(dice, &shards);
-        let skipped = words.iter().filter_map(Word::skipped).collect();
-        let mut end = end(&shards, &words);
-        tell_wrong(dice, trouble, &mut words, &mut end);
-        let mut frames = encode(&words, &end);
-        spoil(dice, trouble, &mut frames);
+        let mut messages = messages(random, &shards);
+        let skipped = messages.iter().filter_map(Message::skipped).collect();
+        let mut end = end(&shards, &messages);
+        break_messages(random, fault, &mut messages, &mut end);
+        let mut frames = encode(&messages, &end);
+        break_frames(random, fault, &mut frames);
         Script {
             shards,
-            trouble,
+            fault,
             is_heavy,
             skipped,
             searches,
@@ -114,17 +114,17 @@ impl Script {
     }
 
     /// The bytes that answer a request.
-    pub(super) fn answer(&self, dice: &mut Dice, heavy: bool) -> Vec<u8> {
-        if self.is_heavy && (!heavy || self.trouble == Trouble::HeavyAlways) {
+    pub(super) fn answer(&self, random: &mut Random, heavy: bool) -> Vec<u8> {
+        if self.is_heavy && (!heavy || self.fault == Fault::HeavyAlways) {
             return [hello(PROTOCOL), failure(FailureKind::Heavy)].concat();
         }
         let mut bytes = self.frames.concat();
-        let at = dice.below(bytes.len());
-        match self.trouble {
-            Trouble::Flip => bytes[at] ^= 1 << dice.below(8),
-            Trouble::Cut | Trouble::Silence => bytes.truncate(at),
-            Trouble::Garbage => {
-                let garbage = (0..100).map(|_| dice.below(256) as u8);
+        let at = random.below(bytes.len());
+        match self.fault {
+            Fault::Flip => bytes[at] ^= 1 << random.below(8),
+            Fault::Cut | Fault::Silence => bytes.truncate(at),
+            Fault::Garbage => {
+                let garbage = (0..100).map(|_| random.below(256) as u8);
                 bytes.splice(at..at, garbage);
             }
             _ => {}
@@ -133,33 +133,38 @@ impl Script {
     }
 }
 
-/// What a backend does wrong itself.
-fn tell_wrong(dice: &mut Dice, trouble: Trouble, words: &mut Vec<Word<'_>>, end: &mut End) {
-    let shard = dice.below(end.shards.len());
-    let batches: Vec<usize> = (0..words.len())
-        .filter(|&at| matches!(words[at], Word::Batch(..)))
+/// Applies the faults of the backend itself.
+fn break_messages(
+    random: &mut Random,
+    fault: Fault,
+    messages: &mut Vec<Message<'_>>,
+    end: &mut End,
+) {
+    let shard = random.below(end.shards.len());
+    let batches: Vec<usize> = (0..messages.len())
+        .filter(|&at| matches!(messages[at], Message::Batch(..)))
         .collect();
-    match trouble {
-        Trouble::Count => end.shards[shard].matches += 1,
-        Trouble::Hash => end.shards[shard].hash ^= 1 << dice.below(32),
-        Trouble::SkipCount => end.shards[shard].skipped += 1,
-        Trouble::ForgottenShard => drop(end.shards.remove(shard)),
-        Trouble::ShardFailure => end.shards[shard].failure = "a flipped bit".to_owned(),
-        Trouble::Repeats | Trouble::Unordered if !batches.is_empty() => {
-            let at = dice.pick(&batches);
-            let Word::Batch(shard, document, matches) = words[at] else {
+    match fault {
+        Fault::Count => end.shards[shard].matches += 1,
+        Fault::Hash => end.shards[shard].hash ^= 1 << random.below(32),
+        Fault::SkipCount => end.shards[shard].skipped += 1,
+        Fault::ForgottenShard => drop(end.shards.remove(shard)),
+        Fault::ShardFailure => end.shards[shard].failure = "a flipped bit".to_owned(),
+        Fault::Repeats | Fault::Unordered if !batches.is_empty() => {
+            let at = random.pick(&batches);
+            let Message::Batch(shard, document, matches) = messages[at] else {
                 unreachable!("only such places are in the list");
             };
-            let to = dice.pick(&batches);
-            if trouble == Trouble::Unordered {
-                words.remove(at);
+            let to = random.pick(&batches);
+            if fault == Fault::Unordered {
+                messages.remove(at);
             }
-            words.insert(to, Word::Batch(shard, document, matches));
-            count(words, end);
+            messages.insert(to, Message::Batch(shard, document, matches));
+            count(messages, end);
         }
-        Trouble::UnknownShard if !batches.is_empty() => {
-            let at = dice.pick(&batches);
-            if let Word::Batch(shard, ..) = &mut words[at] {
+        Fault::UnknownShard if !batches.is_empty() => {
+            let at = random.pick(&batches);
+            if let Message::Batch(shard, ..) = &mut messages[at] {
                 *shard += 3;
             }
         }
@@ -167,27 +172,27 @@ fn tell_wrong(dice: &mut Dice, trouble: Trouble, words: &mut Vec<Word<'_>>, end:
     }
 }
 
-/// What happens to whole frames.
-fn spoil(dice: &mut Dice, trouble: Trouble, frames: &mut Vec<Vec<u8>>) {
-    let at = dice.below(frames.len());
-    match trouble {
-        Trouble::Drop => drop(frames.remove(at)),
-        Trouble::Double => frames.insert(at, frames[at].clone()),
-        Trouble::Swap => {
+/// Applies the faults that concern whole frames.
+fn break_frames(random: &mut Random, fault: Fault, frames: &mut Vec<Vec<u8>>) {
+    let at = random.below(frames.len());
+    match fault {
+        Fault::Drop => drop(frames.remove(at)),
+        Fault::Double => frames.insert(at, frames[at].clone()),
+        Fault::Swap => {
             let other = (at + 1).min(frames.len() - 1);
             frames.swap(at, other);
         }
-        Trouble::OutOfPlace => {
+        Fault::OutOfPlace => {
             let mut stranger = Vec::new();
-            let kind = dice.pick(&[Kind::Search, Kind::Cancel, Kind::File, Kind::Manifest]);
+            let kind = random.pick(&[Kind::Search, Kind::Cancel, Kind::File, Kind::Manifest]);
             frame::encode(kind, &[0; 8], &mut stranger).unwrap();
             frames.insert(at, stranger);
         }
-        Trouble::Failure(kind) => {
+        Fault::Failure(kind) => {
             frames.truncate(1 + at);
             frames.push(failure(kind));
         }
-        Trouble::Protocol => frames[0] = hello(PROTOCOL + 1),
+        Fault::Protocol => frames[0] = hello(PROTOCOL + 1),
         _ => {}
     }
 }

@@ -1,10 +1,10 @@
-//! One stream on its way: what its backend says arrives piece by piece, and is walked as if it came
+//! One simulated stream: what its backend sends arrives piece by piece, and is ingested as if it came
 //! from a socket.
 
-use super::dice::Dice;
-use super::script::{Script, Trouble};
+use super::random::Random;
+use super::script::{Fault, Script};
 use crate::execution::collector::Collector;
-use crate::execution::ingest::{Ingest, Ingested, Now, Target};
+use crate::execution::ingest::{Ingest, Ingested, Target};
 use crate::execution::stream_stats::StreamStats;
 use crate::peers::PeerError;
 use crate::peers::account::StreamEnd;
@@ -12,15 +12,15 @@ use crate::results::SkippedDocument;
 use crate::spool::ResultFiles;
 use schema::frame::Decoder;
 use std::cell::RefCell;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// What all streams of a run share.
+/// What all streams share.
 #[derive(Clone, Copy)]
 pub(super) struct Ground<'a> {
     pub(super) scripts: &'a [Script],
     pub(super) stats: &'a [StreamStats],
     pub(super) spool: &'a ResultFiles,
-    /// Said by walks, not yet heard by the run.
+    /// Skipped documents that the execution has not been told of yet.
     pub(super) skipped: &'a RefCell<Vec<SkippedDocument>>,
 }
 
@@ -29,9 +29,9 @@ pub(super) struct Stream<'a> {
     ground: Ground<'a>,
     decoder: Decoder,
     state: State<'a>,
-    /// Nobody wants it any more.
+    /// The execution has stopped it.
     pub(super) is_stopped: bool,
-    /// Nothing happens on it before this step.
+    /// The step before which nothing happens on it.
     pub(super) not_before: usize,
 }
 
@@ -41,7 +41,7 @@ enum State<'a> {
         collector: &'a mut Collector,
     },
     Open {
-        walk: Ingest<'a>,
+        ingest: Ingest<'a>,
         wire: Vec<u8>,
         at: usize,
     },
@@ -51,54 +51,46 @@ enum State<'a> {
     Closed,
 }
 
-/// How it ended, once it has.
+/// How a request ended; `None` while it goes on.
 pub(super) type Settled = Option<Result<StreamEnd, PeerError>>;
 
 impl<'a> Stream<'a> {
-    pub(super) fn new(
-        number: usize,
-        ground: Ground<'a>,
-        heavy: bool,
-        collector: &'a mut Collector,
-    ) -> Self {
+    pub(super) fn new(number: usize, ground: Ground<'a>, collector: &'a mut Collector) -> Self {
         Stream {
             number,
             ground,
             decoder: Decoder::new(),
-            state: State::Asked { heavy, collector },
+            state: State::Waiting { collector },
             is_stopped: false,
             not_before: 0,
         }
     }
 
-    /// Whether something is still to be heard from it.
+    /// Whether an event is still to come from it.
     pub(super) fn is_active(&self) -> bool {
         matches!(self.state, State::Asked { .. } | State::Open { .. })
     }
 
-    /// Asks again, whatever it costs: on the same connection, or on another one.
-    pub(super) fn ask(&mut self, dice: &mut Dice) {
+    /// Sends the request: on the same connection as the last one, or on another one.
+    pub(super) fn open(&mut self, random: &mut Random, heavy: bool) {
         let State::Waiting { collector } = std::mem::replace(&mut self.state, State::Closed) else {
-            panic!("stream {} is asked again and does not wait", self.number);
+            panic!("stream {} is opened and does not wait", self.number);
         };
-        if dice.one_in(2) {
+        if random.one_in(2) {
             self.decoder = Decoder::new();
         }
-        self.state = State::Asked {
-            heavy: true,
-            collector,
-        };
+        self.state = State::Asked { heavy, collector };
     }
 
     /// Lets something happen.
-    pub(super) fn step(&mut self, dice: &mut Dice, now: Now) -> Settled {
+    pub(super) fn step(&mut self, random: &mut Random, now: Instant) -> Settled {
         match std::mem::replace(&mut self.state, State::Closed) {
             State::Asked { .. } if self.is_stopped => Some(Err(PeerError::Stopped)),
             State::Asked { heavy, collector } => {
-                self.open(dice, heavy, collector, now);
+                self.begin(random, heavy, collector, now);
                 None
             }
-            State::Open { walk, wire, at } => self.hear(dice, walk, wire, at, now),
+            State::Open { ingest, wire, at } => self.hear(random, ingest, wire, at, now),
             other @ (State::Waiting { .. } | State::Closed) => {
                 self.state = other;
                 None
@@ -106,7 +98,13 @@ impl<'a> Stream<'a> {
         }
     }
 
-    fn open(&mut self, dice: &mut Dice, heavy: bool, collector: &'a mut Collector, now: Now) {
+    fn begin(
+        &mut self,
+        random: &mut Random,
+        heavy: bool,
+        collector: &'a mut Collector,
+        now: Instant,
+    ) {
         let Ground {
             scripts,
             stats,
@@ -114,63 +112,64 @@ impl<'a> Stream<'a> {
             skipped,
         } = self.ground;
         let script = &scripts[self.number];
-        let place = Target {
+        let target = Target {
             backend: self.number as u16,
             search: &script.searches[usize::from(heavy)],
-            meter: &stats[self.number],
+            stats: &stats[self.number],
             spool,
-            skipped: Box::new(|document| skipped.borrow_mut().push(document)),
+            on_skip: Box::new(|document| skipped.borrow_mut().push(document)),
         };
         self.state = State::Open {
-            walk: Ingest::new(place, collector, now),
-            wire: script.answer(dice, heavy),
+            ingest: Ingest::new(target, collector, now),
+            wire: script.answer(random, heavy),
             at: 0,
         };
     }
 
-    /// The next piece, or the end of them.
+    /// Receives the next piece, or the end.
     fn hear(
         &mut self,
-        dice: &mut Dice,
-        mut walk: Ingest<'a>,
+        random: &mut Random,
+        mut ingest: Ingest<'a>,
         wire: Vec<u8>,
         at: usize,
-        now: Now,
+        now: Instant,
     ) -> Settled {
-        let is_over = at == wire.len() || self.is_stopped && dice.one_in(2);
+        let is_over = at == wire.len() || self.is_stopped && random.one_in(2);
         let result = if is_over {
-            Some(Err(self.over(dice)))
+            Some(Err(self.over(random)))
         } else {
-            let most = dice.pick(&[1, 40, 300, 2000, 400_000]);
+            let most = random.pick(&[1, 40, 300, 2000, 400_000]);
             let space = self.decoder.space();
-            let bytes = space.len().min(wire.len() - at).min(1 + dice.below(most));
+            let bytes = space.len().min(wire.len() - at).min(1 + random.below(most));
             let piece = &wire[at..at + bytes];
             space[..bytes].copy_from_slice(piece);
             self.decoder.filled(piece.len());
-            match walk.take(&mut self.decoder, now) {
+            match ingest.take(&mut self.decoder, now) {
                 Ok(Ingested::End(end)) => Some(Ok(end)),
                 Ok(Ingested::Written | Ingested::Nothing) => {
                     let at = at + piece.len();
-                    self.state = State::Open { walk, wire, at };
+                    self.state = State::Open { ingest, wire, at };
                     return None;
                 }
                 Err(lost) => Some(Err(lost)),
             }
         };
-        let result = result.expect("whatever goes on has returned");
-        let collector = walk.close(&result);
+        let result = result.expect("a request that goes on has returned");
+        let collector = ingest.close(&result);
         if let Err(PeerError::Heavy) = result {
             self.state = State::Waiting { collector };
         }
         Some(result)
     }
 
-    /// Nothing more is heard: the connection was closed, or nobody knows why.
-    fn over(&self, dice: &mut Dice) -> PeerError {
-        let is_silent = self.ground.scripts[self.number].trouble == Trouble::Silence;
-        match !self.is_stopped && (is_silent || dice.one_in(2)) {
-            true => PeerError::Silent(Duration::from_secs(3)),
-            false => PeerError::closed(&self.decoder),
+    /// Why nothing more arrives: silence, or the end of the connection.
+    fn over(&self, random: &mut Random) -> PeerError {
+        let is_silent = self.ground.scripts[self.number].fault == Fault::Silence;
+        if !self.is_stopped && (is_silent || random.one_in(2)) {
+            PeerError::Silent(Duration::from_secs(3))
+        } else {
+            PeerError::closed(&self.decoder)
         }
     }
 }

@@ -130,7 +130,7 @@ pub(crate) async fn cancel(
     params: Params,
 ) -> Result<Response, Problem> {
     params.expect(&[])?;
-    let search = app.frontend.run(&id);
+    let search = app.frontend.get(&id);
     search.ok_or_else(|| join::unknown(&id))?.cancel();
     Ok(StatusCode::NO_CONTENT.into_response())
 }

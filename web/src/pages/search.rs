@@ -111,7 +111,7 @@ async fn find(
     id: Option<&str>,
     parsed: &ParsedQuery,
 ) -> Result<SearchHandle, Problem> {
-    let known = id.and_then(|id| app.frontend.run(id));
+    let known = id.and_then(|id| app.frontend.get(id));
     match known.filter(|search| *search.query() == parsed.query) {
         Some(search) => Ok(search),
         None => join::start(app, params, parsed).await,

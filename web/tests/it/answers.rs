@@ -1,11 +1,11 @@
-//! Complete answers: counts, order, pages, exports.
+//! Complete answers: counts, order, pages, exports. Pages are compared as JSON, field by field.
 
 use crate::fake::Fake;
 use crate::shards;
 use crate::site::Site;
 use serde_json::{Value, json};
 
-/// A page without what may differ from search to search.
+/// Renders a page without what may differ from search to search.
 fn stripped(mut page: Value) -> String {
     for name in ["id", "generation", "searched", "timings", "next"] {
         page.as_object_mut().unwrap().remove(name);
@@ -25,7 +25,7 @@ fn all_pages(site: &Site, more: &str) -> Vec<String> {
 }
 
 #[test]
-fn pages_are_the_same_whatever_the_number_of_backends() {
+fn pages_do_not_depend_on_the_number_of_backends() {
     let one = Site::new(vec![Fake::new("one", shards(1, 1)).backend()]);
     let three = shards(10, 3);
     let three = ["a", "b", "c"].iter().zip(three);
@@ -46,7 +46,7 @@ fn pages_are_the_same_whatever_the_number_of_backends() {
 }
 
 #[test]
-fn an_answer_says_what_it_is() {
+fn describes_the_answer() {
     let site = Site::new(vec![Fake::new("one", shards(1, 2)).backend()]);
     let page = site
         .get("/api/v2/search?q=arse&explain=true&per_page=1")
@@ -80,7 +80,7 @@ fn an_answer_says_what_it_is() {
 }
 
 #[test]
-fn a_count_is_a_number_without_matches() {
+fn counts_without_matches() {
     let fake = Fake::new("one", shards(1, 2));
     let site = Site::new(vec![fake.backend()]);
     let all = site.search("arse");
@@ -106,7 +106,7 @@ fn a_count_is_a_number_without_matches() {
 }
 
 #[test]
-fn documents_are_their_first_matches() {
+fn returns_the_first_match_of_each_document() {
     let three = ["a", "b", "c"].iter().zip(shards(1, 3));
     let three = three.map(|(name, shard)| Fake::new(name, vec![shard]).backend());
     let site = Site::new(three.collect());
@@ -124,7 +124,7 @@ fn documents_are_their_first_matches() {
 }
 
 #[test]
-fn a_limit_leaves_the_best() {
+fn limit_keeps_the_best_matches() {
     let one = Site::new(vec![Fake::new("one", shards(1, 1)).backend()]);
     let three = ["a", "b", "c"].iter().zip(shards(1, 3));
     let three = three.map(|(name, shard)| Fake::new(name, vec![shard]).backend());
@@ -150,7 +150,7 @@ fn a_limit_leaves_the_best() {
 }
 
 #[test]
-fn by_package_counts_are_exact() {
+fn groups_by_package_with_exact_counts() {
     let site = Site::new(vec![Fake::new("one", shards(1, 2)).backend()]);
     let page = site
         .get("/api/v2/search?q=arse&group=package&per_page=1000")
@@ -170,7 +170,7 @@ fn by_package_counts_are_exact() {
 }
 
 #[test]
-fn by_document_is_by_the_best_match_of_each() {
+fn groups_by_document_in_order_of_the_best_match() {
     let site = Site::new(vec![Fake::new("one", shards(1, 2)).backend()]);
     let all = site.get("/api/v2/search?q=arse&per_page=1000").json();
     let name = |found: &Value| (found["package"].to_string(), found["path"].to_string());
@@ -213,7 +213,7 @@ fn by_document_is_by_the_best_match_of_each() {
 }
 
 #[test]
-fn an_export_is_all_pages() {
+fn exports_the_matches_of_all_pages() {
     let site = Site::new(vec![Fake::new("one", shards(1, 2)).backend()]);
     let page = site.get("/api/v2/search?q=arse&per_page=1000").json();
     let id = page["id"].as_str().unwrap();
@@ -229,7 +229,7 @@ fn an_export_is_all_pages() {
     let escape = b"arse</b> \xe2\x80\xae &amp; ";
     assert!(
         text.body.windows(escape.len()).any(|part| part == escape),
-        "bytes as they are"
+        "bytes are exact"
     );
     let at_once = site.get("/api/v2/export?q=arse&format=text");
     assert_eq!(at_once.body, text.body);
@@ -245,7 +245,7 @@ fn an_export_is_all_pages() {
 }
 
 #[test]
-fn an_id_leads_to_the_same_page() {
+fn finds_a_search_by_its_id() {
     let site = Site::new(vec![Fake::new("one", shards(1, 2)).backend()]);
     let page = site.get("/api/v2/search?q=arse&page=3").json();
     let again = site.get(&format!(
@@ -257,7 +257,7 @@ fn an_id_leads_to_the_same_page() {
 }
 
 #[test]
-fn a_search_without_a_match_is_complete() {
+fn search_without_matches_is_complete() {
     let site = Site::new(vec![Fake::new("one", shards(1, 2)).backend()]);
     let page = site.search("nowhere");
     assert_eq!(
@@ -268,12 +268,12 @@ fn a_search_without_a_match_is_complete() {
 }
 
 #[test]
-fn a_shard_on_two_backends_is_searched_once() {
+fn searches_a_replicated_shard_once() {
     let (a, b) = (Fake::new("a", shards(1, 2)), Fake::new("b", shards(1, 2)));
     let both = Site::new(vec![a.backend(), b.backend()]);
     let one = Site::new(vec![a.backend()]);
     assert_eq!(stripped(both.search("arse")), stripped(one.search("arse")));
-    // The other one has all that this one had, so nothing is missing without it.
+    // The other backend has the same shards, so nothing is missing.
     a.set_down(true);
     crate::site::eventually("the loss of a", || {
         both.frontend

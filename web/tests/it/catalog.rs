@@ -1,8 +1,9 @@
-//! What there is: packages, directories, what was left out, and how old all that is.
+//! The catalog: packages, directories, what was left out, and the status of the index.
 
 use crate::fake::{Document, Fake, Fault};
 use crate::site::{Site, eventually};
-use serde_json::{Value, json};
+use serde_json::json;
+use web::api::model::{IndexPackages, PackageState, Status, Tree, TreeEntryKind, Why};
 
 fn document(name: &str) -> Document {
     let (package, path) = name.split_once('/').unwrap();
@@ -19,7 +20,7 @@ fn backend(name: &str, shard: u8, names: &[&str]) -> std::sync::Arc<Fake> {
     Fake::new(name, vec![(shard, documents)])
 }
 
-/// Two backends, which both have `b_1`.
+/// Starts two backends that both have `b_1`.
 fn two() -> (Site, [std::sync::Arc<Fake>; 2]) {
     let a = [
         "alpha_1.0/src/x/a.c",
@@ -37,72 +38,64 @@ fn two() -> (Site, [std::sync::Arc<Fake>; 2]) {
     (site, fakes)
 }
 
-fn texts(list: &Value, name: &str) -> Vec<String> {
-    let each = list.as_array().unwrap().iter();
-    each.map(|each| each[name].as_str().unwrap().to_owned())
-        .collect()
-}
-
 #[test]
-fn packages_of_all_backends_are_listed_once_and_page_by_page() {
+fn lists_packages_of_all_backends_once() {
     let (site, fakes) = two();
-    let all = site.get("/api/v2/index/packages").json();
-    let names = ["alpha_1.0", "b_1", "gamma_2", "gamma_3"];
-    assert_eq!(texts(&all["packages"], "package"), names);
-    assert_eq!(
-        (&all["complete"], &all["next"]),
-        (&json!(true), &json!(null))
-    );
-    let first = &all["packages"][0];
-    assert_eq!(
-        (&first["name"], &first["documents"]),
-        (&json!("alpha"), &json!(5))
-    );
-    assert_eq!(first["indexed"], json!(1_700_000_000));
-    let (mut found, mut after) = (Vec::new(), String::new());
-    loop {
-        let part = site
-            .get(&format!("/api/v2/index/packages?count=1&after={after}"))
-            .json();
-        found.extend(texts(&part["packages"], "package"));
-        match part["next"].as_str() {
-            Some(next) => next.clone_into(&mut after),
-            None => break,
-        }
+    let list =
+        |query: &str| -> IndexPackages { site.read(&format!("/api/v2/index/packages{query}")) };
+    let names = |list: &IndexPackages| -> Vec<String> {
+        let packages = list.packages.iter();
+        packages.map(|each| each.package.clone()).collect()
+    };
+    let expected = ["alpha_1.0", "b_1", "gamma_2", "gamma_3"];
+    let all = list("");
+    assert_eq!(names(&all), expected);
+    assert_eq!((all.complete, &all.next), (true, &None));
+    let first = &all.packages[0];
+    assert_eq!((&first.name[..], first.documents), ("alpha", 5));
+    assert_eq!(first.indexed, 1_700_000_000);
+    let (mut found, mut after) = (Vec::new(), Some(String::new()));
+    while let Some(name) = after {
+        let part = list(&format!("?count=1&after={name}"));
+        found.extend(names(&part));
+        after = part.next;
     }
-    assert_eq!(found, names);
-    let some = site.get("/api/v2/index/packages?prefix=gamma").json();
-    assert_eq!(texts(&some["packages"], "package"), names[2..]);
+    assert_eq!(found, expected);
+    assert_eq!(names(&list("?prefix=gamma")), expected[2..]);
     fakes[1].set_down(true);
     eventually("the loss of a backend", || {
-        let part = site.get("/api/v2/index/packages").json();
-        part["complete"] == json!(false)
-            && part["missing"][0]["backend"] == json!("two")
-            && texts(&part["packages"], "package") == names[..2]
+        let part = list("");
+        !part.complete && part.missing[0].backend == "two" && names(&part) == expected[..2]
     });
 }
 
 #[test]
-fn a_tree_is_looked_at_directory_by_directory() {
+fn lists_directories() {
     let (site, fakes) = two();
-    let tree = site.get("/api/v2/tree?package=alpha").json();
-    assert_eq!(tree["package"], json!("alpha_1.0"));
-    assert_eq!(texts(&tree["entries"], "kind"), ["file", "directory"]);
-    assert_eq!(texts(&tree["entries"], "path"), ["README", "src/"]);
+    let list = |query: &str| -> Tree { site.read(&format!("/api/v2/tree?package={query}")) };
+    let tree = list("alpha");
+    assert_eq!(tree.package, "alpha_1.0");
+    let [readme, src] = &tree.entries[..] else {
+        panic!("{tree:?}")
+    };
+    assert_eq!(
+        (readme.kind, &readme.path[..]),
+        (TreeEntryKind::File, "README")
+    );
+    assert_eq!(
+        (src.kind, &src.path[..]),
+        (TreeEntryKind::Directory, "src/")
+    );
     for path in ["src", "src/"] {
-        let tree = site
-            .get(&format!("/api/v2/tree?package=alpha_1.0&path={path}"))
-            .json();
-        assert_eq!(texts(&tree["entries"], "name"), ["b.c", "x"]);
-        let file = &tree["entries"][0];
-        assert_eq!(
-            (&file["lines"], &file["language"]),
-            (&json!(3), &json!("C"))
-        );
-        assert_eq!(tree["entries"][1]["documents"], json!(1));
+        let tree = list(&format!("alpha_1.0&path={path}"));
+        let [file, directory] = &tree.entries[..] else {
+            panic!("{tree:?}")
+        };
+        assert_eq!((&file.name[..], file.lines), ("b.c", 3));
+        assert_eq!(file.language.as_deref(), Some("C"));
+        assert_eq!((&directory.name[..], directory.documents), ("x", Some(1)));
     }
-    let versions = site.get("/api/v2/tree?package=gamma").json();
-    assert_eq!(versions["package"], json!("gamma_3"), "the last version");
+    assert_eq!(list("gamma").package, "gamma_3", "the last version");
     for (path, status, says) in [
         ("?package=alpa", 404, "did you mean alpha?"),
         ("?package=zzz", 404, "/api/v2/index/packages"),
@@ -125,26 +118,34 @@ fn a_tree_is_looked_at_directory_by_directory() {
 }
 
 #[test]
-fn why_something_is_not_found_is_said() {
+fn explains_why_a_path_is_not_found() {
+    use PackageState::{Indexed, Skipped, Unknown};
     let (site, fakes) = two();
-    let why = |query: &str| site.get(&format!("/api/v2/skipped?{query}")).json();
+    let why = |query: &str| -> Why { site.read(&format!("/api/v2/skipped?{query}")) };
+    let paths = |why: &Why| -> Vec<String> {
+        let skipped = why.skipped.iter();
+        skipped.map(|each| each.path.clone()).collect()
+    };
     let package = why("package=alpha");
-    assert_eq!(package["state"], json!("indexed"));
-    assert_eq!(texts(&package["versions"], "package"), ["alpha_1.0"]);
-    assert_eq!(texts(&package["skipped"], "path"), [".git", "src/pic.bin"]);
+    assert_eq!(package.state, Some(Indexed));
+    assert_eq!(package.versions.len(), 1);
+    assert_eq!(package.versions[0].package, "alpha_1.0");
+    assert_eq!(paths(&package), [".git", "src/pic.bin"]);
     let unknown = why("package=alpah");
     assert_eq!(
-        (&unknown["state"], &unknown["similar"]),
-        (&json!("unknown"), &json!(["alpha"]))
+        (unknown.state, &unknown.similar[..]),
+        (Some(Unknown), &["alpha".to_owned()][..])
     );
     let file = why("package=alpha&path=src/b.c");
     assert_eq!(
-        (&file["state"], &file["language"]),
-        (&json!("indexed"), &json!("C"))
+        (file.state, file.language.as_deref()),
+        (Some(Indexed), Some("C"))
     );
-    assert_eq!(file["hash"], json!("ab".repeat(32)));
-    assert_eq!(why("package=alpha&path=src/")["state"], json!("indexed"));
-    let left_out = why("package=alpha&path=src/pic.bin");
+    assert_eq!(file.hash, Some("ab".repeat(32)));
+    assert_eq!(why("package=alpha&path=src/").state, Some(Indexed));
+    let left_out = site
+        .get("/api/v2/skipped?package=alpha&path=src/pic.bin")
+        .json();
     assert_eq!(left_out["state"], json!("skipped"));
     assert_eq!(
         left_out["skipped"][0],
@@ -154,53 +155,53 @@ fn why_something_is_not_found_is_said() {
         })
     );
     let inside = why("package=alpha&path=.git/objects/12");
-    assert_eq!(inside["state"], json!("skipped"));
-    assert_eq!(inside["skipped"][0]["words"], json!("git's own data"));
+    assert_eq!(inside.state, Some(Skipped));
+    assert_eq!(inside.skipped[0].words, "git's own data");
     let unknown = why("package=alpha&path=src/c.c");
     assert_eq!(
-        (&unknown["state"], &unknown["similar"]),
-        (&json!("unknown"), &json!(["src/b.c"]))
+        (unknown.state, &unknown.similar[..]),
+        (Some(Unknown), &["src/b.c".to_owned()][..])
     );
-    assert_eq!(texts(&why("")["skipped"], "path").len(), 2);
+    assert_eq!(paths(&why("")).len(), 2);
     assert_eq!(site.get("/api/v2/skipped?path=a").status, 400);
-    // What may be elsewhere is not called unknown.
+    // A package that may be on a lost backend is not reported as unknown.
     fakes[1].set_down(true);
     eventually("the loss of a backend", || {
         site.get("/api/v2/skipped?package=alpah").status == 503
     });
-    assert_eq!(why("package=alpha&path=src/b.c")["state"], json!("indexed"));
-    assert_eq!(why("package=alpha")["missing"][0]["backend"], json!("two"));
+    assert_eq!(why("package=alpha&path=src/b.c").state, Some(Indexed));
+    assert_eq!(why("package=alpha").missing[0].backend, "two");
 }
 
 #[test]
-fn the_status_says_what_is_searched_and_how_old_it_is() {
+fn reports_the_status_of_the_index() {
     let (site, fakes) = two();
-    // A search waits for backends; this does not.
-    let generation = site.get("/api/v2/search?q=arse").json()["generation"].clone();
-    let status = site.get("/api/v2/status").json();
-    assert_eq!(status["complete"], json!(true));
-    assert_eq!(
-        (&status["shards"], &status["documents"]),
-        (&json!(2), &json!(9))
-    );
-    assert_eq!(status["version"], json!(env!("CARGO_PKG_VERSION")));
-    assert_eq!(status["generation"], generation);
-    for at in [&status, &status["backends"][0]] {
-        assert_eq!(at["updated"], json!(1_600_000_000));
-        assert!(at["age_s"].as_u64().unwrap() > 100_000_000);
+    // A search waits for backends; the status does not.
+    let generation = site.search("arse")["generation"].clone();
+    let read = || -> Status { site.read("/api/v2/status") };
+    let status = read();
+    assert!(status.complete);
+    assert_eq!((status.shards, status.documents), (2, 9));
+    assert_eq!(status.version, env!("CARGO_PKG_VERSION"));
+    assert_eq!(json!(status.generation), generation);
+    let backend = &status.backends[0];
+    for (updated, age_s) in [
+        (status.updated, status.age_s),
+        (backend.updated, backend.age_s),
+    ] {
+        assert_eq!(updated, Some(1_600_000_000));
+        assert!(age_s.unwrap() > 100_000_000);
     }
     fakes[1].set_down(true);
     eventually("the loss of a backend", || {
-        let status = site.get("/api/v2/status").json();
-        let lost = &status["backends"][1];
-        status["complete"] == json!(false)
-            && lost["connected"] == json!(false)
-            && lost["reason"].is_string()
+        let status = read();
+        let lost = &status.backends[1];
+        !status.complete && !lost.connected && lost.reason.is_some()
     });
 }
 
 #[test]
-fn names_that_are_not_in_the_directory_are_not_proposed() {
+fn ignores_names_of_other_directories() {
     let fake = backend("one", 1, &["alpha_1.0/src/b.c"]);
     let site = Site::new(vec![fake.backend()]);
     let path = "/api/v2/skipped?package=alpha&path=src/c.c";

@@ -1,5 +1,4 @@
-//! The stream of events: what a search finds while it runs, and its first page at the latest at its
-//! end.
+//! Server-sent events: what a search finds while it runs, and its end.
 
 use crate::fake::{Document, Fake, Fault};
 use crate::shards;
@@ -12,14 +11,14 @@ fn names(events: &[(String, Value)]) -> Vec<&str> {
     events.iter().map(|(name, _)| name.as_str()).collect()
 }
 
-/// The data of the last event of this name.
+/// Returns the data of the last event with this name.
 fn last<'a>(events: &'a [(String, Value)], name: &str) -> &'a Value {
     let found = events.iter().rfind(|(known, _)| known == name);
     &found.unwrap_or_else(|| panic!("no {name} in {events:?}")).1
 }
 
 #[test]
-fn events_follow_a_search_to_its_end() {
+fn sends_events_until_the_end() {
     let fake = Fake::with("one", shards(1, 2), Fault::Gate);
     let site = Site::new(vec![fake.backend()]);
     let page = site.get("/api/v2/search?q=arse&wait=false").json();
@@ -54,13 +53,13 @@ fn events_follow_a_search_to_its_end() {
 }
 
 #[test]
-fn the_first_match_comes_at_once() {
+fn sends_the_first_match_at_once() {
     let fake = Fake::with("one", shards(1, 1), Fault::Gate);
     let site = Site::new(vec![fake.backend()]);
     eventually("a connection", || site.frontend.backends()[0].connected);
     let asked = Instant::now();
     let events = site.events("/api/v2/events?q=arse", "matches");
-    // A tick would take 250 ms, and a busy machine has its pauses.
+    // The next regular event would come after 250 ms; a busy machine delays this one.
     assert!(
         asked.elapsed() < Duration::from_millis(150),
         "{:?}",
@@ -69,7 +68,7 @@ fn the_first_match_comes_at_once() {
     assert_eq!(names(&events), ["matches"]);
 }
 
-/// Two documents: twelve good matches before the gate, and as many behind it that are worse.
+/// Two documents: twelve good matches before the gate, and twelve worse ones after it.
 fn good_and_bad() -> Vec<(u8, Vec<Document>)> {
     let document = |path: &[u8], line: &[u8]| Document {
         package: b"p".to_vec(),
@@ -84,12 +83,12 @@ fn good_and_bad() -> Vec<(u8, Vec<Document>)> {
 }
 
 #[test]
-fn the_first_page_is_final_when_no_bound_can_change_it() {
+fn first_page_is_final_once_the_bound_is_lower() {
     for (bound, is_final) in [(1.05, true), (1.1, false)] {
         let fake = Fake::with("one", good_and_bad(), Fault::Gate);
         *fake.bound.lock().unwrap() = bound;
         let site = Site::new(vec![fake.backend()]);
-        // It stays open while the other one comes and goes.
+        // Keeps the search running while listeners come and go.
         let _held = site.get("/api/v2/search?q=arse&wait=false");
         let listen = |last: &str| site.events("/api/v2/events?q=arse", last);
         eventually("the bound", || {
@@ -115,7 +114,7 @@ fn the_first_page_is_final_when_no_bound_can_change_it() {
 }
 
 #[test]
-fn a_finished_search_gives_its_first_page_and_its_end() {
+fn finished_search_sends_its_first_page_and_end() {
     let site = Site::new(vec![Fake::new("one", shards(1, 2)).backend()]);
     let page = site.search("arse");
     let events = site.events("/api/v2/events?q=arse", "done");
@@ -134,7 +133,7 @@ fn a_finished_search_gives_its_first_page_and_its_end() {
 }
 
 #[test]
-fn a_refusal_has_the_fields_of_a_problem_and_its_place() {
+fn failed_search_ends_with_a_problem() {
     let site = Site::new(vec![Fake::new("one", shards(1, 1)).backend()]);
     let done = |path: &str| last(&site.events(path, "done"), "done").clone();
     let query = "arse%20%20l:D";
@@ -148,29 +147,29 @@ fn a_refusal_has_the_fields_of_a_problem_and_its_place() {
     assert_eq!(refused["hint"], json!("did you mean C?"));
     assert_eq!(refused["status"], json!(400));
     let id = refused["id"].clone();
-    // A parameter that is at fault is named by its text.
+    // A fault in a parameter is reported with its text.
     let refused = done("/api/v2/events?q=arse&lang=D");
     assert_eq!(
         (&refused["at"], &refused["filter"]),
         (&json!(0), &json!("D"))
     );
-    // By its id, the place is in the query as it is shown.
+    // By id, the position is in the query as it is shown.
     let path = format!("/api/v2/search/{}/events", id.as_str().unwrap());
     let refused = done(&path);
     assert_eq!(
         (&refused["interpreted_as"], &refused["at"]),
         (&json!("arse lang:D"), &json!(10))
     );
-    // Of an answer nothing of this is said.
+    // An answer has none of these fields.
     let whole = done("/api/v2/events?q=arse");
     assert_eq!((&whole["error"], whole.get("detail")), (&Value::Null, None));
 }
 
 #[test]
-fn a_search_that_nobody_listens_to_is_given_up() {
+fn cancels_a_search_without_listeners() {
     let fake = Fake::with("one", shards(1, 2), Fault::Gate);
     let site = Site::new(vec![fake.backend()]);
-    // Reading ends, and with it the connection, after the first event.
+    // The client disconnects after the first event.
     site.events("/api/v2/events?q=arse", "matches");
     eventually("the end of the search", || {
         fake.broken_off.load(SeqCst) == 1

@@ -1,4 +1,4 @@
-//! Backends that fail: the other matches stay, and the answer says what is missing.
+//! Backends that fail: the matches of the others stay, and the answer says what is missing.
 
 use crate::fake::{Fake, Fault};
 use crate::shards;
@@ -9,7 +9,7 @@ use schema::message::FailureKind;
 use serde_json::{Value, json};
 use std::sync::atomic::Ordering::SeqCst;
 
-/// Searches two backends of which the second has a fault, and returns the answer.
+/// Searches two backends, the second with a fault.
 fn search(fault: Fault) -> (Value, Site, std::sync::Arc<Fake>) {
     let mut parts = shards(1, 2);
     let bad = Fake::with("bad", parts.split_off(1), fault);
@@ -17,7 +17,7 @@ fn search(fault: Fault) -> (Value, Site, std::sync::Arc<Fake>) {
     (site.search("arse"), site, bad)
 }
 
-/// A fault's reason; the good backend's matches must be there, and a later search complete.
+/// Expects the reason of a fault, the matches of the good backend, and a later search to be complete.
 fn check(fault: Fault, expected: Expect) {
     let good = Site::new(vec![
         Fake::new("good", shards(1, 2).drain(..1).collect()).backend(),
@@ -36,7 +36,7 @@ fn check(fault: Fault, expected: Expect) {
     assert!(html.contains("This answer is incomplete") && html.contains("<b>bad</b>"));
     assert!(
         html.contains(&format!("page=1&#38;run={run}")),
-        "its other pages are of the same run"
+        "its other pages belong to the same search"
     );
     bad.set(Fault::None);
     assert_eq!(
@@ -47,7 +47,7 @@ fn check(fault: Fault, expected: Expect) {
 }
 
 #[test]
-fn a_stream_that_is_cut() {
+fn reports_a_truncated_stream() {
     check(
         Fault::NoEnd,
         expect!["the connection was closed before the end of the answer"],
@@ -55,7 +55,7 @@ fn a_stream_that_is_cut() {
 }
 
 #[test]
-fn garbage() {
+fn reports_malformed_frames() {
     check(
         Fault::Garbage,
         expect!["it sent garbage: a frame of 4294967311 bytes exceeds the limit of 1048576"],
@@ -63,7 +63,7 @@ fn garbage() {
 }
 
 #[test]
-fn a_flipped_bit() {
+fn reports_a_flipped_bit() {
     check(
         Fault::FlippedBit,
         expect!["it sent garbage: a frame with a wrong checksum"],
@@ -71,7 +71,7 @@ fn a_flipped_bit() {
 }
 
 #[test]
-fn silence() {
+fn reports_a_silent_backend() {
     check(
         Fault::Silence,
         expect!["nothing was heard from it for 0.4 s"],
@@ -79,7 +79,7 @@ fn silence() {
 }
 
 #[test]
-fn an_error_frame() {
+fn reports_error_frames() {
     let fault = Fault::Failure(FailureKind::Unavailable, None);
     check(fault, expect!["it could not answer: not today"]);
     let fault = Fault::Failure(FailureKind::StaleShards, None);
@@ -90,7 +90,7 @@ fn an_error_frame() {
 }
 
 #[test]
-fn ends_that_do_not_agree_with_what_was_sent() {
+fn reports_ends_that_contradict_the_matches() {
     check(
         Fault::Count,
         expect!["it says it sent 79 matches of a shard, of which 78 arrived"],
@@ -106,7 +106,7 @@ fn ends_that_do_not_agree_with_what_was_sent() {
 }
 
 #[test]
-fn matches_that_cannot_be() {
+fn rejects_impossible_matches() {
     check(Fault::Order, expect!["it sent matches out of order"]);
     check(
         Fault::UnknownShard,
@@ -115,7 +115,7 @@ fn matches_that_cannot_be() {
 }
 
 #[test]
-fn a_shard_that_fails_is_missing_alone() {
+fn only_the_failed_shard_is_missing() {
     check(Fault::ShardFailure, expect!["checksum"]);
     let (page, site, _bad) = search(Fault::ShardFailure);
     assert_eq!(page["skipped"]["count"], json!(1));
@@ -125,7 +125,7 @@ fn a_shard_that_fails_is_missing_alone() {
 }
 
 #[test]
-fn nobody_listens() {
+fn reports_a_refused_connection() {
     let unused = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = unused.local_addr().unwrap().to_string();
     drop(unused);
@@ -140,7 +140,7 @@ fn nobody_listens() {
 }
 
 #[test]
-fn a_backend_of_another_version() {
+fn reports_another_protocol_version() {
     let mut other = Fake::plain("other", shards(1, 1));
     other.protocol = 99;
     let site = Site::new(vec![std::sync::Arc::new(other).backend()]);
@@ -151,7 +151,7 @@ fn a_backend_of_another_version() {
 }
 
 #[test]
-fn a_refused_query_is_a_bad_request_with_its_place() {
+fn locates_faults_that_backends_find() {
     let parts = shards(1, 2);
     let bad = Fake::with("bad", parts, Fault::Failure(FailureKind::BadQuery, Some(2)));
     let site = Site::new(vec![bad.backend()]);
@@ -163,7 +163,7 @@ fn a_refused_query_is_a_bad_request_with_its_place() {
 }
 
 #[test]
-fn a_full_spool_ends_the_query_and_no_other() {
+fn full_spool_ends_only_the_query_that_writes() {
     let big = Fake::new("big", shards(1, 1));
     let site = Site::with(vec![big.backend()], |config| {
         config.spool_bytes_max = 8 << 10
@@ -176,7 +176,7 @@ fn a_full_spool_ends_the_query_and_no_other() {
 }
 
 #[test]
-fn a_backend_that_comes_back_is_asked_at_once() {
+fn asks_a_reconnected_backend_at_once() {
     let fake = Fake::new("one", shards(1, 1));
     let site = Site::new(vec![fake.backend()]);
     let total = site.search("arse")["total"].clone();
@@ -187,7 +187,7 @@ fn a_backend_that_comes_back_is_asked_at_once() {
     assert_eq!(
         page["missing"][0]["shards"],
         json!(["01".repeat(32)]),
-        "what it had is known"
+        "its shards are known"
     );
     assert_eq!(site.get("/healthz").json()["status"], json!("down"));
     fake.set_down(false);
@@ -197,7 +197,7 @@ fn a_backend_that_comes_back_is_asked_at_once() {
 }
 
 #[test]
-fn new_shards_are_a_new_generation() {
+fn new_shards_make_a_new_generation() {
     let fake = Fake::new("one", shards(1, 1));
     let site = Site::new(vec![fake.backend()]);
     let before = site.search("arse");
@@ -213,7 +213,7 @@ fn new_shards_are_a_new_generation() {
 }
 
 #[test]
-fn connections_are_used_again_and_replaced_when_they_died() {
+fn reuses_connections_and_replaces_dead_ones() {
     let fake = Fake::new("one", shards(1, 1));
     let site = Site::new(vec![fake.backend()]);
     for q in ["a", "ar", "ars", "arse"] {
@@ -222,9 +222,9 @@ fn connections_are_used_again_and_replaced_when_they_died() {
     assert_eq!(
         fake.connections.load(SeqCst),
         2,
-        "the standing one, and one for all queries"
+        "one for control, and one for all queries"
     );
-    // Long enough for greetings to wait on the idle connection, before it is closed.
+    // Long enough for greetings to arrive on the idle connection before it is closed.
     std::thread::sleep(SILENCE_MAX / 2);
     fake.drop_idle.store(true, SeqCst);
     std::thread::sleep(SILENCE_MAX / 2);
@@ -234,6 +234,6 @@ fn connections_are_used_again_and_replaced_when_they_died() {
     let fresh = Site::new(vec![fake.backend()]).search("parse");
     assert_eq!(
         page["matches"], fresh["matches"],
-        "read from the right place"
+        "frames are read from their start"
     );
 }

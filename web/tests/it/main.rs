@@ -1,21 +1,21 @@
 //! The frontend as its clients see it, over HTTP, against backends that are made up.
 
+mod abandoned;
 mod answers;
-mod api;
 mod catalog;
+mod conditional;
+mod damaged_answers;
 mod dcs;
-mod disk;
-mod durable;
 mod events;
+mod export_found;
+mod facets;
 mod faults;
 mod filters;
-mod found;
-mod headers;
-mod leaks;
-mod lists;
+mod full_disk;
 mod openapi;
 mod pages;
-mod recorded;
+mod persistence;
+mod requests;
 mod sharing;
 mod site;
 

@@ -1,5 +1,4 @@
-//! The description of the API: that it is the one that was looked at last, and that what it says is
-//! so. `UPDATE_EXPECT=1` writes it anew.
+//! The OpenAPI description: it equals the reviewed one (`UPDATE_EXPECT=1` writes it), and responses match it.
 
 use crate::fake::Fake;
 use crate::shards;
@@ -12,14 +11,14 @@ fn site() -> Site {
 }
 
 #[test]
-fn the_description_is_the_one_that_is_known() {
+fn matches_the_reviewed_description() {
     let document = site().get("/api/openapi.json");
     assert_eq!(document.header("content-type"), "application/json");
     let known = expect_test::expect_file!["../../testdata/openapi.json"];
     known.assert_eq(&document.text());
 }
 
-/// Compares a value with a schema, as far as the description goes; says where they differ.
+/// Compares a value with a schema, and returns where they differ.
 fn check(document: &Value, schema: &Value, value: &Value, at: &str) -> Result<(), String> {
     if let Some(name) = schema["$ref"].as_str() {
         let schema = document.pointer(name.strip_prefix('#').unwrap());
@@ -83,8 +82,8 @@ fn check_type(said: &Value, value: &Value) -> Option<()> {
     fits.then_some(())
 }
 
-/// The address of an operation with the examples of its parameters, those that must be there and one
-/// of the others, in turn.
+/// Returns addresses of an operation: with examples of all required parameters, and each optional one in
+/// turn.
 fn addresses(path: &str, operation: &Value, id: &str) -> Vec<String> {
     let path = path.replace("{id}", id);
     let parameters: Vec<_> = operation["parameters"]
@@ -118,7 +117,7 @@ fn addresses(path: &str, operation: &Value, id: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_the_description_says_is_so() {
+fn responses_match_the_description() {
     let site = site();
     let document = site.get("/api/openapi.json").json();
     let id = site.search("arse")["id"].as_str().unwrap().to_owned();
@@ -145,7 +144,7 @@ fn what_the_description_says_is_so() {
 }
 
 #[test]
-fn bodies_and_problems_are_as_described() {
+fn bodies_and_problems_match_the_description() {
     let site = site();
     let document = site.get("/api/openapi.json").json();
     let schemas = &document["components"]["schemas"];

@@ -1,4 +1,4 @@
-//! Runs that are shared, cancelled, refused and forgotten.
+//! Executions that are shared, cancelled, refused and evicted.
 
 use crate::fake::{Fake, Fault};
 use crate::shards;
@@ -23,7 +23,7 @@ fn query(text: &str) -> Query {
 }
 
 #[test]
-fn identical_queries_are_one_run() {
+fn identical_queries_share_an_execution() {
     let fake = Fake::with("one", shards(1, 2), Fault::Gate);
     let site = Site::new(vec![fake.backend()]);
     let (frontend, runtime) = (&site.frontend, &site.runtime);
@@ -48,7 +48,7 @@ fn identical_queries_are_one_run() {
 }
 
 #[test]
-fn an_incomplete_answer_is_not_given_to_a_new_client() {
+fn new_clients_do_not_get_incomplete_answers() {
     let fake = Fake::with("one", shards(1, 2), Fault::Hash);
     let site = Site::new(vec![fake.backend()]);
     let page = site.search("arse");
@@ -57,14 +57,14 @@ fn an_incomplete_answer_is_not_given_to_a_new_client() {
     assert_eq!(
         by_id.json()["complete"],
         json!(false),
-        "its link still leads to it"
+        "its id still finds it"
     );
     site.search("arse");
     assert_eq!(fake.searches.load(SeqCst), 2);
 }
 
 #[test]
-fn the_last_client_takes_the_run_along() {
+fn cancels_when_the_last_client_leaves() {
     let fake = Fake::with("one", shards(1, 2), Fault::Gate);
     let site = Site::new(vec![fake.backend()]);
     let search = site
@@ -78,19 +78,19 @@ fn the_last_client_takes_the_run_along() {
     eventually("a search", || fake.searches.load(SeqCst) == 1);
     drop(search);
     std::thread::sleep(Duration::from_millis(150));
-    assert!(!second.is_finished(), "somebody still waits");
+    assert!(!second.is_finished(), "a client still waits");
     let id = second.id().to_owned();
     drop(second);
-    eventually("the backend's end of it", || {
+    eventually("cancellation at the backend", || {
         fake.broken_off.load(SeqCst) == 1
     });
     fake.set(Fault::None);
-    // Whoever comes back later gets an answer all the same.
+    // A client that comes back later gets an answer.
     let page = site.get(&format!("/api/v2/search/{id}")).json();
     assert_eq!(page["complete"], json!(true));
 }
 
-/// A site with a slot for one query that costs much, and a place for one that waits.
+/// Starts a site with one slot for heavy queries, and a queue of one.
 fn narrow_site(fake: &Arc<Fake>) -> Site {
     Site::with(vec![fake.backend()], |config| {
         (config.running_max, config.queued_max) = (1, 1);
@@ -98,7 +98,7 @@ fn narrow_site(fake: &Arc<Fake>) -> Site {
 }
 
 #[test]
-fn too_many_queries_that_cost_much_are_refused() {
+fn refuses_too_many_heavy_queries() {
     let fake = Fake::with("one", shards(1, 2), Fault::Gate);
     fake.is_costly.store(true, SeqCst);
     let site = narrow_site(&fake);
@@ -106,7 +106,7 @@ fn too_many_queries_that_cost_much_are_refused() {
     let first = search("arse").unwrap();
     eventually("the first search", || fake.searches.load(SeqCst) == 1);
     let second = search("parse").unwrap();
-    // Whether a query costs much is known when its backends have said so.
+    // A query is known to be heavy once its backends have said so.
     std::thread::sleep(Duration::from_millis(100));
     let refused = site.get("/api/v2/search?q=int");
     assert_eq!((refused.status, refused.header("retry-after")), (503, "2"));
@@ -124,7 +124,7 @@ fn too_many_queries_that_cost_much_are_refused() {
 }
 
 #[test]
-fn queries_that_cost_little_do_not_wait_for_others() {
+fn light_queries_do_not_wait() {
     let fake = Fake::with("one", shards(1, 2), Fault::Gate);
     let site = narrow_site(&fake);
     let search = |text| site.runtime.block_on(site.frontend.search(query(text)));
@@ -139,7 +139,7 @@ fn queries_that_cost_little_do_not_wait_for_others() {
 }
 
 #[test]
-fn a_query_has_a_time() {
+fn stops_a_query_at_its_timeout() {
     let fake = Fake::with("one", shards(1, 2), Fault::Gate);
     let site = Site::new(vec![fake.backend()]);
     let timeout = Some(Duration::from_millis(50));
@@ -151,7 +151,7 @@ fn a_query_has_a_time() {
     let answer = site.runtime.block_on(answer.finished()).unwrap();
     let reason = &answer.missing()[0].reason;
     assert_eq!(reason, "the query was not done within 50ms");
-    // One more client that has more time gives it to all.
+    // A client with a longer timeout extends it for all.
     let short = search("parse");
     let long = site.runtime.block_on(site.frontend.search(query("parse")));
     std::thread::sleep(Duration::from_millis(120));
@@ -162,7 +162,7 @@ fn a_query_has_a_time() {
 }
 
 #[test]
-fn a_query_has_its_time_in_the_queue_too() {
+fn timeout_includes_the_queue() {
     let fake = Fake::with("one", shards(1, 2), Fault::Gate);
     fake.is_costly.store(true, SeqCst);
     let site = narrow_site(&fake);
@@ -174,13 +174,13 @@ fn a_query_has_its_time_in_the_queue_too() {
     let answer = site.runtime.block_on(second.finished()).unwrap();
     assert!(!answer.is_complete() && answer.is_empty());
     let reason = &answer.missing()[0].reason;
-    assert_eq!(reason, "the query had no turn within 80ms");
+    assert_eq!(reason, "the query was not admitted within 80ms");
     assert_eq!(fake.searches.load(SeqCst), 1);
     fake.open_gate();
 }
 
 #[test]
-fn a_queued_query_that_is_cancelled_never_asks() {
+fn cancelled_query_in_the_queue_asks_no_backend() {
     let fake = Fake::with("one", shards(1, 2), Fault::Gate);
     fake.is_costly.store(true, SeqCst);
     let site = Site::with(vec![fake.backend()], |config| config.running_max = 1);
@@ -206,7 +206,7 @@ fn a_queued_query_that_is_cancelled_never_asks() {
 }
 
 #[test]
-fn a_search_that_is_deleted_ends_for_all_who_wait() {
+fn deleting_a_search_ends_it_for_all_clients() {
     let fake = Fake::with("one", shards(1, 2), Fault::Gate);
     let site = Site::new(vec![fake.backend()]);
     let delete = |path: &str| site.send(ureq::http::Method::DELETE, path, &[]);
@@ -228,7 +228,7 @@ fn a_search_that_is_deleted_ends_for_all_who_wait() {
     assert_eq!(
         delete(&path).status,
         204,
-        "it has ended, and that is all right"
+        "cancelling a finished search is no error"
     );
     assert_eq!(delete("/api/v2/search/0123456789abcdef").status, 404);
     assert!(
@@ -236,13 +236,13 @@ fn a_search_that_is_deleted_ends_for_all_who_wait() {
             .text()
             .contains("cancelled")
     );
-    // Nobody else is given what was cancelled.
+    // New clients do not get the cancelled answer.
     fake.open_gate();
     assert_eq!(site.search("arse")["complete"], json!(true));
 }
 
 #[test]
-fn methods_that_are_not_there_are_said() {
+fn reports_allowed_methods() {
     let site = Site::new(vec![Fake::new("one", shards(1, 2)).backend()]);
     let check = |method: &str, path: &str, allow: &str| {
         let method = ureq::http::Method::from_bytes(method.as_bytes()).unwrap();
@@ -257,7 +257,7 @@ fn methods_that_are_not_there_are_said() {
 }
 
 #[test]
-fn old_answers_make_room_for_new_ones() {
+fn evicts_old_answers() {
     let fake = Fake::new("one", shards(1, 1));
     let on_disk = |config: &mut frontend::Config| config.result_memory_bytes = 0;
     let room = {
@@ -278,7 +278,7 @@ fn old_answers_make_room_for_new_ones() {
 }
 
 #[test]
-fn the_spool_is_gone_with_its_runs() {
+fn spool_is_used_by_one_process() {
     let fake = Fake::new("one", shards(1, 1));
     let site = Site::new(vec![fake.backend()]);
     site.search("nowhere");

@@ -4,7 +4,7 @@ use frontend::{Backend, Config, Coordinator};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::sync::{Arc, LazyLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 use web::{Options, app};
 
@@ -170,6 +170,13 @@ impl Site {
         self.agent.run(request.body(()).unwrap()).unwrap()
     }
 
+    /// Reads a shape of the API's model.
+    pub(crate) fn read<T: serde::de::DeserializeOwned>(&self, path: &str) -> T {
+        let answer = self.get(path);
+        let read = serde_json::from_slice(&answer.body);
+        read.unwrap_or_else(|error| panic!("{path}: {error}: {}", answer.text()))
+    }
+
     pub(crate) fn search(&self, q: &str) -> serde_json::Value {
         self.get(&format!("/api/v2/search?q={q}")).json()
     }
@@ -219,13 +226,19 @@ impl Site {
     }
 }
 
-/// Waits until something is so; it is a fault when it does not come to be.
-pub(crate) fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
-    for _ in 0..500 {
-        if is_so() {
-            return;
-        }
+/// Polls a condition, and fails if it does not hold within 5 s.
+pub(crate) fn eventually(what: &str, condition: impl FnMut() -> bool) {
+    eventually_within(Duration::from_secs(5), what, condition);
+}
+
+/// Polls a condition, and fails if it does not hold in time.
+pub(crate) fn eventually_within(time: Duration, what: &str, mut condition: impl FnMut() -> bool) {
+    let deadline = Instant::now() + time;
+    while !condition() {
+        assert!(
+            Instant::now() < deadline,
+            "{what} did not happen within {time:?}"
+        );
         std::thread::sleep(Duration::from_millis(10));
     }
-    panic!("{what} did not happen within 5 s");
 }

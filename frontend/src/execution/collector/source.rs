@@ -1,5 +1,4 @@
-//! Sorted pointers of a stream, wherever they are, as merging sees them: they can be looked up by number,
-//! cut at a key, and read from there on.
+//! Sorted pointers in memory or on the disk: looked up by number, searched by key, and read in ranges.
 
 use crate::execution::collector::SortedRun;
 use crate::order::{self, Pointer, TieKey};
@@ -14,7 +13,7 @@ pub(crate) enum Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// How many there are.
+    /// Number of pointers.
     pub(crate) fn len(self) -> u64 {
         match self {
             Source::Memory(pointers) => pointers.len() as u64,
@@ -22,14 +21,14 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The key by which number `at` ties with others.
+    /// The tie key of pointer number `at`.
     pub(crate) fn key(self, at: u64) -> Result<TieKey, SpoolError> {
         let mut reader = self.read(at..at + 1, 1);
         let pointer = order::Sorted::next(&mut reader)?;
         Ok(pointer.expect("the number is below the length").tie_key())
     }
 
-    /// How many come before all that have this key or a greater one.
+    /// Number of pointers with a smaller key.
     pub(crate) fn before(self, key: TieKey) -> Result<u64, SpoolError> {
         let is_before = |pointer: &Pointer| pointer.tie_key() < key;
         match self {
@@ -38,7 +37,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Those with these numbers, so many blocks at a time when they are on the disk.
+    /// Reads the pointers with these numbers; from the disk, `blocks_at_once` at a time.
     pub(crate) fn read(self, range: Range<u64>, blocks_at_once: usize) -> SourceReader<'a> {
         match self {
             Source::Memory(pointers) => {
@@ -51,13 +50,13 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// All of them.
+    /// Reads all pointers.
     pub(crate) fn read_all(self, blocks_at_once: usize) -> SourceReader<'a> {
         self.read(0..self.len(), blocks_at_once)
     }
 }
 
-/// Reads a source from one end to the other.
+/// Reads a source in its order.
 pub(crate) enum SourceReader<'a> {
     Memory(std::slice::Iter<'a, Pointer>),
     Disk(PointerReader<'a>),

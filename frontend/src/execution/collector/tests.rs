@@ -22,7 +22,7 @@ pub(crate) fn spool(directory: &std::path::Path, fail_at: Option<usize>) -> Arc<
     Spool::open(directory, limits).unwrap().0
 }
 
-/// `count` pointers of a backend, in the order in which they arrive, each in a frame of its own.
+/// `count` pointers of a backend in the order of their arrival, each in its own frame.
 fn pointers(backend: u16, count: u32) -> impl Iterator<Item = Pointer> {
     (0..count).map(move |n| {
         let scattered = n.wrapping_mul(2_654_435_761);
@@ -36,7 +36,7 @@ fn pointers(backend: u16, count: u32) -> impl Iterator<Item = Pointer> {
     })
 }
 
-/// Harvests of two backends over so much memory.
+/// Filled collectors of two backends with a budget of `bytes`.
 fn collectors(run: &ResultFiles, bytes: u64, count: u32) -> Result<Vec<Collector>, SpoolError> {
     let memory = Memory::new(bytes);
     (0..2_u16)
@@ -46,11 +46,11 @@ fn collectors(run: &ResultFiles, bytes: u64, count: u32) -> Result<Vec<Collector
             for (n, pointer) in pointers(backend, count).enumerate() {
                 collector.push(pointer);
                 if n % 1000 == 999 {
-                    collector.written();
-                    collector.settle(backend, run)?;
+                    collector.mark_written();
+                    collector.spill_if_full(backend, run)?;
                 }
             }
-            collector.written();
+            collector.mark_written();
             assert_eq!(collector.matches, u64::from(count));
             collector.seal();
             Ok(collector)
@@ -58,7 +58,7 @@ fn collectors(run: &ResultFiles, bytes: u64, count: u32) -> Result<Vec<Collector
         .collect()
 }
 
-/// The order of `count` pointers of each backend, with so much memory, and how many runs there were.
+/// The order of `count` pointers of each backend with a budget of `bytes`, and the number of runs.
 fn order(bytes: u64, count: u32) -> (Vec<Pointer>, usize) {
     let directory = tempfile::tempdir().unwrap();
     let run = spool(directory.path(), None).create("0123456789abcdef", 2);
@@ -81,7 +81,7 @@ fn order(bytes: u64, count: u32) -> (Vec<Pointer>, usize) {
 }
 
 #[test]
-fn the_order_does_not_depend_on_memory() {
+fn order_does_not_depend_on_the_memory_budget() {
     let count = 60_000;
     let (expected, runs) = order(1 << 30, count);
     assert_eq!(runs, 0);
@@ -97,7 +97,7 @@ fn the_order_does_not_depend_on_memory() {
 }
 
 #[test]
-fn too_many_runs_become_one() {
+fn merges_runs_when_there_are_too_many() {
     let directory = tempfile::tempdir().unwrap();
     let run = spool(directory.path(), None).create("0123456789abcdef", 2);
     let count = (RUNS_MAX as u32 + 3) * 17_000;
@@ -108,7 +108,7 @@ fn too_many_runs_become_one() {
 }
 
 #[test]
-fn a_disk_that_fails_at_any_write_is_an_error() {
+fn returns_an_error_whichever_write_fails() {
     for fail_at in 0.. {
         let directory = tempfile::tempdir().unwrap();
         let run = spool(directory.path(), Some(fail_at)).create("0123456789abcdef", 2);

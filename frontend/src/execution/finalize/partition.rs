@@ -1,22 +1,23 @@
-//! Cuts sorted sources into parts that can be merged each on its own.
+//! Cuts sorted sources into parts that are merged independently.
 //!
-//! A sample of the keys says where: those at equal distances in all sources together, so that parts
-//! differ in length by few samples a source.
-//! **Invariant:** pointers that tie, which only their documents can order, are in the same part.
+//! The cuts are chosen from a sample of the keys, taken at equal distances over all sources, so that the
+//! lengths of parts differ by few samples for each source.
+//!
+//! **Invariant:** pointers that tie, and are ordered by the names of their documents, are in one part.
 
 use crate::execution::collector::Source;
 use crate::order::TieKey;
 use crate::spool::SpoolError;
 use std::ops::Range;
 
-/// Keys that are looked at: each is a block to read when it is on the disk, 2 ms in all. Parts are
-/// equal to about 1 %.
+/// Keys in the sample. Each is one block to read if the source is on the disk: 2 ms in all. The lengths
+/// of parts differ by about 1 %.
 const SAMPLES: u64 = 512;
 
-/// Of each part, the range in each source.
+/// The range in each source, for each part.
 pub(super) type Parts = Vec<Vec<Range<u64>>>;
 
-/// Cuts the sources into `count` parts, or fewer when there is nothing to cut. Some may be empty.
+/// Cuts the sources into `count` parts, or fewer if there are too few keys. Parts may be empty.
 pub(super) fn partition(sources: &[Source<'_>], count: usize) -> Result<Parts, SpoolError> {
     let mut parts = Parts::new();
     let mut starts = vec![0; sources.len()];
@@ -36,7 +37,7 @@ fn ranges(starts: &[u64], ends: &Vec<u64>) -> Vec<Range<u64>> {
     ranges.map(|(&start, &end)| start..end).collect()
 }
 
-/// The keys with which parts begin, but for the first.
+/// The keys at which all parts but the first begin.
 fn keys(sources: &[Source<'_>], count: usize) -> Result<Vec<TieKey>, SpoolError> {
     if count <= 1 {
         return Ok(Vec::new());

@@ -7,8 +7,8 @@ use crate::spool::{Spool, SpoolConfig};
 use schema::message::BatchView;
 use schema::message::{Batch, SpoolManifest};
 
-/// The harvests of four backends with `count` matches each, 8 a document and 4 of each rank, over so
-/// much memory.
+/// Collectors of four backends with `count` matches each: 8 for each document, 4 of each rank. The
+/// budget is `bytes`.
 fn synthetic(run: &ResultFiles, count: u32, bytes: u64) -> Vec<Collector> {
     let memory = Memory::new(bytes);
     let collector = |backend: u16| {
@@ -28,18 +28,18 @@ fn synthetic(run: &ResultFiles, count: u32, bytes: u64) -> Vec<Collector> {
             let rank = (scattered >> 40) as f32 + (n % 2) as f32;
             collector.push(origin.pointer(rank, n % 8 * 10, n % 8));
             if n % 20_000 == 19_999 {
-                collector.written();
-                collector.settle(backend, run).unwrap();
+                collector.mark_written();
+                collector.spill_if_full(backend, run).unwrap();
             }
         }
-        collector.written();
+        collector.mark_written();
         collector.seal();
         collector
     };
     (0..4).map(collector).collect()
 }
 
-/// What is in the files, read again.
+/// Reads the files.
 fn read(run: &ResultFiles, counts: Counts) -> (Vec<Pointer>, Vec<PackageGroup>) {
     let all = run.order.read(0..counts.pointers).unwrap();
     for start in [0, 1, 126, 500, 999] {
@@ -53,7 +53,7 @@ fn read(run: &ResultFiles, counts: Counts) -> (Vec<Pointer>, Vec<PackageGroup>) 
 }
 
 #[test]
-fn the_order_does_not_depend_on_the_number_of_parts() {
+fn order_does_not_depend_on_the_number_of_parts() {
     for (count, bytes) in [(0, 0), (1, 0), (3, 1 << 30), (300, 1 << 30), (25_000, 0)] {
         let read_with = |parts| {
             let directory = tempfile::tempdir().unwrap();
@@ -73,8 +73,8 @@ fn the_order_does_not_depend_on_the_number_of_parts() {
     }
 }
 
-/// Harvests of three backends, with their frames: documents whose hashes and ranks are few, so that
-/// nearly everything ties.
+/// Collectors of three backends, with their frames. There are few hashes and ranks, so that nearly all
+/// documents tie.
 fn colliding(run: &ResultFiles) -> Vec<Collector> {
     let memory = Memory::new(1 << 20);
     let mut collectors: Vec<_> = (0..3)
@@ -82,7 +82,7 @@ fn colliding(run: &ResultFiles) -> Vec<Collector> {
         .collect();
     let mut written = [0; 3];
     for n in 0..400_u32 {
-        // Backends hold packages in different orders, and each all of some documents.
+        // Packages arrive in different orders; each document is at one backend.
         let document = n.wrapping_mul(2_654_435_761) % 100;
         let backend = (document % 3) as u16;
         let package = vec![b'a' + (document % 7) as u8];
@@ -113,14 +113,14 @@ fn colliding(run: &ResultFiles) -> Vec<Collector> {
         collector.push(origin.pointer((n % 2) as f32, n, 0));
     }
     for collector in &mut collectors {
-        collector.written();
+        collector.mark_written();
         collector.seal();
     }
     collectors
 }
 
 #[test]
-fn parts_end_where_nothing_ties() {
+fn pointers_that_tie_are_in_one_part() {
     let read_with = |parts| {
         let directory = tempfile::tempdir().unwrap();
         let run = spool(directory.path(), None).create("0123456789abcdef", 3);
@@ -141,7 +141,7 @@ fn parts_end_where_nothing_ties() {
 }
 
 #[test]
-fn parts_are_known_after_a_restart() {
+fn parts_are_read_after_a_restart() {
     let directory = tempfile::tempdir().unwrap();
     let open = || {
         let limits = SpoolConfig {

@@ -1,9 +1,8 @@
-//! Searches whose clients go away at any moment: nothing of them stays, and nothing of them stands
-//! in the way of others.
+//! Searches whose clients disconnect at any moment: they leave nothing behind, and delay no others.
 
 use crate::fake::{Fake, Fault};
 use crate::shards;
-use crate::site::{Site, eventually};
+use crate::site::{Site, eventually, eventually_within};
 use frontend::{Query, SearchHandle};
 use schema::message::{Expr, Field, Filter, Pattern, Reading, Syntax};
 use serde_json::json;
@@ -11,13 +10,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
-/// Searches that are left, in a test.
+/// How many searches a test abandons.
 const SEARCHES: u64 = 200;
 
-/// How long an unused connection may stay open: the frontend's bound, and its heartbeat.
+/// How long an unused connection may stay open: the frontend's limit, and its heartbeat.
 const IDLE_MAX: Duration = Duration::from_secs(5);
 
-/// The same matches for every number, and another query.
+/// Returns another query for each number, of four sets of matches.
 fn query(number: u64) -> Query {
     let pattern = Pattern {
         text: ["arse", "ars", "rse", "a"][number as usize % 4].to_owned(),
@@ -33,13 +32,13 @@ fn query(number: u64) -> Query {
     Query::new(Expr::all([Expr::Pattern(pattern), filter.negated()]), 2).unwrap()
 }
 
-/// A number below `below` that follows from `seed`.
+/// Returns a pseudorandom number below `below`.
 fn random(seed: u64, below: u64) -> u64 {
     let mixed = (seed + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     ((mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 40) % below
 }
 
-/// Two backends that take a while, and a frontend with room for all searches.
+/// Starts two slow backends, and a frontend that admits all searches.
 fn stage() -> (Site, [Arc<Fake>; 2]) {
     let mut parts = shards(1, 2);
     let second = Fake::with("second", parts.split_off(1), Fault::Slow);
@@ -52,7 +51,7 @@ fn stage() -> (Site, [Arc<Fake>; 2]) {
     (site, [first, second])
 }
 
-/// Starts all searches at about once and leaves each after some time; their ids.
+/// Starts all searches at about the same time, abandons each after a while, and returns their ids.
 fn leave_all(site: &Site) -> Vec<String> {
     let left = (0..SEARCHES).map(|number| {
         let frontend = Arc::clone(&site.frontend);
@@ -72,11 +71,11 @@ fn leave_all(site: &Site) -> Vec<String> {
 }
 
 #[test]
-fn nothing_is_left_of_searches_that_nobody_waits_for() {
+fn abandoned_searches_leave_nothing() {
     let (site, fakes) = stage();
     let ids = leave_all(&site);
-    let runs: Vec<SearchHandle> = ids.iter().filter_map(|id| site.frontend.run(id)).collect();
-    eventually("the end of all runs", || {
+    let runs: Vec<SearchHandle> = ids.iter().filter_map(|id| site.frontend.get(id)).collect();
+    eventually("the end of all executions", || {
         runs.iter().all(SearchHandle::is_finished)
     });
     let answers: Vec<_> = runs
@@ -92,9 +91,9 @@ fn nothing_is_left_of_searches_that_nobody_waits_for() {
     );
     drop((answers, runs));
     for fake in &fakes {
-        assert!(fake.broken_off.load(SeqCst) > 0, "backends hear of it");
+        assert!(fake.broken_off.load(SeqCst) > 0, "backends are told");
     }
-    // Every turn has been given back: as many as run at once, run.
+    // Every slot has been released: as many searches as are allowed run at once.
     fakes.iter().for_each(|fake| fake.set(Fault::Gate));
     let before = fakes[0].searches.load(SeqCst);
     let running: Vec<_> = (SEARCHES..SEARCHES + 8)
@@ -104,20 +103,19 @@ fn nothing_is_left_of_searches_that_nobody_waits_for() {
                 .unwrap()
         })
         .collect();
-    eventually("eight turns", || {
+    eventually("eight searches", || {
         fakes[0].searches.load(SeqCst) == before + 8
     });
     drop(running);
     fakes.iter().for_each(|fake| fake.set(Fault::None));
     assert_eq!(site.search("arse")["complete"], json!(true));
-    std::thread::sleep(IDLE_MAX);
-    eventually("one connection to each backend", || {
+    eventually_within(2 * IDLE_MAX, "one connection to each backend", || {
         fakes.iter().all(|fake| fake.open.load(SeqCst) == 1)
     });
 }
 
 #[test]
-fn a_run_that_nobody_waits_for_leaves_no_files() {
+fn abandoned_execution_leaves_no_files() {
     let fake = Fake::with("one", shards(1, 2), Fault::Gate);
     let site = Site::with(vec![fake.backend()], |config| {
         config.result_memory_bytes = 0
@@ -131,9 +129,8 @@ fn a_run_that_nobody_waits_for_leaves_no_files() {
     eventually("an empty spool", || site.spooled() == 0);
 }
 
-/// A stream that waits holds up no other: all that the other backend has is there.
 #[test]
-fn a_backend_that_waits_holds_up_nobody() {
+fn a_slow_backend_delays_no_other_query() {
     let mut parts = shards(1, 2);
     let slow = Fake::with("slow", parts.split_off(1), Fault::Gate);
     let quick = Fake::new("quick", parts);
@@ -141,7 +138,7 @@ fn a_backend_that_waits_holds_up_nobody() {
     let all = alone.search("arse")["total"].as_u64().unwrap();
     let site = Site::new(vec![quick.backend(), slow.backend()]);
     let page = site.get("/api/v2/search?q=arse&wait=false").json();
-    let search = site.frontend.run(page["id"].as_str().unwrap()).unwrap();
+    let search = site.frontend.get(page["id"].as_str().unwrap()).unwrap();
     eventually("all matches of the other", || {
         let progress = search.progress();
         let quick = progress

@@ -1,5 +1,5 @@
-//! A recorded answer that is damaged everywhere it can be, and what is no answer at all: never is
-//! a match shown that was not sent whole, and never is an answer complete that is not.
+//! Recorded answers of a backend, damaged at every place, and bytes that are no answer. A match that did
+//! not arrive completely is never shown, and an incomplete answer never claims to be complete.
 
 use crate::fake::{Document, Fake, Fault};
 use crate::site::Site;
@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 /// All matches on one page.
 const PATH: &str = "/api/v2/search?q=arse&per_page=1000";
 
-/// Shard 1 for the backend that answers as it should, shard 2 for the other.
+/// Shard 1 is on the good backend, shard 2 on the bad one.
 const SHARDS: [u8; 2] = [1, 2];
 
 /// A small document; `split` sends each match in a frame of its own.
@@ -28,12 +28,12 @@ fn document(number: u8, split: bool) -> Document {
     }
 }
 
-/// Two backends, and the answer of the second, frame by frame, with a PROGRESS among them.
+/// Two backends, and the frames of the second one's answer, one of them PROGRESS.
 struct Stage {
     site: Site,
     bad: Arc<Fake>,
     frames: Vec<Vec<u8>>,
-    /// The page when nothing is wrong.
+    /// The page without damage.
     whole: Value,
     queries: AtomicUsize,
 }
@@ -65,7 +65,7 @@ impl Stage {
         let mut progress = Vec::new();
         Progress::default().encode(&mut progress).unwrap();
         frames.insert(2, progress);
-        // Elsewhere, so that the answer is not this site's already.
+        // From another site, so that this one has nothing cached.
         let whole = Site::new(vec![good.backend(), bad.backend()])
             .get(PATH)
             .json();
@@ -82,16 +82,16 @@ impl Stage {
         }
     }
 
-    /// The page when the second backend's answer is something else. Every time of another query,
-    /// as far as the frontend knows: a complete answer would be given again.
+    /// Returns the page with a fault of the second backend. Each call is another query, since a complete
+    /// answer would be cached.
     fn page(&self, fault: Fault) -> Value {
         self.bad.set(fault);
         let query = self.queries.fetch_add(1, Relaxed);
         self.site.get(&format!("{PATH}&path=-no{query}")).json()
     }
 
-    /// Expects the page for these bytes to be incomplete, to name the backend, and to hold nothing
-    /// but true matches: those of the good backend, and `kept` at most of the other.
+    /// Expects that the page for these bytes is incomplete, names the backend, and has only true matches:
+    /// those of the good backend, and at most `kept` of the other.
     fn check_lost(&self, bytes: &[u8], kept: u64, what: &str) -> String {
         let page = self.page(Fault::Replay(bytes.to_vec()));
         self.check_incomplete(&page, kept, what)
@@ -108,7 +108,7 @@ impl Stage {
         assert_eq!(shown.len() as u64, total, "{what}");
         assert!((9..=9 + kept).contains(&total), "{what}: {total} of {kept}");
         let all = self.whole["matches"].as_array().unwrap();
-        // In the order of the whole, so that none is there twice either.
+        // In the same order, so none appears twice.
         let mut rest = all.iter();
         assert!(
             shown.iter().all(|found| rest.any(|known| known == found)),
@@ -117,7 +117,7 @@ impl Stage {
         missing["reason"].as_str().unwrap().to_owned()
     }
 
-    /// Expects the same page as when nothing is wrong.
+    /// Expects the same page as without damage.
     fn check_whole(&self, bytes: Vec<u8>, what: &str) {
         let page = self.page(Fault::Replay(bytes));
         assert_eq!(page["complete"], json!(true), "{what}");
@@ -125,7 +125,7 @@ impl Stage {
         assert_eq!(page["total"], self.whole["total"], "{what}");
     }
 
-    /// How many matches are in frames that are whole within the first `bytes`.
+    /// Counts the matches in complete frames within the first `bytes`.
     fn whole_within(&self, bytes: usize) -> u64 {
         let matches = [3, 1, 0, 1, 1, 3, 0];
         let mut end = 0;
@@ -138,7 +138,7 @@ impl Stage {
 }
 
 #[test]
-fn the_end_at_each_byte() {
+fn reports_truncation_at_each_byte() {
     let stage = Stage::new();
     let all = stage.frames.concat();
     eprintln!(
@@ -161,7 +161,7 @@ fn the_end_at_each_byte() {
 }
 
 #[test]
-fn a_flipped_bit_at_each_byte() {
+fn reports_a_flipped_bit_at_each_byte() {
     let stage = Stage::new();
     let all = stage.frames.concat();
     for at in 0..all.len() {
@@ -176,7 +176,7 @@ fn a_flipped_bit_at_each_byte() {
 }
 
 #[test]
-fn frames_that_are_missing_or_repeated_or_in_another_order() {
+fn reports_missing_repeated_and_reordered_frames() {
     let stage = Stage::new();
     let (frames, end) = (&stage.frames, stage.frames.len() - 1);
     for at in 0..=end {
@@ -184,7 +184,7 @@ fn frames_that_are_missing_or_repeated_or_in_another_order() {
         dropped.remove(at);
         let mut twice = frames.clone();
         twice.insert(at, frames[at].clone());
-        // PROGRESS says nothing that must be so, and nobody listens after END.
+        // PROGRESS is optional, and frames after END are not read.
         match at {
             2 => {
                 stage.check_whole(dropped.concat(), "without PROGRESS");
@@ -218,7 +218,7 @@ fn frame(kind: Kind, payload: &[u8]) -> Vec<u8> {
     out
 }
 
-/// What is no answer, why, and the word it is counted under.
+/// Bytes that are no answer, the reported reason, and the label of the metric.
 fn garbage() -> Vec<(Vec<u8>, &'static str, &'static str)> {
     let claim = [&(u32::MAX - 7).to_le_bytes()[..], &[3, 0, 0, 0], &[0; 8]].concat();
     let mut checksum = frame(Kind::Batch, &[0; 64]);
@@ -269,7 +269,7 @@ fn counted(stage: &Stage, word: &str) -> u64 {
 }
 
 #[test]
-fn what_is_no_answer_is_told_and_counted() {
+fn reports_and_counts_malformed_answers() {
     let stage = Stage::new();
     for (bytes, reason, word) in garbage() {
         let before = counted(&stage, word);
@@ -294,9 +294,8 @@ fn what_is_no_answer_is_told_and_counted() {
     stage.check_whole(stage.frames.concat(), "after all of this");
 }
 
-/// The address of a backend belongs to something else.
 #[test]
-fn a_web_server_in_a_backends_place() {
+fn reports_a_web_server_instead_of_a_backend() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     std::thread::spawn(move || {

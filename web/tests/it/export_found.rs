@@ -1,13 +1,14 @@
-//! Exports as matches are found: they come while the search runs, all of them, and say at their end
-//! whether that is so.
+//! Exports in the order in which matches are found: they start while the search runs, and say at their end
+//! whether they are complete.
 
 use crate::fake::{Document, Fake, Fault};
 use crate::shards;
 use crate::site::{Site, eventually};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::io::{Read, Write};
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::{Duration, Instant};
+use web::api::model::{ExportDone, ExportEnd, Page};
 
 fn sorted(text: &str) -> Vec<String> {
     let mut lines: Vec<_> = text.lines().map(str::to_owned).collect();
@@ -15,55 +16,54 @@ fn sorted(text: &str) -> Vec<String> {
     lines
 }
 
-fn done(line: &str) -> Value {
-    serde_json::from_str::<Value>(line).unwrap()["done"].clone()
+fn done(line: &str) -> ExportDone {
+    serde_json::from_str::<ExportEnd>(line).unwrap().done
 }
 
 #[test]
-fn all_that_is_found_is_sent_and_then_the_end() {
+fn sends_all_matches_and_then_the_end() {
     let site = Site::new(vec![
         Fake::new("one", shards(1, 2)).backend(),
         Fake::new("two", shards(3, 1)).backend(),
     ]);
-    // The first is the run itself, the others are of one that has ended.
+    // The first export runs with the search, the others after its end.
     for round in 0..3 {
         let found = site.get("/api/v2/export?q=arse&order=found").text();
         let (all, end) = found.trim_end().rsplit_once('\n').unwrap();
         let ranked = site.get("/api/v2/export?q=arse&order=rank").text();
         assert_eq!(sorted(all), sorted(&ranked), "{round}");
-        let (end, page) = (done(end), site.search("arse"));
-        assert_eq!(end["complete"], json!(true));
-        for field in [
-            "id",
-            "generation",
-            "found",
-            "total",
-            "documents",
-            "packages",
-        ] {
-            assert_eq!(end[field], page[field], "{field}");
-        }
+        let end = done(end);
+        let page: Page<'_> = site.read("/api/v2/search?q=arse");
+        assert!(end.complete);
+        assert_eq!(
+            (&end.id[..], &end.generation[..]),
+            (&*page.id, &*page.generation)
+        );
+        assert_eq!((Some(end.found), end.total), (page.found, page.total));
+        assert_eq!(
+            (end.documents, end.packages),
+            (page.documents, page.packages)
+        );
         let text = site.get("/api/v2/export?q=arse&format=text&order=found");
         let ranked = site.get("/api/v2/export?q=arse&format=text");
         assert_eq!(sorted(&text.text()), sorted(&ranked.text()), "{round}");
-        assert_eq!(text.header("x-trawl-search"), page["id"]);
+        assert_eq!(text.header("x-trawl-search"), page.id);
         assert_eq!(text.header("x-trawl-complete"), "");
     }
     let nothing = site.get("/api/v2/export?q=nowhere&order=found").text();
-    assert_eq!(done(&nothing)["total"], json!(0));
+    assert_eq!(done(&nothing).total, 0);
     let count = site
         .get("/api/v2/export?q=arse&want=count&order=found")
         .text();
-    assert_eq!(
-        (&done(&count)["total"], &done(&count)["found"]),
-        (&json!(0), &site.search("arse")["found"])
-    );
+    let count = done(&count);
+    assert_eq!(count.total, 0);
+    assert_eq!(json!(count.found), site.search("arse")["found"]);
     let nothing = site.get("/api/v2/export?q=nowhere&order=found&format=text");
     assert_eq!((nothing.status, nothing.text().as_str()), (200, ""));
 }
 
 #[test]
-fn the_first_line_comes_before_the_end() {
+fn sends_the_first_line_before_the_end() {
     for format in ["jsonl", "text"] {
         let fake = Fake::with("one", shards(1, 2), Fault::Gate);
         let site = Site::new(vec![fake.backend()]);
@@ -84,7 +84,7 @@ fn the_first_line_comes_before_the_end() {
 }
 
 #[test]
-fn compressed_lines_come_before_the_end_too() {
+fn sends_compressed_lines_before_the_end() {
     let fake = Fake::with("one", shards(1, 1), Fault::Gate);
     let site = Site::new(vec![fake.backend()]);
     let mut stream = site.connect();
@@ -92,7 +92,7 @@ fn compressed_lines_come_before_the_end_too() {
     stream.write_all(request.as_bytes()).unwrap();
     let mut came = Vec::new();
     let (mut part, asked) = ([0; 4096], Instant::now());
-    // Behind the head is more than what gzip itself begins with.
+    // More than the header of gzip follows the head.
     let body = |came: &[u8]| {
         let head = came.windows(4).position(|part| part == b"\r\n\r\n");
         head.map_or(0, |head| came.len() - head - 4)
@@ -111,15 +111,15 @@ fn compressed_lines_come_before_the_end_too() {
 }
 
 #[test]
-fn what_is_not_all_says_so_or_breaks_off() {
+fn incomplete_export_says_so_or_breaks_off() {
     let whole = Fake::new("whole", shards(1, 1));
     let lost = Fake::with("lost", shards(2, 1), Fault::NoEnd);
     let site = Site::new(vec![whole.backend(), lost.backend()]);
     let lines = site.get("/api/v2/export?q=arse&order=found").text();
     let end = done(lines.lines().last().unwrap());
-    assert_eq!(end["complete"], json!(false));
-    assert_eq!(end["missing"][0]["backend"], json!("lost"));
-    assert_eq!(end["total"], json!(lines.lines().count() - 1));
+    assert!(!end.complete);
+    assert_eq!(end.missing[0].backend, "lost");
+    assert_eq!(end.total, lines.lines().count() as u64 - 1);
     let text: Vec<_> = site
         .lines("/api/v2/export?q=arse&order=found&format=text")
         .collect();
@@ -132,7 +132,7 @@ fn what_is_not_all_says_so_or_breaks_off() {
 }
 
 #[test]
-fn what_has_no_answer_is_a_problem() {
+fn failed_export_is_a_problem() {
     let site = Site::new(vec![Fake::new("one", shards(1, 1)).backend()]);
     let check = |query: &str, status: u16, says: &str| {
         let answer = site.get(&format!("/api/v2/export?{query}&order=found"));
@@ -153,7 +153,7 @@ fn what_has_no_answer_is_a_problem() {
     assert_eq!(limited.status, 400);
 }
 
-/// Far more than what sockets and parts take.
+/// Far more than sockets and chunks hold.
 fn large() -> Vec<(u8, Vec<Document>)> {
     let document = |number: u32| Document {
         package: b"p".to_vec(),
@@ -165,7 +165,7 @@ fn large() -> Vec<(u8, Vec<Document>)> {
 }
 
 #[test]
-fn who_reads_slowly_holds_up_nobody_and_gets_all() {
+fn slow_reader_gets_all_and_delays_no_one() {
     let fake = Fake::new("one", large());
     let site = Site::new(vec![fake.backend()]);
     let mut slow = site.lines("/api/v2/export?q=arse&context=0&order=found");
@@ -177,14 +177,14 @@ fn who_reads_slowly_holds_up_nobody_and_gets_all() {
         "{:?}",
         asked.elapsed()
     );
-    assert_eq!(fake.searches.load(SeqCst), 1, "one run for both");
+    assert_eq!(fake.searches.load(SeqCst), 1, "one execution for both");
     let rest: Vec<_> = slow.map(Result::unwrap).collect();
     assert_eq!(rest.len(), 10_000, "the first is read, and the end");
-    assert_eq!(done(rest.last().unwrap())["total"], json!(10_000));
+    assert_eq!(done(rest.last().unwrap()).total, 10_000);
 }
 
 #[test]
-fn a_search_whose_only_reader_has_left_is_given_up() {
+fn cancels_a_search_whose_reader_has_gone() {
     let fake = Fake::with("one", shards(1, 2), Fault::Gate);
     let site = Site::new(vec![fake.backend()]);
     let mut lines = site.lines("/api/v2/export?q=arse&order=found");

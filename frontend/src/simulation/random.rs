@@ -1,13 +1,13 @@
-//! Where all chance in a simulation comes from: SplitMix64, and nothing else.
+//! The only source of randomness in a simulation: SplitMix64.
 
-pub(super) struct Dice(u64);
+pub(super) struct Random(u64);
 
-impl Dice {
-    pub(super) fn new(seed: u64) -> Dice {
-        Dice(seed)
+impl Random {
+    pub(super) fn new(seed: u64) -> Random {
+        Random(seed)
     }
 
-    /// A number from 0 on below `sides`.
+    /// A number below `sides`.
     pub(super) fn below(&mut self, sides: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;

@@ -1,4 +1,4 @@
-//! What programs meet: cursors, long queries, bounds, exports, estimates, and pages of other sites.
+//! Requests of programs: cursors, long queries, limits, exports, estimates, and other origins.
 
 use crate::fake::Fake;
 use crate::shards;
@@ -15,7 +15,7 @@ fn site() -> Site {
     Site::new(vec![Fake::new("one", shards(1, 2)).backend()])
 }
 
-/// Expects a problem document of this kind.
+/// Expects a problem document of a kind.
 fn check(answer: &Answer, status: u16, kind: &str) {
     assert_eq!(answer.status, status, "{}", answer.text());
     assert_eq!(answer.header("content-type"), "application/problem+json");
@@ -23,7 +23,7 @@ fn check(answer: &Answer, status: u16, kind: &str) {
     assert_eq!(answer.json()["status"], json!(status));
 }
 
-/// A cursor with another number at `at`, and a checksum that is right.
+/// Replaces the number at `at` of a cursor, with a correct checksum.
 fn forged(cursor: &str, at: usize, number: u64) -> String {
     let mut bytes = BASE64.decode(cursor).unwrap();
     bytes.truncate(bytes.len() - 4);
@@ -33,7 +33,7 @@ fn forged(cursor: &str, at: usize, number: u64) -> String {
 }
 
 #[test]
-fn a_cursor_that_was_made_elsewhere_gives_nothing_else_and_does_no_harm() {
+fn forged_cursors_do_no_harm() {
     let site = site();
     for group in ["none", "package", "document"] {
         let page = site.search(&format!("arse&group={group}&per_page=2"));
@@ -42,8 +42,8 @@ fn a_cursor_that_was_made_elsewhere_gives_nothing_else_and_does_no_harm() {
             let cursor = forged(next, at, number);
             site.get(&format!("/api/v2/search?cursor={cursor}"))
         };
-        let (run, generation, total, offset) = (2, 10, 18, 26);
-        for at in [run, generation, total] {
+        let (search, generation, total, offset) = (2, 10, 18, 26);
+        for at in [search, generation, total] {
             check(&look(at, u64::MAX), 410, "gone");
         }
         for number in [u64::MAX, u64::MAX / 2, 1 << 32] {
@@ -57,7 +57,7 @@ fn a_cursor_that_was_made_elsewhere_gives_nothing_else_and_does_no_harm() {
 }
 
 #[test]
-fn a_cursor_leads_through_the_answer_it_is_of() {
+fn cursors_page_through_one_answer() {
     let fake = Fake::new("one", shards(1, 2));
     let site = Site::new(vec![fake.backend()]);
     let whole = site.get("/api/v2/search?q=arse&per_page=1000").json();
@@ -70,7 +70,7 @@ fn a_cursor_leads_through_the_answer_it_is_of() {
         let Some(next) = page["next"].as_str() else {
             break;
         };
-        // With the query and without it, and another number on each page.
+        // With and without the query, and with another page size.
         let query = if found.len() % 2 == 0 { "q=arse&" } else { "" };
         page = site
             .get(&format!("/api/v2/search?{query}cursor={next}&per_page=33"))
@@ -88,7 +88,7 @@ fn a_cursor_leads_through_the_answer_it_is_of() {
         400,
         "bad-request",
     );
-    // Other documents: those of the cursor are in memory still, but not in another process.
+    // Another frontend does not know the documents of the cursor.
     let other = Site::new(vec![Fake::new("other", shards(7, 1)).backend()]);
     let expired = other.get(&format!("/api/v2/search?cursor={next}"));
     check(&expired, 410, "gone");
@@ -106,7 +106,7 @@ fn a_cursor_leads_through_the_answer_it_is_of() {
 }
 
 #[test]
-fn a_long_query_goes_into_a_body() {
+fn reads_long_queries_from_bodies() {
     let site = site();
     let body = json!({"q": "arse", "path": ["file", "-9"], "per_page": 3, "wait": true});
     let posted = site.post("/api/v2/search", &[JSON], body.to_string().as_bytes());
@@ -116,7 +116,7 @@ fn a_long_query_goes_into_a_body() {
     assert_eq!(
         posted.header("etag"),
         "",
-        "an address alone does not say what it is of"
+        "the address does not identify the request"
     );
     let post =
         |kind: &str, body: &[u8]| site.post("/api/v2/search", &[("content-type", kind)], body);
@@ -134,7 +134,7 @@ fn a_long_query_goes_into_a_body() {
 }
 
 #[test]
-fn what_no_request_may_be() {
+fn rejects_malformed_requests() {
     let site = site();
     let long = "x".repeat(40 << 10);
     check(
@@ -175,7 +175,7 @@ fn what_no_request_may_be() {
 }
 
 #[test]
-fn an_id_that_is_not_utf_8_is_a_problem_as_any_other() {
+fn rejects_ids_that_are_not_utf_8() {
     let site = site();
     for path in ["", "/events", "/facets", "/packages", "/export"] {
         let answer = site.get(&format!("/api/v2/search/%ff{path}"));
@@ -194,7 +194,7 @@ fn an_id_that_is_not_utf_8_is_a_problem_as_any_other() {
 }
 
 #[test]
-fn every_bound_is_listed() {
+fn lists_all_limits() {
     let limits = site().get("/api/v2/limits").json();
     for (group, name, value) in [
         ("query", "bytes", 4096),
@@ -216,7 +216,7 @@ fn every_bound_is_listed() {
 }
 
 #[test]
-fn pages_of_other_sites_may_read_when_they_are_named() {
+fn allows_cross_origin_reads_from_named_origins() {
     let origin = [("origin", "https://code.example")];
     let allowed = |site: &Site| {
         let answer = site.send(Method::GET, "/api/v2/limits", &origin);
@@ -249,16 +249,20 @@ fn pages_of_other_sites_may_read_when_they_are_named() {
 }
 
 #[test]
-fn an_export_is_what_its_format_says() {
+fn exports_each_format() {
     let site = site();
     let all = site.get("/api/v2/search?q=arse&per_page=1000").json();
     let matches = all["matches"].as_array().unwrap();
     let csv = site.get("/api/v2/export?q=arse&format=csv");
     assert!(csv.header("content-type").starts_with("text/csv"));
     assert_eq!(csv.header("x-trawl-query"), "arse");
-    // A path has a line feed in it, which is in quotes.
+    // Some paths contain a line feed, which is quoted.
     let records = csv.text().matches("\r\n").count();
-    assert_eq!(records, matches.len() + 1, "one line each, and the header");
+    assert_eq!(
+        records,
+        matches.len() + 1,
+        "one line for each match, and the header"
+    );
     assert!(csv.text().starts_with("package,path,line,lines,text,"));
     let expected: std::collections::HashSet<Vec<u8>> = crate::corpus()
         .into_iter()
@@ -292,7 +296,7 @@ fn an_export_is_what_its_format_says() {
 }
 
 #[test]
-fn what_a_query_would_cost_is_said_without_a_search() {
+fn explains_cost_without_a_search() {
     let fake = Fake::new("one", shards(1, 2));
     let site = Site::new(vec![fake.backend()]);
     let page = site
@@ -323,7 +327,7 @@ fn what_a_query_would_cost_is_said_without_a_search() {
 }
 
 #[test]
-fn what_may_have_been_meant_otherwise_is_said_everywhere() {
+fn reports_notices_in_all_answers() {
     let site = site();
     let page = site.get("/api/v2/search?q=std::arse").json();
     let notices = page["notices"].as_array().unwrap();

@@ -1,4 +1,4 @@
-//! What the head of an answer says: tags, caching, timing.
+//! Headers of answers: tags, caching, timing.
 
 use crate::fake::{Fake, Fault};
 use crate::shards;
@@ -6,7 +6,7 @@ use crate::site::{Site, eventually};
 use std::sync::atomic::Ordering::SeqCst;
 use ureq::http::Method;
 
-/// Asks again with the tag of the first answer.
+/// Requests a page again with the tag of the first response, and returns the status.
 fn again(site: &Site, path: &str) -> u16 {
     let tag = site.get(path).header("etag").to_owned();
     assert!(tag.starts_with("W/\""), "{path}: {tag}");
@@ -21,7 +21,7 @@ fn again(site: &Site, path: &str) -> u16 {
 }
 
 #[test]
-fn whoever_has_a_page_need_not_get_it_again() {
+fn answers_304_for_a_known_tag() {
     let fake = Fake::new("one", shards(1, 2));
     let site = Site::new(vec![fake.backend()]);
     let id = site.search("arse")["id"].as_str().unwrap().to_owned();
@@ -45,7 +45,7 @@ fn whoever_has_a_page_need_not_get_it_again() {
 }
 
 #[test]
-fn a_tag_is_looked_at_without_a_search_and_over_the_shards_of_now() {
+fn checks_tags_without_a_search() {
     let fake = Fake::new("one", shards(1, 2));
     let site = Site::new(vec![fake.backend()]);
     let tag = site.get("/api/v2/search?q=arse").header("etag").to_owned();
@@ -53,7 +53,7 @@ fn a_tag_is_looked_at_without_a_search_and_over_the_shards_of_now() {
         let tags = [("if-none-match", &tag[..])];
         site.send(Method::GET, "/api/v2/search?q=arse", &tags)
     };
-    // Another frontend over the same shards has never searched for it, and need not.
+    // Another frontend over the same shards has never searched for it, and does not need to.
     let other = Site::new(vec![fake.backend()]);
     eventually("a connection", || other.frontend.backends()[0].shards == 2);
     let searches = fake.searches.load(SeqCst);
@@ -64,7 +64,7 @@ fn a_tag_is_looked_at_without_a_search_and_over_the_shards_of_now() {
 }
 
 #[test]
-fn what_is_incomplete_is_not_kept() {
+fn incomplete_answers_are_not_cached() {
     let fake = Fake::with("one", shards(1, 2), Fault::ShardFailure);
     let site = Site::new(vec![fake.backend()]);
     for path in [
@@ -86,7 +86,7 @@ fn what_is_incomplete_is_not_kept() {
 }
 
 #[test]
-fn the_head_says_what_took_how_long() {
+fn reports_server_timing() {
     let site = Site::new(vec![Fake::new("one", shards(1, 2)).backend()]);
     let first = site.get("/api/v2/search?q=arse");
     let names = |timing: &str| -> Vec<String> {

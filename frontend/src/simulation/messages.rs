@@ -1,20 +1,20 @@
-//! What an honest backend says: the words of an answer, and the frames they travel in.
+//! The messages of a correct backend, and their frames.
 
 use super::corpus::{Document, Shard};
-use super::dice::Dice;
+use super::random::Random;
 use crate::results::SkippedDocument;
 use schema::message::{End, Failure, FailureKind, Hello, PROTOCOL, Progress, ShardEnd, Skip};
 
-/// What is said between the greeting and the END.
-pub(super) enum Word<'a> {
+/// A message between HELLO and END.
+pub(super) enum Message<'a> {
     Batch(u32, &'a Document, &'a [(u32, f32)]),
     Skip(Skip),
     Progress,
 }
 
-impl Word<'_> {
+impl Message<'_> {
     pub(super) fn skipped(&self) -> Option<SkippedDocument> {
-        let Word::Skip(skip) = self else {
+        let Message::Skip(skip) = self else {
             return None;
         };
         Some(SkippedDocument {
@@ -24,10 +24,10 @@ impl Word<'_> {
         })
     }
 
-    /// The rank of its best match.
+    /// The rank of the best match in it.
     fn rank(&self) -> f32 {
         match self {
-            Word::Batch(_, _, matches) => {
+            Message::Batch(_, _, matches) => {
                 let ranks = matches.iter().map(|(_, rank)| *rank);
                 ranks.fold(f32::NEG_INFINITY, f32::max)
             }
@@ -36,49 +36,49 @@ impl Word<'_> {
     }
 }
 
-/// Everything there is to say: shards in any order, each in its own.
-pub(super) fn words<'a>(dice: &mut Dice, shards: &'a [Shard]) -> Vec<Word<'a>> {
-    let mut left: Vec<Vec<Word<'a>>> = Vec::new();
+/// All messages of an answer: shards are interleaved at random, each is in its own order.
+pub(super) fn messages<'a>(random: &mut Random, shards: &'a [Shard]) -> Vec<Message<'a>> {
+    let mut left: Vec<Vec<Message<'a>>> = Vec::new();
     for (index, shard) in (0..).zip(shards) {
-        let mut words = Vec::new();
+        let mut messages = Vec::new();
         for document in &shard.documents {
             let most = if document.matches.len() > 100 {
                 4000
             } else {
-                1 + dice.below(6)
+                1 + random.below(6)
             };
             let batches = document.matches.chunks(most);
-            words.extend(batches.map(|matches| Word::Batch(index, document, matches)));
+            messages.extend(batches.map(|matches| Message::Batch(index, document, matches)));
         }
-        if dice.one_in(3) {
+        if random.one_in(3) {
             let skip = Skip {
                 shard: index,
                 document: 1000,
-                package: b"given up".to_vec(),
+                package: b"skipped".to_vec(),
                 path: format!("{}", shard.id[0]).into_bytes(),
                 reason: "too slow".to_owned(),
             };
-            words.insert(dice.below(words.len() + 1), Word::Skip(skip));
+            messages.insert(random.below(messages.len() + 1), Message::Skip(skip));
         }
-        words.reverse();
-        left.push(words);
+        messages.reverse();
+        left.push(messages);
     }
-    let mut words = Vec::new();
+    let mut messages = Vec::new();
     while !left.is_empty() {
-        let shard = dice.below(left.len());
+        let shard = random.below(left.len());
         match left[shard].pop() {
-            Some(word) => words.push(word),
+            Some(word) => messages.push(word),
             None => drop(left.remove(shard)),
         }
-        if dice.one_in(4) {
-            words.push(Word::Progress);
+        if random.one_in(4) {
+            messages.push(Message::Progress);
         }
     }
-    words
+    messages
 }
 
-/// The END that agrees with what is said.
-pub(super) fn end(shards: &[Shard], words: &[Word<'_>]) -> End {
+/// The END that agrees with the messages.
+pub(super) fn end(shards: &[Shard], messages: &[Message<'_>]) -> End {
     let mut ends: Vec<ShardEnd> = (0..shards.len() as u32)
         .map(|shard| ShardEnd {
             shard,
@@ -93,18 +93,18 @@ pub(super) fn end(shards: &[Shard], words: &[Word<'_>]) -> End {
         plan: "all".to_owned(),
         ..End::default()
     };
-    count(words, &mut end);
+    count(messages, &mut end);
     end
 }
 
-/// Counts what is said, whatever it is.
-pub(super) fn count(words: &[Word<'_>], end: &mut End) {
+/// Sets the counts of an END to those of the messages.
+pub(super) fn count(messages: &[Message<'_>], end: &mut End) {
     for shard in &mut end.shards {
         (shard.matches, shard.found, shard.hash, shard.skipped) = (0, 0, 0, 0);
     }
-    for word in words {
+    for word in messages {
         match word {
-            Word::Batch(shard, document, matches) => {
+            Message::Batch(shard, document, matches) => {
                 let end = &mut end.shards[*shard as usize];
                 end.matches += matches.len() as u64;
                 end.found += matches.len() as u64;
@@ -112,21 +112,21 @@ pub(super) fn count(words: &[Word<'_>], end: &mut End) {
                     ShardEnd::key_hash(hash, document.number, *line)
                 });
             }
-            Word::Skip(skip) => end.shards[skip.shard as usize].skipped += 1,
-            Word::Progress => {}
+            Message::Skip(skip) => end.shards[skip.shard as usize].skipped += 1,
+            Message::Progress => {}
         }
     }
 }
 
-/// The frames, from the greeting to the END.
-pub(super) fn encode(words: &[Word<'_>], end: &End) -> Vec<Vec<u8>> {
+/// The frames of an answer, from HELLO to END.
+pub(super) fn encode(messages: &[Message<'_>], end: &End) -> Vec<Vec<u8>> {
     let mut frames = vec![hello(PROTOCOL)];
-    for (at, word) in words.iter().enumerate() {
+    for (at, word) in messages.iter().enumerate() {
         frames.push(match word {
-            Word::Batch(shard, document, matches) => document.batch(*shard, matches),
-            Word::Skip(skip) => framed(|out| skip.encode(out)),
-            Word::Progress => {
-                let bound = words[at..].iter().map(Word::rank);
+            Message::Batch(shard, document, matches) => document.batch(*shard, matches),
+            Message::Skip(skip) => framed(|out| skip.encode(out)),
+            Message::Progress => {
+                let bound = messages[at..].iter().map(Message::rank);
                 let progress = Progress {
                     bound: bound.fold(f32::NEG_INFINITY, f32::max),
                     ..Progress::default()
@@ -139,7 +139,7 @@ pub(super) fn encode(words: &[Word<'_>], end: &End) -> Vec<Vec<u8>> {
     frames
 }
 
-/// A greeting.
+/// A HELLO frame.
 pub(super) fn hello(protocol: u32) -> Vec<u8> {
     let hello = Hello {
         protocol,
@@ -149,7 +149,7 @@ pub(super) fn hello(protocol: u32) -> Vec<u8> {
     framed(|out| hello.encode(out))
 }
 
-/// An ERROR.
+/// An ERROR frame.
 pub(super) fn failure(kind: FailureKind) -> Vec<u8> {
     framed(|out| Failure::new(kind, "no").encode(out))
 }

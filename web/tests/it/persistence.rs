@@ -1,4 +1,4 @@
-//! Finished queries outlive the frontend, and those that made way are found anew.
+//! Answers on disk: they survive a restart, damage is noticed, and evicted ones are searched again.
 
 use crate::fake::{Document, Fake};
 use crate::site::Site;
@@ -27,7 +27,7 @@ fn fakes(documents: usize) -> Vec<Arc<Fake>> {
     vec![Fake::new("one", shard(0)), Fake::new("two", shard(1))]
 }
 
-/// Little memory: everything goes to the disk, and pointers are spilled.
+/// Writes everything to the disk, and spills pointers.
 fn little_memory(config: &mut Config) {
     config.result_memory_bytes = 0;
     config.query_memory_bytes = 0;
@@ -37,14 +37,14 @@ fn site(fakes: &[Arc<Fake>], change: impl FnOnce(&mut Config)) -> Site {
     Site::with(fakes.iter().map(Fake::backend).collect(), change)
 }
 
-/// A page without what may differ between two runs.
+/// Returns a page without what may differ between two executions.
 fn page(site: &Site, path: &str) -> Value {
     let mut page = site.get(path).json();
     page["timings"] = Value::Null;
     page
 }
 
-/// All kinds of pages of a query.
+/// Returns pages of all kinds.
 fn pages(site: &Site) -> Vec<Value> {
     let base = "/api/v2/search?q=arse&context=1";
     [
@@ -60,7 +60,7 @@ fn pages(site: &Site) -> Vec<Value> {
 }
 
 #[test]
-fn memory_does_not_change_an_answer() {
+fn answers_do_not_depend_on_memory() {
     let fakes = fakes(300);
     let expected = pages(&site(&fakes, |_| ()));
     assert_eq!(expected[0]["total"], json!(900));
@@ -69,7 +69,7 @@ fn memory_does_not_change_an_answer() {
 }
 
 #[test]
-fn finished_queries_are_there_after_a_restart() {
+fn answers_survive_a_restart() {
     let fakes = fakes(300);
     let first = site(&fakes, little_memory);
     let expected = pages(&first);
@@ -86,7 +86,7 @@ fn finished_queries_are_there_after_a_restart() {
 }
 
 #[test]
-fn a_damaged_answer_is_searched_for_again() {
+fn searches_again_after_damage() {
     let fakes = fakes(300);
     let site = site(&fakes, little_memory);
     let expected = pages(&site);
@@ -103,7 +103,7 @@ fn a_damaged_answer_is_searched_for_again() {
 }
 
 #[test]
-fn what_made_way_is_found_anew_while_its_documents_are_there() {
+fn searches_again_after_eviction() {
     let fakes = fakes(300);
     let site = site(&fakes, |config| {
         little_memory(config);
@@ -121,7 +121,7 @@ fn what_made_way_is_found_anew_while_its_documents_are_there() {
 }
 
 #[test]
-fn a_limit_keeps_the_first_of_all() {
+fn limit_keeps_the_best_matches_when_spilled() {
     let fakes = fakes(300);
     let site = site(&fakes, little_memory);
     let all = site.get("/api/v2/search?q=arse&per_page=20").json();

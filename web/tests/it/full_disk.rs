@@ -1,4 +1,4 @@
-//! A disk that is full.
+//! A full disk: the query that writes ends with the reason, others go on.
 
 use crate::fake::{Document, Fake};
 use crate::site::Site;
@@ -11,10 +11,10 @@ use std::time::Duration;
 /// Lines of each document.
 const LINES: usize = 250;
 
-/// Documents, over both backends.
+/// Documents of both backends.
 const DOCUMENTS: usize = 80;
 
-/// Two backends with matches that need more memory than there is.
+/// Starts two backends whose matches do not fit into memory.
 fn fakes() -> Vec<Arc<Fake>> {
     let document = |number: usize| Document {
         package: b"p".to_vec(),
@@ -31,7 +31,7 @@ fn fakes() -> Vec<Arc<Fake>> {
     vec![Fake::new("one", shard(0)), Fake::new("two", shard(1))]
 }
 
-/// Writes are counted down, and fail when none are left.
+/// Starts a frontend whose writes fail after `writes` more.
 fn site(fakes: &[Arc<Fake>], writes: &Arc<AtomicU64>) -> Site {
     let writes = Arc::clone(writes);
     Site::with(fakes.iter().map(Fake::backend).collect(), |config| {
@@ -48,7 +48,7 @@ fn site(fakes: &[Arc<Fake>], writes: &Arc<AtomicU64>) -> Site {
     })
 }
 
-/// All matches of a search, page by page, which must be whole.
+/// Returns all matches of a search, page by page.
 fn lines(site: &Site, page: &Value) -> Vec<(String, u64)> {
     let id = page["id"].as_str().unwrap();
     let path = |number| format!("/api/v2/search/{id}?per_page=1000&page={number}");
@@ -63,7 +63,7 @@ fn lines(site: &Site, page: &Value) -> Vec<(String, u64)> {
 }
 
 #[test]
-fn a_full_disk_ends_the_query_with_the_reason_and_no_other() {
+fn full_disk_ends_only_the_query_that_writes() {
     let fakes = fakes();
     let writes = Arc::new(AtomicU64::new(u64::MAX));
     let expected = {
@@ -87,7 +87,7 @@ fn a_full_disk_ends_the_query_with_the_reason_and_no_other() {
         assert!(is_part, "{allowed} writes: in order, and nothing else");
         if page["complete"] == json!(true) {
             assert_eq!(found, expected);
-            // What failed is behind the last of its matches: it will not outlive the process.
+            // A write after the last match failed: the answer will not survive a restart.
             continue;
         }
         let reason = page["missing"][0]["reason"].as_str().unwrap();

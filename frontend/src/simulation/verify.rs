@@ -1,27 +1,26 @@
-//! What must hold at the end of a run, whatever happened.
+//! What must hold of every result.
 //!
-//! Every match that is shown is one that there was to find, once, in order, with its text. A shard that
-//! is not said to be missing is there with all of its matches, and what is said to be complete is
-//! all that there was.
+//! Each match that is shown is in the corpus, and is shown once, in order, with its text. A shard is
+//! reported as missing, or all its matches are there. A complete result has all matches.
 
 use super::corpus::{self, CONTEXT_LINES, Document};
-use super::network::Ended;
-use super::scene::{Scene, name};
-use super::script::{Script, Trouble};
+use super::driver::Driver;
+use super::random::Random;
+use super::scenario::{Scenario, name};
+use super::script::{Fault, Script};
 use crate::execution::collector::Collector;
 use crate::execution::finalize::finalize;
 use crate::order::BEST_MAX;
 use crate::query::Query;
 use crate::results::CorpusSize;
 use crate::results::Match;
-use crate::results::{Counts, Missing, Outcome, ShardId, SkippedDocument};
 use crate::results::{SearchResult, Timings};
+use crate::results::{ShardId, SkippedDocument};
 use crate::spool::{ResultFiles, SpoolError};
 use schema::message::{Expr, Facet, FailureKind, Pattern, Want};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::SystemTime;
 
 /// A match's package, path and line.
 type Key = (Vec<u8>, Vec<u8>, u32);
@@ -31,7 +30,7 @@ fn key(shown: &Match) -> Key {
     (document.package.clone(), document.path.clone(), shown.line)
 }
 
-/// All that there was to find.
+/// All matches of the corpus.
 pub(super) struct Model {
     /// In total order.
     matches: Vec<Match>,
@@ -47,7 +46,7 @@ impl Model {
         Model { matches, places }
     }
 
-    /// Asserts that these are some of them, none twice, best first; says where in the order they are.
+    /// Asserts that these are matches of the corpus, each once. Returns their positions in the order.
     pub(super) fn check(&self, shown: &[Match]) -> BTreeSet<usize> {
         let mut places = BTreeSet::new();
         for each in shown {
@@ -64,106 +63,98 @@ fn documents(scripts: &[Script]) -> impl Iterator<Item = &Document> {
     shards.flat_map(|shard| &shard.documents)
 }
 
-/// Makes an answer of what has come in, and judges it; says whether it is complete.
-pub(super) fn check(
-    scene: &Scene,
+/// What is left when the last stream has closed.
+pub(super) struct Ended<'a> {
+    pub(super) driver: Driver<'a>,
+    /// The first page, if it was final before the end.
+    pub(super) first_page: Option<Vec<Match>>,
+    pub(super) collectors: Vec<Collector>,
+    pub(super) run: Arc<ResultFiles>,
+}
+
+/// Finalizes the execution and checks its result. Returns whether that is complete.
+pub(super) fn check<'a>(
+    random: &mut Random,
+    scenario: &Scenario,
     model: &Model,
-    ended: Ended,
-    collectors: Vec<Collector>,
-    run: Arc<ResultFiles>,
-) -> bool {
-    let Ended {
-        outcome, halted, ..
-    } = ended;
-    let (answer, is_assembled) = answer(scene, outcome, collectors, run);
+    mut ended: Ended<'a>,
+) -> (bool, Driver<'a>) {
+    let halted = ended.driver.is_halted();
+    let answer = answer(random, scenario, &mut ended);
     let shown = answer.matches(0..answer.len()).unwrap();
     let places = model.check(&shown);
     assert!(shown.is_sorted_by(|a, b| corpus::order(a, b).is_lt()));
     assert_eq!(sum(packages(&answer)), shown.len() as u64);
-    if scene.limit == 0 {
+    if scenario.limit == 0 {
         let facets = answer.facets().unwrap().expect("there is no limit");
         assert_eq!(sum(facets.languages), shown.len() as u64);
         assert_eq!(sum(facets.directories), shown.len() as u64);
     } else {
-        assert!(shown.len() as u64 <= scene.limit);
+        assert!(shown.len() as u64 <= scenario.limit);
     }
-    if is_assembled {
-        check_missing(scene, model, &answer, &places);
-    }
+    check_missing(scenario, model, &answer, &places);
     if answer.is_complete() {
-        check_complete(scene, model, &answer, &shown);
-        let is_ordered = |script: &Script| script.trouble != Trouble::Swap;
+        check_complete(scenario, model, &answer, &shown);
+        let is_ordered = |script: &Script| script.fault != Fault::Swap;
         if let Some(first_page) = ended.first_page
-            && scene.scripts.iter().all(is_ordered)
+            && scenario.scripts.iter().all(is_ordered)
         {
             let last = &shown[..shown.len().min(BEST_MAX)];
             assert_eq!(corpus::places(&first_page), corpus::places(last));
         }
     }
-    let is_honest = |script: &Script| script.trouble == Trouble::None;
-    let is_smooth = !halted && scene.has_room() && scene.scripts.iter().all(is_honest);
+    let is_honest = |script: &Script| script.fault == Fault::None;
+    let is_smooth = !halted && scenario.has_room() && scenario.scripts.iter().all(is_honest);
     assert!(
         answer.is_complete() || !is_smooth,
         "nothing is wrong, and yet: {:?}",
         answer.missing()
     );
-    answer.is_complete()
+    (answer.is_complete(), ended.driver)
 }
 
-/// As a run makes it at its end; and whether it could be made.
-fn answer(
-    scene: &Scene,
-    mut outcome: Outcome,
-    mut collectors: Vec<Collector>,
-    run: Arc<ResultFiles>,
-) -> (SearchResult, bool) {
-    let assembled = finalize(&run, &mut collectors, scene.limit);
-    let is_assembled = assembled.is_ok();
-    let counts = assembled.unwrap_or_else(|error| {
+/// Makes the result as the real driver does.
+fn answer(random: &mut Random, scenario: &Scenario, ended: &mut Ended<'_>) -> SearchResult {
+    let collectors = &mut ended.collectors;
+    let counts = finalize(&ended.run, collectors, scenario.limit);
+    if let Err(error) = &counts {
         let is_disk = matches!(error, SpoolError::Io { .. } | SpoolError::Full { .. });
-        assert!(is_disk && !scene.has_room(), "{error}");
-        outcome.missing = (0..scene.scripts.len())
-            .map(|stream| all_missing(scene, stream))
-            .collect();
-        Counts::default()
-    });
+        assert!(is_disk && !scenario.has_room(), "{error}");
+    }
+    let failure = counts.as_ref().err().map(ToString::to_string);
+    let publication = ended.driver.finish(random, failure);
     let pattern = Pattern {
         text: "needle".to_owned(),
         ..Pattern::default()
     };
     let query = Query::new(Expr::Pattern(pattern), CONTEXT_LINES);
-    let query = query.and_then(|query| query.wanting(Want::Matches, scene.limit));
-    let answer = SearchResult {
+    let query = query.and_then(|query| query.wanting(Want::Matches, scenario.limit));
+    let collectors = ended.collectors.iter();
+    SearchResult {
         id: "0123456789abcdef".to_owned(),
         generation: String::new(),
         query: query.unwrap(),
         known: CorpusSize::default(),
-        documents: collectors.iter().map(|collector| collector.documents).sum(),
-        found: collectors.iter().map(|collector| collector.found).sum(),
-        counts,
+        documents: collectors
+            .clone()
+            .map(|collector| collector.documents)
+            .sum(),
+        found: collectors.map(|collector| collector.found).sum(),
+        counts: counts.unwrap_or_default(),
         timings: Timings::default(),
-        outcome,
-        spool: run,
+        outcome: publication.outcome,
+        spool: Arc::clone(&ended.run),
         damaged: AtomicBool::new(false),
-    };
-    (answer, is_assembled)
-}
-
-fn all_missing(scene: &Scene, stream: usize) -> Missing {
-    Missing {
-        backend: name(stream),
-        reason: "its matches cannot be put in order".to_owned(),
-        shards: scene.scripts[stream]
-            .shards
-            .iter()
-            .map(|shard| shard.id)
-            .collect(),
-        since: SystemTime::UNIX_EPOCH,
     }
 }
 
-/// A shard is missing, or all of it is there.
-fn check_missing(scene: &Scene, model: &Model, answer: &SearchResult, places: &BTreeSet<usize>) {
+/// Checks that each shard is reported as missing or has all its matches.
+fn check_missing(
+    scenario: &Scenario,
+    model: &Model,
+    answer: &SearchResult,
+    places: &BTreeSet<usize>,
+) {
     let mut missing = BTreeSet::new();
     for each in answer.missing() {
         for shard in &each.shards {
@@ -171,30 +162,33 @@ fn check_missing(scene: &Scene, model: &Model, answer: &SearchResult, places: &B
             assert!(is_new, "missing twice: {each:?}");
         }
     }
-    for (stream, script) in scene.scripts.iter().enumerate() {
-        let has_refused = script.trouble == Trouble::Failure(FailureKind::BadQuery)
+    for (stream, script) in scenario.scripts.iter().enumerate() {
+        let has_refused = script.fault == Fault::Failure(FailureKind::BadQuery)
             && answer.outcome.refused.is_some();
         let is_there = |id: ShardId| !missing.contains(&(name(stream), id));
         for shard in script.shards.iter().filter(|shard| is_there(shard.id)) {
             let mut shown = shard.documents.iter().flat_map(Document::shown);
             let all = shown.all(|each| places.contains(&model.places[&key(&each)]));
-            let is_cut = scene.limit > 0 || has_refused;
+            let is_cut = scenario.limit > 0 || has_refused;
             assert!(all || is_cut, "matches of {} are lost", name(stream));
         }
     }
 }
 
-/// What is said to be complete is all that there was to find.
-fn check_complete(scene: &Scene, model: &Model, answer: &SearchResult, shown: &[Match]) {
+/// Checks that a complete result has all matches, counts and facets.
+fn check_complete(scenario: &Scenario, model: &Model, answer: &SearchResult, shown: &[Match]) {
     let total = model.matches.len();
-    let wanted = match scene.limit {
+    let wanted = match scenario.limit {
         0 => total,
         limit => total.min(limit as usize),
     };
     assert_eq!(shown, &model.matches[..wanted]);
     assert_eq!(answer.found(), total as u64);
-    assert_eq!(answer.documents(), documents(&scene.scripts).count() as u64);
-    let skipped = scene.scripts.iter().flat_map(|script| &script.skipped);
+    assert_eq!(
+        answer.documents(),
+        documents(&scenario.scripts).count() as u64
+    );
+    let skipped = scenario.scripts.iter().flat_map(|script| &script.skipped);
     let skipped: BTreeSet<SkippedDocument> = skipped.cloned().collect();
     assert_eq!(answer.skipped().count, skipped.len() as u64);
     assert_eq!(answer.skipped().documents, skipped);
@@ -214,7 +208,7 @@ fn check_complete(scene: &Scene, model: &Model, answer: &SearchResult, shown: &[
     }
 }
 
-/// Each package, and how many matches it has.
+/// The number of matches of each package.
 fn packages(answer: &SearchResult) -> Vec<Facet> {
     let packages = answer.package_list(0..answer.packages()).unwrap();
     let facet = |package: crate::PackageGroup| (package.name, package.total);

@@ -1,0 +1,177 @@
+//! What the backends serve: documents, lists of packages and files, and the state of the backends.
+//!
+//! These requests go to the backends directly. They are not executions: nothing is admitted, cached or
+//! spooled.
+
+use super::Coordinator;
+use crate::error::FileError;
+use crate::peers::{self, Link, Peer, PeerError, Request};
+use crate::results::{self, Listing};
+use schema::message::{self, FileRange, FileReply, FileRequest, ListKind, ListReply, ListRequest};
+use std::collections::HashMap;
+use std::sync::Arc;
+use tokio::task::JoinHandle;
+
+/// The state of a backend.
+#[derive(Clone, Debug)]
+pub struct BackendStatus {
+    /// The name of the backend.
+    pub name: String,
+    /// Whether it is connected.
+    pub connected: bool,
+    /// Why it is not connected.
+    pub reason: Option<String>,
+    /// Shards that it announced last.
+    pub shards: usize,
+    /// Packages in them.
+    pub packages: u64,
+    /// Documents in them.
+    pub documents: u64,
+    /// Blocks in them.
+    pub blocks: u64,
+    /// Bytes of text in them.
+    pub text_bytes: u64,
+    /// When its index was written, in seconds since 1970; `None` until it is known.
+    pub updated: Option<u64>,
+}
+
+/// What can be searched.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Served {
+    /// The id of the set of shards.
+    pub generation: String,
+    /// Shards in it.
+    pub shards: u64,
+    /// Packages in them.
+    pub packages: u64,
+    /// Documents in them.
+    pub documents: u64,
+    /// Bytes of text in them.
+    pub text_bytes: u64,
+    /// When the oldest backend's index was written, in seconds since 1970.
+    pub updated: Option<u64>,
+}
+
+impl Coordinator {
+    /// Reads a part of a document. All backends are asked; the first of them that has it answers.
+    pub async fn file(
+        &self,
+        package: &[u8],
+        path: &[u8],
+        range: FileRange,
+    ) -> Result<Option<FileReply>, FileError> {
+        let request = FileRequest {
+            package: package.to_vec(),
+            path: path.to_vec(),
+            range,
+        };
+        let mut unreachable = Vec::new();
+        for (peer, reply) in self.peers.iter().zip(self.ask_all(&request).await?) {
+            match reply.await.expect("requests to backends do not panic") {
+                Ok(reply) if reply.found => return Ok(Some(reply)),
+                Ok(_) => {}
+                Err(lost) => unreachable.push((peer.name().to_owned(), lost.to_string())),
+            }
+        }
+        if unreachable.is_empty() {
+            Ok(None)
+        } else {
+            Err(FileError::Unreachable(unreachable))
+        }
+    }
+
+    /// Lists what all backends serve, by name. A list that lacks a backend is an error that names it,
+    /// except for children that another backend has; [`listing`](Self::listing) returns such a list.
+    pub async fn list(&self, request: ListRequest) -> Result<ListReply, FileError> {
+        let mut listing = self.listing(&request).await?;
+        if request.kind == ListKind::Children && !listing.entries.is_empty() {
+            listing.unreachable.clear();
+        }
+        listing.whole()
+    }
+
+    /// Lists what the reachable backends serve, and names those that could not be asked.
+    pub async fn listing(&self, request: &ListRequest) -> Result<Listing, FileError> {
+        let (mut replies, mut unreachable) = (Vec::new(), Vec::new());
+        for (peer, reply) in self.peers.iter().zip(self.ask_all(request).await?) {
+            match reply.await.expect("requests to backends do not panic") {
+                Ok(reply) => replies.push(reply),
+                Err(lost) => unreachable.push((peer.name().to_owned(), lost.to_string())),
+            }
+        }
+        let ListReply { entries, more } = results::merge(request, replies);
+        Ok(Listing {
+            entries,
+            more,
+            unreachable,
+        })
+    }
+
+    /// Asks all backends at once. The replies are in the order of the backends.
+    async fn ask_all<R: Request>(
+        &self,
+        request: &R,
+    ) -> Result<Vec<JoinHandle<Result<R::Reply, PeerError>>>, FileError> {
+        let mut frame = Vec::new();
+        request.encode(&mut frame)?;
+        let frame: Arc<[u8]> = frame.into();
+        self.ready().await;
+        let ask = |peer: &Arc<Peer>| {
+            let (peer, frame) = (Arc::clone(peer), Arc::clone(&frame));
+            self.runtime.spawn_blocking(move || ask::<R>(&peer, &frame))
+        };
+        Ok(self.peers.iter().map(ask).collect())
+    }
+
+    /// What can be searched, as the backends announced it. A shard that several backends serve counts
+    /// once.
+    pub fn served(&self) -> Served {
+        let statuses: Vec<_> = self.peers.iter().map(|peer| peer.status()).collect();
+        let shards = statuses
+            .iter()
+            .filter_map(|status| status.shards.as_deref());
+        let distinct: HashMap<_, _> = shards.flatten().map(|shard| (shard.id, shard)).collect();
+        let sum =
+            |of: fn(&message::ShardInfo) -> u64| distinct.values().map(|shard| of(shard)).sum();
+        Served {
+            generation: self.route().generation.clone(),
+            shards: distinct.len() as u64,
+            packages: sum(|shard| shard.packages.into()),
+            documents: sum(|shard| shard.documents.into()),
+            text_bytes: sum(|shard| shard.text_bytes),
+            updated: statuses.iter().filter_map(|status| status.updated).min(),
+        }
+    }
+
+    /// The state of all backends.
+    pub fn backends(&self) -> Vec<BackendStatus> {
+        self.peers.iter().map(|peer| status(peer)).collect()
+    }
+}
+
+/// Asks one backend, if it is connected.
+fn ask<R: Request>(peer: &Peer, frame: &[u8]) -> Result<R::Reply, PeerError> {
+    match peer.status().link {
+        Link::Connected => peers::request::<R>(peer, frame),
+        Link::Lost { reason, .. } => Err(PeerError::Failed(reason)),
+    }
+}
+
+fn status(peer: &Peer) -> BackendStatus {
+    let status = peer.status();
+    let shards = status.shards.as_deref().unwrap_or_default();
+    BackendStatus {
+        name: peer.name().to_owned(),
+        connected: matches!(status.link, Link::Connected),
+        reason: match status.link {
+            Link::Connected => None,
+            Link::Lost { reason, .. } => Some(reason),
+        },
+        shards: shards.len(),
+        packages: shards.iter().map(|shard| u64::from(shard.packages)).sum(),
+        documents: shards.iter().map(|shard| u64::from(shard.documents)).sum(),
+        blocks: shards.iter().map(|shard| u64::from(shard.blocks)).sum(),
+        text_bytes: shards.iter().map(|shard| shard.text_bytes).sum(),
+        updated: status.updated,
+    }
+}
