@@ -35,13 +35,11 @@ impl BadExpr {
 
     pub(crate) fn language(atom: usize, unknown: &UnknownLanguage) -> BadExpr {
         BadExpr {
-            atom,
-            at: None,
-            reason: unknown.to_string(),
             hint: match unknown.similar {
                 Some(similar) => format!("did you mean {similar}?"),
                 None => "use GitHub's names of languages, such as C, C++ or Python".to_owned(),
             },
+            ..BadExpr::new(atom, BadPattern::new(unknown.to_string()))
         }
     }
 

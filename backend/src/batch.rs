@@ -43,16 +43,21 @@ pub struct LinePosition {
 }
 
 impl LinePosition {
+    /// The position of one line, in one block.
+    pub fn of_line(number: u32, text: ops::Range<u64>, block: u32) -> LinePosition {
+        LinePosition {
+            number,
+            lines: 1,
+            start: text.start,
+            end: text.end,
+            block,
+            last_block: block,
+        }
+    }
+
     /// The position of a document's name. The document's text begins at `start`.
     pub fn of_name(document: &Document<'_>, start: u64) -> LinePosition {
-        LinePosition {
-            number: 0,
-            lines: 1,
-            start,
-            end: start,
-            block: document.blocks.start,
-            last_block: document.blocks.start,
-        }
+        LinePosition::of_line(0, start..start, document.blocks.start)
     }
 }
 
@@ -243,14 +248,9 @@ impl<'a> BatchPacker<'a> {
         }
         let text = self.shard.text(range.start..position.start - 1)?;
         let start = memchr::memrchr(b'\n', text).map_or(0, |end| end + 1);
-        Ok(Some(LinePosition {
-            number: position.number.saturating_sub(1),
-            lines: 1,
-            start: range.start + start as u64,
-            end: position.start,
-            block,
-            last_block: block,
-        }))
+        let number = position.number.saturating_sub(1);
+        let line = range.start + start as u64..position.start;
+        Ok(Some(LinePosition::of_line(number, line, block)))
     }
 
     fn line_after(&self, position: LinePosition) -> Result<Option<LinePosition>, ShardError> {
@@ -265,14 +265,9 @@ impl<'a> BatchPacker<'a> {
         }
         let text = self.shard.text(position.end..range.end)?;
         let length = memchr::memchr(b'\n', text).map_or(text.len(), |end| end + 1);
-        Ok(Some(LinePosition {
-            number: position.number.saturating_add(position.lines),
-            lines: 1,
-            start: position.end,
-            end: position.end + length as u64,
-            block,
-            last_block: block,
-        }))
+        let number = position.number.saturating_add(position.lines);
+        let line = position.end..position.end + length as u64;
+        Ok(Some(LinePosition::of_line(number, line, block)))
     }
 
     fn push_line(

@@ -105,13 +105,7 @@ fn pattern_plans(expr: &Expr) -> Result<Vec<DocumentQuery>, BadExpr> {
     let mut plans = Vec::new();
     for (number, atom) in expr.atoms().into_iter().enumerate() {
         if let Expr::Pattern(it) = atom {
-            let plan = if it.in_path {
-                pattern::plan(it).map(|_| DocumentQuery::ALL)
-            } else if pattern::is_multiline(it) {
-                pattern::plan_multiline(it)
-            } else {
-                pattern::plan(it).map(DocumentQuery::Block)
-            };
+            let plan = pattern::plan_document(it);
             plans.push(plan.map_err(|bad| BadExpr::new(number, bad))?);
         }
     }

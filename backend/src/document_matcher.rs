@@ -1,13 +1,13 @@
 //! Evaluates an expression on a document as a whole: whether it matches, and which of its patterns
 //! contribute.
 //!
-//! This is pure: [`DocumentSource`] says which patterns match in the document's text. It is asked
-//! only when the answer matters; filters and path patterns come first.
+//! This is pure: the caller says which patterns match in the document's text. It is asked only when
+//! the answer matters; filters and path patterns come first.
 
 use crate::bad_expr::BadExpr;
 use crate::filters;
 use crate::line_matcher::{self, LineMatcher};
-use crate::pattern::{self, SizeLimits, infallible};
+use crate::pattern::{self, SizeLimits, infallible, is_match};
 use crate::scan::RANGES_MAX;
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
@@ -64,21 +64,11 @@ pub(crate) struct PatternSet {
     paths: u64,
 }
 
-/// The name of a document, and access to its text.
-pub(crate) trait DocumentSource {
-    type Error;
-
-    fn package(&self) -> &[u8];
-    fn path(&self) -> &[u8];
-    /// Returns whether a text term matches at least once.
-    fn matches(&mut self, text: usize) -> Result<bool, Self::Error>;
-}
-
 impl DocumentMatcher {
     /// Compiles an expression; the filters that must all match have been taken out of it.
     pub(crate) fn new(expr: &Expr, finds_names: bool) -> Result<DocumentMatcher, BadExpr> {
         let mut builder = MatcherBuilder {
-            limits: SizeLimits::for_one_of(expr.patterns().len()),
+            patterns: expr.patterns().len(),
             texts: Vec::new(),
             paths: Vec::new(),
             next: 0,
@@ -93,12 +83,15 @@ impl DocumentMatcher {
         })
     }
 
-    /// Returns the patterns because of which a document matches; `None` when it does not.
-    pub(crate) fn evaluate<S: DocumentSource>(
+    /// Returns the patterns because of which the document at `path` in `package` matches; `None` when
+    /// it does not. `has_text` returns whether a text term matches at least once.
+    pub(crate) fn evaluate<E>(
         &self,
-        source: &mut S,
-    ) -> Result<Option<PatternSet>, S::Error> {
-        let mut patterns = self.evaluate_node(&self.root, source, true)?;
+        package: &[u8],
+        path: &[u8],
+        mut has_text: impl FnMut(usize) -> Result<bool, E>,
+    ) -> Result<Option<PatternSet>, E> {
+        let mut patterns = self.evaluate_node(&self.root, (package, path), &mut has_text, true)?;
         if self.finds_names
             && let Some(patterns) = &mut patterns
         {
@@ -108,33 +101,30 @@ impl DocumentMatcher {
     }
 
     /// `all` asks for all patterns that contribute, not only whether the node matches.
-    fn evaluate_node<S: DocumentSource>(
+    fn evaluate_node<E>(
         &self,
         node: &Node,
-        source: &mut S,
+        (package, path): (&[u8], &[u8]),
+        has_text: &mut impl FnMut(usize) -> Result<bool, E>,
         all: bool,
-    ) -> Result<Option<PatternSet>, S::Error> {
+    ) -> Result<Option<PatternSet>, E> {
         let none = PatternSet::default();
+        let mut evaluate = |node, all| self.evaluate_node(node, (package, path), has_text, all);
         Ok(match node {
-            Node::Filter(tree) => tree.holds(source.package(), source.path()).then_some(none),
-            &Node::Path(index) => {
-                is_match(&self.paths[index], source.path()).then_some(PatternSet {
-                    paths: 1 << index,
-                    ..none
-                })
-            }
-            &Node::Text(index) => source.matches(index)?.then_some(PatternSet {
+            Node::Filter(tree) => tree.holds(package, path).then_some(none),
+            &Node::Path(index) => is_match(&self.paths[index], path).then_some(PatternSet {
+                paths: 1 << index,
+                ..none
+            }),
+            &Node::Text(index) => has_text(index)?.then_some(PatternSet {
                 texts: 1 << index,
                 ..none
             }),
-            Node::Not(inner) => match self.evaluate_node(inner, source, false)? {
-                Some(_) => None,
-                None => Some(none),
-            },
+            Node::Not(inner) => evaluate(inner, false)?.is_none().then_some(none),
             Node::All(nodes) => {
                 let mut patterns = none;
                 for node in nodes {
-                    match self.evaluate_node(node, source, all)? {
+                    match evaluate(node, all)? {
                         Some(more) => patterns = patterns.union(more),
                         None => return Ok(None),
                     }
@@ -144,7 +134,7 @@ impl DocumentMatcher {
             Node::Any(nodes) => {
                 let mut found: Option<PatternSet> = None;
                 for node in nodes {
-                    if let Some(more) = self.evaluate_node(node, source, all)? {
+                    if let Some(more) = evaluate(node, all)? {
                         found = Some(found.unwrap_or_default().union(more));
                         if !all {
                             break;
@@ -212,14 +202,10 @@ pub(crate) fn remove_overlaps(ranges: &mut Vec<(usize, usize)>) {
     });
 }
 
-fn is_match(matcher: &RegexMatcher, text: &[u8]) -> bool {
-    infallible(matcher.is_match(text))
-}
-
 /// Compiles the terms of an expression.
 struct MatcherBuilder {
-    /// The limits of each pattern.
-    limits: SizeLimits,
+    /// The number of patterns, which share the memory that they may take.
+    patterns: usize,
     texts: Vec<TextTerm>,
     paths: Vec<RegexMatcher>,
     /// The number of the next pattern or filter.
@@ -248,7 +234,8 @@ impl MatcherBuilder {
     fn path(&mut self, pattern: &Pattern) -> Result<Node, BadExpr> {
         let number = self.next;
         self.next += 1;
-        let matcher = pattern::compile_line(&[pattern], self.limits);
+        let limits = SizeLimits::for_one_of(self.patterns);
+        let matcher = pattern::compile_line(&[pattern], limits);
         let matcher = matcher.map_err(|bad| BadExpr::new(number, bad))?;
         self.paths.push(matcher);
         Ok(Node::Path(self.paths.len() - 1))
@@ -258,14 +245,15 @@ impl MatcherBuilder {
         let first = self.next;
         self.next += expr.patterns().len();
         let at = |bad: BadExpr| bad.after(first);
+        let limits = SizeLimits::for_one_of(self.patterns);
         let (matcher, blocks) = match expr {
             Expr::Pattern(it) if pattern::is_multiline(it) => {
-                let matcher = pattern::compile_multiline(it, self.limits);
+                let matcher = pattern::compile(it, self.patterns);
                 let matcher = matcher.map_err(|bad| BadExpr::new(first, bad))?;
                 (TextMatcher::MultiLine(matcher), TrigramQuery::All)
             }
             _ => (
-                TextMatcher::Line(LineMatcher::new(expr, self.limits).map_err(at)?),
+                TextMatcher::Line(LineMatcher::new(expr, limits).map_err(at)?),
                 line_matcher::plan(expr).map_err(at)?,
             ),
         };
@@ -283,11 +271,8 @@ fn plan(expr: &Expr) -> Result<DocumentQuery, BadExpr> {
     let each = |parts: &[Expr]| parts.iter().map(plan).collect::<Result<Vec<_>, _>>();
     Ok(match expr {
         Expr::Filter(_) | Expr::Not(_) => DocumentQuery::ALL,
-        Expr::Pattern(it) if it.in_path => DocumentQuery::ALL,
-        Expr::Pattern(it) if pattern::is_multiline(it) => {
-            pattern::plan_multiline(it).map_err(|bad| BadExpr::new(0, bad))?
-        }
-        Expr::Pattern(_) | Expr::Line(_) => DocumentQuery::Block(line_matcher::plan(expr)?),
+        Expr::Pattern(it) => pattern::plan_document(it).map_err(|bad| BadExpr::new(0, bad))?,
+        Expr::Line(_) => DocumentQuery::Block(line_matcher::plan(expr)?),
         Expr::All(parts) => DocumentQuery::And(each(parts)?),
         Expr::Any(parts) => DocumentQuery::Or(each(parts)?),
     })

@@ -2,6 +2,7 @@
 
 use crate::bad_expr::BadExpr;
 use index::filter::{FilterExpr, NamePattern, Predicate};
+use index::plan::BadPattern;
 use schema::message::{Expr, Field, Filter, Reading};
 
 /// Compiles an expression of filters; `atom` counts them.
@@ -41,12 +42,9 @@ fn predicate(filter: &Filter, atom: usize) -> Result<Predicate, BadExpr> {
         (Field::Language, Reading::Exact) => {
             Predicate::language(text).map_err(|unknown| BadExpr::language(atom, &unknown))
         }
-        (Field::Extension | Field::Language, _) => Err(BadExpr {
-            atom,
-            at: None,
-            reason: "a language or an extension is a name, not a regular expression or glob"
-                .to_owned(),
-            hint: String::new(),
-        }),
+        (Field::Extension | Field::Language, _) => {
+            let reason = "a language or an extension is a name, not a regular expression or glob";
+            Err(BadExpr::new(atom, BadPattern::new(reason)))
+        }
     }
 }

@@ -3,8 +3,7 @@
 //! **Invariant:** whether a line matches depends on that line alone.
 
 use crate::bad_expr::BadExpr;
-use crate::pattern::{self, SizeLimits, infallible};
-use grep_matcher::Matcher;
+use crate::pattern::{self, SizeLimits};
 use grep_regex::RegexMatcher;
 use index::plan::TrigramQuery;
 use schema::message::{Expr, Pattern};
@@ -31,13 +30,22 @@ enum LineCondition {
 impl LineMatcher {
     /// Compiles an expression on one line: a pattern, a `Line`, or an `Any` of those.
     pub(crate) fn new(expr: &Expr, limits: SizeLimits) -> Result<LineMatcher, BadExpr> {
-        let finder = pattern::compile_line(&found_patterns(expr), limits);
+        // The patterns that are found and shown in a matching line. Any line is found if the
+        // expression can match without them.
+        let found = if matches_without_patterns(expr) {
+            Vec::new()
+        } else {
+            positive_patterns(expr, false)
+        };
+        let finder = pattern::compile_line(&found, limits);
         let finder = finder.map_err(|bad| BadExpr::new(first_bad(expr), bad))?;
-        let condition = has_line(expr).then(|| LineCondition::new(expr, limits, &mut 0));
-        Ok(LineMatcher {
-            finder,
-            condition: condition.transpose()?,
-        })
+        let condition = if has_line(expr) {
+            let compile = |it: &Pattern| pattern::compile_line(&[it], limits);
+            Some(LineCondition::new(expr, &mut pattern::each(expr, compile)?))
+        } else {
+            None
+        };
+        Ok(LineMatcher { finder, condition })
     }
 
     /// Compiles an expression whose patterns have all been compiled before, and are small enough
@@ -59,45 +67,31 @@ impl LineMatcher {
 }
 
 impl LineCondition {
-    fn new(expr: &Expr, limits: SizeLimits, next: &mut usize) -> Result<LineCondition, BadExpr> {
+    /// `matchers` are those of the patterns of `expr`, in order.
+    fn new(expr: &Expr, matchers: &mut impl Iterator<Item = RegexMatcher>) -> LineCondition {
         let mut each = |parts: &[Expr]| {
-            let parts = parts.iter().map(|it| LineCondition::new(it, limits, next));
-            parts.collect::<Result<Vec<_>, _>>()
+            let parts = parts.iter().map(|it| LineCondition::new(it, matchers));
+            parts.collect::<Vec<_>>()
         };
-        Ok(match expr {
-            Expr::All(parts) => LineCondition::All(each(parts)?),
-            Expr::Any(parts) => LineCondition::Any(each(parts)?),
-            Expr::Not(inner) => {
-                LineCondition::Not(Box::new(LineCondition::new(inner, limits, next)?))
-            }
-            Expr::Line(inner) => LineCondition::new(inner, limits, next)?,
+        match expr {
+            Expr::All(parts) => LineCondition::All(each(parts)),
+            Expr::Any(parts) => LineCondition::Any(each(parts)),
+            Expr::Not(inner) => LineCondition::Not(Box::new(LineCondition::new(inner, matchers))),
+            Expr::Line(inner) => LineCondition::new(inner, matchers),
             Expr::Filter(_) => LineCondition::All(Vec::new()),
-            Expr::Pattern(pattern) => {
-                let number = *next;
-                *next += 1;
-                let matcher = pattern::compile_line(&[pattern], limits);
-                LineCondition::Matches(matcher.map_err(|bad| BadExpr::new(number, bad))?)
+            Expr::Pattern(_) => {
+                LineCondition::Matches(matchers.next().expect("one for each pattern"))
             }
-        })
+        }
     }
 
     fn matches(&self, line: &[u8]) -> bool {
         match self {
-            LineCondition::Matches(matcher) => infallible(matcher.is_match(line)),
+            LineCondition::Matches(matcher) => pattern::is_match(matcher, line),
             LineCondition::All(parts) => parts.iter().all(|part| part.matches(line)),
             LineCondition::Any(parts) => parts.iter().any(|part| part.matches(line)),
             LineCondition::Not(inner) => !inner.matches(line),
         }
-    }
-}
-
-/// Returns the patterns that are found and shown in a matching line: those that are not negated. It
-/// is empty, so that any line is found, if the expression can match without any of them.
-fn found_patterns(expr: &Expr) -> Vec<&Pattern> {
-    if matches_without_patterns(expr) {
-        Vec::new()
-    } else {
-        positive_patterns(expr, false)
     }
 }
 
@@ -147,24 +141,24 @@ fn first_bad(expr: &Expr) -> usize {
 
 /// Returns a query for the blocks in which a line may match.
 pub(crate) fn plan(expr: &Expr) -> Result<TrigramQuery, BadExpr> {
-    plan_from(expr, &mut 0)
+    Ok(join(expr, &mut pattern::each(expr, pattern::plan)?))
 }
 
-fn plan_from(expr: &Expr, next: &mut usize) -> Result<TrigramQuery, BadExpr> {
+/// Joins the queries of the patterns of `expr`, which are in order.
+fn join(expr: &Expr, queries: &mut impl Iterator<Item = TrigramQuery>) -> TrigramQuery {
     let mut each = |parts: &[Expr]| {
-        let parts = parts.iter().map(|part| plan_from(part, next));
-        parts.collect::<Result<Vec<_>, _>>()
+        let parts = parts.iter().map(|part| join(part, queries));
+        parts.collect::<Vec<_>>()
     };
     match expr {
-        Expr::Pattern(pattern) => {
-            let number = *next;
-            *next += 1;
-            pattern::plan(pattern).map_err(|bad| BadExpr::new(number, bad))
+        Expr::Pattern(_) => queries.next().expect("one for each pattern"),
+        Expr::Filter(_) => TrigramQuery::All,
+        Expr::All(parts) => TrigramQuery::and(each(parts)),
+        Expr::Any(parts) => TrigramQuery::or(each(parts)),
+        Expr::Not(inner) => {
+            join(inner, queries);
+            TrigramQuery::All
         }
-        Expr::Filter(_) => Ok(TrigramQuery::All),
-        Expr::All(parts) => Ok(TrigramQuery::and(each(parts)?)),
-        Expr::Any(parts) => Ok(TrigramQuery::or(each(parts)?)),
-        Expr::Not(inner) => plan_from(inner, next).map(|_| TrigramQuery::All),
-        Expr::Line(inner) => plan_from(inner, next),
+        Expr::Line(inner) => join(inner, queries),
     }
 }

@@ -7,45 +7,40 @@ use ::metrics::{Unit, describe_counter, describe_gauge, describe_histogram};
 
 /// Registers the descriptions of all metrics.
 pub(crate) fn describe() {
-    for (name, description) in [
-        (
-            "trawl_backend_connection_errors_total",
-            "Connections that ended with an error, by reason",
-        ),
-        (
-            "trawl_backend_matches_total",
-            "Matches sent, of searches that were done",
-        ),
-        (
-            "trawl_backend_searches_refused_total",
-            "Searches without an answer: too expensive (reason=heavy) or too slow (reason=deadline)",
-        ),
-        ("trawl_backend_searches_total", "Searches requested"),
-        (
-            "trawl_backend_sent_bytes_total",
-            "Bytes of frames with matches sent",
-        ),
-        (
-            "trawl_backend_verified_bytes_total",
-            "Bytes of text verified, of searches that were done",
-        ),
-    ] {
-        describe_counter!(name, description);
-    }
+    let counter = |name: &'static str, text: &'static str| describe_counter!(name, text);
+    let timing =
+        |name: &'static str, text: &'static str| describe_histogram!(name, Unit::Seconds, text);
+    counter(
+        "trawl_backend_connection_errors_total",
+        "Connections that ended with an error, by reason",
+    );
+    counter(
+        "trawl_backend_matches_total",
+        "Matches sent, of searches that were done",
+    );
+    counter(
+        "trawl_backend_searches_refused_total",
+        "Searches without an answer: too expensive (reason=heavy) or too slow (reason=deadline)",
+    );
+    counter("trawl_backend_searches_total", "Searches requested");
+    counter(
+        "trawl_backend_sent_bytes_total",
+        "Bytes of frames with matches sent",
+    );
+    counter(
+        "trawl_backend_verified_bytes_total",
+        "Bytes of text verified, of searches that were done",
+    );
     describe_gauge!(
         "trawl_backend_searches_running",
         "Running searches by class: light, which includes those not planned yet, and heavy"
     );
-    for (name, description) in [
-        (
-            "trawl_backend_phase_seconds",
-            "Phases of searches that were done: plan, candidates, verify, and stream (waiting for the reader)",
-        ),
-        (
-            "trawl_backend_search_seconds",
-            "Searches that were done, from admission to end",
-        ),
-    ] {
-        describe_histogram!(name, Unit::Seconds, description);
-    }
+    timing(
+        "trawl_backend_phase_seconds",
+        "Phases of searches that were done: plan, candidates, verify, and stream (waiting for the reader)",
+    );
+    timing(
+        "trawl_backend_search_seconds",
+        "Searches that were done, from admission to end",
+    );
 }

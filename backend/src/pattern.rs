@@ -6,11 +6,12 @@
 
 pub use crate::multiline::is_multiline;
 
-use grep_matcher::NoError;
+use crate::bad_expr::BadExpr;
+use grep_matcher::{Matcher, NoError};
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use index::plan::{self, BadPattern, DocumentQuery, TrigramQuery};
 use regex_syntax::hir::{Hir, HirKind, Repetition};
-use schema::message::{Pattern, Syntax};
+use schema::message::{Expr, Pattern, Syntax};
 
 /// Bytes that a compiled pattern may take. `(?i)\w{200}` would take 13 MB.
 pub const PATTERN_BYTES_MAX: usize = 16 << 20;
@@ -81,17 +82,20 @@ pub(crate) fn plan(pattern: &Pattern) -> Result<TrigramQuery, BadPattern> {
 }
 
 /// Returns a query for the documents in which the pattern may match, also over several lines.
-pub(crate) fn plan_multiline(pattern: &Pattern) -> Result<DocumentQuery, BadPattern> {
-    check_not_empty(pattern)?;
-    plan::plan_multiline(&expression(pattern), pattern.ignore_case)
+pub(crate) fn plan_document(pattern: &Pattern) -> Result<DocumentQuery, BadPattern> {
+    if pattern.in_path {
+        plan(pattern).map(|_| DocumentQuery::ALL)
+    } else if is_multiline(pattern) {
+        check_not_empty(pattern)?;
+        plan::plan_multiline(&expression(pattern), pattern.ignore_case)
+    } else {
+        plan(pattern).map(DocumentQuery::Block)
+    }
 }
 
 fn check_not_empty(pattern: &Pattern) -> Result<(), BadPattern> {
     if pattern.text.is_empty() {
-        return Err(BadPattern {
-            at: None,
-            reason: "the pattern is empty".to_owned(),
-        });
+        return Err(BadPattern::new("the pattern is empty"));
     }
     Ok(())
 }
@@ -105,14 +109,6 @@ pub(crate) fn compile_line(
     build(patterns, false, limits)
 }
 
-/// Compiles a matcher of a text, in which a match may span several lines.
-pub(crate) fn compile_multiline(
-    pattern: &Pattern,
-    limits: SizeLimits,
-) -> Result<RegexMatcher, BadPattern> {
-    build(&[pattern], true, limits)
-}
-
 /// Compiles one of `patterns` patterns as a search does, to find what it matches: in a line, or in
 /// a text if it [is multi-line](is_multiline).
 pub fn compile(pattern: &Pattern, patterns: usize) -> Result<RegexMatcher, BadPattern> {
@@ -124,6 +120,22 @@ pub fn compile(pattern: &Pattern, patterns: usize) -> Result<RegexMatcher, BadPa
 /// because `NoError` has a value; nothing creates it.
 pub(crate) fn infallible<T>(result: Result<T, NoError>) -> T {
     result.unwrap_or_else(|error| unreachable!("{error}"))
+}
+
+/// Calls `compile` with each pattern of `expr`, in order. An error names the pattern's number.
+pub(crate) fn each<T>(
+    expr: &Expr,
+    compile: impl Fn(&Pattern) -> Result<T, BadPattern>,
+) -> Result<impl Iterator<Item = T>, BadExpr> {
+    let patterns = expr.patterns().into_iter().enumerate();
+    let compiled =
+        patterns.map(|(number, pattern)| compile(pattern).map_err(|bad| BadExpr::new(number, bad)));
+    Ok(compiled.collect::<Result<Vec<_>, _>>()?.into_iter())
+}
+
+/// Returns whether the matcher matches anywhere in a text.
+pub(crate) fn is_match(matcher: &RegexMatcher, text: &[u8]) -> bool {
+    infallible(matcher.is_match(text))
 }
 
 fn build(
@@ -205,34 +217,25 @@ fn with_options(pattern: &Pattern) -> String {
 /// expressions, with the position.
 fn explain(patterns: &[&Pattern], limits: SizeLimits, error: &grep_regex::Error) -> BadPattern {
     use grep_regex::ErrorKind;
-    let (at, reason) = match error.kind() {
-        ErrorKind::NotAllowed(what) if what == "\r" => (
-            patterns.iter().find_map(|pattern| pattern.text.find("\\r")),
-            "\\r cannot match: a \\r before a line's end is not part of the line".to_owned(),
-        ),
-        ErrorKind::NotAllowed(_) => (
-            None,
-            "\\n cannot match here: there is no line end on one line".to_owned(),
-        ),
-        _ if error.to_string().contains("size limit") => (
-            None,
-            if patterns.len() == 1 {
-                format!(
-                    "the pattern is too large: when compiled it may take {} bytes \
-                     (PATTERN_BYTES_MAX); use smaller repetitions or (?-u)",
-                    limits.bytes
-                )
-            } else {
-                format!(
-                    "the patterns are too large: when compiled they may take \
-                     {PATTERNS_BYTES_MAX} bytes together (PATTERNS_BYTES_MAX); use smaller \
-                     repetitions or (?-u)"
-                )
-            },
-        ),
-        _ => (None, error.to_string()),
-    };
-    BadPattern { at, reason }
+    match error.kind() {
+        ErrorKind::NotAllowed(what) if what == "\r" => BadPattern {
+            at: patterns.iter().find_map(|pattern| pattern.text.find("\\r")),
+            ..BadPattern::new("\\r cannot match: a \\r before a line's end is not part of the line")
+        },
+        ErrorKind::NotAllowed(_) => {
+            BadPattern::new("\\n cannot match here: there is no line end on one line")
+        }
+        _ if !error.to_string().contains("size limit") => BadPattern::new(error.to_string()),
+        _ if patterns.len() == 1 => BadPattern::new(format!(
+            "the pattern is too large: when compiled it may take {} bytes (PATTERN_BYTES_MAX); use \
+             smaller repetitions or (?-u)",
+            limits.bytes
+        )),
+        _ => BadPattern::new(format!(
+            "the patterns are too large: when compiled they may take {PATTERNS_BYTES_MAX} bytes \
+             together (PATTERNS_BYTES_MAX); use smaller repetitions or (?-u)"
+        )),
+    }
 }
 
 #[cfg(test)]

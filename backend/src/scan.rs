@@ -6,7 +6,7 @@
 //! **Invariant:** whether a line matches does not depend on the lines around it.
 
 use crate::line_matcher::LineMatcher;
-use crate::pattern::infallible;
+use crate::pattern::{infallible, is_match};
 use grep_matcher::{LineMatchKind, Matcher};
 use grep_regex::RegexMatcher;
 use std::ops::{ControlFlow, Range};
@@ -79,10 +79,6 @@ fn line_by_line(matcher: &RegexMatcher, text: &[u8], mut at: usize) -> Option<Ra
         }
     }
     None
-}
-
-fn is_match(matcher: &RegexMatcher, line: &[u8]) -> bool {
-    infallible(matcher.is_match(line))
 }
 
 /// Returns the line of the byte, or of the empty match, at `offset`.

@@ -9,16 +9,12 @@
 //!
 //! **Invariant:** the frames do not depend on the number of workers.
 
-mod blocks;
 mod document_search;
-mod document_slices;
 mod emit;
 mod evaluate;
-mod line_locator;
 mod plan;
 mod pool;
 mod request;
-mod shard_task;
 mod spans;
 mod top_k;
 mod unit_result;
@@ -31,9 +27,8 @@ pub use request::{Cancel, LIMIT_MAX, Request, Sink, Stopped};
 
 use emit::{Emitter, Output};
 use index::shard::ShardError;
-use request::Interrupted;
+use request::{Interrupted, ShardTask, SharedEvaluations};
 use schema::message::ShardEnd;
-use shard_task::{ShardTask, SharedEvaluations};
 use top_k::{Threshold, TopMatches};
 use work::{ShardCandidates, WorkList};
 

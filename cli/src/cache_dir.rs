@@ -1,6 +1,8 @@
-//! Default places for indexes and spools, below the user's cache directory.
+//! Default places for indexes and spools, below the user's cache directory; and small files that a
+//! user names.
 
-use anyhow::{Context, Result};
+use crate::terminal::escaped;
+use anyhow::{Context, Result, ensure};
 use fnv::FnvHasher;
 use std::hash::Hasher;
 use std::os::unix::ffi::OsStrExt;
@@ -63,4 +65,16 @@ pub(crate) fn with_free_spool<T>(
 pub(crate) fn create(directory: &Path) -> Result<()> {
     std::fs::create_dir_all(directory)
         .with_context(|| format!("cannot create the directory {}", directory.display()))
+}
+
+/// Reads a text file of at most `bytes_max` bytes. Errors call it `what`.
+pub(crate) fn read_small(path: &Path, what: &str, bytes_max: u64) -> Result<String> {
+    let shown = escaped(&*path.to_string_lossy()).into_owned();
+    let cannot_read = || format!("cannot read {what} {shown}");
+    let bytes = std::fs::metadata(path).with_context(cannot_read)?.len();
+    ensure!(
+        bytes <= bytes_max,
+        "{shown}: at most {bytes_max} bytes are allowed, this has {bytes}"
+    );
+    std::fs::read_to_string(path).with_context(cannot_read)
 }

@@ -1,17 +1,32 @@
 //! A client of the HTTP API: of a server, or of a frontend in this process over an index directory.
 //!
-//! Both answer the same paths with the same bytes, so a command is written once.
+//! Both answer the same paths with the same bytes, so a command is written once. An error response is
+//! an RFC 9457 problem.
 
-mod api;
-mod in_process;
-mod server;
+use crate::in_process;
+use crate::terminal::escaped;
+use anyhow::{Context, Result, anyhow, bail};
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::http::Request;
+use frontend::{BadQuery, Coordinator};
+use metrics_exporter_prometheus::PrometheusBuilder;
+use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
+use std::io::{Cursor, Read};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use tokio::runtime::Runtime;
+use tower_service::Service;
+use web::model::ProblemDocument;
 
-pub(crate) use api::Client;
-pub(crate) use server::Server;
+/// Time to connect to a server. There is no limit on the time for a response: a search may take long.
+const SERVER_CONNECT_MAX: Duration = Duration::from_secs(5);
 
-use anyhow::Result;
-use in_process::InProcess;
-use std::path::PathBuf;
+/// Time for the backend in this process to connect, which takes milliseconds.
+const BACKEND_CONNECT_MAX: Duration = Duration::from_secs(1);
+
+/// Bytes of a response of this process. Commands ask for pages and lists of some kilobytes.
+const RESPONSE_BYTES_MAX: usize = 64 << 20;
 
 /// Where a command searches.
 #[derive(clap::Args, Clone, Debug)]
@@ -36,12 +51,119 @@ impl Target {
             None => DEFAULT.to_owned(),
         }
     }
+}
 
+/// Sends requests to the HTTP API.
+pub(crate) enum Client {
+    Server {
+        agent: ureq::Agent,
+        url: String,
+    },
+    /// Calls the routes without a socket.
+    InProcess {
+        runtime: &'static Runtime,
+        router: Router,
+    },
+}
+
+impl Client {
     /// A client of the index or the server.
-    pub(crate) fn client(&self) -> Result<Box<dyn Client>> {
-        Ok(match &self.index {
-            Some(index) => Box::new(InProcess::new(index)?),
-            None => Box::new(Server::new(&self.server())?),
-        })
+    pub(crate) fn new(target: &Target) -> Result<Client> {
+        match &target.index {
+            Some(index) => Client::in_process(index),
+            None => Client::server(&target.server()),
+        }
     }
+
+    /// A client of the server at `url`, which is checked. Connects when something is asked.
+    pub(crate) fn server(url: &str) -> Result<Client> {
+        let url = url.trim_end_matches('/');
+        match url.split_once("://") {
+            Some(("http", _)) => {}
+            Some((scheme, _)) => bail!("{url}: {scheme} is not supported; use http://"),
+            None => bail!("{url}: not a URL; expected http://host:port"),
+        }
+        let config = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .timeout_connect(Some(SERVER_CONNECT_MAX))
+            .build();
+        let (agent, url) = (config.into(), url.to_owned());
+        Ok(Client::Server { agent, url })
+    }
+
+    /// Starts a frontend over the index in `directory`.
+    fn in_process(directory: &Path) -> Result<Client> {
+        let runtime = in_process::runtime()?;
+        let _guard = runtime.enter();
+        let frontend = in_process::frontend(directory)?;
+        wait_for_backends(&frontend);
+        let metrics = PrometheusBuilder::new().build_recorder().handle();
+        let router = web::app(frontend, web::Options::default(), metrics);
+        Ok(Client::InProcess { runtime, router })
+    }
+
+    /// Returns the body of a successful response. Any other response is an error: a [`BadQuery`] if
+    /// the query is at fault.
+    pub(crate) fn get(&self, path: &str, parameters: &[(&str, &[u8])]) -> Result<Box<dyn Read>> {
+        let uri = path_with(path, parameters);
+        let (status, mut body): (_, Box<dyn Read>) = match self {
+            Client::Server { agent, url } => {
+                let response = agent.get(format!("{url}{uri}")).call().with_context(|| {
+                    format!(
+                        "cannot reach the server at {url}; start one with `trawl serve`, name another \
+                         with --server URL, or search an index with --index DIR"
+                    )
+                })?;
+                let status = response.status();
+                (status, Box::new(response.into_body().into_reader()))
+            }
+            Client::InProcess { runtime, router } => {
+                let request = Request::get(uri).body(Body::empty())?;
+                let Ok(response) = runtime.block_on(router.clone().call(request));
+                let status = response.status();
+                let body = runtime.block_on(to_bytes(response.into_body(), RESPONSE_BYTES_MAX));
+                let body = body.with_context(|| format!("{path}: the response broke off"))?;
+                (status, Box::new(Cursor::new(body)))
+            }
+        };
+        if status.is_success() {
+            return Ok(body);
+        }
+        let mut text = Vec::new();
+        body.read_to_end(&mut text)?;
+        Err(error(status.as_u16(), &text))
+    }
+}
+
+/// Waits until the backends are connected: `trawl status` reports those that are not.
+fn wait_for_backends(frontend: &Coordinator) {
+    let started = Instant::now();
+    let connected = || frontend.backends().iter().all(|backend| backend.connected);
+    while !connected() && started.elapsed() < BACKEND_CONNECT_MAX {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// The error that an error response reports.
+fn error(status: u16, body: &[u8]) -> anyhow::Error {
+    match serde_json::from_slice::<ProblemDocument>(body) {
+        Ok(problem) if status == 400 => {
+            let mut bad = BadQuery::new(problem.detail);
+            (bad.at, bad.filter, bad.hint) = (problem.at, problem.filter, problem.hint);
+            bad.into()
+        }
+        Ok(ProblemDocument { detail, .. }) => anyhow!("{} (HTTP {status})", escaped(&detail)),
+        Err(_) => anyhow!("unexpected response: HTTP {status}: {}", escaped(body)),
+    }
+}
+
+/// A path with its parameters as a query string.
+fn path_with(path: &str, parameters: &[(&str, &[u8])]) -> String {
+    let mut out = path.to_owned();
+    for (index, (name, value)) in parameters.iter().enumerate() {
+        let separator = if index == 0 { '?' } else { '&' };
+        let value = percent_encode(value, NON_ALPHANUMERIC);
+        out.push_str(&format!("{separator}{name}={value}"));
+    }
+    out
 }

@@ -1,23 +1,20 @@
-//! The subcommands, a module for each, and the command line that has them all.
+//! The subcommands, and the command line that has them all.
 //!
-//! `status`, `packages`, `skipped` and `explain` print answers of the HTTP API and share
+//! [`catalog`] (`status`, `packages`, `skipped`) and `explain` print answers of the HTTP API and share
 //! [`api_printer`]; `serve`, `frontend` and `backend` listen and share [`listener`].
 
 mod api_printer;
 mod backend;
+mod catalog;
 mod completions;
 mod config;
 mod explain;
 mod frontend;
-mod frontend_flags;
 mod index;
 mod inspect;
 mod listener;
-mod packages;
 mod search;
 mod serve;
-mod skipped;
-mod status;
 
 use anyhow::Result;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -54,9 +51,9 @@ enum Command {
     Frontend(frontend::FrontendArguments),
     Inspect(inspect::InspectArguments),
     Explain(explain::ExplainArguments),
-    Status(status::StatusArguments),
-    Packages(packages::PackagesArguments),
-    Skipped(skipped::SkippedArguments),
+    Status(catalog::StatusArguments),
+    Packages(catalog::PackagesArguments),
+    Skipped(catalog::SkippedArguments),
     Config(config::ConfigArguments),
     Completions(completions::CompletionsArguments),
     Man(completions::ManArguments),
@@ -76,9 +73,9 @@ pub(crate) fn run() -> Result<ExitCode> {
         Command::Frontend(arguments) => frontend::run(arguments),
         Command::Inspect(arguments) => inspect::run(arguments),
         Command::Explain(arguments) => explain::run(arguments),
-        Command::Status(arguments) => status::run(arguments),
-        Command::Packages(arguments) => packages::run(arguments),
-        Command::Skipped(arguments) => skipped::run(arguments),
+        Command::Status(arguments) => catalog::status(arguments),
+        Command::Packages(arguments) => catalog::packages(arguments),
+        Command::Skipped(arguments) => catalog::skipped(arguments),
         Command::Config(arguments) => config::run(arguments, &definition),
         Command::Completions(arguments) => completions::run(arguments, definition),
         Command::Man(arguments) => completions::man(arguments, definition),

@@ -2,34 +2,17 @@
 
 use std::process::ExitCode;
 
-/// Nothing was found.
-const NOTHING: u8 = 1;
-
-/// The command failed.
-const ERROR: u8 = 2;
-
-/// Something was found or shown, but a backend or a document is missing.
-const INCOMPLETE: u8 = 3;
-
 /// The status of a command that failed.
 pub(crate) fn error() -> ExitCode {
-    ExitCode::from(ERROR)
+    ExitCode::from(2)
 }
 
-/// The status of a command that looked for something.
+/// The status of a command that looked for something: 1 if nothing was found.
 pub(crate) fn found(any: bool) -> ExitCode {
-    if any {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::from(NOTHING)
-    }
+    ExitCode::from(u8::from(!any))
 }
 
-/// `code`, unless the answer is incomplete.
+/// `code`; or 3 if the answer is incomplete, because a backend or a document is missing.
 pub(crate) fn complete_or(is_complete: bool, code: ExitCode) -> ExitCode {
-    if is_complete {
-        code
-    } else {
-        ExitCode::from(INCOMPLETE)
-    }
+    if is_complete { code } else { ExitCode::from(3) }
 }

@@ -9,7 +9,7 @@ use anyhow::Result;
 use frontend::{Config, Coordinator};
 use std::path::Path;
 use std::sync::Arc;
-use tokio::runtime::Runtime;
+use tokio::runtime::{Builder, Runtime};
 
 /// Memory for matches before they spill to disk. A command runs one search.
 const MEMORY_BYTES: u64 = 64 << 20;
@@ -28,10 +28,12 @@ pub(crate) fn frontend(directory: &Path) -> Result<Arc<Coordinator>> {
     })
 }
 
-/// A runtime that only forwards frames: searching has threads of its own.
-pub(crate) fn runtime() -> Result<Runtime> {
-    Ok(tokio::runtime::Builder::new_multi_thread()
+/// A runtime that only forwards frames: searching has threads of its own. It is never dropped, because
+/// that would wait for the connections to the backend, which end with the process.
+pub(crate) fn runtime() -> Result<&'static Runtime> {
+    let runtime = Builder::new_multi_thread()
         .worker_threads(1)
         .enable_all()
-        .build()?)
+        .build()?;
+    Ok(Box::leak(Box::new(runtime)))
 }

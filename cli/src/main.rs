@@ -12,6 +12,7 @@ mod config;
 mod exit;
 mod in_process;
 mod print;
+mod progress;
 mod query;
 mod terminal;
 mod units;

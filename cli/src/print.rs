@@ -1,7 +1,7 @@
 //! Prints matches as ripgrep does: lines, file names, counts or JSON.
 //!
 //! A [`Printer`] gets matches in the order in which they are found, and decides by its
-//! [`PrintOptions`] which are printed, in which order and when. Before that, [`LineFetcher`] validates
+//! [`PrintOptions`] which are printed, in which order and when. Before that, [`fetch_lines`] validates
 //! a match and completes lines of which only a part was sent.
 
 mod counts;
@@ -17,8 +17,7 @@ mod rows;
 mod summary;
 mod validate;
 
-pub(crate) use fetch_lines::LineFetcher;
 pub(crate) use flags::PrintFlags;
 pub(crate) use print_options::{OutputKind, PrintOptions};
 pub(crate) use printer::Printer;
-pub(crate) use summary::{SearchSummary, plan_in_words};
+pub(crate) use summary::{SearchSummary, plan_in_words, report_missing};

@@ -3,159 +3,209 @@
 //! There is one parser of queries, `frontend::query`. This module only collects what it needs from
 //! the flags, and shows what it objects to.
 
-mod flags;
-
-pub(crate) use flags::QueryFlags;
-
-use crate::exit;
 use crate::terminal::escaped;
+use anyhow::Result;
+use clap::ValueEnum;
 use frontend::query::filter;
 use frontend::{BadQuery, Notice, ParsedQuery, Query, QueryInput};
 use schema::message::{Expr, Field};
-use std::process::ExitCode;
+
+/// The query, how it is read, and filters.
+#[derive(clap::Args, Clone, Debug, Default)]
+pub(crate) struct QueryFlags {
+    /// How to read QUERY
+    #[arg(long, value_enum, value_name = "MODE")]
+    mode: Option<QueryMode>,
+    /// Search for exactly this text (--mode literal); with -e, every REGEXP is a literal
+    #[arg(short = 'F', long, conflicts_with = "mode")]
+    fixed_strings: bool,
+    /// Search for a regular expression (syntax of Rust's regex crate); may be repeated: any may match
+    #[arg(
+        short = 'e',
+        long,
+        value_name = "REGEXP",
+        allow_hyphen_values = true,
+        conflicts_with = "mode"
+    )]
+    regexp: Vec<String>,
+    /// Ignore case
+    #[arg(short, long, overrides_with_all = ["case_sensitive", "smart_case"])]
+    ignore_case: bool,
+    /// Respect case (the default of -F and -e)
+    #[arg(short = 's', long, overrides_with_all = ["ignore_case", "smart_case"])]
+    case_sensitive: bool,
+    /// Ignore case unless QUERY has an upper case letter (the default without -F and -e)
+    #[arg(short = 'S', long, overrides_with_all = ["ignore_case", "case_sensitive"])]
+    smart_case: bool,
+    /// Match whole words only
+    #[arg(short, long)]
+    word_regexp: bool,
+    /// What to search for
+    #[arg(
+        value_name = "QUERY",
+        required_unless_present = "regexp",
+        conflicts_with = "regexp"
+    )]
+    query: Option<String>,
+    /// Search packages with REGEXP in their name, or the package =NAME; -REGEXP excludes
+    #[arg(long, value_name = "REGEXP", allow_hyphen_values = true)]
+    package: Vec<String>,
+    /// Search files with REGEXP in their path, or the file =PATH; -REGEXP excludes
+    #[arg(long, value_name = "REGEXP", allow_hyphen_values = true)]
+    path: Vec<String>,
+    /// Search files in this language, such as c or Python; -NAME excludes
+    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
+    lang: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum QueryMode {
+    /// Words that a file must all contain, filters, `or`, `-`, /regexp/
+    Keyword,
+    /// Every character stands for itself
+    Literal,
+    /// A regular expression
+    Regexp,
+}
+
+impl QueryFlags {
+    /// The parameters of the API for a query `q` that is read as these flags say.
+    fn parameters(&self, q: &str) -> Vec<(&'static str, String)> {
+        let default = match (self.fixed_strings, &self.regexp[..]) {
+            (true, _) => QueryMode::Literal,
+            (false, []) => QueryMode::Keyword,
+            (false, _) => QueryMode::Regexp,
+        };
+        let mode = self.mode.unwrap_or(default).to_possible_value();
+        let mode = mode.expect("no mode is hidden").get_name().to_owned();
+        let options = [
+            (self.ignore_case, ("case", "no")),
+            (self.case_sensitive, ("case", "yes")),
+            (self.smart_case, ("case", "auto")),
+            (self.word_regexp, ("word", "yes")),
+        ];
+        let given = options.into_iter().filter(|(is_given, _)| *is_given);
+        let given = given.map(|(_, (name, value))| (name, value.to_owned()));
+        let q = ("q", q.to_owned());
+        [q, ("mode", mode)].into_iter().chain(given).collect()
+    }
+
+    /// The filters as they were typed.
+    fn filters(&self) -> Vec<(Field, &str)> {
+        let filters = [
+            (Field::Package, &self.package),
+            (Field::Path, &self.path),
+            (Field::Language, &self.lang),
+        ];
+        let filters = filters.into_iter();
+        filters
+            .flat_map(|(field, typed)| typed.iter().map(move |text| (field, &text[..])))
+            .collect()
+    }
+}
 
 /// A query as it was typed, and its options.
 pub(crate) struct TypedQuery<'a> {
-    q: String,
-    mode: &'static str,
-    case: Option<&'static str>,
-    word: bool,
+    /// Parameters of the API: `q` and what is not a filter.
+    parameters: Vec<(&'static str, String)>,
     filters: Vec<(Field, &'a str)>,
-    context: Option<String>,
-    limit: Option<String>,
-    want: Option<&'static str>,
-}
-
-/// A query that cannot be searched for, and its text.
-pub(crate) struct RejectedQuery {
-    q: String,
-    bad: Box<BadQuery>,
 }
 
 impl<'a> TypedQuery<'a> {
     /// Returns the query of a command line.
-    pub(crate) fn new(flags: &'a QueryFlags) -> Result<TypedQuery<'a>, RejectedQuery> {
-        let query = |q: &str| TypedQuery {
-            q: q.to_owned(),
-            mode: flags.mode(),
-            case: flags.case(),
-            word: flags.word_regexp,
-            filters: Vec::new(),
-            context: None,
-            limit: None,
-            want: None,
-        };
-        let query = match (&flags.query, &flags.regexp[..]) {
-            (Some(text), _) => query(text),
-            (None, [regexp]) => query(regexp),
-            (None, several) => any(several.iter().map(|regexp| query(regexp)))?,
+    pub(crate) fn new(flags: &'a QueryFlags) -> Result<TypedQuery<'a>> {
+        let parameters = match (&flags.query, &flags.regexp[..]) {
+            (Some(text), _) => flags.parameters(text),
+            (None, [regexp]) => flags.parameters(regexp),
+            (None, several) => any(flags, several)?,
         };
         let filters = flags.filters();
-        Ok(TypedQuery { filters, ..query })
+        Ok(TypedQuery {
+            parameters,
+            filters,
+        })
     }
 
-    /// Asks for lines of context around each match.
-    pub(crate) fn context(self, lines: u32) -> Self {
-        let context = Some(lines.to_string());
-        TypedQuery { context, ..self }
-    }
-
-    /// Asks for a kind of result (the name of a `schema::message::Want`) and for only the best matches.
-    pub(crate) fn wanting(self, want: Option<&'static str>, limit: Option<u64>) -> Self {
-        let limit = limit.map(|limit| limit.to_string());
-        TypedQuery {
-            want,
-            limit,
-            ..self
-        }
+    /// Adds a parameter of the API, if it has a value.
+    pub(crate) fn with(mut self, name: &'static str, value: Option<impl ToString>) -> Self {
+        let value = value.map(|value| (name, value.to_string()));
+        self.parameters.extend(value);
+        self
     }
 
     /// Parses the query.
-    pub(crate) fn parse(&self) -> Result<ParsedQuery, RejectedQuery> {
-        let typed = QueryInput {
-            q: &self.q,
-            mode: Some(self.mode),
-            case: self.case,
-            word: self.word.then_some("yes"),
-            context: self.context.as_deref(),
-            want: self.want,
-            limit: self.limit.as_deref(),
+    pub(crate) fn parse(&self) -> Result<ParsedQuery> {
+        let parsed = Query::parse(&QueryInput {
+            q: self.q(),
+            mode: self.get("mode"),
+            case: self.get("case"),
+            word: self.get("word"),
+            context: self.get("context"),
+            want: self.get("want"),
+            limit: self.get("limit"),
             filters: &self.filters,
-        };
-        Query::parse(&typed).map_err(|bad| self.rejected(bad))
+        });
+        parsed.map_err(|bad| self.locate(bad.into()))
     }
 
     /// Names and values of the API parameters for this query.
     pub(crate) fn parameters(&self) -> Vec<(&'static str, &[u8])> {
-        let options = [
-            ("q", Some(&self.q[..])),
-            ("mode", Some(self.mode)),
-            ("case", self.case),
-            ("word", self.word.then_some("yes")),
-            ("context", self.context.as_deref()),
-            ("want", self.want),
-            ("limit", self.limit.as_deref()),
-        ];
+        let options = self.parameters.iter();
+        let options = options.map(|(name, value)| (*name, value.as_bytes()));
         let filters = self.filters.iter();
-        let filters = filters.map(|(field, typed)| (filter::name(*field), Some(*typed)));
-        options
-            .into_iter()
-            .chain(filters)
-            .filter_map(|(name, value)| Some((name, value?.as_bytes())))
-            .collect()
+        let filters = filters.map(|(field, typed)| (filter::name(*field), typed.as_bytes()));
+        options.chain(filters).collect()
     }
 
-    /// The rejection of this query by a backend or a server.
-    pub(crate) fn rejected(&self, bad: BadQuery) -> RejectedQuery {
-        let (q, bad) = (self.q.clone(), Box::new(bad));
-        RejectedQuery { q, bad }
+    /// Adds the query's text to an error of a backend or a server, if it rejects the query.
+    pub(crate) fn locate(&self, error: anyhow::Error) -> anyhow::Error {
+        error.downcast().map_or_else(
+            |other| other,
+            |bad: BadQuery| rejected_query(self.q(), &bad),
+        )
     }
-}
 
-/// A query for any of several. The API takes one query, so they are written as one in the language of
-/// keywords.
-fn any<'a>(
-    alternatives: impl Iterator<Item = TypedQuery<'a>>,
-) -> Result<TypedQuery<'a>, RejectedQuery> {
-    let parsed = alternatives.map(|each| Ok(each.parse()?.query.expr().clone()));
-    let parts: Vec<Expr> = parsed.collect::<Result<_, _>>()?;
-    let query = Query::new(Expr::any(parts), 0).map_err(|bad| RejectedQuery {
-        q: String::new(),
-        bad: Box::new(bad),
-    })?;
-    Ok(TypedQuery {
-        q: query.interpreted_as(),
-        mode: "keyword",
-        case: None,
-        word: false,
-        filters: Vec::new(),
-        context: None,
-        limit: None,
-        want: None,
-    })
-}
+    fn q(&self) -> &str {
+        self.get("q").unwrap_or_default()
+    }
 
-impl RejectedQuery {
-    /// Prints what is wrong with the query.
-    pub(crate) fn report(&self) -> ExitCode {
-        report_bad_query(&self.q, &self.bad)
+    fn get(&self, name: &str) -> Option<&str> {
+        let mut parameters = self.parameters.iter();
+        let found = parameters.find(|(known, _)| *known == name);
+        found.map(|(_, value)| &value[..])
     }
 }
 
-/// Prints what is wrong with a query: the reason, and the query, or the filter that is at fault, with a
-/// caret below the place.
-pub(crate) fn report_bad_query(query: &str, bad: &BadQuery) -> ExitCode {
-    eprintln!("trawl: {}", escaped(&bad.reason));
+/// The parameters of a query for any of several regular expressions. The API takes one query, so they
+/// are written as one in the language of keywords.
+fn any(flags: &QueryFlags, regexps: &[String]) -> Result<Vec<(&'static str, String)>> {
+    let parsed = regexps.iter().map(|regexp| {
+        let (parameters, filters) = (flags.parameters(regexp), Vec::new());
+        let alternative = TypedQuery {
+            parameters,
+            filters,
+        };
+        Ok(alternative.parse()?.query.expr().clone())
+    });
+    let parts: Vec<Expr> = parsed.collect::<Result<_>>()?;
+    let query = Query::new(Expr::any(parts), 0).map_err(|bad| rejected_query("", &bad))?;
+    let mode = ("mode", "keyword".to_owned());
+    Ok(vec![("q", query.interpreted_as()), mode])
+}
+
+/// The error that says what is wrong with a query: the reason, and the query, or the filter that is at
+/// fault, with a caret below the place.
+pub(crate) fn rejected_query(query: &str, bad: &BadQuery) -> anyhow::Error {
+    let mut text = bad.reason.clone();
     let query = bad.filter.as_deref().unwrap_or(query);
     if let Some(before) = bad.at.and_then(|at| query.get(..at)) {
-        eprintln!("  {}", escaped(query));
         let width = escaped(before).chars().count();
-        eprintln!("  {:width$}^", "");
+        text.push_str(&format!("\n  {}\n  {:width$}^", escaped(query), ""));
     }
     if let Some(hint) = &bad.hint {
-        eprintln!("{}", escaped(hint));
+        text.push_str(&format!("\n{hint}"));
     }
-    exit::error()
+    anyhow::Error::msg(text)
 }
 
 /// Prints how the query was understood where something else may have been meant.

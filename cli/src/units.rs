@@ -1,5 +1,7 @@
 //! Numbers as people read and write them: `512M`, `449.1 MB`, `77,807`, `2 files`, `3 days`.
 
+use indicatif::HumanCount;
+
 const NOT_A_SIZE: &str = "not a size; write bytes, or a number and K, M, G or T, as in 512M";
 
 /// Parses a number of bytes with an optional K, M, G or T (powers of 1,024). A `B` or `iB` after the
@@ -39,15 +41,7 @@ pub(crate) fn size(bytes: u64) -> String {
 
 /// A count with separators: `77,807`.
 pub(crate) fn count(count: u64) -> String {
-    let digits = count.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    HumanCount(count).to_string()
 }
 
 /// A count and its noun: `1 file`, `2 files`.

@@ -11,14 +11,14 @@ pub use catalog::{BackendStatus, Served};
 use crate::config::Config;
 use crate::error::{RETRY_AFTER_S, SearchError, StartError};
 use crate::execution::admission::Admission;
-use crate::execution::driver::{Blueprint, Execution};
+use crate::execution::driver::{Execution, Resources};
 use crate::execution::event::{Deadline, Event};
 use crate::execution::handle::SearchHandle;
 use crate::execution::memory::Memory;
 use crate::execution::result_cache::{Evicted, ResultCache};
 use crate::lock::lock;
 use crate::metrics;
-use crate::peers::shard_routing::{Assignment, PeerShards, ShardRouting};
+use crate::peers::shard_routing::{PeerShards, ShardRouting};
 use crate::peers::{Backend, Link, Peer};
 use crate::query::Query;
 use crate::results::SearchResult;
@@ -35,11 +35,9 @@ pub struct Coordinator {
     peers: Vec<Arc<Peer>>,
     /// The routing for these versions of the peers.
     routing: Mutex<(Vec<u64>, Arc<ShardRouting>)>,
-    spool: Arc<Spool>,
+    resources: Resources,
     cache: Arc<Mutex<ResultCache>>,
-    memory: Arc<Memory>,
     admission: Arc<Admission>,
-    runtime: Handle,
 }
 
 impl Coordinator {
@@ -83,11 +81,14 @@ impl Coordinator {
         Ok(Arc::new(Coordinator {
             peers,
             routing: Mutex::default(),
-            spool,
+            resources: Resources {
+                spool,
+                memory: Memory::new(config.memory_bytes / 2),
+                execution_memory_bytes: config.query_memory_bytes,
+                runtime,
+            },
             cache,
-            memory: Memory::new(config.memory_bytes / 2),
             admission: Arc::new(Admission::new(config.running_max, config.queued_max)),
-            runtime,
             config,
         }))
     }
@@ -132,11 +133,15 @@ impl Coordinator {
             retry_after_s: RETRY_AFTER_S,
         })?;
         ::metrics::counter!("trawl_frontend_queries_started_total").increment(1);
-        let execution = Execution::new(self.blueprint(id, query, &routing, deadline));
-        let handle = self.hold(Arc::clone(&execution));
-        remove(cache.insert(Arc::clone(&execution)), &self.runtime);
+        let execution = Execution::new(&self.resources, &self.peers, &routing, id, query, deadline);
+        let handle = self.hold(Arc::clone(&execution), None);
+        let handle = handle.expect("a new execution can be joined");
+        remove(
+            cache.insert(Arc::clone(&execution)),
+            &self.resources.runtime,
+        );
         drop(cache);
-        self.runtime.spawn(self.drive(execution, active));
+        self.resources.runtime.spawn(self.drive(execution, active));
         Ok(handle)
     }
 
@@ -151,7 +156,7 @@ impl Coordinator {
         deadline: Deadline,
     ) -> Option<SearchHandle> {
         let execution = cache.find(id, query, generation)?;
-        let handle = SearchHandle::share(execution, self.config.grace, deadline)?;
+        let handle = self.hold(execution, Some(deadline))?;
         metrics::shared(!handle.was_there());
         Some(handle)
     }
@@ -164,7 +169,7 @@ impl Coordinator {
     /// The execution with this id, while it is in the result cache.
     pub fn get(&self, id: &str) -> Option<SearchHandle> {
         let execution = lock(&self.cache).get(id)?;
-        Some(self.hold(execution))
+        self.hold(execution, None)
     }
 
     /// The execution with this id; if it was evicted, its query runs again.
@@ -182,11 +187,11 @@ impl Coordinator {
 
     /// Bytes that the spool has on the disk.
     pub fn spool_bytes(&self) -> u64 {
-        self.spool.disk_bytes()
+        self.resources.spool.disk_bytes()
     }
 
-    fn hold(&self, execution: Arc<Execution>) -> SearchHandle {
-        SearchHandle::new(execution, self.config.grace)
+    fn hold(&self, execution: Arc<Execution>, deadline: Option<Deadline>) -> Option<SearchHandle> {
+        SearchHandle::join(execution, self.config.grace, deadline)
     }
 
     /// The configuration.
@@ -233,31 +238,6 @@ impl Coordinator {
         ShardRouting::new(self.peers.iter().enumerate().map(known).collect())
     }
 
-    fn blueprint(
-        &self,
-        id: String,
-        query: Query,
-        routing: &ShardRouting,
-        deadline: Deadline,
-    ) -> Blueprint<'_> {
-        let peer = |(number, assignment): &(usize, Assignment)| {
-            (Arc::clone(&self.peers[*number]), assignment.clone())
-        };
-        Blueprint {
-            spool: self.spool.create(&id, routing.assignments.len()),
-            id,
-            generation: routing.generation.clone(),
-            query,
-            peers: routing.assignments.iter().map(peer).collect(),
-            missing: routing.missing.clone(),
-            known: routing.known,
-            deadline,
-            memory: &self.memory,
-            memory_bytes_max: self.config.query_memory_bytes,
-            runtime: self.runtime.clone(),
-        }
-    }
-
     /// Sees an execution through to its end, and makes room for its result.
     fn drive(
         &self,
@@ -265,7 +245,7 @@ impl Coordinator {
         active: OwnedSemaphorePermit,
     ) -> impl Future<Output = ()> + Send + use<> {
         let admission = Arc::clone(&self.admission);
-        let (cache, spool) = (Arc::clone(&self.cache), Arc::clone(&self.spool));
+        let (cache, spool) = (Arc::clone(&self.cache), Arc::clone(&self.resources.spool));
         let slow_query = self.config.slow_query;
         async move {
             ::metrics::gauge!("trawl_frontend_queries_running").increment(1.0);
@@ -274,17 +254,7 @@ impl Coordinator {
             drop(active);
             metrics::record(&answer, slow_query);
             drop(answer);
-            let evicted = {
-                let mut cache = lock(&cache);
-                let mut evicted = Evicted::default();
-                if execution.is_abandoned() {
-                    evicted = cache.evict(&execution);
-                }
-                // Only now can it be evicted.
-                drop(execution);
-                evicted.extend(cache.make_room(&spool, 0));
-                evicted
-            };
+            let evicted = lock(&cache).finish(execution, &spool);
             remove(evicted, &Handle::current());
         }
     }

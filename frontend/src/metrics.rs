@@ -7,100 +7,40 @@ use crate::results::SearchResult;
 use std::fmt::Write;
 use std::time::Duration;
 
-/// Names and descriptions.
+/// Names and descriptions, a line each.
+#[rustfmt::skip]
 const COUNTERS: &[(&str, &str)] = &[
-    (
-        "trawl_frontend_backends_lost_total",
-        "TopMatches connections to backends that were lost, by reason",
-    ),
-    (
-        "trawl_frontend_cache_total",
-        "Queries that joined a running execution (how=attach) or were answered from the cache (hit), and evicted results that were searched for again (rerun)",
-    ),
-    (
-        "trawl_frontend_matches_total",
-        "Matches received, of finished queries",
-    ),
-    (
-        "trawl_frontend_not_modified_total",
-        "Pages that the client already had (304)",
-    ),
-    (
-        "trawl_frontend_queries_cancelled_total",
-        "Queries ended by a client, or because the last client had left",
-    ),
-    (
-        "trawl_frontend_queries_finished_total",
-        "Queries with a complete result",
-    ),
-    (
-        "trawl_frontend_queries_incomplete_total",
-        "Queries with an incomplete result",
-    ),
-    (
-        "trawl_frontend_queries_refused_total",
-        "Queries that a backend refused as malformed",
-    ),
-    (
-        "trawl_frontend_queries_shed_total",
-        "Queries refused because too many were running or queued",
-    ),
-    (
-        "trawl_frontend_queries_slow_total",
-        "Queries that were logged as slow",
-    ),
-    (
-        "trawl_frontend_queries_started_total",
-        "Queries that were sent to backends",
-    ),
-    (
-        "trawl_frontend_received_bytes_total",
-        "Bytes of frames received from backends",
-    ),
-    (
-        "trawl_frontend_spool_reads_total",
-        "Reads of the spool for pages and exports",
-    ),
-    (
-        "trawl_frontend_spilled_pointers_total",
-        "Pointers to matches that were spilled to the disk",
-    ),
-    (
-        "trawl_frontend_spool_written_bytes_total",
-        "Bytes of frames written to the spool",
-    ),
-    (
-        "trawl_frontend_streams_lost_total",
-        "Streams of backends that ended without a good END, by reason",
-    ),
+    ("trawl_frontend_backends_lost_total", "TopMatches connections to backends that were lost, by reason"),
+    ("trawl_frontend_cache_total", "Queries that joined a running execution (how=attach) or were answered from the cache (hit), and evicted results that were searched for again (rerun)"),
+    ("trawl_frontend_matches_total", "Matches received, of finished queries"),
+    ("trawl_frontend_not_modified_total", "Pages that the client already had (304)"),
+    ("trawl_frontend_queries_cancelled_total", "Queries ended by a client, or because the last client had left"),
+    ("trawl_frontend_queries_finished_total", "Queries with a complete result"),
+    ("trawl_frontend_queries_incomplete_total", "Queries with an incomplete result"),
+    ("trawl_frontend_queries_refused_total", "Queries that a backend refused as malformed"),
+    ("trawl_frontend_queries_shed_total", "Queries refused because too many were running or queued"),
+    ("trawl_frontend_queries_slow_total", "Queries that were logged as slow"),
+    ("trawl_frontend_queries_started_total", "Queries that were sent to backends"),
+    ("trawl_frontend_received_bytes_total", "Bytes of frames received from backends"),
+    ("trawl_frontend_spool_reads_total", "Reads of the spool for pages and exports"),
+    ("trawl_frontend_spilled_pointers_total", "Pointers to matches that were spilled to the disk"),
+    ("trawl_frontend_spool_written_bytes_total", "Bytes of frames written to the spool"),
+    ("trawl_frontend_streams_lost_total", "Streams of backends that ended without a good END, by reason"),
 ];
 
+#[rustfmt::skip]
 const GAUGES: &[(&str, &str)] = &[
-    (
-        "trawl_frontend_backends_connected",
-        "Backends that are connected",
-    ),
-    (
-        "trawl_frontend_queries_queued",
-        "Queries that wait for a slot for heavy queries",
-    ),
+    ("trawl_frontend_backends_connected", "Backends that are connected"),
+    ("trawl_frontend_queries_queued", "Queries that wait for a slot for heavy queries"),
     ("trawl_frontend_queries_running", "Queries that run"),
-    (
-        "trawl_frontend_spool_bytes",
-        "Bytes that the spool has on the disk",
-    ),
+    ("trawl_frontend_spool_bytes", "Bytes that the spool has on the disk"),
 ];
 
 /// In seconds.
+#[rustfmt::skip]
 const HISTOGRAMS: &[(&str, &str)] = &[
-    (
-        "trawl_frontend_phase_seconds",
-        "Phases of queries: queue, stream (within it, in the slowest backend: plan, candidates, verify), rank; and render for each page",
-    ),
-    (
-        "trawl_frontend_query_seconds",
-        "Queries from the request to the result",
-    ),
+    ("trawl_frontend_phase_seconds", "Phases of queries: queue, stream (within it, in the slowest backend: plan, candidates, verify), rank; and render for each page"),
+    ("trawl_frontend_query_seconds", "Queries from the request to the result"),
 ];
 
 /// Describes all metrics to the recorder.

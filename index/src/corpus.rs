@@ -23,44 +23,33 @@ mod walk;
 pub use read::{BINARY_HEAD_BYTES, CHUNK_BYTES, ReadOutcome, TextSink, read};
 pub use skip::{SkipReason, Skipped};
 pub use sources::{Source, sources};
-pub use walk::{File, Walk, WalkOptions, signature, walk};
+pub use walk::{File, Walk, signature, walk};
 
-/// Why a corpus cannot be read. A problem with a single file is a [`SkipReason`] instead.
+/// Why a corpus cannot be read. A problem with a single file is a [`SkipReason`] instead. Paths of
+/// sources are as they were given.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CorpusError {
     /// A source does not exist.
-    #[error("{}: no such directory", path.display())]
-    Missing {
-        /// The source as it was given.
-        path: PathBuf,
-    },
+    #[error("{}: no such directory", .0.display())]
+    Missing(PathBuf),
     /// A source is not a directory.
-    #[error("{}: not a directory", path.display())]
-    NotADirectory {
-        /// The source as it was given.
-        path: PathBuf,
-    },
+    #[error("{}: not a directory", .0.display())]
+    NotADirectory(PathBuf),
     /// A source cannot be listed.
     #[error("{}: cannot be read", path.display())]
     Unreadable {
-        /// The source as it was given.
+        /// The source.
         path: PathBuf,
         /// The reason.
         source: io::Error,
     },
     /// A source has no name for the package: it is the root of the file system.
-    #[error("{}: the root directory cannot be a package, which needs a name; name a directory below it", path.display())]
-    NoName {
-        /// The source as it was given.
-        path: PathBuf,
-    },
+    #[error("{}: the root directory cannot be a package, which needs a name; name a directory below it", .0.display())]
+    NoName(PathBuf),
     /// With `each`: there is no directory inside.
-    #[error("{}: contains no directory that could be a package", path.display())]
-    NoPackages {
-        /// The source as it was given.
-        path: PathBuf,
-    },
+    #[error("{}: contains no directory that could be a package", .0.display())]
+    NoPackages(PathBuf),
     /// Two sources have the same name and version.
     #[error(
         "two sources are the same package, `{package}`: {} and {}",

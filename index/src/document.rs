@@ -8,11 +8,26 @@
 
 mod class;
 mod language;
-mod popularity;
 
 pub use class::{Class, classify};
 pub use language::{language, language_named, language_similar_to};
-pub use popularity::Popularity;
+
+/// The popularity of a package.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Popularity {
+    /// Share of installations.
+    pub inst: f32,
+    /// Share of reverse dependencies.
+    pub rdep: f32,
+}
+
+impl Popularity {
+    /// Returns what it adds to the static rank of the package's documents. The weights are those of
+    /// Debian Code Search.
+    pub fn rank(self) -> f32 {
+        0.3840 * self.inst + 0.3427 * self.rdep
+    }
+}
 
 /// Splits a path into its directory, without the last `/`, and its file name.
 fn split_name(path: &[u8]) -> (&[u8], &[u8]) {

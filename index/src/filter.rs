@@ -189,8 +189,8 @@ impl Predicate {
     fn holds(&self, directory: &[u8], path: &[u8]) -> bool {
         match &self.0 {
             Property::Package(text) => {
-                text.matches(package_name(directory))
-                    || (!text.is_regexp() && text.matches(directory))
+                let is_regexp = matches!(text, NameMatcher::Regexp(_));
+                text.matches(package_name(directory)) || (!is_regexp && text.matches(directory))
             }
             Property::Path(text) => text.matches(path),
             Property::Name(text) => text.matches(&[directory, b"/", path].concat()),
@@ -221,12 +221,9 @@ impl NameMatcher {
             .dfa_size_limit(FILTER_BYTES_MAX)
             .build()
             .map(NameMatcher::Regexp)
-            .map_err(|error| BadPattern {
-                at: None,
-                reason: match error {
-                    regex::Error::CompiledTooBig(_) => too_large(),
-                    other => other.to_string(),
-                },
+            .map_err(|error| match error {
+                regex::Error::CompiledTooBig(_) => too_large(),
+                other => BadPattern::new(other.to_string()),
             })
     }
 
@@ -235,18 +232,14 @@ impl NameMatcher {
             .literal_separator(true)
             .backslash_escape(true)
             .build();
-        let bad = |reason| BadPattern { at: None, reason };
-        let glob = glob.map_err(|error| bad(format!("not a glob: {}", error.kind())))?;
+        let glob =
+            glob.map_err(|error| BadPattern::new(format!("not a glob: {}", error.kind())))?;
         // Alternatives multiply, so a glob has the same limit as a regular expression.
-        NameMatcher::regexp(glob.regex()).map_err(|_| bad(too_large()))?;
+        NameMatcher::regexp(glob.regex()).map_err(|_| too_large())?;
         Ok(NameMatcher::Glob(
             glob.compile_matcher(),
             !text.contains('/'),
         ))
-    }
-
-    fn is_regexp(&self) -> bool {
-        matches!(self, NameMatcher::Regexp(_))
     }
 
     fn matches(&self, name: &[u8]) -> bool {
@@ -265,8 +258,10 @@ fn last_component(path: &[u8]) -> &[u8] {
     path.rsplit(|&byte| byte == b'/').next().unwrap_or(path)
 }
 
-fn too_large() -> String {
-    format!("too large: it may compile to at most {FILTER_BYTES_MAX} bytes (FILTER_BYTES_MAX)")
+fn too_large() -> BadPattern {
+    BadPattern::new(format!(
+        "too large: it may compile to at most {FILTER_BYTES_MAX} bytes (FILTER_BYTES_MAX)"
+    ))
 }
 
 #[cfg(test)]

@@ -67,7 +67,7 @@ pub fn update(
     }
     let _lock = begin(out)?;
     let mut current = CurrentIndex::open(out, options.options, changes.prune)?;
-    current.remove_leftovers()?;
+    current.remove_others(&current.manifest)?;
     let plan = UpdatePlan::new(&current, &sources, changes, options.options)?;
     let packages = best_first(sources, &options.popularity, &plan.recorded(&current));
     let written = pipeline::write(&packages, out, &options, progress)?;
@@ -95,7 +95,7 @@ pub fn is_current(
     };
     let recorded = plan.recorded(&current);
     let packages = best_first(sources, &options.popularity, &recorded);
-    recorded.len() == current.before().len()
+    recorded.len() == current.before.len()
         && packages
             .iter()
             .all(|package| task::is_unchanged(package, options))

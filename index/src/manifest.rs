@@ -135,13 +135,11 @@ impl Manifest {
     pub fn parse(text: &[u8]) -> Result<Manifest, ManifestError> {
         let text = str::from_utf8(text).map_err(|_| ManifestError::NotAManifest)?;
         let title = text.lines().next().unwrap_or_default();
-        let version = title
-            .strip_prefix(TITLE)
-            .and_then(|version| version.parse().ok());
-        match version {
-            None => return Err(ManifestError::NotAManifest),
-            Some(version) if version > VERSION => return Err(ManifestError::Newer(version)),
-            Some(_) => {}
+        let version = title.strip_prefix(TITLE);
+        let version = version.and_then(|version| version.parse().ok());
+        let version = version.ok_or(ManifestError::NotAManifest)?;
+        if version > VERSION {
+            return Err(ManifestError::Newer(version));
         }
         let lines = text.lines().count();
         let body = checked_body(text).ok_or(ManifestError::Corrupt { line: lines })?;
@@ -182,19 +180,17 @@ impl Manifest {
         let (first, second) = rest.split_once(' ')?;
         match kind {
             "options" => {
-                let block_bytes = first.parse().ok()?;
-                let no_ignore = match second {
-                    "no-ignore" => true,
-                    "ignore" => false,
-                    _ => return None,
-                };
                 self.options = Options {
-                    block_bytes,
-                    no_ignore,
+                    block_bytes: first.parse().ok()?,
+                    no_ignore: match second {
+                        "no-ignore" => true,
+                        "ignore" => false,
+                        _ => return None,
+                    },
                 };
             }
             "shard" => self.shards.push(ShardEntry {
-                id: parse_hex(first)?.try_into().ok()?,
+                id: *blake3::Hash::from_hex(first).ok()?.as_bytes(),
                 file: Some(second).filter(|file| is_file_name(file))?.to_owned(),
                 packages: Vec::new(),
             }),
@@ -228,13 +224,6 @@ pub fn hex(bytes: &[u8]) -> String {
         let _ = write!(text, "{byte:02x}");
         text
     })
-}
-
-fn parse_hex(text: &str) -> Option<Vec<u8>> {
-    let digits = text.as_bytes().chunks(2);
-    digits
-        .map(|pair| u8::from_str_radix(str::from_utf8(pair).ok()?, 16).ok())
-        .collect()
 }
 
 fn escape(name: &[u8]) -> String {

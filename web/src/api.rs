@@ -1,4 +1,4 @@
-//! The JSON API, `/api/v2`: a file for each resource, and their shapes in [`model`].
+//! The JSON API, `/api/v2`: a file for each resource. Their shapes are in `model`.
 //!
 //! Handlers are described where they stand (`utoipa::path`), and [`openapi`] collects the descriptions.
 
@@ -8,9 +8,8 @@ mod events;
 mod explain;
 mod export;
 mod facets;
-pub(crate) mod file;
+mod file;
 mod limits;
-pub mod model;
 mod openapi;
 mod search;
 mod skipped;

@@ -1,11 +1,10 @@
-//! What pages load: kept in the binary, addressed by content, cached for ever.
+//! Style, script and icon: in the binary, with a hash of their content in the address, cached forever.
 
 use crate::path::Path;
 use crate::problem::Problem;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 
-/// A file in the binary.
 pub(crate) struct Asset {
     name: &'static str,
     kind: &'static str,
@@ -35,18 +34,18 @@ static ICON: Asset = Asset {
 };
 
 impl Asset {
-    /// Its address, another one whenever its bytes are others.
+    /// Returns the address, which changes with the content.
     pub(crate) fn address(&self) -> String {
         format!("/assets/{}?{:016x}", self.name, self.hash)
     }
 
-    /// Another one whenever its bytes are others.
+    /// Returns a hash of the content.
     pub(crate) fn hash(&self) -> u64 {
         self.hash
     }
 }
 
-/// FNV-1a 64, when the program is compiled.
+/// FNV-1a 64, computed by the compiler.
 const fn fnv(bytes: &[u8]) -> u64 {
     let (mut hash, mut at) = (0xcbf2_9ce4_8422_2325_u64, 0);
     while at < bytes.len() {
@@ -56,18 +55,14 @@ const fn fnv(bytes: &[u8]) -> u64 {
     hash
 }
 
-pub(crate) async fn asset(Path(name): Path<String>) -> Response {
-    let found = [&STYLE, &SCRIPT, &ICON]
-        .into_iter()
-        .find(|asset| asset.name == name);
-    let Some(asset) = found else {
-        let problem = Problem::missing(format!("no asset is called {name}"));
-        return problem.into_response();
-    };
+pub(crate) async fn asset(Path(name): Path<String>) -> Result<Response, Problem> {
+    let mut all = [&STYLE, &SCRIPT, &ICON].into_iter();
+    let asset = all.find(|asset| asset.name == name);
+    let asset = asset.ok_or_else(|| Problem::missing(format!("no asset is called {name}")))?;
     let cache = "public, max-age=31536000, immutable";
     let headers = [
         (header::CONTENT_TYPE, asset.kind),
         (header::CACHE_CONTROL, cache),
     ];
-    (headers, asset.bytes).into_response()
+    Ok((headers, asset.bytes).into_response())
 }

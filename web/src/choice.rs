@@ -1,5 +1,7 @@
 //! The choices in the search form, with their names in addresses and on the page.
 
+use utoipa::ToSchema;
+
 /// A value that a user chooses from a list.
 pub(crate) trait Choice: Copy + PartialEq + 'static {
     /// Every value, with its name in addresses and its label in the form.
@@ -21,7 +23,8 @@ pub(crate) trait Choice: Copy + PartialEq + 'static {
 }
 
 /// How the query is read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ToSchema)]
+#[schema(rename_all = "lowercase")]
 pub(crate) enum Mode {
     #[default]
     Keyword,
@@ -38,7 +41,8 @@ impl Choice for Mode {
 }
 
 /// Whether upper and lower case differ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ToSchema)]
+#[schema(rename_all = "lowercase")]
 pub(crate) enum Case {
     Auto,
     Yes,
@@ -54,7 +58,8 @@ impl Choice for Case {
 }
 
 /// How the matches of an answer are grouped.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ToSchema)]
+#[schema(rename_all = "lowercase")]
 pub(crate) enum Group {
     #[default]
     None,

@@ -4,8 +4,8 @@
 //! sends the tag, and gets 304 without a search. The tag is weak, since a page also says how long it took.
 //! **Invariant:** only complete answers have a tag, so a tag that matches stands for a complete answer.
 
-use crate::api::model::Timings;
 use crate::assets;
+use crate::model::Timings;
 use crate::response::NO_STORE;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -24,18 +24,18 @@ const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
 /// The address of a request, and the tags of the answers that the client has. The default is for a request
 /// whose address is not all of it, such as a POST: its answer has no tag.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Asked {
+pub(crate) struct KnownTags {
     address: String,
     has: Vec<String>,
 }
 
-impl<S: Sync> FromRequestParts<S> for Asked {
+impl<S: Sync> FromRequestParts<S> for KnownTags {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
         let tags = parts.headers.get_all(header::IF_NONE_MATCH).iter();
         let tags = tags.filter_map(|tags| tags.to_str().ok());
-        Ok(Asked {
+        Ok(KnownTags {
             address: parts.uri.to_string(),
             has: tags.flat_map(|tags| tags.split(',')).map(opaque).collect(),
         })
@@ -48,7 +48,7 @@ fn opaque(tag: &str) -> String {
     tag.strip_prefix("W/").unwrap_or(tag).to_owned()
 }
 
-impl Asked {
+impl KnownTags {
     /// Returns 304 if the client has this page of the search with `id`.
     pub(crate) fn unless_changed(&self, id: impl FnOnce() -> String) -> Option<Response> {
         if self.has.is_empty() {
@@ -65,7 +65,7 @@ impl Asked {
     }
 
     /// Adds the headers of a page of `answer`. `was_there`: the answer was cached.
-    pub(crate) fn dress(
+    pub(crate) fn finish(
         &self,
         response: &mut Response,
         answer: &SearchResult,
@@ -126,28 +126,28 @@ mod tests {
 
     #[test]
     fn finds_tags_in_lists() {
-        let asked = |tags: &str| Asked {
+        let known = |tags: &str| KnownTags {
             address: "/search?q=x".to_owned(),
             has: tags.split(',').map(opaque).collect(),
         };
-        let tag = asked("").tag("1");
+        let tag = known("").tag("1");
         for tags in [
             tag.clone(),
             format!("W/{tag}"),
             format!("\"a\" , W/{tag},\"b\""),
         ] {
             assert!(
-                asked(&tags).unless_changed(|| "1".to_owned()).is_some(),
+                known(&tags).unless_changed(|| "1".to_owned()).is_some(),
                 "{tags}"
             );
             assert!(
-                asked(&tags).unless_changed(|| "2".to_owned()).is_none(),
+                known(&tags).unless_changed(|| "2".to_owned()).is_none(),
                 "another search"
             );
         }
         for tags in ["", "*", "\"\""] {
             assert!(
-                asked(tags).unless_changed(|| "1".to_owned()).is_none(),
+                known(tags).unless_changed(|| "1".to_owned()).is_none(),
                 "{tags}"
             );
         }

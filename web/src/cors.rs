@@ -1,17 +1,16 @@
-//! Who may read answers from pages of other sites: nobody, unless the operator names them.
+//! Cross-origin requests: pages of other sites may read answers only if the operator names their origin.
 //!
-//! There are no credentials here, so none are allowed: what a page elsewhere can read, whoever runs
-//! its script could have asked for.
+//! There are no credentials here, so none are allowed.
 
-use super::dcs;
+use crate::dcs;
 use axum::http::{HeaderName, HeaderValue, Method, Uri, header};
 use std::time::Duration;
 use tower_http::cors::{AllowOrigin, CorsLayer};
 
-/// How long a browser need not ask again.
+/// How long a browser may keep the answer to a preflight request.
 const MAX_AGE: Duration = Duration::from_secs(3600);
 
-/// What a script may read of an answer's head.
+/// The headers that a script may read.
 const EXPOSED: [HeaderName; 11] = [
     header::ETAG,
     header::RETRY_AFTER,
@@ -26,20 +25,18 @@ const EXPOSED: [HeaderName; 11] = [
     dcs::COMPLETE,
 ];
 
-/// Not the origin of a page.
+/// A text that is not the origin of a page.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0} is not an origin: expected https://host, https://host:port, or *")]
 pub struct BadOrigin(String);
 
-/// The layer for these origins, which have been checked.
+/// Returns the layer for origins that [`check`] accepts.
 pub(crate) fn layer(origins: &[String]) -> CorsLayer {
-    let origin = match origins.iter().any(|origin| origin == "*") {
-        true => AllowOrigin::any(),
-        false => AllowOrigin::list(
-            origins
-                .iter()
-                .filter_map(|origin| HeaderValue::from_str(origin).ok()),
-        ),
+    let origin = if origins.iter().any(|origin| origin == "*") {
+        AllowOrigin::any()
+    } else {
+        let origins = origins.iter();
+        AllowOrigin::list(origins.filter_map(|origin| HeaderValue::from_str(origin).ok()))
     };
     CorsLayer::new()
         .allow_origin(origin)
@@ -53,7 +50,7 @@ pub(crate) fn layer(origins: &[String]) -> CorsLayer {
         .max_age(MAX_AGE)
 }
 
-/// Refuses what a browser would never send as an origin.
+/// Rejects a text that no browser sends as an origin.
 pub(crate) fn check(origins: &[String]) -> Result<(), BadOrigin> {
     match origins.iter().find(|origin| !is_origin(origin)) {
         None => Ok(()),
@@ -69,7 +66,7 @@ fn is_origin(text: &str) -> bool {
     let (Some(scheme @ ("http" | "https")), Some(authority)) = parts else {
         return text == "*";
     };
-    // As browsers write it: in lower case, without a path, a slash at the end or a user.
+    // Browsers write it in lower case, without a user, a path or a slash at the end.
     let written = format!("{scheme}://{authority}").to_ascii_lowercase();
     text == written && !text.contains('@')
 }
@@ -79,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_origin_is_what_a_browser_sends() {
+    fn accepts_origins_as_browsers_send_them() {
         for good in [
             "*",
             "https://example.org",

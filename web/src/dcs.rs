@@ -1,21 +1,47 @@
-//! Debian Code Search's API and addresses, for clients, scripts and links that were made for it: with
-//! nothing but the host changed they work here.
+//! The API and the addresses of Debian Code Search: its clients, scripts and links work here with
+//! another host name.
 //!
-//! Names, shapes and status codes are its own, and so is the dialect of queries; what such a query
-//! means here the native address says that a link is sent on to. Where its server is wrong in a way
-//! that no client can rely on, this one is right: a query that cannot be understood is 400 and not 500,
-//! packages come in the order of their best match and not in any, and an answer that is not whole says
-//! so (`X-Codesearch-Complete: false`).
-//! Not here: its event streams, its numbered result files, and handing out of keys.
+//! Names, shapes, status codes and the dialect of queries are those of Debian Code Search. A link leads
+//! to our page for the same query, whose address shows what the query means here. Three faults of its
+//! server, on which no client can rely, are not repeated: a malformed query is 400 and not 500,
+//! packages are ordered by their best match, and an incomplete answer says so
+//! (`X-Codesearch-Complete: false`). Event streams, numbered result files and registration of keys are
+//! missing.
 
 mod api;
-mod contract;
 mod key;
 mod links;
 mod shapes;
 
-pub(super) use api::{
-    COMPLETE, FILES_TOTAL, PATHS, options, preflight, search, search_per_package,
-};
-pub(super) use contract::{json, yaml};
-pub(super) use links::{results, results_per_package, search_page, show_page};
+pub(crate) use api::{COMPLETE, FILES_TOTAL, preflight};
+
+use crate::state::App;
+use axum::Router;
+use axum::http::header;
+use axum::routing::get;
+
+/// The description of the API, for generators of clients. Tests compare answers with it, and the two
+/// files with each other.
+const YAML: &str = include_str!("dcs/openapi.yaml");
+const JSON: &str = include_str!("dcs/openapi.json");
+
+/// Returns the routes, with `/search` and `/show`, which are addresses of our pages too.
+pub(crate) fn routes() -> Router<App> {
+    let description = |kind, text| get(async move || ([(header::CONTENT_TYPE, kind)], text));
+    let [all, by_package] = api::PATHS;
+    Router::new()
+        .route(all, get(api::search).options(api::options))
+        .route(
+            by_package,
+            get(api::search_per_package).options(api::options),
+        )
+        .route("/openapi.yaml", description("application/yaml", YAML))
+        .route("/openapi.json", description("application/json", JSON))
+        .route("/search", get(links::search_page))
+        .route("/show", get(links::show_page))
+        .route("/results/{query}/{page}", get(links::results))
+        .route(
+            "/perpackage-results/{query}/2/{page}",
+            get(links::results_per_package),
+        )
+}

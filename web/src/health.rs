@@ -24,7 +24,7 @@ struct BackendHealth {
 
 /// Reports whether backends are connected. Some are enough to answer, and incomplete answers say so.
 pub(crate) async fn healthz(State(app): State<App>) -> impl IntoResponse {
-    let backends = app.frontend.backends();
+    let backends = app.coordinator.backends();
     let connected = backends.iter().filter(|backend| backend.connected).count();
     let (code, status) = match connected {
         0 => (StatusCode::SERVICE_UNAVAILABLE, "down"),
@@ -44,10 +44,10 @@ pub(crate) async fn healthz(State(app): State<App>) -> impl IntoResponse {
 
 /// Renders the metrics of the process in Prometheus' format.
 pub(crate) async fn metrics(State(app): State<App>) -> impl IntoResponse {
-    let connected = app.frontend.backends();
+    let connected = app.coordinator.backends();
     let connected = connected.iter().filter(|backend| backend.connected).count();
     metrics::gauge!("trawl_frontend_backends_connected").set(connected as f64);
-    metrics::gauge!("trawl_frontend_spool_bytes").set(app.frontend.spool_bytes() as f64);
+    metrics::gauge!("trawl_frontend_spool_bytes").set(app.coordinator.spool_bytes() as f64);
     let kind = "text/plain; version=0.0.4; charset=utf-8";
     ([(header::CONTENT_TYPE, kind)], app.metrics.render())
 }

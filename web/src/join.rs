@@ -17,11 +17,11 @@ pub(crate) async fn start(
     params: &Params,
     parsed: &ParsedQuery,
 ) -> Result<SearchHandle, Problem> {
-    let timeout = params.timeout(app.frontend.config().timeout_max)?;
+    let timeout = params.timeout(app.coordinator.config().timeout_max)?;
     let timeout = timeout.or(parsed.timeout);
     let generation = params.generation()?;
     let search = app
-        .frontend
+        .coordinator
         .search_within(parsed.query.clone(), generation, timeout);
     Ok(search.await?)
 }
@@ -40,7 +40,7 @@ pub(crate) async fn finished(
 
 /// Returns the search with this id, or searches again if its result was evicted.
 pub(crate) async fn by_id(app: &App, id: &str) -> Result<SearchHandle, Problem> {
-    let search = app.frontend.get_or_rerun(id).await?;
+    let search = app.coordinator.get_or_rerun(id).await?;
     search.ok_or_else(|| unknown(id))
 }
 
@@ -57,12 +57,14 @@ pub(crate) async fn resume(
         let detail = "the cursor belongs to another query or generation";
         return Err(Problem::bad_request(detail).hint("leave out the query, or the cursor"));
     }
-    let found = match app.frontend.get_or_rerun(&id).await {
+    let found = match app.coordinator.get_or_rerun(&id).await {
         Ok(None) => match parsed {
             None => return Err(expired()),
             Some(ParsedQuery { query, .. }) => {
                 let query = query.clone();
-                let search = app.frontend.search_within(query, Some(&generation), None);
+                let search = app
+                    .coordinator
+                    .search_within(query, Some(&generation), None);
                 search.await.map(Some)
             }
         },
@@ -79,7 +81,7 @@ pub(crate) async fn resume(
 pub(crate) fn identity(app: &App, params: &Params, query: &Query) -> String {
     match params.generation() {
         Ok(Some(generation)) => query.identity(generation),
-        _ => app.frontend.identity(query),
+        _ => app.coordinator.identity(query),
     }
 }
 

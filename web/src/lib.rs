@@ -4,7 +4,7 @@
 //! answer; work that takes more than a few microseconds or touches the disk runs on blocking threads.
 //! A folder is an interface: `api`, `dcs`, `pages`. What they share lies beside them: how a request
 //! gets its search (`join`), which part of the answer it wants (`view`), what went wrong (`problem`).
-//! [`api::model`] declares the shapes of the JSON API, also for clients in Rust.
+//! [`model`] declares the shapes of the JSON API, also for clients in Rust.
 //!
 //! **Invariant:** every response forbids what our pages do not need: scripts, styles and frames from
 //! elsewhere, and guessing of content types. No handler imports this file.
@@ -17,7 +17,7 @@
     )
 )]
 
-pub mod api;
+mod api;
 mod assets;
 mod choice;
 mod conditional;
@@ -25,8 +25,10 @@ mod cors;
 mod cursor;
 mod dcs;
 mod eta;
+mod file_range;
 mod health;
 mod join;
+pub mod model;
 mod pages;
 mod params;
 mod path;
@@ -101,7 +103,7 @@ pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusH
         .layer(always(header::REFERRER_POLICY, "no-referrer"))
         .layer(always(header::CONTENT_SECURITY_POLICY, POLICY))
         .with_state(App {
-            frontend: coordinator,
+            coordinator,
             dcs_api_keys: options.dcs_api_keys.into(),
             metrics,
         })
@@ -110,10 +112,8 @@ pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusH
 fn routes() -> Router<App> {
     Router::new()
         .merge(api::routes())
-        .merge(dcs_routes())
+        .merge(dcs::routes())
         .route("/", get(pages::start))
-        .route("/search", get(dcs::search_page))
-        .route("/show", get(dcs::show_page))
         .route("/problems", get(pages::kinds))
         .route("/problems/{name}", get(pages::kind))
         .route("/assets/{name}", get(assets::asset))
@@ -121,22 +121,6 @@ fn routes() -> Router<App> {
         .route("/metrics", get(health::metrics))
         .fallback(problem::not_found)
         .method_not_allowed_fallback(problem::method_not_allowed)
-}
-
-/// The routes of Debian Code Search, apart from `/search` and `/show`, which our pages have too.
-fn dcs_routes() -> Router<App> {
-    let per_package = "/perpackage-results/{query}/2/{page}";
-    let [all, by_package] = dcs::PATHS;
-    Router::new()
-        .route(all, get(dcs::search).options(dcs::options))
-        .route(
-            by_package,
-            get(dcs::search_per_package).options(dcs::options),
-        )
-        .route("/openapi.yaml", get(dcs::yaml))
-        .route("/openapi.json", get(dcs::json))
-        .route("/results/{query}/{page}", get(dcs::results))
-        .route(per_package, get(dcs::results_per_package))
 }
 
 fn always(name: HeaderName, value: &'static str) -> SetResponseHeaderLayer<HeaderValue> {

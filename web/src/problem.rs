@@ -6,7 +6,7 @@
 
 pub(crate) mod kinds;
 
-use crate::api::model::ProblemDocument;
+use crate::model::ProblemDocument;
 use crate::response::NO_STORE;
 use axum::Json;
 use axum::http::{HeaderValue, Uri, header};

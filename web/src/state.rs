@@ -11,7 +11,7 @@ pub(crate) const KEEP: Duration = Duration::from_secs(30);
 
 #[derive(Clone)]
 pub(crate) struct App {
-    pub(crate) frontend: Arc<Coordinator>,
+    pub(crate) coordinator: Arc<Coordinator>,
     pub(crate) dcs_api_keys: Arc<[String]>,
     pub(crate) metrics: PrometheusHandle,
 }

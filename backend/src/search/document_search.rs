@@ -4,21 +4,16 @@
 //! A document whose slices are in several work units is evaluated by the first worker that comes to
 //! it.
 
-use super::document_slices::{DocumentSlice, DocumentSlices};
 use super::evaluate::{DocumentMatchers, MULTILINE_BYTES_MAX};
-use super::line_locator::LineLocator;
-use super::request::Interrupted;
-use super::shard_task::{Evaluation, ShardTask};
+use super::request::{Evaluation, Interrupted, ShardTask};
 use super::spans;
 use super::top_k::PendingMatch;
 use super::unit_result::{DocumentMatches, UnitResult};
-use super::verify::Verifier;
-use crate::batch::Packed;
-use crate::document_matcher::PatternSet;
+use super::verify::{LineLocator, Verifier};
+use super::work::{DocumentSlice, DocumentSlices};
 use crate::scan;
-use index::shard::{DocId, Document};
+use index::shard::{DocId, Document, Shard, ShardError};
 use schema::message::Skip;
-use std::mem;
 use std::ops::ControlFlow;
 
 /// The search of one work unit.
@@ -50,12 +45,8 @@ impl<'a> DocumentSearch<'_, 'a> {
         let evaluation = self.evaluation(slice, &document)?;
         let mut matches = self.verifier.begin(document)?;
         match evaluation {
-            Evaluation::Fails => {}
-            Evaluation::TooLarge => {
-                if slice.is_first {
-                    self.skip(&matches);
-                }
-            }
+            Evaluation::TooLarge if slice.is_first => self.skip(&matches),
+            Evaluation::TooLarge | Evaluation::Fails => {}
             Evaluation::Matches(patterns) => {
                 matches.patterns = patterns;
                 let only_name = patterns.texts == 0;
@@ -175,37 +166,28 @@ impl<'a> DocumentSearch<'_, 'a> {
     }
 }
 
-/// Packs a match of a document that was evaluated before.
-pub(super) fn pack<'a>(
-    verifier: &mut Verifier<'a>,
-    matchers: &mut DocumentMatchers<'a>,
+/// Finds the ranges that match in `line`, a match of a document that was evaluated before.
+pub(super) fn find_ranges(
+    matchers: &mut DocumentMatchers<'_>,
+    shard: &Shard,
+    document: &Document<'_>,
     pending: &PendingMatch,
-    matches: &mut DocumentMatches<'a>,
-    out: &mut Packed,
-) -> Result<(), Interrupted> {
-    let (shard, position) = (verifier.task.shard, pending.position);
-    let patterns: PatternSet = pending.patterns;
-    if position.number == 0 {
-        let ranges = (matchers.matcher).path_ranges(patterns, matches.document.path);
-        return Ok(matches.pack_name(&ranges, out)?);
+    line: &[u8],
+    ranges: &mut Vec<(usize, usize)>,
+) -> Result<(), ShardError> {
+    if !matchers.matcher.is_multiline() {
+        let finder = &matchers.line_matcher(pending.patterns).finder;
+        scan::ranges(finder, scan::without_end(line), ranges);
+        return Ok(());
     }
-    let line = shard.text(position.start..position.end)?;
-    let mut ranges = mem::take(&mut verifier.ranges);
-    if matchers.matcher.is_multiline() {
-        let document = shard.text_range(matches.document.blocks.clone())?;
-        // A span contains its matches, so nothing behind it is needed to find their ranges again.
-        let text = shard.text(document.start..position.end)?;
-        let at = position.start.saturating_sub(document.start) as usize;
-        let selected = matchers.selected(patterns);
-        spans::for_each(&selected, text, at, &|| false, |_, found| {
-            ranges.clone_from(found);
-            ControlFlow::Break(())
-        });
-    } else {
-        let matcher = matchers.line_matcher(patterns);
-        scan::ranges(&matcher.finder, scan::without_end(line), &mut ranges);
-    }
-    let packed = matches.pack(position, line, pending.key.rank(), &ranges, out);
-    verifier.ranges = ranges;
-    Ok(packed?)
+    let document = shard.text_range(document.blocks.clone())?;
+    // A span contains its matches, so nothing behind it is needed to find their ranges again.
+    let text = shard.text(document.start..pending.position.end)?;
+    let at = pending.position.start.saturating_sub(document.start) as usize;
+    let selected = matchers.selected(pending.patterns);
+    spans::for_each(&selected, text, at, &|| false, |_, found| {
+        ranges.clone_from(found);
+        ControlFlow::Break(())
+    });
+    Ok(())
 }

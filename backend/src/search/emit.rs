@@ -4,8 +4,7 @@
 //! **Invariant:** nothing here depends on the number of workers or on time. Units come in the order
 //! of the shard, and shards in the order of the request.
 
-use super::request::{Interrupted, Sink};
-use super::shard_task::ShardTask;
+use super::request::{Interrupted, ShardTask, Sink};
 use super::top_k::{PendingMatches, TopMatches};
 use super::unit_result::UnitResult;
 use super::worker::Worker;
@@ -108,11 +107,13 @@ impl<'e, 'o, 'a> Emitter<'e, 'o, 'a> {
     }
 
     /// Packs those of a unit's matches that are among the top ones so far, this unit included.
-    fn pack_top(&mut self, pending: PendingMatches) -> Result<Packed, Interrupted> {
+    fn pack_top(
+        &mut self,
+        PendingMatches(mut pending): PendingMatches,
+    ) -> Result<Packed, Interrupted> {
         let Some(top) = &mut self.output.top else {
             return Ok(Packed::default());
         };
-        let mut pending = pending.into_vec();
         pending.iter().for_each(|pending| top.offer(&pending.key));
         self.task.threshold.raise_to(top);
         pending.retain(|pending| !top.leaves_out(&pending.key));

@@ -31,7 +31,8 @@ pub struct Plan {
     pub(super) shards: Vec<ShardPlan>,
     /// The highest static rank in the shards after each shard.
     pub(super) later_static_ranks: Vec<f32>,
-    pub(super) progress: Progress,
+    /// The progress of the search before it has begun; `blocks_total` are all candidate blocks.
+    pub progress: Progress,
 }
 
 /// The candidates of a shard.
@@ -49,18 +50,6 @@ pub enum PlanError {
     Stopped,
     /// There are more candidate blocks than allowed: at least this number.
     TooMany(u64),
-}
-
-impl Plan {
-    /// Returns the progress of the search before it has begun.
-    pub fn progress(&self) -> Progress {
-        self.progress
-    }
-
-    /// Returns the number of candidate blocks of all shards.
-    pub fn blocks(&self) -> u64 {
-        self.progress.blocks_total
-    }
 }
 
 impl From<Stopped> for PlanError {
@@ -84,15 +73,14 @@ impl Request<'_> {
             return Err(PlanError::TooMany(blocks));
         }
         let (later_static_ranks, static_rank) = static_ranks(self.shards);
-        let progress = Progress {
-            blocks_total: blocks,
-            bound: rank::bound(static_rank, self.query.finds_names),
-            ..Progress::default()
-        };
         Ok(Plan {
             shards,
             later_static_ranks,
-            progress,
+            progress: Progress {
+                blocks_total: blocks,
+                bound: rank::bound(static_rank, self.query.finds_names),
+                ..Progress::default()
+            },
         })
     }
 

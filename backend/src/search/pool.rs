@@ -4,8 +4,7 @@
 //! waits for its sink, which waits for the network, the workers wait too.
 
 use super::emit::Emitter;
-use super::request::Interrupted;
-use super::shard_task::ShardTask;
+use super::request::{Interrupted, ShardTask};
 use super::unit_result::UnitResult;
 use super::work::WorkList;
 use super::worker::Worker;

@@ -1,13 +1,17 @@
-//! A search request, the sink for its frames, and the reasons for which it ends early.
+//! A search request, the sink for its frames, the reasons for which it ends early, and what the
+//! workers on one of its shards share.
 //!
 //! There is no algorithm here: `plan` counts the candidates of a request, and the parent module
 //! searches them.
 
+use super::top_k::Threshold;
 use crate::compiled_query::CompiledQuery;
+use crate::document_matcher::PatternSet;
 use index::shard::{Shard, ShardError};
 use schema::message::{Progress, Want};
-use std::sync::Arc;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The largest limit; a larger one means all matches. The top matches are held in memory, with 16
 /// bytes each and the names of their documents, and no page is that long.
@@ -92,5 +96,59 @@ impl From<ShardError> for Interrupted {
 impl From<Stopped> for Interrupted {
     fn from(Stopped: Stopped) -> Self {
         Interrupted::Stopped
+    }
+}
+
+/// One shard of a request.
+#[derive(Clone, Copy)]
+pub(super) struct ShardTask<'a> {
+    pub(super) request: &'a Request<'a>,
+    pub(super) shard: &'a Shard,
+    /// The shard's index in the request.
+    pub(super) index: u32,
+    /// The highest static rank in the shards that are searched after this one.
+    pub(super) later_static_rank: f32,
+    pub(super) threshold: &'a Threshold,
+    pub(super) evaluations: &'a SharedEvaluations,
+}
+
+/// Whether a document matches the expression.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Evaluation {
+    /// It does, because these patterns match.
+    Matches(PatternSet),
+    Fails,
+    /// The document is too large to be evaluated.
+    TooLarge,
+}
+
+/// The evaluations of documents that are in several work units, by document id: at most one per
+/// [`UNIT_BLOCKS`](super::work::UNIT_BLOCKS) blocks of the shard.
+#[derive(Default)]
+pub(super) struct SharedEvaluations(Mutex<HashMap<u32, SharedEvaluation>>);
+
+/// Locked by the worker that evaluates the document.
+type SharedEvaluation = Arc<Mutex<Option<Evaluation>>>;
+
+impl SharedEvaluations {
+    /// Returns the evaluation of a document. The first worker that asks for it calls `evaluate`;
+    /// the others wait for the result.
+    pub(super) fn get_or_evaluate<E>(
+        &self,
+        document: u32,
+        evaluate: impl FnOnce() -> Result<Evaluation, E>,
+    ) -> Result<Evaluation, E> {
+        let shared = {
+            // A panic of another worker leaves the map valid.
+            let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(all.entry(document).or_default())
+        };
+        let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(evaluation) = *shared {
+            return Ok(evaluation);
+        }
+        let evaluation = evaluate()?;
+        *shared = Some(evaluation);
+        Ok(evaluation)
     }
 }

@@ -154,7 +154,7 @@ fn lines_of(text: &[u8], found: &Range<usize>) -> Option<Range<usize>> {
 mod tests {
     use super::*;
     use crate::line_matcher::LineMatcher;
-    use crate::pattern::{self, SizeLimits};
+    use crate::pattern;
     use schema::message::{Expr, Pattern, Syntax};
 
     fn text_matcher(text: &str) -> TextMatcher {
@@ -164,8 +164,7 @@ mod tests {
             ..Pattern::default()
         };
         if pattern::is_multiline(&pattern) {
-            let limits = SizeLimits::for_one_of(1);
-            TextMatcher::MultiLine(pattern::compile_multiline(&pattern, limits).unwrap())
+            TextMatcher::MultiLine(pattern::compile(&pattern, 1).unwrap())
         } else {
             TextMatcher::Line(LineMatcher::joined(&Expr::Pattern(pattern)).unwrap())
         }

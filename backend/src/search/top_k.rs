@@ -7,7 +7,7 @@
 //! leave out more at any time, by comparing ranks with a [`Threshold`]. It only rises, so a match
 //! that was below it is still below it when the emitter would come to that match.
 
-use super::blocks::UNIT_BLOCKS;
+use super::work::UNIT_BLOCKS;
 use crate::batch::LinePosition;
 use crate::document_matcher::PatternSet;
 use index::shard::DocId;
@@ -156,7 +156,7 @@ pub(super) struct PendingMatch {
 
 /// The pending matches of a unit: at most twice the limit, or two per block.
 #[derive(Debug, Default)]
-pub(super) struct PendingMatches(Vec<PendingMatch>);
+pub(super) struct PendingMatches(pub(super) Vec<PendingMatch>);
 
 impl PendingMatches {
     pub(super) fn push(&mut self, pending: PendingMatch, limit: usize) {
@@ -183,10 +183,6 @@ impl PendingMatches {
         if self.0.first().is_some_and(|it| it.document == document) {
             self.0.remove(0);
         }
-    }
-
-    pub(super) fn into_vec(self) -> Vec<PendingMatch> {
-        self.0
     }
 }
 
@@ -277,7 +273,7 @@ mod tests {
             }
             all.sort();
             pending.finish();
-            let kept = pending.into_vec();
+            let kept = pending.0;
             prop_assert!(kept.len() <= 2 * limit.max(UNIT_BLOCKS));
             prop_assert!(kept.is_sorted_by_key(|one| one.position.number));
             let kept: Vec<SortKey> = kept.into_iter().map(|one| one.key).collect();

@@ -1,7 +1,7 @@
 //! What a worker collects from a work unit: packed matches, or matches that may still be left out,
 //! and counts.
 
-use super::shard_task::ShardTask;
+use super::request::ShardTask;
 use super::top_k::{DocumentName, PendingMatch, PendingMatches, SortKey};
 use crate::batch::{BatchBuffers, BatchPacker, LinePosition, Packed};
 use crate::document_matcher::PatternSet;
@@ -125,7 +125,8 @@ impl<'a> DocumentMatches<'a> {
             self.defer(position, rank, limit, &mut out.pending);
             return Ok(());
         }
-        self.pack(position, line, rank, ranges, &mut out.packed)
+        let packed = &mut out.packed;
+        self.packer()?.push(position, line, rank, ranges, packed)
     }
 
     /// Adds the document's name as a match; `ranges` are in its path.
@@ -178,17 +179,6 @@ impl<'a> DocumentMatches<'a> {
         pending.push(pending_match, limit);
     }
 
-    pub(super) fn pack(
-        &mut self,
-        position: LinePosition,
-        line: &[u8],
-        rank: f32,
-        ranges: &[(usize, usize)],
-        out: &mut Packed,
-    ) -> Result<(), ShardError> {
-        self.packer()?.push(position, line, rank, ranges, out)
-    }
-
     pub(super) fn pack_name(
         &mut self,
         ranges: &[(usize, usize)],
@@ -199,7 +189,7 @@ impl<'a> DocumentMatches<'a> {
         Ok(())
     }
 
-    fn packer(&mut self) -> Result<&mut BatchPacker<'a>, ShardError> {
+    pub(super) fn packer(&mut self) -> Result<&mut BatchPacker<'a>, ShardError> {
         Ok(match &mut self.packer {
             Some(packer) => packer,
             none => none.insert(BatchPacker::new(

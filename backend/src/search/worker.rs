@@ -1,19 +1,17 @@
 //! A worker: searches one work unit at a time.
 
-use super::blocks::BlockRanges;
-use super::document_search::{self, DocumentSearch};
+use super::document_search::{DocumentSearch, find_ranges};
 use super::evaluate::DocumentMatchers;
-use super::request::Interrupted;
-use super::shard_task::ShardTask;
+use super::request::{Interrupted, ShardTask};
 use super::top_k::PendingMatch;
 use super::unit_result::UnitResult;
 use super::verify::Verifier;
-use super::work::WorkUnit;
+use super::work::{BlockRanges, WorkUnit};
 use crate::batch::Packed;
 use crate::compiled_query::Strategy;
 use crate::line_matcher::LineMatcher;
 use crate::scan;
-use index::shard::{BlockId, Document};
+use index::shard::BlockId;
 
 /// A worker's buffers and matchers. The matchers are copies, because a copy has caches of its own.
 pub(super) struct Worker<'a> {
@@ -79,7 +77,17 @@ impl<'a> Worker<'a> {
             if !document.blocks.contains(&block) {
                 return Err(shard.inconsistent("a block of no document").into());
             }
-            search_document(&mut self.verifier, matcher, document, &mut blocks, out)?;
+            let mut matches = self.verifier.begin(document)?;
+            while let Some(range) = blocks.next_range(matches.document.blocks.end) {
+                out.blocks += u64::from(range.end - range.start);
+                if !matches.is_done() {
+                    self.verifier.verify(matcher, range, &mut matches, out)?;
+                }
+                request.cancel.check()?;
+            }
+            let (id, matched) = (matches.document.id, matches.matched);
+            self.verifier.end(matches, &mut out.packed)?;
+            out.count_document(id, matched);
         }
         Ok(())
     }
@@ -93,52 +101,34 @@ impl<'a> Worker<'a> {
             let mut matches = verifier.begin(shard.document(of_document[0].document)?)?;
             for pending in of_document {
                 request.cancel.check()?;
+                let position = pending.position;
+                if let Matchers::Document(matchers) = &self.matchers
+                    && position.number == 0
+                {
+                    let path = matches.document.path;
+                    let ranges = matchers.matcher.path_ranges(pending.patterns, path);
+                    matches.pack_name(&ranges, &mut packed)?;
+                    continue;
+                }
+                let line = shard.text(position.start..position.end)?;
+                let ranges = &mut verifier.ranges;
                 match &mut self.matchers {
                     Matchers::Document(matchers) => {
-                        document_search::pack(
-                            verifier,
-                            matchers,
-                            pending,
-                            &mut matches,
-                            &mut packed,
-                        )?;
+                        let document = &matches.document;
+                        find_ranges(matchers, shard, document, pending, line, ranges)?;
                     }
                     Matchers::Line(matcher) => {
-                        let position = pending.position;
-                        let line = shard.text(position.start..position.end)?;
-                        let ranges = &mut verifier.ranges;
                         scan::ranges(&matcher.finder, scan::without_end(line), ranges);
-                        let rank = pending.key.rank();
-                        matches.pack(position, line, rank, ranges, &mut packed)?;
                     }
                 }
+                let rank = pending.key.rank();
+                matches
+                    .packer()?
+                    .push(position, line, rank, ranges, &mut packed)?;
             }
             verifier.end(matches, &mut packed)?;
         }
         shard.intact()?;
         Ok(packed)
     }
-}
-
-/// Searches those of `blocks` that are in the document.
-fn search_document<'a>(
-    verifier: &mut Verifier<'a>,
-    matcher: &LineMatcher,
-    document: Document<'a>,
-    blocks: &mut BlockRanges<'_>,
-    out: &mut UnitResult,
-) -> Result<(), Interrupted> {
-    let id = document.id;
-    let mut matches = verifier.begin(document)?;
-    while let Some(range) = blocks.next_range(matches.document.blocks.end) {
-        out.blocks += u64::from(range.end - range.start);
-        if !matches.is_done() {
-            verifier.verify(matcher, range, &mut matches, out)?;
-        }
-        verifier.task.request.cancel.check()?;
-    }
-    let matched = matches.matched;
-    verifier.end(matches, &mut out.packed)?;
-    out.count_document(id, matched);
-    Ok(())
 }

@@ -9,11 +9,13 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Admits searches.
 pub(super) struct Admission {
-    light: Class,
-    heavy: Class,
+    /// For searches that are light or not planned yet.
+    pub(super) light: Class,
+    pub(super) heavy: Class,
 }
 
-struct Class {
+/// The searches of a class.
+pub(super) struct Class {
     name: &'static str,
     permits: Arc<Semaphore>,
 }
@@ -35,26 +37,17 @@ impl Admission {
             heavy: class("heavy", heavy),
         }
     }
-
-    /// Waits for a permit for a search that is light or not planned yet.
-    pub(super) async fn light(&self) -> Permit {
-        self.light.wait().await
-    }
-
-    /// Waits for a permit for a heavy search.
-    pub(super) async fn heavy(&self) -> Permit {
-        self.heavy.wait().await
-    }
-
-    /// Returns a permit for a heavy search, if one is free.
-    pub(super) fn try_heavy(&self) -> Option<Permit> {
-        let permit = self.heavy.permits.clone().try_acquire_owned().ok()?;
-        Some(self.heavy.permit(permit))
-    }
 }
 
 impl Class {
-    async fn wait(&self) -> Permit {
+    /// Returns a permit, if one is free.
+    pub(super) fn try_permit(&self) -> Option<Permit> {
+        let permit = self.permits.clone().try_acquire_owned();
+        permit.ok().map(|permit| self.permit(permit))
+    }
+
+    /// Waits for a permit.
+    pub(super) async fn wait(&self) -> Permit {
         let permit = self.permits.clone().acquire_owned().await;
         self.permit(permit.expect("never closed"))
     }

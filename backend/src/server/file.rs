@@ -108,10 +108,7 @@ fn last_block(
     document: &Document<'_>,
     is_before: impl Fn(BlockId) -> Result<bool, ShardError>,
 ) -> Result<u32, ShardError> {
-    let Range {
-        start: mut low,
-        end: mut high,
-    } = document.blocks.clone();
+    let (mut low, mut high) = (document.blocks.start, document.blocks.end);
     while high - low > 1 {
         let middle = low + (high - low) / 2;
         if is_before(BlockId(middle))? {

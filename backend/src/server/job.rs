@@ -72,7 +72,7 @@ impl SearchJob {
         let planned = Instant::now();
         let plan = self.plan(&request)?;
         let counted = Instant::now();
-        let mut chunks = ChunkWriter::new(queue, plan.progress())?;
+        let mut chunks = ChunkWriter::new(queue, plan.progress)?;
         if self.search.want == Want::Estimate {
             let (shards, estimates) = request.estimate(plan)?;
             let (rest, _) = chunks.finish();
@@ -83,7 +83,7 @@ impl SearchJob {
             };
             return Ok(Finished { rest, end });
         }
-        let is_heavy = plan.blocks() > HEAVY_BLOCKS;
+        let is_heavy = plan.progress.blocks_total > HEAVY_BLOCKS;
         let permit = self.permit_for(is_heavy, permit)?;
         let shards = request.run(plan, &mut chunks)?;
         let (rest, waited) = chunks.finish();
@@ -121,7 +121,7 @@ impl SearchJob {
     /// Returns a permit of the class of the search.
     fn permit_for(&self, is_heavy: bool, permit: Permit) -> Result<Permit, Incomplete> {
         if is_heavy && !permit.is_heavy() {
-            let heavy = self.admission.try_heavy();
+            let heavy = self.admission.heavy.try_permit();
             return heavy.ok_or(Incomplete::NeedsHeavyPermit);
         }
         Ok(permit)

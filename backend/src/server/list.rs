@@ -12,7 +12,7 @@ mod reply_builder;
 use crate::live_shards::Generation;
 use index::corpus::SkipReason;
 use index::document::language;
-use index::shard::{DocId, Document, Package, PackageId, Shard, ShardError};
+use index::shard::{DocId, Document, PackageId, Shard, ShardError};
 use reply_builder::ReplyBuilder;
 use schema::message::{ListEntry, ListKind, ListReply, ListRequest};
 use schema::name::package_name;
@@ -90,7 +90,7 @@ fn children(generation: &Generation, request: &ListRequest) -> Result<ListReply,
     let mut found: Option<NamedPackage<'_>> = None;
     for shard in &generation.shards {
         match find_package(shard, &request.package) {
-            Ok(other) => found = found.into_iter().chain(other).max_by_key(NamedPackage::key),
+            Ok(other) => found = found.into_iter().chain(other).max_by_key(|it| it.key),
             Err(error) => result = Err(error),
         }
     }
@@ -104,15 +104,9 @@ fn children(generation: &Generation, request: &ListRequest) -> Result<ListReply,
 struct NamedPackage<'a> {
     shard: &'a Shard,
     id: PackageId,
-    directory: &'a [u8],
-    is_exact: bool,
-}
-
-impl<'a> NamedPackage<'a> {
-    /// The package with the greatest key is listed.
-    fn key(&self) -> (bool, &'a [u8]) {
-        (self.is_exact, self.directory)
-    }
+    /// Whether its directory has exactly the name, and the directory. The package with the greatest
+    /// key is listed.
+    key: (bool, &'a [u8]),
 }
 
 fn find_package<'a>(shard: &'a Shard, name: &[u8]) -> Result<Option<NamedPackage<'a>>, ShardError> {
@@ -120,16 +114,12 @@ fn find_package<'a>(shard: &'a Shard, name: &[u8]) -> Result<Option<NamedPackage
     for id in shard.live_packages() {
         let directory = shard.package(id)?.directory;
         if has_name(directory, name) {
-            found.push(NamedPackage {
-                shard,
-                id,
-                directory,
-                is_exact: directory == name,
-            });
+            let key = (directory == name, directory);
+            found.push(NamedPackage { shard, id, key });
         }
     }
     shard.intact()?;
-    Ok(found.into_iter().max_by_key(NamedPackage::key))
+    Ok(found.into_iter().max_by_key(|it| it.key))
 }
 
 fn is_requested(directory: &[u8], request: &ListRequest) -> bool {
@@ -146,13 +136,10 @@ fn children_of(
     package: PackageId,
     request: &ListRequest,
 ) -> Result<ListReply, ShardError> {
-    let Package {
-        directory,
-        documents,
-        ..
-    } = shard.package(package)?;
+    let package = shard.package(package)?;
+    let directory = package.directory;
     let mut reply = ReplyBuilder::new(request);
-    for document in documents {
+    for document in package.documents {
         let document = shard.document(DocId(document))?;
         let Some(name) = child(document.path, &request.prefix) else {
             continue;
@@ -197,42 +184,33 @@ fn add(entry: &mut ListEntry, shard: &Shard, document: &Document<'_>) -> Result<
 fn skipped(generation: &Generation, request: &ListRequest) -> Result<ListReply, ShardError> {
     let mut reply = ReplyBuilder::new(request);
     for shard in &generation.shards {
-        skipped_in(shard, request, &mut reply)?;
+        let mut directories = BTreeMap::new();
+        for id in shard.live_packages() {
+            let directory = shard.package(id)?.directory;
+            if is_requested(directory, request) {
+                directories.insert(id, directory);
+            }
+        }
+        let indexed = indexed(shard);
+        let files = shard.skipped_where(|package, path| {
+            directories.contains_key(&package) && is_related(path, &request.prefix)
+        })?;
+        for file in files {
+            let directory = directories[&file.package];
+            let name = [directory, &file.path].join(&b'/');
+            let (reason, detail) = reason(file.reason);
+            reply.entry(&name, name.len() + detail.len(), || ListEntry {
+                package: directory.to_vec(),
+                path: file.path,
+                indexed,
+                reason,
+                detail,
+                ..ListEntry::default()
+            });
+        }
+        shard.intact()?;
     }
     reply.finish(Ok)
-}
-
-fn skipped_in(
-    shard: &Shard,
-    request: &ListRequest,
-    reply: &mut ReplyBuilder<ListEntry>,
-) -> Result<(), ShardError> {
-    let mut directories = BTreeMap::new();
-    for id in shard.live_packages() {
-        let directory = shard.package(id)?.directory;
-        if is_requested(directory, request) {
-            directories.insert(id, directory);
-        }
-    }
-    let indexed = indexed(shard);
-    let files = shard.skipped_where(|package, path| {
-        directories.contains_key(&package) && is_related(path, &request.prefix)
-    })?;
-    for file in files {
-        let directory = directories[&file.package];
-        let name = [directory, &file.path].join(&b'/');
-        let (reason, detail) = reason(file.reason);
-        let bytes = name.len() + detail.len();
-        reply.entry(&name, bytes, || ListEntry {
-            package: directory.to_vec(),
-            path: file.path,
-            indexed,
-            reason,
-            detail,
-            ..ListEntry::default()
-        });
-    }
-    shard.intact()
 }
 
 /// Returns whether a skipped path begins with `prefix`, or is a directory that contains it.

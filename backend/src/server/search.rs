@@ -87,13 +87,13 @@ fn deadline_exceeded(deadline_ms: u32) -> Failure {
 /// Runs a search on a thread of its own, once it is admitted.
 async fn run(job: Arc<SearchJob>, queue: mpsc::Sender<Chunk>) -> Result<Finished, Failure> {
     let admission = job.admission.clone();
-    let mut permit = admission.light().await;
+    let mut permit = admission.light.wait().await;
     loop {
         let (job, queue) = (job.clone(), queue.clone());
         match tokio::task::spawn_blocking(move || job.run(permit, queue)).await {
             Ok(Ok(finished)) => return Ok(finished),
             Ok(Err(Incomplete::Failed(failure))) => return Err(failure),
-            Ok(Err(Incomplete::NeedsHeavyPermit)) => permit = admission.heavy().await,
+            Ok(Err(Incomplete::NeedsHeavyPermit)) => permit = admission.heavy.wait().await,
             Ok(Err(Incomplete::Stopped)) => return Err(unavailable("the search was cancelled")),
             Err(error) => {
                 tracing::error!(%error, "a search failed");

@@ -145,7 +145,7 @@ pub(crate) fn find(shards: &[Arc<Shard>], compiled: &CompiledQuery, how: How) ->
     let plan = request.plan(u64::MAX).expect("not cancelled");
     let mut sink = Collect {
         frames: Vec::new(),
-        last: plan.progress(),
+        last: plan.progress,
     };
     let ends = request.run(plan, &mut sink).expect("not cancelled");
     let sent = ends.iter().map(|end| end.matches).sum();

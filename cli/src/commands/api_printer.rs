@@ -6,7 +6,7 @@ use crate::terminal::escaped;
 use anyhow::{Context, Result};
 use serde::de::DeserializeOwned;
 use std::io::{self, BufWriter, Read, StdoutLock, Write};
-use web::api::model::exact as exact_bytes;
+use web::model::exact as exact_bytes;
 
 /// Entries of a list in one response: the most that the API allows.
 const PER_RESPONSE: &[u8] = b"1000";
@@ -23,7 +23,7 @@ pub(super) struct ApiFlags {
 
 /// Asks the API, and prints to standard output.
 pub(super) struct ApiPrinter {
-    client: Box<dyn Client>,
+    client: Client,
     json: bool,
     out: BufWriter<StdoutLock<'static>>,
 }
@@ -31,7 +31,7 @@ pub(super) struct ApiPrinter {
 impl ApiPrinter {
     pub(super) fn new(flags: &ApiFlags) -> Result<ApiPrinter> {
         Ok(ApiPrinter {
-            client: flags.target.client()?,
+            client: Client::new(&flags.target)?,
             json: flags.json,
             out: BufWriter::new(io::stdout().lock()),
         })
@@ -53,30 +53,23 @@ impl ApiPrinter {
             .with_context(|| format!("{path}: unexpected answer; is this a Trawl server?"))
     }
 
-    /// Requests all responses of a list, and calls `each` with each of them.
-    pub(super) fn get_all<T: ListResponse>(
+    /// Requests all responses of a list, and calls `each` with each of them. It returns the cursor of
+    /// the next response, if there is one.
+    pub(super) fn get_all<T: DeserializeOwned>(
         &mut self,
         path: &str,
         parameters: &[(&str, &[u8])],
-        mut each: impl FnMut(&mut Self, T) -> Result<()>,
+        mut each: impl FnMut(&mut Self, T) -> Result<Option<String>>,
     ) -> Result<()> {
-        let mut after = None;
-        loop {
-            let mut parameters = parameters.to_vec();
-            parameters.push(("count", PER_RESPONSE));
-            parameters.extend(
-                after
-                    .as_deref()
-                    .map(|after: &str| ("after", after.as_bytes())),
-            );
-            let response: T = self.get(path, &parameters)?;
-            let next = response.next();
-            each(self, response)?;
-            if next.is_none() {
-                return Ok(());
-            }
-            after = next;
+        let first = [parameters, &[("count", PER_RESPONSE)]].concat();
+        let response = self.get(path, &first)?;
+        let mut next = each(self, response)?;
+        while let Some(after) = next {
+            let response =
+                self.get(path, &[&first[..], &[("after", after.as_bytes())]].concat())?;
+            next = each(self, response)?;
         }
+        Ok(())
     }
 
     /// Prints words, unless the answer is printed as JSON.
@@ -93,26 +86,6 @@ impl ApiPrinter {
     pub(super) fn finish(mut self) -> Result<()> {
         Ok(self.out.flush()?)
     }
-}
-
-/// A response that has a part of a list.
-pub(super) trait ListResponse: DeserializeOwned {
-    /// The cursor of the next part, if there is one.
-    fn next(&self) -> Option<String>;
-}
-
-/// Prints which backends could not be asked, and why. Returns whether all could.
-pub(super) fn report_missing<'a>(missing: impl Iterator<Item = (&'a String, &'a String)>) -> bool {
-    let mut is_complete = true;
-    for (backend, reason) in missing {
-        is_complete = false;
-        eprintln!(
-            "trawl: incomplete: {}: {}",
-            escaped(backend),
-            escaped(reason)
-        );
-    }
-    is_complete
 }
 
 /// A name on one line, from the text and the exact bytes of a field.

@@ -1,8 +1,9 @@
 //! `trawl config`: checks the configuration file, and shows where each setting comes from.
 
 use crate::config::{
-    ConfigFile, Setting, TABLES, Value, ValueKind, default_path, path, shown, unknown_variables,
+    ConfigFile, Setting, TABLES, Value, ValueKind, default_path, unknown_variables, value,
 };
+use crate::terminal::escaped;
 use crate::{exit, units};
 use anyhow::{Context, Result};
 use std::path::PathBuf;
@@ -57,48 +58,42 @@ pub(super) fn run(arguments: &ConfigArguments, definition: &clap::Command) -> Re
     }
 }
 
-fn check(file: Option<PathBuf>, definition: &clap::Command) -> Result<ExitCode> {
-    let path = path(file)?.with_context(|| {
-        let default = default_path().map_or(String::new(), |path| format!(": {}", shown(&path)));
+fn check(named: Option<PathBuf>, definition: &clap::Command) -> Result<ExitCode> {
+    let file = ConfigFile::find(named, definition)?.with_context(|| {
+        let default = default_path();
+        let default = default.map(|path| format!(": {}", escaped(&*path.to_string_lossy())));
+        let default = default.unwrap_or_default();
         format!("no configuration file is named, and there is no default one{default}")
     })?;
-    let file = ConfigFile::read(&path, definition)?;
     let mut faults = file.faults();
     let mut valid = 0;
     for table in TABLES {
         for setting in Setting::all(definition, table) {
-            let Some(value) = file.value(table, &setting) else {
-                continue;
-            };
-            match setting.check(definition, table, &value) {
-                Ok(()) => valid += 1,
-                Err(fault) => faults.push(fault.to_string()),
+            if let Some(value) = file.value(table, &setting) {
+                let checked = setting.check(definition, table, &value);
+                valid += u64::from(checked.is_ok());
+                faults.extend(checked.err().map(|fault| fault.to_string()));
             }
         }
     }
     if faults.is_empty() {
-        println!("{}: {}", file.path(), units::plural(valid, "setting"));
+        println!("{}: {}", file.path, units::plural(valid, "setting"));
     }
     Ok(report(&faults))
 }
 
-fn show(file: Option<PathBuf>, definition: &clap::Command) -> Result<ExitCode> {
-    let path = path(file)?;
-    let file = path
-        .map(|path| ConfigFile::read(&path, definition))
-        .transpose()?;
+fn show(named: Option<PathBuf>, definition: &clap::Command) -> Result<ExitCode> {
+    let file = ConfigFile::find(named, definition)?;
     let mut faults = file.as_ref().map_or(Vec::new(), ConfigFile::faults);
     for (index, table) in TABLES.into_iter().enumerate() {
         let settings = Setting::all(definition, table);
         faults.extend(unknown_variables(table, &settings));
         println!("{}[{table}]", if index == 0 { "" } else { "\n" });
         for setting in settings {
-            let in_file = || file.as_ref()?.value(table, &setting);
-            let value = setting.variable(table).or_else(in_file);
-            if let Some(value) = &value
-                && let Err(fault) = setting.check(definition, table, value)
-            {
-                faults.push(fault.to_string());
+            let value = value(&setting, table, file.as_ref());
+            if let Some(value) = &value {
+                let checked = setting.check(definition, table, value);
+                faults.extend(checked.err().map(|fault| fault.to_string()));
             }
             println!("{}", line(&setting, value.as_ref()));
         }
@@ -118,13 +113,12 @@ fn report(faults: &[String]) -> ExitCode {
 /// A setting as a line of TOML, with the origin of its value as a comment.
 fn line(setting: &Setting, value: Option<&Value>) -> String {
     let (texts, origin) = match value {
-        Some(value) => (value.texts.clone(), value.origin.to_string()),
-        None if setting.kind() == ValueKind::Switch => {
-            (vec!["false".to_owned()], "default".to_owned())
-        }
-        None if setting.default().is_empty() => return format!("# {} is not set", setting.key),
-        None => (setting.default(), "default".to_owned()),
+        Some(value) => (value.texts.clone(), &value.origin[..]),
+        None => (setting.default(), "default"),
     };
+    if texts.is_empty() && value.is_none() {
+        return format!("# {} is not set", setting.key);
+    }
     let quoted: Vec<String> = texts.iter().map(|text| quoted(text)).collect();
     let value = match setting.kind() {
         ValueKind::Switch => texts.concat(),

@@ -1,16 +1,15 @@
 //! `trawl explain`: how a query is understood, how much the index leaves to read, and what would
 //! leave less.
 
-use super::api_printer::{ApiFlags, ApiPrinter, report_missing};
-use crate::print::plan_in_words;
+use super::api_printer::{ApiFlags, ApiPrinter};
+use crate::print::{plan_in_words, report_missing};
 use crate::query::{QueryFlags, TypedQuery, report_notices};
 use crate::terminal::escaped;
 use crate::{exit, units};
 use anyhow::Result;
-use frontend::BadQuery;
 use std::io::{self, Write};
 use std::process::ExitCode;
-use web::api::model::{CostClass, Explanation, PatternCost};
+use web::model::{CostClass, Explanation, PatternCost};
 
 /// Show how a query is understood, what it costs, and what would make it cheaper
 ///
@@ -28,20 +27,11 @@ pub(crate) struct ExplainArguments {
 }
 
 pub(super) fn run(arguments: &ExplainArguments) -> Result<ExitCode> {
-    let query = TypedQuery::new(&arguments.query);
-    let (query, parsed) = match query.and_then(|query| Ok((query.parse()?, query))) {
-        Ok((parsed, query)) => (query, parsed),
-        Err(rejected) => return Ok(rejected.report()),
-    };
-    report_notices(&parsed.notices);
+    let query = TypedQuery::new(&arguments.query)?;
+    report_notices(&query.parse()?.notices);
     let mut printer = ApiPrinter::new(&arguments.api)?;
-    let explanation: Explanation = match printer.get("/api/v2/explain", &query.parameters()) {
-        Ok(explanation) => explanation,
-        Err(error) => {
-            let bad = error.downcast::<BadQuery>()?;
-            return Ok(query.rejected(bad).report());
-        }
-    };
+    let explained = printer.get("/api/v2/explain", &query.parameters());
+    let explanation: Explanation = explained.map_err(|error| query.locate(error))?;
     printer.print(|out| print(&explanation, out))?;
     printer.finish()?;
     let missing = explanation.missing.iter();

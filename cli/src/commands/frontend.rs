@@ -1,12 +1,24 @@
-//! `trawl frontend`: searches backends, and answers over HTTP.
+//! `trawl frontend`: searches backends, and answers over HTTP. `serve` has the same flags for limits on
+//! what a frontend uses, and for who may use it.
 
-use super::frontend_flags::FrontendFlags;
 use super::listener;
-use crate::{cache_dir, units};
-use anyhow::Result;
-use frontend::{Backend, Coordinator};
-use std::path::PathBuf;
+use crate::cache_dir::{self, read_small};
+use crate::units;
+use anyhow::{Context, Result, bail};
+use frontend::{Backend, Config, Coordinator};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
+
+/// Bytes of a key file: room for some thousand keys, each of which is compared with every request.
+const KEYS_BYTES_MAX: u64 = 256 << 10;
+
+/// Characters of a key: shorter ones can be guessed.
+const KEY_LEN_MIN: usize = 8;
+
+/// Headings in the help.
+const LIMITS: &str = "Limits";
+const ACCESS: &str = "Access";
 
 /// Search backends, and answer over HTTP
 ///
@@ -45,4 +57,111 @@ async fn serve(arguments: &FrontendArguments) -> Result<ExitCode> {
     let backends = arguments.backends.iter().cloned().map(Backend::tcp);
     let frontend = Coordinator::start(config, backends.collect())?;
     listener::serve(listener, web::app(frontend, options, metrics)).await
+}
+
+/// Limits of a frontend, and access to it.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct FrontendFlags {
+    /// Disk space for the spool
+    #[arg(long, help_heading = LIMITS, value_name = "SIZE", value_parser = units::parse_size, default_value = "10G")]
+    spool_bytes: u64,
+    /// Memory for the matches of one query, 32 bytes for each
+    #[arg(long, help_heading = LIMITS, value_name = "SIZE", value_parser = units::parse_size, default_value = "64M")]
+    query_memory: u64,
+    /// Expensive queries that run at once
+    #[arg(long, help_heading = LIMITS, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=64))]
+    running: u16,
+    /// Expensive queries that wait; more are refused with status 503
+    #[arg(long, help_heading = LIMITS, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u16).range(0..=200))]
+    queued: u16,
+    /// Longest time that a client may set with `timeout=`
+    #[arg(long, help_heading = LIMITS, value_name = "SECS", value_parser = seconds, default_value = "300")]
+    timeout_max: Duration,
+    /// Log queries that take this long or longer
+    #[arg(long, help_heading = LIMITS, value_name = "SECS", value_parser = seconds, default_value = "1")]
+    slow_query: Duration,
+    /// Let pages of this origin read the API, such as https://code.example.org, or * for all; may be
+    /// repeated
+    #[arg(long = "cors-origin", value_name = "URL", help_heading = ACCESS)]
+    cors_origins: Vec<String>,
+    /// Require one of the keys in this file for /api/v1 (Debian Code Search's API): a key on each line
+    #[arg(long, value_name = "FILE", help_heading = ACCESS)]
+    dcs_api_keys: Option<PathBuf>,
+}
+
+/// A time in seconds, such as `2` or `0.5`.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text
+        .parse()
+        .map_err(|_| "not a number of seconds, such as 2 or 0.5")?;
+    Duration::try_from_secs_f64(seconds).map_err(|_| "negative or too large".to_owned())
+}
+
+impl FrontendFlags {
+    /// Returns the configuration of a frontend, with memory for all running queries.
+    pub(super) fn config(&self, spool: &Path, memory_bytes: u64) -> Config {
+        Config {
+            spool_bytes_max: self.spool_bytes,
+            memory_bytes,
+            query_memory_bytes: self.query_memory,
+            running_max: self.running.into(),
+            queued_max: self.queued.into(),
+            timeout_max: self.timeout_max,
+            slow_query: self.slow_query,
+            ..Config::new(spool)
+        }
+    }
+
+    /// Checks the origins and reads the key file.
+    pub(super) fn web_options(&self) -> Result<web::Options> {
+        let keys = match &self.dcs_api_keys {
+            Some(path) => parse_keys(&read_small(path, "the keys in", KEYS_BYTES_MAX)?)
+                .with_context(|| path.display().to_string())?,
+            None => Vec::new(),
+        };
+        Ok(web::Options::new(self.cors_origins.clone(), keys)?)
+    }
+}
+
+/// Parses a key on each line. Empty lines and those that begin with `#` are ignored.
+fn parse_keys(text: &str) -> Result<Vec<String>> {
+    let mut keys = Vec::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        let key = line.trim();
+        if key.is_empty() || key.starts_with('#') {
+            continue;
+        }
+        if !key.bytes().all(|byte| byte.is_ascii_graphic()) {
+            bail!("line {number}: a key may have only ASCII letters, digits and punctuation");
+        }
+        if key.len() < KEY_LEN_MIN {
+            bail!("line {number}: a key must have at least {KEY_LEN_MIN} characters");
+        }
+        keys.push(key.to_owned());
+    }
+    if keys.is_empty() {
+        bail!("no keys, so nobody could use the API; add one, or leave out --dcs-api-keys");
+    }
+    Ok(keys)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse_keys;
+
+    #[test]
+    fn reads_a_key_on_each_line_and_rejects_bad_ones() {
+        let keys = parse_keys("# of the build robots\nfirst-key\r\n\n  second-key \n").unwrap();
+        assert_eq!(keys, ["first-key", "second-key"]);
+        for (text, expected) in [
+            ("", "no keys"),
+            ("# none\n", "no keys"),
+            ("long enough", "line 1"),
+            ("first-key\nshort", "line 2: a key must have at least 8"),
+            ("schlüssel", "only ASCII"),
+        ] {
+            let error = parse_keys(text).unwrap_err().to_string();
+            assert!(error.contains(expected), "{text}: {error}");
+        }
+    }
 }

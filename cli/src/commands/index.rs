@@ -14,6 +14,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Build an index of directories, or update it
@@ -51,7 +52,7 @@ pub(crate) struct IndexArguments {
 }
 
 /// How to build an index. `serve` has the same flags.
-#[derive(clap::Args)]
+#[derive(clap::Args, Default, PartialEq)]
 pub(super) struct BuildFlags {
     /// Every directory inside SOURCE is a package
     #[arg(long)]
@@ -89,13 +90,7 @@ fn block_size(text: &str) -> Result<usize, String> {
 impl BuildFlags {
     /// Whether any of the flags was given.
     pub(super) fn is_given(&self) -> bool {
-        self.each
-            || self.no_ignore
-            || self.memory.is_some()
-            || self.jobs.is_some()
-            || self.shard_size.is_some()
-            || self.block_size.is_some()
-            || self.package_ranks.is_some()
+        *self != BuildFlags::default()
     }
 
     pub(super) fn options(&self) -> Result<BuildOptions> {
@@ -141,10 +136,11 @@ pub(super) fn update(
     options: &BuildOptions,
 ) -> Result<()> {
     let started = Instant::now();
-    let progress = Progress::default();
-    let report = progress::showing(&progress, || {
-        indexing::update(sources, changes, out, options, &progress)
-    })?;
+    let progress = Arc::new(Progress::default());
+    let report = {
+        let _shown = progress::show(Arc::clone(&progress));
+        indexing::update(sources, changes, out, options, &progress)?
+    };
     eprintln!("{}", summary(&report, out, started.elapsed()));
     Ok(())
 }

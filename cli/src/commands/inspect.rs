@@ -3,9 +3,7 @@
 //! It reads only the index: nothing here verifies a candidate or reads a source file.
 
 mod document;
-mod limited;
-mod plan;
-mod trigram;
+mod postings;
 
 use crate::terminal::escaped;
 use crate::units;
@@ -100,7 +98,7 @@ fn show(index: &Index, arguments: &InspectArguments, out: &mut impl Write) -> Re
         return document::show(index, name, out);
     }
     if let Some(bytes) = &subject.trigram {
-        return trigram::show(index, bytes, limit, out);
+        return postings::show_trigram(index, bytes, limit, out);
     }
     if let Some(text) = &subject.plan {
         let syntax = match arguments.mode {
@@ -113,7 +111,7 @@ fn show(index: &Index, arguments: &InspectArguments, out: &mut impl Write) -> Re
             ignore_case: arguments.ignore_case,
             ..Pattern::default()
         };
-        return plan::show(index, pattern, limit, out);
+        return postings::show_plan(index, pattern, limit, out);
     }
     for shard in &index.shards {
         if subject.skipped {

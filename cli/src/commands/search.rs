@@ -4,15 +4,13 @@
 //! [`crate::print`] prints them.
 
 mod in_process;
-mod progress;
 mod server;
 
 use crate::client::Target;
-use crate::print::{OutputKind, PrintFlags, PrintOptions, Printer, SearchSummary};
+use crate::print::{OutputKind, PrintFlags, PrintOptions, Printer};
 use crate::query::{QueryFlags, TypedQuery, report_notices};
 use anyhow::{Result, bail};
 use backend::pattern;
-use frontend::BadQuery;
 use schema::message::Expr;
 use std::process::ExitCode;
 
@@ -52,19 +50,13 @@ pub(super) fn run(arguments: &SearchArguments) -> Result<ExitCode> {
     let server = arguments.target.server();
     let pages = index.is_none().then_some(&server[..]);
     let options = PrintOptions::new(&arguments.print, pages);
-    let prepared = TypedQuery::new(&arguments.query).and_then(|query| {
-        let query = query.context(options.before.max(options.after));
-        let multi_line = is_multi_line(query.parse()?.query.expr(), false);
-        let options = options.multi_line(multi_line);
-        let (want, limit) = want(options.kind, arguments.print.limit);
-        let query = query.wanting(want, limit);
-        let parsed = query.parse()?;
-        Ok((query, parsed, options))
-    });
-    let (query, parsed, options) = match prepared {
-        Ok(prepared) => prepared,
-        Err(rejected) => return Ok(rejected.report()),
-    };
+    let query = TypedQuery::new(&arguments.query)?;
+    let query = query.with("context", Some(options.before.max(options.after)));
+    let multi_line = is_multi_line(query.parse()?.query.expr(), false);
+    let options = options.multi_line(multi_line);
+    let (want, limit) = want(options.kind, arguments.print.limit);
+    let query = query.with("want", want).with("limit", limit);
+    let parsed = query.parse()?;
     let limit = parsed.query.limit();
     if arguments.print.stream && limit > 0 {
         bail!(
@@ -73,18 +65,12 @@ pub(super) fn run(arguments: &SearchArguments) -> Result<ExitCode> {
         );
     }
     report_notices(&parsed.notices);
-    let mut printer = Printer::new(options.limited(limit));
+    let mut printer = Printer::new(options.limited(limit), &parsed.query);
     let searched = match index {
         Some(index) => in_process::search(index, &parsed, &mut printer),
         None => server::search(&server, &query, &parsed.query, &mut printer),
     };
-    let summary: SearchSummary = match searched {
-        Ok(summary) => summary,
-        Err(error) => {
-            let bad = error.downcast::<BadQuery>()?;
-            return Ok(query.rejected(bad).report());
-        }
-    };
+    let summary = searched.map_err(|error| query.locate(error))?;
     printer.finish(&summary)?;
     Ok(summary.report(arguments.explain))
 }

@@ -1,6 +1,6 @@
 //! `trawl serve`: indexes directories, and runs a backend and a frontend over them in one process.
 
-use super::frontend_flags::FrontendFlags;
+use super::frontend::FrontendFlags;
 use super::index::{self as index_command, BuildFlags};
 use super::listener;
 use crate::{cache_dir, in_process, units};

@@ -2,9 +2,10 @@
 //!
 //! It is parsed without a schema, so that every key and value keeps its place for error messages.
 
-use super::setting::{Origin, Setting, TABLES, Value, ValueKind, nearest, shown};
+use super::setting::{Setting, TABLES, Value, ValueKind, nearest};
+use crate::cache_dir::{read_small, user_dir};
 use crate::terminal::escaped;
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Result, anyhow};
 use clap::Command;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -15,51 +16,56 @@ const FILE_BYTES_MAX: u64 = 1 << 20;
 
 /// A file that is well-formed TOML.
 pub(crate) struct ConfigFile {
-    path: PathBuf,
+    /// Its path, safe for a terminal.
+    pub(crate) path: String,
+    text: String,
     /// Table, key and value.
     values: Vec<(&'static str, String, Value)>,
-    faults: Vec<String>,
+    /// Tables, keys and values that are not understood, each with its offset in the text.
+    faults: Vec<(usize, String)>,
+}
+
+/// The default path of the file.
+pub(crate) fn default_path() -> Option<PathBuf> {
+    Some(user_dir("XDG_CONFIG_HOME", ".config")?.join("trawl/config.toml"))
 }
 
 impl ConfigFile {
+    /// Reads the file that is named, or else the default one, if it exists.
+    pub(crate) fn find(named: Option<PathBuf>, definition: &Command) -> Result<Option<ConfigFile>> {
+        let variable = || std::env::var_os("TRAWL_CONFIG").map(PathBuf::from);
+        let path = match named.or_else(variable) {
+            // An empty name turns the file off.
+            Some(path) => Some(path).filter(|path| !path.as_os_str().is_empty()),
+            None => default_path().filter(|path| path.is_file()),
+        };
+        let file = path.map(|path| ConfigFile::read(&path, definition));
+        file.transpose()
+    }
+
     /// Reads the file at `path`, whose settings are those of `definition`.
-    pub(crate) fn read(path: &Path, definition: &Command) -> Result<ConfigFile> {
-        let cannot_read = || format!("cannot read the configuration file {}", shown(path));
-        let bytes = std::fs::metadata(path).with_context(cannot_read)?.len();
-        if bytes > FILE_BYTES_MAX {
-            let path = shown(path);
-            bail!("{path}: a configuration file may have {FILE_BYTES_MAX} bytes, this has {bytes}");
-        }
-        let text = std::fs::read_to_string(path).with_context(cannot_read)?;
-        let mut parser = FileParser {
-            path,
-            text: &text,
-            definition,
+    fn read(path: &Path, definition: &Command) -> Result<ConfigFile> {
+        let text = read_small(path, "the configuration file", FILE_BYTES_MAX)?;
+        let mut file = ConfigFile {
+            path: escaped(&*path.to_string_lossy()).into_owned(),
+            text: text.clone(),
             values: Vec::new(),
             faults: Vec::new(),
         };
         let root = DeTable::parse(&text).map_err(|error| {
-            let origin = parser.origin(error.span().unwrap_or_default());
+            let origin = file.origin(error.span().unwrap_or_default());
             let reason = error.message().lines().collect::<Vec<_>>().join(", ");
             anyhow!("{origin}: {reason}")
         })?;
-        parser.tables(root.get_ref());
-        parser.faults.sort();
-        let faults = parser.faults.into_iter();
-        Ok(ConfigFile {
-            path: path.to_owned(),
-            values: parser.values,
-            faults: faults.map(|(_, fault)| fault).collect(),
-        })
-    }
-
-    pub(crate) fn path(&self) -> String {
-        shown(&self.path)
+        file.tables(root.get_ref(), definition);
+        file.faults.sort();
+        Ok(file)
     }
 
     /// Tables, keys and values that are not understood, each with its place.
     pub(crate) fn faults(&self) -> Vec<String> {
-        self.faults.clone()
+        let faults = self.faults.iter();
+        faults.map(|(_, fault)| fault.clone()).collect()
     }
 
     /// Returns the value of a setting.
@@ -68,25 +74,15 @@ impl ConfigFile {
         let found = values.find(|(in_table, key, _)| *in_table == table && *key == setting.key);
         Some(found?.2.clone())
     }
-}
 
-/// Collects values and faults from parsed TOML.
-struct FileParser<'a> {
-    path: &'a Path,
-    text: &'a str,
-    definition: &'a Command,
-    values: Vec<(&'static str, String, Value)>,
-    /// Faults, and their offsets in the text.
-    faults: Vec<(usize, String)>,
-}
-
-impl FileParser<'_> {
-    fn tables(&mut self, root: &DeTable<'_>) {
+    fn tables(&mut self, root: &DeTable<'_>, definition: &Command) {
         for (key, value) in root {
             let name = key.get_ref();
             let known = TABLES.into_iter().find(|table| table == name);
             match (known, value.get_ref()) {
-                (Some(table), DeValue::Table(keys)) => self.keys(table, keys),
+                (Some(table), DeValue::Table(keys)) => {
+                    self.keys(&Setting::all(definition, table), table, keys)
+                }
                 (Some(name), _) => {
                     self.fault(key.span(), format!("{name} must be a table: [{name}]"));
                 }
@@ -95,8 +91,7 @@ impl FileParser<'_> {
         }
     }
 
-    fn keys(&mut self, table: &'static str, keys: &DeTable<'_>) {
-        let settings = Setting::all(self.definition, table);
+    fn keys(&mut self, settings: &[Setting], table: &'static str, keys: &DeTable<'_>) {
         let known: Vec<&str> = settings.iter().map(|setting| &setting.key[..]).collect();
         for (key, value) in keys {
             let (name, span) = (key.get_ref(), key.span());
@@ -125,19 +120,17 @@ impl FileParser<'_> {
     }
 
     fn fault(&mut self, span: Range<usize>, reason: String) {
-        let origin = self.origin(span.clone());
-        let fault = format!("{origin}: {reason}");
-        self.faults.push((span.start, fault));
+        let (start, origin) = (span.start, self.origin(span));
+        self.faults.push((start, format!("{origin}: {reason}")));
     }
 
-    fn origin(&self, span: Range<usize>) -> Origin {
+    /// The place of a span: path, line and column.
+    fn origin(&self, span: Range<usize>) -> String {
         let before = &self.text[..span.start.min(self.text.len())];
         let line_start = before.rfind('\n').map_or(0, |end| end + 1);
-        Origin::File {
-            path: self.path.to_owned(),
-            line: before.matches('\n').count() + 1,
-            column: before[line_start..].chars().count() + 1,
-        }
+        let line = before.matches('\n').count() + 1;
+        let column = before[line_start..].chars().count() + 1;
+        format!("{}:{line}:{column}", self.path)
     }
 }
 

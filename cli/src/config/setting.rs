@@ -1,10 +1,7 @@
 //! A setting: a flag of a command, its key in the file, its environment variable, and its values.
 
-use crate::terminal::escaped;
 use anyhow::{Result, anyhow};
 use clap::{Arg, ArgAction, Command};
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
 
 /// The commands that have settings, each with a table of its name in the file.
 pub(crate) const TABLES: [&str; 3] = ["serve", "frontend", "backend"];
@@ -30,27 +27,8 @@ pub(crate) struct Setting {
 pub(crate) struct Value {
     /// One text; several if the setting is a list.
     pub(crate) texts: Vec<String>,
-    pub(crate) origin: Origin,
-}
-
-/// Where a value comes from.
-#[derive(Clone, Debug)]
-pub(crate) enum Origin {
-    File {
-        path: PathBuf,
-        line: usize,
-        column: usize,
-    },
-    Variable(String),
-}
-
-impl std::fmt::Display for Origin {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Origin::File { path, line, column } => write!(f, "{}:{line}:{column}", shown(path)),
-            Origin::Variable(name) => f.write_str(name),
-        }
-    }
+    /// The name of the variable, or the place in the file.
+    pub(crate) origin: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,22 +51,12 @@ impl Setting {
         settings.collect()
     }
 
-    /// The id of the argument in clap.
-    pub(super) fn id(&self) -> &str {
-        self.argument.get_id().as_str()
-    }
-
     pub(crate) fn kind(&self) -> ValueKind {
         match self.argument.get_action() {
             ArgAction::SetTrue | ArgAction::SetFalse => ValueKind::Switch,
             ArgAction::Append => ValueKind::List,
             _ => ValueKind::One,
         }
-    }
-
-    /// Whether it is a position on the command line, such as SOURCE.
-    pub(super) fn is_position(&self) -> bool {
-        self.argument.is_positional()
     }
 
     /// The default, as it would be typed.
@@ -115,21 +83,15 @@ impl Setting {
             ValueKind::List => value.split(SEPARATOR).map(str::to_owned).collect(),
             _ => vec![value],
         };
-        let origin = Origin::Variable(name);
+        let origin = name;
         Some(Value { texts, origin })
     }
 
-    /// The words of a value on a command line.
-    pub(super) fn words(&self, value: &Value) -> Vec<OsString> {
-        let flag = |text: &String| format!("--{}={text}", self.key).into();
-        match (self.is_position(), self.kind()) {
-            (true, _) => value.texts.iter().map(OsString::from).collect(),
-            (false, ValueKind::Switch) if value.texts == ["true"] => {
-                vec![format!("--{}", self.key).into()]
-            }
-            (false, ValueKind::Switch) => Vec::new(),
-            (false, _) => value.texts.iter().map(flag).collect(),
-        }
+    /// Makes a value the default of the flag in `command`.
+    pub(super) fn set(&self, command: Command, value: &Value) -> Command {
+        command.mut_arg(self.argument.get_id(), |argument| {
+            argument.required(false).default_values(&value.texts)
+        })
     }
 
     /// Lets clap parse a value. The error names its origin.
@@ -143,10 +105,8 @@ impl Setting {
         let alone = command(definition, table)
             .no_binary_name(true)
             .mut_args(|argument| argument.required(false));
-        match alone.try_get_matches_from(self.words(value)) {
-            Ok(_) => Ok(()),
-            Err(error) => Err(fault(&reason(&error))),
-        }
+        let parsed = self.set(alone, value).try_get_matches_from([""; 0]);
+        parsed.map(drop).map_err(|error| fault(&reason(&error)))
     }
 }
 
@@ -179,27 +139,19 @@ fn reason(error: &clap::Error) -> String {
 
 /// Describes variables that have the prefix of a table and are not one of its settings.
 pub(crate) fn unknown_variables(table: &str, settings: &[Setting]) -> Vec<String> {
-    let known: Vec<String> = settings
-        .iter()
-        .map(|setting| setting.variable_name(table))
-        .collect();
+    let known = settings.iter().map(|setting| setting.variable_name(table));
+    let known: Vec<String> = known.collect();
     let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
     let unknown =
         names.filter(|name| name.starts_with(&variable_prefix(table)) && !known.contains(name));
-    unknown
-        .map(
-            |name| match nearest(&name, known.iter().map(|name| &name[..])) {
-                Some(near) => {
-                    format!(
-                        "the environment variable {name} is not a setting; did you mean {near}?"
-                    )
-                }
-                None => {
-                    format!("the environment variable {name} is not a setting of `trawl {table}`")
-                }
-            },
-        )
-        .collect()
+    let describe = |name: String| {
+        let hint = match nearest(&name, known.iter().map(|name| &name[..])) {
+            Some(near) => format!("; did you mean {near}?"),
+            None => format!(" of `trawl {table}`"),
+        };
+        format!("the environment variable {name} is not a setting{hint}")
+    };
+    unknown.map(describe).collect()
 }
 
 /// The known word that is most similar to `word`, if one is similar enough.
@@ -209,9 +161,4 @@ pub(super) fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> O
     let similar = known.map(|known| (strsim::jaro_winkler(word, known), known));
     let best = similar.max_by(|a, b| a.0.total_cmp(&b.0))?;
     (best.0 >= SIMILARITY_MIN).then_some(best.1)
-}
-
-/// A path, safe for a terminal.
-pub(crate) fn shown(path: &Path) -> String {
-    escaped(&*path.to_string_lossy()).into_owned()
 }

@@ -3,6 +3,7 @@
 use super::group_buffer::path_key;
 use super::rows::first_of;
 use frontend::{Document, Match};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -51,35 +52,10 @@ pub(super) struct FileCount {
     pub(super) matches: u64,
 }
 
-impl FileCount {
-    fn add(&mut self, found: &Match) {
-        self.lines += u64::from(found.lines.max(1));
-        self.matches += found.ranges.len().max(1) as u64;
-    }
-}
-
 impl FileCounts {
-    /// Counts the lines of a match, unless its file has `lines_max` already. Returns whether it is the
-    /// first of its file.
-    pub(super) fn add_lines(&mut self, found: &Match, lines_max: u64) -> bool {
-        let (file, is_first) = self.file(found);
-        if file.lines < lines_max {
-            file.add(found);
-        }
-        is_first
-    }
-
-    /// Counts the matches in a span, up to `matches_max` in its file. Returns whether it is the first
-    /// of its file.
-    pub(super) fn add_matches(&mut self, found: &Match, matches_max: u64) -> bool {
-        let (file, is_first) = self.file(found);
-        if let Some(found) = first_of(found, matches_max - file.matches) {
-            file.add(&found);
-        }
-        is_first
-    }
-
-    fn file(&mut self, found: &Match) -> (&mut FileCount, bool) {
+    /// Counts a match, unless its file has `max` lines already; with `multi_line` the matches in a span,
+    /// up to `max` in its file. Returns whether it is the first of its file.
+    pub(super) fn add(&mut self, found: &Match, max: u64, multi_line: bool) -> bool {
         let next = self.files.len();
         let document = &found.document;
         let number = *self.numbers.entry(Arc::clone(document)).or_insert(next);
@@ -90,7 +66,17 @@ impl FileCounts {
                 matches: 0,
             });
         }
-        (&mut self.files[number], number == next)
+        let file = &mut self.files[number];
+        let counted = if multi_line {
+            first_of(found, max - file.matches)
+        } else {
+            (file.lines < max).then_some(Cow::Borrowed(found))
+        };
+        if let Some(found) = counted {
+            file.lines += u64::from(found.lines.max(1));
+            file.matches += found.ranges.len().max(1) as u64;
+        }
+        number == next
     }
 
     /// Returns the files, by path or in the order of first matches.

@@ -16,16 +16,6 @@ use std::sync::Arc;
 /// Memory for matches: some hundred thousand. Printing more takes so long that the disk does not matter.
 const MEMORY_BYTES_MAX: usize = 64 << 20;
 
-/// The order of groups.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum GroupOrder {
-    /// The order of the documents' first matches.
-    Arrival,
-    /// By package and path, compared name by name, which is the order of a walk through sorted
-    /// directories.
-    Path,
-}
-
 /// Matches, grouped by document.
 pub(super) struct GroupBuffer {
     documents: Vec<Arc<Document>>,
@@ -79,13 +69,15 @@ impl GroupBuffer {
         Ok(())
     }
 
-    /// Calls `each` with the matches of each document, sorted by line.
+    /// Calls `each` with the matches of each document, sorted by line. The documents are in the order of
+    /// their first matches, or sorted by path: by package and path, compared name by name, which is the
+    /// order of a walk through sorted directories.
     pub(super) fn for_each_document<E: From<io::Error>>(
         mut self,
-        order: GroupOrder,
+        by_path: bool,
         mut each: impl FnMut(Vec<Match>) -> Result<(), E>,
     ) -> Result<(), E> {
-        if order == GroupOrder::Path {
+        if by_path {
             self.sort_documents();
         }
         self.matches.sort_unstable();
@@ -277,7 +269,7 @@ mod tests {
         }
     }
 
-    fn check(memory_max: usize, order: GroupOrder, expected: &[(&str, &[u32])]) {
+    fn check(memory_max: usize, by_path: bool, expected: &[(&str, &[u32])]) {
         let mut buffer = GroupBuffer::with_memory(memory_max);
         let matches = [("b", 9), ("a-c/x", 1), ("b", 2), ("a/y", 5), ("a-c/x", 3)];
         for (path, line) in matches {
@@ -292,7 +284,7 @@ mod tests {
             groups.push(matches);
             Ok::<_, io::Error>(())
         };
-        buffer.for_each_document(order, each).unwrap();
+        buffer.for_each_document(by_path, each).unwrap();
         let lines = |matches: &Vec<Match>| matches.iter().map(|each| each.line).collect();
         let groups: Vec<(&[u8], Vec<u32>)> = groups
             .iter()
@@ -310,12 +302,12 @@ mod tests {
         for memory_max in [0, 300, MEMORY_BYTES_MAX] {
             check(
                 memory_max,
-                GroupOrder::Arrival,
+                false,
                 &[("b", &[2, 9]), ("a-c/x", &[1, 3]), ("a/y", &[5])],
             );
             check(
                 memory_max,
-                GroupOrder::Path,
+                true,
                 &[("a/y", &[5]), ("a-c/x", &[1, 3]), ("b", &[2, 9])],
             );
         }

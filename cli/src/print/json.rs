@@ -11,26 +11,31 @@ use super::rows::{Row, rows};
 use super::summary::SearchSummary;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use frontend::{Document, Match};
+use frontend::Match;
+use index::manifest::hex;
 use serde::Serialize;
 use std::time::Duration;
 
 #[derive(Serialize)]
 #[serde(tag = "type", content = "data", rename_all = "lowercase")]
 enum JsonMessage<'a> {
-    Begin(Begin<'a>),
+    Begin {
+        path: Bytes<'a>,
+        package: Bytes<'a>,
+        language: &'a str,
+        hash: String,
+    },
     Match(Line<'a>),
     Context(Line<'a>),
-    End(End<'a>),
-    Summary(Overall),
-}
-
-#[derive(Serialize)]
-struct Begin<'a> {
-    path: Bytes<'a>,
-    package: Bytes<'a>,
-    language: &'a str,
-    hash: String,
+    End {
+        path: Bytes<'a>,
+        binary_offset: Option<u64>,
+        stats: Stats,
+    },
+    Summary {
+        elapsed_total: Elapsed,
+        stats: Stats,
+    },
 }
 
 #[derive(Serialize)]
@@ -49,19 +54,6 @@ struct Submatch<'a> {
     r#match: Bytes<'a>,
     start: usize,
     end: usize,
-}
-
-#[derive(Serialize)]
-struct End<'a> {
-    path: Bytes<'a>,
-    binary_offset: Option<u64>,
-    stats: Stats,
-}
-
-#[derive(Serialize)]
-struct Overall {
-    elapsed_total: Elapsed,
-    stats: Stats,
 }
 
 /// Statistics. For one file the time and the bytes searched are not known, and are 0.
@@ -87,24 +79,15 @@ struct Elapsed {
 #[derive(Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Bytes<'a> {
-    Text(std::borrow::Cow<'a, str>),
+    Text(&'a str),
     Bytes(String),
 }
 
 impl<'a> From<&'a [u8]> for Bytes<'a> {
     fn from(bytes: &'a [u8]) -> Self {
         match std::str::from_utf8(bytes) {
-            Ok(text) => Bytes::Text(text.into()),
+            Ok(text) => Bytes::Text(text),
             Err(_) => Bytes::Bytes(BASE64.encode(bytes)),
-        }
-    }
-}
-
-impl Bytes<'_> {
-    fn owned(bytes: Vec<u8>) -> Bytes<'static> {
-        match String::from_utf8(bytes) {
-            Ok(text) => Bytes::Text(text.into()),
-            Err(error) => Bytes::Bytes(BASE64.encode(error.as_bytes())),
         }
     }
 }
@@ -125,24 +108,19 @@ pub(super) fn document(options: &PrintOptions, matches: &[Match], out: &mut Vec<
         return;
     };
     let start = out.len();
-    let name = name(document);
-    push(
-        &JsonMessage::Begin(Begin {
-            path: name[..].into(),
-            package: document.package[..].into(),
-            language: &document.language,
-            hash: document
-                .hash
-                .iter()
-                .map(|byte| format!("{byte:02x}"))
-                .collect(),
-        }),
-        out,
-    );
+    let name = [&document.package[..], b"/", &document.path].concat();
+    let begin = JsonMessage::Begin {
+        path: name[..].into(),
+        package: document.package[..].into(),
+        language: &document.language,
+        hash: hex(&document.hash),
+    };
+    push(&begin, out);
     let mut totals = Totals::new();
     let (before, after) = (options.before, options.after);
     for row in rows(matches, before, after, options.per_file_max) {
-        let line = line(&name, &row);
+        let text = [row.text, b"\n"].concat();
+        let line = line(&name, &row, &text);
         let message = if let Some(found) = row.found {
             totals.add(found);
             JsonMessage::Match(line)
@@ -160,12 +138,12 @@ pub(super) fn document(options: &PrintOptions, matches: &[Match], out: &mut Vec<
         matched_lines: totals.lines,
         matches: totals.matches,
     };
-    let end = End {
+    let end = JsonMessage::End {
         path: name[..].into(),
         binary_offset: None,
         stats,
     };
-    push(&JsonMessage::End(end), out);
+    push(&end, out);
 }
 
 /// Appends the last message.
@@ -187,15 +165,16 @@ pub(super) fn summary(
     };
     let elapsed_total = elapsed.into();
     push(
-        &JsonMessage::Summary(Overall {
+        &JsonMessage::Summary {
             elapsed_total,
             stats,
-        }),
+        },
         out,
     );
 }
 
-fn line<'a>(name: &'a [u8], row: &Row<'a>) -> Line<'a> {
+/// A row whose text with the line end is `text`.
+fn line<'a>(name: &'a [u8], row: &Row<'a>, text: &'a [u8]) -> Line<'a> {
     let submatch = |range: &std::ops::Range<usize>| Submatch {
         r#match: row.text[range.clone()].into(),
         start: range.start,
@@ -203,16 +182,12 @@ fn line<'a>(name: &'a [u8], row: &Row<'a>) -> Line<'a> {
     };
     Line {
         path: name.into(),
-        lines: Bytes::owned([row.text, b"\n"].concat()),
+        lines: text.into(),
         line_number: (row.number > 0).then_some(row.number),
         absolute_offset: row.offset,
         submatches: row.ranges.iter().map(submatch).collect(),
         rank: row.found.map(|found| found.rank),
     }
-}
-
-fn name(document: &Document) -> Vec<u8> {
-    [&document.package[..], b"/", &document.path].concat()
 }
 
 fn push(message: &JsonMessage<'_>, out: &mut Vec<u8>) {

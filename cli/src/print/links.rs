@@ -5,41 +5,22 @@
 use frontend::Document;
 use percent_encoding::{AsciiSet, CONTROLS, percent_encode};
 
-/// Characters that are escaped in a URL. A path keeps its slashes.
-const ESCAPED: &AsciiSet = &CONTROLS
-    .add(b' ')
-    .add(b'"')
-    .add(b'#')
-    .add(b'%')
-    .add(b'&')
-    .add(b'+')
-    .add(b'<')
-    .add(b'=')
-    .add(b'>')
-    .add(b'?')
-    .add(b'\\')
-    .add(b'^')
-    .add(b'`')
-    .add(b'{')
-    .add(b'|')
-    .add(b'}')
-    .add(b';');
+/// Characters that are escaped in a URL: those that a query string or a terminal would misread, and
+/// braces. A path keeps its slashes.
+const ESCAPED: &AsciiSet = &{
+    let (mut set, mut others) = (CONTROLS.add(0), b" \"#%&+<=>?\\^`{|};".as_slice());
+    while let [first, rest @ ..] = others {
+        (set, others) = (set.add(*first), rest);
+    }
+    set
+};
 
 /// The names that a format may have in braces.
 const VARIABLES: [&str; 4] = ["package", "path", "line", "column"];
 
-/// A URL with variables.
+/// A URL with variables in braces, all of them known.
 #[derive(Clone, Debug)]
-pub(super) struct LinkFormat {
-    segments: Vec<Segment>,
-}
-
-#[derive(Clone, Debug)]
-enum Segment {
-    Text(String),
-    /// Index in [`VARIABLES`].
-    Variable(usize),
-}
+pub(super) struct LinkFormat(String);
 
 impl LinkFormat {
     /// Parses a format such as `file:///srv/{package}/{path}#{line}`.
@@ -47,22 +28,18 @@ impl LinkFormat {
         if let Some(odd) = format.chars().find(|letter| !letter.is_ascii_graphic()) {
             return Err(format!("a URL cannot contain {odd:?}"));
         }
-        let (mut segments, mut rest) = (Vec::new(), format);
-        while let Some((text, after)) = rest.split_once('{') {
+        let mut rest = format;
+        while let Some((_, after)) = rest.split_once('{') {
             let (name, after) = after.split_once('}').ok_or("a { has no }")?;
-            let variable = VARIABLES.iter().position(|known| *known == name);
-            let variable = variable.ok_or_else(|| {
-                format!(
-                    "unknown variable {{{name}}}; expected one of {{{}}}",
-                    VARIABLES.join("}, {")
-                )
-            })?;
-            segments.push(Segment::Text(text.to_owned()));
-            segments.push(Segment::Variable(variable));
+            if !VARIABLES.contains(&name) {
+                let known = VARIABLES.join("}, {");
+                return Err(format!(
+                    "unknown variable {{{name}}}; expected one of {{{known}}}"
+                ));
+            }
             rest = after;
         }
-        segments.push(Segment::Text(rest.to_owned()));
-        Ok(LinkFormat { segments })
+        Ok(LinkFormat(format.to_owned()))
     }
 
     /// Links to the pages of a server.
@@ -74,19 +51,17 @@ impl LinkFormat {
 
     /// Returns the URL of a place in a document.
     pub(super) fn url(&self, document: &Document, line: u32, column: usize) -> String {
-        let value = |variable| match variable {
-            0 => percent_encode(&document.package, ESCAPED).to_string(),
-            1 => percent_encode(&document.path, ESCAPED).to_string(),
-            2 => line.to_string(),
-            _ => column.to_string(),
-        };
-        let segments = self.segments.iter();
-        segments
-            .map(|segment| match segment {
-                Segment::Text(text) => text.clone(),
-                Segment::Variable(variable) => value(*variable),
-            })
-            .collect()
+        // A value has no braces: they are escaped.
+        let values = [
+            percent_encode(&document.package, ESCAPED).to_string(),
+            percent_encode(&document.path, ESCAPED).to_string(),
+            line.to_string(),
+            column.to_string(),
+        ];
+        let variables = VARIABLES.iter().zip(&values);
+        variables.fold(self.0.clone(), |url, (name, value)| {
+            url.replace(&format!("{{{name}}}"), value)
+        })
     }
 }
 

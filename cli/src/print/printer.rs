@@ -5,8 +5,9 @@
 //! when the next file begins.
 
 use super::counts::{FileCounts, Totals};
+use super::fetch_lines::{LineFetcher, ReadFile};
 use super::flags::SortOrder;
-use super::group_buffer::{GroupBuffer, GroupOrder};
+use super::group_buffer::GroupBuffer;
 use super::json;
 use super::lines::LinePrinter;
 use super::print_options::{OutputKind, PrintOptions};
@@ -14,16 +15,16 @@ use super::rows;
 use super::summary::SearchSummary;
 use crate::units;
 use anyhow::Result;
-use frontend::Match;
+use frontend::{Match, Query};
 use std::io::{self, BufWriter, StdoutLock, Write};
 
 /// Bytes written at once.
 const BUFFER_BYTES: usize = 256 << 10;
 
 /// Prints the matches of one search.
-pub(crate) struct Printer {
-    options: PrintOptions,
+pub(crate) struct Printer<'a> {
     writer: MatchWriter,
+    fetcher: LineFetcher<'a>,
     groups: GroupBuffer,
     /// Matches of the current file, when they come file by file.
     current: Vec<Match>,
@@ -35,23 +36,21 @@ struct MatchWriter {
     options: PrintOptions,
     out: BufWriter<StdoutLock<'static>>,
     lines: LinePrinter,
-    buffer: Vec<u8>,
     totals: Totals,
     printed_bytes: u64,
 }
 
-impl Printer {
-    pub(crate) fn new(options: PrintOptions) -> Printer {
+impl<'a> Printer<'a> {
+    pub(crate) fn new(options: PrintOptions, query: &'a Query) -> Printer<'a> {
         Printer {
+            fetcher: LineFetcher::new(query, &options),
             writer: MatchWriter {
                 out: BufWriter::with_capacity(BUFFER_BYTES, io::stdout().lock()),
                 lines: LinePrinter::new(&options),
-                options: options.clone(),
-                buffer: Vec::new(),
+                options,
                 totals: Totals::new(),
                 printed_bytes: 0,
             },
-            options,
             groups: GroupBuffer::new(),
             current: Vec::new(),
             counts: FileCounts::default(),
@@ -59,20 +58,18 @@ impl Printer {
     }
 
     pub(crate) fn options(&self) -> &PrintOptions {
-        &self.options
+        &self.writer.options
     }
 
-    /// Prints a match, or keeps it until its group is printed. The line must be complete if
-    /// [`PrintOptions::wants_text`].
-    pub(crate) fn add(&mut self, found: Match) -> Result<()> {
-        let options = &self.options;
+    /// Prints a match, or keeps it until its group is printed. What the output needs and was not sent of
+    /// its lines comes from `read`.
+    pub(crate) fn add(&mut self, found: Match, read: ReadFile<'_>) -> Result<()> {
+        let found = self.fetcher.complete(found, read)?;
+        let options = &self.writer.options;
         match options.kind {
             OutputKind::Lines | OutputKind::Json if !options.is_grouped() => {
-                let totals = &mut self.writer.totals;
-                totals.add(&found);
-                if options.stats && self.counts.add_lines(&found, 0) {
-                    totals.files += 1;
-                }
+                let is_first = options.stats && self.counts.add(&found, 0, false);
+                self.writer.totals.files += u64::from(is_first);
                 self.writer.one(&found)?;
             }
             OutputKind::Lines | OutputKind::Json if options.sort == SortOrder::None => {
@@ -87,11 +84,8 @@ impl Printer {
             | OutputKind::LineCounts
             | OutputKind::MatchCounts
             | OutputKind::CountedTotal => {
-                if options.multi_line {
-                    self.counts.add_matches(&found, options.per_file_max);
-                } else {
-                    self.counts.add_lines(&found, options.per_file_max);
-                }
+                let max = options.per_file_max;
+                self.counts.add(&found, max, options.multi_line);
             }
             OutputKind::Total | OutputKind::Nothing => {}
         }
@@ -116,26 +110,22 @@ impl Printer {
     /// Prints groups, counts and statistics.
     pub(crate) fn finish(mut self, summary: &SearchSummary) -> Result<()> {
         self.end_document()?;
-        let by_path = self.options.sort == SortOrder::Path;
-        let order = if by_path {
-            GroupOrder::Path
-        } else {
-            GroupOrder::Arrival
-        };
+        let by_path = self.writer.options.sort == SortOrder::Path;
         let writer = &mut self.writer;
         let each = |matches: Vec<Match>| Ok::<_, anyhow::Error>(writer.document(&matches)?);
-        self.groups.for_each_document(order, each)?;
-        if !self.options.wants_text() {
-            self.writer.files(self.counts, by_path)?;
+        self.groups.for_each_document(by_path, each)?;
+        if !writer.options.wants_text() {
+            writer.files(self.counts, by_path)?;
         }
-        self.writer.end(summary)?;
-        Ok(self.writer.out.flush()?)
+        writer.end(summary)?;
+        Ok(writer.out.flush()?)
     }
 }
 
 impl MatchWriter {
     fn one(&mut self, found: &Match) -> io::Result<()> {
-        self.lines.one(found, &mut self.buffer);
+        self.totals.add(found);
+        self.lines.one(found);
         self.write()
     }
 
@@ -155,8 +145,8 @@ impl MatchWriter {
         printed.for_each(|found| self.totals.add(found));
         self.totals.files += 1;
         match self.options.kind {
-            OutputKind::Json => json::document(&self.options, matches, &mut self.buffer),
-            _ => self.lines.document(matches, &mut self.buffer),
+            OutputKind::Json => json::document(&self.options, matches, &mut self.lines.out),
+            _ => self.lines.document(matches),
         }
         self.write()
     }
@@ -172,9 +162,9 @@ impl MatchWriter {
             };
             match self.options.kind {
                 OutputKind::CountedTotal => {}
-                OutputKind::Files => self.lines.name(&file.document, &mut self.buffer),
+                OutputKind::Files => self.lines.name(&file.document),
                 _ if count == 0 => {}
-                _ => self.lines.count(&file.document, count, &mut self.buffer),
+                _ => self.lines.count(&file.document, count),
             }
             self.write()?;
         }
@@ -182,44 +172,35 @@ impl MatchWriter {
     }
 
     fn end(&mut self, summary: &SearchSummary) -> io::Result<()> {
-        let totals = &self.totals;
+        let (totals, out) = (&self.totals, &mut self.lines.out);
         match self.options.kind {
-            OutputKind::Json => {
-                json::summary(summary, totals, self.printed_bytes, &mut self.buffer);
-            }
-            OutputKind::Total => writeln!(self.buffer, "{}", summary.found)?,
+            OutputKind::Json => json::summary(summary, totals, self.printed_bytes, out),
+            OutputKind::Total => writeln!(out, "{}", summary.found)?,
             OutputKind::CountedTotal if self.options.multi_line => {
-                writeln!(self.buffer, "{}", totals.matches)?;
+                writeln!(out, "{}", totals.matches)?;
             }
-            OutputKind::CountedTotal => writeln!(self.buffer, "{}", totals.lines)?,
-            _ if self.options.stats => self.stats(summary)?,
+            OutputKind::CountedTotal => writeln!(out, "{}", totals.lines)?,
+            _ if self.options.stats => {
+                let (printed, seconds) = (self.printed_bytes, totals.elapsed().as_secs_f64());
+                let bytes = summary.index_use.verified_bytes;
+                writeln!(out, "\n{} matches", totals.matches)?;
+                writeln!(out, "{} matched lines", totals.lines)?;
+                writeln!(out, "{} files contained matches", totals.files)?;
+                writeln!(out, "{} files searched", summary.documents)?;
+                writeln!(out, "{printed} bytes printed")?;
+                writeln!(out, "{bytes} bytes verified ({})", units::size(bytes))?;
+                writeln!(out, "{seconds:.6} seconds total")?;
+            }
             _ => {}
         }
         self.write()
     }
 
-    fn stats(&mut self, summary: &SearchSummary) -> io::Result<()> {
-        let Totals {
-            files,
-            lines,
-            matches,
-            ..
-        } = self.totals;
-        let (printed, elapsed) = (self.printed_bytes, self.totals.elapsed().as_secs_f64());
-        let (documents, bytes) = (summary.documents, summary.index_use.verified_bytes);
-        write!(
-            self.buffer,
-            "\n{matches} matches\n{lines} matched lines\n{files} files contained matches\n\
-             {documents} files searched\n{printed} bytes printed\n{bytes} bytes verified ({})\n\
-             {elapsed:.6} seconds total\n",
-            units::size(bytes),
-        )
-    }
-
     fn write(&mut self) -> io::Result<()> {
-        self.out.write_all(&self.buffer)?;
-        self.printed_bytes += self.buffer.len() as u64;
-        self.buffer.clear();
+        let bytes = &mut self.lines.out;
+        self.out.write_all(bytes)?;
+        self.printed_bytes += bytes.len() as u64;
+        bytes.clear();
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 use crate::terminal::escaped;
 use crate::{exit, units};
 use std::process::ExitCode;
-use web::api::model::IndexUse;
+use web::model::IndexUse;
 
 /// How a search went.
 #[derive(Default)]
@@ -22,13 +22,11 @@ pub(crate) struct SearchSummary {
 impl SearchSummary {
     /// Prints what is missing, and if asked how the index was used. Returns the exit status.
     pub(crate) fn report(&self, explain: bool) -> ExitCode {
-        for (backend, reason) in &self.missing {
-            eprintln!(
-                "trawl: incomplete: {}: {}",
-                escaped(backend),
-                escaped(reason)
-            );
-        }
+        report_missing(
+            self.missing
+                .iter()
+                .map(|(backend, reason)| (backend, reason)),
+        );
         if self.skipped > 0 {
             let documents = units::plural(self.skipped, "document");
             eprintln!("trawl: incomplete: {documents} could not be searched");
@@ -48,6 +46,17 @@ impl SearchSummary {
         let is_complete = self.missing.is_empty() && self.skipped == 0;
         exit::complete_or(is_complete, exit::found(self.found > 0))
     }
+}
+
+/// Prints which backends could not be asked, and why. Returns whether all could.
+pub(crate) fn report_missing<'a>(missing: impl Iterator<Item = (&'a String, &'a String)>) -> bool {
+    let mut is_complete = true;
+    for (backend, reason) in missing {
+        is_complete = false;
+        let (backend, reason) = (escaped(backend), escaped(reason));
+        eprintln!("trawl: incomplete: {backend}: {reason}");
+    }
+    is_complete
 }
 
 /// Describes a plan (`index::plan::Query` as text), which leaves `blocks` to search.

@@ -4,7 +4,7 @@ use crate::WAIT_MAX;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::io::Read;
-use web::api::model::{Match, Page, Results};
+use web::model::{Match, Page, Results};
 
 /// Matches on a page: the most that a page may have.
 const PER_PAGE: usize = 1000;

@@ -8,7 +8,7 @@ use crate::process::Finished;
 use crate::proxy::Proxy;
 use schema::frame::Kind;
 use std::collections::HashSet;
-use web::api::model::Page;
+use web::model::Page;
 
 /// Lines of the backend that is killed, of [`LINE_BYTES`] each; all match. The answer has 10 MB, more than
 /// the buffers of two sockets. So the backend cannot have sent END when its first BATCH is read.

@@ -118,7 +118,9 @@ impl Coordinator {
         self.ready().await;
         let ask = |peer: &Arc<Peer>| {
             let (peer, frame) = (Arc::clone(peer), Arc::clone(&frame));
-            self.runtime.spawn_blocking(move || ask::<R>(&peer, &frame))
+            self.resources
+                .runtime
+                .spawn_blocking(move || ask::<R>(&peer, &frame))
         };
         Ok(self.peers.iter().map(ask).collect())
     }

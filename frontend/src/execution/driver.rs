@@ -15,22 +15,20 @@ use crate::execution::state::ExecutionState;
 use crate::execution::stream_handle::{self, StreamHandle};
 use crate::execution::stream_stats::{Progress, StreamStats, TopMatches};
 use crate::lock::lock;
-use crate::peers::account::StreamEnd;
-use crate::peers::shard_routing::Assignment;
+use crate::peers::shard_routing::ShardRouting;
 use crate::peers::{Peer, PeerError};
 use crate::query::Query;
 use crate::results::CorpusSize;
 use crate::results::Counts;
-use crate::results::Missing;
-use crate::results::{SearchResult, Timings};
-use crate::spool::ResultFiles;
+use crate::results::SearchResult;
+use crate::spool::{ResultFiles, Spool};
 use schema::message;
 use std::convert::Infallible;
 use std::future::pending;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Instant, SystemTime};
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, watch};
 use tokio::time::sleep_until;
@@ -54,50 +52,51 @@ pub(crate) struct Execution {
     news: watch::Sender<()>,
 }
 
-/// What an execution is made of.
-pub(crate) struct Blueprint<'a> {
-    pub(crate) id: String,
-    pub(crate) generation: String,
-    pub(crate) query: Query,
-    /// The backends that take part, and what each is to search.
-    pub(crate) peers: Vec<(Arc<Peer>, Assignment)>,
-    pub(crate) missing: Vec<Missing>,
-    pub(crate) known: CorpusSize,
-    pub(crate) spool: ResultFiles,
-    pub(crate) deadline: Deadline,
-    pub(crate) memory: &'a Arc<Memory>,
-    /// Bytes of pointers that the execution may have in memory.
-    pub(crate) memory_bytes_max: u64,
+/// What all executions share.
+pub(crate) struct Resources {
+    pub(crate) spool: Arc<Spool>,
+    pub(crate) memory: Arc<Memory>,
+    /// Bytes of pointers that one execution may have in memory.
+    pub(crate) execution_memory_bytes: u64,
     pub(crate) runtime: Handle,
 }
 
 impl Execution {
-    pub(crate) fn new(blueprint: Blueprint<'_>) -> Arc<Execution> {
+    /// An execution of `query` with a stream to each peer that has an assignment.
+    pub(crate) fn new(
+        resources: &Resources,
+        peers: &[Arc<Peer>],
+        routing: &ShardRouting,
+        id: String,
+        query: Query,
+        deadline: Deadline,
+    ) -> Arc<Execution> {
         let news = watch::Sender::default();
-        let memory_bytes_max = blueprint.memory_bytes_max / blueprint.peers.len().max(1) as u64;
+        let count = routing.assignments.len();
+        let memory_bytes = resources.execution_memory_bytes / count.max(1) as u64;
         let (mut streams, mut assignments) = (Vec::new(), Vec::new());
-        for (backend, (peer, assignment)) in (0..).zip(blueprint.peers) {
+        for (backend, (peer, assignment)) in (0..).zip(&routing.assignments) {
             streams.push(StreamHandle::new(
-                peer,
+                Arc::clone(&peers[*peer]),
                 backend,
                 message::Search {
                     shards: assignment.shards.clone(),
-                    ..blueprint.query.search()
+                    ..query.search()
                 },
                 StreamStats::new(news.clone()),
-                Collector::new(blueprint.memory.share(memory_bytes_max)),
+                Collector::new(resources.memory.share(memory_bytes)),
             ));
-            assignments.push(assignment);
+            assignments.push(assignment.clone());
         }
-        let now = Instant::now();
-        let state = ExecutionState::new(assignments, blueprint.missing, blueprint.deadline, now);
+        let missing = routing.missing.clone();
+        let state = ExecutionState::new(assignments, missing, deadline, Instant::now());
         Arc::new(Execution {
-            id: blueprint.id,
-            generation: blueprint.generation,
-            query: blueprint.query,
-            spool: Arc::new(blueprint.spool),
-            runtime: blueprint.runtime,
-            known: blueprint.known,
+            spool: Arc::new(resources.spool.create(&id, count)),
+            id,
+            generation: routing.generation.clone(),
+            query,
+            runtime: resources.runtime.clone(),
+            known: routing.known,
             state: Mutex::new(state),
             streams,
             result: watch::Sender::default(),
@@ -172,14 +171,14 @@ impl Execution {
         }
     }
 
-    /// Adds a client, unless no new one may join. It is given at least until `deadline`.
-    pub(crate) fn try_join(self: &Arc<Self>, deadline: Deadline) -> bool {
+    /// Adds a client that found this execution by its id, or by its query, with a deadline. By its query
+    /// none is added if no new client may share the execution.
+    pub(crate) fn join(self: &Arc<Self>, deadline: Option<Deadline>) -> bool {
         let mut state = lock(&self.state);
-        let is_damaged = self.result().is_some_and(|answer| answer.is_damaged());
-        if is_damaged || !state.can_be_joined() {
+        let is_damaged = || self.result().is_some_and(|result| result.is_damaged());
+        if deadline.is_some() && (!state.can_be_joined() || is_damaged()) {
             return false;
         }
-        let deadline = Some(deadline);
         self.begin(state.on(Event::Join { deadline }, now()));
         true
     }
@@ -221,15 +220,25 @@ impl Execution {
             return;
         };
         let received = catch_unwind(AssertUnwindSafe(|| {
-            self.receive_into(&mut collector, stream, heavy)
+            if handle.is_stopped() {
+                return Err(PeerError::Stopped);
+            }
+            let search = message::Search {
+                heavy,
+                deadline_ms: self.left_ms().ok_or(PeerError::Stopped)?,
+                ..handle.search.clone()
+            };
+            handle.receive(&search, &self.spool, &mut collector, &|document| {
+                self.on(Event::Stream(stream, StreamEvent::Skip(document)));
+            })
         }));
         if received.is_err() {
             // Merging relies on it.
             collector.seal();
         }
         handle.put_collector(collector);
-        if let Ok(Err(lost)) = &received {
-            lost.count();
+        if let Ok(Err(error)) = &received {
+            error.count();
         }
         let event = received.map_or_else(
             |_| StreamEvent::Lost {
@@ -248,26 +257,6 @@ impl Execution {
         }
     }
 
-    fn receive_into(
-        self: &Arc<Self>,
-        collector: &mut Collector,
-        stream: usize,
-        heavy: bool,
-    ) -> Result<StreamEnd, PeerError> {
-        let handle = &self.streams[stream];
-        if handle.is_stopped() {
-            return Err(PeerError::Stopped);
-        }
-        let search = message::Search {
-            heavy,
-            deadline_ms: self.left_ms().ok_or(PeerError::Stopped)?,
-            ..handle.search.clone()
-        };
-        handle.receive(&search, &self.spool, collector, &|document| {
-            self.on(Event::Stream(stream, StreamEvent::Skip(document)));
-        })
-    }
-
     /// Milliseconds until the deadline; `None` if it has passed.
     fn left_ms(&self) -> Option<u32> {
         let deadline = lock(&self.state).deadline();
@@ -277,7 +266,6 @@ impl Execution {
 
     /// Puts the pointers in order and publishes the result.
     fn finalize(self: &Arc<Self>) {
-        let began = Instant::now();
         let handles = self.streams.iter();
         let mut collectors: Vec<Collector> =
             handles.filter_map(StreamHandle::take_collector).collect();
@@ -287,19 +275,12 @@ impl Execution {
             tracing::error!(id = self.id, error, "matches cannot be put in order");
         }
         if let Some(Action::Publish(publication)) = self.feed(Event::Finalized { failure }) {
-            let (counts, rank) = (counts.unwrap_or_default(), began.elapsed());
-            self.publish(*publication, collectors, counts, rank);
+            self.publish(*publication, collectors, counts.unwrap_or_default());
         }
     }
 
-    fn publish(
-        &self,
-        publication: Publication,
-        collectors: Vec<Collector>,
-        counts: Counts,
-        rank: Duration,
-    ) {
-        let answer = SearchResult {
+    fn publish(&self, publication: Publication, collectors: Vec<Collector>, counts: Counts) {
+        let result = SearchResult {
             id: self.id.clone(),
             generation: self.generation.clone(),
             query: self.query.clone(),
@@ -307,24 +288,19 @@ impl Execution {
             documents: collectors.iter().map(|collector| collector.documents).sum(),
             found: collectors.iter().map(|collector| collector.found).sum(),
             counts,
-            timings: Timings {
-                queue: publication.queue,
-                stream: publication.stream,
-                rank,
-                phases: publication.outcome.phases,
-            },
+            timings: publication.timings,
             outcome: publication.outcome,
             spool: Arc::clone(&self.spool),
             damaged: AtomicBool::new(false),
         };
         drop(collectors);
-        if answer.is_complete()
-            && let Err(error) = self.spool.finish(|| answer.manifest())
+        if result.is_complete()
+            && let Err(error) = self.spool.finish(|| result.manifest())
         {
             tracing::warn!(id = self.id, %error, "the result will be lost at the next restart");
         }
         self.spool.close();
-        self.result.send_replace(Some(Arc::new(answer)));
+        self.result.send_replace(Some(Arc::new(result)));
     }
 
     /// Whether the result is to be forgotten: the execution was cancelled because nobody waited.

@@ -2,7 +2,7 @@
 
 use crate::peers::account::StreamEnd;
 use crate::query::BadQuery;
-use crate::results::{Outcome, SkippedDocument};
+use crate::results::{Outcome, SkippedDocument, Timings};
 use std::time::{Duration, Instant, SystemTime};
 
 /// One moment, by the monotonic clock and by the calendar.
@@ -83,8 +83,5 @@ pub(crate) enum Action {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Publication {
     pub(crate) outcome: Outcome,
-    /// Waiting for admission.
-    pub(crate) queue: Duration,
-    /// From the first request to the end of the last stream.
-    pub(crate) stream: Duration,
+    pub(crate) timings: Timings,
 }

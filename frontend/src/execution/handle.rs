@@ -29,25 +29,14 @@ pub struct SearchHandle {
 }
 
 impl SearchHandle {
-    /// A hold on an execution in any state.
-    pub(crate) fn new(execution: Arc<Execution>, grace: Duration) -> SearchHandle {
-        let was_finished = !execution.is_running();
-        execution.on(Event::Join { deadline: None });
-        SearchHandle {
-            execution,
-            grace,
-            was_finished,
-        }
-    }
-
-    /// A hold on an execution that lasts at least until `deadline`; `None` if no new client may join it.
-    pub(crate) fn share(
+    /// Joins an execution: by its id in any state, or with a deadline if new clients may share it.
+    pub(crate) fn join(
         execution: Arc<Execution>,
         grace: Duration,
-        deadline: Deadline,
+        deadline: Option<Deadline>,
     ) -> Option<SearchHandle> {
         let was_finished = !execution.is_running();
-        execution.try_join(deadline).then(|| SearchHandle {
+        execution.join(deadline).then(|| SearchHandle {
             execution,
             grace,
             was_finished,
@@ -121,11 +110,9 @@ impl SearchHandle {
         loop {
             // Read before the matches: those that arrive after it are read the next time.
             let has_ended = self.is_finished();
-            let read = follower.read(has_ended, &mut |matches| match each(MatchEvent::Matches(
-                matches,
-            )) {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(error) => ControlFlow::Break(error),
+            let read = follower.read(has_ended, &mut |matches| {
+                let done = each(MatchEvent::Matches(matches));
+                done.map_or_else(ControlFlow::Break, ControlFlow::Continue)
             });
             if let ControlFlow::Break(error) = read? {
                 return Err(error);

@@ -5,10 +5,11 @@
 //! process of 357 MiB). A stream that is denied a chunk spills to the disk. Everything else that a query
 //! takes has bounds of its own, which do not depend on the number of matches.
 
+use crate::lock::lock;
 use crate::order::Pointer;
 use std::mem;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// Pointers in a chunk: half a megabyte, which is sorted within a processor's cache.
 pub(crate) const CHUNK_LEN: usize = 16 << 10;
@@ -48,7 +49,7 @@ impl Memory {
     }
 
     fn take(&self) -> Option<Vec<Pointer>> {
-        let mut pool = self.lock();
+        let mut pool = lock(&self.pool);
         if pool.taken == self.chunks_max {
             return None;
         }
@@ -60,19 +61,15 @@ impl Memory {
 
     fn give_back(&self, mut pointers: Vec<Pointer>) {
         pointers.clear();
-        let mut pool = self.lock();
+        let mut pool = lock(&self.pool);
         pool.taken -= 1;
         pool.free.push(pointers);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Pool> {
-        self.pool.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Bytes that are not taken.
     #[cfg(test)]
     pub(crate) fn left(&self) -> u64 {
-        (self.chunks_max - self.lock().taken) as u64 * CHUNK_BYTES
+        (self.chunks_max - lock(&self.pool).taken) as u64 * CHUNK_BYTES
     }
 }
 

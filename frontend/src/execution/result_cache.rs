@@ -22,18 +22,14 @@ const EVICTED_QUERIES_MAX: usize = 1024;
 /// The executions of a frontend, by id.
 #[derive(Default)]
 pub(crate) struct ResultCache {
-    entries: HashMap<String, Entry>,
-    /// Ids by last use, the oldest first.
-    by_use: BTreeMap<u64, String>,
+    /// The last use of each execution, by id.
+    used: HashMap<String, u64>,
+    /// Executions by their last use, the oldest first.
+    by_use: BTreeMap<u64, Arc<Execution>>,
     /// Counts uses.
     uses: u64,
     /// Id, query and generation, the oldest first.
     evicted: VecDeque<(String, Query, String)>,
-}
-
-struct Entry {
-    execution: Arc<Execution>,
-    used: u64,
 }
 
 /// Executions that are not in the cache any more. Dropping them removes their files, which must not be
@@ -45,10 +41,6 @@ pub(crate) struct Evicted(Vec<Arc<Execution>>);
 impl Evicted {
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
-    }
-
-    pub(crate) fn extend(&mut self, mut other: Evicted) {
-        self.0.append(&mut other.0);
     }
 }
 
@@ -73,12 +65,9 @@ impl ResultCache {
 
     /// The execution with this id, in any state.
     pub(crate) fn get(&mut self, id: &str) -> Option<Arc<Execution>> {
-        let entry = self.entries.get_mut(id)?;
-        let id = self.by_use.remove(&entry.used)?;
-        self.uses += 1;
-        entry.used = self.uses;
-        self.by_use.insert(self.uses, id);
-        Some(Arc::clone(&entry.execution))
+        let execution = self.remove(id)?;
+        self.push(Arc::clone(&execution));
+        Some(execution)
     }
 
     /// The query and the generation of an evicted execution.
@@ -90,77 +79,82 @@ impl ResultCache {
 
     /// Adds an execution, in place of one with the same id.
     pub(crate) fn insert(&mut self, execution: Arc<Execution>) -> Evicted {
-        let before = self.remove(&execution.id.clone());
-        self.uses += 1;
-        self.by_use.insert(self.uses, execution.id.clone());
-        let entry = Entry {
-            used: self.uses,
-            execution,
-        };
-        self.entries.insert(entry.execution.id.clone(), entry);
-        Evicted(before.into_iter().collect())
+        let replaced = self.remove(&execution.id);
+        self.push(execution);
+        Evicted(replaced.into_iter().collect())
     }
 
-    /// Evicts this execution.
-    pub(crate) fn evict(&mut self, execution: &Arc<Execution>) -> Evicted {
-        let is_it = self.entries.get(&execution.id);
-        let is_it = is_it.is_some_and(|entry| Arc::ptr_eq(&entry.execution, execution));
-        if !is_it {
-            return Evicted(Vec::new());
+    /// Evicts an execution that finished if it was abandoned, and makes room for its result otherwise.
+    pub(crate) fn finish(&mut self, execution: Arc<Execution>, spool: &Spool) -> Evicted {
+        let mut abandoned = None;
+        if execution.is_abandoned() {
+            let used = self.used.get(&execution.id).copied();
+            // Another one may have taken its id.
+            abandoned = used.filter(|used| Arc::ptr_eq(&self.by_use[used], &execution));
         }
-        self.keep_query(execution);
-        Evicted(self.remove(&execution.id).into_iter().collect())
-    }
-
-    fn remove(&mut self, id: &str) -> Option<Arc<Execution>> {
-        let entry = self.entries.remove(id)?;
-        self.by_use.remove(&entry.used);
-        Some(entry.execution)
+        // From here on it can be evicted.
+        drop(execution);
+        let mut evicted = Evicted::default();
+        evicted.0.extend(abandoned.map(|used| self.evict(used)));
+        self.evict_until_it_fits(spool, 0, &mut evicted);
+        evicted
     }
 
     /// Evicts executions until the bounds hold and `bytes` more fit into the spool's budget.
     pub(crate) fn make_room(&mut self, spool: &Spool, bytes: u64) -> Evicted {
+        let mut evicted = Evicted::default();
+        self.evict_until_it_fits(spool, bytes, &mut evicted);
+        evicted
+    }
+
+    pub(crate) fn executions(&self) -> impl Iterator<Item = &Arc<Execution>> {
+        self.by_use.values()
+    }
+
+    fn evict_until_it_fits(&mut self, spool: &Spool, bytes: u64, evicted: &mut Evicted) {
         let mut disk = spool.excess(bytes);
         let mut memory = spool.memory_bytes().saturating_sub(MEMORY_BYTES_MAX);
-        let mut evicted = Vec::new();
-        while disk > 0 || memory > 0 || self.entries.len() > EXECUTIONS_MAX {
-            let Some(execution) = self.take_least_recently_used() else {
+        while disk > 0 || memory > 0 || self.used.len() > EXECUTIONS_MAX {
+            let mut by_use = self.by_use.iter();
+            let Some((&used, _)) = by_use.find(|(_, execution)| is_unused(execution)) else {
                 break;
             };
+            let execution = self.evict(used);
             let (on_disk, in_memory) = execution.spool.held_bytes();
             disk = disk.saturating_sub(on_disk);
             memory = memory.saturating_sub(in_memory);
-            self.keep_query(&execution);
-            evicted.push(execution);
+            evicted.0.push(execution);
         }
-        Evicted(evicted)
     }
 
-    fn take_least_recently_used(&mut self) -> Option<Arc<Execution>> {
-        let unused = |id: &&String| self.entries.get(*id).is_some_and(Entry::is_unused);
-        let id = self.by_use.values().find(unused)?.clone();
-        self.remove(&id)
+    fn push(&mut self, execution: Arc<Execution>) {
+        self.uses += 1;
+        self.used.insert(execution.id.clone(), self.uses);
+        self.by_use.insert(self.uses, execution);
     }
 
-    fn keep_query(&mut self, execution: &Execution) {
+    fn remove(&mut self, id: &str) -> Option<Arc<Execution>> {
+        let used = self.used.remove(id)?;
+        self.by_use.remove(&used)
+    }
+
+    /// Removes the execution that was used last at `used`, and keeps its query.
+    fn evict(&mut self, used: u64) -> Arc<Execution> {
+        let execution = self.by_use.remove(&used).expect("it was just found");
+        self.used.remove(&execution.id);
         if self.evicted.len() == EVICTED_QUERIES_MAX {
             self.evicted.pop_front();
         }
         let (id, generation) = (execution.id.clone(), execution.generation.clone());
         self.evicted
             .push_back((id, execution.query.clone(), generation));
-    }
-
-    pub(crate) fn executions(&self) -> impl Iterator<Item = &Arc<Execution>> {
-        self.entries.values().map(|entry| &entry.execution)
+        execution
     }
 }
 
-impl Entry {
-    /// Whether it has finished and only the cache holds it and its result.
-    fn is_unused(&self) -> bool {
-        Arc::strong_count(&self.execution) == 1
-            // One reference is the execution's own, one was made for this look.
-            && (self.execution.result()).is_some_and(|answer| Arc::strong_count(&answer) <= 2)
-    }
+/// Whether an execution has finished and only the cache holds it and its result.
+fn is_unused(execution: &Arc<Execution>) -> bool {
+    Arc::strong_count(execution) == 1
+        // One reference is the execution's own, one was made for this look.
+        && execution.result().is_some_and(|result| Arc::strong_count(&result) <= 2)
 }

@@ -15,7 +15,7 @@
 use crate::execution::event::{Action, Deadline, Event, Now, Publication, StreamEvent};
 use crate::peers::account::StreamEnd;
 use crate::peers::shard_routing::Assignment;
-use crate::results::{Missing, Outcome};
+use crate::results::{Missing, Outcome, Timings};
 use std::time::{Duration, Instant};
 
 #[derive(Debug)]
@@ -243,9 +243,6 @@ impl ExecutionState {
 
     /// Opens the streams that wait for this admission.
     fn admit(&mut self, heavy: bool, now: Now) {
-        if self.halted.is_some() {
-            return;
-        }
         match self.admission {
             Admission::No => self.started = Some(now.instant),
             Admission::Queued { since } if heavy => self.queued = now.instant - since,
@@ -392,9 +389,13 @@ impl ExecutionState {
         let streamed = self.streamed.unwrap_or(now.instant);
         let started = self.started.unwrap_or(streamed);
         let publication = Publication {
+            timings: Timings {
+                queue: started - self.created + self.queued,
+                stream: (streamed - started).saturating_sub(self.queued),
+                rank: now.instant - streamed,
+                phases: outcome.phases,
+            },
             outcome,
-            queue: started - self.created + self.queued,
-            stream: (streamed - started).saturating_sub(self.queued),
         };
         self.actions.push(Action::Publish(Box::new(publication)));
     }

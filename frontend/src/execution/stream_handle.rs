@@ -77,57 +77,59 @@ impl StreamHandle {
     }
 
     /// Sends the request and receives the answer to its end; what arrives until then is in `collector`.
-    /// `skip` is called for each document that the backend skipped.
+    /// `on_skip` is called for each document that the backend skipped.
     pub(crate) fn receive(
         &self,
         search: &message::Search,
         spool: &ResultFiles,
         collector: &mut Collector,
-        skip: &dyn Fn(SkippedDocument),
+        on_skip: &dyn Fn(SkippedDocument),
     ) -> Result<StreamEnd, PeerError> {
         self.stats.answered.store(false, Relaxed);
-        if let Some(connection) = self.peer.take_idle() {
-            match self.receive_on(connection, search, spool, collector, skip) {
-                // The connection broke while it was idle. Nothing but greetings can be left on it.
-                Err(PeerError::Broken(_) | PeerError::Closed) if self.may_ask_again() => {}
-                settled => return settled,
-            }
-        }
-        self.receive_on(self.peer.dial()?, search, spool, collector, skip)
-    }
-
-    fn receive_on(
-        &self,
-        mut connection: Connection,
-        search: &message::Search,
-        spool: &ResultFiles,
-        collector: &mut Collector,
-        skip: &dyn Fn(SkippedDocument),
-    ) -> Result<StreamEnd, PeerError> {
-        self.connect(connection.stream())?;
         let mut request = Vec::new();
         search.encode(&mut request)?;
-        let target = Target {
-            backend: self.backend,
-            search,
-            stats: &self.stats,
-            spool,
-            on_skip: Box::new(skip),
-        };
-        // What a request for a file has left is not part of this answer.
-        connection.decoder.consumed();
-        let mut ingest = Ingest::new(target, collector, Instant::now());
-        let sent = connection.send(&request);
-        let result = sent.and_then(|()| read(&mut connection, &mut ingest));
-        ingest.close(&result);
-        self.disconnect();
+        let mut idle = self.peer.take_idle();
+        loop {
+            let was_idle = idle.is_some();
+            let mut connection = match idle.take() {
+                Some(connection) => connection,
+                None => self.peer.dial()?,
+            };
+            self.connect(connection.stream())?;
+            // What a request for a file has left is not part of this answer.
+            connection.decoder.consumed();
+            let target = Target {
+                backend: self.backend,
+                search,
+                stats: &self.stats,
+                spool,
+                on_skip: Box::new(on_skip),
+            };
+            let mut ingest = Ingest::new(target, collector, Instant::now());
+            let sent = connection.send(&request);
+            let result = sent.and_then(|()| read(&mut connection, &mut ingest));
+            ingest.close(&result);
+            self.disconnect();
+            match result {
+                // The connection broke while it was idle. Nothing but greetings can be left on it.
+                Err(PeerError::Broken(_) | PeerError::Closed)
+                    if was_idle && self.may_ask_again() => {}
+                result => {
+                    self.keep_idle(connection, &result);
+                    return result;
+                }
+            }
+        }
+    }
+
+    /// Keeps a connection for other requests if its answer has been read to the end.
+    fn keep_idle(&self, mut connection: Connection, result: &Result<StreamEnd, PeerError>) {
         if connection.is_at_rest()
             && let Ok(_) | Err(PeerError::Refused(_) | PeerError::Stale(_) | PeerError::Heavy) =
                 result
         {
             self.peer.put_idle(connection);
         }
-        result
     }
 
     /// Whether nothing has come of the request, and the stream is not to end.

@@ -153,7 +153,7 @@ pub(crate) struct Counts {
 }
 
 /// How long the phases of a query took.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Timings {
     /// Waiting for admission.
     pub queue: Duration,

@@ -109,7 +109,8 @@ fn open(path: &Path) -> Result<(fs::File, u64), Stop> {
 
 /// Gives the text of `reader` to `sink` and returns the number of bytes read, which must be `bytes`.
 fn text(mut reader: impl Read, bytes: u64, sink: &mut dyn TextSink) -> Result<u64, Stop> {
-    let mut chunk = vec![0; chunk_bytes(bytes)];
+    // One byte more than the file has, so that its end is seen without another chunk.
+    let mut chunk = vec![0; bytes.saturating_add(1).min(CHUNK_BYTES as u64) as usize];
     let mut form = None;
     let mut bytes_read = 0;
     loop {
@@ -134,14 +135,6 @@ fn text(mut reader: impl Read, bytes: u64, sink: &mut dyn TextSink) -> Result<u6
     }
 }
 
-/// Returns one byte more than the file has, so that its end is seen without another chunk.
-fn chunk_bytes(bytes: u64) -> usize {
-    usize::try_from(bytes)
-        .unwrap_or(usize::MAX)
-        .saturating_add(1)
-        .min(CHUNK_BYTES)
-}
-
 /// Reads until `chunk` is full or the file ends. A single read may return less.
 fn fill(reader: &mut impl Read, chunk: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;
@@ -159,7 +152,12 @@ fn fill(reader: &mut impl Read, chunk: &mut [u8]) -> io::Result<usize> {
 /// How the bytes of a file become text.
 enum Form {
     AsIs,
-    Utf16(Box<Transcoder>),
+    Utf16 {
+        /// Keeps an incomplete character at the end of a chunk.
+        decoder: Decoder,
+        /// Its output buffer.
+        decoded: Vec<u8>,
+    },
 }
 
 impl Form {
@@ -176,46 +174,33 @@ impl Form {
     }
 
     fn utf16(decoder: Decoder) -> Form {
-        Form::Utf16(Box::new(Transcoder {
+        Form::Utf16 {
             decoder,
             decoded: vec![0; DECODED_BYTES],
-        }))
+        }
     }
 
-    fn push(&mut self, piece: &[u8], is_last: bool, sink: &mut dyn TextSink) -> io::Result<()> {
+    fn push(&mut self, mut piece: &[u8], is_last: bool, sink: &mut dyn TextSink) -> io::Result<()> {
         match self {
-            Form::Utf16(transcoder) => transcoder.push(piece, is_last, sink),
             Form::AsIs if piece.is_empty() => Ok(()),
             Form::AsIs => sink.text(piece),
+            Form::Utf16 { decoder, decoded } => loop {
+                let (result, consumed, written, _) =
+                    decoder.decode_to_utf8(piece, decoded, is_last);
+                piece = &piece[consumed..];
+                if written > 0 {
+                    sink.text(&decoded[..written])?;
+                }
+                if result == CoderResult::InputEmpty {
+                    return Ok(());
+                }
+            },
         }
     }
 }
 
 fn has_nul(bytes: &[u8]) -> bool {
     memchr::memchr(0, bytes).is_some()
-}
-
-/// A decoder, which keeps an incomplete character at the end of a chunk, and its output buffer.
-struct Transcoder {
-    decoder: Decoder,
-    decoded: Vec<u8>,
-}
-
-impl Transcoder {
-    fn push(&mut self, mut piece: &[u8], is_last: bool, sink: &mut dyn TextSink) -> io::Result<()> {
-        loop {
-            let (result, consumed, written, _) =
-                self.decoder
-                    .decode_to_utf8(piece, &mut self.decoded, is_last);
-            piece = &piece[consumed..];
-            if written > 0 {
-                sink.text(&self.decoded[..written])?;
-            }
-            if result == CoderResult::InputEmpty {
-                return Ok(());
-            }
-        }
-    }
 }
 
 #[cfg(test)]

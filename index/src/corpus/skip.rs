@@ -40,15 +40,20 @@ pub enum SkipReason {
 impl SkipReason {
     /// Returns a short word for the reason, stable over versions.
     pub fn key(&self) -> &'static str {
+        self.key_and_words().0
+    }
+
+    /// Returns the key, and the words before the detail.
+    fn key_and_words(&self) -> (&'static str, &'static str) {
         match self {
-            SkipReason::GitDirectory => "git",
-            SkipReason::Ignored(_) => "ignored",
-            SkipReason::Index => "index",
-            SkipReason::Symlink => "symlink",
-            SkipReason::NotRegular => "not-regular",
-            SkipReason::Binary => "binary",
-            SkipReason::Unreadable(_) => "unreadable",
-            SkipReason::Changed => "changed",
+            SkipReason::GitDirectory => ("git", "git's own data"),
+            SkipReason::Ignored(_) => ("ignored", EXCLUDED_BY),
+            SkipReason::Index => ("index", "an index of Trawl"),
+            SkipReason::Symlink => ("symlink", "a symbolic link"),
+            SkipReason::NotRegular => ("not-regular", "a pipe, socket or device"),
+            SkipReason::Binary => ("binary", "binary"),
+            SkipReason::Unreadable(_) => ("unreadable", CANNOT_BE_READ),
+            SkipReason::Changed => ("changed", "changed while it was read"),
         }
     }
 
@@ -86,16 +91,7 @@ const CANNOT_BE_READ: &str = "cannot be read: ";
 
 impl fmt::Display for SkipReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            SkipReason::GitDirectory => f.write_str("git's own data"),
-            SkipReason::Ignored(rule) => write!(f, "{EXCLUDED_BY}{rule}"),
-            SkipReason::Index => f.write_str("an index of Trawl"),
-            SkipReason::Symlink => f.write_str("a symbolic link"),
-            SkipReason::NotRegular => f.write_str("a pipe, socket or device"),
-            SkipReason::Binary => f.write_str("binary"),
-            SkipReason::Unreadable(message) => write!(f, "{CANNOT_BE_READ}{message}"),
-            SkipReason::Changed => f.write_str("changed while it was read"),
-        }
+        write!(f, "{}{}", self.key_and_words().1, self.detail())
     }
 }
 

@@ -47,12 +47,9 @@ pub fn sources(paths: &[PathBuf], each: bool) -> Result<Vec<Source>, CorpusError
 
 impl Source {
     fn new(directory: PathBuf, given: &Path) -> Result<Source, CorpusError> {
-        match directory.file_name().map(|name| name.as_bytes().to_vec()) {
-            Some(name) => Ok(Source { directory, name }),
-            None => Err(CorpusError::NoName {
-                path: given.to_owned(),
-            }),
-        }
+        let name = directory.file_name().map(|name| name.as_bytes().to_vec());
+        let name = name.ok_or_else(|| CorpusError::NoName(given.to_owned()))?;
+        Ok(Source { directory, name })
     }
 
     /// Returns the absolute path of a file or directory of the package.
@@ -78,8 +75,8 @@ fn open(path: &Path) -> Result<PathBuf, CorpusError> {
 pub(super) fn explain(path: &Path, source: io::Error) -> CorpusError {
     let path = path.to_owned();
     match source.kind() {
-        io::ErrorKind::NotFound => CorpusError::Missing { path },
-        io::ErrorKind::NotADirectory => CorpusError::NotADirectory { path },
+        io::ErrorKind::NotFound => CorpusError::Missing(path),
+        io::ErrorKind::NotADirectory => CorpusError::NotADirectory(path),
         _ => CorpusError::Unreadable { path, source },
     }
 }
@@ -95,9 +92,7 @@ fn inside(given: &Path, directory: &Path) -> Result<Vec<Source>, CorpusError> {
         }
     }
     if found.is_empty() {
-        return Err(CorpusError::NoPackages {
-            path: given.to_owned(),
-        });
+        return Err(CorpusError::NoPackages(given.to_owned()));
     }
     found.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(found)

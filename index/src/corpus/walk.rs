@@ -21,13 +21,6 @@ use super::{CorpusError, SkipReason, Skipped};
 use crate::directory::is_index;
 use crate::document::classify;
 
-/// Options of a walk. The default is what `trawl index` does without flags.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct WalkOptions {
-    /// Include files that git's rules exclude.
-    pub no_ignore: bool,
-}
-
 /// The content of a package: searchable files, and what was skipped.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Walk {
@@ -49,20 +42,18 @@ pub struct File {
     pub modified_ns: i128,
 }
 
-/// Lists the files of a package.
+/// Lists the files of a package; with `no_ignore`, also those that git's rules exclude.
 ///
 /// # Errors
 /// Only when the package's own directory is gone or no longer a directory. Everything else that cannot
 /// be listed is in [`Walk::skipped`].
-pub fn walk(source: &Source, options: &WalkOptions) -> Result<Walk, CorpusError> {
+pub fn walk(source: &Source, no_ignore: bool) -> Result<Walk, CorpusError> {
     let metadata = fs::symlink_metadata(&source.directory)
         .map_err(|error| explain(&source.directory, error))?;
     if !metadata.is_dir() {
-        return Err(CorpusError::NotADirectory {
-            path: source.directory.clone(),
-        });
+        return Err(CorpusError::NotADirectory(source.directory.clone()));
     }
-    let rules = (!options.no_ignore).then(|| Rules::above(&source.directory));
+    let rules = (!no_ignore).then(|| Rules::above(&source.directory));
     let root = Directory {
         path: Vec::new(),
         rules,
@@ -75,7 +66,11 @@ pub fn walk(source: &Source, options: &WalkOptions) -> Result<Walk, CorpusError>
     while let Some(directory) = walker.pending.pop() {
         walker.directory(directory);
     }
-    Ok(sorted(walker.walk))
+    let mut walk = walker.walk;
+    walk.files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+    walk.files.sort_by_cached_key(|file| classify(&file.path));
+    walk.skipped.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(walk)
 }
 
 /// Computes a hash that shows whether a package's tree has changed: FNV-1a over path, size and
@@ -102,13 +97,6 @@ pub fn signature(walk: &Walk) -> u64 {
 fn write_bytes(hasher: &mut FnvHasher, bytes: &[u8]) {
     hasher.write(&(bytes.len() as u64).to_le_bytes());
     hasher.write(bytes);
-}
-
-fn sorted(mut walk: Walk) -> Walk {
-    walk.files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
-    walk.files.sort_by_cached_key(|file| classify(&file.path));
-    walk.skipped.sort_by(|a, b| a.path.cmp(&b.path));
-    walk
 }
 
 struct Walker<'a> {
@@ -171,7 +159,8 @@ impl Walker<'_> {
             Ok(metadata) => self.walk.files.push(File {
                 path,
                 bytes: metadata.len(),
-                modified_ns: modified_ns(&metadata),
+                modified_ns: i128::from(metadata.mtime()) * 1_000_000_000
+                    + i128::from(metadata.mtime_nsec()),
             }),
             Err(error) => self.skip(path, unreadable(&error)),
         }
@@ -188,10 +177,6 @@ pub(super) fn unreadable(error: &io::Error) -> SkipReason {
         io::ErrorKind::NotFound => SkipReason::Changed,
         _ => SkipReason::Unreadable(error.to_string()),
     }
-}
-
-fn modified_ns(metadata: &fs::Metadata) -> i128 {
-    i128::from(metadata.mtime()) * 1_000_000_000 + i128::from(metadata.mtime_nsec())
 }
 
 /// Returns `directory/name`; the path of the package's own directory is empty.

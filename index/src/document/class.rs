@@ -20,14 +20,6 @@ pub enum Class {
 }
 
 impl Class {
-    /// Every class, best first.
-    pub const ALL: [Class; 4] = [
-        Class::Source,
-        Class::Documentation,
-        Class::Tests,
-        Class::Vendored,
-    ];
-
     /// Returns the class's share of a document's static rank.
     pub fn share(self) -> f32 {
         match self {
@@ -115,12 +107,12 @@ const DOCUMENTATION_DIRECTORIES: &[&str] = &["doc", "docs", "documentation", "ma
 
 /// Whether one of the directories has one of these names; case is ignored.
 fn has_component(directories: &[u8], names: &[&str]) -> bool {
-    let known = |component: &[u8]| {
+    let mut components = directories.split(|&byte| byte == b'/');
+    components.any(|it| {
         names
             .iter()
-            .any(|name| component.eq_ignore_ascii_case(name.as_bytes()))
-    };
-    directories.split(|&byte| byte == b'/').any(known)
+            .any(|name| it.eq_ignore_ascii_case(name.as_bytes()))
+    })
 }
 
 /// Patches of a Debian package are written by its maintainer, whatever they change. Many are named
@@ -216,7 +208,13 @@ mod tests {
 
     #[test]
     fn classes_are_ordered_best_first() {
-        assert!(Class::ALL.is_sorted());
-        assert!(Class::ALL.is_sorted_by(|a, b| a.share() > b.share()));
+        let all = [
+            Class::Source,
+            Class::Documentation,
+            Class::Tests,
+            Class::Vendored,
+        ];
+        assert!(all.is_sorted());
+        assert!(all.is_sorted_by(|a, b| a.share() > b.share()));
     }
 }

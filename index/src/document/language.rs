@@ -34,24 +34,13 @@ pub fn language_named(name: &str) -> Option<&'static str> {
 }
 
 /// Other names for languages, which are not extensions.
+#[rustfmt::skip]
 const ALIASES: [(&str, &str); 17] = [
-    ("csharp", "C#"),
-    ("cplusplus", "C++"),
-    ("elisp", "Emacs Lisp"),
-    ("fsharp", "F#"),
-    ("golang", "Go"),
-    ("latex", "TeX"),
-    ("lisp", "Common Lisp"),
-    ("node", "JavaScript"),
-    ("objc", "Objective-C"),
-    ("objective-cpp", "Objective-C++"),
-    ("objc++", "Objective-C++"),
-    ("protobuf", "Protocol Buffer"),
-    ("rustlang", "Rust"),
-    ("shell-script", "Shell"),
-    ("terraform", "HCL"),
-    ("viml", "Vim Script"),
-    ("vimscript", "Vim Script"),
+    ("csharp", "C#"), ("cplusplus", "C++"), ("elisp", "Emacs Lisp"), ("fsharp", "F#"),
+    ("golang", "Go"), ("latex", "TeX"), ("lisp", "Common Lisp"), ("node", "JavaScript"),
+    ("objc", "Objective-C"), ("objective-cpp", "Objective-C++"), ("objc++", "Objective-C++"),
+    ("protobuf", "Protocol Buffer"), ("rustlang", "Rust"), ("shell-script", "Shell"),
+    ("terraform", "HCL"), ("viml", "Vim Script"), ("vimscript", "Vim Script"),
 ];
 
 /// Returns the language that an unknown `name` may mean: the one with this extension, or the one with
@@ -70,7 +59,10 @@ pub fn language_similar_to(name: &str) -> Option<&'static str> {
 
 /// Whether the language of `path` is one for programs or builds.
 pub(super) fn is_code(path: &[u8]) -> bool {
-    find(path).is_some_and(|language| language.is_code) || is_other_code(split_name(path).1)
+    // `.inc` is source code without naming a language: C++, PHP, Assembly or Pascal.
+    let is_inc = |extension: &[u8]| extension.eq_ignore_ascii_case(b"inc");
+    find(path).is_some_and(|language| language.is_code)
+        || extension(split_name(path).1).is_some_and(is_inc)
 }
 
 /// A row of the table.
@@ -79,16 +71,14 @@ struct Language {
     /// Whether its documents are source code, not documentation, configuration or data.
     is_code: bool,
     /// Extensions without the dot, in lower case; they match in any case.
-    extensions: &'static [&'static str],
+    extensions: Keys,
     /// Whole file names, which match only in this case: `BUILD` is Starlark, `build` is not.
-    names: &'static [&'static str],
+    names: Keys,
 }
 
-const fn code(
-    name: &'static str,
-    extensions: &'static [&'static str],
-    names: &'static [&'static str],
-) -> Language {
+type Keys = &'static [&'static str];
+
+const fn code(name: &'static str, extensions: Keys, names: Keys) -> Language {
     Language {
         name,
         is_code: true,
@@ -97,11 +87,7 @@ const fn code(
     }
 }
 
-const fn prose(
-    name: &'static str,
-    extensions: &'static [&'static str],
-    names: &'static [&'static str],
-) -> Language {
+const fn prose(name: &'static str, extensions: Keys, names: Keys) -> Language {
     Language {
         is_code: false,
         ..code(name, extensions, names)
@@ -115,10 +101,17 @@ fn find(path: &[u8]) -> Option<&'static Language> {
     if name == b"rules" && split_name(directories).1 == b"debian" {
         return TABLES.names.get(b"Makefile".as_slice()).copied();
     }
+    // `Makefile.linux` is a Makefile.
+    let by_first_word = || {
+        TABLES
+            .names
+            .get(&name[..memchr::memchr(b'.', name)?])
+            .copied()
+    };
     let template = name.strip_suffix(b".in").filter(|rest| !rest.is_empty());
     by_name(name)
         .or_else(|| template.and_then(by_name))
-        .or_else(|| by_first_word(name))
+        .or_else(by_first_word)
 }
 
 fn by_name(name: &[u8]) -> Option<&'static Language> {
@@ -144,18 +137,6 @@ fn by_extension(extension: &[u8]) -> Option<&'static Language> {
         .copied()
 }
 
-/// Finds a language by the part of the name before the first dot: `Makefile.linux` is a Makefile.
-fn by_first_word(name: &[u8]) -> Option<&'static Language> {
-    let dot = memchr::memchr(b'.', name)?;
-    TABLES.names.get(&name[..dot]).copied()
-}
-
-/// Whether an extension is source code without naming a language: `.inc` is C++, PHP, Assembly or
-/// Pascal.
-fn is_other_code(name: &[u8]) -> bool {
-    extension(name).is_some_and(|extension| extension.eq_ignore_ascii_case(b"inc"))
-}
-
 /// Longer than any extension in the table. Longer extensions are not looked up.
 const EXTENSION_BYTES_MAX: usize = 16;
 
@@ -166,14 +147,9 @@ struct Tables {
 }
 
 static TABLES: LazyLock<Tables> = LazyLock::new(|| {
-    let keyed = |keys: fn(&Language) -> &'static [&'static str]| {
-        LANGUAGES
-            .iter()
-            .flat_map(|language| {
-                keys(language)
-                    .iter()
-                    .map(move |key| (key.as_bytes(), language))
-            })
+    let keyed = |keys: fn(&Language) -> Keys| {
+        let rows = LANGUAGES.iter();
+        rows.flat_map(|row| keys(row).iter().map(move |key| (key.as_bytes(), row)))
             .collect()
     };
     Tables {

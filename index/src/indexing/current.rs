@@ -4,7 +4,7 @@
 //! in place.
 
 use super::error::BuildError;
-use super::report::{Outcome, ReadStats, Report};
+use super::report::{Outcome, Report};
 use super::shard_assembly::NewShards;
 use crate::directory::{self, MANIFEST, open_shard};
 use crate::file::{self, AtomicFile};
@@ -20,14 +20,14 @@ use std::sync::Arc;
 pub(super) struct CurrentIndex<'a> {
     pub(super) directory: &'a Path,
     /// The manifest that is in place, if there is one to be updated.
-    manifest: Option<Manifest>,
+    pub(super) manifest: Option<Manifest>,
     /// The options of the next manifest.
     options: Options,
     pub(super) shards: Vec<CurrentShard>,
     /// Directories' names of the packages that are live in the manifest.
-    before: HashSet<Vec<u8>>,
+    pub(super) before: HashSet<Vec<u8>>,
     /// Those of them whose shard cannot be opened.
-    lost: HashSet<Vec<u8>>,
+    pub(super) lost: HashSet<Vec<u8>>,
     pub(super) report: Report,
 }
 
@@ -64,7 +64,7 @@ impl<'a> CurrentIndex<'a> {
             Err(directory::IndexError::NotAnIndex { .. }) => None,
             Err(directory::IndexError::Manifest { .. }) if prune => None,
             Err(reason @ directory::IndexError::Manifest { .. }) => {
-                return Err(BuildError::Unusable { reason });
+                return Err(BuildError::Unusable(reason));
             }
             Err(error) => return Err(error.into()),
         };
@@ -76,10 +76,8 @@ impl<'a> CurrentIndex<'a> {
     }
 
     fn open_shard(&mut self, entry: ShardEntry) -> Result<(), BuildError> {
-        let directories: Vec<_> = entry
-            .live()
-            .map(|package| package.directory.clone())
-            .collect();
+        let directories = entry.live().map(|package| package.directory.clone());
+        let directories: Vec<_> = directories.collect();
         self.before.extend(directories.iter().cloned());
         match open_shard(self.directory, &entry, &[]) {
             Ok(shard) => self.shards.push(CurrentShard { entry, shard }),
@@ -89,24 +87,9 @@ impl<'a> CurrentIndex<'a> {
         Ok(())
     }
 
-    /// Removes files that an interrupted build has left.
-    pub(super) fn remove_leftovers(&self) -> Result<(), BuildError> {
-        self.remove_others(&self.manifest)
-    }
-
     /// The options that the index was built with.
     pub(super) fn options(&self) -> Option<Options> {
         self.manifest.as_ref().map(|manifest| manifest.options)
-    }
-
-    /// Directories' names of the packages that were live before the update.
-    pub(super) fn before(&self) -> &HashSet<Vec<u8>> {
-        &self.before
-    }
-
-    /// Those of them whose shard cannot be opened.
-    pub(super) fn lost(&self) -> &HashSet<Vec<u8>> {
-        &self.lost
     }
 
     /// Iterates over the live packages.
@@ -145,12 +128,7 @@ impl<'a> CurrentIndex<'a> {
     /// Adds the shards of the packages that were read from the sources.
     pub(super) fn add_read(&mut self, written: NewShards) -> Result<(), BuildError> {
         self.report.kept = self.live().count() as u64;
-        self.report.read = ReadStats {
-            packages: written.packages,
-            documents: written.documents,
-            text_bytes: written.text_bytes,
-            skipped: written.skipped,
-        };
+        self.report.read = written.stats;
         self.add(written.shards, written.file_bytes)
     }
 
@@ -171,13 +149,10 @@ impl<'a> CurrentIndex<'a> {
     /// Puts the next manifest in place, unless it equals the current one, and removes the files that
     /// it does not name.
     pub(super) fn publish(mut self) -> Result<Report, BuildError> {
+        let entries = self.shards.iter().map(|shard| &shard.entry);
         let manifest = Some(Manifest {
             options: self.options,
-            shards: self
-                .shards
-                .iter()
-                .map(|shard| shard.entry.clone())
-                .collect(),
+            shards: entries.cloned().collect(),
         });
         let text = manifest.as_ref().map(Manifest::render).unwrap_or_default();
         // When a lost shard was written again, possibly with the same name, processes that have the
@@ -196,9 +171,8 @@ impl<'a> CurrentIndex<'a> {
     fn sum_up(&mut self, manifest_bytes: u64) {
         let live: HashSet<_> = self.live().map(|package| &package.directory).collect();
         let dropped = self.before.iter().filter(|name| !live.contains(name));
-        let dropped = dropped.count() as u64;
+        self.report.dropped = dropped.count() as u64;
         let report = &mut self.report;
-        report.dropped = dropped;
         report.shards = self.shards.len() as u64;
         report.file_bytes = manifest_bytes;
         for CurrentShard { shard, .. } in &self.shards {

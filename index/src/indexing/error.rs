@@ -24,11 +24,8 @@ pub enum BuildError {
         source: io::Error,
     },
     /// The manifest cannot be used, so it is unknown which packages would be lost.
-    #[error("{reason}; with --prune the index is rebuilt from the given sources alone")]
-    Unusable {
-        /// Why it cannot be used.
-        reason: IndexError,
-    },
+    #[error("{0}; with --prune the index is rebuilt from the given sources alone")]
+    Unusable(IndexError),
     /// A package that is to be removed is not in the index.
     #[error("no package `{name}` in the index{}", did_you_mean(nearest.as_deref()))]
     UnknownPackage {
@@ -73,9 +70,8 @@ impl From<ShardError> for BuildError {
 }
 
 fn did_you_mean(nearest: Option<&str>) -> String {
-    nearest.map_or_else(String::new, |nearest| {
-        format!("; did you mean `{nearest}`?")
-    })
+    let ask = |nearest| format!("; did you mean `{nearest}`?");
+    nearest.map(ask).unwrap_or_default()
 }
 
 /// Names listed in a message, at most; a longer list does not help.

@@ -7,7 +7,7 @@
 use super::current::{CurrentIndex, CurrentShard};
 use super::error::BuildError;
 use super::options::BuildOptions;
-use super::package::{InputPackage, Origin, ShardPackage, sort};
+use super::package::{InputPackage, Origin, ShardPackage, SkippedEntry, sort};
 use super::pipeline::write;
 use super::report::Progress;
 use crate::document::Popularity;
@@ -49,7 +49,7 @@ pub(super) fn merge(
         index += 1;
         chosen.binary_search(&(index - 1)).is_err()
     });
-    current.report.merged = written.packages;
+    current.report.merged = written.stats.packages;
     current.add(written.shards, written.file_bytes)
 }
 
@@ -100,12 +100,16 @@ fn choose_small(sizes: &[ShardSize], shard_bytes: u64) -> Vec<usize> {
 
 fn packages_of(current: &CurrentShard) -> Result<Vec<InputPackage>, BuildError> {
     let CurrentShard { shard, entry } = current;
-    let mut skipped = shard.skipped()?.into_iter().peekable();
+    let mut files = shard.skipped()?.into_iter().peekable();
     let mut packages = Vec::new();
     for id in shard.live_packages() {
         let package = shard.package(id)?;
-        let of_package = std::iter::from_fn(|| skipped.next_if(|file| file.package == id));
-        let of_package = of_package.map(|file| (file.path, file.reason));
+        let of_package = std::iter::from_fn(|| files.next_if(|file| file.package == id));
+        let skipped = of_package.map(|file| SkippedEntry {
+            path: file.path,
+            reason: file.reason,
+            key: None,
+        });
         packages.push(InputPackage {
             name: package.directory.to_vec(),
             popularity: Popularity {
@@ -117,7 +121,7 @@ fn packages_of(current: &CurrentShard) -> Result<Vec<InputPackage>, BuildError> 
                 id,
                 // The manifest has as many packages as the shard, which is checked at open.
                 signature: entry.packages[id.0 as usize].signature,
-                skipped: of_package.collect(),
+                skipped: skipped.collect(),
             }),
         });
     }

@@ -1,7 +1,6 @@
 //! What a caller decides about a build.
 
 use crate::block::BLOCK_BYTES;
-use crate::corpus::WalkOptions;
 use crate::document::Popularity;
 use crate::manifest::Options;
 use std::collections::HashMap;
@@ -33,14 +32,6 @@ impl Default for BuildOptions {
             jobs: thread::available_parallelism().map_or(1, |jobs| jobs.get()),
             shard_bytes: SHARD_BYTES,
             popularity: HashMap::new(),
-        }
-    }
-}
-
-impl BuildOptions {
-    pub(super) fn walk_options(&self) -> WalkOptions {
-        WalkOptions {
-            no_ignore: self.options.no_ignore,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A package to be indexed: where it is read from, and its place among the others.
 
-use crate::corpus::Source;
+use crate::corpus::{Skipped, Source};
 use crate::document::Popularity;
 use crate::shard::{PackageId, Shard};
 use schema::name::package_name;
@@ -32,8 +32,27 @@ pub(super) struct ShardPackage {
     pub(super) id: PackageId,
     /// Its signature in the manifest.
     pub(super) signature: u64,
-    /// Path and reason of every file that was skipped.
-    pub(super) skipped: Vec<(Vec<u8>, String)>,
+    pub(super) skipped: Vec<SkippedEntry>,
+}
+
+/// A file that is not searchable.
+#[derive(Clone)]
+pub(super) struct SkippedEntry {
+    pub(super) path: Vec<u8>,
+    /// The reason in words.
+    pub(super) reason: String,
+    /// The reason's key; `None` when an older shard had already skipped the file.
+    pub(super) key: Option<&'static str>,
+}
+
+impl From<Skipped> for SkippedEntry {
+    fn from(Skipped { path, reason }: Skipped) -> Self {
+        SkippedEntry {
+            path,
+            reason: reason.to_string(),
+            key: Some(reason.key()),
+        }
+    }
 }
 
 impl InputPackage {
@@ -53,11 +72,9 @@ pub(super) fn best_first(
     known: &HashMap<Vec<u8>, Popularity>,
     recorded: &HashMap<Vec<u8>, u64>,
 ) -> Vec<InputPackage> {
+    let popularity = |name: &[u8]| known.get(package_name(name)).copied();
     let package = |source: Source| InputPackage {
-        popularity: known
-            .get(package_name(&source.name))
-            .copied()
-            .unwrap_or_default(),
+        popularity: popularity(&source.name).unwrap_or_default(),
         name: source.name.clone(),
         origin: Origin::Directory {
             recorded: recorded.get(&source.name).copied(),

@@ -27,23 +27,12 @@ pub(super) fn write(
     let count = packages.len() as u64;
     progress.packages.fetch_add(count, Ordering::Relaxed);
     let mut assembly = ShardAssembly::new(directory, options);
-    run(packages, options, progress, &mut assembly)?;
-    assembly.finish().map_err(BuildError::write(directory))
-}
-
-fn run(
-    packages: &[InputPackage],
-    options: &BuildOptions,
-    progress: &Progress,
-    assembly: &mut ShardAssembly<'_>,
-) -> Result<(), BuildError> {
     let sizes = TaskSizes::of(options);
     let jobs = options.jobs.max(1);
     let (task_sender, tasks) = mpsc::sync_channel::<Task>(1);
     let (finished_sender, finished) = mpsc::sync_channel::<Result<FinishedTask, BuildError>>(jobs);
     // Only the workers own the receiver: when they have ended, early or not, so does `hand_out`.
     let tasks = Arc::new(Mutex::new(tasks));
-    let directory = assembly.directory;
     thread::scope(|scope| {
         for _ in 0..jobs {
             let (tasks, finished) = (tasks.clone(), finished_sender.clone());
@@ -56,8 +45,9 @@ fn run(
                 let _ = finished_sender.send(Err(error));
             }
         });
-        join_in_order(finished, packages, assembly)
-    })
+        join_in_order(finished, packages, &mut assembly)
+    })?;
+    assembly.finish().map_err(BuildError::write(directory))
 }
 
 /// Receives segments and joins them in the order of their tasks. Segments that wait for an earlier

@@ -2,10 +2,10 @@
 
 use super::options::BuildOptions;
 use super::package::InputPackage;
+use super::report::ReadStats;
 use super::worker::{FinishedTask, SegmentEntry};
 use crate::manifest::{PackageEntry, ShardEntry};
 use crate::writer::ShardWriter;
-use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
@@ -30,13 +30,9 @@ struct ShardInProgress {
 #[derive(Default)]
 pub(super) struct NewShards {
     pub(super) shards: Vec<ShardEntry>,
-    pub(super) packages: u64,
-    pub(super) documents: u64,
-    pub(super) text_bytes: u64,
+    /// `skipped` is without the files that an older shard had already skipped.
+    pub(super) stats: ReadStats,
     pub(super) file_bytes: u64,
-    /// Number of skipped files by the key of the reason, without those that an older shard had
-    /// already skipped.
-    pub(super) skipped: BTreeMap<String, u64>,
 }
 
 impl NewShards {
@@ -89,7 +85,12 @@ impl<'a> ShardAssembly<'a> {
                 }
                 SegmentEntry::Skipped(skipped) => {
                     if let Some(key) = skipped.key {
-                        *self.written.skipped.entry(key.to_owned()).or_default() += 1;
+                        *self
+                            .written
+                            .stats
+                            .skipped
+                            .entry(key.to_owned())
+                            .or_default() += 1;
                     }
                     shard.writer.skipped(&skipped.path, &skipped.reason);
                 }
@@ -105,21 +106,19 @@ impl<'a> ShardAssembly<'a> {
     }
 
     fn finish_shard(&mut self) -> io::Result<()> {
-        let Some(ShardInProgress {
-            writer, packages, ..
-        }) = self.in_progress.take()
-        else {
+        let Some(ended) = self.in_progress.take() else {
             return Ok(());
         };
-        let shard = writer.finish(self.options.memory_bytes / MERGE_SHARE)?;
-        self.written.packages += u64::from(shard.packages);
-        self.written.documents += u64::from(shard.documents);
-        self.written.text_bytes += shard.text_bytes;
+        let shard = (ended.writer).finish(self.options.memory_bytes / MERGE_SHARE)?;
+        let stats = &mut self.written.stats;
+        stats.packages += u64::from(shard.packages);
+        stats.documents += u64::from(shard.documents);
+        stats.text_bytes += shard.text_bytes;
         self.written.file_bytes += shard.file_bytes;
         self.written.shards.push(ShardEntry {
             id: shard.id,
             file: shard.name,
-            packages,
+            packages: ended.packages,
         });
         Ok(())
     }
@@ -127,14 +126,12 @@ impl<'a> ShardAssembly<'a> {
 
 impl ShardInProgress {
     fn package(&mut self, package: &InputPackage, signature: u64) -> io::Result<()> {
-        let InputPackage {
-            name, popularity, ..
-        } = package;
         self.packages.push(PackageEntry {
             signature,
-            directory: name.clone(),
+            directory: package.name.clone(),
             is_dead: false,
         });
-        self.writer.package(name, popularity.inst, popularity.rdep)
+        let popularity = package.popularity;
+        (self.writer).package(&package.name, popularity.inst, popularity.rdep)
     }
 }

@@ -3,10 +3,10 @@
 
 use super::error::BuildError;
 use super::options::{BuildOptions, MEMORY_BYTES_MIN};
-use super::package::{InputPackage, Origin, ShardPackage};
+use super::package::{InputPackage, Origin, ShardPackage, SkippedEntry};
 use super::report::Progress;
 use crate::builder::Limits;
-use crate::corpus::{self, File, Skipped, Walk};
+use crate::corpus::{self, File, Walk};
 use crate::document::Popularity;
 use crate::shard::DocId;
 use fnv::FnvHasher;
@@ -43,25 +43,6 @@ impl TaskItem {
             TaskItem::File(file) => file.bytes,
             TaskItem::Document(_, bytes) => *bytes,
             TaskItem::Package { .. } | TaskItem::Skipped(_) => 0,
-        }
-    }
-}
-
-/// A file that is not searchable.
-pub(super) struct SkippedEntry {
-    pub(super) path: Vec<u8>,
-    /// The reason in words.
-    pub(super) reason: String,
-    /// The reason's key; `None` when an older shard had already skipped the file.
-    pub(super) key: Option<&'static str>,
-}
-
-impl From<Skipped> for SkippedEntry {
-    fn from(Skipped { path, reason }: Skipped) -> Self {
-        SkippedEntry {
-            path,
-            reason: reason.to_string(),
-            key: Some(reason.key()),
         }
     }
 }
@@ -125,11 +106,7 @@ pub(super) fn hand_out(
         let contents = changed_contents(package, options)?;
         progress.packages_walked.fetch_add(1, Ordering::Relaxed);
         let Some(contents) = contents else { continue };
-        let Contents {
-            signature,
-            bytes,
-            items,
-        } = contents;
+        let (bytes, signature) = (contents.bytes, contents.signature);
         progress.bytes_walked.fetch_add(bytes, Ordering::Relaxed);
         if shard_bytes >= options.shard_bytes {
             out.send(out.task.shard + 1);
@@ -137,7 +114,7 @@ pub(super) fn hand_out(
         }
         shard_bytes += bytes;
         out.push(TaskItem::Package { index, signature }, index);
-        items.into_iter().for_each(|item| out.push(item, index));
+        (contents.items.into_iter()).for_each(|item| out.push(item, index));
     }
     out.send(0);
     Ok(())
@@ -163,7 +140,7 @@ fn changed_contents(
 ) -> Result<Option<Contents>, BuildError> {
     match &package.origin {
         Origin::Directory { source, recorded } => {
-            let walk = corpus::walk(source, &options.walk_options())?;
+            let walk = corpus::walk(source, options.options.no_ignore)?;
             let signature = signature(&walk, package.popularity);
             Ok((*recorded != Some(signature)).then(|| directory_contents(walk, signature)))
         }
@@ -193,17 +170,11 @@ fn directory_contents(walk: Walk, signature: u64) -> Contents {
 }
 
 fn shard_contents(package: &ShardPackage) -> Result<Contents, BuildError> {
-    let skipped = |(path, reason): &(Vec<u8>, String)| {
-        TaskItem::Skipped(SkippedEntry {
-            path: path.clone(),
-            reason: reason.clone(),
-            key: None,
-        })
-    };
+    let skipped = package.skipped.iter().cloned();
     let mut contents = Contents {
         signature: package.signature,
         bytes: 0,
-        items: package.skipped.iter().map(skipped).collect(),
+        items: skipped.map(TaskItem::Skipped).collect(),
     };
     let shard = &package.shard;
     for document in shard.package(package.id)?.documents {

@@ -54,9 +54,9 @@ impl UpdatePlan {
 
     fn check_given(&self, current: &CurrentIndex<'_>) -> Result<(), BuildError> {
         let (why, needed) = if self.is_rebuild {
-            (OTHER_OPTIONS, current.before())
+            (OTHER_OPTIONS, &current.before)
         } else {
-            (DAMAGED, current.lost())
+            (DAMAGED, &current.lost)
         };
         let is_missing = |directory: &&Vec<u8>| {
             let directory = directory.as_slice();
@@ -111,7 +111,7 @@ fn removed(current: &CurrentIndex<'_>, names: &[Vec<u8>]) -> Result<HashSet<Vec<
     for name in names {
         let is_meant =
             |directory: &&Vec<u8>| *directory == name || package_name(directory) == name.as_slice();
-        let mut meant = current.before().iter().filter(is_meant).peekable();
+        let mut meant = current.before.iter().filter(is_meant).peekable();
         if meant.peek().is_none() {
             return Err(BuildError::UnknownPackage {
                 name: text(name),
@@ -127,7 +127,7 @@ fn removed(current: &CurrentIndex<'_>, names: &[Vec<u8>]) -> Result<HashSet<Vec<
 fn nearest(current: &CurrentIndex<'_>, name: &[u8]) -> Option<String> {
     let limit = (name.len() / 3).max(1);
     let name = text(name);
-    let directories = current.before().iter().map(Vec::as_slice);
+    let directories = current.before.iter().map(Vec::as_slice);
     let names = directories.flat_map(|directory| [directory, package_name(directory)].map(text));
     let distances = names.map(|other| (strsim::levenshtein(&name, &other), other));
     let (distance, nearest) = distances.min()?;

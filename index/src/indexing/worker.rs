@@ -4,9 +4,9 @@
 //! by the same rule, with the same name and rank.
 
 use super::error::BuildError;
-use super::package::{InputPackage, Origin, ShardPackage};
+use super::package::{InputPackage, Origin, ShardPackage, SkippedEntry};
 use super::report::Progress;
-use super::task::{SkippedEntry, Task, TaskItem, TaskSizes};
+use super::task::{Task, TaskItem, TaskSizes};
 use crate::builder::{Segment, SegmentBuilder};
 use crate::corpus::{self, CorpusError, File, ReadOutcome, Skipped, TextSink};
 use crate::document::classify;
@@ -105,7 +105,7 @@ fn read_file(
     };
     let sink_error = sink_error(package);
     let path = file.path.clone();
-    match corpus::read(source, file, &mut Sink(builder))? {
+    match corpus::read(source, file, builder)? {
         ReadOutcome::Text { .. } => {
             builder.finish_document().map_err(sink_error)?;
             let static_rank = package.popularity.rank() + classify(&path).share();
@@ -118,12 +118,9 @@ fn read_file(
     }
 }
 
-/// Gives a file's text to the builder.
-struct Sink<'a>(&'a mut SegmentBuilder);
-
-impl TextSink for Sink<'_> {
+impl TextSink for SegmentBuilder {
     fn text(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.0.text(bytes)
+        SegmentBuilder::text(self, bytes)
     }
 }
 
@@ -179,13 +176,9 @@ impl ShardTexts {
         }
         self.read_bytes += bytes;
         let known = self.open.iter().position(|shard| shard.path() == path);
-        let index = match known {
-            Some(index) => index,
-            None => {
-                self.open.push(Shard::open(path)?);
-                self.open.len() - 1
-            }
-        };
-        Ok(&self.open[index])
+        if known.is_none() {
+            self.open.push(Shard::open(path)?);
+        }
+        Ok(&self.open[known.unwrap_or(self.open.len() - 1)])
     }
 }

@@ -16,6 +16,16 @@ pub struct BadPattern {
     pub reason: String,
 }
 
+impl BadPattern {
+    /// Returns a mistake at an unknown offset.
+    pub fn new(reason: impl Into<String>) -> BadPattern {
+        BadPattern {
+            at: None,
+            reason: reason.into(),
+        }
+    }
+}
+
 /// Parses a regular expression.
 pub(crate) fn parse(pattern: &str, ignore_case: bool) -> Result<Hir, BadPattern> {
     let parsed = ParserBuilder::new()

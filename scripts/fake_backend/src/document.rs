@@ -81,10 +81,11 @@ impl Document {
         let context = search.context_lines as usize;
         let (mut lines, mut ranges, mut text) = (Vec::new(), Vec::new(), Vec::new());
         for (at, line) in self.lines.iter().enumerate() {
-            if !hits.iter().any(|&hit| hit.abs_diff(at) <= context) {
+            let next = hits.partition_point(|&hit| hit + context < at);
+            if hits.get(next).is_none_or(|&hit| hit > at + context) {
                 continue;
             }
-            let hit = find(line, pattern).filter(|_| hits.contains(&at));
+            let hit = find(line, pattern).filter(|_| hits.binary_search(&at).is_ok());
             text.extend_from_slice(line);
             ranges.extend(hit.map(|start| Range {
                 start: start as u32,

@@ -60,10 +60,13 @@ pub enum Fault {
     Stall(Vec<u8>),
 }
 
+/// Shards: each byte of the id, and the documents.
+pub type Shards = Vec<(u8, Vec<Document>)>;
+
 /// A backend over shards of documents.
 pub struct Fake {
     name: String,
-    shards: Mutex<Vec<(u8, Vec<Document>)>>,
+    shards: Mutex<Arc<Shards>>,
     fault: Mutex<Fault>,
     /// The protocol version in HELLO.
     pub protocol: u32,
@@ -90,16 +93,16 @@ pub struct Fake {
 }
 
 impl Fake {
-    /// Returns a backend with these shards; the number of a shard is each byte of its id.
-    pub fn new(name: &str, shards: Vec<(u8, Vec<Document>)>) -> Arc<Fake> {
+    /// Returns a backend with these shards.
+    pub fn new(name: &str, shards: Shards) -> Arc<Fake> {
         Arc::new(Fake::plain(name, shards))
     }
 
     /// Returns a backend that has not been shared yet.
-    pub fn plain(name: &str, shards: Vec<(u8, Vec<Document>)>) -> Fake {
+    pub fn plain(name: &str, shards: Shards) -> Fake {
         Fake {
             name: name.to_owned(),
-            shards: Mutex::new(shards),
+            shards: Mutex::new(Arc::new(shards)),
             fault: Mutex::new(Fault::None),
             protocol: PROTOCOL,
             searches: AtomicUsize::new(0),
@@ -117,7 +120,7 @@ impl Fake {
     }
 
     /// Returns a backend with a fault.
-    pub fn with(name: &str, shards: Vec<(u8, Vec<Document>)>, fault: Fault) -> Arc<Fake> {
+    pub fn with(name: &str, shards: Shards, fault: Fault) -> Arc<Fake> {
         let fake = Fake::new(name, shards);
         fake.set(fault);
         fake
@@ -134,8 +137,8 @@ impl Fake {
     }
 
     /// Replaces the shards.
-    pub fn set_shards(&self, shards: Vec<(u8, Vec<Document>)>) {
-        *self.shards.lock().unwrap() = shards;
+    pub fn set_shards(&self, shards: Shards) {
+        *self.shards.lock().unwrap() = Arc::new(shards);
     }
 
     /// Lets searches with [`Fault::Gate`] go on, now and later.
@@ -243,9 +246,8 @@ impl Fake {
         }
         let mut ends = Vec::new();
         for (index, id) in (0..).zip(&search.shards) {
-            let shards = self.shards.lock().unwrap().clone();
-            let Some((_, documents)) = shards.into_iter().find(|(known, _)| *id == [*known; 32])
-            else {
+            let shards = Arc::clone(&self.shards.lock().unwrap());
+            let Some((_, documents)) = shards.iter().find(|(known, _)| *id == [*known; 32]) else {
                 return close();
             };
             let mut end = ShardEnd {
@@ -253,7 +255,7 @@ impl Fake {
                 blocks: documents.len() as u64,
                 ..ShardEnd::default()
             };
-            for (number, document) in (0..).zip(&documents) {
+            for (number, document) in (0..).zip(documents) {
                 if search
                     .expr
                     .factors()
@@ -367,7 +369,7 @@ impl Fake {
     }
 
     fn list(&self, stream: &mut UnixStream, request: &ListRequest) -> io::Result<()> {
-        let shards = self.shards.lock().unwrap().clone();
+        let shards = Arc::clone(&self.shards.lock().unwrap());
         let documents = shards.iter().flat_map(|(_, documents)| documents);
         let mut reply = listing::reply(documents, request);
         if *self.fault.lock().unwrap() == Fault::Astray && request.kind == ListKind::Children {
@@ -377,7 +379,7 @@ impl Fake {
     }
 
     fn file(&self, stream: &mut UnixStream, request: &FileRequest) -> io::Result<()> {
-        let shards = self.shards.lock().unwrap().clone();
+        let shards = Arc::clone(&self.shards.lock().unwrap());
         let mut documents = shards.iter().flat_map(|(_, documents)| documents);
         let found = documents.find(|d| d.package == request.package && d.path == request.path);
         let reply = found.map_or_else(FileReply::default, |found| found.file(request.range));
@@ -426,7 +428,7 @@ fn unknown_language(search: &Search) -> Option<Failure> {
     })
 }
 
-/// Returns a batch of a shard that nobody asks for.
+/// Returns a batch of a shard that was not asked for.
 fn unknown_shard() -> Vec<u8> {
     let document = Document {
         package: b"p".to_vec(),

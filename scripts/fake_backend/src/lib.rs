@@ -15,4 +15,4 @@ mod listing;
 pub mod session;
 
 pub use document::Document;
-pub use fake::{Fake, Fault};
+pub use fake::{Fake, Fault, Shards};

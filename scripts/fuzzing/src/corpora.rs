@@ -1,6 +1,6 @@
 //! What an indexer reads: files of a corpus, git's ignore rules, and the ranks of packages.
 
-use index::corpus::{self, BINARY_HEAD_BYTES, ReadOutcome, SkipReason, Source, WalkOptions};
+use index::corpus::{self, BINARY_HEAD_BYTES, ReadOutcome, SkipReason, Source};
 use std::fs;
 use std::path::Path;
 
@@ -40,8 +40,7 @@ pub(crate) fn text(data: &[u8]) {
     thread_local!(static PACKAGE: Package = Package::with(&["file"]));
     let (outcome, text) = PACKAGE.with(|package| {
         package.write("file", data);
-        let walk =
-            corpus::walk(&package.source, &WalkOptions::default()).expect("the package exists");
+        let walk = corpus::walk(&package.source, false).expect("the package exists");
         assert_eq!(
             (walk.files.len(), walk.files[0].bytes),
             (1, data.len() as u64)
@@ -136,7 +135,7 @@ pub(crate) fn ignore_rules(data: &[u8]) {
         for file in [".gitignore", "b/.gitignore", ".git/info/exclude"] {
             package.write(file, rules.next().unwrap_or_default());
         }
-        corpus::walk(&package.source, &WalkOptions::default()).expect("the package exists")
+        corpus::walk(&package.source, false).expect("the package exists")
     });
     for file in FILES {
         let found = walk

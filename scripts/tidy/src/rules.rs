@@ -58,7 +58,16 @@ pub(crate) const CRATES: [Crate; 6] = [
         name: "web",
         uses: &["frontend", "schema"],
         never: &[],
-        layers: &[],
+        layers: &[
+            "api cors",
+            "dcs",
+            "pages",
+            "conditional file_range health request_limits stream_body view",
+            "assets join",
+            "cursor params path",
+            "problem",
+            "choice eta model response state",
+        ],
         shared_names: &[],
     },
     Crate {
@@ -68,7 +77,7 @@ pub(crate) const CRATES: [Crate; 6] = [
         layers: &[
             "commands",
             "client config print query",
-            "in_process exit units",
+            "in_process progress exit units",
             "cache_dir terminal",
         ],
         shared_names: &[],

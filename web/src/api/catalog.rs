@@ -3,9 +3,9 @@
 //! A list comes in parts. Each part has in `next` the value of `after` for the rest. That value is a name,
 //! so it stays valid while entries come and go.
 
-use super::model::{IndexPackages, Status, Tree};
 use super::openapi::parameters as doc;
-use super::openapi::responses::{Any, NotFound, Unreachable};
+use super::openapi::responses::{Any, BackendLost, NotFound};
+use crate::model::{IndexPackages, Status, Tree};
 use crate::params::{Params, lossy};
 use crate::problem::Problem;
 use crate::response::{self, NO_STORE};
@@ -32,14 +32,14 @@ pub(crate) const PART: &[&str] = &["after", "count"];
 /// List the packages of the index.
 #[utoipa::path(
     get, path = "/api/v2/index/packages", operation_id = "indexPackages", tag = "index",
-    params(doc::Prefix, doc::Part),
-    responses((status = 200, description = "Packages, by name", body = IndexPackages), Any, Unreachable)
+    params(doc::PrefixParam, doc::PartParams),
+    responses((status = 200, description = "Packages, by name", body = IndexPackages), Any, BackendLost)
 )]
 pub(crate) async fn packages(State(app): State<App>, params: Params) -> Result<Response, Problem> {
     params.expect(&[&["prefix"], PART])?;
     let prefix = params.bytes("prefix").unwrap_or_default().to_vec();
     let request = part(&params, ListKind::Packages, Vec::new(), prefix)?;
-    let list = app.frontend.listing(&request).await?;
+    let list = app.coordinator.listing(&request).await?;
     Ok(response::json(&IndexPackages {
         complete: list.unreachable.is_empty(),
         missing: list.unreachable.into_iter().map(Into::into).collect(),
@@ -51,8 +51,8 @@ pub(crate) async fn packages(State(app): State<App>, params: Params) -> Result<R
 /// List a directory of a package.
 #[utoipa::path(
     get, path = "/api/v2/tree", operation_id = "tree", tag = "index",
-    params(doc::Directory, doc::Part),
-    responses((status = 200, description = "The entries of a directory", body = Tree), Any, NotFound, Unreachable)
+    params(doc::DirectoryParams, doc::PartParams),
+    responses((status = 200, description = "The entries of a directory", body = Tree), Any, NotFound, BackendLost)
 )]
 pub(crate) async fn tree(State(app): State<App>, params: Params) -> Result<Response, Problem> {
     params.expect(&[&["package", "path"], PART])?;
@@ -63,7 +63,7 @@ pub(crate) async fn tree(State(app): State<App>, params: Params) -> Result<Respo
     };
     let directory = package.package.clone();
     let request = part(&params, ListKind::Children, directory, path)?;
-    let list = app.frontend.list(request.clone()).await?;
+    let list = app.coordinator.list(request.clone()).await?;
     if list.entries.is_empty() && !request.prefix.is_empty() && request.after.is_empty() {
         return Err(no_directory(&package.package, &request.prefix));
     }
@@ -80,7 +80,7 @@ pub(crate) async fn tree(State(app): State<App>, params: Params) -> Result<Respo
 pub(crate) async fn status(State(app): State<App>, params: Params) -> Result<Response, Problem> {
     params.expect(&[])?;
     let now = UNIX_EPOCH.elapsed().unwrap_or_default().as_secs();
-    let status = Status::new(app.frontend.served(), app.frontend.backends(), now);
+    let status = Status::new(app.coordinator.served(), app.coordinator.backends(), now);
     let mut response = response::json(&status).into_response();
     let headers = response.headers_mut();
     headers.insert(header::CACHE_CONTROL, NO_STORE);
@@ -132,7 +132,7 @@ pub(crate) async fn versions(app: &App, name: &[u8]) -> Result<Vec<ListEntry>, P
         after: Vec::new(),
         count: COUNT_MAX as u32,
     };
-    let mut list = app.frontend.listing(&request).await?;
+    let mut list = app.coordinator.listing(&request).await?;
     if list.entries.iter().any(|entry| entry.package == name) {
         list.entries.retain(|entry| entry.package == name);
     }
@@ -182,7 +182,7 @@ pub(crate) async fn similar_packages(app: &App, name: &[u8]) -> Result<Vec<Vec<u
     };
     let mut names = Vec::new();
     for _ in 0..LISTS_MAX {
-        let list = app.frontend.listing(&request).await?;
+        let list = app.coordinator.listing(&request).await?;
         let found = list.entries.iter();
         names.extend(found.map(|entry| package_name(&entry.package).to_vec()));
         match list.entries.into_iter().next_back().filter(|_| list.more) {

@@ -6,14 +6,14 @@
 //! the search failed. The search goes on while a client listens.
 
 use super::facets;
-use super::model::{
-    BestMatches, Event, EventName, Missing, Notice, Progress, SearchEnd, SearchProgress, Timings,
-    notices,
-};
 use super::openapi::parameters as doc;
 use super::openapi::responses::{NotFound, Searching};
 use crate::eta::Eta;
 use crate::join;
+use crate::model::{
+    BestMatches, Event, EventName, Missing, Notice, Progress, SearchEnd, SearchProgress, Timings,
+    notices,
+};
 use crate::pages;
 use crate::params::{Params, QUERY};
 use crate::path::Path;
@@ -40,7 +40,7 @@ const WAITING_MAX: usize = 2;
 /// Follow a search by its query.
 #[utoipa::path(
     get, path = "/api/v2/events", operation_id = "events", tag = "search",
-    params(doc::Query),
+    params(doc::QueryParams),
     responses((status = 200, description = "Events: notice, progress, matches, facets, and one done", content_type = "text/event-stream", body = Event), Searching)
 )]
 pub(crate) async fn by_query(State(app): State<App>, params: Params) -> Result<Response, Problem> {
@@ -54,7 +54,7 @@ pub(crate) async fn by_query(State(app): State<App>, params: Params) -> Result<R
 /// Follow a search by its id.
 #[utoipa::path(
     get, path = "/api/v2/search/{id}/events", operation_id = "runEvents", tag = "search",
-    params(doc::Id),
+    params(doc::IdParam),
     responses((status = 200, description = "Events: notice, progress, matches, facets, and one done", content_type = "text/event-stream", body = Event), Searching, NotFound)
 )]
 pub(crate) async fn by_id(

@@ -3,10 +3,10 @@
 mod cheaper;
 
 use super::limits::HEAVY_BLOCKS;
-use super::model::{CostClass, Explanation, SearchCost, share};
 use super::openapi::parameters as doc;
 use super::openapi::responses::Searching;
 use crate::join;
+use crate::model::{CostClass, Explanation, SearchCost, share};
 use crate::params::{Params, QUERY};
 use crate::problem::Problem;
 use crate::response;
@@ -27,7 +27,7 @@ const BLOCK_BYTES: u64 = 4096;
 /// Estimate what a query would cost.
 #[utoipa::path(
     get, path = "/api/v2/explain", operation_id = "explain", tag = "search",
-    params(doc::Query),
+    params(doc::QueryParams),
     responses((status = 200, description = "What the query would cost", body = Explanation), Searching)
 )]
 pub(crate) async fn explain(State(app): State<App>, params: Params) -> Result<Response, Problem> {
@@ -37,7 +37,7 @@ pub(crate) async fn explain(State(app): State<App>, params: Params) -> Result<Re
     parsed.query = parsed.query.wanting(Want::Estimate, 0)?;
     let search = join::start(&app, &params, &parsed).await?;
     let answer = join::finished(&search, Some(&parsed)).await?;
-    let cost = cost(&answer, &app.frontend.backends());
+    let cost = cost(&answer, &app.coordinator.backends());
     let cheaper = cheaper::suggestions(&query, &answer.explain().estimates, &cost);
     let page = Explanation::new(&query, &parsed.notices, &answer, cost, cheaper);
     Ok(response::json(&page))

@@ -2,7 +2,7 @@
 //! ended, or as they are found ([`found`]).
 
 mod csv;
-mod format;
+pub(crate) mod format;
 pub(crate) mod found;
 
 use super::openapi::parameters as doc;
@@ -34,7 +34,7 @@ pub(crate) const EXPORT: &[&str] = &["format", "null", "order"];
 /// cut off. Text has no such line: an incomplete export breaks the transfer off.
 #[utoipa::path(
     get, path = "/api/v2/export", operation_id = "export", tag = "search",
-    params(doc::Query, doc::Export),
+    params(doc::QueryParams, doc::ExportParams),
     responses((status = 200, description = "All matches", content(
         (String = "application/x-ndjson"), (String = "text/csv"), (String = "application/octet-stream")
     ), headers(
@@ -59,7 +59,7 @@ pub(crate) async fn by_query(State(app): State<App>, params: Params) -> Result<R
 /// Get all matches of a search by its id.
 #[utoipa::path(
     get, path = "/api/v2/search/{id}/export", operation_id = "runExport", tag = "search",
-    params(doc::Id, doc::Export),
+    params(doc::IdParam, doc::ExportParams),
     responses((status = 200, description = "All matches", content(
         (String = "application/x-ndjson"), (String = "text/csv"), (String = "application/octet-stream")
     ), headers(
@@ -82,7 +82,9 @@ pub(crate) async fn by_id(
     let query = format.query(search.query().clone())?;
     if query != *search.query() {
         let generation = search.generation().to_owned();
-        let another = app.frontend.search_within(query, Some(&generation), None);
+        let another = app
+            .coordinator
+            .search_within(query, Some(&generation), None);
         search = another.await?;
     }
     export(join::finished(&search, None).await?, format, &[]).await

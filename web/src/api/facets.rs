@@ -1,11 +1,11 @@
 //! Summaries of an answer: how many matches have which package, language and directory, and the list of
 //! all packages.
 
-use super::model::{Facets, Packages, Timings};
 use super::openapi::parameters as doc;
 use super::openapi::responses::{NotFound, Searching, Unchanged};
-use crate::conditional::Asked;
+use crate::conditional::KnownTags;
 use crate::join;
+use crate::model::{Facets, Packages, Timings};
 use crate::params::{FORMAT, Params, QUERY};
 use crate::path::Path;
 use crate::problem::Problem;
@@ -47,55 +47,55 @@ impl Summary {
 /// Count matches by package, language and directory, by a query.
 #[utoipa::path(
     get, path = "/api/v2/facets", operation_id = "facets", tag = "search",
-    params(doc::Query),
+    params(doc::QueryParams),
     responses((status = 200, description = "Numbers of matches", body = Facets), Unchanged, Searching)
 )]
 pub(crate) async fn facets(
     State(app): State<App>,
-    asked: Asked,
+    known: KnownTags,
     params: Params,
 ) -> Result<Response, Problem> {
     params.expect(&[QUERY])?;
-    by_query(&app, asked, &params, Summary::Facets).await
+    by_query(&app, known, &params, Summary::Facets).await
 }
 
 /// Count matches by package, language and directory, by the id of a search.
 #[utoipa::path(
     get, path = "/api/v2/search/{id}/facets", operation_id = "runFacets", tag = "search",
-    params(doc::Id),
+    params(doc::IdParam),
     responses((status = 200, description = "Numbers of matches", body = Facets), Unchanged, Searching, NotFound)
 )]
 pub(crate) async fn facets_by_id(
     State(app): State<App>,
     Path(id): Path<String>,
-    asked: Asked,
+    known: KnownTags,
     params: Params,
 ) -> Result<Response, Problem> {
     params.expect(&[])?;
-    answer(join::by_id(&app, &id).await?, None, asked, Summary::Facets).await
+    answer(join::by_id(&app, &id).await?, None, known, Summary::Facets).await
 }
 
 /// List the packages with a match, ordered by their best match, by a query.
 #[utoipa::path(
     get, path = "/api/v2/packages", operation_id = "packages", tag = "search",
-    params(doc::Query, doc::Format),
+    params(doc::QueryParams, doc::FormatParam),
     responses((status = 200, description = "The packages with a match", content(
         (Packages = "application/json"), (String = "application/octet-stream")
     )), Unchanged, Searching)
 )]
 pub(crate) async fn packages(
     State(app): State<App>,
-    asked: Asked,
+    known: KnownTags,
     params: Params,
 ) -> Result<Response, Problem> {
     params.expect(&[QUERY, FORMAT])?;
-    by_query(&app, asked, &params, Summary::packages(&params)?).await
+    by_query(&app, known, &params, Summary::packages(&params)?).await
 }
 
 /// List the packages with a match, ordered by their best match, by the id of a search.
 #[utoipa::path(
     get, path = "/api/v2/search/{id}/packages", operation_id = "runPackages", tag = "search",
-    params(doc::Id, doc::Format),
+    params(doc::IdParam, doc::FormatParam),
     responses((status = 200, description = "The packages with a match", content(
         (Packages = "application/json"), (String = "application/octet-stream")
     )), Unchanged, Searching, NotFound)
@@ -103,33 +103,33 @@ pub(crate) async fn packages(
 pub(crate) async fn packages_by_id(
     State(app): State<App>,
     Path(id): Path<String>,
-    asked: Asked,
+    known: KnownTags,
     params: Params,
 ) -> Result<Response, Problem> {
     params.expect(&[FORMAT])?;
     let summary = Summary::packages(&params)?;
-    answer(join::by_id(&app, &id).await?, None, asked, summary).await
+    answer(join::by_id(&app, &id).await?, None, known, summary).await
 }
 
 async fn by_query(
     app: &App,
-    asked: Asked,
+    known: KnownTags,
     params: &Params,
     summary: Summary,
 ) -> Result<Response, Problem> {
     let parsed = params.parsed()?;
-    if let Some(unchanged) = asked.unless_changed(|| join::identity(app, params, &parsed.query)) {
+    if let Some(unchanged) = known.unless_changed(|| join::identity(app, params, &parsed.query)) {
         return Ok(unchanged);
     }
     let search = join::start(app, params, &parsed).await?;
-    answer(search, Some(parsed), asked, summary).await
+    answer(search, Some(parsed), known, summary).await
 }
 
 /// Waits for the end of the search, and renders a summary of its answer.
 async fn answer(
     search: SearchHandle,
     parsed: Option<ParsedQuery>,
-    asked: Asked,
+    known: KnownTags,
     summary: Summary,
 ) -> Result<Response, Problem> {
     let answer = join::finished(&search, parsed.as_ref()).await?;
@@ -144,7 +144,7 @@ async fn answer(
         ];
         response.headers_mut().extend(about);
         let timings = Timings::new(&answer, started.elapsed());
-        asked.dress(&mut response, &answer, &timings, was_there);
+        known.finish(&mut response, &answer, &timings, was_there);
         Ok(response)
     })
     .await

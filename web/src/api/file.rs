@@ -1,14 +1,15 @@
 //! Files, as bytes.
 
 use super::openapi::parameters as doc;
-use super::openapi::responses::{Any, NotFound, Unreachable};
-use crate::params::{Params, lossy};
+use super::openapi::responses::{Any, BackendLost, NotFound};
+use crate::file_range::fetch;
+use crate::params::Params;
 use crate::problem::Problem;
 use crate::state::App;
 use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use schema::message::{FileRange, FileReply};
+use schema::message::FileRange;
 
 /// The default of `count`, in bytes. A backend may send less.
 pub(crate) const COUNT_DEFAULT: u64 = 512 << 10;
@@ -16,11 +17,11 @@ pub(crate) const COUNT_DEFAULT: u64 = 512 << 10;
 /// Get the bytes of a file, or a part of them.
 #[utoipa::path(
     get, path = "/api/v2/file", operation_id = "file", tag = "index",
-    params(doc::File),
+    params(doc::FileParams),
     responses((status = 200, description = "Bytes of a document", content_type = "application/octet-stream", body = String, headers(
         ("x-trawl-offset" = u64, description = "Where the part begins"),
         ("x-trawl-total-bytes" = u64, description = "Bytes of the document")
-    )), Any, NotFound, Unreachable)
+    )), Any, NotFound, BackendLost)
 )]
 pub(crate) async fn raw(State(app): State<App>, params: Params) -> Result<Response, Problem> {
     params.expect(&[&["package", "path", "offset", "count"]])?;
@@ -35,23 +36,4 @@ pub(crate) async fn raw(State(app): State<App>, params: Params) -> Result<Respon
     headers.insert("x-trawl-offset", HeaderValue::from(reply.offset));
     headers.insert("x-trawl-total-bytes", HeaderValue::from(reply.total_bytes));
     Ok(response)
-}
-
-/// Asks the backends for a range of the file that the parameters name.
-pub(crate) async fn fetch(
-    app: &App,
-    params: &Params,
-    range: FileRange,
-) -> Result<FileReply, Problem> {
-    let (package, path) = name(params)?;
-    let reply = app.frontend.file(package, path, range).await?;
-    reply.ok_or_else(|| {
-        let (package, path) = (lossy(Some(package)), lossy(Some(path)));
-        Problem::missing(format!("no backend has {package}/{path}"))
-    })
-}
-
-/// Returns the package and the path that the parameters name.
-pub(crate) fn name(params: &Params) -> Result<(&[u8], &[u8]), Problem> {
-    Ok((params.required("package")?, params.required("path")?))
 }

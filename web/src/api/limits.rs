@@ -2,8 +2,8 @@
 
 use super::body::BODY_BYTES_MAX;
 use super::file;
-use super::model::{Limits, PageLimits, QueryLimits, RequestLimits, ServerLimits};
 use super::openapi::responses::Any;
+use crate::model::{Limits, PageLimits, QueryLimits, RequestLimits, ServerLimits};
 use crate::params::{PARAMETERS_MAX, Params};
 use crate::problem::Problem;
 use crate::request_limits::{ADDRESS_BYTES_MAX, HEADERS_BYTES_MAX};
@@ -33,7 +33,7 @@ const FILTER_BYTES_MAX: usize = 1 << 20;
 )]
 pub(crate) async fn limits(State(app): State<App>, params: Params) -> Result<Response, Problem> {
     params.expect(&[])?;
-    let config = app.frontend.config();
+    let config = app.coordinator.config();
     Ok(response::json(&Limits {
         query: QueryLimits {
             bytes: query_limit("query_bytes"),

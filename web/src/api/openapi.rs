@@ -28,7 +28,7 @@ use utoipa::{IntoResponses, Modify, OpenApi};
         explain::explain, file::raw, limits::limits, catalog::packages, catalog::tree,
         catalog::status, skipped::skipped,
     ),
-    components(schemas(super::model::ProblemDocument, super::model::ExportEnd)),
+    components(schemas(crate::model::ProblemDocument, crate::model::ExportEnd)),
     modifiers(&Everywhere),
     tags(
         (name = "search", description = "Searches and their matches"),
@@ -82,10 +82,10 @@ mod tests {
 
     #[test]
     fn describes_all_known_parameters() {
-        check::<params::Query>(QUERY);
-        check::<params::View>(VIEW);
-        check::<params::Export>(export::EXPORT);
-        check::<params::Format>(FORMAT);
-        check::<params::Part>(catalog::PART);
+        check::<params::QueryParams>(QUERY);
+        check::<params::ViewParams>(VIEW);
+        check::<params::ExportParams>(export::EXPORT);
+        check::<params::FormatParam>(FORMAT);
+        check::<params::PartParams>(catalog::PART);
     }
 }

@@ -1,15 +1,15 @@
 //! Pages of matches: `/api/v2/search`.
 
 use super::body::Posted;
-use super::model::{
-    MatchGroup, Missing, Notice, Page, Progress, Results, SearchState, Skipped, Timings, notices,
-};
 use super::openapi::parameters as doc;
 use super::openapi::responses::{Any, Body, NotFound, Searching, Unchanged};
-use crate::conditional::Asked;
+use crate::conditional::KnownTags;
 use crate::cursor::Cursor;
 use crate::eta::Eta;
 use crate::join;
+use crate::model::{
+    MatchGroup, Missing, Notice, Page, Progress, Results, SearchState, Skipped, Timings, notices,
+};
 use crate::params::{Params, QUERY, VIEW};
 use crate::path::Path;
 use crate::problem::Problem;
@@ -27,7 +27,7 @@ use std::time::Instant;
 
 /// How the client wants the answer.
 #[derive(Clone, Debug)]
-struct Wish {
+struct PageRequest {
     view: View,
     /// Wait for the end of the search, or answer with what is known so far.
     wait: bool,
@@ -36,9 +36,9 @@ struct Wish {
     parsed: Option<ParsedQuery>,
 }
 
-impl Wish {
-    fn parse(params: &Params) -> Result<Wish, Problem> {
-        Ok(Wish {
+impl PageRequest {
+    fn parse(params: &Params) -> Result<PageRequest, Problem> {
+        Ok(PageRequest {
             view: View::parse(params)?,
             wait: params.flag("wait", true)?,
             explain: params.flag("explain", false)?,
@@ -55,15 +55,15 @@ impl Wish {
 /// Search by a query.
 #[utoipa::path(
     get, path = "/api/v2/search", operation_id = "search", tag = "search",
-    params(doc::Query, doc::View),
+    params(doc::QueryParams, doc::ViewParams),
     responses((status = 200, description = "A page of matches", body = Page<'static>), Unchanged, Searching, NotFound)
 )]
 pub(crate) async fn by_query(
     State(app): State<App>,
-    asked: Asked,
+    known: KnownTags,
     params: Params,
 ) -> Result<Response, Problem> {
-    query(&app, asked, &params).await
+    query(&app, known, &params).await
 }
 
 /// Search by a query that is too long for an address.
@@ -76,52 +76,52 @@ pub(crate) async fn by_posted_query(
     State(app): State<App>,
     Posted(params): Posted,
 ) -> Result<Response, Problem> {
-    query(&app, Asked::default(), &params).await
+    query(&app, KnownTags::default(), &params).await
 }
 
-async fn query(app: &App, asked: Asked, params: &Params) -> Result<Response, Problem> {
+async fn query(app: &App, known: KnownTags, params: &Params) -> Result<Response, Problem> {
     params.expect(&[QUERY, VIEW])?;
-    let mut wish = Wish::parse(params)?;
-    if let (None, Start::Cursor(cursor)) = (params.bytes("q"), wish.view.start) {
-        return answer(join::resume(app, &cursor, None).await?, wish, asked).await;
+    let mut request = PageRequest::parse(params)?;
+    if let (None, Start::Cursor(cursor)) = (params.bytes("q"), request.view.start) {
+        return answer(join::resume(app, &cursor, None).await?, request, known).await;
     }
     let parsed = params.parsed()?;
-    if let Some(unchanged) = asked.unless_changed(|| join::identity(app, params, &parsed.query)) {
+    if let Some(unchanged) = known.unless_changed(|| join::identity(app, params, &parsed.query)) {
         return Ok(unchanged);
     }
-    let search = match wish.view.start {
+    let search = match request.view.start {
         Start::Cursor(cursor) => join::resume(app, &cursor, Some(&parsed)).await?,
         Start::Page(_) => join::start(app, params, &parsed).await?,
     };
-    wish.parsed = Some(parsed);
-    answer(search, wish, asked).await
+    request.parsed = Some(parsed);
+    answer(search, request, known).await
 }
 
 /// Get a page of a search by its id.
 #[utoipa::path(
     get, path = "/api/v2/search/{id}", operation_id = "run", tag = "search",
-    params(doc::Id, doc::View),
+    params(doc::IdParam, doc::ViewParams),
     responses((status = 200, description = "A page of matches", body = Page<'static>), Unchanged, Searching, NotFound)
 )]
 pub(crate) async fn by_id(
     State(app): State<App>,
     Path(id): Path<String>,
-    asked: Asked,
+    known: KnownTags,
     params: Params,
 ) -> Result<Response, Problem> {
     params.expect(&[VIEW])?;
-    let wish = Wish::parse(&params)?;
+    let request = PageRequest::parse(&params)?;
     let search = join::by_id(&app, &id).await?;
-    if let Some(unchanged) = asked.unless_changed(|| search.id().to_owned()) {
+    if let Some(unchanged) = known.unless_changed(|| search.id().to_owned()) {
         return Ok(unchanged);
     }
-    answer(search, wish, asked).await
+    answer(search, request, known).await
 }
 
 /// Cancel a search, for all clients that wait for it. A finished search does not change.
 #[utoipa::path(
     delete, path = "/api/v2/search/{id}", operation_id = "cancel", tag = "search",
-    params(doc::Id),
+    params(doc::IdParam),
     responses((status = 204, description = "The search has ended, or is about to"), Any, NotFound)
 )]
 pub(crate) async fn cancel(
@@ -130,28 +130,32 @@ pub(crate) async fn cancel(
     params: Params,
 ) -> Result<Response, Problem> {
     params.expect(&[])?;
-    let search = app.frontend.get(&id);
+    let search = app.coordinator.get(&id);
     search.ok_or_else(|| join::unknown(&id))?.cancel();
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
-async fn answer(mut search: SearchHandle, wish: Wish, asked: Asked) -> Result<Response, Problem> {
-    if !wish.wait && !search.is_finished() {
+async fn answer(
+    mut search: SearchHandle,
+    request: PageRequest,
+    known: KnownTags,
+) -> Result<Response, Problem> {
+    if !request.wait && !search.is_finished() {
         search.keep(KEEP);
-        return blocking(move || running(&search, &wish)).await;
+        return blocking(move || running(&search, &request)).await;
     }
-    let answer = join::finished(&search, wish.parsed.as_ref()).await?;
+    let answer = join::finished(&search, request.parsed.as_ref()).await?;
     let was_there = search.was_there();
     rendering(&Arc::clone(&answer), move || {
-        let (mut response, timings) = done(&answer, &wish)?;
-        asked.dress(&mut response, &answer, &timings, was_there);
+        let (mut response, timings) = done(&answer, &request)?;
+        known.finish(&mut response, &answer, &timings, was_there);
         Ok(response)
     })
     .await
 }
 
 /// Renders what is known of a search that runs.
-fn running(search: &SearchHandle, wish: &Wish) -> Result<Response, Problem> {
+fn running(search: &SearchHandle, request: &PageRequest) -> Result<Response, Problem> {
     let progress = search.progress();
     let eta = Eta::default().left(&progress);
     let best = search.best()?;
@@ -159,7 +163,7 @@ fn running(search: &SearchHandle, wish: &Wish) -> Result<Response, Problem> {
         id: search.id().into(),
         generation: search.generation().into(),
         interpreted_as: search.query().interpreted_as(),
-        notices: wish.notices(),
+        notices: request.notices(),
         state: SearchState::Running,
         complete: false,
         missing: Vec::new(),
@@ -170,7 +174,7 @@ fn running(search: &SearchHandle, wish: &Wish) -> Result<Response, Problem> {
         documents: 0,
         packages: 0,
         page: 0,
-        per_page: wish.view.per_page,
+        per_page: request.view.per_page,
         pages: 0,
         next: None,
         results: Results::Matches(best.iter().map(Into::into).collect()),
@@ -186,19 +190,19 @@ fn running(search: &SearchHandle, wish: &Wish) -> Result<Response, Problem> {
 }
 
 /// Renders a page of an answer.
-fn done(answer: &SearchResult, wish: &Wish) -> Result<(Response, Timings), Problem> {
+fn done(answer: &SearchResult, request: &PageRequest) -> Result<(Response, Timings), Problem> {
     let started = Instant::now();
-    let count = wish.view.items(answer)?;
-    let slice = wish.view.slice(answer, count)?;
-    let items = wish.view.read(answer, slice.range.clone())?;
+    let count = request.view.items(answer)?;
+    let slice = request.view.slice(answer, count)?;
+    let items = request.view.read(answer, slice.range.clone())?;
     let next = slice.range.end;
-    let next = (next < count).then(|| Cursor::new(answer, wish.view.group, next).encode());
+    let next = (next < count).then(|| Cursor::new(answer, request.view.group, next).encode());
     let timings = Timings::new(answer, started.elapsed());
     let page = Page {
         id: answer.id().into(),
         generation: answer.generation().into(),
         interpreted_as: answer.query().interpreted_as(),
-        notices: wish.notices(),
+        notices: request.notices(),
         state: SearchState::Done,
         complete: answer.is_complete(),
         missing: Missing::of(answer),
@@ -215,7 +219,7 @@ fn done(answer: &SearchResult, wish: &Wish) -> Result<(Response, Timings), Probl
         results: results(&items),
         timings: Some(timings),
         progress: None,
-        explain: wish.explain.then(|| answer.explain().into()),
+        explain: request.explain.then(|| answer.explain().into()),
     };
     let response = response::json(&page);
     metrics::phase("render", started.elapsed());

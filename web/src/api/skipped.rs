@@ -2,9 +2,9 @@
 //! reported as unknown only if all backends were asked.
 
 use super::catalog::{self, PART, SIMILAR_MAX, next, part, similar_packages, versions};
-use super::model::{PackageState, Why};
 use super::openapi::parameters as doc;
-use super::openapi::responses::{Any, Unreachable};
+use super::openapi::responses::{Any, BackendLost};
+use crate::model::{PackageState, Why};
 use crate::params::{Params, lossy};
 use crate::problem::Problem;
 use crate::response;
@@ -20,8 +20,8 @@ const SIBLINGS_MAX: u32 = 1000;
 /// Get what was left out of the index and why: of all packages, of a package, or of a path in it.
 #[utoipa::path(
     get, path = "/api/v2/skipped", operation_id = "skipped", tag = "index",
-    params(doc::Missed, doc::Part),
-    responses((status = 200, description = "Whether it is indexed, and why not", body = Why), Any, Unreachable)
+    params(doc::MissedParams, doc::PartParams),
+    responses((status = 200, description = "Whether it is indexed, and why not", body = Why), Any, BackendLost)
 )]
 pub(crate) async fn skipped(State(app): State<App>, params: Params) -> Result<Response, Problem> {
     params.expect(&[&["package", "path"], PART])?;
@@ -45,7 +45,7 @@ async fn everything(app: &App, params: &Params) -> Result<Why, Problem> {
 
 /// Returns what was left out, of what is requested.
 async fn left_out(app: &App, request: ListRequest) -> Result<Why, Problem> {
-    let list = app.frontend.listing(&request).await?;
+    let list = app.coordinator.listing(&request).await?;
     Ok(Why {
         next: next(&request, &list.entries, list.more),
         skipped: list.entries.into_iter().map(Into::into).collect(),
@@ -81,7 +81,7 @@ async fn of_path(app: &App, params: &Params, name: &[u8], path: &[u8]) -> Result
     let directory = package.package.clone();
     let path = path.strip_suffix(b"/").unwrap_or(path);
     let request = part(params, ListKind::Skipped, directory.clone(), path.to_vec())?;
-    let mut list = app.frontend.listing(&request).await?;
+    let mut list = app.coordinator.listing(&request).await?;
     let next = next(&request, &list.entries, list.more);
     list.entries
         .retain(|entry| is_at_or_around(&entry.path, path));
@@ -169,5 +169,5 @@ async fn children(
         after: Vec::new(),
         count,
     };
-    Ok(app.frontend.list(request).await?.entries)
+    Ok(app.coordinator.list(request).await?.entries)
 }

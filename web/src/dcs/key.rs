@@ -1,15 +1,15 @@
-//! Whether a client may ask: it has one of the keys, or none is needed.
+//! API keys, compared in constant time.
 
 use std::hint::black_box;
 
-/// Whether `given` is one of the keys. How long that takes tells the lengths of keys and nothing else
-/// of them. Without any key everybody may ask.
+/// Whether `given` is one of the keys, or there are no keys. The time that it takes reveals the lengths
+/// of keys and nothing else.
 pub(super) fn is_allowed(keys: &[String], given: Option<&[u8]>) -> bool {
     let Some(given) = given else {
         return keys.is_empty();
     };
     let known = keys.iter().map(|key| is_equal(key.as_bytes(), given));
-    // All of them are looked at, whichever it is.
+    // `fold` compares with all keys, whichever is equal.
     keys.is_empty() | known.fold(false, |found, is_this| found | is_this)
 }
 
@@ -26,7 +26,7 @@ mod tests {
     use super::is_allowed;
 
     #[test]
-    fn a_key_is_all_of_one_of_them() {
+    fn accepts_only_whole_keys() {
         let keys = ["first-key".to_owned(), "second".to_owned()];
         for (given, allowed) in [
             (Some("first-key"), true),

@@ -1,18 +1,18 @@
-//! What its clients read: matches and packages with a few of them.
+//! The shapes of Debian Code Search: matches, and packages with their best matches.
 //!
-//! Lines are escaped for HTML although they stand in JSON, and empty lines of context are left out, so
-//! that of one line alone it cannot be said where it stood: clients rely on it. Bytes that are not
-//! UTF-8 are U+FFFD; whoever needs them asks `/api/v2`.
+//! Clients rely on two oddities: lines are escaped for HTML although they stand in JSON, as Go's
+//! `html.EscapeString` does it, and empty lines of context are left out, so that the position of the
+//! others is unknown. Bytes that are not UTF-8 become U+FFFD; `/api/v2` has them.
 
 use frontend::PackageGroup;
 use frontend::{ContextLine, Match};
 use schema::name::package_name;
 
-/// Matches of a package.
+/// Matches of each package.
 pub(super) const PER_PACKAGE: usize = 2;
 
 #[derive(Debug, serde::Serialize)]
-pub(super) struct SearchResult {
+pub(super) struct MatchShape {
     package: String,
     path: String,
     line: u32,
@@ -23,10 +23,10 @@ pub(super) struct SearchResult {
     context_after: Vec<String>,
 }
 
-impl From<&Match> for SearchResult {
+impl From<&Match> for MatchShape {
     fn from(found: &Match) -> Self {
         let package = lossy(&found.document.package);
-        SearchResult {
+        MatchShape {
             path: format!("{package}/{}", lossy(&found.document.path)),
             package,
             line: found.line,
@@ -37,16 +37,16 @@ impl From<&Match> for SearchResult {
     }
 }
 
-/// A package, by its name alone.
+/// A package, named without its version.
 #[derive(Debug, serde::Serialize)]
-pub(super) struct PackageSearchResult {
+pub(super) struct PackageShape {
     package: String,
-    results: Vec<SearchResult>,
+    results: Vec<MatchShape>,
 }
 
-impl PackageSearchResult {
+impl PackageShape {
     pub(super) fn new(package: &PackageGroup, matches: &[Match]) -> Self {
-        PackageSearchResult {
+        PackageShape {
             package: lossy(package_name(&package.name)),
             results: matches.iter().map(Into::into).collect(),
         }
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_escaped_as_clients_expect() {
+    fn escapes_lines_as_clients_expect() {
         let line = b"if (a < b && c > '\\'') puts(\"\xff\");";
         let expected =
             "if (a &lt; b &amp;&amp; c &gt; &#39;\\&#39;&#39;) puts(&#34;\u{fffd}&#34;);";

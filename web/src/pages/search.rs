@@ -5,10 +5,10 @@ use super::layout::Layout;
 use super::links::show_href;
 use super::matches::{MatchView, views};
 use super::{filters, problem, visible};
-use crate::api::model::Timings;
-use crate::conditional::Asked;
+use crate::conditional::KnownTags;
 use crate::eta::Eta;
 use crate::join;
+use crate::model::Timings;
 use crate::params::Params;
 use crate::problem::Problem;
 use crate::response::NO_STORE;
@@ -70,17 +70,17 @@ struct RunningPage<'a> {
 }
 
 /// Shows a page of results.
-pub(crate) async fn search(State(app): State<App>, asked: Asked, params: Params) -> Response {
-    match page(&app, asked, &params).await {
+pub(crate) async fn search(State(app): State<App>, known: KnownTags, params: Params) -> Response {
+    match page(&app, known, &params).await {
         Ok(page) => page,
         Err(problem) => problem::page(problem, Form::new(&params)),
     }
 }
 
-async fn page(app: &App, asked: Asked, params: &Params) -> Result<Response, Problem> {
+async fn page(app: &App, known: KnownTags, params: &Params) -> Result<Response, Problem> {
     let form = Form::new(params);
     let (view, parsed) = (View::parse(params)?, params.parsed()?);
-    if let Some(unchanged) = asked.unless_changed(|| join::identity(app, params, &parsed.query)) {
+    if let Some(unchanged) = known.unless_changed(|| join::identity(app, params, &parsed.query)) {
         return Ok(unchanged);
     }
     let mut search = find(app, params, form.run.as_deref(), &parsed).await?;
@@ -91,7 +91,7 @@ async fn page(app: &App, asked: Asked, params: &Params) -> Result<Response, Prob
                 let page = finished_page(&answer, form, view, &parsed.notices)?;
                 let mut response = Html(page).into_response();
                 let timings = Timings::new(&answer, started.elapsed());
-                asked.dress(&mut response, &answer, &timings, was_there);
+                known.finish(&mut response, &answer, &timings, was_there);
                 Ok(response)
             })
             .await
@@ -111,7 +111,7 @@ async fn find(
     id: Option<&str>,
     parsed: &ParsedQuery,
 ) -> Result<SearchHandle, Problem> {
-    let known = id.and_then(|id| app.frontend.get(id));
+    let known = id.and_then(|id| app.coordinator.get(id));
     match known.filter(|search| *search.query() == parsed.query) {
         Some(search) => Ok(search),
         None => join::start(app, params, parsed).await,

@@ -19,7 +19,7 @@ struct StartPage {
 }
 
 pub(crate) async fn start(State(app): State<App>) -> Html<String> {
-    let backends = app.frontend.backends();
+    let backends = app.coordinator.backends();
     let page = StartPage {
         layout: Layout::default(),
         packages: backends.iter().map(|backend| backend.packages).sum(),

@@ -1,8 +1,8 @@
 //! Searches whose clients disconnect at any moment: they leave nothing behind, and delay no others.
 
-use crate::fake::{Fake, Fault};
 use crate::shards;
 use crate::site::{Site, eventually, eventually_within};
+use fake_backend::{Fake, Fault};
 use frontend::{Query, SearchHandle};
 use schema::message::{Expr, Field, Filter, Pattern, Reading, Syntax};
 use serde_json::json;

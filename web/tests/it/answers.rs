@@ -1,8 +1,8 @@
 //! Complete answers: counts, order, pages, exports. Pages are compared as JSON, field by field.
 
-use crate::fake::Fake;
 use crate::shards;
 use crate::site::Site;
+use fake_backend::Fake;
 use serde_json::{Value, json};
 
 /// Renders a page without what may differ from search to search.

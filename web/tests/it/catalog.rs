@@ -1,9 +1,9 @@
 //! The catalog: packages, directories, what was left out, and the status of the index.
 
-use crate::fake::{Document, Fake, Fault};
 use crate::site::{Site, eventually};
+use fake_backend::{Document, Fake, Fault};
 use serde_json::json;
-use web::api::model::{IndexPackages, PackageState, Status, Tree, TreeEntryKind, Why};
+use web::model::{IndexPackages, PackageState, Status, Tree, TreeEntryKind, Why};
 
 fn document(name: &str) -> Document {
     let (package, path) = name.split_once('/').unwrap();

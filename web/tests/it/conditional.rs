@@ -1,8 +1,8 @@
 //! Headers of answers: tags, caching, timing.
 
-use crate::fake::{Fake, Fault};
 use crate::shards;
 use crate::site::{Site, eventually};
+use fake_backend::{Fake, Fault};
 use std::sync::atomic::Ordering::SeqCst;
 use ureq::http::Method;
 

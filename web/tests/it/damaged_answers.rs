@@ -1,8 +1,8 @@
 //! Recorded answers of a backend, damaged at every place, and bytes that are no answer. A match that did
 //! not arrive completely is never shown, and an incomplete answer never claims to be complete.
 
-use crate::fake::{Document, Fake, Fault};
 use crate::site::Site;
+use fake_backend::{Document, Fake, Fault};
 use schema::frame::{Kind, encode};
 use schema::message::{Expr, Pattern, Progress, Search, Syntax};
 use serde_json::{Value, json};
@@ -141,10 +141,6 @@ impl Stage {
 fn reports_truncation_at_each_byte() {
     let stage = Stage::new();
     let all = stage.frames.concat();
-    eprintln!(
-        "LEN {:?}",
-        stage.frames.iter().map(Vec::len).collect::<Vec<_>>()
-    );
     let mut reasons = [0; 2];
     for length in 0..all.len() {
         let what = format!("the first {length} of {} bytes", all.len());
@@ -192,11 +188,10 @@ fn reports_missing_repeated_and_reordered_frames() {
             }
             at => {
                 stage.check_lost(&dropped.concat(), 9, &format!("without frame {at}"));
-                match at == end {
-                    true => stage.check_whole(twice.concat(), "END twice"),
-                    false => {
-                        drop(stage.check_lost(&twice.concat(), 9, &format!("frame {at} twice")))
-                    }
+                if at == end {
+                    stage.check_whole(twice.concat(), "END twice");
+                } else {
+                    stage.check_lost(&twice.concat(), 9, &format!("frame {at} twice"));
                 }
             }
         }

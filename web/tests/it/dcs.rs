@@ -1,16 +1,16 @@
-//! Debian Code Search's API and addresses: shapes, keys, errors, and the description of all that.
+//! The API and the addresses of Debian Code Search: shapes, keys, errors, description.
 
 mod contract;
 
-use crate::fake::{Document, Fake, Fault};
 use crate::shards;
 use crate::site::{Answer, Site};
 use contract::Contract;
+use fake_backend::{Document, Fake, Fault};
 use serde_json::{Value, json};
 use ureq::http::Method;
 use web::Options;
 
-/// A document with a line that is surrounded by others, in a package with a version.
+/// Returns a document of a package.
 fn document(package: &str, lines: &[&str]) -> Document {
     Document {
         package: package.into(),
@@ -39,7 +39,7 @@ fn ask(site: &Site, path: &str, headers: &[(&str, &str)]) -> Answer {
 }
 
 #[test]
-fn a_match_has_its_shape_and_context_as_clients_know_it() {
+fn a_match_has_the_shape_that_clients_know() {
     let lines = [
         "",
         " *",
@@ -81,7 +81,7 @@ fn a_match_has_its_shape_and_context_as_clients_know_it() {
 }
 
 #[test]
-fn everything_that_is_found_is_there_best_first() {
+fn lists_all_matches_best_first() {
     let fakes = [("a", 1), ("b", 2)].map(|(name, id)| Fake::new(name, shards(id, 1)));
     let site = Site::new(fakes.iter().map(Fake::backend).collect());
     let native = site
@@ -120,7 +120,7 @@ fn everything_that_is_found_is_there_best_first() {
 }
 
 #[test]
-fn a_key_is_needed_when_there_are_any() {
+fn requires_a_key_if_there_are_any() {
     let site = with_keys(&["sesame", "other"]);
     let path = "/api/v1/search?query=arse";
     for key in [
@@ -142,12 +142,12 @@ fn a_key_is_needed_when_there_are_any() {
     for key in ["sesame", "other"] {
         assert_eq!(ask(&site, path, &[("x-dcs-apikey", key)]).status, 200);
     }
-    // The native API is no business of these keys.
+    // The keys do not concern our own API.
     assert_eq!(site.get("/api/v2/search?q=arse").status, 200);
 }
 
-/// What a browser asks before a page of another site may, and what it is told.
-fn check_before(site: &Site, path: &str) {
+/// Checks the answer to a preflight request.
+fn check_preflight(site: &Site, path: &str) {
     let asks = ("access-control-request-method", "GET");
     let before = site.send(
         Method::OPTIONS,
@@ -168,23 +168,23 @@ fn check_before(site: &Site, path: &str) {
 }
 
 #[test]
-fn pages_of_other_sites_may_ask_when_they_have_a_key() {
+fn pages_of_other_sites_may_ask_with_a_key() {
     let site = with_keys(&["sesame"]);
     let origin = ("origin", "https://example.org");
-    check_before(&site, "/api/v1/search");
+    check_preflight(&site, "/api/v1/search");
     let path = "/api/v1/search?query=arse";
     let allowed = ask(&site, path, &[origin, ("x-dcs-apikey", "sesame")]);
     assert_eq!(allowed.header("access-control-allow-origin"), origin.1);
     let exposed = allowed.header("access-control-expose-headers");
     assert!(exposed.contains("x-codesearch-filestotal"), "{exposed}");
-    // Else any page could read what is on the machine of whoever looks at it.
+    // Otherwise any page could read the private sources of the person who looks at it.
     let open = ask(&with_keys(&[]), path, &[origin]);
     assert_eq!(open.status, 200);
     assert_eq!(open.header("access-control-allow-origin"), "");
 }
 
 #[test]
-fn pages_of_sites_that_are_named_may_ask_as_well() {
+fn pages_of_named_origins_may_ask() {
     let origin = ("origin", "https://example.org");
     for (keys, named) in [
         (&[][..], "https://example.org"),
@@ -197,7 +197,7 @@ fn pages_of_sites_that_are_named_may_ask_as_well() {
         let options = Options::new(vec![named.to_owned()], keys).unwrap();
         let site = Site::with_options(vec![fake.backend()], options);
         for path in ["/api/v1/search", "/api/v1/searchperpackage"] {
-            check_before(&site, path);
+            check_preflight(&site, path);
             let headers = [origin, ("x-dcs-apikey", "sesame")];
             let answer = ask(&site, &format!("{path}?query=arse"), &headers);
             assert_eq!(answer.status, 200);
@@ -207,7 +207,7 @@ fn pages_of_sites_that_are_named_may_ask_as_well() {
             let exposed = answer.header("access-control-expose-headers");
             assert!(exposed.contains("x-codesearch-filestotal"), "{exposed}");
         }
-        // What is elsewhere is answered by the layer that knows who is named.
+        // The CORS layer answers other addresses.
         let native = site.send(Method::OPTIONS, "/api/v2/search", &[origin]);
         assert_eq!(native.status, 200);
         assert_ne!(
@@ -218,7 +218,7 @@ fn pages_of_sites_that_are_named_may_ask_as_well() {
 }
 
 #[test]
-fn what_is_wrong_is_said_in_a_line_of_text() {
+fn an_error_is_a_line_of_text() {
     let site = with_keys(&[]);
     for (query, says) in [
         ("", "no query parameter specified"),
@@ -247,7 +247,7 @@ fn what_is_wrong_is_said_in_a_line_of_text() {
 }
 
 #[test]
-fn what_is_wrong_with_an_address_is_said_in_a_line_of_text_too() {
+fn an_error_of_an_address_is_a_line_of_text() {
     let site = site(&["some needle here"]);
     for (path, status) in [
         ("/api/v1/search?query=%ff%00&x=%25", 400),
@@ -269,7 +269,7 @@ fn what_is_wrong_with_an_address_is_said_in_a_line_of_text_too() {
 }
 
 #[test]
-fn an_answer_that_is_not_whole_says_so() {
+fn an_incomplete_answer_says_so() {
     let good = Fake::new("good", shards(1, 1));
     let bad = Fake::with("bad", shards(2, 1), Fault::NoEnd);
     let site = Site::new(vec![good.backend(), bad.backend()]);
@@ -281,7 +281,7 @@ fn an_answer_that_is_not_whole_says_so() {
 }
 
 #[test]
-fn the_description_says_what_is_answered() {
+fn answers_fit_the_description() {
     let yaml = include_str!("../../src/dcs/openapi.yaml");
     let site = with_keys(&["sesame"]);
     let served = site.get("/openapi.yaml");
@@ -308,7 +308,7 @@ fn the_description_says_what_is_answered() {
 }
 
 #[test]
-fn links_lead_to_the_native_page() {
+fn links_redirect_to_our_pages() {
     let site = with_keys(&[]);
     let location = |path: &str| {
         let answer = site.get_without_following(path);
@@ -358,9 +358,8 @@ fn links_lead_to_the_native_page() {
     }
 }
 
-/// What was typed in the old dialect finds the same by the native address that it leads to.
 #[test]
-fn a_link_finds_what_the_api_finds() {
+fn a_redirected_query_finds_the_same() {
     let site = with_keys(&[]);
     for (query, literal) in [("arse", 1), ("par.e_[0-3]", 0), ("<b>", 1)] {
         let query: String = query.bytes().map(|b| format!("%{b:02x}")).collect();

@@ -1,8 +1,8 @@
 //! Server-sent events: what a search finds while it runs, and its end.
 
-use crate::fake::{Document, Fake, Fault};
 use crate::shards;
 use crate::site::{Site, eventually};
+use fake_backend::{Document, Fake, Fault};
 use serde_json::{Value, json};
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::{Duration, Instant};

@@ -1,14 +1,14 @@
 //! Exports in the order in which matches are found: they start while the search runs, and say at their end
 //! whether they are complete.
 
-use crate::fake::{Document, Fake, Fault};
 use crate::shards;
 use crate::site::{Site, eventually};
+use fake_backend::{Document, Fake, Fault};
 use serde_json::json;
 use std::io::{Read, Write};
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::{Duration, Instant};
-use web::api::model::{ExportDone, ExportEnd, Page};
+use web::model::{ExportDone, ExportEnd, Page};
 
 fn sorted(text: &str) -> Vec<String> {
     let mut lines: Vec<_> = text.lines().map(str::to_owned).collect();

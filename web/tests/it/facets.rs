@@ -1,11 +1,11 @@
 //! Facets, the list of packages, how much was searched, and links with a generation.
 
-use crate::fake::{Fake, Fault};
 use crate::shards;
 use crate::site::{Site, eventually};
+use fake_backend::{Fake, Fault};
 use serde_json::json;
 use std::collections::BTreeMap;
-use web::api::model::{Facets, Match, Packages, Page, Results};
+use web::model::{Facets, Match, Packages, Page, Results};
 
 /// Counts the matches of all pages by what `name` returns.
 fn count(site: &Site, name: impl Fn(&Match<'_>) -> String) -> BTreeMap<String, u64> {

@@ -1,9 +1,9 @@
 //! Backends that fail: the matches of the others stay, and the answer says what is missing.
 
-use crate::fake::{Fake, Fault};
 use crate::shards;
-use crate::site::{SILENCE_MAX, Site, eventually};
+use crate::site::{Site, eventually};
 use expect_test::{Expect, expect};
+use fake_backend::{Fake, Fault};
 use frontend::Backend;
 use schema::message::FailureKind;
 use serde_json::{Value, json};
@@ -224,10 +224,11 @@ fn reuses_connections_and_replaces_dead_ones() {
         2,
         "one for control, and one for all queries"
     );
-    // Long enough for greetings to arrive on the idle connection before it is closed.
-    std::thread::sleep(SILENCE_MAX / 2);
+    // Greetings wait on the idle connection before it is closed.
+    let greetings = fake.greetings.load(SeqCst);
+    eventually("greetings", || fake.greetings.load(SeqCst) >= greetings + 6);
     fake.drop_idle.store(true, SeqCst);
-    std::thread::sleep(SILENCE_MAX / 2);
+    eventually("closed connection", || fake.open.load(SeqCst) == 1);
     let page = site.search("parse");
     assert_eq!(page["complete"], json!(true), "{page}");
     assert_eq!(fake.connections.load(SeqCst), 3);

@@ -1,8 +1,8 @@
-//! Filters in addresses: what is asked for, what the pages make of it, and what is refused.
+//! Filters in addresses: what they select, how pages show them, and which are rejected.
 
-use crate::fake::Fake;
 use crate::shards;
 use crate::site::Site;
+use fake_backend::Fake;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
@@ -13,7 +13,7 @@ fn site() -> (Arc<Fake>, Site) {
     (fake, site)
 }
 
-/// The names of the matches' documents.
+/// Returns the package and the path of every match.
 fn found(page: &Value) -> Vec<(String, String)> {
     let text = |found: &Value, name: &str| found[name].as_str().unwrap().to_owned();
     let matches = page["matches"].as_array().unwrap().iter();
@@ -23,7 +23,7 @@ fn found(page: &Value) -> Vec<(String, String)> {
 }
 
 #[test]
-fn filters_choose_what_is_searched() {
+fn filters_select_documents() {
     let (fake, site) = site();
     let all = site.search("arse&per_page=1000");
     let table = [
@@ -57,12 +57,12 @@ fn filters_choose_what_is_searched() {
     assert_eq!(
         fake.searches.load(SeqCst),
         before,
-        "the same filters, one run"
+        "the same filters share a search"
     );
 }
 
 #[test]
-fn pages_keep_filters_and_let_them_go() {
+fn pages_keep_filters_and_link_to_drop_them() {
     let (_, site) = site();
     let page = site.get("/search?q=arse&package=-package2&lang=C").text();
     let next = "/search?q=arse&#38;package=-package2&#38;lang=C&#38;page=1";
@@ -83,7 +83,7 @@ fn pages_keep_filters_and_let_them_go() {
 }
 
 #[test]
-fn what_is_wrong_with_a_filter_is_said() {
+fn rejects_malformed_filters_with_a_reason() {
     let (_, site) = site();
     let check = |filters: &str, says: &[&str]| {
         let answer = site.get(&format!("/api/v2/search?q=arse&{filters}"));

@@ -1,7 +1,7 @@
 //! A full disk: the query that writes ends with the reason, others go on.
 
-use crate::fake::{Document, Fake};
 use crate::site::Site;
+use fake_backend::{Document, Fake};
 use serde_json::{Value, json};
 use std::io;
 use std::sync::Arc;

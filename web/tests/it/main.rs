@@ -1,4 +1,4 @@
-//! The frontend as its clients see it, over HTTP, against backends that are made up.
+//! The frontend over HTTP, against fake backends.
 
 mod abandoned;
 mod answers;
@@ -19,10 +19,9 @@ mod requests;
 mod sharing;
 mod site;
 
-use fake_backend as fake;
 use fake_backend::Document;
 
-/// Documents with lines that contain `arse`, in packages and under paths that are not harmless.
+/// Returns documents with lines that contain `arse`, and with hostile texts and paths.
 pub(crate) fn corpus() -> Vec<Document> {
     (0..40_u32)
         .map(|number| {
@@ -49,7 +48,7 @@ pub(crate) fn corpus() -> Vec<Document> {
         .collect()
 }
 
-/// The corpus in `count` shards, with ids from `first` on.
+/// Splits the corpus into `count` shards, with ids from `first` on.
 pub(crate) fn shards(first: u8, count: usize) -> Vec<(u8, Vec<Document>)> {
     let mut shards: Vec<_> = (0..count)
         .map(|shard| (first + shard as u8, Vec::new()))

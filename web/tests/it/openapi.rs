@@ -1,8 +1,8 @@
 //! The OpenAPI description: it equals the reviewed one (`UPDATE_EXPECT=1` writes it), and responses match it.
 
-use crate::fake::Fake;
 use crate::shards;
 use crate::site::Site;
+use fake_backend::Fake;
 use serde_json::{Value, json};
 use ureq::http::Method;
 

@@ -1,8 +1,8 @@
-//! Pages for people, and what is said to those who ask for nonsense.
+//! HTML pages, and the errors for malformed requests.
 
-use crate::fake::{Fake, Fault};
 use crate::shards;
 use crate::site::Site;
+use fake_backend::{Fake, Fault};
 use serde_json::json;
 
 fn site() -> Site {
@@ -10,7 +10,7 @@ fn site() -> Site {
 }
 
 #[test]
-fn nothing_hostile_gets_through() {
+fn escapes_hostile_text() {
     let site = site();
     let q = "%3Cscript%3Ealert(1)%3C/script%3E";
     let pages = [
@@ -38,7 +38,7 @@ fn nothing_hostile_gets_through() {
 }
 
 #[test]
-fn every_answer_forbids_what_it_does_not_need() {
+fn every_response_has_security_headers() {
     let site = site();
     for path in [
         "/",
@@ -59,7 +59,7 @@ fn every_answer_forbids_what_it_does_not_need() {
 }
 
 #[test]
-fn results_are_marked_and_linked() {
+fn marks_matches_and_links_pages() {
     let site = site();
     let page = site.get("/search?q=arse").text();
     assert!(page.contains("<title>arse · Trawl</title>"));
@@ -73,7 +73,7 @@ fn results_are_marked_and_linked() {
 }
 
 #[test]
-fn whole_words_stay_whole_words() {
+fn pages_keep_whole_words() {
     let site = site();
     let box_of = |page: &str| page.contains("value=\"yes\" checked>Whole words");
     let page = site.get("/search?q=arse&word=yes").text();
@@ -97,7 +97,7 @@ fn whole_words_stay_whole_words() {
     assert_eq!(
         understood("+word:no&word=yes"),
         understood(""),
-        "what the query says goes before"
+        "the query has precedence"
     );
 }
 
@@ -116,7 +116,7 @@ fn a_page_past_the_end_names_the_last() {
 }
 
 #[test]
-fn nonsense_is_refused_with_a_reason() {
+fn rejects_malformed_requests_with_a_reason() {
     let site = site();
     let check = |path: &str, status: u16, word: &str| {
         let answer = site.get(path);
@@ -169,12 +169,12 @@ fn nonsense_is_refused_with_a_reason() {
     assert!(page.text().contains("ab[c\n  ^"), "{}", page.text());
     assert!(
         page.text().contains("value=\"ab[c\""),
-        "what was typed is kept"
+        "the form keeps the query"
     );
 }
 
 #[test]
-fn a_file_is_shown_at_a_line() {
+fn shows_a_file_at_a_line() {
     let site = site();
     let page = site.get("/show?package=package2_1.2&path=src/file2.c&line=2");
     assert_eq!(page.status, 200);
@@ -197,7 +197,7 @@ fn a_file_is_shown_at_a_line() {
 }
 
 #[test]
-fn a_file_that_an_unreachable_backend_may_have_is_not_denied() {
+fn an_unreachable_backend_may_have_the_file() {
     let (here, away) = (Fake::new("here", shards(1, 1)), Fake::new("away", vec![]));
     away.set_down(true);
     let site = Site::new(vec![here.backend(), away.backend()]);
@@ -211,7 +211,7 @@ fn a_file_that_an_unreachable_backend_may_have_is_not_denied() {
 }
 
 #[test]
-fn a_page_without_scripts_comes_back_for_the_rest() {
+fn a_page_without_scripts_reloads_until_the_end() {
     let fake = Fake::with("one", shards(1, 2), Fault::Gate);
     let site = Site::new(vec![fake.backend()]);
     let page = site.get("/search?q=arse").text();
@@ -232,7 +232,7 @@ fn a_page_without_scripts_comes_back_for_the_rest() {
 }
 
 #[test]
-fn it_says_how_it_is() {
+fn serves_status_and_assets() {
     let site = site();
     assert_eq!(site.get("/assets/nothing").status, 404);
     assert!(site.get("/").text().contains("id=\"q\""));

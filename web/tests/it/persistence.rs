@@ -1,7 +1,7 @@
 //! Answers on disk: they survive a restart, damage is noticed, and evicted ones are searched again.
 
-use crate::fake::{Document, Fake};
 use crate::site::Site;
+use fake_backend::{Document, Fake};
 use frontend::Config;
 use serde_json::{Value, json};
 use std::sync::Arc;

@@ -1,10 +1,10 @@
 //! Requests of programs: cursors, long queries, limits, exports, estimates, and other origins.
 
-use crate::fake::Fake;
 use crate::shards;
 use crate::site::{Answer, Site};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
+use fake_backend::Fake;
 use serde_json::{Value, json};
 use ureq::http::Method;
 use web::Options;

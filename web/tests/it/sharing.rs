@@ -1,8 +1,8 @@
 //! Executions that are shared, cancelled, refused and evicted.
 
-use crate::fake::{Fake, Fault};
 use crate::shards;
 use crate::site::{Site, eventually};
+use fake_backend::{Fake, Fault};
 use frontend::Query;
 use schema::message::{Expr, Pattern, Syntax};
 use serde_json::json;
@@ -77,7 +77,8 @@ fn cancels_when_the_last_client_leaves() {
         .unwrap();
     eventually("a search", || fake.searches.load(SeqCst) == 1);
     drop(search);
-    std::thread::sleep(Duration::from_millis(150));
+    // Longer than a search without clients may go on.
+    std::thread::sleep(site.frontend.config().grace * 3);
     assert!(!second.is_finished(), "a client still waits");
     let id = second.id().to_owned();
     drop(second);
@@ -106,8 +107,8 @@ fn refuses_too_many_heavy_queries() {
     let first = search("arse").unwrap();
     eventually("the first search", || fake.searches.load(SeqCst) == 1);
     let second = search("parse").unwrap();
-    // A query is known to be heavy once its backends have said so.
-    std::thread::sleep(Duration::from_millis(100));
+    // The second is queued when the backend has refused it as a light query.
+    eventually("refusal", || fake.refused.load(SeqCst) == 1);
     let refused = site.get("/api/v2/search?q=int");
     assert_eq!((refused.status, refused.header("retry-after")), (503, "2"));
     assert_eq!(site.get("/search?q=int").status, 503);
@@ -142,9 +143,11 @@ fn light_queries_do_not_wait() {
 fn stops_a_query_at_its_timeout() {
     let fake = Fake::with("one", shards(1, 2), Fault::Gate);
     let site = Site::new(vec![fake.backend()]);
-    let timeout = Some(Duration::from_millis(50));
+    let timeout = Duration::from_millis(50);
     let search = |text| {
-        let search = site.frontend.search_within(query(text), None, timeout);
+        let search = site
+            .frontend
+            .search_within(query(text), None, Some(timeout));
         site.runtime.block_on(search).unwrap()
     };
     let answer = search("arse");
@@ -154,7 +157,7 @@ fn stops_a_query_at_its_timeout() {
     // A client with a longer timeout extends it for all.
     let short = search("parse");
     let long = site.runtime.block_on(site.frontend.search(query("parse")));
-    std::thread::sleep(Duration::from_millis(120));
+    std::thread::sleep(timeout * 2);
     assert!(!short.is_finished());
     fake.open_gate();
     let answer = site.runtime.block_on(long.unwrap().finished()).unwrap();

@@ -1,4 +1,4 @@
-//! A frontend that listens, and a client that asks it.
+//! A frontend that listens on a port, and a client of it.
 
 use frontend::{Backend, Config, Coordinator};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
@@ -11,10 +11,10 @@ use web::{Options, app};
 /// Long enough for a busy machine, short enough for a test.
 pub(crate) const SILENCE_MAX: Duration = Duration::from_millis(400);
 
-/// What all sites of the process count: a test can only tell that a number has grown.
+/// The metrics of all sites of the process: a test can only tell that a number has grown.
 static METRICS: LazyLock<PrometheusHandle> = LazyLock::new(|| {
     let installed = PrometheusBuilder::new().install_recorder();
-    installed.expect("nobody else installs one")
+    installed.expect("no other recorder is installed")
 });
 
 pub(crate) struct Site {
@@ -25,7 +25,7 @@ pub(crate) struct Site {
     agent: ureq::Agent,
 }
 
-/// What came back.
+/// A response.
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) headers: Vec<(String, String)>,
@@ -99,7 +99,7 @@ impl Site {
         }
     }
 
-    /// Ends the frontend, and gives its spool directory.
+    /// Stops the frontend, and returns its spool directory.
     pub(crate) fn stop(self) -> tempfile::TempDir {
         drop(self.runtime);
         drop(self.frontend);
@@ -110,7 +110,7 @@ impl Site {
         self.send(ureq::http::Method::GET, path, &[])
     }
 
-    /// An answer that may send elsewhere.
+    /// Sends a GET request and does not follow redirects.
     pub(crate) fn get_without_following(&self, path: &str) -> Answer {
         let agent = ureq::Agent::config_builder()
             .http_status_as_error(false)
@@ -132,7 +132,7 @@ impl Site {
         Answer::new(&mut response)
     }
 
-    /// Sends a body.
+    /// Sends a POST request.
     pub(crate) fn post(&self, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
         let mut request = ureq::http::Request::post(format!("{}{path}", self.address));
         for (name, value) in headers {
@@ -141,13 +141,13 @@ impl Site {
         Answer::new(&mut self.agent.run(request.body(body).unwrap()).unwrap())
     }
 
-    /// A connection that nothing was sent on.
+    /// Opens a connection.
     pub(crate) fn connect(&self) -> std::net::TcpStream {
         let address = self.address.strip_prefix("http://").unwrap();
         std::net::TcpStream::connect(address).unwrap()
     }
 
-    /// Sends bytes as they are, and gives the head and the body that come back.
+    /// Sends bytes, and returns the head and the body of the response.
     pub(crate) fn raw(&self, request: &[u8]) -> String {
         let mut stream = self.connect();
         stream.write_all(request).unwrap();
@@ -181,7 +181,7 @@ impl Site {
         self.get(&format!("/api/v2/search?q={q}")).json()
     }
 
-    /// Server-sent events up to and with the first `last`: names and data.
+    /// Returns the names and data of server-sent events, up to and including the first `last`.
     pub(crate) fn events(&self, path: &str, last: &str) -> Vec<(String, serde_json::Value)> {
         let response = self.call(ureq::http::Method::GET, path, &[]);
         let mut name = String::new();
@@ -200,7 +200,7 @@ impl Site {
         events
     }
 
-    /// The lines of an answer as they come; an error when it breaks off.
+    /// Returns the lines of a body as they arrive, and an error if it breaks off.
     pub(crate) fn lines(
         &self,
         path: &str,
@@ -211,7 +211,7 @@ impl Site {
         lines.map(|line| Ok(String::from_utf8_lossy(&line?).into_owned()))
     }
 
-    /// What a counter of `/metrics` says; 0 when it has never counted.
+    /// Returns a counter of `/metrics`; 0 if it is missing.
     pub(crate) fn counter(&self, name: &str) -> u64 {
         let text = self.get("/metrics").text();
         let value = text
@@ -220,7 +220,7 @@ impl Site {
         value.map_or(0, |value| value.parse().unwrap())
     }
 
-    /// Run directories in the spool.
+    /// Counts the directories of results in the spool.
     pub(crate) fn spooled(&self) -> usize {
         std::fs::read_dir(self.spool.path()).unwrap().count() - 1
     }

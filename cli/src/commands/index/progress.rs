@@ -1,11 +1,12 @@
 //! Progress of a build: a bar on a terminal, elsewhere a line every few seconds.
 
+use crate::progress::{ProgressThread, bar};
 use crate::units;
 use index::indexing::Progress;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use std::io::IsTerminal;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 /// How often the bar moves.
@@ -14,38 +15,18 @@ const BAR_EVERY: Duration = Duration::from_millis(100);
 /// How often a line is written where there is no bar.
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
-/// Runs `build`, and shows its progress meanwhile.
-pub(super) fn showing<T>(progress: &Progress, build: impl FnOnce() -> T) -> T {
-    std::thread::scope(|scope| {
-        let (running, ended) = channel();
-        scope.spawn(move || show(progress, &ended));
-        let built = build();
-        drop(running);
-        built
-    })
-}
-
-/// Shows progress until the sender of `ended` is dropped.
-fn show(progress: &Progress, ended: &Receiver<()>) {
+/// Shows progress until the result is dropped.
+pub(super) fn show(progress: Arc<Progress>) -> ProgressThread {
+    if std::io::stderr().is_terminal() {
+        let bar = bar("{bar:30} {percent:>3} %  {binary_bytes_per_sec}  {msg}  {eta} left");
+        let show = move || ProgressSample::of(&progress).show(&bar);
+        return ProgressThread::start(BAR_EVERY, BAR_EVERY, show);
+    }
     let started = Instant::now();
-    let bar = std::io::stderr().is_terminal().then(new_bar);
-    let every = if bar.is_some() { BAR_EVERY } else { LINE_EVERY };
-    while ended.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
-        let sample = ProgressSample::of(progress);
-        match &bar {
-            Some(bar) => sample.show(bar),
-            None => eprintln!("{}", sample.line(started.elapsed())),
-        }
-    }
-    if let Some(bar) = bar {
-        bar.finish_and_clear();
-    }
-}
-
-fn new_bar() -> ProgressBar {
-    let template = "{bar:30} {percent:>3} %  {binary_bytes_per_sec}  {msg}  {eta} left";
-    let style = ProgressStyle::with_template(template).expect("the template is well formed");
-    ProgressBar::new(0).with_style(style)
+    ProgressThread::start(LINE_EVERY, LINE_EVERY, move || {
+        let sample = ProgressSample::of(&progress);
+        eprintln!("{}", sample.line(started.elapsed()));
+    })
 }
 
 /// The progress at one moment.

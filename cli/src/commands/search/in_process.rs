@@ -1,8 +1,8 @@
 //! Searches an index directory with a frontend in this process.
 
-use super::progress::SearchProgress;
-use crate::in_process;
-use crate::print::{LineFetcher, Printer, SearchSummary};
+use crate::print::{Printer, SearchSummary};
+use crate::progress::{self, ProgressThread};
+use crate::{in_process, units};
 use anyhow::{Context, Result, bail};
 use frontend::{
     Coordinator, Document, MatchEvent, ParsedQuery, SearchError, SearchHandle, SearchResult,
@@ -15,27 +15,24 @@ use std::sync::Arc;
 pub(super) fn search(
     index: &Path,
     parsed: &ParsedQuery,
-    printer: &mut Printer,
+    printer: &mut Printer<'_>,
 ) -> Result<SearchSummary> {
-    let runtime = in_process::runtime()?;
-    let summary = runtime.block_on(async {
+    in_process::runtime()?.block_on(async {
         let frontend = in_process::frontend(index)?;
         search_with(&frontend, parsed, printer).await
-    });
-    runtime.shutdown_background();
-    summary
+    })
 }
 
 async fn search_with(
     frontend: &Arc<Coordinator>,
     parsed: &ParsedQuery,
-    printer: &mut Printer,
+    printer: &mut Printer<'_>,
 ) -> Result<SearchSummary> {
     let search = frontend
         .search_within(parsed.query.clone(), None, parsed.timeout)
         .await?;
     let streams = printer.options().streams();
-    let progress = (!streams).then(|| SearchProgress::start(&search));
+    let progress = (!streams).then(|| show_progress(&search));
     // Printing blocks this thread of the runtime, which has nothing else to do.
     if streams {
         tokio::task::block_in_place(|| stream(frontend, &search, printer))?;
@@ -44,9 +41,7 @@ async fn search_with(
         SearchError::BadQuery(bad) => anyhow::Error::new(parsed.locate(bad)),
         other => other.into(),
     })?;
-    if let Some(progress) = progress {
-        progress.end().await;
-    }
+    drop(progress);
     if !streams {
         tokio::task::block_in_place(|| {
             if printer.options().is_plain() {
@@ -59,16 +54,30 @@ async fn search_with(
     Ok(summary(&answer))
 }
 
+fn show_progress(search: &SearchHandle) -> Option<ProgressThread> {
+    let progress = search.watch();
+    let new_bar = || progress::bar("{bar:30} {percent:>3} %  {msg}  {elapsed}");
+    progress::of_search(new_bar, move |bar| {
+        let now = progress();
+        bar.set_length(now.blocks_total);
+        bar.set_position(now.blocks_done);
+        bar.set_message(format!("{} found", units::count(now.matches)));
+    })
+}
+
 /// Prints matches as they are found.
-fn stream(frontend: &Arc<Coordinator>, search: &SearchHandle, printer: &mut Printer) -> Result<()> {
-    let fetcher = LineFetcher::new(search.query(), printer.options());
+fn stream(
+    frontend: &Arc<Coordinator>,
+    search: &SearchHandle,
+    printer: &mut Printer<'_>,
+) -> Result<()> {
     let read = |document: &Document, offset, count| read(frontend, document, offset, count);
     search.follow(|followed| {
         let MatchEvent::Matches(matches) = followed else {
             return printer.flush();
         };
         for found in matches {
-            printer.add(fetcher.complete(found, &read)?)?;
+            printer.add(found, &read)?;
         }
         printer.end_document()
     })
@@ -92,7 +101,7 @@ fn summary(answer: &SearchResult) -> SearchSummary {
 fn print_plain(
     frontend: &Arc<Coordinator>,
     answer: &SearchResult,
-    printer: &mut Printer,
+    printer: &mut Printer<'_>,
 ) -> Result<()> {
     answer.for_each_text(|texts| {
         texts.iter().try_for_each(|text| {
@@ -110,14 +119,13 @@ fn print(
     frontend: &Arc<Coordinator>,
     answer: &SearchResult,
     range: Range<usize>,
-    printer: &mut Printer,
+    printer: &mut Printer<'_>,
 ) -> Result<()> {
-    let fetcher = LineFetcher::new(answer.query(), printer.options());
     let read = |document: &Document, offset, count| read(frontend, document, offset, count);
     let chunk_len = answer.chunk_len();
     for start in range.clone().step_by(chunk_len) {
         for found in answer.matches(start..range.end.min(start + chunk_len))? {
-            printer.add(fetcher.complete(found, &read)?)?;
+            printer.add(found, &read)?;
         }
     }
     Ok(())

@@ -1,16 +1,17 @@
 //! Searches with a server: asks for the search, which says whether it is complete, then for its export.
 //! With `--stream` it asks for one export in the order of discovery, whose last line says the same.
 
-use super::progress::ServerProgress;
-use crate::client::{Client, Server};
-use crate::print::{LineFetcher, Printer, SearchSummary};
+use crate::client::Client;
+use crate::print::{Printer, SearchSummary};
+use crate::progress::{self, ProgressThread};
 use crate::query::TypedQuery;
 use anyhow::{Context, Result, ensure};
 use frontend::{Document, Match, Query};
+use indicatif::ProgressBar;
 use schema::message::Want;
 use std::io::{BufRead, BufReader, Read};
 use std::sync::Arc;
-use web::api::model::{ExportDone, ExportEnd, Match as ModelMatch, Missing, Page};
+use web::model::{ExportDone, ExportEnd, Match as ModelMatch, Missing, Page};
 
 /// Bytes of an export that are read at a time.
 const READ_BYTES: usize = 256 << 10;
@@ -28,14 +29,14 @@ pub(super) fn search(
     server: &str,
     typed: &TypedQuery<'_>,
     query: &Query,
-    printer: &mut Printer,
+    printer: &mut Printer<'_>,
 ) -> Result<SearchSummary> {
-    let server = Server::new(server)?;
+    let server = Client::server(server)?;
     if printer.options().streams() {
-        return stream(&server, typed, query, printer);
+        return stream(&server, typed, printer);
     }
     let page: Page<'_> = {
-        let _progress = ServerProgress::start();
+        let _progress = show_progress();
         let view: [(&str, &[u8]); 2] = [("per_page", b"1"), ("explain", b"true")];
         let page = get(&server, "/api/v2/search", typed, &view)?;
         serde_json::from_reader(page).context(UNEXPECTED)?
@@ -44,30 +45,36 @@ pub(super) fn search(
         return Ok(page.into());
     }
     let export = server.get(&format!("/api/v2/search/{}/export", page.id), &[])?;
-    let (printed, _) = print(&server, query, export, printer)?;
+    let (printed, _) = print(&server, export, printer)?;
     summary(printed, page.total, page.into())
 }
 
 /// Prints matches as they are found.
 fn stream(
-    server: &Server,
+    server: &Client,
     typed: &TypedQuery<'_>,
-    query: &Query,
-    printer: &mut Printer,
+    printer: &mut Printer<'_>,
 ) -> Result<SearchSummary> {
     let order: [(&str, &[u8]); 1] = [("order", b"found")];
     let export = {
         // The head of the response comes with the first match.
-        let _progress = ServerProgress::start();
+        let _progress = show_progress();
         get(server, "/api/v2/export", typed, &order)?
     };
-    let (printed, done) = print(server, query, export, printer)?;
+    let (printed, done) = print(server, export, printer)?;
     let done = done.context(BROKE_OFF)?;
     summary(printed, done.total, done.into())
 }
 
+fn show_progress() -> Option<ProgressThread> {
+    progress::of_search(ProgressBar::new_spinner, |spinner| {
+        spinner.set_message("the server is searching");
+        spinner.tick();
+    })
+}
+
 fn get(
-    server: &Server,
+    server: &Client,
     path: &str,
     typed: &TypedQuery<'_>,
     more: &[(&str, &[u8])],
@@ -77,12 +84,10 @@ fn get(
 
 /// Prints an export. Returns the number of matches, and what its last line says.
 fn print(
-    server: &Server,
-    query: &Query,
+    server: &Client,
     export: impl Read,
-    printer: &mut Printer,
+    printer: &mut Printer<'_>,
 ) -> Result<(u64, Option<ExportDone>)> {
-    let fetcher = LineFetcher::new(query, printer.options());
     let read = |document: &Document, offset, count| read(server, document, offset, count);
     let (mut printed, mut document) = (0, Arc::new(Document::default()));
     let mut export = BufReader::with_capacity(READ_BYTES, export);
@@ -107,12 +112,12 @@ fn print(
             found.document = Arc::clone(&document);
         }
         document = Arc::clone(&found.document);
-        printer.add(fetcher.complete(found, &read)?)?;
+        printer.add(found, &read)?;
         printed += 1;
     }
 }
 
-fn read(server: &Server, document: &Document, offset: u64, count: u64) -> Result<Vec<u8>> {
+fn read(server: &Client, document: &Document, offset: u64, count: u64) -> Result<Vec<u8>> {
     let (offset, count) = (offset.to_string(), count.to_string());
     let parameters = [
         ("package", &document.package[..]),

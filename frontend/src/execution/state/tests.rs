@@ -343,8 +343,8 @@ fn time_of_waiting_is_not_counted_as_time_of_the_search() {
     let now = machine.now();
     assert_eq!(machine.state.elapsed(now), Duration::from_secs(4));
     let publication = machine.finish();
-    assert_eq!(publication.queue, Duration::from_secs(4));
-    assert_eq!(publication.stream, Duration::from_secs(4));
+    assert_eq!(publication.timings.queue, Duration::from_secs(4));
+    assert_eq!(publication.timings.stream, Duration::from_secs(4));
 }
 
 #[test]

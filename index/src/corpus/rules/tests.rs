@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::*;
-use crate::corpus::{WalkOptions, sources, walk};
+use crate::corpus::{sources, walk};
 
 /// Returns the rule of a `.gitignore` that excludes `path`; a path that ends with `/` is a directory.
 fn excluded(text: &[u8], path: &str) -> Option<String> {
@@ -126,7 +126,7 @@ pub(in crate::corpus) fn files_of_git(directory: &Path) -> Option<BTreeSet<Vec<u
 
 fn files_of_walk(directory: &Path) -> BTreeSet<Vec<u8>> {
     let source = sources(&[directory.to_owned()], false).unwrap().remove(0);
-    let files = walk(&source, &WalkOptions::default()).unwrap().files;
+    let files = walk(&source, false).unwrap().files;
     files.into_iter().map(|file| file.path).collect()
 }
 

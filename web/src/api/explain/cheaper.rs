@@ -1,6 +1,6 @@
 //! Suggestions that make a query cost less, in words. A cheap query gets none.
 
-use crate::api::model::{CostClass, SearchCost};
+use crate::model::{CostClass, SearchCost};
 use frontend::query::Query;
 use schema::message::{Estimate, Expr, Pattern, Syntax};
 

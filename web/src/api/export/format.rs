@@ -1,6 +1,6 @@
 //! The formats and orders of an export, and their headers.
 
-use crate::api::model;
+use crate::model;
 use crate::params::Params;
 use crate::problem::Problem;
 use crate::response;
@@ -81,7 +81,8 @@ impl Format {
 }
 
 /// The order in which matches are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, utoipa::ToSchema)]
+#[schema(rename_all = "lowercase")]
 pub(crate) enum Order {
     /// Best first, once the search has ended.
     Rank,

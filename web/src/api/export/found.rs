@@ -6,8 +6,8 @@
 //! **Invariant:** a client that gets a clean end has all matches, or reads there what is missing.
 
 use super::format::{Format, head};
-use crate::api::model::ExportEnd;
 use crate::join;
+use crate::model::ExportEnd;
 use crate::problem::Problem;
 use crate::state::blocking;
 use crate::stream_body::CHUNK_BYTES;
@@ -36,10 +36,10 @@ pub(crate) async fn export(
         format,
         notices.unwrap_or_default(),
     );
-    let body = match Export::new(search, format, parsed).part().await? {
+    let body = match FoundExport::new(search, format, parsed).part().await? {
         None => Body::empty(),
         Some((first, rest)) => {
-            let rest = stream::try_unfold(rest, Export::part);
+            let rest = stream::try_unfold(rest, FoundExport::part);
             let rest = rest.map_err(|problem| io::Error::other(problem.to_string()));
             Body::from_stream(stream::iter([Ok(first)]).chain(rest))
         }
@@ -50,7 +50,7 @@ pub(crate) async fn export(
 }
 
 /// A running export.
-struct Export {
+struct FoundExport {
     search: SearchHandle,
     format: Format,
     parsed: Option<ParsedQuery>,
@@ -64,9 +64,9 @@ struct Export {
     is_over: bool,
 }
 
-impl Export {
-    fn new(search: SearchHandle, format: Format, parsed: Option<ParsedQuery>) -> Export {
-        Export {
+impl FoundExport {
+    fn new(search: SearchHandle, format: Format, parsed: Option<ParsedQuery>) -> FoundExport {
+        FoundExport {
             follower: search.follower(),
             news: search.news(),
             search,
@@ -79,7 +79,7 @@ impl Export {
     }
 
     /// Waits for the next part, and returns it with the rest of the export; `None` after the end.
-    async fn part(mut self) -> Result<Option<(Bytes, Export)>, Problem> {
+    async fn part(mut self) -> Result<Option<(Bytes, FoundExport)>, Problem> {
         while !self.is_over {
             // Checked first: what is found after this check is read in the next round.
             let has_ended = self.search.is_finished();
@@ -107,7 +107,7 @@ impl Export {
     fn read(&mut self, has_ended: bool) -> Result<Vec<u8>, SpoolError> {
         let mut out = Vec::new();
         if self.write_document(&mut out).is_continue() {
-            let Export {
+            let FoundExport {
                 follower,
                 document,
                 written,
@@ -128,7 +128,7 @@ impl Export {
     }
 
     /// Returns the last part, once the search has ended and all its matches are written.
-    async fn end(mut self) -> Result<Option<(Bytes, Export)>, Problem> {
+    async fn end(mut self) -> Result<Option<(Bytes, FoundExport)>, Problem> {
         let answer = join::finished(&self.search, self.parsed.as_ref()).await?;
         self.is_over = true;
         match self.format {

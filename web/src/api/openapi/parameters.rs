@@ -3,13 +3,16 @@
 
 #![expect(dead_code, reason = "descriptions are never constructed")]
 
+use crate::api::export::format::Order;
+use crate::choice::{Case, Group, Mode};
 use frontend::page::{PER_DOCUMENT_MAX, PER_PACKAGE_MAX, PER_PAGE_MAX};
 use utoipa::{IntoParams, ToSchema};
 
 /// The query and its execution.
 #[derive(IntoParams, ToSchema)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Query {
+#[schema(as = Query)]
+pub(crate) struct QueryParams {
     /// The query: with `mode=keyword` in the query language, else a text or a regular expression.
     #[param(example = "errno EINTR lang:C")]
     #[schema(example = "errno EINTR lang:C")]
@@ -26,7 +29,7 @@ pub(crate) struct Query {
     /// Whether only whole words match.
     #[param(inline, nullable = false)]
     #[schema(inline, nullable = false)]
-    pub(crate) word: Option<YesNo>,
+    pub(crate) word: Option<WordChoice>,
     /// Only documents in these languages; with a leading `-`, in other languages.
     #[param(nullable = false, explode = true)]
     #[schema(nullable = false)]
@@ -47,7 +50,7 @@ pub(crate) struct Query {
     /// All matches, the first match of each document, or only their number.
     #[param(inline, nullable = false)]
     #[schema(inline, nullable = false)]
-    pub(crate) want: Option<Want>,
+    pub(crate) want: Option<WantChoice>,
     /// How many of the best matches to return; 0: all.
     #[param(nullable = false, minimum = 0, maximum = 10_000)]
     #[schema(nullable = false, minimum = 0, maximum = 10_000)]
@@ -66,7 +69,8 @@ pub(crate) struct Query {
 /// A part of an answer.
 #[derive(IntoParams, ToSchema)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct View {
+#[schema(as = View)]
+pub(crate) struct ViewParams {
     /// The page's number, from 0.
     #[param(nullable = false, minimum = 0)]
     #[schema(nullable = false, minimum = 0)]
@@ -108,15 +112,15 @@ const _: () = assert!(PER_PAGE_MAX == 1000 && PER_PACKAGE_MAX == 10 && PER_DOCUM
 #[schema(as = SearchRequest, example = json!({"q": "errno EINTR", "lang": ["C"], "per_page": 5}))]
 pub(crate) struct SearchRequest {
     #[serde(flatten)]
-    query: Query,
+    query: QueryParams,
     #[serde(flatten)]
-    view: View,
+    view: ViewParams,
 }
 
 /// The form of an export.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Export {
+pub(crate) struct ExportParams {
     /// JSON Lines, CSV with a header line, only the paths of documents, or `package/path:line:text`.
     #[param(inline, nullable = false)]
     format: Option<ExportFormat>,
@@ -125,13 +129,13 @@ pub(crate) struct Export {
     null: Option<bool>,
     /// Best first, once the search has ended; or as they are found, with `format=jsonl` or `text`.
     #[param(inline, nullable = false)]
-    order: Option<ExportOrder>,
+    order: Option<Order>,
 }
 
 /// The form of a list.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Format {
+pub(crate) struct FormatParam {
     /// JSON, or only names, one a line.
     #[param(inline, nullable = false)]
     format: Option<ListFormat>,
@@ -140,7 +144,7 @@ pub(crate) struct Format {
 /// A part of a document.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct File {
+pub(crate) struct FileParams {
     /// The package, as its directory was named.
     #[param(example = "package2_1.2")]
     package: String,
@@ -158,7 +162,7 @@ pub(crate) struct File {
 /// A part of a list.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Part {
+pub(crate) struct PartParams {
     /// `next` of an earlier answer.
     #[param(nullable = false)]
     after: Option<String>,
@@ -170,7 +174,7 @@ pub(crate) struct Part {
 /// Some packages.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Prefix {
+pub(crate) struct PrefixParam {
     /// The beginning of the names of their directories.
     #[param(nullable = false)]
     prefix: Option<String>,
@@ -179,7 +183,7 @@ pub(crate) struct Prefix {
 /// A directory.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Directory {
+pub(crate) struct DirectoryParams {
     /// The package: its name, or the name of its directory.
     #[param(example = "package2_1.2")]
     package: String,
@@ -191,7 +195,7 @@ pub(crate) struct Directory {
 /// A package or a path that a search does not find.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Missed {
+pub(crate) struct MissedParams {
     /// The package: its name, or the name of its directory; absent: all packages.
     #[param(nullable = false)]
     package: Option<String>,
@@ -203,26 +207,22 @@ pub(crate) struct Missed {
 /// A search.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Path)]
-pub(crate) struct Id {
+pub(crate) struct IdParam {
     /// The `id` of an answer.
     id: String,
 }
 
-macro_rules! words {
-    ($($name:ident { $($word:ident),* })*) => {
+macro_rules! names {
+    ($($name:ident { $($value:ident),* })*) => {
         $(#[derive(ToSchema)]
         #[schema(rename_all = "lowercase")]
-        pub(crate) enum $name { $($word),* })*
+        pub(crate) enum $name { $($value),* })*
     };
 }
 
-words! {
-    Mode { Keyword, Literal, Regexp }
-    Case { Auto, Yes, No }
-    YesNo { Yes, No }
-    Want { Matches, Documents, Count }
-    Group { None, Package, Document }
-    ExportOrder { Rank, Found }
+names! {
+    WordChoice { Yes, No }
+    WantChoice { Matches, Documents, Count }
     ExportFormat { Jsonl, Csv, Paths, Text }
     ListFormat { Json, Text }
 }

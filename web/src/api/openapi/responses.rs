@@ -2,7 +2,7 @@
 
 #![expect(dead_code, reason = "descriptions are never constructed")]
 
-use crate::api::model::ProblemDocument;
+use crate::model::ProblemDocument;
 use utoipa::IntoResponses;
 
 /// Responses of any operation.
@@ -43,7 +43,7 @@ pub(crate) struct Unchanged;
 /// A backend that may have the answer cannot be reached.
 #[derive(IntoResponses)]
 #[response(status = 503, content_type = "application/problem+json")]
-pub(crate) struct Unreachable(ProblemDocument);
+pub(crate) struct BackendLost(ProblemDocument);
 
 /// Responses of an operation with a body.
 #[derive(IntoResponses)]

@@ -1,4 +1,4 @@
-//! An OpenAPI description, as far as ours goes: answers are held against it, and YAML against JSON.
+//! The part of OpenAPI that our description uses: checks answers against it, and YAML against JSON.
 
 use crate::site::Answer;
 use serde_json::Value;
@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 pub(super) struct Contract(pub(super) Value);
 
 impl Contract {
-    /// Checks that an answer to a GET of `path` is one that is described.
+    /// Checks that the description has this answer to a GET request of `path`.
     pub(super) fn check(&self, path: &str, answer: &Answer) {
         let responses = &self.0["paths"][path]["get"]["responses"];
         let response = self.follow(&responses[answer.status.to_string()]);
@@ -37,7 +37,7 @@ impl Contract {
         }
     }
 
-    /// What a reference is of.
+    /// Resolves a reference.
     fn follow<'a>(&'a self, value: &'a Value) -> &'a Value {
         match value["$ref"].as_str() {
             Some(reference) => {
@@ -70,12 +70,12 @@ impl Contract {
             }
             "string" => assert!(value.is_string(), "{at}: {value}"),
             "integer" => assert!(value.is_u64(), "{at}: {value}"),
-            other => panic!("{at}: nobody knows a {other}"),
+            other => panic!("{at}: unknown type {other}"),
         }
     }
 }
 
-/// All values that are neither lists nor objects, each with its path.
+/// Returns all values that are neither arrays nor objects, with their paths.
 pub(super) fn leaves(value: &Value) -> BTreeSet<String> {
     fn walk(value: &Value, path: &str, out: &mut BTreeSet<String>) {
         match value {
@@ -95,11 +95,11 @@ pub(super) fn leaves(value: &Value) -> BTreeSet<String> {
     out
 }
 
-/// The same of YAML in which objects and lists are in block style, text is in quotes, and a list is
-/// indented below its name.
+/// Returns the same for YAML with objects and lists in block style, quoted texts, and lists indented
+/// below their name.
 pub(super) fn leaves_of_yaml(yaml: &str) -> BTreeSet<String> {
     let mut out = BTreeSet::new();
-    // Indentation and name of what a line is in; a list's number counts its items.
+    // The indentation and the names around a line; in a list, the name is the index of the item.
     let mut above: Vec<(usize, String)> = Vec::new();
     for line in yaml.lines() {
         let text = line.trim_start();

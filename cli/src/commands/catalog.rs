@@ -1,0 +1,166 @@
+//! `trawl status`, `packages` and `skipped`: what is searched and what is not, as the HTTP API says.
+
+use super::api_printer::{ApiFlags, ApiPrinter, name};
+use crate::print::report_missing;
+use crate::terminal::escaped;
+use crate::{exit, units};
+use anyhow::Result;
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::process::ExitCode;
+use web::model::{IndexPackages, PackageState, Status, Why};
+
+/// Show what a server searches, on which backends, and how old it is
+///
+/// Exit status: 0 success, 2 error, 3 a backend is not connected.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:\n  trawl status\n  trawl status --index I --json")]
+pub(crate) struct StatusArguments {
+    #[command(flatten)]
+    api: ApiFlags,
+}
+
+/// List the packages that can be searched
+///
+/// Prints for each package the name of its directory, the number of documents and the bytes of text,
+/// separated by tabs. Exit status: 0 success, 1 no package, 2 error, 3 a backend could not be asked.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  trawl packages
+  trawl packages --index I lib | cut -f1   names that begin with lib")]
+pub(crate) struct PackagesArguments {
+    #[command(flatten)]
+    api: ApiFlags,
+    /// List only names that begin with PREFIX
+    #[arg(value_name = "PREFIX")]
+    prefix: Option<String>,
+}
+
+/// List the files that are not searchable, and why
+///
+/// Prints for each file that was left out of the index PACKAGE/PATH, a tab, and the reason. With PATH
+/// it also says when that file is indexed. Exit status: 0 something was printed, 1 nothing was left
+/// out, or there is no such file or package, 2 error, 3 a backend could not be asked.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  trawl skipped                     all files that were left out
+  trawl skipped i3-wm               those of a package
+  trawl skipped i3-wm build/x.o     why is this file not found?")]
+pub(crate) struct SkippedArguments {
+    #[command(flatten)]
+    api: ApiFlags,
+    /// A package's name, with or without version
+    #[arg(value_name = "PACKAGE")]
+    package: Option<OsString>,
+    /// A path in the package
+    #[arg(value_name = "PATH", requires = "package")]
+    path: Option<OsString>,
+}
+
+pub(super) fn status(arguments: &StatusArguments) -> Result<ExitCode> {
+    let mut printer = ApiPrinter::new(&arguments.api)?;
+    let status: Status = printer.get("/api/v2/status", &[])?;
+    printer.print(|out| print_status(&status, out))?;
+    printer.finish()?;
+    Ok(exit::complete_or(status.complete, ExitCode::SUCCESS))
+}
+
+fn print_status(status: &Status, out: &mut dyn Write) -> io::Result<()> {
+    let counts = [status.packages, status.documents, status.bytes];
+    let (version, generation) = (escaped(&status.version), escaped(&status.generation));
+    writeln!(out, "{}", contents(counts, status.shards, status.age_s))?;
+    writeln!(out, "trawl {version}, generation {generation}")?;
+    for backend in &status.backends {
+        let name = escaped(&backend.name);
+        let counts = [backend.packages, backend.documents, backend.bytes];
+        let contents = contents(counts, backend.shards as u64, backend.age_s);
+        match &backend.reason {
+            None => writeln!(out, "{name}: {contents}")?,
+            Some(reason) => writeln!(out, "{name}: not connected: {}", escaped(reason))?,
+        }
+    }
+    Ok(())
+}
+
+fn contents([packages, documents, bytes]: [u64; 3], shards: u64, age_s: Option<u64>) -> String {
+    let counts = [
+        units::plural(packages, "package"),
+        units::plural(documents, "document"),
+        units::size(bytes),
+        units::plural(shards, "shard"),
+    ];
+    let age = age_s.map_or(String::new(), |age| {
+        format!(", indexed {} ago", units::age(age))
+    });
+    counts.join(", ") + &age
+}
+
+pub(super) fn packages(arguments: &PackagesArguments) -> Result<ExitCode> {
+    let mut printer = ApiPrinter::new(&arguments.api)?;
+    let prefix = arguments.prefix.as_deref().unwrap_or_default();
+    let parameters = [("prefix", prefix.as_bytes())];
+    let (mut is_complete, mut any) = (true, false);
+    let path = "/api/v2/index/packages";
+    printer.get_all(path, &parameters, |printer, list: IndexPackages| {
+        let missing = list.missing.iter();
+        is_complete &= report_missing(missing.map(|it| (&it.backend, &it.reason)));
+        any |= !list.packages.is_empty();
+        printer.print(|out| {
+            let mut packages = list.packages.iter();
+            packages.try_for_each(|package| {
+                let name = name(&package.package, package.package_base64.as_deref());
+                writeln!(out, "{name}\t{}\t{}", package.documents, package.bytes)
+            })
+        })?;
+        Ok(list.next)
+    })?;
+    printer.finish()?;
+    Ok(exit::complete_or(is_complete, exit::found(any)))
+}
+
+pub(super) fn skipped(arguments: &SkippedArguments) -> Result<ExitCode> {
+    let mut printer = ApiPrinter::new(&arguments.api)?;
+    let given = [("package", &arguments.package), ("path", &arguments.path)];
+    let parameters: Vec<_> = given
+        .iter()
+        .filter_map(|(name, value)| Some((*name, value.as_ref()?.as_bytes())))
+        .collect();
+    let asks_file = arguments.path.is_some();
+    let (mut is_complete, mut any) = (true, false);
+    let path = "/api/v2/skipped";
+    printer.get_all(path, &parameters, |printer, why: Why| {
+        let missing = why.missing.iter();
+        is_complete &= report_missing(missing.map(|it| (&it.backend, &it.reason)));
+        any |= !why.skipped.is_empty() || (asks_file && why.state == Some(PackageState::Indexed));
+        printer.print(|out| print_skipped(&why, asks_file, out))?;
+        Ok(why.next)
+    })?;
+    printer.finish()?;
+    Ok(exit::complete_or(is_complete, exit::found(any)))
+}
+
+fn print_skipped(why: &Why, asks_file: bool, out: &mut dyn Write) -> io::Result<()> {
+    for file in &why.skipped {
+        let package = name(&file.package, file.package_base64.as_deref());
+        let path = name(&file.path, file.path_base64.as_deref());
+        writeln!(out, "{package}/{path}\t{}", escaped(&file.words))?;
+    }
+    match why.state {
+        Some(PackageState::Indexed) if asks_file && why.skipped.is_empty() => {
+            writeln!(out, "indexed")?;
+        }
+        Some(PackageState::Unknown) => {
+            let what = if asks_file { "file" } else { "package" };
+            let similar: Vec<_> = why.similar.iter().map(escaped).collect();
+            if similar.is_empty() {
+                eprintln!("trawl: the index has no such {what}");
+            } else {
+                let similar = similar.join(" or ");
+                eprintln!("trawl: the index has no such {what}; did you mean {similar}?");
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}

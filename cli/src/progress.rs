@@ -1,0 +1,64 @@
+//! Progress on standard error, while something takes long.
+
+use indicatif::{ProgressBar, ProgressStyle};
+use std::io::{IsTerminal, stderr};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// Time before the progress of a search is shown.
+const SEARCH_AFTER: Duration = Duration::from_secs(1);
+
+/// How often the progress of a search is updated.
+const SEARCH_EVERY: Duration = Duration::from_millis(200);
+
+/// Shows progress until it is dropped.
+pub(crate) struct ProgressThread(Option<(Sender<()>, JoinHandle<()>)>);
+
+impl ProgressThread {
+    /// Calls `show` in a thread, first after the time `first`, then `every` so often. A bar that `show`
+    /// owns is cleared from the terminal at the end.
+    pub(crate) fn start(
+        first: Duration,
+        every: Duration,
+        mut show: impl FnMut() + Send + 'static,
+    ) -> ProgressThread {
+        let (running, ended) = channel();
+        let thread = std::thread::spawn(move || {
+            let mut wait = first;
+            // Ends when the sender is dropped.
+            while ended.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
+                show();
+                wait = every;
+            }
+        });
+        ProgressThread(Some((running, thread)))
+    }
+}
+
+impl Drop for ProgressThread {
+    fn drop(&mut self) {
+        if let Some((running, thread)) = self.0.take() {
+            drop(running);
+            // A panic there is no reason to fail the command.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Shows the progress of a search in a bar: only on a terminal, and only if the search takes long.
+pub(crate) fn of_search(
+    new_bar: fn() -> ProgressBar,
+    mut update: impl FnMut(&ProgressBar) + Send + 'static,
+) -> Option<ProgressThread> {
+    let mut bar = None;
+    let show = move || update(bar.get_or_insert_with(new_bar));
+    let is_terminal = stderr().is_terminal();
+    is_terminal.then(|| ProgressThread::start(SEARCH_AFTER, SEARCH_EVERY, show))
+}
+
+/// Returns a bar that is drawn when its position is set, and cleared when it is dropped.
+pub(crate) fn bar(template: &str) -> ProgressBar {
+    let style = ProgressStyle::with_template(template).expect("the template is well formed");
+    ProgressBar::new(0).with_style(style)
+}
