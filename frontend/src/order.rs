@@ -12,7 +12,7 @@ mod pointer;
 mod string_pool;
 mod top;
 
-pub(crate) use merge::{Collision, Continued, DocumentName, Sorted, merge, merge_sorted};
+pub(crate) use merge::{Collision, Continued, Sorted, merge, merge_sorted};
 pub use pointer::Pointer;
 pub(crate) use pointer::{FrameAt, Origin, TieKey, sort, unpack_frame};
 pub(crate) use string_pool::StringPool;

@@ -239,7 +239,7 @@ fn wrong_queries() {
         ("--mode regexp x{1000}{1000}", &["the pattern is too large"]),
     ];
     let long = "x".repeat(5000);
-    table.push((&long, &["a query of 5000 bytes, the most is 4096"]));
+    table.push((&long, &["the query has 5000 bytes, the limit is 4096"]));
     for (query, says) in table {
         check(&home, &format!("search --index good {query}"), says);
         let line = format!("search --server {} {query}", server.address);

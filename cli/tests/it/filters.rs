@@ -89,11 +89,11 @@ fn wrong_filters_are_errors() {
     let table: [(&str, &[&str]); 5] = [
         (
             "--path -a(b",
-            &["by path: not a regular expression: unclosed group\n  -a(b\n    ^\n"],
+            &["by path: invalid regular expression: unclosed group\n  -a(b\n    ^\n"],
         ),
         (
             "--package ''",
-            &["the filter by package: there is nothing to look for"],
+            &["the filter by package: the value is empty"],
         ),
         (
             "--package \\w{999}",

@@ -58,7 +58,7 @@ fn api_errors_are_problem_documents() {
         search?q=wanted&per_page=100000     400 => per_page=100000: expected 1 to 1000
         search?q=wanted&mode=fuzzy          400 => mode=fuzzy => literal or regexp
         search?q=wanted&case=maybe          400 => case=maybe => yes, no or auto
-        search?q=wanted&context=11          400 => the most is 10
+        search?q=wanted&context=11          400 => the limit is 10
         search?q=wanted&group=file          400 => group=file
         search?q=wanted&wait=perhaps        400 => wait=perhaps
         search?q=wanted&perpage=3           400 => unknown parameter perpage => did you mean per_page?

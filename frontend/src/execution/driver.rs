@@ -91,7 +91,7 @@ impl Execution {
         let missing = routing.missing.clone();
         let state = ExecutionState::new(assignments, missing, deadline, Instant::now());
         Arc::new(Execution {
-            spool: Arc::new(resources.spool.run(&id, count)),
+            spool: Arc::new(resources.spool.create(&id, count)),
             id,
             generation: routing.generation.clone(),
             query,

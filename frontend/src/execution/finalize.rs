@@ -7,15 +7,12 @@
 mod partition;
 
 use crate::execution::collector::{Collector, Source, SourceReader};
-use crate::order::{self, Continued, DocumentName, FrameAt, StringPool};
+use crate::order::{self, Continued, StringPool};
 use crate::results::Counts;
 use crate::results::documents;
 use crate::results::facets::Facets;
 use crate::results::packages::PackageTally;
-use crate::spool::{
-    BLOCKS_AT_ONCE, FrameReader, ORDER_PARTS_MAX, PointerWriter, ResultFiles, SpoolError,
-};
-use schema::message::BatchReader;
+use crate::spool::{BLOCKS_AT_ONCE, ORDER_PARTS_MAX, PointerWriter, ResultFiles, SpoolError};
 use std::ops::ControlFlow;
 use std::panic::resume_unwind;
 use std::thread;
@@ -168,7 +165,11 @@ impl Merge<'_> {
         order::merge(
             sources,
             self.continued,
-            |place| read_document(self.spool, &mut reader, place),
+            |place| {
+                reader.batch(place, |batch| {
+                    Some((batch.package.to_vec(), batch.path.to_vec()))
+                })
+            },
             |mut pointer| {
                 let (backend, _) = pointer.frame();
                 let ids = &self.ids[usize::from(backend)];
@@ -186,19 +187,6 @@ impl Merge<'_> {
         )?;
         Ok((order.finish()?, tallies))
     }
-}
-
-/// Reads the name of a frame's document.
-fn read_document(
-    spool: &ResultFiles,
-    reader: &mut FrameReader<'_>,
-    place: FrameAt,
-) -> Result<DocumentName, SpoolError> {
-    let frame = reader.read(place)?;
-    let corrupt = || spool.corrupt(place);
-    let batch = BatchReader::new(frame.payload).map_err(|_| corrupt())?;
-    let view = batch.view().map_err(|_| corrupt())?;
-    Ok((view.package.to_vec(), view.path.to_vec()))
 }
 
 #[cfg(test)]

@@ -1,17 +1,17 @@
-//! Whether upper and lower case differ.
+//! Case sensitivity, with `auto`: a pattern with an upper-case letter is case-sensitive.
 
-use super::BadQuery;
+use super::error::BadQuery;
 use regex_syntax::ast::{Ast, ClassAsciiKind, ClassSetItem, Visitor, parse::ParserBuilder, visit};
 use schema::message::Syntax;
 
-/// What `case:` says.
+/// The value of `case:`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Case {
-    /// They differ in patterns with an upper case letter.
+    /// Patterns with an upper-case letter are case-sensitive.
     Auto,
-    /// They differ.
+    /// Case-sensitive.
     Yes,
-    /// They do not.
+    /// Ignores case.
     No,
 }
 
@@ -25,12 +25,12 @@ impl Case {
         })
     }
 
-    /// A parameter's value, or a default.
-    pub(super) fn typed(value: Option<&str>, default: Case) -> Result<Case, BadQuery> {
+    /// Parses a parameter, or returns the default.
+    pub(super) fn parameter(value: Option<&str>, default: Case) -> Result<Case, BadQuery> {
         match value {
             None => Ok(default),
             Some(value) => Case::parse(value)
-                .ok_or_else(|| BadQuery::unknown(&format!("case={value}"), Case::EXPECTED)),
+                .ok_or_else(|| BadQuery::invalid(&format!("case={value}"), Case::EXPECTED)),
         }
     }
 
@@ -47,7 +47,7 @@ impl Case {
     }
 }
 
-/// The letters that a pattern names. What has none ignores nothing.
+/// Which cases the letters of a pattern have. A pattern without letters does not ignore case.
 #[derive(Default)]
 struct Letters {
     upper: bool,
@@ -65,7 +65,7 @@ impl Letters {
         letters
     }
 
-    /// Those that stand for themselves: not the `S` of `\S`. None of what cannot be parsed.
+    /// Letters that stand for themselves: not the `S` of `\S`. None if the pattern does not parse.
     fn of_regexp(text: &str) -> Letters {
         let parser = ParserBuilder::new()
             .nest_limit(super::limits::NESTING_MAX)
@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_upper_case_letter_makes_a_pattern_sensitive() {
+    fn an_upper_case_letter_makes_a_pattern_case_sensitive() {
         let literal = |text| Case::Auto.ignores(text, Syntax::Literal);
         assert!(literal("foo") && literal("größe") && literal("x_1"));
         assert!(!literal("Foo") && !literal("Ä") && !literal("42") && !literal("=="));

@@ -1,26 +1,25 @@
-//! What no backend could search with. A backend refuses more: what is too large once it is compiled,
-//! and names of languages that there are none of.
+//! Checks an expression for what no backend can search.
+//!
+//! A backend refuses more: patterns that are too large once compiled, and unknown languages.
 
-use super::BadQuery;
-use super::limits::{CONTEXT_LINES_MAX, NESTING_MAX, QUERY_BYTES_MAX};
-use crate::query::filter;
-use regex_syntax::ParserBuilder;
+use super::error::BadQuery;
+use super::filter;
+use super::limits::{CONTEXT_LINES_MAX, QUERY_BYTES_MAX};
+use super::regexp::check_syntax;
 use schema::message::{ATOMS_MAX, DEPTH_MAX, Expr, Syntax};
 
-/// Checks an expression and how many lines of context are wanted. The fault of an atom says of
-/// which.
+/// Checks an expression and the number of context lines. The error of an atom has its index.
 pub(super) fn check(expr: &Expr, context_lines: u32) -> Result<(), BadQuery> {
     let atoms = expr.atoms();
-    let text = |atom: &&Expr| match atom {
+    let text_bytes = |atom: &&Expr| match atom {
         Expr::Pattern(pattern) => pattern.text.len(),
         Expr::Filter(filter) => filter.text.len(),
         _ => 0,
     };
-    let bytes: usize = atoms.iter().map(text).sum();
+    let bytes: usize = atoms.iter().map(text_bytes).sum();
     let depth = expr.depth();
     if bytes > QUERY_BYTES_MAX {
-        let reason = format!("a query of {bytes} bytes, the most is {QUERY_BYTES_MAX}");
-        return Err(BadQuery::new(reason));
+        return Err(BadQuery::too_long("the query", bytes, QUERY_BYTES_MAX));
     }
     if atoms.len() > ATOMS_MAX {
         return Err(too_many(atoms.len()));
@@ -29,26 +28,25 @@ pub(super) fn check(expr: &Expr, context_lines: u32) -> Result<(), BadQuery> {
         return Err(too_deep(depth));
     }
     if context_lines > CONTEXT_LINES_MAX {
-        let reason = format!("{context_lines} lines of context, the most is {CONTEXT_LINES_MAX}");
+        let reason = format!("{context_lines} lines of context, the limit is {CONTEXT_LINES_MAX}");
         return Err(BadQuery::new(reason));
     }
-    let faults = atoms.into_iter().enumerate().map(|(index, atom)| {
+    atoms.into_iter().enumerate().try_for_each(|(index, atom)| {
         check_atom(atom).map_err(|bad| BadQuery {
             atom: Some(index),
             ..bad
         })
-    });
-    faults.collect()
+    })
 }
 
 pub(super) fn too_many(atoms: usize) -> BadQuery {
-    let reason = format!("{atoms} patterns and filters, the most is {ATOMS_MAX}");
-    BadQuery::new(reason).hint("alternatives can stand in one regular expression: /one|other/")
+    let reason = format!("the query has {atoms} patterns and filters, the limit is {ATOMS_MAX}");
+    BadQuery::new(reason).hint("put alternatives into one regular expression: /one|other/")
 }
 
 pub(super) fn too_deep(depth: usize) -> BadQuery {
     BadQuery::new(format!(
-        "a query that nests {depth} deep, the most is {DEPTH_MAX}"
+        "the query is nested {depth} levels deep, the limit is {DEPTH_MAX}"
     ))
 }
 
@@ -67,51 +65,25 @@ pub(super) fn empty() -> BadQuery {
     BadQuery::new("the query is empty").hint("type what a line should contain")
 }
 
-/// Parses a regular expression with the options that backends compile patterns with, for the
-/// position and the reason of what is wrong.
-pub(crate) fn check_syntax(text: &str, ignore_case: bool) -> Result<(), BadQuery> {
-    let parsed = ParserBuilder::new()
-        .unicode(true)
-        .utf8(false)
-        .multi_line(true)
-        .crlf(true)
-        .nest_limit(NESTING_MAX)
-        .case_insensitive(ignore_case)
-        .build()
-        .parse(text);
-    let (reason, span) = match &parsed {
-        Ok(_) => return Ok(()),
-        Err(regex_syntax::Error::Parse(error)) => (error.kind().to_string(), error.span()),
-        Err(regex_syntax::Error::Translate(error)) => (error.kind().to_string(), error.span()),
-        Err(other) => return Err(BadQuery::new(other.to_string())),
-    };
-    Err(BadQuery::new(format!("not a regular expression: {reason}"))
-        .at(span.start.offset)
-        .hint("search for it as literal text, or escape the character with \\"))
-}
-
-/// Refuses an expression that finds something only by what is not there: nobody wants every file
-/// without a word. The fault is at the first atom that is not wanted.
+/// Refuses an expression that a document can satisfy by what it does not contain: nobody wants every
+/// file without a word. The error is at the first negated atom.
 pub(super) fn check_positive(expr: &Expr) -> Result<(), BadQuery> {
     if is_positive(expr, false) {
         return Ok(());
     }
     let (reason, hint) = match expr {
         Expr::Any(_) => (
-            "an alternative only says what is not wanted",
-            "add to it what is to be found",
+            "an alternative has only negated terms",
+            "add a term without - to it",
         ),
-        _ => (
-            "the query only says what is not wanted",
-            "add what is to be found",
-        ),
+        _ => ("the query has only negated terms", "add a term without -"),
     };
     let mut signs = Vec::new();
     signs_of_atoms(expr, false, &mut signs);
     Err(BadQuery {
         atom: signs.iter().position(|&negated| negated),
         ..BadQuery::new(reason).hint(format!(
-            "{hint}; what begins with a - is text in quotes: \"-x\""
+            "{hint}; to search for text that begins with -, quote it: \"-x\""
         ))
     })
 }
@@ -131,7 +103,7 @@ fn is_positive(expr: &Expr, negated: bool) -> bool {
     }
 }
 
-/// Whether each atom is negated, in order.
+/// Collects whether each atom is negated, in order.
 fn signs_of_atoms(expr: &Expr, negated: bool, signs: &mut Vec<bool>) {
     match expr {
         Expr::Pattern(_) | Expr::Filter(_) => signs.push(negated),

@@ -1,27 +1,26 @@
-//! The language of Debian Code Search, for its links and clients.
+//! The query language of Debian Code Search, for its links and clients.
 //!
-//! A search term, spaces included, and keywords before it and behind it: `package:`, `-package:`,
-//! `path:`, `-path:`, `filetype:`, `-filetype:`, `pkg:` and `file:` for the first and the third. A
-//! keyword has a search term, or another keyword, next to it, and none is seen within the term; what
-//! stands alone is searched for. White space next to a keyword is dropped, that within the term is
-//! kept.
+//! A query is one search term, spaces included, with keywords before and after it: `package:` (`pkg:`),
+//! `path:` (`file:`) and `filetype:`, each also negated with `-`. A keyword in the middle of the term, or
+//! without a term, is searched for as text. White space next to a keyword is dropped.
 //!
-//! Where the original takes no notice of what was asked for (the second `package:`, `file:`, a
-//! regular expression that cannot be parsed, a file type that it does not know), this does as it was
-//! told, or says what is wrong.
+//! Debian Code Search ignores a second `package:`, `file:`, regular expressions that do not parse, and
+//! unknown file types. This parser applies them, or reports an error.
 
 mod re2;
 
 use super::check::{self, too_many};
-use super::limits::TYPED_BYTES_MAX;
-use super::place::Places;
-use super::{BadQuery, Notice, ParsedQuery, Query, SourceText};
+use super::checked::Query;
+use super::error::{BadQuery, Notice};
+use super::input::{ParsedQuery, check_length};
+use super::source_map::SourceMap;
+use super::source_text::SourceText;
 use schema::message::{ATOMS_MAX, Expr, Field, Filter, Pattern, Reading, Syntax};
 
-/// Extensions of the types that there are.
+/// Extensions of the known file types.
 const TYPES: &[(&[&str], &[&str])] = &[
     (&["c"], &["c", "h"]),
-    // Of C++ the original leaves out `.cc` and `.hh`.
+    // Debian Code Search omits `.cc` and `.hh`.
     (
         &["c++"],
         &["cpp", "cxx", "cc", "hpp", "hxx", "hh", "h", "c"],
@@ -41,9 +40,9 @@ const TYPES: &[(&[&str], &[&str])] = &[
     (&["json"], &["json"]),
 ];
 
-/// Keywords without their sign, and whether a minus makes another of them.
+/// The keys of keywords.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Key {
+enum DcsKey {
     Package,
     Path,
     Type,
@@ -53,36 +52,32 @@ enum Key {
 #[derive(Clone, Copy, Debug)]
 struct Keyword<'a> {
     negated: bool,
-    key: Key,
+    key: DcsKey,
     value: &'a str,
-    /// Where the value begins.
+    /// The offset of the value.
     at: usize,
 }
 
-/// Parses a query. `syntax` is how its term is read: `match_mode` or `literal` say it.
+/// Parses a query. `syntax` is the syntax of its term, set by the parameters `match_mode` and `literal`.
 pub fn parse(query: &str, syntax: Syntax) -> Result<ParsedQuery, BadQuery> {
-    if query.len() > TYPED_BYTES_MAX {
-        let bytes = query.len();
-        let reason = format!("a query of {bytes} bytes, the most is {TYPED_BYTES_MAX}");
-        return Err(BadQuery::new(reason));
-    }
-    let (term, term_at, keywords) = taken_apart(query);
+    check_length(query)?;
+    let (term, term_at, keywords) = split(query);
     if term.is_empty() {
         return Err(check::empty());
     }
     if keywords.len() >= ATOMS_MAX {
         return Err(too_many(keywords.len() + 1));
     }
-    let mut places = Places::default();
-    let mut parts = vec![pattern(term, term_at, syntax, &mut places)];
+    let mut sources = SourceMap::default();
+    let mut parts = vec![pattern(term, term_at, syntax, &mut sources)];
     parts.extend(
         keywords
             .iter()
-            .filter_map(|keyword| keyword.regexp(&mut places)),
+            .filter_map(|keyword| keyword.regexp(&mut sources)),
     );
-    parts.extend(types(&keywords, &mut places));
+    parts.extend(types(&keywords, &mut sources));
     let parsed =
-        ParsedQuery::new(Expr::all(parts), Query::CONTEXT_DEFAULT, places).map_err(|bad| {
+        ParsedQuery::new(Expr::all(parts), Query::CONTEXT_DEFAULT, sources).map_err(|bad| {
             bad.hint("escape the character with \\, or search for it as literal text")
         })?;
     Ok(ParsedQuery {
@@ -91,8 +86,8 @@ pub fn parse(query: &str, syntax: Syntax) -> Result<ParsedQuery, BadQuery> {
     })
 }
 
-/// The search term, where it begins, and the keywords in their order.
-fn taken_apart(query: &str) -> (&str, usize, Vec<Keyword<'_>>) {
+/// Splits a query into the search term, its offset, and the keywords in their order.
+fn split(query: &str) -> (&str, usize, Vec<Keyword<'_>>) {
     let (mut start, mut end) = (0, query.len());
     let (mut front, mut back) = (Vec::new(), Vec::new());
     while let Some((keyword, behind)) = first(query, start) {
@@ -107,7 +102,7 @@ fn taken_apart(query: &str) -> (&str, usize, Vec<Keyword<'_>>) {
     (&query[start..end], start, front)
 }
 
-/// The keyword that a query begins with from `start` on, and where it goes on behind it.
+/// Returns the keyword at `start`, and the offset of the text after it.
 fn first(query: &str, start: usize) -> Option<(Keyword<'_>, usize)> {
     let rest = &query[start..];
     let at = query.len() - rest.trim_start().len();
@@ -116,7 +111,7 @@ fn first(query: &str, start: usize) -> Option<(Keyword<'_>, usize)> {
     Some((Keyword::parse(query, at, end)?, behind))
 }
 
-/// The keyword that it ends with before `end`, and where the rest of it ends.
+/// Returns the keyword before `end`, and the end of the text before it.
 fn last(query: &str, start: usize, end: usize) -> Option<(Keyword<'_>, usize)> {
     let trimmed = start + query[start..end].trim_end().len();
     let (space, letter) = query[start..trimmed]
@@ -132,9 +127,9 @@ impl<'a> Keyword<'a> {
         let (typed, value) = query[start..end].split_once(':')?;
         let name = typed.strip_prefix('-').unwrap_or(typed);
         let key = match &name.to_ascii_lowercase()[..] {
-            "package" | "pkg" => Key::Package,
-            "path" | "file" => Key::Path,
-            "filetype" => Key::Type,
+            "package" | "pkg" => DcsKey::Package,
+            "path" | "file" => DcsKey::Path,
+            "filetype" => DcsKey::Type,
             _ => return None,
         };
         (!value.is_empty()).then_some(Keyword {
@@ -145,15 +140,15 @@ impl<'a> Keyword<'a> {
         })
     }
 
-    /// The filter, of a keyword that has a regular expression.
-    fn regexp(&self, places: &mut Places) -> Option<Expr> {
+    /// The filter of a keyword with a regular expression.
+    fn regexp(&self, sources: &mut SourceMap) -> Option<Expr> {
         let field = match self.key {
-            Key::Package => Field::Package,
-            Key::Path => Field::Name,
-            Key::Type => return None,
+            DcsKey::Package => Field::Package,
+            DcsKey::Path => Field::Name,
+            DcsKey::Type => return None,
         };
         let text = re2::translated(self.value, self.at);
-        Some(self.filter(field, Reading::Regexp, text, places))
+        Some(self.filter(field, Reading::Regexp, text, sources))
     }
 
     fn filter(
@@ -161,28 +156,29 @@ impl<'a> Keyword<'a> {
         field: Field,
         reading: Reading,
         text: SourceText,
-        places: &mut Places,
+        sources: &mut SourceMap,
     ) -> Expr {
         let filter = Expr::Filter(Filter {
             field,
             reading,
             text: text.as_str().to_owned(),
         });
-        places.add(filter.clone(), text);
-        match self.negated {
-            true => filter.negated(),
-            false => filter,
+        sources.add(filter.clone(), text);
+        if self.negated {
+            filter.negated()
+        } else {
+            filter
         }
     }
 
-    /// What a type of files says: extensions, or a language that the original does not know.
-    fn filters(&self, places: &mut Places) -> Vec<Expr> {
+    /// The filters of a file type: extensions, or a language for types unknown to Debian Code Search.
+    fn filters(&self, sources: &mut SourceMap) -> Vec<Expr> {
         let name = self.value.to_lowercase();
         let known = TYPES.iter().find(|(names, _)| names.contains(&&name[..]));
         let mut filter = |field, text: &str| {
             let mut typed = SourceText::default();
             typed.push(self.at, text);
-            self.filter(field, Reading::Exact, typed, places)
+            self.filter(field, Reading::Exact, typed, sources)
         };
         match known {
             Some((_, extensions)) => {
@@ -196,13 +192,15 @@ impl<'a> Keyword<'a> {
     }
 }
 
-/// One of the types that are wanted, and none of those that are not.
-fn types(keywords: &[Keyword<'_>], places: &mut Places) -> Vec<Expr> {
-    let types = keywords.iter().filter(|keyword| keyword.key == Key::Type);
+/// Requires one of the wanted file types, and none of the negated ones.
+fn types(keywords: &[Keyword<'_>], sources: &mut SourceMap) -> Vec<Expr> {
+    let types = keywords
+        .iter()
+        .filter(|keyword| keyword.key == DcsKey::Type);
     let (unwanted, wanted): (Vec<&Keyword<'_>>, Vec<_>) =
         types.partition(|keyword| keyword.negated);
     let mut alternatives: Vec<Expr> = Vec::new();
-    for filter in wanted.iter().flat_map(|keyword| keyword.filters(places)) {
+    for filter in wanted.iter().flat_map(|keyword| keyword.filters(sources)) {
         if !alternatives.contains(&filter) {
             alternatives.push(filter);
         }
@@ -211,11 +209,11 @@ fn types(keywords: &[Keyword<'_>], places: &mut Places) -> Vec<Expr> {
     if !alternatives.is_empty() {
         parts.push(Expr::any(alternatives));
     }
-    parts.extend(unwanted.iter().flat_map(|keyword| keyword.filters(places)));
+    parts.extend(unwanted.iter().flat_map(|keyword| keyword.filters(sources)));
     parts
 }
 
-fn pattern(term: &str, at: usize, syntax: Syntax, places: &mut Places) -> Expr {
+fn pattern(term: &str, at: usize, syntax: Syntax, sources: &mut SourceMap) -> Expr {
     let text = match syntax {
         Syntax::Literal => {
             let mut text = SourceText::default();
@@ -229,17 +227,17 @@ fn pattern(term: &str, at: usize, syntax: Syntax, places: &mut Places) -> Expr {
         syntax,
         ..Pattern::default()
     });
-    places.add(pattern.clone(), text);
+    sources.add(pattern.clone(), text);
     pattern
 }
 
-/// A keyword alone is not one.
+/// A keyword without a term is searched for as text.
 fn notices(term: &str, at: usize) -> Vec<Notice> {
     let is_keyword = Keyword::parse(term, 0, term.len()).is_some();
     let alone = (is_keyword && !term.contains(char::is_whitespace)).then(|| Notice {
         at: Some(at),
-        reason: format!("{term} is searched for as text: there is no search term next to it"),
-        hint: Some("type one before or behind it".to_owned()),
+        reason: format!("{term} is searched for as text: it has no search term next to it"),
+        hint: Some("add a search term before or after it".to_owned()),
     });
     alone.into_iter().collect()
 }

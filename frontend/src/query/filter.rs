@@ -1,22 +1,22 @@
-//! Filters as they are typed, behind `path:` in a query, after `path=` in an address and after
-//! `--path` on a command line, and as they are shown.
+//! Filters: values of `path:` in a query, `path=` in a URL and `--path` on a command line.
 //!
-//! A value is a glob when it looks like one, and else a regular expression; `=` in front of what is
-//! meant exactly, `g:` of a glob, and quotes or slashes around a regular expression say so. Where it
-//! stands alone, a `-` before all is for what is not wanted (in a query it stands before the key); a
-//! regular expression that begins with one says so with a backslash: `\-x`. A language and an
-//! extension are always exact. Which languages there are is for a backend to say.
+//! A value is a glob if it looks like one, else a regular expression. `=` marks an exact value, `g:` a
+//! glob, quotes or slashes a regular expression. As a parameter, a leading `-` negates the filter (in a
+//! query it stands before the key); a regular expression that begins with `-` is typed `\-x`. Languages
+//! and extensions are always exact. Backends know which languages exist.
 
 mod render;
 
-pub(crate) use render::in_query;
-pub use render::{interpreted_as, typed};
+pub(super) use render::in_query;
+pub use render::typed;
 
-use crate::query::lex::{Flags, Lexer};
-use crate::query::{BadQuery, SourceText, check_syntax};
+use super::error::BadQuery;
+use super::lex::{Flags, Lexer};
+use super::regexp::check_syntax;
+use super::source_text::SourceText;
 use schema::message::{Expr, Field, Filter, Reading};
 
-/// The fields and what they are called, in the order in which filters are shown.
+/// The fields and their names, in the order in which filters are shown.
 pub const FIELDS: [(Field, &str); 5] = [
     (Field::Package, "package"),
     (Field::Path, "path"),
@@ -25,7 +25,7 @@ pub const FIELDS: [(Field, &str); 5] = [
     (Field::Extension, "ext"),
 ];
 
-/// The field that is called `name`.
+/// Returns the field called `name`.
 pub fn field(name: &str) -> Option<Field> {
     let mut fields = FIELDS.into_iter();
     fields
@@ -33,16 +33,16 @@ pub fn field(name: &str) -> Option<Field> {
         .map(|(field, _)| field)
 }
 
-/// What a field is called.
+/// Returns the name of a field.
 pub fn name(field: Field) -> &'static str {
     let mut fields = FIELDS.into_iter();
     let named = fields.find(|(known, _)| *known == field);
-    named.map(|(_, name)| name).expect("all are named")
+    named.map(|(_, name)| name).expect("FIELDS has every field")
 }
 
-/// Parses what was typed as a value of its own. Faults have a place in it.
+/// Parses and checks a parameter. Errors have an offset in it.
 pub fn parse(field: Field, typed: &str) -> Result<Expr, BadQuery> {
-    let (filter, text, negated) = parse_alone(field, typed)?;
+    let (filter, text, negated) = parse_parameter(field, typed)?;
     check(&filter).map_err(|bad| BadQuery {
         at: bad.at.map(|at| text.at(at)),
         filter: Some(typed.to_owned()),
@@ -52,8 +52,8 @@ pub fn parse(field: Field, typed: &str) -> Result<Expr, BadQuery> {
     Ok(if negated { filter.negated() } else { filter })
 }
 
-/// The same, unchecked: where its text was typed, and whether it is negated.
-pub(crate) fn parse_alone(
+/// Parses a parameter: the filter, where its text was typed, and whether it is negated.
+pub(super) fn parse_parameter(
     field: Field,
     typed: &str,
 ) -> Result<(Filter, SourceText, bool), BadQuery> {
@@ -67,8 +67,8 @@ pub(crate) fn parse_alone(
     Ok((filter, text, negated))
 }
 
-/// Reads a value, which may be nothing.
-pub(crate) fn read(field: Field, lexer: &mut Lexer<'_>) -> Result<(Filter, SourceText), BadQuery> {
+/// Reads a value, which may be empty.
+pub(super) fn read(field: Field, lexer: &mut Lexer<'_>) -> Result<(Filter, SourceText), BadQuery> {
     let is_name = is_name(field);
     let marked = match lexer.rest() {
         rest if rest.starts_with('=') => Some((Reading::Exact, 1)),
@@ -108,7 +108,7 @@ pub(crate) fn read(field: Field, lexer: &mut Lexer<'_>) -> Result<(Filter, Sourc
     Ok((filter, text))
 }
 
-/// A filter has no flags but those that stand within a regular expression as well.
+/// Applies the flags after quotes or slashes. A filter can only ignore case, in a regular expression.
 fn with_flags(
     text: SourceText,
     flags: Flags,
@@ -116,27 +116,30 @@ fn with_flags(
     at: usize,
 ) -> Result<SourceText, BadQuery> {
     match flags.ignore_case {
-        _ if flags.word => Err(BadQuery::new("a filter has no flag w")
+        _ if flags.word => Err(BadQuery::new("the flag w is not allowed in a filter")
             .at(at)
-            .hint("in a regular expression \\b stands for the border of a word")),
+            .hint("in a regular expression \\b matches a word boundary")),
         Some(true) if reading == Reading::Regexp => Ok(text.with_prefix("(?i)")),
-        Some(true) => Err(BadQuery::new("a name has no flag i")
-            .at(at)
-            .hint("leave it out, or write a regular expression: /name/i")),
+        Some(true) => Err(
+            BadQuery::new("the flag i is not allowed for an exact value or a glob")
+                .at(at)
+                .hint("remove it, or type a regular expression: /name/i"),
+        ),
         _ => Ok(text),
     }
 }
 
 fn bare(lexer: &mut Lexer<'_>) -> (SourceText, Reading) {
     let (text, _) = lexer.bare(true);
-    let reading = match is_glob(text.as_str()) {
-        true => Reading::Glob,
-        false => Reading::Regexp,
+    let reading = if is_glob(text.as_str()) {
+        Reading::Glob
+    } else {
+        Reading::Regexp
     };
     (text, reading)
 }
 
-/// Whether what a field holds is one of a few names.
+/// Whether the values of a field are names, always exact.
 fn is_name(field: Field) -> bool {
     matches!(field, Field::Language | Field::Extension)
 }
@@ -148,7 +151,7 @@ fn is_glob(text: &str) -> bool {
     text.contains(['*', '?', '[']) && !is_regexp
 }
 
-/// A filter, and whether it is negated.
+/// Returns the filter in an expression, and whether it is negated.
 fn of(expr: &Expr) -> Option<(&Filter, bool)> {
     match expr {
         Expr::Filter(filter) => Some((filter, false)),
@@ -160,8 +163,8 @@ fn of(expr: &Expr) -> Option<(&Filter, bool)> {
     }
 }
 
-/// Refuses what no backend could search with.
-pub(crate) fn check(filter: &Filter) -> Result<(), BadQuery> {
+/// Refuses a filter that no backend can use.
+pub(super) fn check(filter: &Filter) -> Result<(), BadQuery> {
     let name = name(filter.field);
     check_text(filter).map_err(|bad| BadQuery {
         reason: format!("the filter by {name}: {}", bad.reason),
@@ -173,21 +176,19 @@ pub(crate) fn check(filter: &Filter) -> Result<(), BadQuery> {
 fn check_text(filter: &Filter) -> Result<(), BadQuery> {
     let text = &filter.text;
     match filter.reading {
-        _ if text.is_empty() => Err(BadQuery::new("there is nothing to look for")),
+        _ if text.is_empty() => Err(BadQuery::new("the value is empty")),
         Reading::Exact if filter.field == Field::Extension => match text.rfind(['.', '/', '*']) {
-            Some(at) => Err(
-                BadQuery::new("an extension is what stands behind the last dot")
-                    .at(at)
-                    .hint("of x.tar.gz it is gz; for more of a name there is path:"),
-            ),
+            Some(at) => Err(BadQuery::new("an extension is the text after the last dot")
+                .at(at)
+                .hint("for x.tar.gz type gz; to match more of a name, use path:")),
             None => Ok(()),
         },
         Reading::Exact | Reading::Glob => Ok(()),
-        Reading::Regexp if is_name(filter.field) => Err(BadQuery::new("it is about a name")),
+        Reading::Regexp if is_name(filter.field) => {
+            Err(BadQuery::new("a regular expression is not allowed"))
+        }
         Reading::Regexp => check_syntax(text, false).map_err(|bad| {
-            bad.hint(
-                "escape the character with \\, or put = before an exact name, or g: before a glob",
-            )
+            bad.hint("escape the character with \\, or mark an exact value with =, a glob with g:")
         }),
     }
 }
@@ -202,7 +203,7 @@ mod tests {
             Ok(filter) => {
                 let (_, again) = typed(&filter).unwrap();
                 assert_eq!(parse(field, &again).unwrap(), filter, "{text}");
-                interpreted_as(&filter)
+                crate::query::interpreted_as(&filter)
             }
             Err(BadQuery {
                 at, reason, filter, ..
@@ -212,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_typed_is_understood() {
+    fn parses_marks_quotes_and_negation() {
         check(Field::Package, "^i3", expect!["package:^i3"]);
         check(Field::Package, "=i3-wm", expect!["package:=i3-wm"]);
         check(Field::Path, "-vendor/", expect!["-path:vendor/"]);
@@ -232,27 +233,27 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_says_of_which_filter() {
+    fn errors_name_the_filter() {
         check(
             Field::Package,
             "",
-            expect![[r#"None of Some(""): the filter by package: there is nothing to look for"#]],
+            expect![[r#"None of Some(""): the filter by package: the value is empty"#]],
         );
         check(
             Field::Language,
             "-",
-            expect![[r#"None of Some("-"): the filter by lang: there is nothing to look for"#]],
+            expect![[r#"None of Some("-"): the filter by lang: the value is empty"#]],
         );
         check(
             Field::Path,
             "-=",
-            expect![[r#"None of Some("-="): the filter by path: there is nothing to look for"#]],
+            expect![[r#"None of Some("-="): the filter by path: the value is empty"#]],
         );
         check(
             Field::Path,
             "-a(b",
             expect![[
-                r#"Some(2) of Some("-a(b"): the filter by path: not a regular expression: unclosed group"#
+                r#"Some(2) of Some("-a(b"): the filter by path: invalid regular expression: unclosed group"#
             ]],
         );
         let regexp = Expr::Filter(Filter {

@@ -1,4 +1,4 @@
-//! The words that stand before a colon.
+//! Keys: the words before a colon.
 
 use crate::similar::similar;
 use schema::message::Field;
@@ -6,17 +6,17 @@ use schema::message::Field;
 /// What a key is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Key {
-    /// What is searched.
+    /// Restricts the documents.
     Filter(Field),
-    /// A pattern in the text, also where names are searched.
+    /// A pattern in the text, even where names are searched.
     Content,
     /// Patterns on one line.
     Line,
-    /// How the whole query is meant.
+    /// Holds for the whole query.
     Option(Setting),
 }
 
-/// What an option is about.
+/// The options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Setting {
     Case,
@@ -27,7 +27,7 @@ pub(super) enum Setting {
     Timeout,
 }
 
-/// All of them; the first name of several is the one that is shown.
+/// All keys; the first name of several is canonical.
 const KEYS: &[(&str, Key)] = &[
     ("package", Key::Filter(Field::Package)),
     ("pkg", Key::Filter(Field::Package)),
@@ -54,35 +54,36 @@ const KEYS: &[(&str, Key)] = &[
     ("timeout", Key::Option(Setting::Timeout)),
 ];
 
-/// What a term begins with.
-pub(super) enum Begin<'a> {
-    /// A key that there is.
+/// The prefix of a term.
+pub(super) enum Prefix<'a> {
+    /// A key.
     Known(&'a str, Key),
-    /// A word and a colon, which is no key.
+    /// An unknown word before a colon.
     Unknown(&'a str),
     /// Neither.
     None,
 }
 
-/// The key at the beginning of a term. What two colons follow is a name of C++, Rust or Perl.
-pub(super) fn begin(term: &str) -> Begin<'_> {
+/// Returns the key at the start of a term. A word before `::` is not a key, but a name in C++, Rust or
+/// Perl.
+pub(super) fn prefix(term: &str) -> Prefix<'_> {
     let is_inner = |letter: char| letter.is_ascii_alphanumeric() || "_.+-".contains(letter);
     let end = term.find(|letter| !is_inner(letter));
     let Some(name) = end.map(|end| &term[..end]) else {
-        return Begin::None;
+        return Prefix::None;
     };
     let is_key = name.starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '_');
     if !is_key || !term[name.len()..].starts_with(':') {
-        return Begin::None;
+        return Prefix::None;
     }
     let known = KEYS.iter().find(|(known, _)| *known == name);
     match known {
-        Some(&(known, key)) if !term[name.len()..].starts_with("::") => Begin::Known(known, key),
-        _ => Begin::Unknown(name),
+        Some(&(known, key)) if !term[name.len()..].starts_with("::") => Prefix::Known(known, key),
+        _ => Prefix::Unknown(name),
     }
 }
 
-/// The key that may have been meant by a word that is none.
+/// Returns the key that an unknown word resembles.
 pub(super) fn near(name: &str) -> Option<&'static str> {
     let long = KEYS.iter().map(|(known, _)| *known);
     let long = long.filter(|known| known.len() > 2);
@@ -94,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn near_misses_are_few() {
+    fn suggests_keys_only_for_near_misses() {
         assert_eq!(near("Path"), Some("path"));
         assert_eq!(near("pakcage"), Some("package"));
         assert_eq!(near("langauge"), Some("language"));

@@ -1,19 +1,20 @@
-//! The parts that a query is made of: words, strings, regular expressions and values of filters.
+//! Tokens of a query: words, strings, regular expressions and filter values; and how they are quoted.
 //!
-//! What makes a word end depends on where it stands: inside of a group an unbalanced `)` does, and
-//! in a parameter of an address nothing does. It is not decided here what a word means.
+//! Where a word ends depends on the context: in a group, at an unbalanced `)`; in a parameter, only at
+//! the end of the text. The meaning of a word is not decided here.
 
-use super::{BadQuery, SourceText};
+use super::error::BadQuery;
+use super::source_text::SourceText;
 
-/// What stands behind a closing quote or slash.
+/// The flags after a closing quote or slash.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Flags {
-    /// `i`: case is ignored; `c`: it is not.
-    pub(crate) ignore_case: Option<bool>,
-    /// `w`: it is a whole word.
-    pub(crate) word: bool,
-    /// `s`: `.` is a line's end too.
-    pub(crate) dot_all: bool,
+pub(super) struct Flags {
+    /// `i`: ignores case; `c`: does not.
+    pub(super) ignore_case: Option<bool>,
+    /// `w`: matches whole words.
+    pub(super) word: bool,
+    /// `s`: `.` matches line ends.
+    pub(super) dot_all: bool,
 }
 
 impl Flags {
@@ -25,7 +26,7 @@ impl Flags {
                 'c' => flags.ignore_case = Some(false),
                 'w' => flags.word = true,
                 's' => flags.dot_all = true,
-                // `m` is how lines are searched anyway.
+                // `m` is always on.
                 _ => {}
             }
         }
@@ -33,19 +34,19 @@ impl Flags {
     }
 }
 
-/// A place in what was typed.
+/// A position in the input.
 #[derive(Clone, Debug)]
-pub(crate) struct Lexer<'a> {
-    pub(crate) typed: &'a str,
-    pub(crate) at: usize,
-    /// How many groups are open.
-    pub(crate) depth: usize,
-    /// A value ends where the text does, whatever is in it.
-    pub(crate) whole: bool,
+pub(super) struct Lexer<'a> {
+    pub(super) typed: &'a str,
+    pub(super) at: usize,
+    /// The number of open groups.
+    pub(super) depth: usize,
+    /// A value ends only at the end of the input.
+    pub(super) whole: bool,
 }
 
 impl<'a> Lexer<'a> {
-    pub(crate) fn new(typed: &'a str) -> Lexer<'a> {
+    pub(super) fn new(typed: &'a str) -> Lexer<'a> {
         Lexer {
             typed,
             at: 0,
@@ -54,20 +55,20 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    pub(crate) fn rest(&self) -> &'a str {
+    pub(super) fn rest(&self) -> &'a str {
         &self.typed[self.at..]
     }
 
-    pub(crate) fn peek(&self) -> Option<char> {
+    pub(super) fn peek(&self) -> Option<char> {
         self.rest().chars().next()
     }
 
-    pub(crate) fn skip_space(&mut self) {
+    pub(super) fn skip_space(&mut self) {
         self.at = self.typed.len() - self.rest().trim_start().len();
     }
 
-    /// Whether what began before `at` has ended there.
-    pub(crate) fn ends_at(&self, at: usize) -> bool {
+    /// Whether a token ends at `at`.
+    pub(super) fn ends_at(&self, at: usize) -> bool {
         match self.typed[at..].chars().next() {
             None => true,
             Some(_) if self.whole => false,
@@ -76,41 +77,37 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// The end of the flags that begin at `at`, if nothing else stands behind them.
+    /// Returns the end of the flags at `at`, if the token ends there.
     fn flags_end(&self, at: usize, known: &str) -> Option<usize> {
         let flags = self.typed[at..].trim_start_matches(|letter| known.contains(letter));
         let end = self.typed.len() - flags.len();
         self.ends_at(end).then_some(end)
     }
 
-    /// Exact text in quotes, of either kind.
-    pub(crate) fn string(&mut self) -> Result<(SourceText, Flags), BadQuery> {
+    /// Reads exact text in single or double quotes.
+    pub(super) fn string(&mut self) -> Result<(SourceText, Flags), BadQuery> {
         let open = self.at;
         let (text, close) = self.quoted().ok_or_else(|| {
             let quote = &self.typed[open..=open];
             BadQuery::new(format!("the quote {quote} is not closed"))
                 .at(open)
-                .hint(format!(
-                    "close it, or write \\{quote} for the character itself"
-                ))
+                .hint(format!("close it, or type \\{quote} for the character"))
         })?;
         if text.is_empty() {
-            return Err(BadQuery::new("there is nothing between the quotes")
+            return Err(BadQuery::new("the quotes are empty")
                 .at(open)
-                .hint("leave them out, or write \\\"\\\" for the quotes themselves"));
+                .hint("remove them, or type \\\"\\\" for the characters"));
         }
         let Some(end) = self.flags_end(close, "icw") else {
-            return Err(
-                BadQuery::new("something stands right behind a closing quote")
-                    .at(close)
-                    .hint("put a space between, or write \\\" for a quote within the text"),
-            );
+            return Err(BadQuery::new("unexpected text after the closing quote")
+                .at(close)
+                .hint("insert a space, or type \\\" for a quote in the text"));
         };
         self.at = end;
         Ok((text, Flags::of(&self.typed[close..end])))
     }
 
-    /// What is between quotes, and where it has ended.
+    /// Reads quoted text; returns it and the offset after the closing quote.
     fn quoted(&self) -> Option<(SourceText, usize)> {
         let mut text = SourceText::default();
         let mut letters = self.rest().char_indices();
@@ -134,13 +131,13 @@ impl<'a> Lexer<'a> {
         None
     }
 
-    /// A regular expression between slashes. `None` is what is none: nothing, what is not closed,
-    /// and what is a path by its looks, slashes and no character with a meaning.
+    /// Reads a regular expression between slashes. `None` if the text is empty, not closed, or looks like a
+    /// path: several slashes and no metacharacter.
     ///
-    /// It ends at the first `/` without a backslash that flags, and nothing else, stand behind. So
-    /// `/[/]/` is one, and of `/usr/include` the second does not end it; but what has such a slash
-    /// within has no space behind that.
-    pub(crate) fn regexp(&mut self) -> Option<(SourceText, Flags)> {
+    /// It ends at the first `/` without a backslash that only flags follow. So `/[/]/` is a regular
+    /// expression, and the second slash of `/usr/include` does not close one. After an inner slash there
+    /// may be no space.
+    pub(super) fn regexp(&mut self) -> Option<(SourceText, Flags)> {
         let open = self.at;
         let (mut escaped, mut inner) = (false, false);
         for (offset, letter) in self.typed[open..].char_indices().skip(1) {
@@ -165,9 +162,9 @@ impl<'a> Lexer<'a> {
         None
     }
 
-    /// A word: a backslash before anything but a letter and a digit takes away its meaning. Says
-    /// also where a `)` was that closes nothing.
-    pub(crate) fn word(&mut self) -> (SourceText, Option<usize>) {
+    /// Reads a word; a backslash escapes anything but letters and digits. Also returns the offset of the
+    /// first `)` that closes nothing.
+    pub(super) fn word(&mut self) -> (SourceText, Option<usize>) {
         let (mut text, mut open, mut stray) = (SourceText::default(), 0, None);
         while let Some(letter) = self.peek() {
             let mut at = self.at;
@@ -194,9 +191,9 @@ impl<'a> Lexer<'a> {
         (text, stray)
     }
 
-    /// A value without quotes. In a regular expression a backslash and what is behind it belong
-    /// together, and stay both. Says also whether its parentheses are balanced.
-    pub(crate) fn bare(&mut self, escapes: bool) -> (SourceText, bool) {
+    /// Reads a value without quotes; with `escapes`, a backslash and the next character stay together.
+    /// Also returns whether its parentheses are balanced.
+    pub(super) fn bare(&mut self, escapes: bool) -> (SourceText, bool) {
         let (start, mut open, mut escaped) = (self.at, 0_usize, false);
         while let Some(letter) = self.peek() {
             match letter {
@@ -224,8 +221,27 @@ fn regexp_text(open: usize, body: &str, flags: Flags) -> SourceText {
     text.into_regexp()
 }
 
-/// Whether there is a character that has a meaning in a regular expression, and is rare in names of
-/// files.
-pub(crate) fn has_meta(text: &str) -> bool {
+/// Whether the text has a metacharacter of regular expressions that is rare in file names.
+pub(super) fn has_meta(text: &str) -> bool {
     text.contains(['\\', '*', '?', '(', ')', '|', '[', ']', '{', '}', '^', '$'])
+}
+
+/// Quotes a text, with a backslash before quotes and backslashes.
+pub fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+/// Puts a regular expression between slashes, with a backslash before slashes in it.
+pub fn slashed(regexp: &str) -> String {
+    let mut out = String::from("/");
+    let mut escaped = false;
+    for letter in regexp.chars() {
+        if letter == '/' && !escaped {
+            out.push('\\');
+        }
+        escaped = letter == '\\' && !escaped;
+        out.push(letter);
+    }
+    out.push('/');
+    out
 }

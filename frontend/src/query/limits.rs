@@ -1,41 +1,38 @@
-//! How large a query may be, and what it may ask for.
+//! Limits of a query.
 
 use schema::message::{ATOMS_MAX, DEPTH_MAX};
 
-/// Bytes of a query's patterns and filters. A person's query is far below it; a longer one is a
-/// mistake of a script, and costs every backend the time to compile it.
+/// Bytes of a query's patterns and filters. People type far less; a longer query is a mistake of a
+/// script, and every backend would spend time to compile it.
 pub const QUERY_BYTES_MAX: usize = 4 << 10;
 
-/// Bytes of a query as it is typed: every byte may have a backslash in front, and every part its
-/// quotes and parentheses.
+/// Bytes of a query as typed: every byte may be escaped, and every term has quotes and parentheses.
 pub const TYPED_BYTES_MAX: usize = 4 * QUERY_BYTES_MAX;
 
-/// Lines of context a match may carry on either side.
+/// Lines of context on either side of a match.
 pub const CONTEXT_LINES_MAX: u32 = 10;
 
-/// The most that a limit may be. It is for those who want the first few pages and no more; beyond
-/// it all matches are no dearer.
+/// The largest limit. A limit is for clients that read a few pages; above it, finding all matches costs
+/// no more.
 pub const LIMIT_MAX: u64 = 10_000;
 
-/// How deep groups and repetitions may nest in a regular expression: its parser recurses, and so
-/// does every backend.
+/// Nesting of groups and repetitions in a regular expression: the parsers recurse, here and in backends.
 pub(super) const NESTING_MAX: u32 = 250;
 
-/// A bound of what may be asked for.
+/// A limit, for documentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
-    /// Its name, in the words of addresses.
+    /// Its name in the API.
     pub name: &'static str,
-    /// The most there may be.
+    /// The maximum.
     pub value: u64,
-    /// What is counted.
+    /// The unit.
     pub unit: &'static str,
-    /// What it is about.
+    /// What it limits.
     pub what: &'static str,
 }
 
-/// The bounds that a query is held to before it is sent to a backend. How large a pattern may be
-/// once it is compiled is a backend's to say.
+/// Returns the limits that the frontend checks. Backends also limit the size of compiled patterns.
 pub fn limits() -> Vec<Limit> {
     let limit = |name, value, unit, what| Limit {
         name,

@@ -1,18 +1,18 @@
-//! What holds for a whole query: `case:no`, `word:yes`, `type:path`, `count:10`, `context:3`,
+//! Options of a whole query: `case:no`, `word:yes`, `type:path`, `count:10`, `context:3`,
 //! `timeout:2s`.
 
-use super::BadQuery;
 use super::case::Case;
+use super::error::BadQuery;
 use super::keys::Setting;
 use super::limits::{CONTEXT_LINES_MAX, LIMIT_MAX};
 use std::time::Duration;
 
-/// Those that were typed.
+/// The options that were typed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Options {
     pub(super) case: Option<Case>,
     pub(super) word: Option<bool>,
-    /// Names of documents are searched, and found.
+    /// Searches and finds names of documents.
     pub(super) names: Option<bool>,
     /// 0: all.
     pub(super) count: Option<u64>,
@@ -21,48 +21,47 @@ pub(super) struct Options {
 }
 
 impl Options {
-    /// Takes an option as it was typed, key and value.
+    /// Sets an option from key and value.
     pub(super) fn set(&mut self, setting: Setting, key: &str, value: &str) -> Result<(), BadQuery> {
         let typed = format!("{key}:{value}");
-        let unknown = |expected: &str| BadQuery::unknown(&typed, expected);
+        let invalid = |expected: &str| BadQuery::invalid(&typed, expected);
         let again = match setting {
             Setting::Case => {
-                let case = Case::parse(value).ok_or_else(|| unknown(Case::EXPECTED))?;
+                let case = Case::parse(value).ok_or_else(|| invalid(Case::EXPECTED))?;
                 self.case.replace(case).is_some()
             }
             Setting::Word => {
-                let word = yes_or_no(value).ok_or_else(|| unknown("yes or no"))?;
+                let word = yes_or_no(value).ok_or_else(|| invalid("yes or no"))?;
                 self.word.replace(word).is_some()
             }
             Setting::Type => {
                 let names = match value {
                     "path" => true,
                     "file" => false,
-                    _ => return Err(unknown("file (lines of files) or path (names of files)")),
+                    _ => return Err(invalid("file (lines of files) or path (names of files)")),
                 };
                 self.names.replace(names).is_some()
             }
             Setting::Count => self.count.replace(count(value)?).is_some(),
             Setting::Context => {
-                let lines = lines(value).ok_or_else(|| unknown(&lines_expected()))?;
+                let lines = lines(value).ok_or_else(|| invalid(&lines_expected()))?;
                 self.context_lines.replace(lines).is_some()
             }
             Setting::Timeout => {
-                let time = time(value).ok_or_else(|| unknown(TIME_EXPECTED))?;
+                let time = time(value).ok_or_else(|| invalid(TIME_EXPECTED))?;
                 self.timeout.replace(time).is_some()
             }
         };
-        match again {
-            true => Err(BadQuery::new(format!("{key}: is given twice")).hint("leave one out")),
-            false => Ok(()),
+        if again {
+            return Err(BadQuery::new(format!("{key}: is given twice")).hint("remove one"));
         }
+        Ok(())
     }
 }
 
-/// What is expected of a time.
 const TIME_EXPECTED: &str = "seconds, such as 2s or 0.5, or milliseconds, such as 500ms";
 
-/// Seconds (`2`, `0.5`, `2s`) or milliseconds (`500ms`), more than none.
+/// Parses seconds (`2`, `0.5`, `2s`) or milliseconds (`500ms`), above 0.
 pub fn time(value: &str) -> Option<Duration> {
     let (number, unit) = match value.strip_suffix("ms") {
         Some(number) => (number, 1e-3),
@@ -73,7 +72,7 @@ pub fn time(value: &str) -> Option<Duration> {
     (!time.is_zero()).then_some(time)
 }
 
-/// `yes` or `no`.
+/// Parses `yes` or `no`.
 pub(super) fn yes_or_no(value: &str) -> Option<bool> {
     match value {
         "yes" => Some(true),
@@ -88,7 +87,7 @@ fn count(value: &str) -> Result<u64, BadQuery> {
         Ok(count) if (1..=LIMIT_MAX).contains(&count) => Ok(count),
         _ => {
             let expected = format!("a number from 1 to {LIMIT_MAX}, or all");
-            Err(BadQuery::unknown(&format!("count:{value}"), &expected))
+            Err(BadQuery::invalid(&format!("count:{value}"), &expected))
         }
     }
 }

@@ -1,13 +1,15 @@
-//! Whatever is typed is understood or refused, and what is understood can be written down.
+//! Any input is parsed or refused, and parsed queries render to text that parses to the same query.
 
 use super::lex::Lexer;
-use super::node::joined;
-use super::{ParsedQuery, Query, QueryInput, SourceText, check_syntax, dcs};
+use super::lower::joined;
+use super::regexp::check_syntax;
+use super::source_text::SourceText;
+use super::{ParsedQuery, Query, QueryInput, dcs};
 use crate::query::filter;
 use proptest::prelude::*;
 use schema::message::{Expr, Field, Filter, Pattern, Reading, Syntax, Want};
 
-/// Understands what a query is shown as the same query.
+/// Checks that the rendered query parses to the same query.
 fn check_again(query: &Query) {
     let text = query.interpreted_as();
     let typed = QueryInput {
@@ -23,8 +25,8 @@ fn check_again(query: &Query) {
     assert_eq!(again.interpreted_as(), text);
 }
 
-/// The places of notices are places, and so are those of what a backend may refuse.
-fn check_places(q: &str, parsed: &ParsedQuery) {
+/// Checks that notices and located errors have valid offsets.
+fn check_offsets(q: &str, parsed: &ParsedQuery) {
     for notice in &parsed.notices {
         assert!(q.is_char_boundary(notice.at.unwrap()));
     }
@@ -38,7 +40,7 @@ fn check_places(q: &str, parsed: &ParsedQuery) {
     }
 }
 
-/// What has a meaning somewhere, and what has none.
+/// Concatenations of tokens with and without a meaning.
 fn pieces() -> impl Strategy<Value = String> {
     let piece = prop::sample::select(vec![
         "a",
@@ -173,7 +175,7 @@ fn filter_expr() -> impl Strategy<Value = Expr> {
     })
 }
 
-/// Joins what `leaf` makes.
+/// Trees over `leaf`.
 fn tree(leaf: impl Strategy<Value = Expr> + 'static) -> impl Strategy<Value = Expr> {
     leaf.prop_recursive(4, 12, 3, |inner| {
         prop_oneof![
@@ -201,12 +203,12 @@ fn query() -> impl Strategy<Value = Query> {
 
 proptest! {
     #[test]
-    fn what_is_rendered_is_parsed_to_the_same(query in query()) {
+    fn rendered_queries_parse_to_the_same_query(query in query()) {
         check_again(&query);
     }
 
     #[test]
-    fn whatever_is_typed_is_understood_or_refused(q in pieces(), filter in pieces()) {
+    fn any_input_is_parsed_or_refused(q in pieces(), filter in pieces()) {
         let fields = [Field::Path, Field::Language, Field::Extension];
         for mode in [None, Some("literal"), Some("regexp")] {
             for filters in [&[][..], &[(fields[q.len() % 3], &filter[..])]] {
@@ -214,7 +216,7 @@ proptest! {
                 match Query::parse(&typed) {
                     Ok(parsed) => {
                         check_again(&parsed.query);
-                        check_places(&q, &parsed);
+                        check_offsets(&q, &parsed);
                     }
                     Err(bad) => {
                         let text = bad.filter.as_ref().unwrap_or(&q);
@@ -227,12 +229,12 @@ proptest! {
     }
 
     #[test]
-    fn what_was_typed_for_debian_code_search_is_too(q in pieces()) {
+    fn any_dcs_input_is_parsed_or_refused(q in pieces()) {
         for syntax in [Syntax::Literal, Syntax::Regexp] {
             match dcs::parse(&q, syntax) {
                 Ok(parsed) => {
                     check_again(&parsed.query);
-                    check_places(&q, &parsed);
+                    check_offsets(&q, &parsed);
                 }
                 Err(bad) => prop_assert!(q.is_char_boundary(bad.at.unwrap_or(0)), "{bad:?}"),
             }
@@ -240,7 +242,7 @@ proptest! {
     }
 
     #[test]
-    fn a_filter_alone_can_be_typed_again(filter in filter_expr(), negated: bool) {
+    fn rendered_filters_parse_to_the_same_filter(filter in filter_expr(), negated: bool) {
         let filter = if negated { filter.negated() } else { filter };
         let (name, typed) = filter::typed(&filter).unwrap();
         let field = filter::field(name).unwrap();
@@ -248,7 +250,7 @@ proptest! {
     }
 
     #[test]
-    fn a_regular_expression_has_one_form(text in text()) {
+    fn regular_expressions_have_a_canonical_form(text in text()) {
         let once = SourceText::plain(&text).into_regexp();
         prop_assert_eq!(once.clone().into_regexp().as_str().to_owned(), once.as_str());
         let typed = super::slashed(once.as_str());

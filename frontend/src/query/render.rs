@@ -1,20 +1,24 @@
-//! A query as it is written in the language of this program.
+//! Renders an expression in the native language, in canonical form.
 //!
-//! There is one way to write each: a word that could mean anything else is in quotes, what is joined
-//! within something else is in parentheses, and options come last. Case and whole words are said by
-//! an option where one says it of every pattern, and else by flags.
+//! A word that could mean something else is quoted, nested lists are in parentheses, and options come
+//! last. Case and whole words are options if all patterns agree, else flags.
 //!
-//! **Invariant:** of what any dialect understands, parsing what is rendered gives the same again.
-//! Lines of context, and what is wanted of what is found, are not part of it.
+//! **Invariant:** the rendered text parses to the same expression, whatever language it came from.
+//! Context lines and what is wanted are not part of it.
 
 use super::case::Case;
-use super::keys::{self, Begin};
-use super::lex::Lexer;
-use crate::query::filter;
+use super::filter;
+use super::keys::{self, Prefix};
+use super::lex::{Lexer, quoted, slashed};
 use schema::message::{Expr, Pattern, Syntax};
 
-/// Renders an expression; `limit` 0 is none.
-pub(crate) fn render(expr: &Expr, names: bool, limit: u64) -> String {
+/// Renders an expression alone.
+pub fn interpreted_as(expr: &Expr) -> String {
+    render(expr, false, 0)
+}
+
+/// Renders an expression with its options; `limit` 0 is none.
+pub(super) fn render(expr: &Expr, names: bool, limit: u64) -> String {
     let notation = Notation::of(expr, names);
     let mut out = notation.expr(expr, false);
     match notation.case {
@@ -34,7 +38,7 @@ pub(crate) fn render(expr: &Expr, names: bool, limit: u64) -> String {
     out
 }
 
-/// What the options say.
+/// The options of the rendered query.
 struct Notation {
     case: Case,
     word: bool,
@@ -45,10 +49,10 @@ impl Notation {
     fn of(expr: &Expr, names: bool) -> Notation {
         let patterns = expr.patterns();
         let all = |case: Case| {
-            let is_so = |pattern: &&Pattern| {
+            let agrees = |pattern: &&Pattern| {
                 pattern.ignore_case == case.ignores(&pattern.text, pattern.syntax)
             };
-            patterns.iter().all(is_so)
+            patterns.iter().all(agrees)
         };
         let cases = [Case::Auto, Case::Yes, Case::No];
         Notation {
@@ -61,7 +65,7 @@ impl Notation {
         }
     }
 
-    /// `in_text`: names are not searched here.
+    /// `in_text`: patterns here search text, even if the query searches names.
     fn expr(&self, expr: &Expr, in_text: bool) -> String {
         match expr {
             Expr::Pattern(pattern) => self.pattern(pattern, in_text),
@@ -88,19 +92,14 @@ impl Notation {
 
     fn pattern(&self, pattern: &Pattern, in_text: bool) -> String {
         let Pattern { text, syntax, .. } = pattern;
-        let key = match self.names && !in_text && !pattern.in_path {
-            true => "content:",
-            false => "",
-        };
+        let in_content = self.names && !in_text && !pattern.in_path;
+        let key = if in_content { "content:" } else { "" };
         let case = match pattern.ignore_case {
             same if same == self.case.ignores(text, *syntax) => "",
             true => "i",
             false => "c",
         };
-        let word = match pattern.word && !self.word {
-            true => "w",
-            false => "",
-        };
+        let word = if pattern.word && !self.word { "w" } else { "" };
         let text = match syntax {
             Syntax::Literal if case.is_empty() && word.is_empty() && is_word(text) => text.clone(),
             Syntax::Literal => quoted(text),
@@ -110,7 +109,7 @@ impl Notation {
     }
 }
 
-/// Whether a text is a word that stands for itself.
+/// Whether a text needs no quotes.
 fn is_word(text: &str) -> bool {
     let is_special = text.starts_with(['-', '>', '=', '(', ')', '/', '"', '\''])
         || text.contains(['\\', ':'])
@@ -121,25 +120,5 @@ fn is_word(text: &str) -> bool {
         && !text.contains(|letter: char| letter.is_whitespace() || letter.is_control())
         && lexer.bare(false).1
         && lexer.rest().is_empty()
-        && matches!(keys::begin(text), Begin::None)
-}
-
-/// In quotes, with a backslash before what would end them.
-pub fn quoted(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
-}
-
-/// A regular expression between slashes, with a backslash before those within it.
-pub fn slashed(regexp: &str) -> String {
-    let mut out = String::from("/");
-    let mut escaped = false;
-    for letter in regexp.chars() {
-        if letter == '/' && !escaped {
-            out.push('\\');
-        }
-        escaped = letter == '\\' && !escaped;
-        out.push(letter);
-    }
-    out.push('/');
-    out
+        && matches!(keys::prefix(text), Prefix::None)
 }

@@ -1,8 +1,7 @@
-//! The tables that say what the languages mean: `spec.txt` of queries that are understood, and
-//! `faults.txt` of those that are not.
+//! Two tables that specify the languages: `spec.txt` of valid queries, `faults.txt` of invalid ones.
 //!
-//! A query stands behind `>`, and in front of that its language when it is not the native one. What
-//! follows it is what this test makes of it; UPDATE_EXPECT=1 writes that anew.
+//! A query follows `>`; its language stands before that, unless it is the native one. The indented lines
+//! below are the output of this test; UPDATE_EXPECT=1 writes them again.
 
 use super::{BadQuery, ParsedQuery, Query, QueryInput, dcs};
 use expect_test::expect_file;
@@ -10,7 +9,7 @@ use schema::message::{Expr, Field, Pattern, Reading, Syntax};
 use std::fmt::Write;
 
 #[test]
-fn what_queries_mean() {
+fn valid_queries_have_this_meaning() {
     let shown = |language: &str, q: &str| match parse(language, q) {
         Ok(parsed) => understood(q, &parsed),
         Err(bad) => panic!("{language}> {q}: {bad:?}"),
@@ -21,7 +20,7 @@ fn what_queries_mean() {
 }
 
 #[test]
-fn what_is_wrong_with_queries() {
+fn invalid_queries_have_these_errors() {
     let shown = |language: &str, q: &str| match parse(language, q) {
         Ok(parsed) => panic!("{language}> {q}: {}", parsed.query.interpreted_as()),
         Err(bad) => fault(q, &bad),
@@ -41,7 +40,7 @@ fn parse(language: &str, q: &str) -> Result<ParsedQuery, BadQuery> {
     }
 }
 
-/// The table, with what is shown of each query anew.
+/// Returns the table with new output for each query.
 fn table(old: &str, shown: impl Fn(&str, &str) -> String) -> String {
     let mut out = String::new();
     for line in old.lines().filter(|line| !line.starts_with("    ")) {
@@ -53,7 +52,7 @@ fn table(old: &str, shown: impl Fn(&str, &str) -> String) -> String {
     out
 }
 
-/// The expression, the canonical text when it is another, and the notices.
+/// Shows the expression, the canonical text if it differs, and the notices.
 fn understood(q: &str, parsed: &ParsedQuery) -> String {
     let query = &parsed.query;
     let one_line = |text: String| text.replace('\n', "␤");
@@ -85,7 +84,7 @@ fn understood(q: &str, parsed: &ParsedQuery) -> String {
     out
 }
 
-/// The place with what stands there, the reason and the hint, below the query.
+/// Shows the offset, the text there, the reason and the hint.
 fn fault(q: &str, bad: &BadQuery) -> String {
     let mut out = match bad.at {
         Some(at) => {
@@ -100,7 +99,7 @@ fn fault(q: &str, bad: &BadQuery) -> String {
     out
 }
 
-/// An expression, operator first.
+/// Writes an expression in prefix notation.
 fn notation(expr: &Expr) -> String {
     let list = |name: &str, parts: &[Expr]| {
         let parts = parts.iter().map(notation).collect::<Vec<_>>();

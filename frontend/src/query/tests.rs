@@ -1,9 +1,8 @@
-//! What all queries have in common, whatever they were typed in.
+//! Properties of queries in all languages.
 
 use super::*;
-use crate::query::filter;
 use expect_test::{Expect, expect};
-use schema::message::{ATOMS_MAX, Pattern};
+use schema::message::{ATOMS_MAX, Expr, Field, Pattern, Want};
 
 fn parse(mode: &str, q: &str) -> Result<Query, BadQuery> {
     let typed = QueryInput {
@@ -23,7 +22,7 @@ fn check(mode: &str, q: &str, expected: Expect) {
 }
 
 #[test]
-fn what_is_understood_is_echoed() {
+fn literal_and_regexp_modes_render_in_the_native_language() {
     check(
         "literal",
         "errno == EINTR",
@@ -50,30 +49,30 @@ fn what_is_understood_is_echoed() {
 }
 
 #[test]
-fn what_is_not_says_where_and_why() {
+fn errors_have_position_and_reason() {
     check("literal", "", expect!["None: the query is empty"]);
-    check("fuzzy", "x", expect!["None: mode=fuzzy is not understood"]);
+    check("fuzzy", "x", expect!["None: mode=fuzzy is not valid"]);
     check(
         "regexp",
         "a(b",
-        expect!["Some(1): not a regular expression: unclosed group"],
+        expect!["Some(1): invalid regular expression: unclosed group"],
     );
     check(
         "regexp",
         "ü[z-a]",
         expect![
-            "Some(3): not a regular expression: invalid character class range, the start must be <= the end"
+            "Some(3): invalid regular expression: invalid character class range, the start must be <= the end"
         ],
     );
     check(
         "regexp",
         r"\p{Nonsense}",
-        expect!["Some(0): not a regular expression: Unicode property not found"],
+        expect!["Some(0): invalid regular expression: Unicode property not found"],
     );
     check(
         "literal",
         &"x".repeat(QUERY_BYTES_MAX + 1),
-        expect!["None: a query of 4097 bytes, the most is 4096"],
+        expect!["None: the query has 4097 bytes, the limit is 4096"],
     );
     for context in ["11", "-1", "two"] {
         let typed = QueryInput {
@@ -138,7 +137,7 @@ fn filtered(filters: &[(Field, &str)]) -> Query {
 }
 
 #[test]
-fn what_is_wanted_is_part_of_the_query() {
+fn want_and_limit_are_part_of_the_query() {
     let check = |want, limit, expected: Expect| {
         let typed = QueryInput {
             q: "x",
@@ -160,20 +159,24 @@ fn what_is_wanted_is_part_of_the_query() {
         Some("100"),
         expect!["x count:100 context 2"],
     );
-    // Lines that are not sent have none around them: a count is one run, whatever the context.
+    // A count sends no lines: it is the same query with any context.
     check(Some("count"), None, expect!["x context 0"]);
-    check(Some("count"), Some("9"), expect!["a count has no limit"]);
-    check(Some("files"), None, expect!["want=files is not understood"]);
+    check(
+        Some("count"),
+        Some("9"),
+        expect!["a count cannot have a limit"],
+    );
+    check(Some("files"), None, expect!["want=files is not valid"]);
     check(
         None,
         Some("10001"),
-        expect!["a limit of 10001, the most is 10000"],
+        expect!["a limit of 10001, the maximum is 10000"],
     );
-    check(None, Some("-1"), expect!["limit=-1 is not understood"]);
+    check(None, Some("-1"), expect!["limit=-1 is not valid"]);
 }
 
 #[test]
-fn filters_are_a_set() {
+fn order_and_repetition_of_filters_do_not_matter() {
     let filters = [
         (Field::Language, "C"),
         (Field::Path, "-vendor/"),
@@ -197,6 +200,6 @@ fn filters_are_a_set() {
             ..QueryInput::default()
         };
         let bad = Query::parse(&typed).unwrap_err();
-        assert!(bad.reason.contains("the most is"), "{bad}");
+        assert!(bad.reason.contains("the limit is"), "{bad}");
     }
 }

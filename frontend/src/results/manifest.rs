@@ -56,7 +56,11 @@ impl SearchResult {
 
     /// The answer of an earlier process; `None` when its query is not one that this version accepts.
     pub(crate) fn recover(recovered: Recovered) -> Option<SearchResult> {
-        let Recovered { id, run, manifest } = recovered;
+        let Recovered {
+            id,
+            files,
+            manifest,
+        } = recovered;
         let query = Query::of(manifest.search).ok()?;
         if query.identity(&manifest.generation) != id {
             return None;
@@ -107,7 +111,7 @@ impl SearchResult {
                 },
                 ..Outcome::default()
             },
-            spool: Arc::new(run),
+            spool: Arc::new(files),
             damaged: AtomicBool::new(false),
         })
     }

@@ -9,7 +9,7 @@ use super::SearchResult;
 use super::read::{LinePosition, in_spool_order};
 use crate::order::Pointer;
 use crate::spool::{ResultFiles, SpoolError};
-use schema::message::{BatchReader, BatchView, LineView};
+use schema::message::{BatchView, LineView};
 use std::sync::mpsc;
 use std::thread;
 
@@ -155,16 +155,13 @@ impl Scratch {
         let (mut reader, mut name) = (spool.reader(), Vec::new());
         let order = in_spool_order(pointers);
         for group in order.chunk_by(|a, b| a.frame() == b.frame()) {
-            let place = group[0].frame();
-            let corrupt = || spool.corrupt(place);
-            let frame = reader.read(place)?;
-            let batch = BatchReader::new(frame.payload).map_err(|_| corrupt())?;
-            let view = batch.view().map_err(|_| corrupt())?;
-            name.clear();
-            for part in [view.package, b"/", view.path] {
-                name.extend_from_slice(part);
-            }
-            self.add(&view, &name, group).ok_or_else(corrupt)?;
+            reader.batch(group[0].frame(), |batch| {
+                name.clear();
+                for part in [batch.package, b"/", batch.path] {
+                    name.extend_from_slice(part);
+                }
+                self.add(batch, &name, group)
+            })?;
         }
         Ok(())
     }
@@ -173,9 +170,9 @@ impl Scratch {
     /// has no such lines.
     fn add(&mut self, batch: &BatchView<'_>, name: &[u8], group: &[LinePosition]) -> Option<()> {
         let mut lines = (0_u32..).zip(batch.lines());
-        for place in group {
-            let (_, line) = lines.find(|(index, _)| *index == place.index())?;
-            self.slots[place.at()] = self.push(name, &line)?;
+        for position in group {
+            let (_, line) = lines.find(|(index, _)| *index == position.line_index())?;
+            self.slots[position.pointer_index()] = self.push(name, &line)?;
         }
         Some(())
     }

@@ -40,7 +40,7 @@ pub(super) fn play(seed: u64, directory: &Path) -> Played {
     let scenario = Scenario::new(&mut random);
     let model = Model::new(&scenario.scripts);
     let (spool, _) = Spool::open(directory, scenario.disk.limits()).unwrap();
-    let run = Arc::new(spool.run("0123456789abcdef", scenario.scripts.len()));
+    let run = Arc::new(spool.create("0123456789abcdef", scenario.scripts.len()));
     let memory = Memory::new(scenario.memory);
     let collector = |_: &Script| Collector::new(memory.share(scenario.memory));
     let mut collectors: Vec<Collector> = scenario.scripts.iter().map(collector).collect();

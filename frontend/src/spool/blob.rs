@@ -1,9 +1,9 @@
-//! Bytes of a run that are appended and read: in memory while they are few, in a file from then on.
+//! One file of a result: in memory while it is small, then on disk.
 //!
-//! While a run goes on its files are open; of a finished run they are opened by who reads them, so that
-//! descriptors do not grow with the runs that are remembered.
+//! The files of a running query are open. Readers open the files of a finished one, so that descriptors
+//! do not grow with the results that are cached.
 
-use super::{SpoolError, io_error};
+use super::error::{SpoolError, io_error};
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 
-/// One file of a run. One thread appends; any number read.
+/// One file of a result. One thread appends; any number read.
 #[derive(Debug)]
 pub(crate) struct Blob {
     path: PathBuf,
@@ -23,9 +23,9 @@ pub(crate) struct Blob {
 #[derive(Debug)]
 enum Storage {
     Memory(Vec<u8>),
-    /// In a file that is appended to.
+    /// A file that is appended to.
     Open(Arc<File>),
-    /// In a file that readers open, and share while it is open.
+    /// A complete file. Readers open it and share the descriptor.
     Closed(Mutex<Weak<File>>),
 }
 
@@ -34,7 +34,7 @@ enum Storage {
 pub(crate) struct OpenFile(Option<Arc<File>>);
 
 impl Blob {
-    /// Nothing yet, in memory.
+    /// An empty file, in memory.
     pub(super) fn new(path: PathBuf) -> Blob {
         Blob {
             path,
@@ -43,7 +43,7 @@ impl Blob {
         }
     }
 
-    /// A file that is there, of this length.
+    /// Opens an existing file; `None` unless it has `bytes` bytes.
     pub(super) fn open(path: PathBuf, bytes: u64) -> Option<Blob> {
         let is_whole = path.metadata().is_ok_and(|meta| meta.len() == bytes);
         is_whole.then(|| Blob {
@@ -74,12 +74,12 @@ impl Blob {
         }
     }
 
-    /// Notes that so many bytes have been appended to the file.
+    /// Counts bytes that were appended to the file.
     pub(super) fn grow(&self, bytes: u64) {
         self.bytes.fetch_add(bytes, Relaxed);
     }
 
-    /// Appends in memory, where everything is so far.
+    /// Appends in memory, if the blob is there.
     pub(super) fn append_to_memory(&self, bytes: &[u8]) {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         if let Storage::Memory(memory) = &mut *state {
@@ -88,20 +88,20 @@ impl Blob {
         }
     }
 
-    /// Opens an empty file in the place of what an attempt that failed has left there.
+    /// Opens an empty file; a failed attempt may have left one.
     pub(super) fn create(&self) -> io::Result<File> {
         let mut options = OpenOptions::new();
         let file = options.read(true).append(true).create(true);
         let file = file.open(&self.path)?;
-        // Not without need: ext4 writes a file that was cut to nothing to the disk when it is closed, which
-        // took 0.6 s for the 1.4 GB of ten million matches.
+        // Only when needed: ext4 flushes a truncated file when it is closed, which took 0.6 s for the
+        // 1.4 GB of ten million matches.
         if file.metadata()?.len() > 0 {
             file.set_len(0)?;
         }
         Ok(file)
     }
 
-    /// Gives what is in memory to `write`, and takes the file when that is well.
+    /// Calls `write` with the bytes in memory, and uses the file if that succeeds.
     pub(super) fn move_to(
         &self,
         file: File,
@@ -115,7 +115,7 @@ impl Blob {
         Ok(())
     }
 
-    /// Nothing more will be appended: who reads opens the file.
+    /// Closes the file, which is complete. Readers open it.
     pub(super) fn close(&self) {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         if let Storage::Open(file) = &*state {
@@ -123,8 +123,8 @@ impl Blob {
         }
     }
 
-    /// Fills `space` from `offset` on and says how much of it: less than all only at the end. `held`
-    /// keeps the file open for the reader's next calls.
+    /// Reads into `space` from `offset` on and returns the bytes read: fewer than `space` only at the
+    /// end. `held` keeps the file open for the caller's next reads.
     pub(crate) fn read_at(
         &self,
         space: &mut [u8],
@@ -162,7 +162,7 @@ impl Blob {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(io_error(&self.path)(error)),
             }
-            // A short read is the end or close to it: no second call to make sure.
+            // Do not call again just to see the end of the file.
             if offset + at as u64 >= self.len() {
                 break;
             }
@@ -174,7 +174,7 @@ impl Blob {
         self.state.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The error for what is not as it was written.
+    /// The error for bytes at `offset` that fail their checksum.
     pub(crate) fn corrupt(&self, offset: u64) -> SpoolError {
         SpoolError::Corrupt {
             path: self.path.clone(),

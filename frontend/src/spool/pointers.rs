@@ -1,93 +1,33 @@
-//! Files of pointers: sorted runs that wait to be merged, and the parts of the total order.
+//! Files of pointers: sorted runs, and the parts of the total order.
 //!
 //! ```text
 //! block of 4 KiB = 127 pointers of 32 bytes, CRC-32C of them (4 bytes), 28 zero bytes
 //! ```
 //!
-//! The last block is as short as its pointers and the 32 bytes behind them. So pointer n is in block
-//! n / 127, and reading a page of them takes one or two blocks, whatever its number.
+//! The last block ends after its pointers and 32 bytes of checksum. Pointer n is in block n / 127, so a
+//! page costs one or two blocks, whatever its number.
 
-use super::{Blob, OpenFile, ResultFiles, SpoolError};
+use super::blob::{Blob, OpenFile};
+use super::error::SpoolError;
 use crate::order::Pointer;
 use std::ops::Range;
 use zerocopy::{FromZeros, IntoBytes};
 
-/// Pointers in a whole block.
-const BLOCK_LEN: usize = 127;
+/// Pointers in a full block.
+pub(super) const BLOCK_LEN: usize = 127;
 
-/// Pointers, and as much as one more, in a whole block.
-const CELLS: usize = BLOCK_LEN + 1;
+/// Cells of 32 bytes in a full block: the pointers and the checksum.
+pub(super) const CELLS: usize = BLOCK_LEN + 1;
 
 const POINTER_BYTES: usize = size_of::<Pointer>();
 
-/// Bytes of a whole block.
+/// Bytes of a full block.
 const BLOCK_BYTES: usize = CELLS * POINTER_BYTES;
 
-/// Blocks that are written, or read by who reads them one after the other, at a time.
+/// Blocks that one sequential read or write covers.
 pub(crate) const BLOCKS_AT_ONCE: usize = 16;
 
-/// Appends pointers to a file.
-pub(crate) struct PointerWriter<'a> {
-    spool: &'a ResultFiles,
-    blob: &'a Blob,
-    /// Whole blocks, and the last one without its end.
-    cells: Vec<Pointer>,
-    /// Where the last block begins in them.
-    block: usize,
-    pub(crate) len: u64,
-}
-
-impl<'a> PointerWriter<'a> {
-    pub(crate) fn new(spool: &'a ResultFiles, blob: &'a Blob) -> Self {
-        PointerWriter {
-            spool,
-            blob,
-            cells: Vec::new(),
-            block: 0,
-            len: 0,
-        }
-    }
-
-    pub(crate) fn push(&mut self, pointer: &Pointer) -> Result<(), SpoolError> {
-        self.cells.push(*pointer);
-        self.len += 1;
-        if self.cells.len() - self.block == BLOCK_LEN {
-            self.end_block();
-            if self.cells.len() >= BLOCKS_AT_ONCE * CELLS {
-                self.flush()?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Writes what is left, and says how many pointers there are.
-    pub(crate) fn finish(mut self) -> Result<u64, SpoolError> {
-        if self.cells.len() > self.block {
-            self.end_block();
-        }
-        self.flush()?;
-        Ok(self.len)
-    }
-
-    fn end_block(&mut self) {
-        let sum = crc32c::crc32c(self.cells[self.block..].as_bytes());
-        let mut end = Pointer::new_zeroed();
-        end.as_mut_bytes()[..4].copy_from_slice(&sum.to_le_bytes());
-        self.cells.push(end);
-        self.block = self.cells.len();
-    }
-
-    fn flush(&mut self) -> Result<(), SpoolError> {
-        if !self.cells.is_empty() {
-            self.spool.append(self.blob, self.cells.as_bytes())?;
-        }
-        self.cells.clear();
-        self.block = 0;
-        Ok(())
-    }
-}
-
-/// How many pointers a file of so many bytes has; `None` when no such file has this length.
+/// Returns the number of pointers in a file of `bytes` bytes; `None` when no file has this length.
 pub(super) fn len_of(bytes: u64) -> Option<u64> {
     let cells = bytes / POINTER_BYTES as u64;
     let (whole, rest) = (cells / CELLS as u64, cells % CELLS as u64);
@@ -98,20 +38,20 @@ pub(super) fn len_of(bytes: u64) -> Option<u64> {
 /// Reads a range of a file of pointers.
 pub(crate) struct PointerReader<'a> {
     blob: &'a Blob,
-    /// Pointers whose blocks have not been checked yet.
+    /// Pointers in blocks that are not verified yet.
     left: Range<u64>,
-    /// Blocks as they are in the file.
+    /// Blocks read from the file.
     cells: Vec<Pointer>,
-    /// Of the last block that was checked, where the pointers are that have not been given out.
+    /// The pointers in `cells` that are verified and not returned yet.
     checked: Range<usize>,
-    /// Where the next block begins.
+    /// Where the next block begins in `cells`.
     next: usize,
     blocks_at_once: usize,
     file: OpenFile,
 }
 
 impl<'a> PointerReader<'a> {
-    /// The pointers with these numbers, which are in the file.
+    /// Reads the pointers with these numbers, which must be in the file.
     pub(crate) fn new(blob: &'a Blob, range: Range<u64>) -> Self {
         PointerReader {
             blob,
@@ -124,7 +64,7 @@ impl<'a> PointerReader<'a> {
         }
     }
 
-    /// The same, reading at most so many blocks at a time, and at least one.
+    /// Bounds the blocks of one read, to at least one.
     pub(crate) fn by(self, blocks_at_once: usize) -> Self {
         PointerReader {
             blocks_at_once: blocks_at_once.clamp(1, BLOCKS_AT_ONCE),
@@ -132,7 +72,7 @@ impl<'a> PointerReader<'a> {
         }
     }
 
-    /// Goes to another range.
+    /// Moves to another range.
     pub(crate) fn seek(&mut self, range: Range<u64>) {
         self.left = range;
         self.cells.clear();
@@ -140,7 +80,7 @@ impl<'a> PointerReader<'a> {
         self.next = 0;
     }
 
-    /// The next pointer; `None` behind the last.
+    /// Returns the next pointer; `None` after the last one.
     pub(crate) fn next(&mut self) -> Result<Option<Pointer>, SpoolError> {
         if self.checked.is_empty() && !self.check()? {
             return Ok(None);
@@ -149,7 +89,7 @@ impl<'a> PointerReader<'a> {
         Ok(Some(self.cells[self.checked.start - 1]))
     }
 
-    /// The next pointers that are in one block; none behind the last.
+    /// Returns the rest of the next block; an empty slice after the last one.
     pub(crate) fn next_block(&mut self) -> Result<&[Pointer], SpoolError> {
         if self.checked.is_empty() {
             self.check()?;
@@ -158,7 +98,7 @@ impl<'a> PointerReader<'a> {
         Ok(&self.cells[given])
     }
 
-    /// Checks the next block; says whether there is one.
+    /// Verifies the next block; `false` after the last one.
     fn check(&mut self) -> Result<bool, SpoolError> {
         if self.left.is_empty() {
             return Ok(false);
@@ -186,7 +126,7 @@ impl<'a> PointerReader<'a> {
         Ok(true)
     }
 
-    /// Reads on from a block.
+    /// Reads blocks from `number` on.
     fn fill(&mut self, number: u64) -> Result<(), SpoolError> {
         let last = (self.left.end - 1) / BLOCK_LEN as u64;
         let blocks = (last - number + 1).min(self.blocks_at_once as u64);
@@ -202,8 +142,8 @@ impl<'a> PointerReader<'a> {
     }
 }
 
-/// How many of a sorted file's `len` pointers come before all those that `is_before` does not hold for.
-/// Reads a few blocks.
+/// Returns how many of the `len` pointers in a sorted file satisfy `is_before`; those come first. Binary
+/// search: reads a few blocks.
 pub(crate) fn partition_pointers(
     blob: &Blob,
     len: u64,
@@ -229,10 +169,10 @@ pub(crate) fn partition_pointers(
 mod tests {
     use super::*;
     use crate::order::Origin;
-    use crate::spool::{Spool, SpoolConfig};
+    use crate::spool::{PointerWriter, Spool, SpoolConfig};
 
     #[test]
-    fn lengths_are_those_of_blocks() {
+    fn file_lengths_follow_from_block_lengths() {
         let block = BLOCK_BYTES as u64;
         let known = [
             (0, 0),
@@ -250,18 +190,18 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_cut_and_read_anywhere() {
+    fn any_range_is_read_back() {
         let directory = tempfile::tempdir().unwrap();
-        let limits = SpoolConfig {
+        let config = SpoolConfig {
             disk_bytes_max: 1 << 20,
             result_memory_max: 0,
             durable: false,
             before_write: None,
         };
-        let (spool, _) = Spool::open(directory.path(), limits).unwrap();
+        let (spool, _) = Spool::open(directory.path(), config).unwrap();
         for len in [0_u32, 1, 126, 127, 128, 254, 300, 2500] {
-            let run = spool.run("0123456789abcdef", 1);
-            let mut writer = PointerWriter::new(&run, run.order.part(1));
+            let files = spool.create("0123456789abcdef", 1);
+            let mut writer = PointerWriter::new(&files, files.order.part(1));
             let origin = Origin {
                 hash: 0,
                 package: 0,
@@ -271,13 +211,13 @@ mod tests {
             let pointers: Vec<_> = (0..len).map(|n| origin.pointer(0.0, n, n)).collect();
             pointers.iter().for_each(|each| writer.push(each).unwrap());
             assert_eq!(writer.finish().unwrap(), u64::from(len));
-            assert_eq!(run.order.len(), u64::from(len));
-            let blob = run.order.part(1);
+            assert_eq!(files.order.len(), u64::from(len));
+            let blob = files.order.part(1);
             for at in (0..=len).filter(|at| at % 127 < 2 || at % 127 == 126 || len - at < 2) {
                 let is_before = |pointer: &Pointer| pointer.spool_order() < u128::from(at);
                 let before = partition_pointers(blob, len.into(), is_before).unwrap();
                 assert_eq!(before, u64::from(at), "of {len}");
-                let read = run.order.read(at.into()..len.into()).unwrap();
+                let read = files.order.read(at.into()..len.into()).unwrap();
                 assert_eq!(read, pointers[at as usize..]);
                 let mut reader = PointerReader::new(blob, at.into()..len.into()).by(2);
                 let each = std::iter::from_fn(|| reader.next().unwrap());

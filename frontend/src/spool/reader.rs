@@ -1,48 +1,53 @@
-//! Reads one frame after the other. Who reads them in the order of the file reads the file in a few
-//! large pieces.
+//! Reads frames. Frames in file order are read in a few large pieces.
 
-use super::{OpenFile, ResultFiles, SpoolError};
+use super::blob::OpenFile;
+use super::error::SpoolError;
+use super::result_files::ResultFiles;
 use crate::order::FrameAt;
 use schema::frame::{self, FRAME_BYTES_MAX, Frame, HEADER_BYTES};
+use schema::message::{BatchReader, BatchView};
 use std::ops::Range;
 use zerocopy::IntoBytes;
 
-/// What is read at a frame's offset before its length is known. Nearly all frames are shorter, so
-/// one call has them whole; reading more would copy neighbours that nobody asked for.
+/// Bytes of the first read at an offset, when the frame's length is not known. Nearly all frames are
+/// shorter, so one call reads them whole; a larger read would copy frames that nobody asked for.
 pub(super) const FIRST_READ_BYTES: usize = 16 << 10;
 
-/// What is read at a time, at most, by who reads frame after frame. It stays in a processor's cache
-/// until it is looked at.
+/// Bytes of one read, at most, when frames are read in file order: they stay in the processor's cache
+/// until they are decoded.
 const AHEAD_BYTES_MAX: usize = 256 << 10;
 
-/// Reads frames of a run.
-pub(crate) struct FrameReader<'a> {
-    spool: &'a ResultFiles,
-    /// A piece of a backend's file, aligned to words.
-    words: Vec<u64>,
-    /// Which one: the backend, and offsets in its file.
-    held: (u16, Range<u64>),
-    /// Bytes of the last read, or of the next.
-    ahead: usize,
-    /// The backend whose file is open.
-    open: (u16, OpenFile),
-}
-
-impl<'a> FrameReader<'a> {
-    pub(super) fn new(spool: &'a ResultFiles) -> Self {
+impl ResultFiles {
+    /// Returns a reader of this result's frames.
+    pub(crate) fn reader(&self) -> FrameReader<'_> {
         FrameReader {
-            spool,
+            files: self,
             words: Vec::new(),
             held: (0, 0..0),
             ahead: FIRST_READ_BYTES,
             open: Default::default(),
         }
     }
+}
 
-    /// The frame at a place.
+/// Reads frames of one result.
+pub(crate) struct FrameReader<'a> {
+    files: &'a ResultFiles,
+    /// The piece of a frame file that was read last, aligned to words.
+    words: Vec<u64>,
+    /// Its backend, and its offsets in the file.
+    held: (u16, Range<u64>),
+    /// Bytes of the last read; the next one doubles it if it follows.
+    ahead: usize,
+    /// The backend whose file is open.
+    open: (u16, OpenFile),
+}
+
+impl<'a> FrameReader<'a> {
+    /// Reads the frame at `place` and verifies its checksum.
     pub(crate) fn read(&mut self, place: FrameAt) -> Result<Frame<'_>, SpoolError> {
-        if !self.spool.has_frames_of(place.0) {
-            return Err(self.spool.corrupt(place));
+        if place.0 >= self.files.backends() {
+            return Err(self.files.corrupt(place));
         }
         let at = match self.find(place) {
             Some(at) => at,
@@ -50,10 +55,24 @@ impl<'a> FrameReader<'a> {
         };
         let bytes = &self.words.as_bytes()[at..][..(self.held.1.end - place.1) as usize];
         let frame = frame::decode(bytes).ok().flatten();
-        frame.ok_or_else(|| self.spool.corrupt(place))
+        frame.ok_or_else(|| self.files.corrupt(place))
     }
 
-    /// Where in the piece a frame is, when all of it is there.
+    /// Reads the BATCH frame at `place` and calls `read` with it. A frame that does not decode is corrupt,
+    /// and so is one for which `read` returns `None`.
+    pub(crate) fn batch<T>(
+        &mut self,
+        place: FrameAt,
+        read: impl FnOnce(&BatchView<'_>) -> Option<T>,
+    ) -> Result<T, SpoolError> {
+        let files = self.files;
+        let frame = self.read(place)?;
+        let batch = BatchReader::new(frame.payload).ok();
+        let value = batch.and_then(|batch| read(&batch.view().ok()?));
+        value.ok_or_else(|| files.corrupt(place))
+    }
+
+    /// The frame's offset in the piece, if all of it is there.
     fn find(&self, (backend, offset): FrameAt) -> Option<usize> {
         let (of, held) = &self.held;
         if *of != backend || !held.contains(&offset) {
@@ -64,15 +83,16 @@ impl<'a> FrameReader<'a> {
         (at.is_multiple_of(8) && bytes.len() >= frame_bytes(bytes)?).then_some(at)
     }
 
-    /// Reads the piece that begins with a frame, and more of it when the last one was in front of
-    /// it; the frame is at 0 then.
+    /// Reads the piece that begins with a frame, a larger one when it follows the last piece. Returns
+    /// the frame's offset in it, 0.
     fn load(&mut self, place: FrameAt) -> Result<usize, SpoolError> {
         let (backend, offset) = place;
         let (of, held) = &self.held;
-        let goes_on = *of == backend && (held.start + 1..=held.end).contains(&offset);
-        self.ahead = match goes_on {
-            true => (2 * self.ahead).min(AHEAD_BYTES_MAX),
-            false => FIRST_READ_BYTES,
+        let follows = *of == backend && (held.start + 1..=held.end).contains(&offset);
+        self.ahead = if follows {
+            (2 * self.ahead).min(AHEAD_BYTES_MAX)
+        } else {
+            FIRST_READ_BYTES
         };
         self.held = (backend, offset..offset);
         let bytes = self.fill(0, self.ahead, place)?;
@@ -83,16 +103,15 @@ impl<'a> FrameReader<'a> {
         Ok(0)
     }
 
-    /// Reads on behind the first `have` bytes of the piece until there are `want`, or the file
-    /// ends, and says how many there are.
+    /// Extends the piece from `have` to `want` bytes, or to the end of the file. Returns its length.
     fn fill(
         &mut self,
         have: usize,
         want: usize,
         (backend, offset): FrameAt,
     ) -> Result<usize, SpoolError> {
-        let frames = self.spool.frames_of(backend);
-        // Memory for no more than there is.
+        let frames = self.files.frames_of(backend);
+        // Allocate no more than the file has.
         let left = usize::try_from(frames.len().saturating_sub(offset)).unwrap_or(usize::MAX);
         let want = want.min(left).max(have);
         if self.words.len() * 8 < want {
@@ -108,7 +127,7 @@ impl<'a> FrameReader<'a> {
     }
 }
 
-/// How long the frame is that begins here, if its header is there.
+/// Returns the length of the frame that begins here, if its header is there.
 fn frame_bytes(bytes: &[u8]) -> Option<usize> {
     let length = u32::from_le_bytes(*bytes.first_chunk()?);
     Some(HEADER_BYTES.saturating_add(length as usize))

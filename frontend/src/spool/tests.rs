@@ -1,8 +1,12 @@
 use super::reader::FIRST_READ_BYTES;
 use super::*;
 use schema::frame::{FRAME_BYTES_MAX, Kind, encode};
-use std::fs::OpenOptions;
+use schema::message::SpoolManifest;
+use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
 const ID: &str = "0123456789abcdef";
 
@@ -12,7 +16,7 @@ fn frame(payload: &[u8]) -> Vec<u8> {
     out
 }
 
-fn limits(disk_bytes_max: u64, result_memory_max: u64) -> SpoolConfig {
+fn config(disk_bytes_max: u64, result_memory_max: u64) -> SpoolConfig {
     SpoolConfig {
         disk_bytes_max,
         result_memory_max,
@@ -23,12 +27,12 @@ fn limits(disk_bytes_max: u64, result_memory_max: u64) -> SpoolConfig {
 
 fn spool(disk_bytes_max: u64, result_memory_max: u64) -> (tempfile::TempDir, Arc<Spool>) {
     let directory = tempfile::tempdir().unwrap();
-    let limits = limits(disk_bytes_max, result_memory_max);
-    let (spool, _) = Spool::open(directory.path(), limits).unwrap();
+    let config = config(disk_bytes_max, result_memory_max);
+    let (spool, _) = Spool::open(directory.path(), config).unwrap();
     (directory, spool)
 }
 
-fn runs(directory: &Path) -> usize {
+fn directories(directory: &Path) -> usize {
     fs::read_dir(directory).unwrap().count() - 1
 }
 
@@ -36,7 +40,7 @@ fn runs(directory: &Path) -> usize {
 fn frames_of_every_length_are_read_back() {
     for result_memory_max in [0, 40_000, 1 << 30] {
         let (_directory, spool) = spool(1 << 30, result_memory_max);
-        let run = spool.run(ID, 2);
+        let files = spool.create(ID, 2);
         let lengths = [
             0,
             8,
@@ -47,11 +51,11 @@ fn frames_of_every_length_are_read_back() {
         let (mut offset, mut places) = (0, Vec::new());
         for (fill, length) in (1..).zip(lengths) {
             let bytes = frame(&vec![fill; length]);
-            run.append_frames(1, &bytes).unwrap();
+            files.append_frames(1, &bytes).unwrap();
             places.push((offset, fill, length));
             offset += bytes.len() as u64;
         }
-        let mut reader = run.reader();
+        let mut reader = files.reader();
         for &(offset, fill, length) in places.iter().rev() {
             let frame = reader.read((1, offset)).unwrap();
             assert_eq!(frame.payload, vec![fill; length]);
@@ -64,14 +68,14 @@ fn frames_of_every_length_are_read_back() {
 }
 
 #[test]
-fn what_changed_on_disk_is_not_shown() {
+fn rejects_a_frame_that_changed_on_disk() {
     let (directory, spool) = spool(1 << 30, 0);
-    let run = spool.run(ID, 1);
-    run.append_frames(0, &frame(&[7; 64])).unwrap();
+    let files = spool.create(ID, 1);
+    files.append_frames(0, &frame(&[7; 64])).unwrap();
     let path = directory.path().join(format!("{ID}-0/0"));
     let file = OpenOptions::new().write(true).open(&path).unwrap();
     file.write_at(&[8], 40).unwrap();
-    let mut reader = run.reader();
+    let mut reader = files.reader();
     let corrupt = reader.read((0, 0));
     assert!(matches!(
         corrupt,
@@ -80,14 +84,14 @@ fn what_changed_on_disk_is_not_shown() {
 }
 
 #[test]
-fn a_spool_has_one_frontend() {
+fn rejects_a_second_frontend() {
     let (directory, _spool) = spool(1, 0);
-    let second = Spool::open(directory.path(), limits(1, 0));
+    let second = Spool::open(directory.path(), config(1, 0));
     assert!(matches!(second, Err(SpoolError::Locked(_))));
 }
 
 #[test]
-fn left_overs_go_and_strangers_stay() {
+fn open_removes_unfinished_results_and_nothing_else() {
     let directory = tempfile::tempdir().unwrap();
     for name in [
         "0123456789abcdef-7",
@@ -97,81 +101,89 @@ fn left_overs_go_and_strangers_stay() {
     ] {
         fs::create_dir(directory.path().join(name)).unwrap();
     }
-    let (spool, recovered) = Spool::open(directory.path(), limits(1 << 20, 0)).unwrap();
-    assert_eq!((runs(directory.path()), recovered.len()), (3, 0));
-    // Numbers are not given again.
-    spool.run(ID, 1).append_frames(0, &frame(&[])).unwrap();
+    let (spool, recovered) = Spool::open(directory.path(), config(1 << 20, 0)).unwrap();
+    assert_eq!((directories(directory.path()), recovered.len()), (3, 0));
+    // Numbers are not reused.
+    spool.create(ID, 1).append_frames(0, &frame(&[])).unwrap();
     assert!(spool.sequence.load(Relaxed) > 8);
 }
 
 #[test]
-fn the_budget_holds_and_comes_back() {
+fn bytes_return_to_the_budget_on_drop() {
     let (directory, spool) = spool(100, 0);
-    let run = spool.run(ID, 1);
-    run.append_frames(0, &frame(&[1; 64])).unwrap();
-    let full = run.append_frames(0, &frame(&[1; 8]));
+    let files = spool.create(ID, 1);
+    files.append_frames(0, &frame(&[1; 64])).unwrap();
+    let full = files.append_frames(0, &frame(&[1; 8]));
     assert!(matches!(full, Err(SpoolError::Full { bytes_max: 100 })));
-    assert_eq!(runs(directory.path()), 1);
-    drop(run);
-    assert_eq!((spool.excess(100), runs(directory.path())), (0, 0));
+    assert_eq!(directories(directory.path()), 1);
+    drop(files);
+    assert_eq!((spool.excess(100), directories(directory.path())), (0, 0));
 }
 
 #[test]
-fn what_is_small_touches_no_disk() {
+fn small_results_stay_in_memory() {
     let (directory, spool) = spool(1 << 20, 1000);
-    let run = spool.run(ID, 2);
-    run.append_frames(0, &frame(&[1; 64])).unwrap();
-    run.append_frames(1, &frame(&[2; 64])).unwrap();
-    run.finish(|| unreachable!("nothing is to be kept"))
+    let files = spool.create(ID, 2);
+    files.append_frames(0, &frame(&[1; 64])).unwrap();
+    files.append_frames(1, &frame(&[2; 64])).unwrap();
+    files
+        .finish(|| unreachable!("no result is on disk"))
         .unwrap();
-    assert_eq!((runs(directory.path()), spool.memory_bytes()), (0, 160));
-    run.append_frames(1, &frame(&[3; 2000])).unwrap();
-    assert_eq!((runs(directory.path()), spool.memory_bytes()), (1, 80));
-    drop(run);
+    assert_eq!(
+        (directories(directory.path()), spool.memory_bytes()),
+        (0, 160)
+    );
+    files.append_frames(1, &frame(&[3; 2000])).unwrap();
+    assert_eq!(
+        (directories(directory.path()), spool.memory_bytes()),
+        (1, 80)
+    );
+    drop(files);
     assert_eq!((spool.disk_bytes(), spool.memory_bytes()), (0, 0));
 }
 
-/// A finished run of two backends, of which one sent nothing.
+/// A finished result of two backends; one sent nothing.
 fn finished(spool: &Arc<Spool>) -> ResultFiles {
-    let run = spool.run(ID, 2);
-    run.append_frames(0, &frame(&[1; 64])).unwrap();
-    run.append(run.order.part(0), &[2; 64]).unwrap();
-    run.append(run.order.part(2), &[2; 96]).unwrap();
+    let files = spool.create(ID, 2);
+    files.append_frames(0, &frame(&[1; 64])).unwrap();
+    files.append(files.order.part(0), &[2; 64]).unwrap();
+    files.append(files.order.part(2), &[2; 96]).unwrap();
     let manifest = SpoolManifest {
-        frame_bytes: run.frame_bytes_by_backend(),
-        order_bytes: run.order.bytes(),
+        frame_bytes: files.frame_bytes_by_backend(),
+        order_bytes: files.order.bytes(),
         pointers: 3,
         ..SpoolManifest::default()
     };
-    run.finish(|| {
-        let mut frame = Vec::new();
-        manifest.encode(&mut frame).unwrap();
-        frame
-    })
-    .unwrap();
-    run
+    files
+        .finish(|| {
+            let mut frame = Vec::new();
+            manifest.encode(&mut frame).unwrap();
+            frame
+        })
+        .unwrap();
+    files
 }
 
 #[test]
-fn finished_runs_are_known_again() {
+fn finished_results_are_recovered() {
     let (directory, spool) = spool(1 << 20, 0);
-    let run = finished(&spool);
-    let bytes = run.held_bytes();
-    drop((run, spool));
-    let (spool, mut recovered) = Spool::open(directory.path(), limits(1 << 20, 0)).unwrap();
+    let files = finished(&spool);
+    let bytes = files.held_bytes();
+    drop((files, spool));
+    let (spool, mut recovered) = Spool::open(directory.path(), config(1 << 20, 0)).unwrap();
     let known = recovered.pop().unwrap();
-    assert_eq!((&known.id[..], known.run.held_bytes()), (ID, bytes));
+    assert_eq!((&known.id[..], known.files.held_bytes()), (ID, bytes));
     assert_eq!(spool.disk_bytes(), bytes.0);
-    let mut reader = known.run.reader();
+    let mut reader = known.files.reader();
     assert_eq!(reader.read((0, 0)).unwrap().payload, [1; 64]);
     drop(reader);
-    known.run.forget();
+    known.files.forget();
     drop(known);
-    assert_eq!((runs(directory.path()), spool.disk_bytes()), (0, 0));
+    assert_eq!((directories(directory.path()), spool.disk_bytes()), (0, 0));
 }
 
 #[test]
-fn a_run_that_is_not_whole_is_not_known_again() {
+fn damaged_results_are_not_recovered() {
     for (name, length) in [
         ("0", 79),
         ("order-0", 65),
@@ -184,8 +196,8 @@ fn a_run_that_is_not_whole_is_not_known_again() {
         let path = directory.path().join(format!("{ID}-0")).join(name);
         let file = OpenOptions::new().write(true).open(path).unwrap();
         file.set_len(length).unwrap();
-        let (spool, recovered) = Spool::open(directory.path(), limits(1 << 20, 0)).unwrap();
+        let (spool, recovered) = Spool::open(directory.path(), config(1 << 20, 0)).unwrap();
         assert!(recovered.is_empty(), "{name}");
-        assert_eq!((runs(directory.path()), spool.disk_bytes()), (0, 0));
+        assert_eq!((directories(directory.path()), spool.disk_bytes()), (0, 0));
     }
 }

@@ -60,7 +60,7 @@ impl FormFilter {
     pub(super) fn label(&self) -> String {
         let field = filter::field(self.name).expect("the name is that of a filter");
         let label = match filter::parse(field, &self.typed) {
-            Ok(filter) => filter::interpreted_as(&filter),
+            Ok(filter) => frontend::query::interpreted_as(&filter),
             Err(_) => format!("{}:{}", self.name, self.typed),
         };
         visible::plain(label.as_bytes())

@@ -93,15 +93,15 @@ fn reports_error_frames() {
 fn reports_ends_that_contradict_the_matches() {
     check(
         Fault::Count,
-        expect!["it says it sent 79 matches of a shard, of which 78 arrived"],
+        expect!["it reported 79 matches of a shard, but 78 arrived"],
     );
     check(
         Fault::Hash,
-        expect!["it sent matches that are not those it counted (their hash differs)"],
+        expect!["it sent matches that differ from those it reported (hash mismatch)"],
     );
     check(
         Fault::Forgotten,
-        expect!["it ended without a word on each of its shards"],
+        expect!["it ended without a report on each of its shards"],
     );
 }
 
@@ -110,7 +110,7 @@ fn rejects_impossible_matches() {
     check(Fault::Order, expect!["it sent matches out of order"]);
     check(
         Fault::UnknownShard,
-        expect!["it sent matches of a shard that it was not asked for"],
+        expect!["it sent matches of a shard that was not requested"],
     );
 }
 

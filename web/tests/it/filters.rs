@@ -95,7 +95,7 @@ fn rejects_malformed_filters_with_a_reason() {
     };
     let (at, filter) = (r#""at":2"#, r#""filter":"-a(b""#);
     check("path=ok&path=-a(b", &["by path: not a regular", at, filter]);
-    check("package=", &["by package: there is nothing to look for"]);
+    check("package=", &["by package: the value is empty"]);
     check(
         "lang=Clang",
         &["no such language", "did you mean C?", r#""filter":"Clang""#],
@@ -103,7 +103,7 @@ fn rejects_malformed_filters_with_a_reason() {
     check("path=%ff", &["path is not UTF-8"]);
     check(
         &"path=x&".repeat(64),
-        &["65 patterns and filters, the most is 64"],
+        &["65 patterns and filters, the limit is 64"],
     );
     check(
         "language=C",

@@ -132,7 +132,11 @@ fn rejects_malformed_requests_with_a_reason() {
     check("/api/v2/search?q=", 400, "the query is empty");
     check("/api/v2/search?q=(&mode=regexp", 400, "\"at\":0");
     check("/api/v2/search?q=x&mode=fuzzy", 400, "literal or regexp");
-    check("/api/v2/search?q=x&limit=10001", 400, "the most is 10000");
+    check(
+        "/api/v2/search?q=x&limit=10001",
+        400,
+        "the maximum is 10000",
+    );
     check("/api/v2/search?q=x&timeout=301", 400, "the limit is 300 s");
     check("/api/v2/events?q=x&timeout=soon", 400, "not a time");
     check("/api/v2/search?q=x&want=files", 400, "documents or count");
@@ -155,7 +159,11 @@ fn rejects_malformed_requests_with_a_reason() {
     check("/api/v2/file?package=p", 400, "path is missing");
     check("/api/v2/file?package=p&path=q", 404, "no backend has p/q");
     let long = "x".repeat(4097);
-    check(&format!("/api/v2/search?q={long}"), 400, "the most is 4096");
+    check(
+        &format!("/api/v2/search?q={long}"),
+        400,
+        "the limit is 4096",
+    );
     let page = site.get("/search?q=ab%5Bc&mode=regexp");
     assert_eq!(page.status, 400);
     assert!(page.text().contains("ab[c\n  ^"), "{}", page.text());

@@ -61,7 +61,7 @@ fn collectors(run: &ResultFiles, bytes: u64, count: u32) -> Result<Vec<Collector
 /// The order of `count` pointers of each backend with a budget of `bytes`, and the number of runs.
 fn order(bytes: u64, count: u32) -> (Vec<Pointer>, usize) {
     let directory = tempfile::tempdir().unwrap();
-    let run = spool(directory.path(), None).run("0123456789abcdef", 2);
+    let run = spool(directory.path(), None).create("0123456789abcdef", 2);
     let mut collectors = collectors(&run, bytes, count).unwrap();
     let runs = collectors
         .iter()
@@ -99,7 +99,7 @@ fn order_does_not_depend_on_the_memory_budget() {
 #[test]
 fn merges_runs_when_there_are_too_many() {
     let directory = tempfile::tempdir().unwrap();
-    let run = spool(directory.path(), None).run("0123456789abcdef", 2);
+    let run = spool(directory.path(), None).create("0123456789abcdef", 2);
     let count = (RUNS_MAX as u32 + 3) * 17_000;
     let collectors = collectors(&run, 0, count).unwrap();
     assert!(collectors[0].runs.len() < RUNS_MAX / 2);
@@ -111,7 +111,7 @@ fn merges_runs_when_there_are_too_many() {
 fn returns_an_error_whichever_write_fails() {
     for fail_at in 0.. {
         let directory = tempfile::tempdir().unwrap();
-        let run = spool(directory.path(), Some(fail_at)).run("0123456789abcdef", 2);
+        let run = spool(directory.path(), Some(fail_at)).create("0123456789abcdef", 2);
         let done = collectors(&run, 0, 20_000)
             .and_then(|mut collectors| finalize(&run, &mut collectors, 0).map(drop));
         match done {

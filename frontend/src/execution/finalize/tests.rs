@@ -4,6 +4,7 @@ use crate::execution::memory::Memory;
 use crate::order::{Origin, Pointer};
 use crate::results::packages::{self, PackageGroup};
 use crate::spool::{Spool, SpoolConfig};
+use schema::message::BatchView;
 use schema::message::{Batch, SpoolManifest};
 
 /// Collectors of four backends with `count` matches each: 8 for each document, 4 of each rank. The
@@ -56,7 +57,7 @@ fn order_does_not_depend_on_the_number_of_parts() {
     for (count, bytes) in [(0, 0), (1, 0), (3, 1 << 30), (300, 1 << 30), (25_000, 0)] {
         let read_with = |parts| {
             let directory = tempfile::tempdir().unwrap();
-            let run = spool(directory.path(), None).run("0123456789abcdef", 4);
+            let run = spool(directory.path(), None).create("0123456789abcdef", 4);
             let mut collectors = synthetic(&run, count, bytes);
             let counts = finalize_in(parts, &run, &mut collectors, 0).unwrap();
             assert_eq!(counts.pointers, 4 * u64::from(count));
@@ -122,13 +123,16 @@ fn colliding(run: &ResultFiles) -> Vec<Collector> {
 fn pointers_that_tie_are_in_one_part() {
     let read_with = |parts| {
         let directory = tempfile::tempdir().unwrap();
-        let run = spool(directory.path(), None).run("0123456789abcdef", 3);
+        let run = spool(directory.path(), None).create("0123456789abcdef", 3);
         let counts = finalize_in(parts, &run, &mut colliding(&run), 0).unwrap();
         let (order, packages) = read(&run, counts);
         let used = run.order.bytes().into_iter().filter(|&bytes| bytes > 0);
         assert_eq!((order.len(), used.count()), (400, parts));
         let mut reader = run.reader();
-        let mut name = |pointer: &Pointer| read_document(&run, &mut reader, pointer.frame());
+        let mut name = |pointer: &Pointer| {
+            let name = |batch: &BatchView<'_>| Some((batch.package.to_vec(), batch.path.to_vec()));
+            reader.batch(pointer.frame(), name)
+        };
         assert!(order.is_sorted_by_key(|pointer| (pointer.tie_key(), name(pointer).unwrap())));
         (order, packages)
     };
@@ -149,7 +153,7 @@ fn parts_are_read_after_a_restart() {
         Spool::open(directory.path(), limits).unwrap()
     };
     let (spool, _) = open();
-    let run = spool.run("0123456789abcdef", 3);
+    let run = spool.create("0123456789abcdef", 3);
     let counts = finalize_in(3, &run, &mut colliding(&run), 0).unwrap();
     let manifest = SpoolManifest {
         frame_bytes: run.frame_bytes_by_backend(),
@@ -165,5 +169,5 @@ fn parts_are_read_after_a_restart() {
     let before = read(&run, counts);
     drop((run, spool));
     let (_spool, recovered) = open();
-    assert!(read(&recovered[0].run, counts) == before);
+    assert!(read(&recovered[0].files, counts) == before);
 }

@@ -1,12 +1,11 @@
-//! Regular expressions as RE2 and Go have them, in the syntax of this program.
+//! Translates regular expressions from the syntax of RE2 and Go.
 //!
-//! What differs in what people write: `\Q…\E` stands for literal text; a `{` that begins no
-//! repetition, and a `[` in a class, stand for themselves; and classes have no operators. What is
-//! the same in both is not looked at, so what is wrong stays wrong.
+//! Differences: `\Q…\E` is literal text; a `{` that begins no repetition, and a `[` in a class, are
+//! literal; classes have no operators. Everything else is copied, errors included.
 
-use super::SourceText;
+use crate::query::source_text::SourceText;
 
-/// The expression that was typed at `at`.
+/// Translates the expression that was typed at `at`.
 pub(super) fn translated(typed: &str, at: usize) -> SourceText {
     let mut scanner = Scanner {
         typed,
@@ -23,11 +22,11 @@ pub(super) fn translated(typed: &str, at: usize) -> SourceText {
 
 struct Scanner<'a> {
     typed: &'a str,
-    /// Where it was typed.
+    /// The offset of `typed` in the input.
     base: usize,
     at: usize,
     text: SourceText,
-    /// Where the members of the class begin, inside of one.
+    /// The offset of the first member, inside a class.
     class: Option<usize>,
 }
 
@@ -64,7 +63,7 @@ impl Scanner<'_> {
             },
             '[' => return self.literal('['),
             ']' if self.class.is_some_and(|start| start < self.at) => self.class = None,
-            // Two of them would be an operator.
+            // Doubled, they would be an operator.
             '&' | '~' if self.class.is_some() => return self.literal(letter),
             '-' if self.class.is_some() && rest.starts_with("--") => return self.literal('-'),
             '{' if self.class.is_none() && !is_repetition(rest) => return self.literal('{'),
@@ -73,7 +72,7 @@ impl Scanner<'_> {
         self.copy(letter.len_utf8());
     }
 
-    /// Takes what is typed as it is.
+    /// Copies the next bytes.
     fn copy(&mut self, bytes: usize) {
         let end = self.at + bytes;
         self.text
@@ -81,7 +80,7 @@ impl Scanner<'_> {
         self.at = end;
     }
 
-    /// Takes a character that stands for itself.
+    /// Copies a literal character, escaped if needed.
     fn literal(&mut self, letter: char) {
         if regex_syntax::is_meta_character(letter) {
             self.text.push(self.base + self.at, "\\");
@@ -105,10 +104,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_differs_is_translated() {
+    fn translates_what_differs() {
         let check = |typed: &str, expected: &str| {
             assert_eq!(translated(typed, 0).as_str(), expected, "{typed}");
-            let checked = crate::query::check_syntax(expected, false);
+            let checked = crate::query::regexp::check_syntax(expected, false);
             assert!(checked.is_ok(), "{expected}: {checked:?}");
         };
         check(r"a\Qb.c(\E.d", r"ab\.c\(.d");

@@ -1,31 +1,27 @@
-//! Filters as they are shown, which is as they can be typed.
+//! Renders filters so that they can be typed again.
 //!
-//! **Invariant:** a mark stands where its text alone would be read as something else, or would end
-//! elsewhere, and only there.
+//! **Invariant:** a mark or quotes appear only where the text alone would be parsed differently or would
+//! end elsewhere.
 
-use super::{Filter, Lexer, Reading, is_name, name, of, parse_alone, read};
-use crate::query::{quoted, slashed};
-use schema::message::Expr;
+use super::{is_name, name, of, parse_parameter, read};
+use crate::query::lex::{Lexer, quoted, slashed};
+use schema::message::{Expr, Filter, Reading};
 
-/// What is typed for a filter that stands alone: [`parse`] makes the same of it.
+/// Returns the field's name and the parameter that [`parse`](super::parse) reads as this filter.
 pub fn typed(expr: &Expr) -> Option<(&'static str, String)> {
     let (filter, negated) = of(expr)?;
     let sign = if negated { "-" } else { "" };
     let reads_back = |value: &str| {
-        parse_alone(filter.field, value).is_ok_and(|(read, _, negated)| read == *filter && !negated)
+        parse_parameter(filter.field, value)
+            .is_ok_and(|(read, _, negated)| read == *filter && !negated)
     };
-    let value = match reads_back(&filter.text) {
-        true => filter.text.clone(),
-        false => marked(filter),
-    };
-    let value = match reads_back(&value) {
-        true => value,
-        false => value_in_query(filter),
-    };
+    let candidates = [filter.text.clone(), marked(filter)];
+    let value = candidates.into_iter().find(|value| reads_back(value));
+    let value = value.unwrap_or_else(|| value_in_query(filter));
     Some((name(filter.field), format!("{sign}{value}")))
 }
 
-/// With the mark that its reading has.
+/// Returns the value with the mark of its kind.
 fn marked(filter: &Filter) -> String {
     match filter.reading {
         Reading::Exact => format!("={}", filter.text),
@@ -34,17 +30,8 @@ fn marked(filter: &Filter) -> String {
     }
 }
 
-/// The filter as it is written in a query.
-pub fn interpreted_as(expr: &Expr) -> String {
-    match of(expr) {
-        Some((filter, true)) => format!("-{}", in_query(filter)),
-        Some((filter, false)) => in_query(filter),
-        None => crate::query::render(expr, false, 0),
-    }
-}
-
-/// Key and value of a filter, as a query has them.
-pub(crate) fn in_query(filter: &Filter) -> String {
+/// Returns key and value as in a query.
+pub(in crate::query) fn in_query(filter: &Filter) -> String {
     format!("{}:{}", name(filter.field), value_in_query(filter))
 }
 
@@ -52,7 +39,7 @@ fn value_in_query(filter: &Filter) -> String {
     let text = &filter.text;
     let is_plain = match filter.reading {
         Reading::Exact => is_name(filter.field),
-        // What begins with a slash may end at one that stands behind it in the query.
+        // A later slash in the query could end a value that begins with one.
         Reading::Glob | Reading::Regexp => !text.starts_with('/'),
     };
     if is_plain && reads_back(filter, text) {
@@ -70,7 +57,7 @@ fn value_in_query(filter: &Filter) -> String {
     }
 }
 
-/// Whether this value, in a group, is the filter's and ends by itself.
+/// Whether the value, in a group, is read as this filter and ends where it should.
 fn reads_back(filter: &Filter, value: &str) -> bool {
     let mut lexer = Lexer::new(value);
     lexer.depth = 1;

@@ -1,26 +1,27 @@
-//! The order of a run's matches: one file of pointers after the other.
+//! The total order of a result's matches: several files of pointers, one after the other.
 //!
-//! Each part is written by a thread of its own. How many pointers are in which follows from the length
-//! of its file, so that whoever wants pointer n passes a few numbers to find its part.
+//! Each part is written by its own thread. The length of a part gives the number of its pointers, so
+//! pointer n is found by adding up a few numbers.
 
+use super::blob::Blob;
+use super::error::SpoolError;
 use super::pointers::{PointerReader, len_of};
-use super::{Blob, SpoolError};
 use crate::order::Pointer;
 use std::ops::Range;
 use std::path::Path;
 
-/// Parts of an order, at most. Merging is bound by the memory's latency and by the disk: more threads
-/// gain little, and other queries want processors too.
+/// Parts of an order. Merging is bound by memory latency and by the disk: more threads gain little,
+/// and other queries need processors too.
 pub(crate) const ORDER_PARTS_MAX: usize = 4;
 
-/// The files of an order; those that are not needed do not exist.
+/// The parts of an order; unused ones have no file.
 #[derive(Debug)]
 pub(crate) struct OrderFiles {
     parts: Vec<Blob>,
 }
 
 impl OrderFiles {
-    /// Nothing yet.
+    /// Empty parts.
     pub(super) fn new(directory: &Path) -> OrderFiles {
         let part = |number| Blob::new(directory.join(name(number)));
         OrderFiles {
@@ -28,8 +29,7 @@ impl OrderFiles {
         }
     }
 
-    /// Files that are there, of these lengths; `None` when they are not, or have other lengths than
-    /// such files can have.
+    /// Opens existing files of these lengths; `None` when a file is missing or a length is impossible.
     pub(super) fn open(directory: &Path, bytes: &[u64]) -> Option<OrderFiles> {
         let part = |number: usize| {
             let path = directory.join(name(number));
@@ -44,7 +44,7 @@ impl OrderFiles {
             .map(|parts| OrderFiles { parts })
     }
 
-    /// A part, which has its place in the order whenever it is written.
+    /// Returns part `number`. Parts may be written in any order.
     pub(crate) fn part(&self, number: usize) -> &Blob {
         &self.parts[number]
     }
@@ -58,7 +58,7 @@ impl OrderFiles {
         self.parts.iter().map(Blob::len).collect()
     }
 
-    /// How many pointers there are.
+    /// The number of pointers.
     pub(crate) fn len(&self) -> u64 {
         self.parts
             .iter()
@@ -66,7 +66,7 @@ impl OrderFiles {
             .sum()
     }
 
-    /// The pointers with these numbers.
+    /// Reads the pointers with these numbers.
     pub(crate) fn read(&self, range: Range<u64>) -> Result<Vec<Pointer>, SpoolError> {
         let count = range.end.saturating_sub(range.start) as usize;
         let mut pointers = Vec::with_capacity(count);
@@ -80,13 +80,13 @@ impl OrderFiles {
             }
             start += len;
         }
-        match pointers.len() == count {
-            true => Ok(pointers),
-            false => Err(self.corrupt()),
+        if pointers.len() < count {
+            return Err(self.corrupt());
         }
+        Ok(pointers)
     }
 
-    /// The error for what does not fit what it is about.
+    /// The error for an order that does not match the frames.
     pub(super) fn corrupt(&self) -> SpoolError {
         self.parts[0].corrupt(0)
     }

@@ -1,4 +1,4 @@
-//! The language of this program: words, all of which a document has, and what else can be said.
+//! Parses the native query language. A document must contain all words of a query.
 //!
 //! ```text
 //! query   = any
@@ -10,57 +10,35 @@
 //! pattern = ["content:"] (regexp | string | word)
 //! ```
 //!
-//! What is pasted from a program is text as far as it can be: `foo(`, `std::string`, `--flag`,
-//! `->next`, `/usr/include`. When that was a close decision a notice says so.
+//! Text pasted from a program is searched as text where possible: `foo(`, `std::string`, `--flag`,
+//! `->next`, `/usr/include`. A notice says so when it could mean something else.
 //!
-//! **Invariant:** it recurses only into parentheses, which are counted.
+//! **Invariant:** recursion happens only in parentheses, and their depth is limited.
 
 mod notices;
 mod terms;
 
-use super::keys::{self, Begin, Key, Setting};
-use super::lex::Lexer;
-use super::node::Node;
-use super::options::Options;
-use super::{BadQuery, Notice, check, slashed};
-use schema::message::{ATOMS_MAX, DEPTH_MAX, Field, Syntax};
+use super::ast::{Ast, Node};
+use super::check;
+use super::error::BadQuery;
+use super::keys::{self, Key, Prefix};
+use schema::message::DEPTH_MAX;
+use terms::Parser;
 
-/// What was typed, taken apart.
-#[derive(Debug)]
-pub(super) struct Native {
-    /// `None`: nothing but options.
-    pub(super) node: Option<Node>,
-    pub(super) options: Options,
-    pub(super) notices: Vec<Notice>,
-}
-
-pub(super) fn parse(typed: &str) -> Result<Native, BadQuery> {
-    let mut parser = Parser {
-        lexer: Lexer::new(typed),
-        atoms: 0,
-        in_line: false,
-        options: Options::default(),
-        notices: Vec::new(),
-    };
+/// Parses a query.
+pub(super) fn parse(typed: &str) -> Result<Ast, BadQuery> {
+    let mut parser = Parser::new(typed);
     let node = parser.any()?;
     debug_assert!(parser.lexer.rest().is_empty());
-    Ok(Native {
+    Ok(Ast {
         node,
         options: parser.options,
         notices: parser.notices,
     })
 }
 
-struct Parser<'a> {
-    lexer: Lexer<'a>,
-    atoms: usize,
-    /// Inside of `line:(…)`.
-    in_line: bool,
-    options: Options,
-    notices: Vec<Notice>,
-}
-
-impl<'a> Parser<'a> {
+/// The grammar. The terms are in `terms`.
+impl Parser<'_> {
     fn any(&mut self) -> Result<Option<Node>, BadQuery> {
         let mut parts = Vec::new();
         let mut or = None;
@@ -73,9 +51,9 @@ impl<'a> Parser<'a> {
                         None => break,
                     }
                 }
-                (None, Some(at)) => return Err(lonely(at, "or", "in front of")),
+                (None, Some(at)) => return Err(lonely(at, "or", "before")),
                 (None, None) => match or {
-                    Some(at) => return Err(lonely(at, "or", "behind")),
+                    Some(at) => return Err(lonely(at, "or", "after")),
                     None => return Ok(None),
                 },
             }
@@ -89,7 +67,7 @@ impl<'a> Parser<'a> {
         while !self.at_end() && !self.is_keyword(&["or", "OR"]) {
             if let Some(at) = self.keyword(&["and", "AND"]) {
                 if parts.is_empty() || and.is_some() {
-                    return Err(lonely(at, "and", "in front of"));
+                    return Err(lonely(at, "and", "before"));
                 }
                 and = Some(at);
             } else if let Some(part) = self.unary()? {
@@ -98,7 +76,7 @@ impl<'a> Parser<'a> {
             }
         }
         match (and, parts.len()) {
-            (Some(at), _) => Err(lonely(at, "and", "behind")),
+            (Some(at), _) => Err(lonely(at, "and", "after")),
             (None, 0) => Ok(None),
             (None, _) => Ok(Some(one_or(parts, Node::All))),
         }
@@ -110,7 +88,7 @@ impl<'a> Parser<'a> {
         while let Some(at) = self.keyword(&["not", "NOT"]) {
             negated = !negated;
             if self.at_end() {
-                return Err(lonely(at, "not", "behind"));
+                return Err(lonely(at, "not", "after"));
             }
         }
         let is_signed = self.is_sign();
@@ -120,13 +98,14 @@ impl<'a> Parser<'a> {
         }
         let signed = (self.lexer.at > start).then_some(start);
         let node = self.primary(signed)?;
-        Ok(match negated {
-            true => node.map(|node| Node::Not(Box::new(node))),
-            false => node,
+        Ok(if negated {
+            node.map(|node| Node::Not(Box::new(node)))
+        } else {
+            node
         })
     }
 
-    /// Whether a `-` negates what is behind it. It is a part of `--flag`, `->next` and `-=`.
+    /// Whether a `-` negates the next term. In `--flag`, `->next` and `-=` it is text.
     fn is_sign(&self) -> bool {
         let rest = self.lexer.rest();
         let next = rest.strip_prefix('-').and_then(|rest| rest.chars().next());
@@ -134,26 +113,73 @@ impl<'a> Parser<'a> {
             && !self.lexer.ends_at(self.lexer.at + 1)
     }
 
-    /// A term; `None` is an option. `signed` is where its negation began.
+    /// Parses a term; `None` for an option. `signed` is the offset of its negation.
     fn primary(&mut self, signed: Option<usize>) -> Result<Option<Node>, BadQuery> {
         let at = self.lexer.at;
         if self.lexer.peek() == Some('(') {
             return self.group(at).map(Some);
         }
-        match keys::begin(self.lexer.rest()) {
-            Begin::Known(name, key) => {
+        match keys::prefix(self.lexer.rest()) {
+            Prefix::Known(name, key) => {
                 self.lexer.at += name.len() + 1;
                 self.keyed(at, name, key, signed)
             }
-            Begin::Unknown(name) => {
-                self.notice_unknown(at, name);
+            Prefix::Unknown(name) => {
+                let notice = notices::unknown_key(&self.lexer, at, name);
+                self.notices.push(notice);
                 self.pattern(false).map(Some)
             }
-            Begin::None => self.pattern(false).map(Some),
+            Prefix::None => self.pattern(false).map(Some),
         }
     }
 
-    /// What is in parentheses, from the opening one on.
+    /// Parses the value of a key.
+    fn keyed(
+        &mut self,
+        at: usize,
+        name: &str,
+        key: Key,
+        signed: Option<usize>,
+    ) -> Result<Option<Node>, BadQuery> {
+        let value = self.lexer.at;
+        if self.lexer.ends_at(value) {
+            return Err(BadQuery::new(format!("{name}: has no value"))
+                .at(value)
+                .hint(format!(
+                    "the value follows the colon without a space; to search for the text, quote it: \"{name}:\""
+                )));
+        }
+        match key {
+            Key::Filter(field) => self.filter(at, name, field).map(Some),
+            Key::Content if self.lexer.peek() == Some('(') => {
+                Err(BadQuery::new("content: takes one pattern")
+                    .at(value)
+                    .hint("repeat it before each pattern, or type \\( for the character"))
+            }
+            Key::Content => self.pattern(true).map(Some),
+            Key::Line => self.line(at).map(Some),
+            Key::Option(setting) => self.option(at, name, setting, signed).map(|()| None),
+        }
+    }
+
+    fn line(&mut self, at: usize) -> Result<Node, BadQuery> {
+        if self.in_line {
+            return Err(BadQuery::new("line: is not allowed in line:(…)")
+                .at(at)
+                .hint("remove the inner one"));
+        }
+        if self.lexer.peek() != Some('(') {
+            return Err(BadQuery::new("line: needs parentheses")
+                .at(self.lexer.at)
+                .hint("line:(a b) finds lines with both words; to search for the text, quote it: \"line:\""));
+        }
+        self.in_line = true;
+        let inner = self.group(at);
+        self.in_line = false;
+        Ok(Node::Line(Box::new(inner?)))
+    }
+
+    /// Parses a group, from the opening parenthesis on.
     fn group(&mut self, at: usize) -> Result<Node, BadQuery> {
         let open = self.lexer.at;
         if self.lexer.depth == DEPTH_MAX {
@@ -165,30 +191,23 @@ impl<'a> Parser<'a> {
         if self.lexer.peek().is_none() {
             return Err(BadQuery::new("the parenthesis ( is not closed")
                 .at(open)
-                .hint("close it, or write \\( for the character itself"));
+                .hint("close it, or type \\( for the character"));
         }
         self.lexer.depth -= 1;
         self.lexer.at += 1;
         let Some(node) = node else {
-            return Err(BadQuery::new("there is nothing in the parentheses")
+            return Err(BadQuery::new("the parentheses are empty")
                 .at(open)
-                .hint("leave them out, or write \"()\" for the text"));
+                .hint("remove them, or type \"()\" for the characters"));
         };
         if at == open {
-            self.notice_group(open, &node);
+            let notice = notices::group(&self.lexer, open, &node);
+            self.notices.extend(notice);
         }
         Ok(node)
     }
 
-    fn count_atom(&mut self, at: usize) -> Result<(), BadQuery> {
-        self.atoms += 1;
-        match self.atoms > ATOMS_MAX {
-            true => Err(check::too_many(self.atoms).at(at)),
-            false => Ok(()),
-        }
-    }
-
-    /// Skips space; whether the group, or the query, ends there.
+    /// Skips space; returns whether the group or the query ends there.
     fn at_end(&mut self) -> bool {
         self.lexer.skip_space();
         match self.lexer.peek() {
@@ -197,14 +216,14 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Whether one of these words stands here, as a whole.
+    /// Whether the next token is one of these words.
     fn is_keyword(&self, words: &[&str]) -> bool {
         let rest = self.lexer.rest();
         let word = words.iter().find(|word| rest.starts_with(**word));
         word.is_some_and(|word| self.lexer.ends_at(self.lexer.at + word.len()))
     }
 
-    /// Takes one of these words, and says where it was.
+    /// Takes one of these words and returns its offset.
     fn keyword(&mut self, words: &[&str]) -> Option<usize> {
         self.lexer.skip_space();
         let at = self.lexer.at;
@@ -217,7 +236,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// The only one, or all of several.
+/// Returns a single part itself, several as a list.
 fn one_or(mut parts: Vec<Node>, list: impl Fn(Vec<Node>) -> Node) -> Node {
     match parts.len() {
         1 => parts.remove(0),
@@ -225,9 +244,9 @@ fn one_or(mut parts: Vec<Node>, list: impl Fn(Vec<Node>) -> Node) -> Node {
     }
 }
 
-/// A word that joins, with something missing on one side.
+/// The error for an operator without an operand.
 fn lonely(at: usize, word: &str, side: &str) -> BadQuery {
-    BadQuery::new(format!("there is nothing {side} {word}"))
+    BadQuery::new(format!("there is no term {side} {word}"))
         .at(at)
-        .hint(format!("\"{word}\" is the word itself"))
+        .hint(format!("to search for the word, quote it: \"{word}\""))
 }

@@ -1,43 +1,43 @@
-//! A text that was typed with escapes, and where each part of it was typed.
+//! Text without its escapes, and where each piece of it was typed.
 //!
 //! **Invariant:** `pieces` begins at 0 and ascends, unless the text is empty.
 
-use super::check::check_syntax;
+use super::regexp::check_syntax;
 
-/// What is meant, of what was typed.
+/// Text without its escapes, with the offsets of its pieces in the input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct SourceText {
+pub(super) struct SourceText {
     text: String,
-    /// Where a piece begins, in the text and in what was typed.
+    /// Offsets of each piece, in the text and in the input.
     pieces: Vec<(usize, usize)>,
 }
 
 impl SourceText {
-    /// What was typed as it is.
-    pub(crate) fn plain(text: &str) -> SourceText {
+    /// Text that was typed without escapes, at offset 0.
+    pub(super) fn plain(text: &str) -> SourceText {
         let mut out = SourceText::default();
         out.push(0, text);
         out
     }
 
-    /// Adds what was typed at `at`.
-    pub(crate) fn push(&mut self, at: usize, part: &str) {
+    /// Appends text that was typed at `at`.
+    pub(super) fn push(&mut self, at: usize, part: &str) {
         if self.text.is_empty() || self.at(self.text.len()) != at {
             self.pieces.push((self.text.len(), at));
         }
         self.text.push_str(part);
     }
 
-    pub(crate) fn as_str(&self) -> &str {
+    pub(super) fn as_str(&self) -> &str {
         &self.text
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.text.is_empty()
     }
 
-    /// Where an offset of the text was typed.
-    pub(crate) fn at(&self, offset: usize) -> usize {
+    /// Returns the offset in the input of an offset in the text.
+    pub(super) fn at(&self, offset: usize) -> usize {
         let next = self.pieces.partition_point(|&(start, _)| start <= offset);
         let (start, typed) = match next.checked_sub(1) {
             Some(index) => self.pieces[index],
@@ -46,8 +46,8 @@ impl SourceText {
         typed + (offset - start)
     }
 
-    /// The same with something in front that was not typed.
-    pub(crate) fn with_prefix(self, prefix: &str) -> SourceText {
+    /// Adds a prefix that was not typed.
+    pub(super) fn with_prefix(self, prefix: &str) -> SourceText {
         let mut out = SourceText::default();
         out.push(self.at(0), prefix);
         for (index, &(start, typed)) in self.pieces.iter().enumerate() {
@@ -60,8 +60,8 @@ impl SourceText {
         out
     }
 
-    /// The same without a character that it may begin with.
-    pub(crate) fn without_prefix(self, prefix: char) -> SourceText {
+    /// Removes `prefix`, if the text begins with it.
+    pub(super) fn without_prefix(self, prefix: char) -> SourceText {
         let mut out = SourceText::default();
         let letters = self.text.char_indices();
         let skipped = usize::from(self.text.starts_with(prefix));
@@ -71,9 +71,9 @@ impl SourceText {
         out
     }
 
-    /// The regular expression in the form that all have: `/` stands without a backslash, as it may,
-    /// and none ends in one, as a comment may. So a closing slash is told from the rest.
-    pub(crate) fn into_regexp(self) -> SourceText {
+    /// Brings a regular expression into canonical form: `/` has no backslash, and the text does not end
+    /// in one, which a comment may. Between slashes, the closing slash is then unambiguous.
+    pub(super) fn into_regexp(self) -> SourceText {
         let mut out = SourceText::default();
         let mut escaped = false;
         for (offset, letter) in self.text.char_indices() {
@@ -103,20 +103,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_offset_has_its_place() {
+    fn maps_offsets_to_the_input() {
         let mut text = SourceText::default();
         text.push(3, "ab");
         text.push(5, "c");
         text.push(7, "ü");
         text.push(10, "d");
         assert_eq!(text.as_str(), "abcüd");
-        let places: Vec<usize> = [0, 2, 3, 5, 6].map(|offset| text.at(offset)).into();
-        assert_eq!(places, [3, 5, 7, 10, 11]);
+        let typed_at: Vec<usize> = [0, 2, 3, 5, 6].map(|offset| text.at(offset)).into();
+        assert_eq!(typed_at, [3, 5, 7, 10, 11]);
         assert_eq!(SourceText::default().at(0), 0);
     }
 
     #[test]
-    fn a_regular_expression_has_one_form() {
+    fn regular_expressions_have_a_canonical_form() {
         let check = |typed: &str, text: &str| {
             let regexp = SourceText::plain(typed).into_regexp();
             assert_eq!(regexp.as_str(), text, "{typed}");

@@ -1,0 +1,159 @@
+//! A checked query in canonical form, and the id of its execution.
+
+use super::check;
+use super::error::BadQuery;
+use super::limits::LIMIT_MAX;
+use super::render::{interpreted_as, render};
+use fnv::FnvHasher;
+use schema::message::{Expr, Field, Search, Want};
+use std::hash::{Hash, Hasher};
+
+/// Who may see the result. There is one scope until authorization exists; it is part of an execution's
+/// identity, so that results will never cross scopes.
+const SCOPE: &str = "public";
+
+/// A checked query.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Query {
+    pub(super) expr: Expr,
+    /// Finds names of documents, not lines.
+    names: bool,
+    pub(super) context_lines: u32,
+    want: Want,
+    /// 0: all.
+    limit: u64,
+}
+
+impl Query {
+    /// Lines of context by default.
+    pub const CONTEXT_DEFAULT: u32 = 2;
+
+    /// Checks an expression. The query wants all matches.
+    pub fn new(expr: Expr, context_lines: u32) -> Result<Query, BadQuery> {
+        check::check(&expr, context_lines)?;
+        Ok(Query {
+            expr: canonical(expr),
+            names: false,
+            context_lines,
+            want: Want::Matches,
+            limit: 0,
+        })
+    }
+
+    /// Makes the query find names of documents instead of lines.
+    pub fn of_names(self) -> Query {
+        Query {
+            names: true,
+            ..self
+        }
+    }
+
+    /// Sets what is wanted, and limits it to the best `limit` matches or documents, 0 for all. A count
+    /// has neither context lines nor a limit.
+    pub fn wanting(self, want: Want, limit: u64) -> Result<Query, BadQuery> {
+        if limit > LIMIT_MAX {
+            let bad = BadQuery::new(format!("a limit of {limit}, the maximum is {LIMIT_MAX}"));
+            return Err(bad.hint("leave it out to find all; each page loads only its own matches"));
+        }
+        let is_count = matches!(want, Want::Count | Want::Estimate);
+        if is_count && limit > 0 {
+            return Err(BadQuery::new("a count cannot have a limit").hint("leave the limit out"));
+        }
+        Ok(Query {
+            want,
+            limit,
+            context_lines: if is_count { 0 } else { self.context_lines },
+            ..self
+        })
+    }
+
+    /// The expression.
+    pub fn expr(&self) -> &Expr {
+        &self.expr
+    }
+
+    /// Whether names of documents are found instead of lines.
+    pub fn names(&self) -> bool {
+        self.names
+    }
+
+    /// Lines of context before and after each match.
+    pub fn context_lines(&self) -> u32 {
+        self.context_lines
+    }
+
+    /// What is wanted of the matches.
+    pub fn want(&self) -> Want {
+        self.want
+    }
+
+    /// How many of the best matches or documents are wanted; 0: all.
+    pub fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    /// Renders the query in the native language, which parses back to the same query. Context lines and
+    /// [`want`](Self::want) are not part of it.
+    pub fn interpreted_as(&self) -> String {
+        render(&self.expr, self.names, self.limit)
+    }
+
+    /// Adds the text of the filter to the error of an atom, for callers without the typed query. Others
+    /// [locate](super::ParsedQuery::locate) the error.
+    pub(crate) fn named(&self, bad: BadQuery) -> BadQuery {
+        let atoms = self.expr.atoms();
+        let filter = match bad.atom.and_then(|atom| atoms.get(atom)) {
+            Some(Expr::Filter(filter)) => Some(filter.text.clone()),
+            _ => bad.filter,
+        };
+        BadQuery { filter, ..bad }
+    }
+
+    /// The request for backends, without shards and deadline.
+    pub(crate) fn search(&self) -> Search {
+        Search {
+            expr: self.expr.clone(),
+            names: self.names,
+            context_lines: self.context_lines,
+            want: self.want,
+            limit: self.limit,
+            ..Search::default()
+        }
+    }
+
+    /// The query of a request, the reverse of [`search`](Self::search).
+    pub(crate) fn of(search: Search) -> Result<Query, BadQuery> {
+        let query = Query::new(search.expr, search.context_lines)?;
+        let names = search.names;
+        Query { names, ..query }.wanting(search.want, search.limit)
+    }
+
+    /// The id of this query's execution over one generation. Ids may collide: compare the query too.
+    pub fn identity(&self, generation: &str) -> String {
+        let mut hasher = FnvHasher::default();
+        // Strings and lists are hashed with their lengths, so that neighbours cannot run together.
+        (SCOPE, generation).hash(&mut hasher);
+        self.hash(&mut hasher);
+        format!("{:016x}", hasher.finish())
+    }
+}
+
+/// Moves the filters that must all hold to the end, sorted and without duplicates, so that their order
+/// does not make a different query.
+fn canonical(expr: Expr) -> Expr {
+    let factors = expr.factors().iter().cloned();
+    let (mut filters, rest): (Vec<_>, Vec<_>) = factors.partition(Expr::is_filter);
+    filters.sort_by_cached_key(filter_order);
+    filters.dedup();
+    Expr::all(rest.into_iter().chain(filters))
+}
+
+/// The sort key of expressions without a pattern.
+pub(super) fn filter_order(expr: &Expr) -> (Option<Field>, bool, String) {
+    let first = match expr.atoms().first() {
+        Some(Expr::Filter(filter)) => Some(filter.field),
+        _ => None,
+    };
+    let is_negated = matches!(expr, Expr::Not(_));
+    (first, is_negated, interpreted_as(expr))
+}

@@ -1,0 +1,208 @@
+//! The fields of a query as they were typed, and how they become a [`Query`].
+
+use super::ast::{Ast, Node, Term};
+use super::case::Case;
+use super::check;
+use super::checked::Query;
+use super::error::{BadQuery, Notice};
+use super::filter;
+use super::limits::{CONTEXT_LINES_MAX, LIMIT_MAX, TYPED_BYTES_MAX};
+use super::lower::{Defaults, joined, lower};
+use super::options::{Options, yes_or_no};
+use super::parse;
+use super::source_map::SourceMap;
+use super::source_text::SourceText;
+use schema::message::{Expr, Field, Syntax, Want};
+use std::time::Duration;
+
+/// The fields of a query as they were typed; `None` is a field's default. What the query text
+/// [`q`](Self::q) says takes precedence.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct QueryInput<'a> {
+    /// The query text.
+    pub q: &'a str,
+    /// `keyword` (the default): the native language; `literal` or `regexp`: one pattern, spaces
+    /// included.
+    pub mode: Option<&'a str>,
+    /// `yes`: case-sensitive; `no`: not; `auto`: patterns with an upper-case letter are. The default is
+    /// `auto` for keywords, else `yes`.
+    pub case: Option<&'a str>,
+    /// `yes`: patterns match whole words; `no` (the default).
+    pub word: Option<&'a str>,
+    /// Lines of context.
+    pub context: Option<&'a str>,
+    /// `matches` (the default), `documents` or `count`.
+    pub want: Option<&'a str>,
+    /// How many of the best are wanted; 0 (the default): all.
+    pub limit: Option<&'a str>,
+    /// Filters, as [`filter::parse`] takes them. They are joined by AND, except exact filters of one
+    /// field, which are joined by OR if a document has one value of it.
+    pub filters: &'a [(Field, &'a str)],
+}
+
+/// A query with everything else that its input said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParsedQuery {
+    /// The query.
+    pub query: Query,
+    /// The time limit, if the input has one.
+    pub timeout: Option<Duration>,
+    /// Parts that may have been meant differently.
+    pub notices: Vec<Notice>,
+    pub(super) sources: SourceMap,
+}
+
+impl ParsedQuery {
+    /// Turns a backend's error in an atom into an error with a position in the input. Other errors stay
+    /// as they are.
+    pub fn locate(&self, bad: BadQuery) -> BadQuery {
+        self.sources.locate(self.query.expr(), bad)
+    }
+
+    /// Checks an expression; errors have positions in the input.
+    pub(super) fn new(
+        expr: Expr,
+        context_lines: u32,
+        sources: SourceMap,
+    ) -> Result<ParsedQuery, BadQuery> {
+        match Query::new(expr.clone(), context_lines) {
+            Ok(query) => Ok(ParsedQuery {
+                query,
+                timeout: None,
+                notices: Vec::new(),
+                sources,
+            }),
+            Err(bad) => Err(sources.locate(&expr, bad)),
+        }
+    }
+}
+
+impl Query {
+    /// Parses a query and its fields.
+    pub fn parse(input: &QueryInput<'_>) -> Result<ParsedQuery, BadQuery> {
+        check_length(input.q)?;
+        let ast = input.ast()?;
+        let options = ast.options;
+        let defaults = input.defaults(&options)?;
+        let mut sources = SourceMap::default();
+        let mut parts = Vec::new();
+        parts.extend(ast.node.map(|node| lower(node, defaults, &mut sources)));
+        for &(field, typed) in input.filters {
+            parts.push(parameter(field, typed, &mut sources)?);
+        }
+        if parts.is_empty() {
+            return Err(check::empty());
+        }
+        let expr = joined(parts);
+        check::check_positive(&expr).map_err(|bad| sources.locate(&expr, bad))?;
+        let context_lines = match options.context_lines {
+            Some(lines) => lines,
+            None => input.context_lines()?,
+        };
+        let limit = options.count.map_or_else(|| input.limit(), Ok)?;
+        let mut parsed = ParsedQuery::new(expr, context_lines, sources)?;
+        if defaults.names {
+            parsed.query = parsed.query.of_names();
+        }
+        Ok(ParsedQuery {
+            query: parsed.query.wanting(input.want()?, limit)?,
+            timeout: options.timeout,
+            notices: ast.notices,
+            sources: parsed.sources,
+        })
+    }
+}
+
+/// Refuses input that is too long to be parsed.
+pub(super) fn check_length(typed: &str) -> Result<(), BadQuery> {
+    if typed.len() > TYPED_BYTES_MAX {
+        return Err(BadQuery::too_long(
+            "the query",
+            typed.len(),
+            TYPED_BYTES_MAX,
+        ));
+    }
+    Ok(())
+}
+
+impl QueryInput<'_> {
+    /// Parses the query text as the mode says.
+    fn ast(&self) -> Result<Ast, BadQuery> {
+        let whole = |syntax, text: SourceText| Ast {
+            node: (!text.is_empty()).then(|| {
+                Node::Pattern(Term {
+                    text,
+                    syntax,
+                    flags: Default::default(),
+                    in_text: false,
+                })
+            }),
+            ..Ast::default()
+        };
+        let text = SourceText::plain(self.q);
+        match self.mode {
+            None | Some("keyword") => parse::parse(self.q),
+            Some("literal") => Ok(whole(Syntax::Literal, text)),
+            Some("regexp") => Ok(whole(Syntax::Regexp, text.into_regexp())),
+            Some(other) => {
+                let what = format!("mode={other}");
+                Err(BadQuery::invalid(&what, "keyword, literal or regexp"))
+            }
+        }
+    }
+
+    fn defaults(&self, options: &Options) -> Result<Defaults, BadQuery> {
+        let case = match self.mode {
+            None | Some("keyword") => Case::Auto,
+            _ => Case::Yes,
+        };
+        let word = self.word.unwrap_or("no");
+        let word = yes_or_no(word)
+            .ok_or_else(|| BadQuery::invalid(&format!("word={word}"), "yes or no"))?;
+        Ok(Defaults {
+            case: options.case.unwrap_or(Case::parameter(self.case, case)?),
+            word: options.word.unwrap_or(word),
+            names: options.names.unwrap_or_default(),
+        })
+    }
+
+    fn context_lines(&self) -> Result<u32, BadQuery> {
+        let Some(number) = self.context else {
+            return Ok(Query::CONTEXT_DEFAULT);
+        };
+        number.parse().map_err(|_| {
+            let expected = format!("a number from 0 to {CONTEXT_LINES_MAX}");
+            BadQuery::invalid(&format!("context={number}"), &expected)
+        })
+    }
+
+    fn want(&self) -> Result<Want, BadQuery> {
+        match self.want {
+            None | Some("matches") => Ok(Want::Matches),
+            Some("documents") => Ok(Want::Documents),
+            Some("count") => Ok(Want::Count),
+            Some(other) => {
+                let what = format!("want={other}");
+                Err(BadQuery::invalid(&what, "matches, documents or count"))
+            }
+        }
+    }
+
+    fn limit(&self) -> Result<u64, BadQuery> {
+        let Some(number) = self.limit else {
+            return Ok(0);
+        };
+        number.parse().map_err(|_| {
+            let expected = format!("a number from 0 (all) to {LIMIT_MAX}");
+            BadQuery::invalid(&format!("limit={number}"), &expected)
+        })
+    }
+}
+
+/// Parses a filter that is a parameter of its own.
+fn parameter(field: Field, typed: &str, sources: &mut SourceMap) -> Result<Expr, BadQuery> {
+    let (filter, text, negated) = filter::parse_parameter(field, typed)?;
+    let filter = Expr::Filter(filter);
+    sources.add_parameter(filter.clone(), text, typed);
+    Ok(if negated { filter.negated() } else { filter })
+}

@@ -1,0 +1,115 @@
+//! A spool's directory: its lock, new results, and results of an earlier process.
+
+use super::budget::{Budget, SpoolConfig};
+use super::error::{SpoolError, io_error};
+use super::result_files::ResultFiles;
+use schema::message::SpoolManifest;
+use std::fs::{self, File, TryLockError};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// A directory with the results of one frontend.
+pub(crate) struct Spool {
+    directory: PathBuf,
+    budget: Arc<Budget>,
+    /// Numbers result directories: a query may have several, one after the other.
+    pub(super) sequence: AtomicU64,
+    /// Locked while it is open.
+    _lock: File,
+}
+
+/// A finished result of an earlier process.
+pub(crate) struct Recovered {
+    /// The id of its execution.
+    pub(crate) id: String,
+    pub(crate) files: ResultFiles,
+    pub(crate) manifest: SpoolManifest,
+}
+
+impl Spool {
+    /// Opens the directory, and creates it if it does not exist. Returns the finished results in it,
+    /// oldest first, and removes all others.
+    pub(crate) fn open(
+        directory: &Path,
+        config: SpoolConfig,
+    ) -> Result<(Arc<Spool>, Vec<Recovered>), SpoolError> {
+        fs::create_dir_all(directory).map_err(io_error(directory))?;
+        let path = directory.join("lock");
+        let lock = File::create(&path).map_err(io_error(&path))?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(SpoolError::Locked(directory.to_owned())),
+            Err(TryLockError::Error(error)) => return Err(io_error(&path)(error)),
+        }
+        let spool = Arc::new(Spool {
+            directory: directory.to_owned(),
+            budget: Arc::new(Budget::new(config)),
+            sequence: AtomicU64::new(0),
+            _lock: lock,
+        });
+        let recovered = spool.recover()?;
+        Ok((spool, recovered))
+    }
+
+    fn recover(&self) -> Result<Vec<Recovered>, SpoolError> {
+        let mut recovered = Vec::new();
+        for entry in fs::read_dir(&self.directory).map_err(io_error(&self.directory))? {
+            let path = entry.map_err(io_error(&self.directory))?.path();
+            let name = path.file_name().and_then(|name| name.to_str());
+            // Other entries of the directory are not ours.
+            let Some((id, number)) = name.and_then(parse_result_directory) else {
+                continue;
+            };
+            self.sequence.fetch_max(number + 1, Relaxed);
+            let opened = ResultFiles::open(&self.budget, &path);
+            match opened.filter(|_| self.budget.config.durable) {
+                Some((files, manifest)) => recovered.push(Recovered {
+                    id: id.to_owned(),
+                    files,
+                    manifest,
+                }),
+                None => fs::remove_dir_all(&path).map_err(io_error(&path))?,
+            }
+        }
+        recovered.sort_by_key(|result| result.manifest.finished);
+        Ok(recovered)
+    }
+
+    /// Returns the files of a new result with frames of `backends` backends. Creates nothing on disk
+    /// until memory is full.
+    pub(crate) fn create(&self, id: &str, backends: usize) -> ResultFiles {
+        let number = self.sequence.fetch_add(1, Relaxed);
+        let directory = self.directory.join(format!("{id}-{number}"));
+        ResultFiles::new(&self.budget, directory, backends)
+    }
+
+    /// Sets the function that evicts older results, given a number of bytes, when the budget is used up.
+    pub(crate) fn on_full(&self, evict: impl Fn(u64) + Send + Sync + 'static) {
+        let set = self.budget.evict.set(Box::new(evict));
+        assert!(set.is_ok(), "a spool has one frontend");
+    }
+
+    /// The bytes above the disk budget if `more` are added.
+    pub(crate) fn excess(&self, more: u64) -> u64 {
+        (self.disk_bytes() + more).saturating_sub(self.budget.config.disk_bytes_max)
+    }
+
+    /// Bytes on disk.
+    pub(crate) fn disk_bytes(&self) -> u64 {
+        self.budget.disk_bytes.load(Relaxed)
+    }
+
+    /// Bytes of results in memory.
+    pub(crate) fn memory_bytes(&self) -> u64 {
+        self.budget.memory_bytes.load(Relaxed)
+    }
+}
+
+/// Parses the name of a directory that [`Spool::create`] made: id and number.
+fn parse_result_directory(name: &str) -> Option<(&str, u64)> {
+    let hex = |byte: u8| byte.is_ascii_hexdigit() && !byte.is_ascii_uppercase();
+    let (id, number) = name.split_once('-')?;
+    let is_id = id.len() == 16 && id.bytes().all(hex);
+    is_id.then_some((id, number.parse().ok()?))
+}

@@ -1,0 +1,49 @@
+//! Why a spool cannot be used.
+
+use crate::order::Collision;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why a spool cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum SpoolError {
+    /// Another frontend holds the lock.
+    #[error("the spool directory {0} is in use by another frontend")]
+    Locked(PathBuf),
+    /// Results that are still written or read use up the disk budget.
+    #[error("the spool is full: its budget of {bytes_max} bytes is used up")]
+    Full {
+        /// The budget.
+        bytes_max: u64,
+    },
+    /// The operating system refused.
+    #[error("{path}: {source}")]
+    Io {
+        /// The file or directory.
+        path: PathBuf,
+        /// The reason.
+        source: io::Error,
+    },
+    /// The bytes read are not the bytes written.
+    #[error("{path}: checksum mismatch at offset {offset}")]
+    Corrupt {
+        /// The file.
+        path: PathBuf,
+        /// Where in it.
+        offset: u64,
+    },
+    /// More matches than memory can hold are in different documents whose names have the same hash.
+    #[error("too many matches in documents whose names have the same hash")]
+    Collision,
+}
+
+impl From<Collision> for SpoolError {
+    fn from(Collision: Collision) -> Self {
+        SpoolError::Collision
+    }
+}
+
+pub(super) fn io_error(path: &Path) -> impl FnOnce(io::Error) -> SpoolError + use<> {
+    let path = path.to_owned();
+    move |source| SpoolError::Io { path, source }
+}
