@@ -1,25 +1,25 @@
-//! What one stream has sent so far, checked frame by frame, and as a whole at its END.
+//! Checks what one stream sends, frame by frame, and against the totals in its END frame.
 //!
-//! Inside a shard, keys (document, line) must ascend strictly; at the end their number and hash
-//! must be what the backend says it sent. A stream that fails a check is lost: a flipped bit that
-//! a checksum missed, a lost or repeated frame and a backend's own fault all show here.
+//! In a shard, keys (document, line) must ascend strictly; at the end, their number and hash must be what
+//! the backend reports. A stream that fails a check is lost. This finds bit flips that a checksum missed,
+//! lost and repeated frames, and errors of the backend.
 
 use schema::message::{End, Estimate, Phases, ShardEnd};
 
 /// Why a stream cannot be trusted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum AccountError {
-    #[error("sent matches of a shard that it was not asked for")]
+    #[error("sent matches of a shard that was not requested")]
     UnknownShard,
     #[error("sent matches out of order")]
     OutOfOrder,
-    #[error("says it sent {said} matches of a shard, of which {received} arrived")]
+    #[error("reported {said} matches in a shard, but {received} arrived")]
     Count { said: u64, received: u64 },
-    #[error("says it gave up {said} documents of a shard, and named {received}")]
+    #[error("reported {said} skipped documents in a shard, but named {received}")]
     Skipped { said: u64, received: u64 },
-    #[error("sent matches that are not those it counted (their hash differs)")]
+    #[error("sent matches whose hash differs from the reported one")]
     Hash,
-    #[error("ended without a word on each of its shards")]
+    #[error("did not report each of its shards once")]
     Shards,
 }
 
@@ -32,13 +32,13 @@ pub(crate) struct StreamEnd {
     pub(crate) estimates: Vec<Estimate>,
 }
 
-/// One stream's account.
+/// The account of one stream.
 #[derive(Debug)]
 pub(crate) struct StreamAccount {
     tallies: Vec<ShardAccount>,
 }
 
-/// One shard's account.
+/// The account of one shard.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ShardAccount {
     /// Document and line of the last match.
@@ -46,12 +46,12 @@ pub(crate) struct ShardAccount {
     matches: u64,
     documents: u64,
     hash: u32,
-    /// Documents given up.
+    /// Skipped documents.
     skipped: u64,
 }
 
 impl ShardAccount {
-    /// Takes the key of the next match.
+    /// Adds the key of the next match.
     pub(crate) fn key(&mut self, document: u32, line: u32) -> Result<(), AccountError> {
         let key = Some((document, line));
         if self.last >= key {
@@ -64,7 +64,7 @@ impl ShardAccount {
         Ok(())
     }
 
-    /// Takes a document that was given up.
+    /// Adds a skipped document.
     pub(crate) fn skip(&mut self) {
         self.skipped += 1;
     }
@@ -90,31 +90,31 @@ impl ShardAccount {
 }
 
 impl StreamAccount {
-    /// The account of a stream that was asked for `shards` shards.
+    /// The account of a stream with `shards` requested shards.
     pub(crate) fn new(shards: usize) -> Self {
         StreamAccount {
             tallies: vec![ShardAccount::default(); shards],
         }
     }
 
-    /// The account of a shard, named by its index in the request.
+    /// Returns the account of a shard, by its index in the request.
     pub(crate) fn shard(&mut self, shard: u32) -> Result<&mut ShardAccount, AccountError> {
         let tally = self.tallies.get_mut(shard as usize);
         tally.ok_or(AccountError::UnknownShard)
     }
 
-    /// Whether anything of an answer has arrived.
+    /// Whether a match or a skipped document has arrived.
     pub(crate) fn has_begun(&self) -> bool {
         let has_begun = |tally: &ShardAccount| tally.matches > 0 || tally.skipped > 0;
         self.tallies.iter().any(has_begun)
     }
 
-    /// Documents that have had a match.
+    /// Documents with a match.
     pub(crate) fn documents(&self) -> u64 {
         self.tallies.iter().map(|tally| tally.documents).sum()
     }
 
-    /// Compares what the backend says it sent with what has arrived.
+    /// Compares the reported totals with what has arrived.
     pub(crate) fn end(&self, end: End) -> Result<StreamEnd, AccountError> {
         let mut named = vec![false; self.tallies.len()];
         for shard in &end.shards {
@@ -159,13 +159,13 @@ mod tests {
     }
 
     #[test]
-    fn an_honest_stream_passes() {
+    fn accepts_a_stream_that_agrees_with_its_end() {
         check(&[], |_| ()).unwrap();
         check(&[(0, 1), (0, 2), (3, 1)], |_| ()).unwrap();
     }
 
     #[test]
-    fn every_lie_is_found() {
+    fn finds_every_difference_from_the_reported_totals() {
         let keys = [(0, 1), (0, 2), (3, 1)];
         let count = AccountError::Count {
             said: 4,

@@ -206,7 +206,7 @@ fn an_unreachable_backend_may_have_the_file() {
     assert!(
         answer
             .text()
-            .contains("away (it could not answer: connection refused)")
+            .contains("away (the backend failed: connection refused)")
     );
 }
 
