@@ -1,7 +1,8 @@
 //! Packs the matches of one document, with their context, into batches.
 //!
 //! **Invariant:** every match has all its context in its own batch. Where a document is cut into
-//! several batches, the lines around the cut are in both, so a cut does not change what is shown.
+//! several batches, the lines around the cut are in both, so the cuts cannot be seen in what is
+//! shown.
 //!
 //! **Invariant:** a frame stays far below its size limit. A batch is sent when it has
 //! [`BATCH_TEXT_BYTES`] of text or 256 lines. Of a line longer than [`LINE_BYTES_MAX`] only a

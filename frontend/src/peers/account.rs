@@ -1,29 +1,29 @@
-//! Checks what one stream sends, frame by frame, and against the totals in its END frame.
+//! Checks what one stream sends: each frame, and everything together at its END.
 //!
-//! In a shard, keys (document, line) must ascend strictly; at the end, their number and hash must be what
-//! the backend reports. A stream that fails a check is lost. This finds bit flips that a checksum missed,
-//! lost and repeated frames, and errors of the backend.
+//! Within a shard, keys (document, line) ascend strictly. At the END, their number and hash must be those
+//! that the backend reports. This finds lost and repeated frames, flipped bits that a checksum missed,
+//! and errors of the backend. A stream that fails a check is lost.
 
 use schema::message::{End, Estimate, Phases, ShardEnd};
 
-/// Why a stream cannot be trusted.
+/// Why a stream is lost although its frames are well formed. Follows the word "it".
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum AccountError {
     #[error("sent matches of a shard that was not requested")]
     UnknownShard,
     #[error("sent matches out of order")]
     OutOfOrder,
-    #[error("reported {said} matches in a shard, but {received} arrived")]
+    #[error("reported {said} matches of a shard, but {received} arrived")]
     Count { said: u64, received: u64 },
-    #[error("reported {said} skipped documents in a shard, but named {received}")]
+    #[error("reported {said} skipped documents of a shard, but named {received}")]
     Skipped { said: u64, received: u64 },
-    #[error("sent matches whose hash differs from the reported one")]
+    #[error("sent matches that differ from those it reported (hash mismatch)")]
     Hash,
-    #[error("did not report each of its shards once")]
+    #[error("ended without a report on each of its shards")]
     Shards,
 }
 
-/// An END frame, checked.
+/// A valid END frame that agrees with what has arrived.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StreamEnd {
     pub(crate) plan: String,
@@ -32,13 +32,13 @@ pub(crate) struct StreamEnd {
     pub(crate) estimates: Vec<Estimate>,
 }
 
-/// The account of one stream.
+/// What one stream has sent so far.
 #[derive(Debug)]
 pub(crate) struct StreamAccount {
-    tallies: Vec<ShardAccount>,
+    shards: Vec<ShardAccount>,
 }
 
-/// The account of one shard.
+/// What one stream has sent of one shard.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ShardAccount {
     /// Document and line of the last match.
@@ -51,7 +51,7 @@ pub(crate) struct ShardAccount {
 }
 
 impl ShardAccount {
-    /// Adds the key of the next match.
+    /// Counts the next match.
     pub(crate) fn key(&mut self, document: u32, line: u32) -> Result<(), AccountError> {
         let key = Some((document, line));
         if self.last >= key {
@@ -64,7 +64,7 @@ impl ShardAccount {
         Ok(())
     }
 
-    /// Adds a skipped document.
+    /// Counts a skipped document.
     pub(crate) fn skip(&mut self) {
         self.skipped += 1;
     }
@@ -90,40 +90,40 @@ impl ShardAccount {
 }
 
 impl StreamAccount {
-    /// The account of a stream with `shards` requested shards.
+    /// The account of a request for so many shards.
     pub(crate) fn new(shards: usize) -> Self {
         StreamAccount {
-            tallies: vec![ShardAccount::default(); shards],
+            shards: vec![ShardAccount::default(); shards],
         }
     }
 
-    /// Returns the account of a shard, by its index in the request.
+    /// The account of a shard, by its index in the request.
     pub(crate) fn shard(&mut self, shard: u32) -> Result<&mut ShardAccount, AccountError> {
-        let tally = self.tallies.get_mut(shard as usize);
-        tally.ok_or(AccountError::UnknownShard)
+        let account = self.shards.get_mut(shard as usize);
+        account.ok_or(AccountError::UnknownShard)
     }
 
     /// Whether a match or a skipped document has arrived.
     pub(crate) fn has_begun(&self) -> bool {
-        let has_begun = |tally: &ShardAccount| tally.matches > 0 || tally.skipped > 0;
-        self.tallies.iter().any(has_begun)
+        let has_begun = |account: &ShardAccount| account.matches > 0 || account.skipped > 0;
+        self.shards.iter().any(has_begun)
     }
 
     /// Documents with a match.
     pub(crate) fn documents(&self) -> u64 {
-        self.tallies.iter().map(|tally| tally.documents).sum()
+        self.shards.iter().map(|account| account.documents).sum()
     }
 
-    /// Compares the reported totals with what has arrived.
+    /// Compares what the backend reports with what has arrived.
     pub(crate) fn end(&self, end: End) -> Result<StreamEnd, AccountError> {
-        let mut named = vec![false; self.tallies.len()];
+        let mut named = vec![false; self.shards.len()];
         for shard in &end.shards {
             let index = shard.shard as usize;
-            let tally = self.tallies.get(index).ok_or(AccountError::UnknownShard)?;
+            let account = self.shards.get(index).ok_or(AccountError::UnknownShard)?;
             if std::mem::replace(&mut named[index], true) {
                 return Err(AccountError::Shards);
             }
-            tally.check(shard)?;
+            account.check(shard)?;
         }
         if named.contains(&false) {
             return Err(AccountError::Shards);
@@ -159,13 +159,13 @@ mod tests {
     }
 
     #[test]
-    fn accepts_a_stream_that_agrees_with_its_end() {
+    fn accepts_a_correct_stream() {
         check(&[], |_| ()).unwrap();
         check(&[(0, 1), (0, 2), (3, 1)], |_| ()).unwrap();
     }
 
     #[test]
-    fn finds_every_difference_from_the_reported_totals() {
+    fn rejects_an_end_that_disagrees() {
         let keys = [(0, 1), (0, 2), (3, 1)];
         let count = AccountError::Count {
             said: 4,
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_ascend() {
+    fn rejects_keys_that_do_not_ascend() {
         for keys in [[(0, 2), (0, 2)], [(0, 2), (0, 1)], [(1, 1), (0, 9)]] {
             assert_eq!(check(&keys, |_| ()), Err(AccountError::OutOfOrder));
         }

@@ -1,8 +1,15 @@
-//! What breaks the structure is found.
+//! The workspace is tidy, and what would break its structure is found.
 
 use crate::rules::{self, Crate};
 use crate::{files, imports};
 use std::fs;
+use std::path::Path;
+
+#[test]
+fn the_workspace_is_tidy() {
+    let violations = rules::check(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
+    assert!(violations.is_empty(), "\n{}\n", violations.join("\n"));
+}
 
 const TOY: Crate = Crate {
     name: "toy",

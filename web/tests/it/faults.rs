@@ -90,21 +90,24 @@ fn reports_error_frames() {
 fn reports_ends_that_contradict_the_matches() {
     check(
         Fault::Count,
-        expect!["the backend reported 79 matches in a shard, but 78 arrived"],
+        expect!["the backend reported 79 matches of a shard, but 78 arrived"],
     );
     check(
         Fault::Hash,
-        expect!["the backend sent matches whose hash differs from the reported one"],
+        expect!["the backend sent matches that differ from those it reported (hash mismatch)"],
     );
     check(
         Fault::Forgotten,
-        expect!["the backend did not report each of its shards once"],
+        expect!["the backend ended without a report on each of its shards"],
     );
 }
 
 #[test]
 fn rejects_impossible_matches() {
-    check(Fault::Order, expect!["the backend sent matches out of order"]);
+    check(
+        Fault::Order,
+        expect!["the backend sent matches out of order"],
+    );
     check(
         Fault::UnknownShard,
         expect!["the backend sent matches of a shard that was not requested"],
@@ -143,7 +146,10 @@ fn reports_another_protocol_version() {
     let site = Site::new(vec![std::sync::Arc::new(other).backend()]);
     let page = site.search("arse");
     let reason = page["missing"][0]["reason"].as_str().unwrap();
-    assert_eq!(reason, "the backend speaks protocol 99, this frontend speaks 3");
+    assert_eq!(
+        reason,
+        "the backend speaks protocol 99, this frontend speaks 3"
+    );
     assert_eq!(site.get("/healthz").status, 503);
 }
 
