@@ -1,41 +1,41 @@
-//! How a frontend is set up: where its spool is, and its bounds.
+//! The settings of a frontend: its spool and its limits.
 
 use crate::spool::BeforeWrite;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How a frontend is set up.
+/// The settings of a frontend.
 #[derive(Clone)]
 pub struct Config {
-    /// The directory for frames of running and finished queries. It is this frontend's alone.
+    /// The directory for frames of running and finished queries. No other frontend may use it.
     pub spool: PathBuf,
-    /// Bytes in it, over all queries.
+    /// Bytes in the spool, over all queries.
     pub spool_bytes_max: u64,
-    /// How long a backend may say nothing before it counts as lost. Backends are heard at least
-    /// every second, so that one lost packet is not taken for a dead machine.
+    /// How long a backend may be silent before it counts as lost. Backends send at least every second, so
+    /// that one lost packet does not look like a dead machine.
     pub silence_max: Duration,
-    /// Queries that cost much and run at once.
+    /// Heavy queries that run at once.
     pub running_max: usize,
-    /// Queries that cost much and wait for their turn; more are refused.
+    /// Heavy queries that wait for admission; more are refused.
     pub queued_max: usize,
-    /// How long a query goes on after its last client has gone.
+    /// How long a query runs on after its last client has left.
     pub grace: Duration,
-    /// How long a query may take when its client does not say.
+    /// The default timeout of a query.
     pub timeout: Duration,
-    /// The most time that a client may ask for.
+    /// The longest timeout that a client may set.
     pub timeout_max: Duration,
-    /// A query that takes at least so long is logged, with its plan and what took how long.
+    /// Queries that take at least this long are logged, with their plan and timings.
     pub slow_query: Duration,
-    /// Bytes of memory for all running queries together: half of it is for their pointers; receive
-    /// buffers, small answers and pages in the making have bounds of their own that leave the other half.
+    /// Bytes of memory for all running queries. Half of it is for pointers; receive buffers, small results
+    /// and pages have limits of their own that fit in the other half.
     pub memory_bytes: u64,
     /// Bytes of pointers that one running query may have in memory.
     pub query_memory_bytes: u64,
-    /// Bytes of a query's matches that stay in memory; one that has more is written to the spool.
+    /// Bytes of a result that stay in memory; a larger one spills to disk.
     pub result_memory_bytes: u64,
-    /// Whether the spool keeps finished queries when the frontend ends.
+    /// Whether finished results survive a restart.
     pub durable: bool,
-    /// Is asked before every write to the spool; for tests of what fails.
+    /// Called before every write to the spool, for tests of failures.
     pub before_write: Option<BeforeWrite>,
 }
 
@@ -48,7 +48,7 @@ impl std::fmt::Debug for Config {
 }
 
 impl Config {
-    /// The defaults, over a spool directory.
+    /// The default settings, with this spool directory.
     pub fn new(spool: impl Into<PathBuf>) -> Config {
         Config {
             spool: spool.into(),

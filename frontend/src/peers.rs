@@ -1,11 +1,11 @@
-//! The backends, and the connections to them.
+//! Backends as the frontend sees them: connections, health, shard routing.
 //!
-//! A [`Backend`] is a name and a way to connect. The frontend holds one standing connection to each
-//! ([`Peer`]), on which it hears which shards the backend serves and that it is alive; a query or
-//! a request for a file or a list has a connection of its own for its time, taken from the idle ones when
-//! there is one.
-//! Sockets block and have threads of their own: a stream is one loop that reads, walks frames and
-//! writes, and never waits for anything but its socket and the disk.
+//! A [`Backend`] is a name and a way to connect. A [`Peer`] keeps one control connection to it, on which
+//! the backend announces its shards and that it is alive. Each query, and each request for a file or a
+//! list, uses a connection of its own, an idle one if possible. [`shard_routing`] decides which backend
+//! searches which shard, [`account`] checks what a stream sends.
+//!
+//! Sockets block and have threads of their own: a stream waits for nothing but its socket and the disk.
 
 pub(crate) mod account;
 mod backend;

@@ -1,17 +1,15 @@
-//! Names that may have been meant by one that does not exist.
+//! Suggests existing names that resemble an unknown one: parameters, keys and packages.
 //!
-//! One measure for all of them, parameters, keys and packages: letters that were changed, added, left
-//! out or swapped with their neighbour (optimal string alignment).
+//! The distance is optimal string alignment: letters changed, added, omitted, or swapped with the next.
 
-/// Bytes of a name that others can be like. A file's or a directory's has no more on Linux, and the
-/// time that a comparison takes goes with it.
+/// Bytes of a name that is compared, as in file names on Linux. It bounds the time of a comparison.
 const NAME_BYTES_MAX: usize = 255;
 
-/// Bytes from which on the end of a name may be left out.
+/// Bytes of the shortest prefix that suggests a name.
 const BEGINNING_BYTES_MIN: usize = 3;
 
-/// Those of these names that are like the one that was typed, the nearest first, each once: a third of
-/// its letters may be wrong, and one in any case.
+/// Returns the names that resemble `typed`, nearest first, without duplicates. A third of its letters may
+/// be wrong, at least one.
 pub fn similar<N>(typed: impl AsRef<[u8]>, names: impl IntoIterator<Item = N>) -> Vec<N>
 where
     N: AsRef<[u8]> + Ord,
@@ -22,26 +20,26 @@ where
     }
     let names = names.into_iter();
     let mut near: Vec<_> = names
-        .filter_map(|name| Some((far(typed, name.as_ref())?, name)))
+        .filter_map(|name| Some((distance(typed, name.as_ref())?, name)))
         .collect();
     near.sort();
     near.dedup();
     near.into_iter().map(|(_, name)| name).collect()
 }
 
-/// How far a name is from the one that was typed, when they are alike.
-fn far(typed: &[u8], name: &[u8]) -> Option<usize> {
+/// Returns the distance of a name from the typed one, if they are similar.
+fn distance(typed: &[u8], name: &[u8]) -> Option<usize> {
     let [letters, others] = [typed, name].map(String::from_utf8_lossy);
     let [count, other] = [&letters, &others].map(|letters| letters.chars().count());
     let most = (count / 3).max(1);
-    // Whoever leaves out the end of a name knew it up to there.
+    // A prefix may lack any number of letters.
     if typed.len() >= BEGINNING_BYTES_MIN && name.starts_with(typed) {
         return Some(most.min(other.abs_diff(count)));
     }
     if count.abs_diff(other) > most {
         return None;
     }
-    Some(strsim::osa_distance(&letters, &others)).filter(|far| *far <= most)
+    Some(strsim::osa_distance(&letters, &others)).filter(|distance| *distance <= most)
 }
 
 #[cfg(test)]
@@ -49,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn near_names_come_nearest_first() {
+    fn similar_names_come_nearest_first() {
         let names = [
             "curl",
             "cups",
@@ -69,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_name_is_compared_to_its_end() {
+    fn long_names_are_compared_in_full() {
         let names = ["golang-github-prometheus-client-model", "golang-go"];
         let check = |typed: &str| similar(typed, names);
         assert_eq!(check("golang-github-promehteus-client-modle"), names[..1]);

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 const NOTICED_MAX: Duration = Duration::from_millis(3500);
 
 /// The reason that the frontend gives.
-const REASON: &str = "nothing was heard from it for 3.0 s";
+const REASON: &str = "no data for 3.0 s";
 
 /// Why the backend behind the proxy is not connected, according to `/healthz`.
 fn loss(stage: &Stage) -> Option<String> {

@@ -1,6 +1,6 @@
 //! Walks the received frames of one stream into the spool: the hot path.
 //!
-//! An [`Ingest`] takes all complete frames that a decoder holds, in target: it collects one pointer for
+//! An [`Ingest`] takes all complete frames that a decoder holds, in place: it collects one pointer for
 //! each match, and appends all bytes to the spool with one write. The bytes come from a socket or from
 //! a simulation. Other threads see counters and, at most every 50 ms, a copy of the best pointers in
 //! the stream's stats.
@@ -198,7 +198,7 @@ impl<'a> Ingest<'a> {
     /// Returns the error for an ERROR frame. `Heavy` is unexpected if the request allowed a heavy search,
     /// which would be sent again without end, and after matches, which would arrive twice.
     fn failure(&self, failure: Failure) -> PeerError {
-        match PeerError::by(failure) {
+        match PeerError::reported(failure) {
             PeerError::Heavy if self.target.search.heavy || self.account.has_begun() => {
                 PeerError::Unexpected(Kind::Error)
             }

@@ -6,13 +6,13 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a connection may take to be made.
+/// How long connecting may take.
 const CONNECT_MAX: Duration = Duration::from_secs(2);
 
 /// Makes a connection to a backend.
 type Dial = Arc<dyn Fn() -> io::Result<Socket> + Send + Sync>;
 
-/// A backend: what to call it, and how to reach it.
+/// A backend: its name and how to connect to it.
 #[derive(Clone)]
 pub struct Backend {
     name: String,
@@ -26,7 +26,7 @@ impl std::fmt::Debug for Backend {
 }
 
 impl Backend {
-    /// A backend that `dial` connects to, each time with a new connection.
+    /// A backend to which `dial` makes new connections.
     pub fn new(
         name: impl Into<String>,
         dial: impl Fn() -> io::Result<Socket> + Send + Sync + 'static,
@@ -43,15 +43,15 @@ impl Backend {
         Backend::new(address.clone(), move || connect(&address))
     }
 
-    /// What it is called in answers.
+    /// Its name in results.
     pub fn name(&self) -> &str {
         &self.name
     }
 }
 
-/// Tries each address that the name stands for.
+/// Tries each address of the name.
 fn connect(address: &str) -> io::Result<Socket> {
-    let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
+    let mut last = io::Error::new(io::ErrorKind::NotFound, "the host name has no address");
     for address in address.to_socket_addrs()? {
         match TcpStream::connect_timeout(&address, CONNECT_MAX) {
             Ok(stream) => {
@@ -69,12 +69,12 @@ fn connect(address: &str) -> io::Result<Socket> {
 pub enum Socket {
     /// To another machine or process.
     Tcp(TcpStream),
-    /// Within this machine, or this process.
+    /// Within this machine or this process.
     Unix(UnixStream),
 }
 
 impl Socket {
-    /// Bounds the time that one read or write may take.
+    /// Sets the timeout of one read or write.
     pub fn set_timeout(&self, timeout: Duration) -> io::Result<()> {
         let timeout = Some(timeout);
         match self {
@@ -89,9 +89,9 @@ impl Socket {
         }
     }
 
-    /// Ends the connection in both directions, whoever else reads from it or writes to it.
+    /// Shuts the connection down in both directions; other threads' reads and writes end.
     pub fn shutdown(&self) {
-        // Fails when the other side was faster, which is just as well.
+        // Fails if the other side was faster, which is fine.
         let _ = match self {
             Socket::Tcp(stream) => stream.shutdown(Shutdown::Both),
             Socket::Unix(stream) => stream.shutdown(Shutdown::Both),

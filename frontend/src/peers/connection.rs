@@ -1,4 +1,4 @@
-//! One connection: frames out, bytes in, and the reasons why it is lost.
+//! One connection to a backend: sends frames, receives bytes, and detects why it is lost.
 
 use super::account::AccountError;
 use super::backend::Socket;
@@ -10,45 +10,44 @@ use std::io::{self, Read, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Why there is no (more) answer on a connection, in words for the person who reads the page. The
-/// backend's name stands before them.
+/// Why a backend does not answer (any more). Users read it after the backend's name.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PeerError {
     #[error("{}", words(.0))]
     Unreachable(io::Error),
-    #[error("the connection broke: {}", words(.0))]
+    #[error("connection lost: {}", words(.0))]
     Broken(io::Error),
-    #[error("the connection was closed before the end of the answer")]
+    #[error("connection closed before the end of the answer")]
     Closed,
-    #[error("nothing was heard from it for {:.1} s", .0.as_secs_f32())]
+    #[error("no data for {:.1} s", .0.as_secs_f32())]
     Silent(Duration),
-    #[error("it sent garbage: {0}")]
-    Garbage(#[from] frame::FrameError),
-    #[error("it sent garbage: {0}")]
+    #[error("malformed frame: {0}")]
+    Malformed(#[from] frame::FrameError),
+    #[error("malformed frame: {0}")]
     Message(#[from] message::MessageError),
-    #[error("it sent a frame that has no place here ({0:?})")]
+    #[error("unexpected frame ({0:?})")]
     Unexpected(Kind),
-    #[error("it speaks protocol {0}, this frontend speaks {PROTOCOL}")]
+    #[error("the backend speaks protocol {0}, this frontend speaks {PROTOCOL}")]
     Protocol(u32),
-    #[error("it {0}")]
+    #[error("the backend {0}")]
     Account(#[from] AccountError),
-    #[error("it could not answer: {0}")]
+    #[error("the backend failed: {0}")]
     Failed(String),
-    #[error("it does not serve the shards any more that it was asked for: {0}")]
+    #[error("the backend no longer serves the requested shards: {0}")]
     Stale(String),
     #[error("the query was refused: {0}")]
     Refused(BadQuery),
-    #[error("its matches could not be spooled: {0}")]
+    #[error("cannot spool the matches: {0}")]
     Spool(#[from] SpoolError),
     #[error("the query was stopped")]
     Stopped,
-    #[error("the search costs much")]
+    #[error("the query is heavy")]
     Heavy,
     #[error("{0}")]
     Deadline(String),
 }
 
-/// An error's everyday name, without number and system call.
+/// Describes an I/O error without its number.
 fn words(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::ConnectionRefused => "connection refused".to_owned(),
@@ -59,15 +58,15 @@ fn words(error: &io::Error) -> String {
 }
 
 impl PeerError {
-    /// The reason in one word, of which there are few: for counting.
+    /// The reason as a metric label.
     pub(crate) fn label(&self) -> &'static str {
         match self {
             PeerError::Unreachable(_) => "unreachable",
             PeerError::Broken(_) => "broken",
-            PeerError::Closed | PeerError::Garbage(frame::FrameError::Truncated) => "closed",
+            PeerError::Closed | PeerError::Malformed(frame::FrameError::Truncated) => "closed",
             PeerError::Silent(_) => "silent",
-            PeerError::Garbage(frame::FrameError::Checksum) => "checksum",
-            PeerError::Garbage(_) => "frame",
+            PeerError::Malformed(frame::FrameError::Checksum) => "checksum",
+            PeerError::Malformed(_) => "frame",
             PeerError::Message(_) => "message",
             PeerError::Unexpected(_) => "out_of_place",
             PeerError::Protocol(_) => "protocol",
@@ -82,15 +81,14 @@ impl PeerError {
         }
     }
 
-    /// There is nothing more to read.
+    /// The error at the end of the bytes.
     pub(crate) fn closed(decoder: &Decoder) -> Self {
         decoder
             .finish()
             .map_or_else(PeerError::from, |()| PeerError::Closed)
     }
 
-    /// Counts a request that is lost: not one that was refused as it had to be, or that nobody
-    /// wants an answer to.
+    /// Counts a lost request, unless the backend refused it or nobody waits for it.
     pub(crate) fn count(&self) {
         if matches!(
             self,
@@ -102,8 +100,8 @@ impl PeerError {
             .increment(1);
     }
 
-    /// By what the backend said.
-    pub(crate) fn by(failure: Failure) -> Self {
+    /// The error that an ERROR frame reports.
+    pub(crate) fn reported(failure: Failure) -> Self {
         match failure.kind {
             FailureKind::BadQuery => PeerError::Refused(BadQuery {
                 at: failure.offset.map(|offset| offset as usize),
@@ -119,12 +117,12 @@ impl PeerError {
     }
 }
 
-/// A connection with the bytes that have arrived on it.
+/// A connection with the bytes that have arrived.
 pub(crate) struct Connection {
     stream: Arc<Socket>,
     pub(crate) decoder: Decoder,
     silence_max: Duration,
-    /// When the last whole frame came, or the connection was taken up.
+    /// When the last complete frame arrived, or the connection was taken into use.
     heard: Instant,
 }
 
@@ -139,17 +137,17 @@ impl Connection {
         })
     }
 
-    /// For whoever may have to end the connection from another thread.
+    /// The socket, for threads that may have to shut it down.
     pub(crate) fn stream(&self) -> Arc<Socket> {
         Arc::clone(&self.stream)
     }
 
-    /// Counts from now how long nothing has been heard.
+    /// Restarts the silence timeout.
     pub(crate) fn touch(&mut self) {
         self.heard = Instant::now();
     }
 
-    /// How long ago something was heard, or the connection was put aside.
+    /// Time since the last frame, or since the connection became idle.
     pub(crate) fn age(&self) -> Duration {
         self.heard.elapsed()
     }
@@ -158,8 +156,8 @@ impl Connection {
         (&*self.stream).write_all(frame).map_err(PeerError::Broken)
     }
 
-    /// Whether nothing stands behind an answer but greetings, which backends send in the same write.
-    /// Anything else would be read as the next answer's.
+    /// Whether only HELLO frames follow the answer; backends may send them in the same write. Anything else
+    /// would be read as part of the next answer.
     pub(crate) fn is_at_rest(&mut self) -> bool {
         while let Ok(Some(frame)) = self.decoder.decode() {
             if frame.kind != Kind::Hello {
@@ -169,7 +167,7 @@ impl Connection {
         !self.decoder.is_inside_a_frame()
     }
 
-    /// Reads once. Bytes that trickle without ever making a frame count as silence.
+    /// Reads once. Bytes that never complete a frame count as silence.
     pub(crate) fn fill(&mut self) -> Result<(), PeerError> {
         if self.age() > self.silence_max {
             return Err(PeerError::Silent(self.silence_max));
@@ -192,7 +190,7 @@ impl Connection {
         }
     }
 
-    /// The next frame that is not a HELLO, given to `take`.
+    /// Calls `take` with the next frame that is not a HELLO.
     pub(crate) fn next<T>(
         &mut self,
         take: impl FnOnce(Kind, &[u8]) -> Result<T, PeerError>,
@@ -209,7 +207,7 @@ impl Connection {
     }
 }
 
-/// Reads a HELLO, which must be of our protocol.
+/// Decodes a HELLO and checks the protocol version.
 pub(crate) fn hello(payload: &[u8]) -> Result<Hello, PeerError> {
     let hello = Hello::decode(payload)?;
     if hello.protocol != PROTOCOL {

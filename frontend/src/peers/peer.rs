@@ -1,8 +1,8 @@
-//! The standing connection to a backend: what it serves, and whether it is there.
+//! The control connection to a backend: its shards and its health; and idle connections.
 //!
-//! One thread a backend connects, listens for HELLO frames, and connects again after a pause when
-//! the connection is lost; a query that finds the backend lost ends the pause. Idle connections of
-//! earlier queries are kept here for the next ones.
+//! One thread per backend connects, receives HELLO frames, and reconnects after a pause when the
+//! connection is lost. A query that finds the backend lost ends the pause. Idle connections of earlier
+//! queries are kept for later ones.
 
 use super::backend::{Backend, Socket};
 use super::connection::{Connection, PeerError, hello};
@@ -14,40 +14,40 @@ use std::thread::{self, Thread};
 use std::time::{Duration, Instant, SystemTime};
 use tokio::sync::watch;
 
-/// The pause before a lost backend is tried again, doubled each time up to the longest one.
+/// The pause before reconnecting, doubled each time up to the maximum.
 const PAUSE_MIN: Duration = Duration::from_millis(100);
 const PAUSE_MAX: Duration = Duration::from_secs(1);
 
 /// How long a query waits for a backend that is not connected.
 const READY_MAX: Duration = Duration::from_secs(1);
 
-/// Idle connections that are kept: as many as queries run at once by default.
+/// Idle connections that are kept.
 const IDLE_MAX: usize = 8;
 
-/// How long a connection stays idle. The backend greets on it every second, and nobody reads that:
-/// for longer it would fill up.
+/// How long a connection may stay idle. The backend sends a HELLO every second that nobody reads; its
+/// buffer would fill up.
 const IDLE_AGE_MAX: Duration = Duration::from_secs(4);
 
-/// Whether a backend is there.
+/// Whether a backend is connected.
 #[derive(Clone, Debug)]
 pub(crate) enum Link {
     Connected,
     Lost { reason: String, since: SystemTime },
 }
 
-/// What is known of a backend.
+/// The state of a backend.
 #[derive(Clone, Debug)]
-pub(crate) struct Status {
+pub(crate) struct PeerStatus {
     pub(crate) link: Link,
-    /// The shards it announced last; none before it did for the first time.
+    /// The shards it announced last; `None` before the first time.
     pub(crate) shards: Option<Arc<[ShardInfo]>>,
-    /// When the manifest that it serves was written, in seconds since 1970, as it said last.
+    /// When its manifest was written, in seconds since 1970.
     pub(crate) updated: Option<u64>,
-    /// Attempts to connect that have come to an end, either way.
+    /// Finished attempts to connect.
     attempts: u64,
-    /// When the attempt under way began.
+    /// When the current attempt began.
     attempting: Option<Instant>,
-    /// Counts changes of the link and the shards.
+    /// Incremented when the link or the shards change.
     version: u64,
 }
 
@@ -55,18 +55,18 @@ pub(crate) struct Status {
 pub(crate) struct Peer {
     backend: Backend,
     silence_max: Duration,
-    status: watch::Sender<Status>,
+    status: watch::Sender<PeerStatus>,
     idle: Mutex<Vec<Connection>>,
-    /// The standing connection, to be shut down from outside.
-    standing: Mutex<Option<Arc<Socket>>>,
+    /// The control connection's socket, so that `close` can shut it down.
+    control: Mutex<Option<Arc<Socket>>>,
     closed: AtomicBool,
     thread: OnceLock<Thread>,
 }
 
 impl Peer {
-    /// Starts the thread that keeps the standing connection.
+    /// Starts the thread of the control connection.
     pub(crate) fn start(backend: Backend, silence_max: Duration) -> std::io::Result<Arc<Peer>> {
-        let status = Status {
+        let status = PeerStatus {
             link: Link::Lost {
                 reason: "not connected yet".to_owned(),
                 since: SystemTime::now(),
@@ -82,14 +82,14 @@ impl Peer {
             silence_max,
             status: watch::Sender::new(status),
             idle: Mutex::default(),
-            standing: Mutex::default(),
+            control: Mutex::default(),
             closed: AtomicBool::new(false),
             thread: OnceLock::new(),
         });
         let listener = Arc::clone(&peer);
         let thread = thread::Builder::new()
             .name(format!("backend {}", peer.name()))
-            .spawn(move || listener.stand())?;
+            .spawn(move || listener.keep_connected())?;
         let _ = peer.thread.set(thread.thread().clone());
         Ok(peer)
     }
@@ -98,17 +98,17 @@ impl Peer {
         self.backend.name()
     }
 
-    pub(crate) fn status(&self) -> Status {
+    pub(crate) fn status(&self) -> PeerStatus {
         self.status.borrow().clone()
     }
 
-    /// Another number whenever the link or the shards of [`status`](Self::status) are others.
+    /// Changes whenever the link or the shards of [`status`](Self::status) change.
     pub(crate) fn version(&self) -> u64 {
         self.status.borrow().version
     }
 
-    /// Waits until the backend is connected, or one more attempt has failed, or time is up. Of an
-    /// attempt that has hung for so long already nothing is expected.
+    /// Waits until the backend is connected, one more attempt has failed, or the deadline passes. Does not
+    /// wait for an attempt that already hangs.
     pub(crate) async fn ready(&self, deadline: tokio::time::Instant) {
         let mut status = self.status.subscribe();
         let attempts = {
@@ -124,7 +124,7 @@ impl Peer {
         let _ = tokio::time::timeout_at(deadline, settled).await;
     }
 
-    /// When a query that starts now stops waiting for backends.
+    /// The deadline for a query that starts now.
     pub(crate) fn ready_deadline() -> tokio::time::Instant {
         tokio::time::Instant::now() + READY_MAX
     }
@@ -135,7 +135,7 @@ impl Peer {
         }
     }
 
-    /// A connection for one request: an idle one, or `None`.
+    /// Takes an idle connection, if there is one.
     pub(crate) fn take_idle(&self) -> Option<Connection> {
         let mut idle = lock(&self.idle);
         let mut connection = idle.pop().filter(|found| found.age() < IDLE_AGE_MAX)?;
@@ -143,13 +143,13 @@ impl Peer {
         Some(connection)
     }
 
-    /// A new connection.
+    /// Makes a new connection.
     pub(crate) fn dial(&self) -> Result<Connection, PeerError> {
         let stream = (self.backend.dial)().map_err(PeerError::Unreachable)?;
         Connection::new(stream, self.silence_max)
     }
 
-    /// Keeps a connection whose request has been answered to its end.
+    /// Keeps a connection whose request is answered completely.
     pub(crate) fn put_idle(&self, mut connection: Connection) {
         connection.touch();
         connection.decoder.shrink();
@@ -159,18 +159,18 @@ impl Peer {
         }
     }
 
-    /// Ends the thread and all connections that no request holds.
+    /// Ends the thread, the control connection and the idle ones.
     pub(crate) fn close(&self) {
         self.closed.store(true, Ordering::Relaxed);
-        if let Some(stream) = &*lock(&self.standing) {
+        if let Some(stream) = &*lock(&self.control) {
             stream.shutdown();
         }
         lock(&self.idle).clear();
         self.wake();
     }
 
-    /// The thread: connect, listen, pause, again.
-    fn stand(&self) {
+    /// The thread: connects, listens, pauses, in a loop.
+    fn keep_connected(&self) {
         let mut pause = PAUSE_MIN;
         while !self.closed.load(Ordering::Relaxed) {
             let lost = self.listen();
@@ -185,7 +185,7 @@ impl Peer {
         }
     }
 
-    /// Connects and hears HELLO frames until the connection is lost.
+    /// Connects and receives HELLO frames until the connection is lost.
     fn listen(&self) -> PeerError {
         self.status
             .send_modify(|status| status.attempting = Some(Instant::now()));
@@ -194,27 +194,30 @@ impl Peer {
             Err(lost) => return lost,
         };
         let stream = connection.stream();
-        *lock(&self.standing) = Some(stream);
+        *lock(&self.control) = Some(stream);
         if self.closed.load(Ordering::Relaxed) {
             return PeerError::Stopped;
         }
         loop {
-            if let Err(lost) = connection.fill().and_then(|()| self.hear(&mut connection)) {
+            if let Err(lost) = connection
+                .fill()
+                .and_then(|()| self.receive(&mut connection))
+            {
                 return lost;
             }
             lock(&self.idle).retain(|connection| connection.age() < IDLE_AGE_MAX);
         }
     }
 
-    fn hear(&self, connection: &mut Connection) -> Result<(), PeerError> {
-        let mut heard = None;
+    fn receive(&self, connection: &mut Connection) -> Result<(), PeerError> {
+        let mut latest = None;
         while let Some(frame) = connection.decoder.decode()? {
             match frame.kind {
-                Kind::Hello => heard = Some(hello(frame.payload)?),
+                Kind::Hello => latest = Some(hello(frame.payload)?),
                 kind => return Err(PeerError::Unexpected(kind)),
             }
         }
-        if let Some(hello) = heard {
+        if let Some(hello) = latest {
             connection.touch();
             self.announce(hello);
         }
@@ -224,7 +227,7 @@ impl Peer {
     fn announce(&self, hello: Hello) {
         let shards = hello.shards;
         self.status.send_if_modified(|status| {
-            // Nobody waits for this alone, and it changes no plan.
+            // Does not wake anybody: it changes no routing.
             status.updated = Some(hello.updated).filter(|&updated| updated > 0);
             let connected = matches!(status.link, Link::Connected);
             let same = status.shards.as_deref() == Some(&shards[..]);

@@ -1,19 +1,19 @@
-//! A request that one frame answers: for a part of a document, or for a list.
+//! Requests that one frame answers: for a part of a document, or for a list.
 
 use super::connection::{Connection, PeerError};
 use super::peer::Peer;
 use schema::frame::Kind;
 use schema::message::{self, Failure, FileReply, FileRequest, ListReply, ListRequest};
 
-/// A request, and what answers it.
+/// A request and its reply.
 pub(crate) trait Request {
-    /// The answer.
+    /// The reply.
     type Reply: Send + 'static;
-    /// The kind of the frame that it is in.
+    /// The kind of the reply's frame.
     const KIND: Kind;
-    /// The request's frame.
+    /// Encodes the request's frame.
     fn encode(&self, out: &mut Vec<u8>) -> Result<(), message::MessageError>;
-    /// Reads the answer's.
+    /// Decodes the reply.
     fn decode(payload: &[u8]) -> Result<Self::Reply, message::MessageError>;
 }
 
@@ -43,9 +43,8 @@ impl Request for ListRequest {
     }
 }
 
-/// Asks one backend with a request's frame. An idle connection may have died without a word, so a
-/// request that fails on one is made again on a new connection; it has no effects that could happen
-/// twice.
+/// Sends a request to one backend and waits for the reply. An idle connection may be dead, so a request
+/// that fails on one is sent again on a new connection; requests are idempotent.
 pub(crate) fn request<R: Request>(peer: &Peer, frame: &[u8]) -> Result<R::Reply, PeerError> {
     if let Some(connection) = peer.take_idle()
         && let Ok(reply) = ask::<R>(peer, connection, frame)
@@ -66,7 +65,7 @@ fn ask<R: Request>(
     connection.send(frame)?;
     let reply = connection.next(|kind, payload| match kind {
         kind if kind == R::KIND => Ok(Ok(R::decode(payload)?)),
-        Kind::Error => Ok(Err(PeerError::by(Failure::decode(payload)?))),
+        Kind::Error => Ok(Err(PeerError::reported(Failure::decode(payload)?))),
         other => Err(PeerError::Unexpected(other)),
     })?;
     peer.put_idle(connection);

@@ -1,8 +1,8 @@
-//! Who searches what: each shard goes to one backend.
+//! Shard routing: assigns each shard to one backend.
 //!
-//! A shard that several backends serve is searched by the first of them that is connected. What a
-//! lost backend announced before is missing, unless another one serves it too; of one that never
-//! announced anything, nobody knows what is missing, and the answer says just that.
+//! If several backends serve a shard, the first connected one searches it. The shards of a lost backend
+//! are missing, unless another one serves them. If a lost backend never announced its shards, the result
+//! says that it is unknown what is missing.
 
 use crate::results::{CorpusSize, Missing, ShardId};
 use fnv::FnvHasher;
@@ -10,10 +10,10 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::Hasher;
 use std::time::SystemTime;
 
-/// What is known of a backend.
+/// A backend's state and its shards.
 #[derive(Clone, Debug)]
 pub(crate) struct PeerShards {
-    /// Its place among the backends.
+    /// Its index among the backends.
     pub(crate) number: usize,
     pub(crate) name: String,
     /// Why it is not connected, and since when.
@@ -22,24 +22,24 @@ pub(crate) struct PeerShards {
     pub(crate) shards: Option<Vec<(ShardId, u32)>>,
 }
 
-/// What a query is to do.
+/// Which backend searches which shards.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ShardRouting {
-    /// Names the set of all shards that are known of.
+    /// The id of the set of all known shards.
     pub(crate) generation: String,
-    /// By the backend's number.
+    /// Assignments, with the backend's index.
     pub(crate) assignments: Vec<(usize, Assignment)>,
     pub(crate) missing: Vec<Missing>,
-    /// All that is known of, whoever is there.
+    /// Size of all known shards, connected or not.
     pub(crate) known: CorpusSize,
 }
 
-/// A backend's part in a run: who, and which shards it is to search.
+/// The shards that one backend searches.
 #[derive(Clone, Debug)]
 pub(crate) struct Assignment {
     pub(crate) backend: String,
     pub(crate) shards: Vec<ShardId>,
-    /// Documents in each of them.
+    /// Documents in each shard.
     pub(crate) documents: Vec<u32>,
 }
 
@@ -75,7 +75,7 @@ impl ShardRouting {
     }
 }
 
-/// Gives a backend those of its shards that nobody has yet.
+/// Assigns a backend its shards that are not assigned yet.
 fn assign(backend: PeerShards, assigned: &mut HashSet<ShardId>) -> Option<(usize, Assignment)> {
     let shards = backend.shards.unwrap_or_default().into_iter();
     let (shards, documents) = shards.filter(|(id, _)| assigned.insert(*id)).unzip();
@@ -87,7 +87,7 @@ fn assign(backend: PeerShards, assigned: &mut HashSet<ShardId>) -> Option<(usize
     (!assignment.shards.is_empty()).then_some((backend.number, assignment))
 }
 
-/// What is missing without a backend.
+/// Returns the shards that are missing without a lost backend.
 fn missing(backend: PeerShards, assigned: &HashSet<ShardId>) -> Option<Missing> {
     let (reason, since) = backend.lost?;
     let shards: Vec<_> = match backend.shards {
@@ -112,7 +112,7 @@ fn missing(backend: PeerShards, assigned: &HashSet<ShardId>) -> Option<Missing> 
     })
 }
 
-/// Names a set of shards, in whatever order they come and however often.
+/// Returns the id of a set of shards; order and repetition do not matter.
 fn generation(shards: impl IntoIterator<Item = [u8; 32]>) -> String {
     let shards: BTreeSet<_> = shards.into_iter().collect();
     let mut hasher = FnvHasher::default();
@@ -125,8 +125,7 @@ mod tests {
     use super::*;
     use expect_test::{Expect, expect};
 
-    /// Plans for backends as `name: shards`, `!` before the name of a lost one, `?` for shards
-    /// that nobody knows.
+    /// Routes for backends given as `name: shards`, with `!` before a lost one and `?` for unknown shards.
     fn check(backends: &[&str], expected: Expect) {
         let known = |(number, text): (usize, &&str)| {
             let (name, shards) = text.split_once(": ").unwrap();
@@ -165,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_nobody_else_has_is_missing() {
+    fn shards_of_lost_backends_are_missing_unless_another_serves_them() {
         check(
             &["!a: 12", "b: 1", "!c: 1", "!d: ?", "e: "],
             expect![[r#"
@@ -177,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn the_generation_does_not_depend_on_who_is_there() {
+    fn the_generation_does_not_depend_on_connections() {
         let known = |lost: bool| PeerShards {
             number: 0,
             name: String::new(),

@@ -1,21 +1,22 @@
-//! The documents with matches, in the order of their best one: how many matches each has, and where in
-//! the order its first few are.
+//! The documents with matches, ordered by their best match: how many matches each has, and the positions
+//! of the first few.
 //!
-//! They are counted while matches are put in order, so the best documents come first, and only so many
-//! are kept: a query may match in every file of a distribution. When there are more, counting stops
-//! where the order has led to that many, and what was counted of each is no sum.
-//! **Invariant:** the documents that are listed are the first of all, in the order of their best match.
+//! They are counted while matches are ordered, so the best documents come first. Only the first
+//! [`DOCUMENTS_MAX`] are listed: a query may match in every file of a distribution. Counting stops at the
+//! next document, and totals are then unknown.
+//!
+//! **Invariant:** the listed documents are the first of all, ordered by their best match.
 //!
 //! ```text
-//! behind the packages, in the same file:
+//! after the packages, in the same file:
 //! record of 56 bytes, for each document
 //!      0      8  matches
-//!      8     40  the places of its first matches in the order
-//!     48      4  how many places there are, at most 5
+//!      8     40  positions of its first matches in the order
+//!     48      4  number of positions, at most 5
 //!     52      4  CRC-32C of the 52 bytes above
 //! trailer of 16 bytes
-//!      0      4  how many records there are
-//!      4      4  1 when that is all, else 0
+//!      0      4  number of records
+//!      4      4  1 if all documents are listed, else 0
 //!      8      4  zero
 //!     12      4  CRC-32C of the 12 bytes above
 //! ```
@@ -27,20 +28,20 @@ use std::collections::hash_map::Entry;
 use std::ops::Range;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-/// Documents that are listed: 3 MiB while they are counted, and nobody turns three thousand pages.
+/// Documents that are listed: 3 MiB while they are counted, more than three thousand pages.
 pub const DOCUMENTS_MAX: usize = 32 << 10;
 
 /// A document with matches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DocumentGroup {
-    /// How many matches it has; none when not all matches were counted.
+    /// The number of its matches; `None` if not all were counted.
     pub total: Option<u64>,
-    /// Where in the order its first matches are, at most five.
+    /// Positions of its first matches in the order, at most five.
     pub first: Vec<u64>,
 }
 
-/// What a document is known by: the hash of its name, and its package's id. Two documents of one
-/// package are one here when their names have the same hash of 64 bits.
+/// Identifies a document: the hash of its name, and the id of its package. Two documents of one package
+/// whose names have the same 64-bit hash count as one.
 pub(crate) type DocumentKey = (u64, u32);
 
 #[derive(Clone, Copy, Debug, Default, FromBytes, Immutable, IntoBytes, KnownLayout)]
@@ -82,17 +83,17 @@ impl DocumentRecord {
     }
 }
 
-/// Counts matches by document while they are put in order.
+/// Counts matches by document while they are ordered.
 #[derive(Debug, Default)]
 pub(crate) struct DocumentTally {
-    /// Their places among the records.
+    /// Indexes of the records.
     known: FxHashMap<DocumentKey, u32>,
     records: Vec<(DocumentKey, DocumentRecord)>,
     is_full: bool,
 }
 
 impl DocumentTally {
-    /// Takes the match that is number `place` in the order.
+    /// Adds the match at a position of the order.
     pub(crate) fn add(&mut self, key: DocumentKey, place: u64) {
         if let Some(record) = self.record(key) {
             record.total += 1;
@@ -100,7 +101,7 @@ impl DocumentTally {
         }
     }
 
-    /// Takes what was counted of the matches that come next, of which the first is number `start`.
+    /// Adds the counts of the next part of the order, which begins at position `start`.
     pub(crate) fn append(&mut self, next: &DocumentTally, start: u64) {
         for (key, counted) in &next.records {
             let Some(record) = self.record(*key) else {
@@ -113,7 +114,7 @@ impl DocumentTally {
         self.is_full |= next.is_full;
     }
 
-    /// The record of a document; none from where there was one too many.
+    /// Returns the record of a document; `None` once there are too many documents.
     fn record(&mut self, key: DocumentKey) -> Option<&mut DocumentRecord> {
         if self.is_full {
             return None;
@@ -132,7 +133,7 @@ impl DocumentTally {
         Some(&mut self.records[place as usize].1)
     }
 
-    /// Writes the records behind the packages.
+    /// Writes the records after the packages.
     pub(crate) fn finish(self, to: &ResultFiles) -> Result<(), SpoolError> {
         let mut bytes = Vec::with_capacity(self.records.len() * RECORD_BYTES + TRAILER_BYTES);
         for (_, mut record) in self.records {
@@ -150,13 +151,13 @@ impl DocumentTally {
     }
 }
 
-/// How many documents are listed in a file.
+/// Returns the number of documents listed in a file.
 pub(crate) fn count(blob: &Blob) -> Result<usize, SpoolError> {
     let trailer = trailer(blob, &mut OpenFile::default())?;
     Ok(trailer.map_or(0, |trailer| trailer.records as usize))
 }
 
-/// The documents with these numbers.
+/// Reads a range of the documents.
 pub(crate) fn read(blob: &Blob, range: Range<usize>) -> Result<Vec<DocumentGroup>, SpoolError> {
     let mut file = OpenFile::default();
     let Some(trailer) = trailer(blob, &mut file)? else {
@@ -181,7 +182,7 @@ pub(crate) fn read(blob: &Blob, range: Range<usize>) -> Result<Vec<DocumentGroup
     grouped.ok_or_else(|| blob.corrupt(at))
 }
 
-/// What is at the end of the file; nothing when the matches could not be put in order.
+/// Reads the trailer; `None` if the file is empty, because the matches could not be ordered.
 fn trailer(blob: &Blob, file: &mut OpenFile) -> Result<Option<Trailer>, SpoolError> {
     if blob.len() == 0 {
         return Ok(None);
@@ -190,10 +191,10 @@ fn trailer(blob: &Blob, file: &mut OpenFile) -> Result<Option<Trailer>, SpoolErr
     let at = blob.len().saturating_sub(TRAILER_BYTES as u64);
     let read = blob.read_at(trailer.as_mut_bytes(), at, file)?;
     let checksum = crc32c::crc32c(&trailer.as_bytes()[..12]);
-    match read == TRAILER_BYTES && trailer.checksum == checksum {
-        true => Ok(Some(trailer)),
-        false => Err(blob.corrupt(at)),
+    if read != TRAILER_BYTES || trailer.checksum != checksum {
+        return Err(blob.corrupt(at));
     }
+    Ok(Some(trailer))
 }
 
 #[cfg(test)]
@@ -216,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_counted_as_the_whole_is() {
+    fn counting_in_parts_gives_the_same_counts() {
         let keys: Vec<u64> = (0..200).map(|n| n * n % 23).collect();
         let whole = tally(keys.iter().copied());
         for cut in [0, 1, 57, 199, 200] {
@@ -232,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_beyond_the_bound_is_not_counted() {
+    fn counting_stops_after_the_last_listed_document() {
         let most = DOCUMENTS_MAX as u64;
         assert!(!tally(0..most).is_full);
         let full = tally((0..=most).chain(0..9));

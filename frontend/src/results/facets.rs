@@ -1,8 +1,8 @@
-//! How many matches have which language, and which directory: the first one of their document's path.
+//! Counts matches by language and by directory, the first one of the document's path.
 //!
-//! Counted as frames arrive, a few operations a frame. A corpus has few languages; of directories, a
-//! fixed number is listed, and which ones does not depend on the order of arrival: those whose names
-//! have the smallest hashes. All others are one number, so that the sum is exact.
+//! Counted as frames arrive, a few operations a frame. A fixed number of directories is listed: those
+//! whose names have the smallest hashes, so that the order of arrival does not matter. All others are
+//! one number, so that the sum is exact.
 
 use fnv::FnvHasher;
 use rustc_hash::FxHashMap;
@@ -10,37 +10,35 @@ use schema::message::{Facet, SpoolFacets};
 use std::collections::BTreeSet;
 use std::hash::Hasher;
 
-/// Languages that are counted apart. There are 800 in all that have a name.
+/// Languages that are counted. About 800 are known.
 const LANGUAGES_MAX: usize = 1024;
 
 /// Directories that are listed.
 const DIRECTORIES_MAX: usize = 2048;
 
-/// Bytes of a name that is listed; what a file system allows. All together stay below a frame's bound.
+/// Bytes of a listed name, as in file systems. All names together fit in a frame.
 const NAME_BYTES_MAX: usize = 255;
 
-/// Counts of matches by what their documents have in common.
+/// Counts of matches by language and by directory.
 #[derive(Debug, Default)]
 pub(crate) struct Facets {
     languages: FxHashMap<Box<[u8]>, u64>,
     directories: FxHashMap<Box<[u8]>, u64>,
-    /// The listed directories by the hashes of their names.
+    /// The listed directories, by the hash of the name.
     by_hash: BTreeSet<(u64, Box<[u8]>)>,
     other_directories: u64,
 }
 
 impl Facets {
-    /// Counts matches of one document.
+    /// Adds matches of one document.
     pub(crate) fn add(&mut self, language: &[u8], path: &[u8], matches: u64) {
         self.add_language(language, matches);
         self.add_directory(directory(path), matches);
     }
 
     fn add_language(&mut self, language: &[u8], matches: u64) {
-        let language = match language.len() {
-            0..=NAME_BYTES_MAX => language,
-            _ => b"",
-        };
+        let is_listed = language.len() <= NAME_BYTES_MAX;
+        let language = if is_listed { language } else { b"" };
         if let Some(count) = self.languages.get_mut(language) {
             *count += matches;
         } else if self.languages.len() < LANGUAGES_MAX {
@@ -61,19 +59,19 @@ impl Facets {
         }
         let key = (hash(name), name.into());
         if self.directories.len() == DIRECTORIES_MAX {
-            let last = self.by_hash.last().expect("as many as are listed");
+            let last = self.by_hash.last().expect("the list is full");
             if key > *last {
                 self.other_directories += matches;
                 return;
             }
-            let (_, last) = self.by_hash.pop_last().expect("as many as are listed");
+            let (_, last) = self.by_hash.pop_last().expect("the list is full");
             self.other_directories += self.directories.remove(&last).unwrap_or(0);
         }
         self.by_hash.insert(key);
         self.directories.insert(name.into(), matches);
     }
 
-    /// Takes back what has been added for matches of one document that are not kept.
+    /// Subtracts matches of one document that are dropped.
     pub(crate) fn remove(&mut self, language: &[u8], path: &[u8], matches: u64) {
         let languages = &mut self.languages;
         let known = languages.contains_key(language);
@@ -86,7 +84,7 @@ impl Facets {
         *count -= matches.min(*count);
     }
 
-    /// Adds what another stream has counted.
+    /// Adds the counts of another stream.
     pub(crate) fn merge(&mut self, other: Facets) {
         for (name, count) in &other.languages {
             self.add_language(name, *count);
@@ -97,7 +95,7 @@ impl Facets {
         self.other_directories += other.other_directories;
     }
 
-    /// The counts, largest first.
+    /// Returns the counts, largest first.
     pub(crate) fn finish(self) -> SpoolFacets {
         SpoolFacets {
             languages: ordered(self.languages),
@@ -107,7 +105,7 @@ impl Facets {
     }
 }
 
-/// The first directory of a path, without its slash; nothing when the document is in none.
+/// Returns the first directory of a path, without the slash; empty if there is none.
 fn directory(path: &[u8]) -> &[u8] {
     let slash = path.iter().position(|&byte| byte == b'/');
     &path[..slash.unwrap_or(0)]
@@ -134,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_counted_does_not_depend_on_the_order() {
+    fn counts_do_not_depend_on_arrival_order() {
         let paths: Vec<String> = (0..3 * DIRECTORIES_MAX)
             .map(|n| format!("{}/x", n % (2 * DIRECTORIES_MAX)))
             .collect();
@@ -156,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_directory_counts() {
+    fn counts_the_first_directory() {
         let mut facets = Facets::default();
         for path in ["a.c", "src/a.c", "src/x/b.c", "b.c", "doc/src/a"] {
             facets.add(b"", path.as_bytes(), 1);

@@ -1,37 +1,36 @@
-//! Lists of what there is, from the replies of all backends: one, in the order of names.
+//! Merges the lists of all backends into one, ordered by name. Duplicates are removed.
 //!
-//! What two backends have is listed once. **Invariant:** nothing that a reachable backend has lies
-//! between two entries of a list without being in it: where one of them has more to say behind its last
-//! name, the list ends there.
+//! **Invariant:** between two entries of a list, no entry of a reachable backend is missing: the list ends
+//! where a backend's incomplete reply ends.
 
 use crate::error::FileError;
 use schema::message::{ListEntry, ListKind, ListReply, ListRequest};
 
-/// A list, of the backends that could be reached.
+/// A list from the backends that could be reached.
 #[derive(Clone, Debug, Default)]
 pub struct Listing {
-    /// In the order of their names.
+    /// Entries, ordered by name.
     pub entries: Vec<ListEntry>,
-    /// Whether there are others behind the last.
+    /// Whether more entries follow.
     pub more: bool,
     /// The backends whose entries are missing, and why.
     pub unreachable: Vec<(String, String)>,
 }
 
 impl Listing {
-    /// The list, when all backends are in it; else an error that names who is not.
+    /// Returns the list if all backends replied, else an error that names the others.
     pub fn whole(self) -> Result<ListReply, FileError> {
-        match self.unreachable.is_empty() {
-            true => Ok(ListReply {
-                entries: self.entries,
-                more: self.more,
-            }),
-            false => Err(FileError::Unreachable(self.unreachable)),
+        if !self.unreachable.is_empty() {
+            return Err(FileError::Unreachable(self.unreachable));
         }
+        Ok(ListReply {
+            entries: self.entries,
+            more: self.more,
+        })
     }
 }
 
-/// What an entry is ordered by, and what [`ListRequest::after`] is compared with.
+/// The name that entries are ordered by, and that [`ListRequest::after`] is compared with.
 pub fn entry_name(kind: ListKind, entry: &ListEntry) -> Vec<u8> {
     match kind {
         ListKind::Packages => entry.package.clone(),
@@ -40,10 +39,10 @@ pub fn entry_name(kind: ListKind, entry: &ListEntry) -> Vec<u8> {
     }
 }
 
-/// One list of all replies to a request; of what several have, the first one's.
+/// Merges all replies to a request. Of equal names, the first reply's entry is kept.
 pub(crate) fn merge(request: &ListRequest, replies: Vec<ListReply>) -> ListReply {
     let more = replies.iter().any(|reply| reply.more);
-    // Behind this, others may have something in between.
+    // After this name, entries may be missing.
     let end = replies
         .iter()
         .filter(|reply| reply.more)
@@ -82,7 +81,7 @@ mod tests {
         }
     }
 
-    /// What a backend that has these answers, if a reply holds `most`.
+    /// The reply of a backend with these names, at most `most` a reply.
     fn reply(names: &BTreeSet<u8>, request: &ListRequest, most: usize) -> ListReply {
         let behind = names.iter().filter(|&&name| vec![name] > request.after);
         let count = most.min(request.count as usize);
@@ -98,7 +97,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn page_by_page_all_names_come_once(
+        fn pages_have_every_name_once(
             backends in proptest::collection::vec(
                 (proptest::collection::btree_set(1_u8..40, 0..20), 1_usize..5), 0..4),
             count in 1_u32..6,
@@ -122,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_that_says_nothing_and_has_more_ends_the_list() {
+    fn an_empty_reply_with_more_to_come_ends_the_list() {
         let nothing = ListReply {
             more: true,
             ..ListReply::default()

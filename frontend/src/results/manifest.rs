@@ -1,4 +1,4 @@
-//! An answer and the manifest that it is known by after a restart.
+//! Writes a result's manifest, and reads it after a restart.
 
 use super::outcome::{CorpusSize, Counts, Explain, Outcome, Skipped, SkippedDocument, Timings};
 use super::search_result::SearchResult;
@@ -9,11 +9,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Bytes of skipped documents that a manifest lists: half of what a frame may have.
+/// Bytes of skipped documents in a manifest: half of a frame's limit.
 const SKIPPED_BYTES_MAX: usize = 512 << 10;
 
 impl SearchResult {
-    /// The frame to be written when everything else is on the disk.
+    /// Encodes the manifest's frame, which is written last.
     pub(crate) fn manifest(&self) -> Vec<u8> {
         let explain = self.explain();
         let manifest = SpoolManifest {
@@ -54,7 +54,7 @@ impl SearchResult {
         frame
     }
 
-    /// The answer of an earlier process; `None` when its query is not one that this version accepts.
+    /// Returns the result of an earlier process; `None` if this version refuses its query.
     pub(crate) fn recover(recovered: Recovered) -> Option<SearchResult> {
         let Recovered {
             id,
@@ -106,7 +106,7 @@ impl SearchResult {
                     verified_bytes: explain.verified_bytes,
                     found: explain.found,
                     shard_documents: manifest.shard_documents,
-                    // Who asks for an estimate gets no matches that would outlive the process.
+                    // An estimate has no matches, and is never written to disk.
                     estimates: Vec::new(),
                 },
                 ..Outcome::default()
@@ -117,7 +117,7 @@ impl SearchResult {
     }
 }
 
-/// As many of the skipped documents as fit, from the first one on.
+/// Returns as many of the first skipped documents as fit.
 fn skips(skipped: &Skipped) -> Vec<Skip> {
     let mut left = SKIPPED_BYTES_MAX;
     let fits = |document: &&SkippedDocument| {

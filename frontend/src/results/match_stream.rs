@@ -1,9 +1,10 @@
-//! The matches of a run as they arrive, document by document, before there is an order.
+//! The matches of a running search as they arrive, document by document, not in total order.
 //!
-//! They are read from the spool behind the streams that write it: who is slow holds up nobody. What is
-//! in memory is a document's matches for each stream, and no file is open between two reads.
-//! **Invariant:** the matches of a document come in the order of its lines, and together; only one whose
-//! stream pauses within it for longer than [`HOLD_MAX`] comes in pieces.
+//! They are read from the spool, after the streams have written them: a slow reader delays nobody. Memory
+//! holds one document's matches for each stream, and no file stays open between two reads.
+//!
+//! **Invariant:** the matches of a document come together, in line order; only if its stream pauses for
+//! longer than [`HOLD_MAX`] do they come in pieces.
 
 use super::matches::Match;
 use crate::order::FrameAt;
@@ -14,33 +15,33 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long a document that may go on is held back when nothing follows it. The last one before a long
-/// search for the next is not to wait for that; backends say every 250 ms that they are there.
+/// How long a document is held back when more of its matches may follow. The last document before a long
+/// search must not wait for the next one; backends report progress every 250 ms.
 const HOLD_MAX: Duration = Duration::from_millis(250);
 
-/// What comes of a run that is followed.
+/// An event of a match stream.
 #[derive(Debug)]
 pub enum MatchEvent {
-    /// The matches of a document, or, when its stream pauses within it, of a part of one.
+    /// The matches of a document, or of a part of it if its stream paused.
     Matches(Vec<Match>),
-    /// There is no more for the moment.
+    /// No more matches for the moment.
     Pause,
 }
 
-/// Reads on where it left off.
+/// Reads matches from where it stopped the last time.
 pub struct MatchStream {
     spool: Arc<ResultFiles>,
     context_lines: u32,
     streams: Vec<StreamReader>,
-    /// Whose turn it is to be read first.
-    turn: usize,
+    /// The stream to read first.
+    next: usize,
 }
 
-/// What one backend has sent.
+/// Reads the frames of one backend.
 struct StreamReader {
-    /// The frame that comes next.
+    /// The next frame.
     next: FrameAt,
-    /// The matches of the document that may go on, and since when there are no more of it.
+    /// The matches of a document that may continue, and when the last of them arrived.
     document: Vec<Match>,
     since: Instant,
 }
@@ -56,12 +57,12 @@ impl MatchStream {
             streams: (0..spool.backends()).map(stream).collect(),
             spool,
             context_lines,
-            turn: 0,
+            next: 0,
         }
     }
 
-    /// Calls `each` with the documents that have arrived whole since the last time, until it breaks;
-    /// with all that there are when the run `has_ended`.
+    /// Calls `each` with the documents that are complete since the last call, until it breaks; with all
+    /// of them when the execution `has_ended`.
     pub fn read<B>(
         &mut self,
         has_ended: bool,
@@ -69,9 +70,9 @@ impl MatchStream {
     ) -> Result<ControlFlow<B>, SpoolError> {
         let count = self.streams.len();
         for _ in 0..count {
-            let stream = &mut self.streams[self.turn];
-            // Who breaks off goes on with the next one, so that all have their share.
-            self.turn = (self.turn + 1) % count;
+            let stream = &mut self.streams[self.next];
+            // After a break, continue with the next stream, so that all are served.
+            self.next = (self.next + 1) % count;
             let flow = stream.read(&self.spool, self.context_lines, has_ended, each)?;
             if flow.is_break() {
                 return Ok(flow);
@@ -80,7 +81,7 @@ impl MatchStream {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Whether [`read`](Self::read) would find something.
+    /// Whether [`read`](Self::read) would return matches.
     pub fn has_more(&self) -> bool {
         let mut streams = self.streams.iter();
         streams.any(|stream| stream.has_more(&self.spool) || stream.is_overdue())
@@ -105,10 +106,10 @@ impl StreamReader {
                 }
             }
         }
-        match !self.document.is_empty() && (has_ended || self.is_overdue()) {
-            true => Ok(each(std::mem::take(&mut self.document))),
-            false => Ok(ControlFlow::Continue(())),
+        if !self.document.is_empty() && (has_ended || self.is_overdue()) {
+            return Ok(each(std::mem::take(&mut self.document)));
         }
+        Ok(ControlFlow::Continue(()))
     }
 
     fn has_more(&self, spool: &ResultFiles) -> bool {
@@ -120,7 +121,7 @@ impl StreamReader {
         !self.document.is_empty() && self.since.elapsed() > HOLD_MAX
     }
 
-    /// Takes the matches of a frame, and gives the document that is whole by that.
+    /// Takes the matches of a frame, and returns the document that they complete.
     fn take(&mut self, mut matches: Vec<Match>) -> Option<Vec<Match>> {
         let first = matches.first()?;
         self.since = Instant::now();
@@ -132,7 +133,7 @@ impl StreamReader {
         Some(std::mem::replace(&mut self.document, matches))
     }
 
-    /// The matches of the next frame, if it has any.
+    /// Reads the matches of the next frame, if it has any.
     fn frame(
         &mut self,
         reader: &mut FrameReader<'_>,

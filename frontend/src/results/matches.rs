@@ -1,8 +1,6 @@
-//! Matches for people and programs: HTML, JSON, and plain text.
+//! A match with its context, decoded from a BATCH frame.
 //!
-//! A [`Match`] is what the spool's frames hold of one, as bytes. Each of the three forms says what
-//! happens to bytes that are not UTF-8 or not printable: text keeps them, JSON carries them exactly
-//! beside a readable form, HTML makes them visible and harmless.
+//! Text and names are bytes, as in the corpus; they may not be UTF-8. Rendering is the caller's.
 
 use schema::message::{BatchView, LineView};
 use std::ops::Range;
@@ -11,66 +9,64 @@ use std::sync::Arc;
 /// A match with its context.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Match {
-    /// The document, which its matches share.
+    /// The document, shared by its matches.
     pub document: Arc<Document>,
-    /// The line's number, from 1; of a match over several lines, that of the first one. 0: what was
-    /// found is the document's name.
+    /// The line number, from 1; of a span, the first line. 0: the match is the document's name.
     pub line: u32,
-    /// How many lines the match is over: 1 of nearly all.
+    /// The number of lines, above 1 for a span.
     pub lines: u32,
-    /// The line without its end, or a part of it: see `window`. Several lines are joined by `\n`. Of
-    /// a name it is the path.
+    /// The line without its end, or a part of it: see `window`. The lines of a span are joined by `\n`. If
+    /// the match is a name, its path.
     pub text: Vec<u8>,
-    /// What matched, in bytes of `text`, ascending.
+    /// Byte ranges of `text` that matched, ascending.
     pub ranges: Vec<Range<usize>>,
-    /// The lines before it, as far as they were asked for.
+    /// The lines before it, as many as the query wants.
     pub before: Vec<ContextLine>,
     /// The lines after it.
     pub after: Vec<ContextLine>,
-    /// How good the match is.
+    /// The rank; higher is better.
     pub rank: f32,
-    /// Offset of the line's first byte in the document's text.
+    /// Byte offset of the line in the document's text.
     pub offset: u64,
-    /// Which part of the line `text` is, when it is not all of it.
+    /// The part of the line that `text` is, if it is not the whole line.
     pub window: Option<Window>,
 }
 
-/// What all matches of a document have in common.
+/// The document of a match.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Document {
-    /// The package, as its directory was named.
+    /// The name of the package's directory.
     pub package: Vec<u8>,
-    /// The document's path within the package.
+    /// The path within the package.
     pub path: Vec<u8>,
-    /// Its language, empty when unknown.
+    /// The language, empty if unknown.
     pub language: String,
     /// BLAKE3 of its text.
     pub hash: Vec<u8>,
 }
 
-/// A line beside a match.
+/// A line near a match.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ContextLine {
-    /// Its number, from 1.
+    /// The line number, from 1.
     pub line: u32,
-    /// The line without its end; of a long line nothing.
+    /// The line without its end; empty for a long line.
     pub text: Vec<u8>,
-    /// How long the line is, when `text` is nothing of it.
+    /// Set for a long line, whose text is omitted.
     pub window: Option<Window>,
 }
 
 /// A part of a long line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// Where in the line it begins, in bytes.
+    /// Byte offset in the line.
     pub start: u64,
     /// Bytes of the whole line, without its end.
     pub line_bytes: u64,
 }
 
 impl Match {
-    /// The matches of a batch that are its lines with these indexes; `None` when there is no such
-    /// match.
+    /// Returns the matches in these lines of a batch; `None` if one of them is no match.
     pub(crate) fn all(
         batch: &BatchView<'_>,
         indexes: &[u32],
@@ -102,7 +98,7 @@ impl Match {
             .take(context_lines)
             .collect();
         before.reverse();
-        // Behind a match over several lines context begins behind the last of them.
+        // The context of a span begins after its last line.
         let last = line.number.saturating_add(line.lines.saturating_sub(1));
         let below = lines[index + 1..].iter().flat_map(ContextLine::all);
         let after = neighbours(last, below, |n, by| n.checked_add(by));
@@ -120,13 +116,12 @@ impl Match {
         })
     }
 
-    /// Whether what was found is the document's name, not a line of it.
+    /// Whether the match is the document's name, not a line.
     pub fn is_name(&self) -> bool {
         self.line == 0
     }
 
-    /// Appends `package/path:line:text` and a line end, byte for byte, of each of its lines; of a name
-    /// `package/path` alone.
+    /// Appends `package/path:line:text` and a line end for each line; for a name, `package/path` alone.
     pub fn write_text(&self, out: &mut Vec<u8>) {
         let name = [&self.document.package[..], &self.document.path].join(&b'/');
         if self.is_name() {
@@ -142,7 +137,7 @@ impl Match {
     }
 }
 
-/// The lines that follow each other without a gap, away from line `number`.
+/// Returns the lines adjacent to line `number`, without gaps, in one direction.
 fn neighbours(
     number: u32,
     lines: impl Iterator<Item = ContextLine>,
@@ -155,7 +150,7 @@ fn neighbours(
 }
 
 impl ContextLine {
-    /// The lines of one that may be a match over several; none when not all of those were sent.
+    /// Splits a line or a span into lines; none if a span was cut.
     fn all(line: &LineView<'_>) -> impl DoubleEndedIterator<Item = ContextLine> + use<> {
         let all = match (line.lines, Window::of(line)) {
             (1, _) => vec![ContextLine::of(line)],
@@ -174,8 +169,8 @@ impl ContextLine {
         all.into_iter()
     }
 
-    /// Of a line that was sent in part nothing is shown: which part that is depends on whether the
-    /// line is a match itself in this batch, and so on where its document was cut.
+    /// Omits the text of a cut line: which part of it was sent depends on whether the line is also a match
+    /// in this batch, and so on where the document was divided into batches.
     fn of(line: &LineView<'_>) -> ContextLine {
         let window = Window::of(line).map(|window| Window { start: 0, ..window });
         let text = match window {
@@ -255,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lines_of_a_match_over_several_are_context_one_by_one() {
+    fn spans_are_split_into_context_lines() {
         let line = |number, text_bytes| Line {
             number,
             rank: 1.0,
@@ -302,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn context_is_what_stands_beside_the_line_without_a_gap() {
+    fn context_ends_at_the_first_gap() {
         let numbers = [1, 3, 4, 5, 6, 8];
         assert_eq!(check(&numbers, 3, 2), Some((vec![3, 4], vec![6])));
         assert_eq!(check(&numbers, 0, 2), Some((vec![], vec![])));
@@ -315,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn behind_several_lines_context_begins_at_the_next() {
+    fn context_begins_after_the_last_line_of_a_span() {
         let run = [Span { line: 1, lines: 3 }];
         let numbers = [3, 4, 7, 8];
         assert_eq!(check_with(&run, &numbers, 1, 1), Some((vec![3], vec![7])));

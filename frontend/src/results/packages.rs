@@ -1,19 +1,19 @@
-//! The packages with matches, in the order of their best one: how many matches each has, and where in
-//! the order its first few are.
+//! The packages with matches, ordered by their best match: how many matches each has, and the positions
+//! of the first few.
 //!
 //! ```text
 //! record of 112 bytes, for each package
-//!      0      8  where its name begins, behind the records
+//!      0      8  offset of its name, after the records
 //!      8      4  bytes of the name
-//!     12      4  how many places there are, at most 10
+//!     12      4  number of positions, at most 10
 //!     16      8  matches
-//!     24     80  the places of its first matches in the order
+//!     24     80  positions of its first matches in the order
 //!    104      4  CRC-32C of the 104 bytes above and of the name
 //!    108      4  zero
-//! names, in the records' order
+//! names, in the order of the records
 //! ```
 //!
-//! So a page by package is a slice of the records, and nothing of it is kept in memory.
+//! A page by package is a slice of the records; nothing is kept in memory.
 
 use crate::order::StringPool;
 use crate::results::page::PER_PACKAGE_MAX;
@@ -24,11 +24,11 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 /// A package with matches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PackageGroup {
-    /// Its name, as its directory was named.
+    /// The name of its directory.
     pub name: Vec<u8>,
-    /// How many matches it has.
+    /// The number of its matches.
     pub total: u64,
-    /// Where in the order its first matches are, at most ten.
+    /// Positions of its first matches in the order, at most ten.
     pub first: Vec<u64>,
 }
 
@@ -47,7 +47,7 @@ struct PackageRecord {
 const RECORD_BYTES: usize = size_of::<PackageRecord>();
 
 impl PackageRecord {
-    /// Takes a place in the order, when it is one of the first.
+    /// Adds a position, if it is one of the first.
     fn push(&mut self, place: u64) {
         if let Some(first) = self.first.get_mut(self.places as usize) {
             *first = place;
@@ -60,17 +60,17 @@ impl PackageRecord {
     }
 }
 
-/// Counts matches by package while they are put in order.
+/// Counts matches by package while they are ordered.
 #[derive(Debug)]
 pub(crate) struct PackageTally {
-    /// By the package's id, its place among the records, from 1; 0: none yet.
+    /// By package id, the index of its record plus 1; 0: no record yet.
     places: Vec<u32>,
-    /// With the package's id.
+    /// With the package id.
     records: Vec<(u32, PackageRecord)>,
 }
 
 impl PackageTally {
-    /// Of packages whose ids are below this.
+    /// Counts packages with ids below `packages`.
     pub(crate) fn new(packages: usize) -> PackageTally {
         PackageTally {
             places: vec![0; packages],
@@ -78,14 +78,14 @@ impl PackageTally {
         }
     }
 
-    /// Takes the match that is number `place` in the order.
+    /// Adds the match at a position of the order.
     pub(crate) fn add(&mut self, package: u32, place: u64) {
         let record = self.record(package);
         record.total += 1;
         record.push(place);
     }
 
-    /// Takes what was counted of the matches that come next, of which the first is number `start`.
+    /// Adds the counts of the next part of the order, which begins at position `start`.
     pub(crate) fn append(&mut self, next: &PackageTally, start: u64) {
         for (package, counted) in &next.records {
             let record = self.record(*package);
@@ -104,7 +104,7 @@ impl PackageTally {
         &mut self.records[*place as usize - 1].1
     }
 
-    /// Writes the file, and says how many packages are in it.
+    /// Writes the file and returns the number of packages.
     pub(crate) fn finish(
         mut self,
         names: &StringPool,
@@ -126,7 +126,7 @@ impl PackageTally {
     }
 }
 
-/// The packages with these numbers, of a file with `count`.
+/// Reads a range of the `count` packages in a file.
 pub(crate) fn read(
     blob: &Blob,
     count: u32,
@@ -163,8 +163,8 @@ pub(crate) fn read(
 
 fn fill(blob: &Blob, space: &mut [u8], offset: u64, file: &mut OpenFile) -> Result<(), SpoolError> {
     let read = blob.read_at(space, offset, file)?;
-    match read == space.len() {
-        true => Ok(()),
-        false => Err(blob.corrupt(offset + read as u64)),
+    if read < space.len() {
+        return Err(blob.corrupt(offset + read as u64));
     }
+    Ok(())
 }

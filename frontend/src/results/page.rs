@@ -1,60 +1,59 @@
-//! From a page's number to the matches on it.
+//! From a page number to a range of matches, packages or documents.
 //!
-//! Pages count from 0. A page is a slice of the order, so the cost of one does not depend on its
-//! number. By package, packages come in the order of their best match, with their first few
-//! matches and their exact count; a page is a slice of the packages then.
+//! Pages count from 0. A page is a slice of the order, so its cost does not depend on its number. Grouped
+//! by package or document, a page is a slice of the groups, each with its first few matches.
 
 use std::ops::Range;
 
-/// Matches on a page when nobody says otherwise.
+/// Matches on a page by default.
 pub const PER_PAGE_DEFAULT: usize = 10;
 
-/// Matches on a page: what one answer may hold in memory, a thousand lines with their context.
+/// Matches on a page, at most: one response holds a thousand lines with context in memory.
 pub const PER_PAGE_MAX: usize = 1000;
 
-/// Packages on a page when grouped and nobody says otherwise.
+/// Packages on a page by default, grouped by package.
 pub const PACKAGES_PER_PAGE_DEFAULT: usize = 5;
 
-/// Matches of a package that are shown when grouped.
+/// Matches of a package by default, grouped by package.
 pub const PER_PACKAGE_DEFAULT: usize = 2;
 
-/// The most matches of a package that can be shown when grouped.
+/// Matches of a package, at most.
 pub const PER_PACKAGE_MAX: usize = 10;
 
-/// Documents on a page when grouped by them and nobody says otherwise.
+/// Documents on a page by default, grouped by document.
 pub const DOCUMENTS_PER_PAGE_DEFAULT: usize = 10;
 
-/// Matches of a document that are shown when grouped by documents.
+/// Matches of a document by default, grouped by document.
 pub const PER_DOCUMENT_DEFAULT: usize = 3;
 
-/// The most matches of a document that can be shown when grouped.
+/// Matches of a document, at most.
 pub const PER_DOCUMENT_MAX: usize = 5;
 
-/// A page of something that is counted.
+/// A page of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageRange {
     /// Its number.
     pub page: usize,
     /// Items on a full page.
     pub per_page: usize,
-    /// Pages in all; an empty result has one.
+    /// The number of pages; an empty list has one.
     pub pages: usize,
     /// The items on it.
     pub range: Range<usize>,
 }
 
-/// There is no such page.
+/// The page number is too large.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no page {page}, the last one is {last}")]
 pub struct PastTheEnd {
-    /// What was asked for.
+    /// The requested page.
     pub page: usize,
-    /// The last page there is.
+    /// The last page.
     pub last: usize,
 }
 
 impl PageRange {
-    /// The page with number `page` of `total` items.
+    /// Returns page number `page` of `total` items.
     ///
     /// # Panics
     /// When `per_page` is 0.
@@ -72,7 +71,7 @@ impl PageRange {
         })
     }
 
-    /// The items from number `start` on, which need not be where a page begins.
+    /// Returns a page that begins at item `start`, which need not be a multiple of `per_page`.
     ///
     /// # Panics
     /// When `per_page` is 0.
@@ -109,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_result_has_exactly_page_0() {
+    fn an_empty_list_has_only_page_0() {
         assert_eq!(PageRange::new(0, 0, 10).unwrap().range, 0..0);
         assert_eq!(PageRange::new(0, 1, 10).unwrap_err().last, 0);
         assert!(PageRange::new(5, usize::MAX, 10).is_err());

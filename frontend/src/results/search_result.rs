@@ -1,7 +1,7 @@
-//! A finished run: its matches in order, and how complete they are.
+//! The result of a finished search: its matches in order, and how complete they are.
 //!
-//! An answer never changes, and its matches and their order are in the spool: what it holds in memory
-//! does not grow with them.
+//! A result never changes. Its matches and their order are in the spool, so that memory does not grow
+//! with their number.
 
 use super::documents::{self, DocumentGroup};
 use super::matches::Match;
@@ -18,19 +18,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use zerocopy::IntoBytes;
 
-/// Memory that the matches of a chunk take, about, when all are read chunk by chunk.
+/// Memory for one chunk when all matches are read in chunks, approximately.
 const CHUNK_BYTES: usize = 64 << 20;
 
-/// What a match takes in memory beside its bytes, about.
+/// Memory of a match in addition to its bytes, approximately.
 const MATCH_BYTES: usize = 256;
 
-/// What is rendered without a thread of its own: some tenths of a millisecond of work.
+/// Bytes that are rendered without a thread of their own, in some tenths of a millisecond.
 const SMALL_BYTES: u64 = 64 << 10;
 
-/// Matches in a chunk, at least.
+/// The minimum number of matches in a chunk.
 const CHUNK_LEN_MIN: usize = 1000;
 
-/// The answer to a query.
+/// The result of a search.
 #[derive(Debug)]
 pub struct SearchResult {
     pub(crate) id: String,
@@ -43,17 +43,17 @@ pub struct SearchResult {
     pub(crate) found: u64,
     pub(crate) timings: Timings,
     pub(crate) spool: Arc<ResultFiles>,
-    /// What is read is not what was written.
+    /// Whether a checksum failed.
     pub(crate) damaged: AtomicBool,
 }
 
 impl SearchResult {
-    /// Names the run.
+    /// The id of its execution.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// Names the set of shards that the query was about.
+    /// The id of the set of shards.
     pub fn generation(&self) -> &str {
         &self.generation
     }
@@ -63,19 +63,19 @@ impl SearchResult {
         &self.query
     }
 
-    /// How many matches there are, or documents when those are wanted, whether they were sent or not.
-    /// Exact when the answer is complete; else as far as backends said it, and at least what arrived.
+    /// The number of matches, or of documents if those are wanted, sent or not. Exact if the result is
+    /// complete; else what backends reported, and at least what arrived.
     pub fn found(&self) -> u64 {
         self.found.max(self.counts.pointers)
     }
 
-    /// How many matches can be read. Without a limit all that there are when the answer is complete;
-    /// else how many arrived. Of a count there are none.
+    /// The number of matches that can be read: without a limit, all if the result is complete, else those
+    /// that arrived. A count has none.
     pub fn len(&self) -> usize {
         self.counts.pointers as usize
     }
 
-    /// Whether no match can be read.
+    /// Whether there is no match to read.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -85,15 +85,14 @@ impl SearchResult {
         self.documents
     }
 
-    /// Packages with a match that can be read.
+    /// Packages with a match to read.
     pub fn packages(&self) -> usize {
         self.counts.packages as usize
     }
 
     /// Whether every shard was searched to its end.
     pub fn is_complete(&self) -> bool {
-        let outcome = &self.outcome;
-        outcome.missing.is_empty() && outcome.refused.is_none() && !outcome.shed
+        self.outcome.is_complete()
     }
 
     /// What is missing, by backend.
@@ -101,7 +100,7 @@ impl SearchResult {
         &self.outcome.missing
     }
 
-    /// Documents that were given up.
+    /// Documents that were skipped.
     pub fn skipped(&self) -> &Skipped {
         &self.outcome.skipped
     }
@@ -111,23 +110,23 @@ impl SearchResult {
         &self.outcome.explain
     }
 
-    /// How much there was to search when the query began, searched or not.
+    /// Size of the corpus when the query began, searched or not.
     pub fn known(&self) -> CorpusSize {
         self.known
     }
 
-    /// How long each phase took inside of the backends: of the slowest one each.
+    /// The time of each phase, in the slowest backend.
     pub fn phases(&self) -> &Phases {
         &self.timings.phases
     }
 
-    /// How long it took.
+    /// The time it took.
     pub fn timings(&self) -> &Timings {
         &self.timings
     }
 
-    /// The matches in a range of the order, read from the spool. Blocks on the disk. Each frame is
-    /// read once, so that a large range is cheaper than its parts.
+    /// Reads the matches in a range of the order. Blocks on the disk. Each frame is read once, so that one
+    /// large range is cheaper than several small ones.
     ///
     /// # Panics
     /// When the range is not within `0..len()`.
@@ -140,7 +139,7 @@ impl SearchResult {
         self.checked(read(&self.spool, pointers, self.query.context_lines()))
     }
 
-    /// Remembers that the answer cannot be read, so that nobody else is given it.
+    /// Marks the result as damaged on an error, so that it is not shared again.
     fn checked<T>(&self, result: Result<T, SpoolError>) -> Result<T, SpoolError> {
         if result.is_err() {
             self.damaged.store(true, Relaxed);
@@ -148,25 +147,25 @@ impl SearchResult {
         result
     }
 
-    /// Whether reading it touches no disk. It is small then.
+    /// Whether it is small and in memory: reading it does not block.
     pub fn is_in_memory(&self) -> bool {
         let (on_disk, in_memory) = self.spool.held_bytes();
         on_disk == 0 && in_memory <= SMALL_BYTES
     }
 
-    /// Whether it is to be searched for again.
+    /// Whether it must be searched for again.
     pub(crate) fn is_damaged(&self) -> bool {
         self.damaged.load(Relaxed)
     }
 
-    /// How many matches to ask [`matches`](Self::matches) for at a time when all are wanted: the
-    /// order jumps from frame to frame, so fewer, larger ranges read each frame less often.
+    /// The length of ranges for [`matches`](Self::matches) when all are read. The order jumps from frame to
+    /// frame, so larger ranges read each frame less often.
     pub fn chunk_len(&self) -> usize {
         let spooled = self.spool.frame_bytes() as usize / self.len().max(1);
         (CHUNK_BYTES / (MATCH_BYTES + spooled)).max(CHUNK_LEN_MIN)
     }
 
-    /// The first matches of a package, at most so many.
+    /// Reads the first matches of a package, at most `most`.
     pub fn matches_of(
         &self,
         package: &PackageGroup,
@@ -175,33 +174,34 @@ impl SearchResult {
         self.matches_at(&package.first[..package.first.len().min(most)])
     }
 
-    /// How many documents are listed in the order of their best match: all, or as many as are kept.
+    /// The number of documents in [`document_list`](Self::document_list), at most
+    /// [`DOCUMENTS_MAX`](super::DOCUMENTS_MAX).
     pub fn documents_listed(&self) -> Result<usize, SpoolError> {
-        match self.is_empty() {
-            true => Ok(0),
-            false => self.checked(documents::count(&self.spool.packages)),
+        if self.is_empty() {
+            return Ok(0);
         }
+        self.checked(documents::count(&self.spool.packages))
     }
 
-    /// Documents in the order of their best match, those with these numbers of the listed.
+    /// Reads a range of the documents, ordered by their best match.
     pub fn document_list(&self, range: Range<usize>) -> Result<Vec<DocumentGroup>, SpoolError> {
         self.checked(documents::read(&self.spool.packages, range))
     }
 
-    /// The matches with these places in the order.
-    pub fn matches_at(&self, places: &[u64]) -> Result<Vec<Match>, SpoolError> {
+    /// Reads the matches at these positions in the order.
+    pub fn matches_at(&self, positions: &[u64]) -> Result<Vec<Match>, SpoolError> {
         let mut pointers = Vec::new();
-        for &place in places {
-            if place >= self.counts.pointers {
+        for &position in positions {
+            if position >= self.counts.pointers {
                 return Err(self.spool.packages.corrupt(0));
             }
-            let place = place as usize;
-            pointers.append(&mut self.pointers(place..place + 1)?);
+            let position = position as usize;
+            pointers.append(&mut self.pointers(position..position + 1)?);
         }
         self.read(&pointers)
     }
 
-    /// Packages in the order of their best match, those with these numbers. Blocks on the disk.
+    /// Reads a range of the packages, ordered by their best match. Blocks on the disk.
     ///
     /// # Panics
     /// When the range is not within `0..packages()`.
@@ -214,15 +214,15 @@ impl SearchResult {
         ))
     }
 
-    /// How many matches have which language and directory, of those that can be read. With a limit
-    /// nobody has counted that. Blocks on the disk.
+    /// Reads the matches by language and by directory, of those that can be read; `None` with a limit,
+    /// where they are not counted. Blocks on the disk.
     pub fn facets(&self) -> Result<Option<SpoolFacets>, SpoolError> {
         if self.query.limit() > 0 {
             return Ok(None);
         }
         let blob = &self.spool.facets;
         if blob.len() == 0 {
-            // The matches could not be put in order, and there are none to be read.
+            // The matches could not be ordered, so there are none to read.
             return Ok(Some(SpoolFacets::default()));
         }
         let mut words = vec![0_u64; blob.len().div_ceil(8) as usize];
@@ -232,7 +232,7 @@ impl SearchResult {
         self.checked(facets.map(Some).ok_or_else(|| blob.corrupt(0)))
     }
 
-    /// Pointers in a range of the order.
+    /// Reads the pointers in a range of the order.
     pub(crate) fn pointers(&self, range: Range<usize>) -> Result<Vec<Pointer>, SpoolError> {
         assert!(range.end <= self.len(), "matches {range:?}");
         let range = range.start as u64..range.end as u64;

@@ -1,9 +1,8 @@
-//! All matches of an answer as text, straight from their frames.
+//! Reads all matches as text, directly from their frames.
 //!
-//! Text is what an export of millions of matches is made of, so it does not go through
-//! [`Match`](super::matches::Match): a chunk of the order is one buffer, filled frame by frame in the
-//! spool's order, and then put into that of the answer. Chunks are made side by side and handed out
-//! one after the other.
+//! Exports of millions of matches use it, so it does not go through [`Match`](super::matches::Match): a
+//! chunk of the order is one buffer, filled in the order of the spool, then rearranged. Threads make
+//! chunks in parallel; the caller gets them in order.
 
 use super::SearchResult;
 use super::read::{LinePosition, in_spool_order};
@@ -13,32 +12,31 @@ use schema::message::{BatchView, LineView};
 use std::sync::mpsc;
 use std::thread;
 
-/// Memory in which a chunk is made and put in order, about. As many chunks as threads are made at
-/// once, and one is handed out. Each chunk of the order touches nearly all frames: 387,349 matches in
-/// chunks of 4, 16 and 32 MiB took 107, 80 and 80 ms of CPU.
+/// Memory of one chunk, approximately. Each thread makes one, and the caller has one. Each chunk touches
+/// nearly all frames: 387,349 matches in chunks of 4, 16 and 32 MiB took 107, 80 and 80 ms of CPU.
 const CHUNK_BYTES: usize = 16 << 20;
 
-/// What a match's text has beside its line, about: names and numbers.
+/// Bytes of names and numbers in a match's text, approximately.
 const NAMES_BYTES: usize = 64;
 
-/// Matches in a chunk, at least.
+/// The minimum number of matches in a chunk.
 const CHUNK_LEN_MIN: usize = 1000;
 
-/// Threads that make chunks. More do not make the writing of their output faster.
+/// Threads that make chunks. More do not help: writing the output is slower.
 const THREADS_MAX: usize = 4;
 
 /// A match as [`Match::write_text`](super::matches::Match::write_text) has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MatchText<'a> {
-    /// Its place in the order.
+    /// Its position in the order.
     pub index: usize,
     /// The bytes.
     pub bytes: &'a [u8],
-    /// Whether the whole line is in `bytes`; a long line is there in part.
+    /// Whether `bytes` has the whole line; a long line is cut.
     pub whole: bool,
 }
 
-/// MatchTexts of a range of the order, one after the other.
+/// The texts of a range of the order.
 #[derive(Debug)]
 pub struct MatchTexts {
     first: usize,
@@ -54,7 +52,7 @@ struct End {
 }
 
 impl MatchTexts {
-    /// MatchText by text.
+    /// Iterates over the texts.
     pub fn iter(&self) -> impl Iterator<Item = MatchText<'_>> {
         let mut start = 0;
         (self.first..).zip(&self.ends).map(move |(index, end)| {
@@ -83,11 +81,11 @@ impl SearchResult {
     ) -> Result<(), E> {
         let least = self.len().div_ceil(chunk_len_max(self));
         let threads = match least {
-            // Asking the system how many processors there are takes longer than a small self.
+            // Asking for the number of processors takes longer than a small result.
             0 | 1 => 1,
             _ => thread::available_parallelism().map_or(1, |count| count.get().min(THREADS_MAX)),
         };
-        // As many for each thread.
+        // The same number of chunks for each thread.
         let chunk_len = self
             .len()
             .div_ceil(least.next_multiple_of(threads).max(1))
@@ -111,7 +109,7 @@ impl SearchResult {
                     scope.spawn(move || {
                         let mut scratch = Scratch::default();
                         let mut chunks = (thread..chunks).step_by(threads);
-                        // Fails when nobody wants more.
+                        // Fails when the caller has stopped.
                         chunks.try_for_each(|chunk| sender.send(read(&mut scratch, chunk)))
                     });
                     receiver
@@ -119,7 +117,7 @@ impl SearchResult {
                 .collect();
             (0..chunks).try_for_each(|chunk| {
                 let texts = made[chunk % threads].recv();
-                each(texts.expect("a thread makes all its chunks, or panics with its scope")?)
+                each(texts.expect("a thread makes all its chunks, or its panic ends the scope")?)
             })
         })
     }
@@ -131,17 +129,17 @@ fn chunk_len_max(answer: &SearchResult) -> usize {
     (CHUNK_BYTES / (NAMES_BYTES + spooled)).max(CHUNK_LEN_MIN)
 }
 
-/// The texts of a chunk as they are in the spool. Used again for the next chunk: memory that the
-/// system gives out anew costs more than what is copied to it.
+/// The texts of a chunk, in the order of the spool. Reused for the next chunk: new memory from the
+/// system costs more than the copy.
 #[derive(Default)]
 struct Scratch {
     bytes: Vec<u8>,
-    /// In the order of the answer.
-    slots: Vec<Slot>,
+    /// The texts, in the order of the result.
+    texts: Vec<TextRange>,
 }
 
 #[derive(Clone, Copy, Default)]
-struct Slot {
+struct TextRange {
     start: u32,
     end: u32,
     whole: bool,
@@ -150,8 +148,8 @@ struct Slot {
 impl Scratch {
     fn read(&mut self, spool: &ResultFiles, pointers: &[Pointer]) -> Result<(), SpoolError> {
         self.bytes.clear();
-        self.slots.clear();
-        self.slots.resize(pointers.len(), Slot::default());
+        self.texts.clear();
+        self.texts.resize(pointers.len(), TextRange::default());
         let (mut reader, mut name) = (spool.reader(), Vec::new());
         let order = in_spool_order(pointers);
         for group in order.chunk_by(|a, b| a.frame() == b.frame()) {
@@ -166,21 +164,20 @@ impl Scratch {
         Ok(())
     }
 
-    /// Adds the matches `group`, which are of this batch and ascend by line; `None` when the batch
-    /// has no such lines.
+    /// Adds the matches of a batch, which ascend by line; `None` if the batch lacks a line.
     fn add(&mut self, batch: &BatchView<'_>, name: &[u8], group: &[LinePosition]) -> Option<()> {
         let mut lines = (0_u32..).zip(batch.lines());
         for position in group {
             let (_, line) = lines.find(|(index, _)| *index == position.line_index())?;
-            self.slots[position.pointer_index()] = self.push(name, &line)?;
+            self.texts[position.pointer_index()] = self.push(name, &line)?;
         }
         Some(())
     }
 
-    fn push(&mut self, name: &[u8], line: &LineView<'_>) -> Option<Slot> {
+    fn push(&mut self, name: &[u8], line: &LineView<'_>) -> Option<TextRange> {
         let start = u32::try_from(self.bytes.len()).ok()?;
         match line.number {
-            // The text of a name is its path.
+            // A match of the name has no line.
             0 => self.push_line(name, b""),
             number if line.lines == 1 => self.push_numbered(name, number, line.text),
             first => {
@@ -191,7 +188,7 @@ impl Scratch {
         }
         let end = u32::try_from(self.bytes.len()).ok()?;
         let whole = line.text.len() as u64 == line.line_bytes;
-        Some(Slot { start, end, whole })
+        Some(TextRange { start, end, whole })
     }
 
     fn push_numbered(&mut self, name: &[u8], number: u32, text: &[u8]) {
@@ -207,22 +204,22 @@ impl Scratch {
         self.bytes.push(b'\n');
     }
 
-    /// The texts one after the other, of which the first has the index `first`.
+    /// Returns the texts in the order of the result. The first has index `first`.
     fn in_order(&self, first: usize) -> MatchTexts {
         let mut bytes = Vec::with_capacity(self.bytes.len());
-        let end = |slot: &Slot| {
-            bytes.extend_from_slice(&self.bytes[slot.start as usize..slot.end as usize]);
+        let end = |text: &TextRange| {
+            bytes.extend_from_slice(&self.bytes[text.start as usize..text.end as usize]);
             End {
                 at: bytes.len() as u32,
-                whole: slot.whole,
+                whole: text.whole,
             }
         };
-        let ends = self.slots.iter().map(end).collect();
+        let ends = self.texts.iter().map(end).collect();
         MatchTexts { first, bytes, ends }
     }
 }
 
-/// Appends a number in decimal digits.
+/// Appends a number in decimal.
 fn push_number(mut number: u32, out: &mut Vec<u8>) {
     let mut digits = [0; 10];
     let mut at = digits.len();

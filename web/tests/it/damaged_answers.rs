@@ -146,8 +146,8 @@ fn reports_truncation_at_each_byte() {
         let what = format!("the first {length} of {} bytes", all.len());
         let reason = stage.check_lost(&all[..length], stage.whole_within(length), &what);
         let known = [
-            "the connection was closed before the end of the answer",
-            "it sent garbage: the stream ended inside a frame",
+            "connection closed before the end of the answer",
+            "malformed frame: the stream ended inside a frame",
         ];
         let which = known.iter().position(|known| *known == reason);
         reasons[which.unwrap_or_else(|| panic!("{what}: {reason}"))] += 1;
@@ -220,36 +220,36 @@ fn garbage() -> Vec<(Vec<u8>, &'static str, &'static str)> {
     checksum[8] ^= 1;
     let http = b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n".to_vec();
     let alert = [&b"\x15\x03\x03\x00\x02\x02\x46"[..], &[0; 16]].concat();
-    let out_of_place = "it sent a frame that has no place here";
+    let out_of_place = "unexpected frame";
     vec![
         (
             http,
-            "it sent garbage: a frame of 1347703896 bytes",
+            "malformed frame: a frame of 1347703896 bytes",
             "frame",
         ),
-        (alert, "it sent garbage: a malformed", "frame"),
-        (vec![0xa5; 3000], "it sent garbage: a frame of", "frame"),
+        (alert, "malformed frame: a malformed", "frame"),
+        (vec![0xa5; 3000], "malformed frame: a frame of", "frame"),
         (
             claim,
-            "it sent garbage: a frame of 4294967304 bytes",
+            "malformed frame: a frame of 4294967304 bytes",
             "frame",
         ),
         (
             checksum,
-            "it sent garbage: a frame with a wrong checksum",
+            "malformed frame: a frame with a wrong checksum",
             "checksum",
         ),
         (
             frame(Kind::Batch, &[]),
-            "it sent garbage: a malformed message",
+            "malformed frame: a malformed message",
             "message",
         ),
         (
             frame(Kind::End, &[0xff; 64]),
-            "it sent garbage: a malformed message",
+            "malformed frame: a malformed message",
             "message",
         ),
-        (frame(Kind::Hello, &[7; 64]), "it sent garbage: ", "message"),
+        (frame(Kind::Hello, &[7; 64]), "malformed frame: ", "message"),
         (frame(Kind::Search, &[0; 8]), out_of_place, "out_of_place"),
         (frame(Kind::Cancel, &[]), out_of_place, "out_of_place"),
         (frame(Kind::File, &[0; 8]), out_of_place, "out_of_place"),
@@ -283,7 +283,7 @@ fn reports_and_counts_malformed_answers() {
         let before = counted(&stage, "silent");
         let page = stage.page(Fault::Stall(bytes));
         let said = stage.check_incomplete(&page, 3, "silence");
-        assert_eq!(said, "nothing was heard from it for 0.4 s");
+        assert_eq!(said, "no data for 0.4 s");
         assert!(counted(&stage, "silent") > before);
     }
     stage.check_whole(stage.frames.concat(), "after all of this");
@@ -312,7 +312,7 @@ fn reports_a_web_server_instead_of_a_backend() {
     assert_eq!(missing["backend"], json!(address));
     let reason = missing["reason"].as_str().unwrap();
     assert!(
-        reason.starts_with("it sent garbage: a frame of 1347703896 bytes"),
+        reason.starts_with("malformed frame: a frame of 1347703896 bytes"),
         "{reason}"
     );
     let lost = r#"trawl_frontend_backends_lost_total{reason="frame"}"#;

@@ -94,7 +94,10 @@ fn rejects_malformed_filters_with_a_reason() {
         }
     };
     let (at, filter) = (r#""at":2"#, r#""filter":"-a(b""#);
-    check("path=ok&path=-a(b", &["by path: not a regular", at, filter]);
+    check(
+        "path=ok&path=-a(b",
+        &["by path: invalid regular expression", at, filter],
+    );
     check("package=", &["by package: the value is empty"]);
     check(
         "lang=Clang",

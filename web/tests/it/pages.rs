@@ -140,7 +140,11 @@ fn rejects_malformed_requests_with_a_reason() {
     check("/api/v2/search?q=x&timeout=301", 400, "the limit is 300 s");
     check("/api/v2/events?q=x&timeout=soon", 400, "not a time");
     check("/api/v2/search?q=x&want=files", 400, "documents or count");
-    check("/api/v2/export?q=x&want=count&limit=1", 400, "no limit");
+    check(
+        "/api/v2/export?q=x&want=count&limit=1",
+        400,
+        "cannot have a limit",
+    );
     check("/api/v2/search?q=x&case=maybe", 400, "yes, no or auto");
     check("/api/v2/search?q=x&page=-1", 400, "page=-1 is not a number");
     check("/api/v2/search?q=x&per_page=0", 400, "expected 1 to 1000");
@@ -206,7 +210,7 @@ fn an_unreachable_backend_may_have_the_file() {
     assert!(
         answer
             .text()
-            .contains("away (it could not answer: connection refused)")
+            .contains("away (the backend failed: connection refused)")
     );
 }
 
