@@ -58,10 +58,7 @@ pub use execution::handle::SearchHandle;
 pub use execution::stream_stats::{BackendProgress, Progress, TopMatches};
 pub use order::{BEST_MAX, Pointer};
 pub use peers::{Backend, Socket};
-pub use query::{
-    BadQuery, CONTEXT_LINES_MAX, LIMIT_MAX, Limit, Notice, ParsedQuery, QUERY_BYTES_MAX, Query,
-    QueryInput, TYPED_BYTES_MAX, limits,
-};
+pub use query::{BadQuery, Notice, ParsedQuery, Query, QueryInput};
 pub use results::{
     ContextLine, CorpusSize, DOCUMENTS_MAX, Document, DocumentGroup, Explain, Listing, Match,
     MatchEvent, MatchStream, MatchText, MatchTexts, Missing, PackageGroup, SearchResult, ShardId,

@@ -33,8 +33,7 @@ mod source_text;
 pub use checked::Query;
 pub use error::{BadQuery, Notice};
 pub use input::{ParsedQuery, QueryInput};
-pub use lex::{quoted, slashed};
-pub use limits::{CONTEXT_LINES_MAX, LIMIT_MAX, Limit, QUERY_BYTES_MAX, TYPED_BYTES_MAX, limits};
+pub use limits::{Limit, limits};
 pub use options::time;
 pub use render::interpreted_as;
 

@@ -227,12 +227,12 @@ pub(super) fn has_meta(text: &str) -> bool {
 }
 
 /// Quotes a text, with a backslash before quotes and backslashes.
-pub fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
 /// Puts a regular expression between slashes, with a backslash before slashes in it.
-pub fn slashed(regexp: &str) -> String {
+pub(super) fn slashed(regexp: &str) -> String {
     let mut out = String::from("/");
     let mut escaped = false;
     for letter in regexp.chars() {

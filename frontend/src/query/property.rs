@@ -253,7 +253,7 @@ proptest! {
     fn regular_expressions_have_a_canonical_form(text in text()) {
         let once = SourceText::plain(&text).into_regexp();
         prop_assert_eq!(once.clone().into_regexp().as_str().to_owned(), once.as_str());
-        let typed = super::slashed(once.as_str());
+        let typed = super::lex::slashed(once.as_str());
         if check_syntax(once.as_str(), false).is_ok() {
             let (again, _) = Lexer::new(&typed).regexp().unwrap();
             prop_assert_eq!(again.as_str(), once.as_str());

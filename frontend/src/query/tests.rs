@@ -1,5 +1,6 @@
 //! Properties of queries in all languages.
 
+use super::limits::QUERY_BYTES_MAX;
 use super::*;
 use expect_test::{Expect, expect};
 use schema::message::{ATOMS_MAX, Expr, Field, Pattern, Want};

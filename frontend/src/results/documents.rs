@@ -49,7 +49,7 @@ pub(crate) type DocumentKey = (u64, u32);
 struct DocumentRecord {
     total: u64,
     first: [u64; PER_DOCUMENT_MAX],
-    places: u32,
+    positions: u32,
     checksum: u32,
 }
 
@@ -66,16 +66,16 @@ const RECORD_BYTES: usize = size_of::<DocumentRecord>();
 const TRAILER_BYTES: usize = size_of::<Trailer>();
 
 impl DocumentRecord {
-    fn push(&mut self, place: u64) {
-        if let Some(first) = self.first.get_mut(self.places as usize) {
-            *first = place;
-            self.places += 1;
+    fn push(&mut self, position: u64) {
+        if let Some(first) = self.first.get_mut(self.positions as usize) {
+            *first = position;
+            self.positions += 1;
         }
     }
 
-    fn places(&self) -> &[u64] {
-        let places = self.first.get(..self.places as usize);
-        places.unwrap_or_default()
+    fn positions(&self) -> &[u64] {
+        let positions = self.first.get(..self.positions as usize);
+        positions.unwrap_or_default()
     }
 
     fn checksum(&self) -> u32 {
@@ -94,10 +94,10 @@ pub(crate) struct DocumentTally {
 
 impl DocumentTally {
     /// Adds the match at a position of the order.
-    pub(crate) fn add(&mut self, key: DocumentKey, place: u64) {
+    pub(crate) fn add(&mut self, key: DocumentKey, position: u64) {
         if let Some(record) = self.record(key) {
             record.total += 1;
-            record.push(place);
+            record.push(position);
         }
     }
 
@@ -108,8 +108,8 @@ impl DocumentTally {
                 return;
             };
             record.total += counted.total;
-            let places = counted.places().iter();
-            places.for_each(|place| record.push(start + place));
+            let positions = counted.positions().iter();
+            positions.for_each(|position| record.push(start + position));
         }
         self.is_full |= next.is_full;
     }
@@ -119,7 +119,7 @@ impl DocumentTally {
         if self.is_full {
             return None;
         }
-        let place = match self.known.entry(key) {
+        let position = match self.known.entry(key) {
             Entry::Occupied(known) => *known.get(),
             Entry::Vacant(_) if self.records.len() == DOCUMENTS_MAX => {
                 self.is_full = true;
@@ -130,7 +130,7 @@ impl DocumentTally {
                 *new.insert(self.records.len() as u32 - 1)
             }
         };
-        Some(&mut self.records[place as usize].1)
+        Some(&mut self.records[position as usize].1)
     }
 
     /// Writes the records after the packages.
@@ -175,7 +175,7 @@ pub(crate) fn read(blob: &Blob, range: Range<usize>) -> Result<Vec<DocumentGroup
     let grouped = |record: &DocumentRecord| {
         (record.checksum == record.checksum()).then(|| DocumentGroup {
             total: (trailer.is_all == 1).then_some(record.total),
-            first: record.places().to_vec(),
+            first: record.positions().to_vec(),
         })
     };
     let grouped: Option<_> = found.iter().map(grouped).collect();
@@ -203,15 +203,15 @@ mod tests {
 
     fn tally(keys: impl IntoIterator<Item = u64>) -> DocumentTally {
         let mut tally = DocumentTally::default();
-        for (place, key) in (0..).zip(keys) {
-            tally.add((key, 0), place);
+        for (position, key) in (0..).zip(keys) {
+            tally.add((key, 0), position);
         }
         tally
     }
 
     fn records(tally: &DocumentTally) -> Vec<(u64, u64, Vec<u64>)> {
         let each = |(key, record): &(DocumentKey, DocumentRecord)| {
-            (key.0, record.total, record.places().to_vec())
+            (key.0, record.total, record.positions().to_vec())
         };
         tally.records.iter().map(each).collect()
     }
@@ -228,7 +228,7 @@ mod tests {
         assert!(
             records(&whole)
                 .iter()
-                .all(|(_, _, places)| places.len() <= 5)
+                .all(|(_, _, positions)| positions.len() <= 5)
         );
     }
 

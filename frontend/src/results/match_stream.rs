@@ -140,9 +140,9 @@ impl StreamReader {
         spool: &ResultFiles,
         context_lines: u32,
     ) -> Result<Vec<Match>, SpoolError> {
-        let place = self.next;
-        let corrupt = || spool.corrupt(place);
-        let frame = reader.read(place)?;
+        let position = self.next;
+        let corrupt = || spool.corrupt(position);
+        let frame = reader.read(position)?;
         self.next.1 += frame.bytes as u64;
         if frame.kind != Kind::Batch {
             return Ok(Vec::new());

@@ -37,7 +37,7 @@ pub struct PackageGroup {
 struct PackageRecord {
     name: u64,
     name_bytes: u32,
-    places: u32,
+    positions: u32,
     total: u64,
     first: [u64; PER_PACKAGE_MAX],
     checksum: u32,
@@ -48,10 +48,10 @@ const RECORD_BYTES: usize = size_of::<PackageRecord>();
 
 impl PackageRecord {
     /// Adds a position, if it is one of the first.
-    fn push(&mut self, place: u64) {
-        if let Some(first) = self.first.get_mut(self.places as usize) {
-            *first = place;
-            self.places += 1;
+    fn push(&mut self, position: u64) {
+        if let Some(first) = self.first.get_mut(self.positions as usize) {
+            *first = position;
+            self.positions += 1;
         }
     }
 
@@ -64,7 +64,7 @@ impl PackageRecord {
 #[derive(Debug)]
 pub(crate) struct PackageTally {
     /// By package id, the index of its record plus 1; 0: no record yet.
-    places: Vec<u32>,
+    positions: Vec<u32>,
     /// With the package id.
     records: Vec<(u32, PackageRecord)>,
 }
@@ -73,16 +73,16 @@ impl PackageTally {
     /// Counts packages with ids below `packages`.
     pub(crate) fn new(packages: usize) -> PackageTally {
         PackageTally {
-            places: vec![0; packages],
+            positions: vec![0; packages],
             records: Vec::new(),
         }
     }
 
     /// Adds the match at a position of the order.
-    pub(crate) fn add(&mut self, package: u32, place: u64) {
+    pub(crate) fn add(&mut self, package: u32, position: u64) {
         let record = self.record(package);
         record.total += 1;
-        record.push(place);
+        record.push(position);
     }
 
     /// Adds the counts of the next part of the order, which begins at position `start`.
@@ -90,18 +90,20 @@ impl PackageTally {
         for (package, counted) in &next.records {
             let record = self.record(*package);
             record.total += counted.total;
-            let first = &counted.first[..counted.places as usize];
-            first.iter().for_each(|place| record.push(start + place));
+            let first = &counted.first[..counted.positions as usize];
+            first
+                .iter()
+                .for_each(|position| record.push(start + position));
         }
     }
 
     fn record(&mut self, package: u32) -> &mut PackageRecord {
-        let place = &mut self.places[package as usize];
-        if *place == 0 {
+        let position = &mut self.positions[package as usize];
+        if *position == 0 {
             self.records.push((package, PackageRecord::default()));
-            *place = self.records.len() as u32;
+            *position = self.records.len() as u32;
         }
-        &mut self.records[*place as usize - 1].1
+        &mut self.records[*position as usize - 1].1
     }
 
     /// Writes the file and returns the number of packages.
@@ -154,7 +156,7 @@ pub(crate) fn read(
         is_whole.then(|| PackageGroup {
             name: name.to_vec(),
             total: record.total,
-            first: record.first[..record.places as usize].to_vec(),
+            first: record.first[..record.positions as usize].to_vec(),
         })
     };
     let packages: Option<_> = records.iter().map(package).collect();

@@ -44,32 +44,32 @@ pub(crate) struct FrameReader<'a> {
 }
 
 impl<'a> FrameReader<'a> {
-    /// Reads the frame at `place` and verifies its checksum.
-    pub(crate) fn read(&mut self, place: FrameAt) -> Result<Frame<'_>, SpoolError> {
-        if place.0 >= self.files.backends() {
-            return Err(self.files.corrupt(place));
+    /// Reads the frame at `position` and verifies its checksum.
+    pub(crate) fn read(&mut self, position: FrameAt) -> Result<Frame<'_>, SpoolError> {
+        if position.0 >= self.files.backends() {
+            return Err(self.files.corrupt(position));
         }
-        let at = match self.find(place) {
+        let at = match self.find(position) {
             Some(at) => at,
-            None => self.load(place)?,
+            None => self.load(position)?,
         };
-        let bytes = &self.words.as_bytes()[at..][..(self.held.1.end - place.1) as usize];
+        let bytes = &self.words.as_bytes()[at..][..(self.held.1.end - position.1) as usize];
         let frame = frame::decode(bytes).ok().flatten();
-        frame.ok_or_else(|| self.files.corrupt(place))
+        frame.ok_or_else(|| self.files.corrupt(position))
     }
 
-    /// Reads the BATCH frame at `place` and calls `read` with it. A frame that does not decode is corrupt,
+    /// Reads the BATCH frame at `position` and calls `read` with it. A frame that does not decode is corrupt,
     /// and so is one for which `read` returns `None`.
     pub(crate) fn batch<T>(
         &mut self,
-        place: FrameAt,
+        position: FrameAt,
         read: impl FnOnce(&BatchView<'_>) -> Option<T>,
     ) -> Result<T, SpoolError> {
         let files = self.files;
-        let frame = self.read(place)?;
+        let frame = self.read(position)?;
         let batch = BatchReader::new(frame.payload).ok();
         let value = batch.and_then(|batch| read(&batch.view().ok()?));
-        value.ok_or_else(|| files.corrupt(place))
+        value.ok_or_else(|| files.corrupt(position))
     }
 
     /// The frame's offset in the piece, if all of it is there.
@@ -85,8 +85,8 @@ impl<'a> FrameReader<'a> {
 
     /// Reads the piece that begins with a frame, a larger one when it follows the last piece. Returns
     /// the frame's offset in it, 0.
-    fn load(&mut self, place: FrameAt) -> Result<usize, SpoolError> {
-        let (backend, offset) = place;
+    fn load(&mut self, position: FrameAt) -> Result<usize, SpoolError> {
+        let (backend, offset) = position;
         let (of, held) = &self.held;
         let follows = *of == backend && (held.start + 1..=held.end).contains(&offset);
         self.ahead = if follows {
@@ -95,10 +95,10 @@ impl<'a> FrameReader<'a> {
             FIRST_READ_BYTES
         };
         self.held = (backend, offset..offset);
-        let bytes = self.fill(0, self.ahead, place)?;
+        let bytes = self.fill(0, self.ahead, position)?;
         let whole = frame_bytes(&self.words.as_bytes()[..bytes]);
         if let Some(whole) = whole.filter(|whole| (bytes + 1..=FRAME_BYTES_MAX).contains(whole)) {
-            self.fill(bytes, whole, place)?;
+            self.fill(bytes, whole, position)?;
         }
         Ok(0)
     }

@@ -48,15 +48,15 @@ fn frames_of_every_length_are_read_back() {
             FIRST_READ_BYTES,
             FRAME_BYTES_MAX - 16,
         ];
-        let (mut offset, mut places) = (0, Vec::new());
+        let (mut offset, mut positions) = (0, Vec::new());
         for (fill, length) in (1..).zip(lengths) {
             let bytes = frame(&vec![fill; length]);
             files.append_frames(1, &bytes).unwrap();
-            places.push((offset, fill, length));
+            positions.push((offset, fill, length));
             offset += bytes.len() as u64;
         }
         let mut reader = files.reader();
-        for &(offset, fill, length) in places.iter().rev() {
+        for &(offset, fill, length) in positions.iter().rev() {
             let frame = reader.read((1, offset)).unwrap();
             assert_eq!(frame.payload, vec![fill; length]);
             assert_eq!(frame.payload.as_ptr() as usize % 8, 0, "aligned");

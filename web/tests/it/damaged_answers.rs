@@ -254,7 +254,7 @@ fn garbage() -> Vec<(Vec<u8>, &'static str, &'static str)> {
         (frame(Kind::Cancel, &[]), out_of_place, "out_of_place"),
         (frame(Kind::File, &[0; 8]), out_of_place, "out_of_place"),
         (frame(Kind::Manifest, &[0; 8]), out_of_place, "out_of_place"),
-        (Vec::new(), "the connection was closed", "closed"),
+        (Vec::new(), "connection closed", "closed"),
     ]
 }
 

@@ -206,7 +206,7 @@ fn lists_all_limits() {
     ] {
         assert_eq!(limits[group][name], json!(value), "{group}.{name}");
     }
-    for limit in frontend::limits() {
+    for limit in frontend::query::limits() {
         let mut listed = limits["query"].as_object().unwrap().values();
         assert!(
             listed.any(|value| *value == json!(limit.value)),
