@@ -14,7 +14,7 @@ use crate::execution::admission::Admission;
 use crate::execution::driver::{Execution, Resources};
 use crate::execution::event::{Deadline, Event};
 use crate::execution::handle::SearchHandle;
-use crate::execution::memory::Memory;
+use crate::execution::memory::{Memory, Need, Reservation};
 use crate::execution::result_cache::{Evicted, ResultCache};
 use crate::lock::lock;
 use crate::metrics;
@@ -183,6 +183,12 @@ impl Coordinator {
         metrics::rerun();
         let handle = self.search_within(query, Some(&generation), None).await?;
         Ok(Some(handle))
+    }
+
+    /// Reserves memory of the running queries, for as long as the reservation lives; `None` if too much is
+    /// reserved or used.
+    pub fn reserve(&self, bytes: u64, need: Need) -> Option<Reservation> {
+        self.resources.memory.reserve(bytes, need)
     }
 
     /// Bytes that the spool has on the disk.

@@ -51,6 +51,7 @@ use frontend::metrics;
 use metrics_exporter_prometheus::PrometheusHandle;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::Semaphore;
 use tower_http::compression::CompressionLayer;
 use tower_http::set_header::SetResponseHeaderLayer;
 
@@ -61,11 +62,23 @@ const UPKEEP_EVERY: Duration = Duration::from_secs(5);
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
     connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// Who may use which interface.
-#[derive(Clone, Debug, Default)]
+/// Who may use which interface, and how much of it.
+#[derive(Clone, Debug)]
 pub struct Options {
     cors_origins: Vec<String>,
     dcs_api_keys: Vec<String>,
+    /// Exports at once; more are refused with status 503.
+    pub exports_max: usize,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            cors_origins: Vec::new(),
+            dcs_api_keys: Vec::new(),
+            exports_max: 64,
+        }
+    }
 }
 
 impl Options {
@@ -77,6 +90,7 @@ impl Options {
         Ok(Options {
             cors_origins,
             dcs_api_keys,
+            ..Options::default()
         })
     }
 }
@@ -106,6 +120,7 @@ pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusH
             coordinator,
             dcs_api_keys: options.dcs_api_keys.into(),
             metrics,
+            exports: Arc::new(Semaphore::new(options.exports_max)),
         })
 }
 

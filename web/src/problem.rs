@@ -68,6 +68,13 @@ impl Problem {
         }
     }
 
+    pub(crate) fn busy(detail: impl Into<String>, retry_after_s: u64) -> Self {
+        Problem {
+            retry_after_s: Some(retry_after_s),
+            ..Problem::new(&kinds::BUSY, detail)
+        }
+    }
+
     pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
         Problem {
             hint: Some(hint.into()),

@@ -74,6 +74,9 @@ pub(super) struct FrontendFlags {
     /// Expensive queries that wait; more are refused with status 503
     #[arg(long, help_heading = LIMITS, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u16).range(0..=200))]
     queued: u16,
+    /// Exports at once; more are refused with status 503. Each takes 1 MiB of the memory for running queries
+    #[arg(long, help_heading = LIMITS, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=4096))]
+    exports: u16,
     /// Longest time that a client may set with `timeout=`
     #[arg(long, help_heading = LIMITS, value_name = "SECS", value_parser = seconds, default_value = "300")]
     timeout_max: Duration,
@@ -119,7 +122,9 @@ impl FrontendFlags {
                 .with_context(|| path.display().to_string())?,
             None => Vec::new(),
         };
-        Ok(web::Options::new(self.cors_origins.clone(), keys)?)
+        let mut options = web::Options::new(self.cors_origins.clone(), keys)?;
+        options.exports_max = self.exports.into();
+        Ok(options)
     }
 }
 

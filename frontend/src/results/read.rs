@@ -10,22 +10,48 @@ pub(crate) fn read(
     pointers: &[Pointer],
     context_lines: u32,
 ) -> Result<Vec<Match>, SpoolError> {
+    let matches = read_within(files, pointers, context_lines, usize::MAX)?;
+    Ok(matches.expect("no memory is too much"))
+}
+
+/// Reads matches like [`read`]; `None` if several take more than `bytes_max` of memory.
+pub(super) fn read_within(
+    files: &ResultFiles,
+    pointers: &[Pointer],
+    context_lines: u32,
+    bytes_max: usize,
+) -> Result<Option<Vec<Match>>, SpoolError> {
+    let bytes_max = if pointers.len() == 1 {
+        usize::MAX
+    } else {
+        bytes_max
+    };
+    let (mut bytes, mut fits) = (0_usize, true);
     let positions = in_spool_order(pointers);
     let mut matches: Vec<Option<Match>> = pointers.iter().map(|_| None).collect();
     let mut reader = files.reader();
     for group in positions.chunk_by(|a, b| a.frame() == b.frame()) {
         let lines: Vec<u32> = group.iter().map(|line| line.line_index()).collect();
-        let read = reader.batch(group[0].frame(), |batch| {
-            Match::all(batch, &lines, context_lines)
+        let mut positions = group.iter();
+        reader.batch(group[0].frame(), |batch| {
+            Match::each(batch, &lines, context_lines, |found| {
+                bytes += found.memory_bytes();
+                fits = bytes <= bytes_max;
+                let line = positions.next().expect("a match for each line");
+                matches[line.pointer_index()] = Some(found);
+                fits
+            })
         })?;
-        for (line, each) in group.iter().zip(read) {
-            matches[line.pointer_index()] = Some(each);
+        if !fits {
+            return Ok(None);
         }
     }
     let matches = matches.into_iter();
-    Ok(matches
-        .map(|each| each.expect("every pointer is in one group"))
-        .collect())
+    Ok(Some(
+        matches
+            .map(|each| each.expect("every pointer is in one group"))
+            .collect(),
+    ))
 }
 
 /// The position of a match in the spool ([`Pointer::spool_order`], 96 bits) and the index of its pointer

@@ -4,10 +4,10 @@
 //! with their number.
 
 use super::documents::{self, DocumentGroup};
-use super::matches::Match;
+use super::matches::{MATCH_BYTES, Match};
 use super::outcome::{CorpusSize, Counts, Explain, Missing, Outcome, Skipped, Timings};
 use super::packages::{self, PackageGroup};
-use super::read::read;
+use super::read::{read, read_within};
 use crate::order::Pointer;
 use crate::query::Query;
 use crate::spool::{OpenFile, ResultFiles, SpoolError};
@@ -21,8 +21,8 @@ use zerocopy::IntoBytes;
 /// Memory for one chunk when all matches are read in chunks, approximately.
 const CHUNK_BYTES: usize = 64 << 20;
 
-/// Memory of a match in addition to its bytes, approximately.
-const MATCH_BYTES: usize = 256;
+/// The most matches of a range that [`SearchResult::matches_from`] tries.
+const WINDOW_LEN_MAX: usize = 16 << 10;
 
 /// Bytes that are rendered without a thread of their own, in some tenths of a millisecond.
 const SMALL_BYTES: u64 = 64 << 10;
@@ -133,6 +133,24 @@ impl SearchResult {
     pub fn matches(&self, range: Range<usize>) -> Result<Vec<Match>, SpoolError> {
         let pointers = self.pointers(range)?;
         self.read(&pointers)
+    }
+
+    /// Reads matches from `first` on, in order: as many as take about `bytes_max` of memory, and at least
+    /// one; none after the last. Blocks on the disk.
+    pub fn matches_from(&self, first: usize, bytes_max: usize) -> Result<Vec<Match>, SpoolError> {
+        let spooled = self.spool.frame_bytes() as usize / self.len().max(1);
+        let fitting = bytes_max / (MATCH_BYTES + spooled);
+        let mut window = fitting.clamp(1, WINDOW_LEN_MAX);
+        loop {
+            let end = self.len().min(first + window);
+            let pointers = self.pointers(first.min(end)..end)?;
+            let context_lines = self.query.context_lines();
+            let read = read_within(&self.spool, &pointers, context_lines, bytes_max);
+            match self.checked(read)? {
+                Some(matches) => return Ok(matches),
+                None => window = pointers.len() / 2,
+            }
+        }
     }
 
     fn read(&self, pointers: &[Pointer]) -> Result<Vec<Match>, SpoolError> {

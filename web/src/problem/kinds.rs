@@ -58,6 +58,9 @@ kinds! {
     OVERLOADED = "overloaded", SERVICE_UNAVAILABLE, "Too many queries",
         "Too many heavy queries are running. Retry-After says after how many seconds to try again. A \
          light query does not wait.";
+    BUSY = "busy", SERVICE_UNAVAILABLE, "Too many requests at once",
+        "As many exports or connections are open as the server allows. Retry-After says after how many \
+         seconds to try again.";
     UNAVAILABLE = "unavailable", SERVICE_UNAVAILABLE, "Unavailable",
         "A backend that may have the answer cannot be reached. Retry-After says after how many seconds to \
          try again.";

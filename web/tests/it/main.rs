@@ -18,6 +18,7 @@ mod persistence;
 mod requests;
 mod sharing;
 mod site;
+mod slow_readers;
 
 use fake_backend::Document;
 
