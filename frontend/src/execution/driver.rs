@@ -12,7 +12,7 @@ use crate::execution::event::{Action, Deadline, Event, Now, Publication, StreamE
 use crate::execution::finalize::finalize;
 use crate::execution::memory::Memory;
 use crate::execution::state::ExecutionState;
-use crate::execution::stream_handle::{self, StreamHandle};
+use crate::execution::stream::{self, StreamHandle};
 use crate::execution::stream_stats::{Progress, StreamStats, TopMatches};
 use crate::lock::lock;
 use crate::peers::shard_routing::ShardRouting;
@@ -244,7 +244,7 @@ impl Execution {
             |_| StreamEvent::Lost {
                 reason: "the frontend panicked while it received the answer".to_owned(),
             },
-            stream_handle::event,
+            stream::event,
         );
         if let StreamEvent::Lost { reason } = &event
             && !handle.is_stopped()

@@ -1,14 +1,13 @@
 //! The result of a finished search: its matches in order, and how complete they are.
 //!
 //! A result never changes. Its matches and their order are in the spool, so that memory does not grow
-//! with their number.
+//! with their number. Reading them reads each frame once.
 
 use super::documents::{self, DocumentGroup};
 use super::matches::Match;
 use super::outcome::{CorpusSize, Counts, Explain, Missing, Outcome, Skipped, Timings};
 use super::packages::{self, PackageGroup};
-use super::read::read;
-use crate::order::Pointer;
+use crate::order::{FrameAt, Pointer, unpack_frame};
 use crate::query::Query;
 use crate::spool::{OpenFile, ResultFiles, SpoolError};
 use schema::frame;
@@ -238,4 +237,63 @@ impl SearchResult {
         let range = range.start as u64..range.end as u64;
         self.checked(self.spool.order.read(range))
     }
+}
+
+/// Reads the matches of `pointers`, in the order of `pointers`.
+pub(crate) fn read(
+    files: &ResultFiles,
+    pointers: &[Pointer],
+    context_lines: u32,
+) -> Result<Vec<Match>, SpoolError> {
+    let positions = in_spool_order(pointers);
+    let mut matches: Vec<Option<Match>> = pointers.iter().map(|_| None).collect();
+    let mut reader = files.reader();
+    for group in positions.chunk_by(|a, b| a.frame() == b.frame()) {
+        let lines: Vec<u32> = group.iter().map(|line| line.line_index()).collect();
+        let read = reader.batch(group[0].frame(), |batch| {
+            Match::all(batch, &lines, context_lines)
+        })?;
+        for (line, each) in group.iter().zip(read) {
+            matches[line.pointer_index()] = Some(each);
+        }
+    }
+    let matches = matches.into_iter();
+    Ok(matches
+        .map(|each| each.expect("every pointer is in one group"))
+        .collect())
+}
+
+/// The position of a match in the spool ([`Pointer::spool_order`], 96 bits) and the index of its pointer
+/// (32 bits). One number sorts several times faster than a tuple, or than indexes of pointers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct LinePosition(u128);
+
+impl LinePosition {
+    fn new(index: u32, pointer: &Pointer) -> LinePosition {
+        LinePosition(pointer.spool_order() << 32 | u128::from(index))
+    }
+
+    pub(super) fn frame(self) -> FrameAt {
+        unpack_frame((self.0 >> 64) as u64)
+    }
+
+    /// The index of the line in its frame.
+    pub(super) fn line_index(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+
+    /// The index of the pointer in the slice that was sorted.
+    pub(super) fn pointer_index(self) -> usize {
+        self.0 as u32 as usize
+    }
+}
+
+/// Returns the positions of pointers, sorted by frame, then by line.
+pub(super) fn in_spool_order(pointers: &[Pointer]) -> Vec<LinePosition> {
+    let indexed = (0..).zip(pointers);
+    let mut positions: Vec<LinePosition> = indexed
+        .map(|(index, pointer)| LinePosition::new(index, pointer))
+        .collect();
+    positions.sort_unstable();
+    positions
 }

@@ -4,7 +4,7 @@
 use super::random::Random;
 use super::script::{Fault, Script};
 use crate::execution::collector::Collector;
-use crate::execution::ingest::{Ingest, Ingested, Target};
+use crate::execution::stream::{Ingest, Ingested, Target};
 use crate::execution::stream_stats::StreamStats;
 use crate::peers::PeerError;
 use crate::peers::account::StreamEnd;
