@@ -19,7 +19,7 @@ pub mod filter;
 mod input;
 mod keys;
 mod lex;
-mod limits;
+pub mod limits;
 mod parse;
 mod regexp;
 mod render;
@@ -29,7 +29,6 @@ pub use checked::Query;
 pub use error::{BadQuery, Notice};
 pub use input::{ParsedQuery, QueryInput};
 pub use keys::time;
-pub use limits::{Limit, limits};
 pub use render::interpreted_as;
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use crate::execution::event::StreamEvent;
 use crate::execution::stream_stats::StreamStats;
 use crate::lock::lock;
 use crate::order::{Origin, TopPointers};
-use crate::peers::account::{StreamAccount, StreamEnd};
+use crate::peers::account::StreamAccount;
 use crate::peers::{Connection, Peer, PeerError, Socket, hello};
 use crate::results::SkippedDocument;
 use crate::results::facets::Facets;
@@ -98,7 +98,7 @@ impl StreamHandle {
         spool: &ResultFiles,
         collector: &mut Collector,
         on_skip: &dyn Fn(SkippedDocument),
-    ) -> Result<StreamEnd, PeerError> {
+    ) -> Result<End, PeerError> {
         self.stats.answered.store(false, Relaxed);
         let mut request = Vec::new();
         search.encode(&mut request)?;
@@ -137,7 +137,7 @@ impl StreamHandle {
     }
 
     /// Keeps a connection for other requests if its answer has been read to the end.
-    fn keep_idle(&self, mut connection: Connection, result: &Result<StreamEnd, PeerError>) {
+    fn keep_idle(&self, mut connection: Connection, result: &Result<End, PeerError>) {
         if connection.is_at_rest()
             && let Ok(_) | Err(PeerError::Refused(_) | PeerError::Stale(_) | PeerError::Heavy) =
                 result
@@ -170,7 +170,7 @@ impl StreamHandle {
     }
 }
 
-fn read(connection: &mut Connection, ingest: &mut Ingest<'_>) -> Result<StreamEnd, PeerError> {
+fn read(connection: &mut Connection, ingest: &mut Ingest<'_>) -> Result<End, PeerError> {
     loop {
         match ingest.take(&mut connection.decoder, Instant::now())? {
             Ingested::End(end) => return Ok(end),
@@ -183,7 +183,7 @@ fn read(connection: &mut Connection, ingest: &mut Ingest<'_>) -> Result<StreamEn
 }
 
 /// Returns what the end of a stream means for its execution.
-pub(crate) fn event(result: Result<StreamEnd, PeerError>) -> StreamEvent {
+pub(crate) fn event(result: Result<End, PeerError>) -> StreamEvent {
     match result {
         Ok(end) => StreamEvent::End(end),
         Err(PeerError::Refused(bad)) => StreamEvent::Refused(bad),
@@ -210,7 +210,7 @@ pub(crate) struct Target<'a> {
 #[derive(Debug)]
 pub(crate) enum Ingested {
     /// The stream ended, and everything that was sent has arrived.
-    End(StreamEnd),
+    End(End),
     /// More bytes are needed. All complete frames are written, and there were some.
     Written,
     /// More bytes are needed for a complete frame.
@@ -267,7 +267,7 @@ impl<'a> Ingest<'a> {
 
     /// Completes the counts of the collector and of the stats after the stream ended in this way. After
     /// `Heavy` the collector is unchanged, for another request.
-    pub(crate) fn close(self, result: &Result<StreamEnd, PeerError>) -> &'a mut Collector {
+    pub(crate) fn close(self, result: &Result<End, PeerError>) -> &'a mut Collector {
         match result {
             Ok(end) => {
                 self.collector.end(end);
@@ -284,7 +284,7 @@ impl<'a> Ingest<'a> {
     }
 
     /// Walks the frames, up to the END if it has arrived.
-    fn frames(&mut self, decoder: &mut Decoder) -> Result<Option<StreamEnd>, PeerError> {
+    fn frames(&mut self, decoder: &mut Decoder) -> Result<Option<End>, PeerError> {
         while let Some(frame) = decoder.decode()? {
             let end = self.frame(&frame)?;
             self.walked += frame.bytes as u64;
@@ -295,7 +295,7 @@ impl<'a> Ingest<'a> {
         Ok(None)
     }
 
-    fn frame(&mut self, frame: &Frame<'_>) -> Result<Option<StreamEnd>, PeerError> {
+    fn frame(&mut self, frame: &Frame<'_>) -> Result<Option<End>, PeerError> {
         let stats = self.target.stats;
         if frame.kind != Kind::Hello {
             stats.answered.store(true, Relaxed);
@@ -307,7 +307,8 @@ impl<'a> Ingest<'a> {
             Kind::Hello => drop(hello(frame.payload)?),
             Kind::End => {
                 let end = End::decode(frame.payload)?;
-                return Ok(Some(self.account.end(end)?));
+                self.account.end(&end)?;
+                return Ok(Some(end));
             }
             Kind::Error => return Err(self.failure(Failure::decode(frame.payload)?)),
             kind @ (Kind::Search | Kind::Cancel | Kind::File | Kind::Manifest | Kind::List) => {
@@ -356,11 +357,7 @@ impl<'a> Ingest<'a> {
 
     fn skip(&mut self, skip: Skip) -> Result<(), PeerError> {
         self.account.shard(skip.shard)?.skip();
-        (self.target.on_skip)(SkippedDocument {
-            package: skip.package,
-            path: skip.path,
-            reason: skip.reason,
-        });
+        (self.target.on_skip)(skip.into());
         Ok(())
     }
 

@@ -11,7 +11,7 @@ use crate::order::{FrameAt, Pointer, unpack_frame};
 use crate::query::Query;
 use crate::spool::{OpenFile, ResultFiles, SpoolError};
 use schema::frame;
-use schema::message::{Phases, SpoolFacets};
+use schema::message::SpoolFacets;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -112,11 +112,6 @@ impl SearchResult {
     /// Size of the corpus when the query began, searched or not.
     pub fn known(&self) -> CorpusSize {
         self.known
-    }
-
-    /// The time of each phase, in the slowest backend.
-    pub fn phases(&self) -> &Phases {
-        &self.timings.phases
     }
 
     /// The time it took.
