@@ -9,7 +9,7 @@ pub use crate::multiline::is_multiline;
 use crate::bad_expr::BadExpr;
 use grep_matcher::{Matcher, NoError};
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
-use index::plan::{self, BadPattern, DocumentQuery, TrigramQuery};
+use index::plan::BadPattern;
 use regex_syntax::hir::{Hir, HirKind, Repetition};
 use schema::message::{Expr, Pattern, Syntax};
 
@@ -75,25 +75,8 @@ pub(crate) fn literal(pattern: &Pattern) -> Option<&str> {
     is_literal.then_some(&pattern.text)
 }
 
-/// Returns a query for the blocks that may have a matching line.
-pub(crate) fn plan(pattern: &Pattern) -> Result<TrigramQuery, BadPattern> {
-    check_not_empty(pattern)?;
-    plan::plan(&expression(pattern), pattern.ignore_case)
-}
-
-/// Returns a query for the documents in which the pattern may match, also over several lines.
-pub(crate) fn plan_document(pattern: &Pattern) -> Result<DocumentQuery, BadPattern> {
-    if pattern.in_path {
-        plan(pattern).map(|_| DocumentQuery::ALL)
-    } else if is_multiline(pattern) {
-        check_not_empty(pattern)?;
-        plan::plan_multiline(&expression(pattern), pattern.ignore_case)
-    } else {
-        plan(pattern).map(DocumentQuery::Block)
-    }
-}
-
-fn check_not_empty(pattern: &Pattern) -> Result<(), BadPattern> {
+/// Refuses a pattern that is empty.
+pub(crate) fn check_not_empty(pattern: &Pattern) -> Result<(), BadPattern> {
     if pattern.text.is_empty() {
         return Err(BadPattern::new("the pattern is empty"));
     }
@@ -241,6 +224,7 @@ fn explain(patterns: &[&Pattern], limits: SizeLimits, error: &grep_regex::Error)
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::line_matcher::plan_pattern as plan;
     use grep_matcher::Matcher;
 
     fn pattern(text: &str, syntax: Syntax) -> Pattern {

@@ -7,7 +7,7 @@
 //! leave out more at any time, by comparing ranks with a [`Threshold`]. It only rises, so a match
 //! that was below it is still below it when the emitter would come to that match.
 
-use super::work::UNIT_BLOCKS;
+use super::slices::UNIT_BLOCKS;
 use crate::batch::LinePosition;
 use crate::document_matcher::PatternSet;
 use index::shard::DocId;

@@ -5,7 +5,7 @@ use super::print_options::PrintOptions;
 use super::validate::validate;
 use crate::terminal::escaped;
 use anyhow::{Result, anyhow, bail};
-use backend::scan::RANGES_MAX;
+use backend::line_matcher::RANGES_MAX;
 use frontend::Query;
 use frontend::{ContextLine, Document, Match};
 use grep_matcher::Matcher;

@@ -57,7 +57,6 @@ pub(crate) const CRATES: [Crate; 6] = [
             "live_shards metrics search",
             "batch compiled_query rank",
             "document_matcher",
-            "scan",
             "filters line_matcher multiline",
             "pattern",
             "bad_expr",
