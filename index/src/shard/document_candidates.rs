@@ -6,9 +6,10 @@
 //! **Invariant:** every document that the filters accept and the query holds for is included, and
 //! so is every block of it in which a pattern can match.
 
+use super::candidates::Evaluator;
 use super::error::ShardError;
-use super::evaluate::Evaluator;
-use super::{BlockId, DocId, Shard, ranges};
+use super::live_set::push_range;
+use super::{BlockId, DocId, Shard};
 use crate::filter::Filters;
 use crate::format::Section;
 use crate::plan::{DocumentQuery, TrigramQuery};
@@ -77,7 +78,7 @@ impl Shard {
             }
             let package = self.package(package)?;
             if filters.accepts_package(package.directory) {
-                ranges::push(&mut accepted, package.documents)
+                push_range(&mut accepted, package.documents)
                     .ok_or_else(|| self.corrupt(Section::Packages, "order of packages"))?;
             }
         }
@@ -90,7 +91,7 @@ impl Shard {
         for range in documents {
             let start = self.document(DocId(range.start))?.blocks.start;
             let end = self.document(DocId(range.end - 1))?.blocks.end;
-            ranges::push(&mut blocks, start..end.max(start))
+            push_range(&mut blocks, start..end.max(start))
                 .ok_or_else(|| self.inconsistent("order of documents"))?;
         }
         Ok(blocks)
@@ -163,7 +164,7 @@ impl Shard {
                 return Ok(None);
             }
             if self.is_accepted(filters, &self.document(DocId(id))?)? {
-                ranges::push(&mut accepted, id..id + 1)
+                push_range(&mut accepted, id..id + 1)
                     .ok_or_else(|| self.inconsistent("order of documents"))?;
             }
         }
