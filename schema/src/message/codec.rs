@@ -91,3 +91,25 @@ macro_rules! convert_enum {
 }
 
 pub(super) use convert_enum;
+
+/// Gives a message `encode` and `decode` as a frame of a kind, by its `encode_to` and `decode_from`.
+macro_rules! frame_message {
+    ($($message:ty: $kind:ident),+ $(,)?) => {$(
+        impl $message {
+            /// Appends the message as a frame.
+            pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), MessageError> {
+                let mut message = builder();
+                self.encode_to(message.init_root());
+                finish(Kind::$kind, &message, out)
+            }
+
+            /// Reads a frame's payload.
+            pub fn decode(payload: &[u8]) -> Result<Self, MessageError> {
+                let message = reader(payload)?;
+                Self::decode_from(message.get_root()?)
+            }
+        }
+    )+};
+}
+
+pub(super) use frame_message;
