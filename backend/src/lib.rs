@@ -65,7 +65,6 @@ mod filters;
 pub mod line_matcher;
 mod live_shards;
 mod metrics;
-mod multiline;
 pub mod pattern;
 pub mod rank;
 pub mod search;

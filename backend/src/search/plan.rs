@@ -4,7 +4,8 @@
 //! So a search that is too expensive can be refused, and its progress is known from the start. The
 //! candidates are kept if they are few; else they are computed again, shard by shard, when it runs.
 
-use super::request::{Request, Stopped};
+use super::pool;
+use super::request::{Interrupted, Request, Stopped};
 use super::slices::{BlockRanges, DocumentSlice, DocumentSlices, UNIT_BLOCKS};
 use crate::compiled_query::Strategy;
 use crate::rank;
@@ -12,10 +13,8 @@ use index::plan::{DocumentQuery, TrigramQuery};
 use index::shard::{Candidates, DocumentCandidates, PackageId, Shard, ShardError};
 use schema::message::{Estimate, Progress, ShardEnd};
 use std::ops::Range;
-use std::panic::resume_unwind;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
-use std::thread;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// A search with more candidate blocks is heavy: it verifies 30 MB or more, which takes at least
 /// ten milliseconds.
@@ -23,9 +22,6 @@ pub const HEAVY_BLOCKS: u64 = 8192;
 
 /// Candidate blocks whose ids are held between counting and searching: 4 MiB of them.
 const HELD_BLOCKS_MAX: u64 = 1 << 20;
-
-/// Fewer shards are counted by the calling thread alone, since starting threads takes longer.
-const PARALLEL_SHARDS_MIN: usize = 4;
 
 /// The candidates of a search.
 pub struct Plan {
@@ -54,26 +50,25 @@ pub enum PlanError {
     TooMany(u64),
 }
 
-impl From<Stopped> for PlanError {
-    fn from(Stopped: Stopped) -> Self {
-        PlanError::Stopped
-    }
-}
-
 impl Request<'_> {
     /// Counts the candidates of all shards, and fails as soon as there are more than `blocks_max`.
     pub fn plan(&self, blocks_max: u64) -> Result<Plan, PlanError> {
-        let counter = CandidateCounter {
-            request: self,
-            blocks_max,
-            next: AtomicUsize::new(0),
-            blocks: AtomicU64::new(0),
-        };
-        let shards = counter.count()?;
-        let blocks = counter.blocks.into_inner();
+        let (counted, mut shards) = (AtomicU64::new(0), Vec::new());
+        let plans = pool::in_order(
+            self.workers,
+            self.shards.len(),
+            || (),
+            |(), index| self.plan_shard(&self.shards[index], &counted, blocks_max),
+            |plan| {
+                shards.push(plan);
+                Ok(())
+            },
+        );
+        let blocks = counted.into_inner();
         if blocks > blocks_max {
             return Err(PlanError::TooMany(blocks));
         }
+        plans.map_err(|_| PlanError::Stopped)?;
         let (later_static_ranks, static_rank) = static_ranks(self.shards);
         Ok(Plan {
             shards,
@@ -148,6 +143,28 @@ impl Request<'_> {
         }
     }
 
+    /// Counts the candidates of a shard. `counted` are the blocks of all shards so far.
+    fn plan_shard(
+        &self,
+        shard: &Shard,
+        counted: &AtomicU64,
+        blocks_max: u64,
+    ) -> Result<ShardPlan, Interrupted> {
+        if counted.load(Relaxed) > blocks_max {
+            return Err(Interrupted::Stopped);
+        }
+        let candidates = match self.candidates(shard) {
+            Ok(candidates) => candidates.ok_or(Stopped)?,
+            Err(error) => return Ok(ShardPlan::Failed(error)),
+        };
+        let weight = candidates.weight();
+        if counted.fetch_add(weight, Relaxed) + weight > HELD_BLOCKS_MAX {
+            Ok(ShardPlan::Counted(candidates.blocks()))
+        } else {
+            Ok(ShardPlan::Held(candidates))
+        }
+    }
+
     /// Computes the candidates of a shard; `None` when the search was cancelled.
     fn candidates(&self, shard: &Shard) -> Result<Option<ShardCandidates>, ShardError> {
         // Nothing in a damaged shard is trusted, even if the pages read here are whole.
@@ -164,65 +181,6 @@ impl Request<'_> {
                 let found = shard.document_candidates(&matcher.query, &blocks, filters, &stop)?;
                 Ok(found.map(ShardCandidates::Documents))
             }
-        }
-    }
-}
-
-/// Counts the candidates of shards, in several threads when there are several shards.
-struct CandidateCounter<'a> {
-    request: &'a Request<'a>,
-    blocks_max: u64,
-    /// The next shard that no thread has taken.
-    next: AtomicUsize,
-    /// Candidate blocks so far.
-    blocks: AtomicU64,
-}
-
-impl CandidateCounter<'_> {
-    /// Returns the plans of all shards, in order; of fewer shards when there are too many
-    /// candidates.
-    fn count(&self) -> Result<Vec<ShardPlan>, Stopped> {
-        let shards = self.request.shards.len();
-        let workers = self.request.workers.min(shards);
-        let mut plans = if workers < 2 || shards < PARALLEL_SHARDS_MIN {
-            self.work()?
-        } else {
-            thread::scope(|scope| {
-                let threads: Vec<_> = (0..workers).map(|_| scope.spawn(|| self.work())).collect();
-                let mut plans = Vec::new();
-                for thread in threads {
-                    let done = thread.join().unwrap_or_else(|panic| resume_unwind(panic));
-                    plans.extend(done?);
-                }
-                Ok(plans)
-            })?
-        };
-        plans.sort_unstable_by_key(|(index, _)| *index);
-        Ok(plans.into_iter().map(|(_, plan)| plan).collect())
-    }
-
-    fn work(&self) -> Result<Vec<(usize, ShardPlan)>, Stopped> {
-        let mut plans = Vec::new();
-        while self.blocks.load(Relaxed) <= self.blocks_max {
-            let index = self.next.fetch_add(1, Relaxed);
-            let Some(shard) = self.request.shards.get(index) else {
-                break;
-            };
-            plans.push((index, self.plan_shard(shard)?));
-        }
-        Ok(plans)
-    }
-
-    fn plan_shard(&self, shard: &Shard) -> Result<ShardPlan, Stopped> {
-        let candidates = match self.request.candidates(shard) {
-            Ok(candidates) => candidates.ok_or(Stopped)?,
-            Err(error) => return Ok(ShardPlan::Failed(error)),
-        };
-        let weight = candidates.weight();
-        if self.blocks.fetch_add(weight, Relaxed) + weight > HELD_BLOCKS_MAX {
-            Ok(ShardPlan::Counted(candidates.blocks()))
-        } else {
-            Ok(ShardPlan::Held(candidates))
         }
     }
 }

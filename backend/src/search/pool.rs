@@ -27,6 +27,7 @@ pub(super) fn in_order<W, T: Send>(
         let mut worker = new_worker();
         return (0..count).try_for_each(|index| pass_on(compute(&mut worker, index)?));
     }
+    let workers = workers.min(count);
     let pool = Pool::new(count, workers * WINDOW_RESULTS);
     let work = || {
         let _stop = StopOnPanic(&pool);

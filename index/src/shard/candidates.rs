@@ -13,7 +13,7 @@
 
 use super::error::ShardError;
 use super::live_set::push_range;
-use super::{BlockId, Document, Shard};
+use super::{BlockId, Document, Package, Shard};
 use crate::filter::Filters;
 use crate::format::Section;
 use crate::plan::TrigramQuery;
@@ -104,21 +104,31 @@ impl Shard {
         if !filters.has_package_filters() {
             return Ok(Cow::Borrowed(self.live_blocks()));
         }
+        let blocks = self.ranges_of_accepted_packages(filters, stop, |package| {
+            Ok(self.blocks_of(package)?.unwrap_or_default())
+        })?;
+        Ok(Cow::Owned(blocks))
+    }
+
+    /// Returns a range for each of the live packages that the package filters accept.
+    pub(super) fn ranges_of_accepted_packages(
+        &self,
+        filters: &Filters,
+        stop: &dyn Fn() -> bool,
+        range: impl Fn(&Package<'_>) -> Result<Range<u32>, ShardError>,
+    ) -> Result<Vec<Range<u32>>, ShardError> {
         let mut accepted = Vec::new();
         for package in self.live_packages() {
             if stop() {
                 break;
             }
             let package = self.package(package)?;
-            if !filters.accepts_package(package.directory) {
-                continue;
-            }
-            if let Some(blocks) = self.blocks_of(&package)? {
-                push_range(&mut accepted, blocks)
+            if filters.accepts_package(package.directory) {
+                push_range(&mut accepted, range(&package)?)
                     .ok_or_else(|| self.corrupt(Section::Packages, "order of packages"))?;
             }
         }
-        Ok(Cow::Owned(accepted))
+        Ok(accepted)
     }
 
     /// Returns the parts of `within`, ranges of whole documents, that the document filters accept.

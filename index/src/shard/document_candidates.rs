@@ -9,9 +9,8 @@
 use super::candidates::Evaluator;
 use super::error::ShardError;
 use super::live_set::push_range;
-use super::{BlockId, DocId, Shard};
+use super::{BlockId, DocId, Package, Shard};
 use crate::filter::Filters;
-use crate::format::Section;
 use crate::plan::{DocumentQuery, TrigramQuery};
 use crate::posting;
 use std::ops::Range;
@@ -38,7 +37,8 @@ impl Shard {
         filters: &Filters,
         stop: &dyn Fn() -> bool,
     ) -> Result<Option<DocumentCandidates>, ShardError> {
-        let packages = self.documents_of_accepted_packages(filters, stop)?;
+        let documents = |package: &Package<'_>| Ok(package.documents.clone());
+        let packages = self.ranges_of_accepted_packages(filters, stop, documents)?;
         let blocks = self.blocks_of_documents(&packages)?;
         let evaluator = Evaluator::new(self, &blocks, stop);
         let documents = match self.documents_with(query, &evaluator)? {
@@ -63,26 +63,6 @@ impl Shard {
             block_count,
         };
         Ok(Some(candidates).filter(|_| !stop()))
-    }
-
-    /// Returns the documents of the live packages that the package filters accept.
-    fn documents_of_accepted_packages(
-        &self,
-        filters: &Filters,
-        stop: &dyn Fn() -> bool,
-    ) -> Result<Vec<Range<u32>>, ShardError> {
-        let mut accepted = Vec::new();
-        for package in self.live_packages() {
-            if stop() {
-                break;
-            }
-            let package = self.package(package)?;
-            if filters.accepts_package(package.directory) {
-                push_range(&mut accepted, package.documents)
-                    .ok_or_else(|| self.corrupt(Section::Packages, "order of packages"))?;
-            }
-        }
-        Ok(accepted)
     }
 
     /// Returns the blocks of ranges of documents.

@@ -57,7 +57,7 @@ pub(crate) const CRATES: [Crate; 6] = [
             "live_shards metrics search",
             "batch compiled_query rank",
             "document_matcher",
-            "filters line_matcher multiline",
+            "filters line_matcher",
             "pattern",
             "bad_expr",
         ],
