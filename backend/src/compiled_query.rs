@@ -5,7 +5,7 @@
 //! by document ([`Strategy::Documents`]).
 
 use crate::bad_expr::BadExpr;
-use crate::document_matcher::DocumentMatcher;
+use crate::document_matcher::{self, DocumentMatcher};
 use crate::filters;
 use crate::line_matcher::{self, LineMatcher};
 use crate::pattern::{self, SizeLimits};
@@ -105,7 +105,7 @@ fn pattern_plans(expr: &Expr) -> Result<Vec<DocumentQuery>, BadExpr> {
     let mut plans = Vec::new();
     for (number, atom) in expr.atoms().into_iter().enumerate() {
         if let Expr::Pattern(it) = atom {
-            let plan = pattern::plan_document(it);
+            let plan = document_matcher::plan_pattern(it);
             plans.push(plan.map_err(|bad| BadExpr::new(number, bad))?);
         }
     }

@@ -6,13 +6,12 @@
 
 use crate::bad_expr::BadExpr;
 use crate::filters;
-use crate::line_matcher::{self, LineMatcher};
+use crate::line_matcher::{self, LineMatcher, RANGES_MAX};
 use crate::pattern::{self, SizeLimits, infallible, is_match};
-use crate::scan::RANGES_MAX;
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
 use index::filter::FilterExpr;
-use index::plan::{DocumentQuery, TrigramQuery};
+use index::plan::{BadPattern, DocumentQuery, TrigramQuery};
 use schema::message::{Expr, Pattern};
 
 /// A compiled expression that is evaluated document by document.
@@ -266,12 +265,24 @@ impl MatcherBuilder {
     }
 }
 
+/// Returns a query for the documents in which the pattern may match, also over several lines.
+pub(crate) fn plan_pattern(pattern: &Pattern) -> Result<DocumentQuery, BadPattern> {
+    if pattern.in_path {
+        line_matcher::plan_pattern(pattern).map(|_| DocumentQuery::ALL)
+    } else if pattern::is_multiline(pattern) {
+        pattern::check_not_empty(pattern)?;
+        index::plan::plan_multiline(&pattern::expression(pattern), pattern.ignore_case)
+    } else {
+        line_matcher::plan_pattern(pattern).map(DocumentQuery::Block)
+    }
+}
+
 /// Returns a query for the documents that may match.
 fn plan(expr: &Expr) -> Result<DocumentQuery, BadExpr> {
     let each = |parts: &[Expr]| parts.iter().map(plan).collect::<Result<Vec<_>, _>>();
     Ok(match expr {
         Expr::Filter(_) | Expr::Not(_) => DocumentQuery::ALL,
-        Expr::Pattern(it) => pattern::plan_document(it).map_err(|bad| BadExpr::new(0, bad))?,
+        Expr::Pattern(it) => plan_pattern(it).map_err(|bad| BadExpr::new(0, bad))?,
         Expr::Line(_) => DocumentQuery::Block(line_matcher::plan(expr)?),
         Expr::All(parts) => DocumentQuery::And(each(parts)?),
         Expr::Any(parts) => DocumentQuery::Or(each(parts)?),

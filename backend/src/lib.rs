@@ -2,7 +2,7 @@
 //!
 //! - [`CompiledQuery`] is a compiled expression. It is matched line by line ([`line_matcher`]) or
 //!   document by document ([`document_matcher`]), with regular expressions from [`pattern`].
-//! - [`search::Request`] searches shards: candidate blocks are verified ([`scan`]), matches are
+//! - [`search::Request`] searches shards: candidate blocks are verified, matches are
 //!   ranked ([`rank`]) and packed with their context ([`batch`]) into frames, which go to a
 //!   [`search::Sink`]. Their order does not depend on the number of workers.
 //! - [`LiveShards`] are the shards of an index directory, replaced when it has a new manifest.
@@ -65,10 +65,8 @@ mod filters;
 pub mod line_matcher;
 mod live_shards;
 mod metrics;
-mod multiline;
 pub mod pattern;
 pub mod rank;
-pub mod scan;
 pub mod search;
 pub mod server;
 

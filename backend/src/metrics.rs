@@ -1,33 +1,32 @@
-//! Describes the metrics of a backend, in seconds and bytes.
-//!
-//! Counters and gauges are updated where things happen; `server::job` records the timings of a
-//! search when it is done.
+//! Describes the metrics of a backend, in seconds and bytes, and records those of a search that is
+//! done. Other counters and gauges are updated where things happen.
 
-use ::metrics::{Unit, describe_counter, describe_gauge, describe_histogram};
+use ::metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogram, histogram};
+use schema::message::ShardEnd;
+use std::time::Duration;
 
 /// Registers the descriptions of all metrics.
 pub(crate) fn describe() {
-    let counter = |name: &'static str, text: &'static str| describe_counter!(name, text);
     let timing =
         |name: &'static str, text: &'static str| describe_histogram!(name, Unit::Seconds, text);
-    counter(
+    describe_counter!(
         "trawl_backend_connection_errors_total",
         "Connections that ended with an error, by reason",
     );
-    counter(
+    describe_counter!(
         "trawl_backend_matches_total",
         "Matches sent, of searches that were done",
     );
-    counter(
+    describe_counter!(
         "trawl_backend_searches_refused_total",
         "Searches without an answer: too expensive (reason=heavy) or too slow (reason=deadline)",
     );
-    counter("trawl_backend_searches_total", "Searches requested");
-    counter(
+    describe_counter!("trawl_backend_searches_total", "Searches requested");
+    describe_counter!(
         "trawl_backend_sent_bytes_total",
         "Bytes of frames with matches sent",
     );
-    counter(
+    describe_counter!(
         "trawl_backend_verified_bytes_total",
         "Bytes of text verified, of searches that were done",
     );
@@ -43,4 +42,24 @@ pub(crate) fn describe() {
         "trawl_backend_search_seconds",
         "Searches that were done, from admission to end",
     );
+}
+
+/// Records the phases of a search that is done, and how long it `waited` for its reader.
+pub(crate) fn record_search(
+    [plan, candidates, verify]: [Duration; 3],
+    waited: Duration,
+    shards: &[ShardEnd],
+) {
+    for (phase, time) in [
+        ("plan", plan),
+        ("candidates", candidates),
+        ("verify", verify.saturating_sub(waited)),
+        ("stream", waited),
+    ] {
+        histogram!("trawl_backend_phase_seconds", "phase" => phase).record(time);
+    }
+    histogram!("trawl_backend_search_seconds").record(plan + candidates + verify);
+    let sum = |of: fn(&ShardEnd) -> u64| shards.iter().map(of).sum::<u64>();
+    counter!("trawl_backend_verified_bytes_total").increment(sum(|shard| shard.verified_bytes));
+    counter!("trawl_backend_matches_total").increment(sum(|shard| shard.matches));
 }

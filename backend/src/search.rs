@@ -1,36 +1,40 @@
 //! Searches shards: candidate blocks in, frames of batches out, in the order of shards and
 //! documents.
 //!
-//! A [`Request`] is planned first: `plan` counts the candidates of all shards, which is the cost of
-//! the search. Then each shard's candidates are cut into units of some blocks (`work`). Workers
-//! (`pool`, `worker`) search the units in parallel: line by line (`verify`), or document by
-//! document (`evaluate`, `document_search`). The calling thread emits their results in order
-//! (`emit`) and drops what cannot be among the top matches when only those are wanted (`top_k`).
+//! A [`Request`] is planned first (`plan`): the candidates of all shards are counted, which is the
+//! cost of the search. Then each shard's candidates are cut into units of some blocks. A `pool` of
+//! workers searches the units in parallel: line by line (`verify`), or document by document
+//! (`document_search`). The calling thread emits their results in order: it adds up their counts,
+//! drops what cannot be among the top matches when only those are wanted (`top_k`), and passes their
+//! frames on.
 //!
-//! **Invariant:** the frames do not depend on the number of workers.
+//! **Invariant:** the frames do not depend on the number of workers or on time.
 
 mod document_search;
-mod emit;
-mod evaluate;
+mod line_locator;
 mod plan;
 mod pool;
 mod request;
+mod slices;
 mod spans;
 mod top_k;
-mod unit_result;
 mod verify;
-mod work;
-mod worker;
 
 pub use plan::{HEAVY_BLOCKS, Plan, PlanError};
 pub use request::{Cancel, LIMIT_MAX, Request, Sink, Stopped};
 
-use emit::{Emitter, Output};
-use index::shard::ShardError;
+use crate::batch::Packed;
+use crate::compiled_query::Strategy;
+use crate::line_matcher::{self, LineMatcher};
+use crate::rank;
+use document_search::{DocumentMatchers, DocumentSearch, find_ranges};
+use index::shard::{DocId, ShardError};
+use plan::{ShardCandidates, WorkList, WorkUnit};
 use request::{Interrupted, ShardTask, SharedEvaluations};
-use schema::message::ShardEnd;
-use top_k::{Threshold, TopMatches};
-use work::{ShardCandidates, WorkList};
+use schema::message::{Progress, ShardEnd, Want};
+use std::mem;
+use top_k::{PendingMatch, PendingMatches, Threshold, TopMatches};
+use verify::{UnitResult, Verifier};
 
 impl Request<'_> {
     /// Searches all shards, and returns a summary of each. An error in a shard is reported in its
@@ -75,8 +79,20 @@ fn search_shard(
         .and_then(|candidates| {
             end.candidates = candidates.blocks();
             let units = WorkList::new(&candidates, task.shard)?;
-            let mut emitter = Emitter::new(task, output, &mut end);
-            pool::search_units(task, &units, &mut emitter)
+            let mut emitter = Emitter {
+                task,
+                output,
+                end: &mut end,
+                last_document: None,
+                packer: None,
+            };
+            pool::in_order(
+                task.request.workers,
+                units.len(),
+                || Worker::new(task),
+                |worker, index| worker.search(units.get(index)),
+                |unit| emitter.emit(unit),
+            )
         });
     match searched {
         Ok(()) => Ok(end),
@@ -85,5 +101,201 @@ fn search_shard(
             end.failure = error.to_string();
             Ok(end)
         }
+    }
+}
+
+/// The state of a search that continues from shard to shard.
+struct Output<'o> {
+    sink: &'o mut dyn Sink,
+    /// What has been sent.
+    progress: Progress,
+    /// Set when only the top matches are wanted.
+    top: Option<TopMatches>,
+}
+
+/// Emits the units of a shard.
+struct Emitter<'e, 'o, 'a> {
+    task: ShardTask<'a>,
+    output: &'e mut Output<'o>,
+    end: &'e mut ShardEnd,
+    /// The last document so far, and whether it matched.
+    last_document: Option<(DocId, bool)>,
+    /// Packs top matches.
+    packer: Option<Worker<'a>>,
+}
+
+impl Emitter<'_, '_, '_> {
+    fn emit(&mut self, mut unit: UnitResult) -> Result<(), Interrupted> {
+        // A document that began in an earlier unit was counted there.
+        let continued = self
+            .last_document
+            .filter(|(document, _)| Some(*document) == unit.first);
+        let continued_matched = continued.is_some_and(|(_, matched)| matched);
+        let matched_before = unit.first_matched && continued_matched;
+        if matched_before && self.task.request.want == Want::Documents {
+            unit.remove_first();
+        }
+        if let Some((document, matched)) = unit.last {
+            let matched = matched || (unit.documents == 1 && continued_matched);
+            self.last_document = Some((document, matched));
+        }
+        let documents = unit.documents - u64::from(continued.is_some());
+        let matched_documents = unit.matched_documents - u64::from(matched_before);
+        self.count(&unit, documents, matched_documents);
+        let pending = mem::take(&mut unit.pending);
+        let Packed { mut frames, keys } = if self.output.top.is_some() {
+            self.pack_top(pending)?
+        } else {
+            mem::take(&mut unit.packed)
+        };
+        frames.extend_from_slice(&unit.skips);
+        self.end.matches += keys.len() as u64;
+        self.end.hash = keys.iter().fold(self.end.hash, |hash, &(document, line)| {
+            ShardEnd::key_hash(hash, document.0, line)
+        });
+        let bound = self.bound_after(&unit);
+        let progress = &mut self.output.progress;
+        progress.matches += keys.len() as u64;
+        progress.blocks_done += unit.blocks;
+        progress.documents += documents;
+        progress.bound = bound;
+        self.output.sink.frames(frames, progress)?;
+        Ok(())
+    }
+
+    /// Returns the highest rank that a match after this unit can have.
+    fn bound_after(&self, unit: &UnitResult) -> f32 {
+        let static_rank = unit.static_rank_after.max(self.task.later_static_rank);
+        rank::bound(static_rank, self.task.request.query.finds_names)
+    }
+
+    fn count(&mut self, unit: &UnitResult, documents: u64, matched_documents: u64) {
+        let end = &mut *self.end;
+        end.documents += documents;
+        end.matched_documents += matched_documents;
+        end.matched_blocks += unit.matched_blocks;
+        end.verified_bytes += unit.verified_bytes;
+        end.skipped += unit.skipped;
+        end.found += match self.task.request.want {
+            Want::Documents => matched_documents,
+            Want::Matches | Want::Count | Want::Estimate => unit.lines,
+        };
+    }
+
+    /// Packs those of a unit's matches that are among the top ones so far, this unit included.
+    fn pack_top(
+        &mut self,
+        PendingMatches(mut pending): PendingMatches,
+    ) -> Result<Packed, Interrupted> {
+        let Some(top) = &mut self.output.top else {
+            return Ok(Packed::default());
+        };
+        pending.iter().for_each(|pending| top.offer(&pending.key));
+        self.task.threshold.raise_to(top);
+        pending.retain(|pending| !top.leaves_out(&pending.key));
+        if pending.is_empty() {
+            return Ok(Packed::default());
+        }
+        let packer = self.packer.get_or_insert_with(|| Worker::new(self.task));
+        packer.pack(&pending)
+    }
+}
+
+/// A worker's buffers and matchers. The matchers are copies, because a copy has caches of its own.
+struct Worker<'a> {
+    verifier: Verifier<'a>,
+    matchers: Matchers<'a>,
+}
+
+enum Matchers<'a> {
+    Line(Box<LineMatcher>),
+    Document(DocumentMatchers<'a>),
+}
+
+impl<'a> Worker<'a> {
+    fn new(task: ShardTask<'a>) -> Self {
+        Worker {
+            verifier: Verifier::new(task),
+            matchers: match &task.request.query.strategy {
+                Strategy::Lines { matcher, .. } => Matchers::Line(matcher.clone()),
+                Strategy::Documents(matcher) => Matchers::Document(DocumentMatchers::new(matcher)),
+            },
+        }
+    }
+
+    /// Searches a unit. The result is valid only without an error.
+    fn search(&mut self, unit: WorkUnit<'_>) -> Result<UnitResult, Interrupted> {
+        let mut out = UnitResult::default();
+        let shard = self.verifier.task.shard;
+        match unit {
+            WorkUnit::Blocks(blocks) => {
+                let Matchers::Line(matcher) = &self.matchers else {
+                    unreachable!("only a query of lines has block candidates");
+                };
+                self.verifier.search_blocks(matcher, blocks, &mut out)?;
+            }
+            WorkUnit::Documents(slices, all) => {
+                let Matchers::Document(matchers) = &mut self.matchers else {
+                    unreachable!("only a query of documents has document candidates");
+                };
+                let mut search = DocumentSearch {
+                    verifier: &mut self.verifier,
+                    matchers,
+                    slices: all,
+                    out: &mut out,
+                };
+                search.search(slices)?;
+            }
+        }
+        out.pending.finish();
+        if let Some((last, _)) = out.last {
+            out.static_rank_after = shard.static_rank_bound(last)?;
+        }
+        shard.intact()?;
+        Ok(out)
+    }
+
+    /// Packs pending matches, which are in the order of the shard.
+    fn pack(&mut self, pending: &[PendingMatch]) -> Result<Packed, Interrupted> {
+        let mut packed = Packed::default();
+        let verifier = &mut self.verifier;
+        let ShardTask { shard, request, .. } = verifier.task;
+        for of_document in pending.chunk_by(|a, b| a.document == b.document) {
+            let mut matches = verifier.begin(shard.document(of_document[0].document)?)?;
+            for pending in of_document {
+                request.cancel.check()?;
+                let position = pending.position;
+                if let Matchers::Document(matchers) = &self.matchers
+                    && position.number == 0
+                {
+                    let path = matches.document.path;
+                    let ranges = matchers.matcher.path_ranges(pending.patterns, path);
+                    matches.pack_name(&ranges, &mut packed)?;
+                    continue;
+                }
+                let line = shard.text(position.start..position.end)?;
+                let ranges = &mut verifier.ranges;
+                match &mut self.matchers {
+                    Matchers::Document(matchers) => {
+                        let document = &matches.document;
+                        find_ranges(matchers, shard, document, pending, line, ranges)?;
+                    }
+                    Matchers::Line(matcher) => {
+                        line_matcher::ranges(
+                            &matcher.finder,
+                            line_matcher::without_end(line),
+                            ranges,
+                        );
+                    }
+                }
+                let rank = pending.key.rank();
+                matches
+                    .packer()?
+                    .push(position, line, rank, ranges, &mut packed)?;
+            }
+            verifier.end(matches, &mut packed)?;
+        }
+        shard.intact()?;
+        Ok(packed)
     }
 }

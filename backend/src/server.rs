@@ -1,18 +1,16 @@
 //! Serves an index on connections: HELLO first, then one request after the other.
 //!
-//! A search runs on threads of its own (`job`). Its frames come through a short queue (`chunks`) to
-//! the connection, which also sends its progress while there are none (`search`). A connection that
-//! is not read stops the search, because the queue fills up; there is no other flow control.
+//! A search runs on threads of its own (`search`). Its frames come through a short queue to the
+//! connection, which also sends its progress while there are none. A connection that is not read
+//! stops the search, because the queue fills up; there is no other flow control.
 //!
 //! **Invariant:** a search ends with END, ERROR, or the connection. Its workers stop at their next
 //! check when the connection closes, CANCEL arrives or the deadline has passed.
 
 mod admission;
-mod chunks;
 mod connection;
 mod error_log;
 mod file;
-mod job;
 mod list;
 mod search;
 

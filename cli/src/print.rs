@@ -6,7 +6,6 @@
 
 mod counts;
 mod fetch_lines;
-mod flags;
 mod group_buffer;
 mod json;
 mod lines;
@@ -15,9 +14,7 @@ mod print_options;
 mod printer;
 mod rows;
 mod summary;
-mod validate;
 
-pub(crate) use flags::PrintFlags;
-pub(crate) use print_options::{OutputKind, PrintOptions};
+pub(crate) use print_options::{OutputKind, PrintFlags, PrintOptions};
 pub(crate) use printer::Printer;
 pub(crate) use summary::{SearchSummary, plan_in_words, report_missing};

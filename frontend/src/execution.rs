@@ -1,7 +1,7 @@
 //! One query, from the request of its first client to its result.
 //!
 //! [`state`] decides and does no I/O: it takes an [`event`] and returns actions. [`driver`] carries
-//! them out: it opens streams ([`stream_handle`]), waits for [`admission`], and puts the collected
+//! them out: it opens streams ([`stream`]), waits for [`admission`], and puts the collected
 //! pointers in order at the end ([`finalize`]). Clients hold a [`handle`]; results are kept in the
 //! [`result_cache`] until they are evicted.
 
@@ -11,9 +11,8 @@ pub(crate) mod driver;
 pub(crate) mod event;
 pub(crate) mod finalize;
 pub(crate) mod handle;
-pub(crate) mod ingest;
 pub(crate) mod memory;
 pub(crate) mod result_cache;
 pub(crate) mod state;
-pub(crate) mod stream_handle;
+pub(crate) mod stream;
 pub(crate) mod stream_stats;

@@ -93,7 +93,8 @@ pub(crate) fn record(answer: &SearchResult, slow: Duration) {
 }
 
 fn phases(answer: &SearchResult) -> [(&'static str, Duration); 6] {
-    let (timings, inside) = (answer.timings(), answer.phases());
+    let timings = answer.timings();
+    let inside = timings.phases;
     [
         ("queue", timings.queue),
         ("plan", Duration::from_micros(inside.plan_us)),

@@ -10,11 +10,8 @@
 mod merge;
 mod pointer;
 mod string_pool;
-mod top;
 
 pub(crate) use merge::{Collision, Continued, Sorted, merge, merge_sorted};
-pub use pointer::Pointer;
-pub(crate) use pointer::{FrameAt, Origin, TieKey, sort, unpack_frame};
+pub use pointer::{BEST_MAX, Pointer};
+pub(crate) use pointer::{FrameAt, Origin, TieKey, TopPointers, sort, unpack_frame};
 pub(crate) use string_pool::StringPool;
-pub use top::BEST_MAX;
-pub(crate) use top::TopPointers;

@@ -17,4 +17,4 @@ pub(crate) mod shard_routing;
 pub use backend::{Backend, Socket};
 pub(crate) use connection::{Connection, PeerError, hello};
 pub(crate) use peer::{Link, Peer};
-pub(crate) use request::{Request, request};
+pub(crate) use request::{Decode, request};

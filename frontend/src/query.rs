@@ -2,18 +2,16 @@
 //!
 //! [`Query::parse`] reads a [`QueryInput`] in the native language, [`dcs::parse`] in the language of
 //! Debian Code Search; the caller says which, it is never guessed. Both pass through the same steps:
-//! `lex` > `parse` > `lower` (to one expression) > `check` > [`Query`], and `render` writes a query in
-//! the native language again. Page, page size and grouping are not part of a query: they are ways to
-//! look at its result.
+//! `parse` (with `lex`) to a syntax tree, `input` lowers that to one expression, and `checked` makes a
+//! [`Query`] of it; `render` writes a query in the native language again. Page, page size and grouping are
+//! not part of a query: they are ways to look at its result.
 //!
 //! A backend may still refuse a query, for example when a compiled pattern is too large. That arrives as
 //! a [`BadQuery`] too, and [`ParsedQuery::locate`] finds its position in the input.
 //!
 //! **Invariant:** a [`Query`] has been checked; every one can be sent to a backend.
 
-mod ast;
 mod case;
-mod check;
 mod checked;
 pub mod dcs;
 mod error;
@@ -21,20 +19,16 @@ pub mod filter;
 mod input;
 mod keys;
 mod lex;
-mod limits;
-mod lower;
-mod options;
+pub mod limits;
 mod parse;
 mod regexp;
 mod render;
-mod source_map;
 mod source_text;
 
 pub use checked::Query;
 pub use error::{BadQuery, Notice};
 pub use input::{ParsedQuery, QueryInput};
-pub use limits::{Limit, limits};
-pub use options::time;
+pub use keys::time;
 pub use render::interpreted_as;
 
 #[cfg(test)]

@@ -14,7 +14,6 @@ mod matches;
 mod outcome;
 pub(crate) mod packages;
 pub mod page;
-mod read;
 mod search_result;
 mod text;
 
@@ -26,6 +25,6 @@ pub use matches::{ContextLine, Document, Match, Window};
 pub use outcome::{CorpusSize, Explain, Missing, ShardId, Skipped, SkippedDocument, Timings};
 pub(crate) use outcome::{Counts, Outcome};
 pub use packages::PackageGroup;
-pub(crate) use read::read;
 pub use search_result::SearchResult;
+pub(crate) use search_result::read;
 pub use text::{MatchText, MatchTexts};

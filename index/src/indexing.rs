@@ -16,7 +16,6 @@ mod options;
 mod package;
 mod pipeline;
 mod report;
-mod shard_assembly;
 mod task;
 mod update_plan;
 mod worker;

@@ -14,30 +14,33 @@
 
 mod candidates;
 mod dead_packages;
-mod dictionary;
 mod document_candidates;
 mod error;
-mod evaluate;
 mod file;
 mod live_set;
 mod pages;
-mod ranges;
-mod skipped;
 
 pub use candidates::Candidates;
 pub use document_candidates::DocumentCandidates;
 pub use error::ShardError;
 pub use live_set::Counts;
-pub use skipped::SkippedFile;
 
 use crate::document::{Class, Popularity};
 use crate::file::Bytes;
-use crate::format::{BlockRecord, DocumentRecord, NAME_BYTES_MAX, PackageRecord, Section};
+use crate::format::{
+    BlockRecord, DocumentRecord, NAME_BYTES_MAX, PAYLOAD, PackageRecord, SINGLE, Section,
+};
+use crate::posting::{self, PADDING_BYTES, PostingList, decode_varint};
+use crate::trigram::Trigram;
 use file::ShardFile;
 use live_set::LiveSet;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
+use zerocopy::little_endian::U64;
+
+/// Bytes that are enough to read the length of a posting list.
+const LENGTH_BYTES_MAX: u64 = 5;
 
 /// An open shard.
 pub struct Shard {
@@ -87,6 +90,17 @@ pub struct Package<'a> {
     pub inst: f32,
     /// Share of reverse dependencies, 0 when unknown.
     pub rdep: f32,
+}
+
+/// A file that was left out of the index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SkippedFile {
+    /// Its package.
+    pub package: PackageId,
+    /// Its path within the package.
+    pub path: Vec<u8>,
+    /// Why it was left out.
+    pub reason: String,
 }
 
 impl Shard {
@@ -285,6 +299,88 @@ impl Shard {
         self.file.read_slice(Section::Content, range, buffer)
     }
 
+    /// Number of distinct trigrams.
+    pub fn trigram_count(&self) -> u64 {
+        self.section_bytes(Section::Dictionary) / 8
+    }
+
+    /// Returns trigram number `index`, in ascending order; `index` must be below
+    /// [`trigram_count`](Self::trigram_count).
+    pub fn trigram(&self, index: u32) -> Result<Trigram, ShardError> {
+        let value = self.dictionary_entry(index)? >> 40;
+        Ok(Trigram::from_value(value as u32))
+    }
+
+    /// Returns a trigram's posting list, dead blocks included; `None` when no block holds it.
+    pub fn postings(&self, trigram: Trigram) -> Result<Option<PostingList<'_>>, ShardError> {
+        let key = u64::from(trigram.value()) << 40;
+        let is_before = |entry: &U64| entry.get() < key;
+        let index = self.file.partition_point(Section::Dictionary, is_before)?;
+        if u64::from(index) == self.trigram_count() {
+            return Ok(None);
+        }
+        let entry = self.dictionary_entry(index)?;
+        if entry & !PAYLOAD != key {
+            return Ok(None);
+        }
+        self.list(entry & PAYLOAD).map(Some)
+    }
+
+    fn dictionary_entry(&self, index: u32) -> Result<u64, ShardError> {
+        Ok(self.file.entry::<U64>(Section::Dictionary, index)?.get())
+    }
+
+    fn list(&self, payload: u64) -> Result<PostingList<'_>, ShardError> {
+        let corrupt = || self.corrupt(Section::Dictionary, "a posting list");
+        if payload & SINGLE != 0 {
+            let block = (payload & !SINGLE) as u32;
+            return if block < self.block_count() {
+                Ok(PostingList::One(block))
+            } else {
+                Err(corrupt())
+            };
+        }
+        let end = (payload + LENGTH_BYTES_MAX).min(self.section_bytes(Section::Postings));
+        let head = self.file.slice(Section::Postings, payload..end)?;
+        let bytes = posting::list_bytes(head, self.block_count()).ok_or_else(corrupt)?;
+        let end = payload + (bytes + PADDING_BYTES) as u64;
+        let list = self.file.slice(Section::Postings, payload..end)?;
+        PostingList::decode(list, self.block_count()).ok_or_else(corrupt)
+    }
+
+    /// Returns the files that were left out of live packages, in the order of the packages.
+    pub fn skipped(&self) -> Result<Vec<SkippedFile>, ShardError> {
+        self.skipped_where(|_, _| true)
+    }
+
+    /// Returns the files that were left out of live packages and whose package and path `keep`
+    /// accepts; the others are not copied. `keep` sees bytes before [`intact`](Self::intact) was
+    /// asked; when the file turns out to be damaged, what it decided is dropped.
+    pub fn skipped_where(
+        &self,
+        mut keep: impl FnMut(PackageId, &[u8]) -> bool,
+    ) -> Result<Vec<SkippedFile>, ShardError> {
+        let all = 0..self.section_bytes(Section::Skipped);
+        let mut rest = self.file.slice(Section::Skipped, all)?;
+        let mut files = Vec::new();
+        while !rest.is_empty() {
+            let (package, path, reason) = parse_entry(&mut rest)
+                .filter(|(package, ..)| package.0 < self.package_count())
+                .ok_or_else(|| self.corrupt(Section::Skipped, "an entry"))?;
+            if self.is_live(package) && keep(package, path) {
+                // Copied before it is validated: the mapping could change between the two.
+                let reason = String::from_utf8(reason.to_vec());
+                files.push(SkippedFile {
+                    package,
+                    path: path.to_vec(),
+                    reason: reason.map_err(|_| self.corrupt(Section::Skipped, "an entry"))?,
+                });
+            }
+        }
+        self.intact()?;
+        Ok(files)
+    }
+
     /// The error for tables that contradict each other although their checksums are right.
     pub fn inconsistent(&self, what: &'static str) -> ShardError {
         self.corrupt(Section::Documents, what)
@@ -301,6 +397,16 @@ impl Shard {
         let end = offset.saturating_add(u64::from(bytes));
         self.file.slice(Section::Names, offset..end)
     }
+}
+
+/// Takes one entry from the front of `rest`: package, path, reason.
+fn parse_entry<'a>(rest: &mut &'a [u8]) -> Option<(PackageId, &'a [u8], &'a [u8])> {
+    let package = PackageId(u32::try_from(decode_varint(rest)?).ok()?);
+    let path_bytes = usize::try_from(decode_varint(rest)?).ok()?;
+    let path = rest.split_off(..path_bytes)?;
+    let reason_bytes = usize::try_from(decode_varint(rest)?).ok()?;
+    let reason = rest.split_off(..reason_bytes)?;
+    Some((package, path, reason))
 }
 
 #[cfg(test)]

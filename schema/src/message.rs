@@ -10,15 +10,13 @@
 mod batch;
 mod codec;
 mod expr;
-mod limits;
 mod manifest;
 mod reply;
 mod request;
 
 pub use batch::{Batch, BatchReader, BatchView, Line, LineView, Lines, Range, Span, Window};
-pub use codec::MessageError;
+pub use codec::{ATOMS_MAX, DEPTH_MAX, MessageError};
 pub use expr::{Expr, Field, Filter, Pattern, Reading, Syntax};
-pub use limits::{ATOMS_MAX, DEPTH_MAX};
 pub use manifest::{Facet, SPOOL_VERSION, SpoolFacets, SpoolManifest};
 pub use reply::{
     End, Estimate, Failure, FailureKind, FileReply, Hello, ListEntry, ListReply, Phases, Progress,

@@ -1,6 +1,6 @@
 //! Style, script and icon: in the binary, with a hash of their content in the address, cached forever.
 
-use crate::path::Path;
+use crate::params::Path;
 use crate::problem::Problem;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};

@@ -22,57 +22,49 @@ pub(crate) trait Choice: Copy + PartialEq + 'static {
     }
 }
 
-/// How the query is read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ToSchema)]
-#[schema(rename_all = "lowercase")]
-pub(crate) enum Mode {
-    #[default]
-    Keyword,
-    Literal,
-    Regexp,
+macro_rules! choices {
+    ($($(#[$about:meta])* $choice:ident {
+        $($(#[$default:ident])? $value:ident = $name:literal, $label:literal;)*
+    })*) => {$(
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, ToSchema)]
+        #[schema(rename_all = "lowercase")]
+        pub(crate) enum $choice {
+            $($(#[$default])? $value),*
+        }
+
+        impl Choice for $choice {
+            const ALL: &[($choice, &'static str, &'static str)] =
+                &[$(($choice::$value, $name, $label)),*];
+        }
+    )*};
 }
 
-impl Choice for Mode {
-    const ALL: &[(Mode, &'static str, &'static str)] = &[
-        (Mode::Keyword, "keyword", "Words and filters"),
-        (Mode::Literal, "literal", "Exact text"),
-        (Mode::Regexp, "regexp", "Regular expression"),
-    ];
-}
+choices! {
+    /// How the query is read.
+    #[derive(Default)]
+    Mode {
+        #[default]
+        Keyword = "keyword", "Words and filters";
+        Literal = "literal", "Exact text";
+        Regexp = "regexp", "Regular expression";
+    }
 
-/// Whether upper and lower case differ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ToSchema)]
-#[schema(rename_all = "lowercase")]
-pub(crate) enum Case {
-    Auto,
-    Yes,
-    No,
-}
+    /// Whether upper and lower case differ.
+    Case {
+        Auto = "auto", "Smart case";
+        Yes = "yes", "Match case";
+        No = "no", "Ignore case";
+    }
 
-impl Choice for Case {
-    const ALL: &[(Case, &'static str, &'static str)] = &[
-        (Case::Auto, "auto", "Smart case"),
-        (Case::Yes, "yes", "Match case"),
-        (Case::No, "no", "Ignore case"),
-    ];
-}
-
-/// How the matches of an answer are grouped.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ToSchema)]
-#[schema(rename_all = "lowercase")]
-pub(crate) enum Group {
-    #[default]
-    None,
-    Package,
-    Document,
-}
-
-impl Choice for Group {
-    const ALL: &[(Group, &'static str, &'static str)] = &[
-        (Group::None, "none", "Best lines first"),
-        (Group::Package, "package", "Group by package"),
-        (Group::Document, "document", "Group by file"),
-    ];
+    /// How the matches of an answer are grouped.
+    #[derive(Default)]
+    Group {
+        #[default]
+        None = "none", "Best lines first";
+        Package = "package", "Group by package";
+        Document = "document", "Group by file";
+    }
 }
 
 #[cfg(test)]

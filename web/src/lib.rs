@@ -3,7 +3,7 @@
 //! [`app`] returns the routes. A handler parses the request, asks the [`Coordinator`] and renders the
 //! answer; work that takes more than a few microseconds or touches the disk runs on blocking threads.
 //! A folder is an interface: `api`, `dcs`, `pages`. What they share lies beside them: how a request
-//! gets its search (`join`), which part of the answer it wants (`view`), what went wrong (`problem`).
+//! gets its search and a part of the answer (`join`), and what went wrong (`problem`).
 //! [`model`] declares the shapes of the JSON API, also for clients in Rust.
 //!
 //! **Invariant:** every response forbids what our pages do not need: scripts, styles and frames from
@@ -31,13 +31,11 @@ mod join;
 pub mod model;
 mod pages;
 mod params;
-mod path;
 mod problem;
 mod request_limits;
 mod response;
 mod state;
 mod stream_body;
-mod view;
 
 pub use cors::BadOrigin;
 

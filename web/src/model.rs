@@ -18,7 +18,6 @@ mod bytes;
 mod catalog;
 mod events;
 mod explain;
-mod export;
 mod facets;
 mod limits;
 mod matches;
@@ -35,13 +34,12 @@ pub(crate) use explain::share;
 pub use explain::{
     CostClass, Explanation, ExpressionTree, FilterLeaf, PatternCost, PatternLeaf, SearchCost,
 };
-pub use export::{ExportDone, ExportEnd};
 pub use facets::{DirectoryCount, Facets, LanguageCount, PackageCount, Packages, SummaryHead};
 pub use limits::{Limits, PageLimits, QueryLimits, RequestLimits, ServerLimits};
 pub use matches::{Context, ContextLine, Match, MatchGroup, MatchWindow, Results};
 pub(crate) use page::notices;
 pub use page::{
-    BackendProgress, IndexUse, Missing, Notice, Page, Progress, SearchState, Searched, Skipped,
-    SkippedDocument, Timings,
+    BackendProgress, ExportDone, ExportEnd, IndexUse, Missing, Notice, Page, Progress, SearchState,
+    Searched, Skipped, SkippedDocument, Timings,
 };
 pub use problem::ProblemDocument;

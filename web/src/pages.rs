@@ -11,7 +11,6 @@
 mod file;
 mod filters;
 mod form;
-mod layout;
 mod links;
 mod matches;
 mod problem;

@@ -1,4 +1,7 @@
-//! The parameters of a request. Values are bytes, since names of packages and files need not be UTF-8.
+//! What an address says: its parameters, and the parts of its path that name something.
+//!
+//! Values of parameters are bytes, since names of packages and files need not be UTF-8. A part of the path
+//! is text; one that is not UTF-8 is refused with a [`Problem`], like every other bad request.
 
 use crate::choice::{Choice, Group};
 use crate::problem::Problem;
@@ -9,6 +12,7 @@ use frontend::query::{BadQuery, ParsedQuery, Query, QueryInput, time};
 use frontend::similar;
 use percent_encoding::percent_decode;
 use schema::message::Field;
+use serde::de::DeserializeOwned;
 use std::borrow::Cow;
 use std::time::Duration;
 
@@ -220,6 +224,19 @@ impl Params {
             }
         }
         Ok(())
+    }
+}
+
+/// The parts that a route names: a string, or a tuple of strings.
+pub(crate) struct Path<T>(pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Path<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let path = axum::extract::Path::from_request_parts(parts, state).await;
+        path.map(|axum::extract::Path(path)| Path(path))
+            .map_err(|_| Problem::bad_request("the address is not UTF-8"))
     }
 }
 

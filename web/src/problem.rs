@@ -1,21 +1,19 @@
-//! What went wrong with a request, and its response.
+//! What went wrong with a request, and its response. Each kind of problem has a page, at
+//! `/problems/{name}`, that says what it means and what to do.
 //!
 //! The response of a handler is a problem document (RFC 9457), and carries the [`Problem`] itself as an
 //! extension: the interface to which the address belongs may put another body in its place
 //! (`pages::problem`). **Invariant:** no handler's problem knows at which address it is shown.
 
-pub(crate) mod kinds;
-
 use crate::model::ProblemDocument;
 use crate::response::NO_STORE;
 use axum::Json;
-use axum::http::{HeaderValue, Uri, header};
+use axum::http::{HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use frontend::SpoolError;
 use frontend::page::PastTheEnd;
 use frontend::query::BadQuery;
 use frontend::{FileError, SearchError};
-use kinds::Kind;
 use std::fmt;
 
 /// An error response.
@@ -34,7 +32,7 @@ pub(crate) struct Problem {
 macro_rules! constructors {
     ($($name:ident: $kind:ident),* $(,)?) => {
         $(pub(crate) fn $name(detail: impl Into<String>) -> Self {
-            Problem::new(&kinds::$kind, detail)
+            Problem::new(&$kind, detail)
         })*
     };
 }
@@ -64,14 +62,14 @@ impl Problem {
     pub(crate) fn unavailable(detail: impl Into<String>) -> Self {
         Problem {
             retry_after_s: Some(5),
-            ..Problem::new(&kinds::UNAVAILABLE, detail)
+            ..Problem::new(&UNAVAILABLE, detail)
         }
     }
 
     pub(crate) fn busy(detail: impl Into<String>, retry_after_s: u64) -> Self {
         Problem {
             retry_after_s: Some(retry_after_s),
-            ..Problem::new(&kinds::BUSY, detail)
+            ..Problem::new(&BUSY, detail)
         }
     }
 
@@ -139,7 +137,7 @@ impl From<BadQuery> for Problem {
         Problem {
             hint: bad.hint.clone(),
             query: Some(Box::new(bad.clone())),
-            ..Problem::new(&kinds::BAD_QUERY, bad.reason)
+            ..Problem::new(&BAD_QUERY, bad.reason)
         }
     }
 }
@@ -151,7 +149,7 @@ impl From<SearchError> for Problem {
             SearchError::BadQuery(bad) => bad.into(),
             SearchError::Overloaded { retry_after_s } => Problem {
                 retry_after_s: Some(retry_after_s),
-                ..Problem::new(&kinds::OVERLOADED, detail)
+                ..Problem::new(&OVERLOADED, detail)
             },
             SearchError::Gone { .. } => {
                 Problem::gone(detail).hint("search again, over the current documents")
@@ -164,7 +162,7 @@ impl From<&SpoolError> for Problem {
     fn from(error: &SpoolError) -> Self {
         // Paths and the operating system's reasons go to the log, not to clients.
         tracing::error!(%error, "cannot read a result from the spool");
-        Problem::new(&kinds::DAMAGED, "the spooled result is damaged")
+        Problem::new(&DAMAGED, "the spooled result is damaged")
     }
 }
 
@@ -178,7 +176,7 @@ impl From<PastTheEnd> for Problem {
     fn from(past: PastTheEnd) -> Self {
         Problem {
             last_page: Some(past.last),
-            ..Problem::new(&kinds::NO_SUCH_PAGE, past.to_string())
+            ..Problem::new(&NO_SUCH_PAGE, past.to_string())
         }
     }
 }
@@ -200,5 +198,69 @@ pub(crate) async fn not_found(uri: Uri) -> Problem {
 /// Answers a method that the address does not have.
 pub(crate) async fn method_not_allowed() -> Problem {
     let detail = "method not allowed; the header Allow lists the methods of this address";
-    Problem::new(&kinds::METHOD_NOT_ALLOWED, detail)
+    Problem::new(&METHOD_NOT_ALLOWED, detail)
+}
+
+/// A kind of problem.
+#[derive(Debug)]
+pub(crate) struct Kind {
+    /// The last part of its address; `/problems/{name}` is the `type` of a problem document.
+    pub(crate) name: &'static str,
+    pub(crate) status: StatusCode,
+    pub(crate) title: &'static str,
+    /// What it means, and what to do.
+    pub(crate) about: &'static str,
+}
+
+macro_rules! kinds {
+    ($($constant:ident = $name:literal, $status:ident, $title:literal, $about:literal;)*) => {
+        $(pub(crate) static $constant: Kind = Kind {
+            name: $name,
+            status: StatusCode::$status,
+            title: $title,
+            about: $about,
+        };)*
+
+        /// All kinds, ordered by status.
+        pub(crate) static KINDS: &[&Kind] = &[$(&$constant),*];
+    };
+}
+
+kinds! {
+    BAD_QUERY = "bad-query", BAD_REQUEST, "Malformed query",
+        "A pattern or a filter is malformed. `at` is the position of the fault in bytes, in the query or in \
+         the text of `filter`; `hint` says what may help.";
+    BAD_REQUEST = "bad-request", BAD_REQUEST, "Malformed request",
+        "A parameter is unknown, repeated or has an invalid value, or the body is malformed. `detail` \
+         names it.";
+    NOT_FOUND = "not-found", NOT_FOUND, "Not found",
+        "The address does not exist, or what it names does not. The id of a search is known only for a \
+         while.";
+    NO_SUCH_PAGE = "no-such-page", NOT_FOUND, "No such page",
+        "The answer has fewer pages. `last_page` is the number of its last page. Pages count from 0.";
+    METHOD_NOT_ALLOWED = "method-not-allowed", METHOD_NOT_ALLOWED, "Method not allowed",
+        "The address does not support this method. The header Allow lists the supported ones.";
+    GONE = "gone", GONE, "The answer is gone",
+        "The documents of the cursor or the generation are no longer kept, or the answer was evicted. \
+         Search again, from the first page.";
+    TOO_LARGE = "too-large", PAYLOAD_TOO_LARGE, "Body too large",
+        "The body exceeds the limit in `/api/v2/limits`.";
+    LONG_ADDRESS = "long-address", URI_TOO_LONG, "Address too long",
+        "The address exceeds the limit in `/api/v2/limits`. POST /api/v2/search takes a long query in its \
+         body.";
+    UNSUPPORTED = "unsupported-media-type", UNSUPPORTED_MEDIA_TYPE, "Unsupported media type",
+        "The body must be JSON, and the header Content-Type must say so.";
+    LONG_HEADERS = "long-headers", REQUEST_HEADER_FIELDS_TOO_LARGE, "Headers too long",
+        "The headers exceed the limit in `/api/v2/limits`. No cookies are needed here.";
+    DAMAGED = "damaged", INTERNAL_SERVER_ERROR, "The answer cannot be read",
+        "The stored answer is damaged and was discarded. Search again. The server's log has the reason.";
+    OVERLOADED = "overloaded", SERVICE_UNAVAILABLE, "Too many queries",
+        "Too many heavy queries are running. Retry-After says after how many seconds to try again. A \
+         light query does not wait.";
+    BUSY = "busy", SERVICE_UNAVAILABLE, "Too many requests at once",
+        "As many exports or connections are open as the server allows. Retry-After says after how many \
+         seconds to try again.";
+    UNAVAILABLE = "unavailable", SERVICE_UNAVAILABLE, "Unavailable",
+        "A backend that may have the answer cannot be reached. Retry-After says after how many seconds to \
+         try again.";
 }

@@ -1,20 +1,29 @@
-//! Searches documents as wholes: each is evaluated once, and then searched for the patterns that
-//! contribute to the result.
+//! Searches documents as wholes: each is evaluated once, reading as little of it as possible, and then
+//! searched for the patterns that contribute to the result.
 //!
 //! A document whose slices are in several work units is evaluated by the first worker that comes to
 //! it.
 
-use super::evaluate::{DocumentMatchers, MULTILINE_BYTES_MAX};
+use super::line_locator::LineLocator;
 use super::request::{Evaluation, Interrupted, ShardTask};
+use super::slices::{BlockRanges, DocumentSlice, DocumentSlices};
 use super::spans;
 use super::top_k::PendingMatch;
-use super::unit_result::{DocumentMatches, UnitResult};
-use super::verify::{LineLocator, Verifier};
-use super::work::{DocumentSlice, DocumentSlices};
-use crate::scan;
+use super::verify::{DocumentMatches, UnitResult, Verifier};
+use crate::document_matcher::{DocumentMatcher, PatternSet, TextMatcher};
+use crate::line_matcher::{self, LineMatcher};
 use index::shard::{DocId, Document, Shard, ShardError};
-use schema::message::Skip;
+use schema::message::{Expr, Skip};
 use std::ops::ControlFlow;
+
+/// Bytes of a document that is searched for matches over several lines. It is searched as a whole,
+/// and all its matches are sent at once. A larger one is skipped with a message.
+const MULTILINE_BYTES_MAX: u64 = 64 << 20;
+
+/// Combined matchers that a worker keeps, of which each may take as much memory as all patterns of
+/// a query together. A query needs one or two of them, but can be written to need a new one for
+/// each document.
+const LINE_MATCHERS_MAX: usize = 4;
 
 /// The search of one work unit.
 pub(super) struct DocumentSearch<'s, 'a> {
@@ -166,6 +175,103 @@ impl<'a> DocumentSearch<'_, 'a> {
     }
 }
 
+/// A worker's copy of the matchers of a query that is evaluated document by document.
+pub(super) struct DocumentMatchers<'a> {
+    pub(super) matcher: &'a DocumentMatcher,
+    texts: Vec<TextMatcher>,
+    /// Combined matchers, with the text terms they combine. They are so few that a scan finds one.
+    line_matchers: Vec<(u64, LineMatcher)>,
+}
+
+impl<'a> DocumentMatchers<'a> {
+    pub(super) fn new(matcher: &'a DocumentMatcher) -> Self {
+        let texts = matcher.texts.iter();
+        DocumentMatchers {
+            matcher,
+            texts: texts.map(|text| text.matcher.clone()).collect(),
+            line_matchers: Vec::new(),
+        }
+    }
+
+    /// Returns the matcher of lines in which one of the text terms matches.
+    pub(super) fn line_matcher(&mut self, patterns: PatternSet) -> &LineMatcher {
+        let key = patterns.texts;
+        let known = self.line_matchers.iter().position(|(it, _)| *it == key);
+        let index = known.unwrap_or_else(|| {
+            if self.line_matchers.len() == LINE_MATCHERS_MAX {
+                self.line_matchers.clear();
+            }
+            let texts = self.matcher.texts.iter().enumerate();
+            let selected = texts.filter(|(index, _)| patterns.has_text(*index));
+            let expr = Expr::any(selected.map(|(_, text)| text.expr.clone()));
+            let joined = LineMatcher::joined(&expr);
+            let joined = joined.expect("all patterns together are within the limits");
+            self.line_matchers.push((key, joined));
+            self.line_matchers.len() - 1
+        });
+        &self.line_matchers[index].1
+    }
+
+    /// Returns the matchers of the text terms in `patterns`.
+    pub(super) fn selected(&self, patterns: PatternSet) -> Vec<&TextMatcher> {
+        let texts = self.texts.iter().enumerate();
+        let selected = texts.filter(|(index, _)| patterns.has_text(*index));
+        selected.map(|(_, matcher)| matcher).collect()
+    }
+
+    /// Evaluates a document. `slice` is one of its slices in `slices`.
+    pub(super) fn evaluate(
+        &self,
+        verifier: &mut Verifier<'a>,
+        document: &Document<'a>,
+        (slice, slices): (&DocumentSlice, &DocumentSlices<'_>),
+        out: &mut UnitResult,
+    ) -> Result<Evaluation, Interrupted> {
+        let shard = verifier.task.shard;
+        let bytes = shard.text_range(document.blocks.clone())?;
+        if self.matcher.is_multiline() && bytes.end - bytes.start > MULTILINE_BYTES_MAX {
+            return Ok(Evaluation::TooLarge);
+        }
+        let package = verifier.package_of(document.id)?.directory;
+        let has_text = |text: usize| match &self.texts[text] {
+            TextMatcher::Line(matcher) => {
+                let blocks = slices.document_blocks(slice);
+                has_line(matcher, verifier, document, blocks, out)
+            }
+            TextMatcher::MultiLine(matcher) => {
+                let text = shard.text(bytes.clone())?;
+                out.verified_bytes += text.len() as u64;
+                Ok(spans::is_any(matcher, text))
+            }
+        };
+        let patterns = self.matcher.evaluate(package, document.path, has_text)?;
+        Ok(patterns.map_or(Evaluation::Fails, Evaluation::Matches))
+    }
+}
+
+/// Returns whether a line of the candidate blocks of a document matches.
+fn has_line(
+    matcher: &LineMatcher,
+    verifier: &mut Verifier<'_>,
+    document: &Document<'_>,
+    mut blocks: BlockRanges<'_>,
+    out: &mut UnitResult,
+) -> Result<bool, Interrupted> {
+    let ShardTask { shard, request, .. } = verifier.task;
+    while let Some(blocks) = blocks.next_range(u32::MAX) {
+        request.cancel.check()?;
+        if !document.blocks.contains(&blocks.start) {
+            return Err(shard.inconsistent("a block of another document").into());
+        }
+        let text = shard.read_text(shard.text_range(blocks)?, &mut verifier.text)?;
+        out.verified_bytes += text.len() as u64;
+        if line_matcher::next_line(matcher, text, 0).is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// Finds the ranges that match in `line`, a match of a document that was evaluated before.
 pub(super) fn find_ranges(
     matchers: &mut DocumentMatchers<'_>,
@@ -177,7 +283,7 @@ pub(super) fn find_ranges(
 ) -> Result<(), ShardError> {
     if !matchers.matcher.is_multiline() {
         let finder = &matchers.line_matcher(pending.patterns).finder;
-        scan::ranges(finder, scan::without_end(line), ranges);
+        line_matcher::ranges(finder, line_matcher::without_end(line), ranges);
         return Ok(());
     }
     let document = shard.text_range(document.blocks.clone())?;

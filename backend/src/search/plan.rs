@@ -1,19 +1,20 @@
-//! Counts the candidates of all shards before any is verified.
+//! From a request to work: counts the candidates of all shards before any is verified, and cuts those
+//! of a shard into work units.
 //!
 //! So a search that is too expensive can be refused, and its progress is known from the start. The
 //! candidates are kept if they are few; else they are computed again, shard by shard, when it runs.
 
-use super::request::{Request, Stopped};
-use super::work::ShardCandidates;
+use super::pool;
+use super::request::{Interrupted, Request, Stopped};
+use super::slices::{BlockRanges, DocumentSlice, DocumentSlices, UNIT_BLOCKS};
 use crate::compiled_query::Strategy;
 use crate::rank;
 use index::plan::{DocumentQuery, TrigramQuery};
-use index::shard::{PackageId, Shard, ShardError};
+use index::shard::{Candidates, DocumentCandidates, PackageId, Shard, ShardError};
 use schema::message::{Estimate, Progress, ShardEnd};
-use std::panic::resume_unwind;
+use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
-use std::thread;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// A search with more candidate blocks is heavy: it verifies 30 MB or more, which takes at least
 /// ten milliseconds.
@@ -21,9 +22,6 @@ pub const HEAVY_BLOCKS: u64 = 8192;
 
 /// Candidate blocks whose ids are held between counting and searching: 4 MiB of them.
 const HELD_BLOCKS_MAX: u64 = 1 << 20;
-
-/// Fewer shards are counted by the calling thread alone, since starting threads takes longer.
-const PARALLEL_SHARDS_MIN: usize = 4;
 
 /// The candidates of a search.
 pub struct Plan {
@@ -52,26 +50,25 @@ pub enum PlanError {
     TooMany(u64),
 }
 
-impl From<Stopped> for PlanError {
-    fn from(Stopped: Stopped) -> Self {
-        PlanError::Stopped
-    }
-}
-
 impl Request<'_> {
     /// Counts the candidates of all shards, and fails as soon as there are more than `blocks_max`.
     pub fn plan(&self, blocks_max: u64) -> Result<Plan, PlanError> {
-        let counter = CandidateCounter {
-            request: self,
-            blocks_max,
-            next: AtomicUsize::new(0),
-            blocks: AtomicU64::new(0),
-        };
-        let shards = counter.count()?;
-        let blocks = counter.blocks.into_inner();
+        let (counted, mut shards) = (AtomicU64::new(0), Vec::new());
+        let plans = pool::in_order(
+            self.workers,
+            self.shards.len(),
+            || (),
+            |(), index| self.plan_shard(&self.shards[index], &counted, blocks_max),
+            |plan| {
+                shards.push(plan);
+                Ok(())
+            },
+        );
+        let blocks = counted.into_inner();
         if blocks > blocks_max {
             return Err(PlanError::TooMany(blocks));
         }
+        plans.map_err(|_| PlanError::Stopped)?;
         let (later_static_ranks, static_rank) = static_ranks(self.shards);
         Ok(Plan {
             shards,
@@ -146,6 +143,28 @@ impl Request<'_> {
         }
     }
 
+    /// Counts the candidates of a shard. `counted` are the blocks of all shards so far.
+    fn plan_shard(
+        &self,
+        shard: &Shard,
+        counted: &AtomicU64,
+        blocks_max: u64,
+    ) -> Result<ShardPlan, Interrupted> {
+        if counted.load(Relaxed) > blocks_max {
+            return Err(Interrupted::Stopped);
+        }
+        let candidates = match self.candidates(shard) {
+            Ok(candidates) => candidates.ok_or(Stopped)?,
+            Err(error) => return Ok(ShardPlan::Failed(error)),
+        };
+        let weight = candidates.weight();
+        if counted.fetch_add(weight, Relaxed) + weight > HELD_BLOCKS_MAX {
+            Ok(ShardPlan::Counted(candidates.blocks()))
+        } else {
+            Ok(ShardPlan::Held(candidates))
+        }
+    }
+
     /// Computes the candidates of a shard; `None` when the search was cancelled.
     fn candidates(&self, shard: &Shard) -> Result<Option<ShardCandidates>, ShardError> {
         // Nothing in a damaged shard is trusted, even if the pages read here are whole.
@@ -166,65 +185,6 @@ impl Request<'_> {
     }
 }
 
-/// Counts the candidates of shards, in several threads when there are several shards.
-struct CandidateCounter<'a> {
-    request: &'a Request<'a>,
-    blocks_max: u64,
-    /// The next shard that no thread has taken.
-    next: AtomicUsize,
-    /// Candidate blocks so far.
-    blocks: AtomicU64,
-}
-
-impl CandidateCounter<'_> {
-    /// Returns the plans of all shards, in order; of fewer shards when there are too many
-    /// candidates.
-    fn count(&self) -> Result<Vec<ShardPlan>, Stopped> {
-        let shards = self.request.shards.len();
-        let workers = self.request.workers.min(shards);
-        let mut plans = if workers < 2 || shards < PARALLEL_SHARDS_MIN {
-            self.work()?
-        } else {
-            thread::scope(|scope| {
-                let threads: Vec<_> = (0..workers).map(|_| scope.spawn(|| self.work())).collect();
-                let mut plans = Vec::new();
-                for thread in threads {
-                    let done = thread.join().unwrap_or_else(|panic| resume_unwind(panic));
-                    plans.extend(done?);
-                }
-                Ok(plans)
-            })?
-        };
-        plans.sort_unstable_by_key(|(index, _)| *index);
-        Ok(plans.into_iter().map(|(_, plan)| plan).collect())
-    }
-
-    fn work(&self) -> Result<Vec<(usize, ShardPlan)>, Stopped> {
-        let mut plans = Vec::new();
-        while self.blocks.load(Relaxed) <= self.blocks_max {
-            let index = self.next.fetch_add(1, Relaxed);
-            let Some(shard) = self.request.shards.get(index) else {
-                break;
-            };
-            plans.push((index, self.plan_shard(shard)?));
-        }
-        Ok(plans)
-    }
-
-    fn plan_shard(&self, shard: &Shard) -> Result<ShardPlan, Stopped> {
-        let candidates = match self.request.candidates(shard) {
-            Ok(candidates) => candidates.ok_or(Stopped)?,
-            Err(error) => return Ok(ShardPlan::Failed(error)),
-        };
-        let weight = candidates.weight();
-        if self.blocks.fetch_add(weight, Relaxed) + weight > HELD_BLOCKS_MAX {
-            Ok(ShardPlan::Counted(candidates.blocks()))
-        } else {
-            Ok(ShardPlan::Held(candidates))
-        }
-    }
-}
-
 /// Returns the highest static rank in the shards after each shard, and the highest of all. The rank
 /// of a shard that cannot be read counts as infinite.
 fn static_ranks(shards: &[Arc<Shard>]) -> (Vec<f32>, f32) {
@@ -237,4 +197,147 @@ fn static_ranks(shards: &[Arc<Shard>]) -> (Vec<f32>, f32) {
         highest = highest.max(rank.unwrap_or(f32::INFINITY));
     }
     (later, highest)
+}
+
+/// What has to be verified in a shard.
+pub(super) enum ShardCandidates {
+    /// Blocks, when lines are matched one by one.
+    Blocks(Candidates),
+    /// Documents, when each is evaluated as a whole.
+    Documents(DocumentCandidates),
+}
+
+impl ShardCandidates {
+    /// Returns the number of candidate blocks.
+    pub(super) fn blocks(&self) -> u64 {
+        match self {
+            ShardCandidates::Blocks(_) => self.weight(),
+            ShardCandidates::Documents(documents) => documents.block_count,
+        }
+    }
+
+    /// Returns the amount of work: blocks to verify and documents to evaluate.
+    pub(super) fn weight(&self) -> u64 {
+        match self {
+            ShardCandidates::Blocks(Candidates::Blocks(blocks)) => blocks.len() as u64,
+            ShardCandidates::Blocks(Candidates::Ranges(ranges)) => total_len(ranges),
+            ShardCandidates::Documents(it) => total_len(&it.documents) + it.block_count,
+        }
+    }
+}
+
+fn total_len(ranges: &[Range<u32>]) -> u64 {
+    ranges.iter().map(|range| range.len() as u64).sum()
+}
+
+/// Candidates, cut into work units.
+pub(super) enum WorkList<'a> {
+    Ranges {
+        ranges: &'a [Range<u32>],
+        /// The number of units up to the end of each range.
+        ends: Vec<usize>,
+    },
+    Blocks(&'a [u32]),
+    Documents(DocumentSlices<'a>),
+}
+
+/// The work that a worker does at a time.
+pub(super) enum WorkUnit<'a> {
+    Blocks(BlockRanges<'a>),
+    /// Some slices, and all slices of the shard.
+    Documents(&'a [DocumentSlice], &'a DocumentSlices<'a>),
+}
+
+impl<'a> WorkList<'a> {
+    pub(super) fn new(candidates: &'a ShardCandidates, shard: &Shard) -> Result<Self, ShardError> {
+        Ok(match candidates {
+            ShardCandidates::Blocks(Candidates::Blocks(blocks)) => WorkList::Blocks(blocks),
+            ShardCandidates::Blocks(Candidates::Ranges(ranges)) => WorkList::from_ranges(ranges),
+            ShardCandidates::Documents(documents) => {
+                WorkList::Documents(DocumentSlices::new(documents, shard)?)
+            }
+        })
+    }
+
+    fn from_ranges(ranges: &'a [Range<u32>]) -> Self {
+        let ends = ranges.iter().scan(0, |end, range| {
+            *end += range.len().div_ceil(UNIT_BLOCKS);
+            Some(*end)
+        });
+        WorkList::Ranges {
+            ranges,
+            ends: ends.collect(),
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        match self {
+            WorkList::Ranges { ends, .. } => ends.last().copied().unwrap_or(0),
+            WorkList::Blocks(blocks) => blocks.len().div_ceil(UNIT_BLOCKS),
+            WorkList::Documents(slices) => slices.unit_count(),
+        }
+    }
+
+    pub(super) fn get(&self, index: usize) -> WorkUnit<'_> {
+        match self {
+            WorkList::Ranges { ranges, ends } => {
+                WorkUnit::Blocks(BlockRanges::all(range_unit(ranges, ends, index)))
+            }
+            WorkList::Blocks(blocks) => {
+                let start = index * UNIT_BLOCKS;
+                let end = blocks.len().min(start + UNIT_BLOCKS);
+                WorkUnit::Blocks(BlockRanges::listed(&blocks[start..end]))
+            }
+            WorkList::Documents(slices) => WorkUnit::Documents(slices.unit(index), slices),
+        }
+    }
+}
+
+/// Returns the blocks of unit `index`, which all lie in one of the `ranges`.
+fn range_unit(ranges: &[Range<u32>], ends: &[usize], index: usize) -> Range<u32> {
+    let number = ends.partition_point(|&end| end <= index);
+    let before = number.checked_sub(1).map_or(0, |before| ends[before]);
+    let range = &ranges[number];
+    let start = range.start + ((index - before) * UNIT_BLOCKS) as u32;
+    start..range.end.min(start.saturating_add(UNIT_BLOCKS as u32))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn blocks_of_all_units(candidates: Candidates) -> Vec<u32> {
+        let candidates = ShardCandidates::Blocks(candidates);
+        let units = match &candidates {
+            ShardCandidates::Blocks(Candidates::Blocks(blocks)) => WorkList::Blocks(blocks),
+            ShardCandidates::Blocks(Candidates::Ranges(ranges)) => WorkList::from_ranges(ranges),
+            ShardCandidates::Documents(_) => unreachable!(),
+        };
+        let mut blocks = Vec::new();
+        for index in 0..units.len() {
+            let before = blocks.len();
+            let WorkUnit::Blocks(mut unit) = units.get(index) else {
+                unreachable!();
+            };
+            while let Some(range) = unit.next_range(u32::MAX) {
+                blocks.extend(range);
+            }
+            assert!((1..=UNIT_BLOCKS).contains(&(blocks.len() - before)));
+        }
+        assert_eq!(blocks.len() as u64, candidates.weight());
+        blocks
+    }
+
+    #[test]
+    fn units_have_all_candidates_in_order() {
+        let list: Vec<u32> = (0..200).map(|block| block * 3).collect();
+        assert_eq!(blocks_of_all_units(Candidates::Blocks(list.clone())), list);
+        let table: [&[(u32, u32)]; 4] =
+            [&[], &[(0, 1)], &[(0, 64)], &[(3, 67), (70, 71), (100, 400)]];
+        for ranges in table {
+            let ranges: Vec<_> = ranges.iter().map(|&(start, end)| start..end).collect();
+            let expected: Vec<u32> = ranges.iter().cloned().flatten().collect();
+            assert_eq!(blocks_of_all_units(Candidates::Ranges(ranges)), expected);
+        }
+    }
 }

@@ -1,100 +1,119 @@
-//! Workers that search units in parallel, and the calling thread that emits the results in order.
+//! Computes numbered results in parallel, and passes them on in order, on the calling thread.
 //!
-//! **Invariant:** at most [`WINDOW_UNITS`] results per worker wait to be emitted. While the emitter
+//! **Invariant:** at most [`WINDOW_RESULTS`] results per worker wait to be passed on. While the caller
 //! waits for its sink, which waits for the network, the workers wait too.
 
-use super::emit::Emitter;
-use super::request::{Interrupted, ShardTask};
-use super::unit_result::UnitResult;
-use super::work::WorkList;
-use super::worker::Worker;
+use super::request::Interrupted;
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-/// Results per worker that may wait to be emitted.
-const WINDOW_UNITS: usize = 4;
+/// Results per worker that may wait to be passed on.
+const WINDOW_RESULTS: usize = 4;
 
-/// Fewer units are searched by the calling thread alone, since starting workers takes longer.
-const PARALLEL_UNITS_MIN: usize = 4;
+/// Fewer results are computed by the calling thread alone, since starting workers takes longer.
+const PARALLEL_MIN: usize = 4;
 
-/// Searches all units, and emits their results in order.
-pub(super) fn search_units(
-    task: ShardTask<'_>,
-    units: &WorkList<'_>,
-    emitter: &mut Emitter<'_, '_, '_>,
+/// Calls `pass_on` with the results number 0 to `count`, in order, which `workers` threads compute.
+/// Each of them has a state of its own, from `new_worker`.
+pub(super) fn in_order<W, T: Send>(
+    workers: usize,
+    count: usize,
+    new_worker: impl Fn() -> W + Sync,
+    compute: impl Fn(&mut W, usize) -> Result<T, Interrupted> + Sync,
+    mut pass_on: impl FnMut(T) -> Result<(), Interrupted>,
 ) -> Result<(), Interrupted> {
-    let workers = task.request.workers;
-    if workers < 2 || units.len() < PARALLEL_UNITS_MIN {
-        let mut worker = Worker::new(task);
-        return (0..units.len())
-            .try_for_each(|index| emitter.emit(worker.search(units.get(index))?));
+    if workers < 2 || count < PARALLEL_MIN {
+        let mut worker = new_worker();
+        return (0..count).try_for_each(|index| pass_on(compute(&mut worker, index)?));
     }
-    let pool = Pool::default();
+    let workers = workers.min(count);
+    let pool = Pool::new(count, workers * WINDOW_RESULTS);
+    let work = || {
+        let _stop = StopOnPanic(&pool);
+        let mut worker = new_worker();
+        while let Some(index) = pool.take() {
+            pool.finish(index, compute(&mut worker, index));
+        }
+    };
     thread::scope(|scope| {
         for _ in 0..workers {
-            scope.spawn(|| pool.work(task, units));
+            scope.spawn(work);
         }
-        let result = (0..units.len()).try_for_each(|index| emitter.emit(pool.wait_for(index)?));
+        let result = (0..count).try_for_each(|index| pass_on(pool.wait_for(index)?));
         pool.stop();
         result
     })
 }
 
-/// What workers and emitter share.
-#[derive(Default)]
-struct Pool {
-    state: Mutex<State>,
-    /// A unit is done, the window has moved, or the pool was stopped.
+/// What the workers and the calling thread share.
+struct Pool<T> {
+    count: usize,
+    window: usize,
+    state: Mutex<State<T>>,
+    /// A result is there, the window has moved, or the pool was stopped.
     changed: Condvar,
 }
 
-#[derive(Default)]
-struct State {
-    /// The next unit that no worker has taken.
+struct State<T> {
+    /// The next result that no worker has taken.
     next: usize,
-    /// The next unit to emit.
-    emit_next: usize,
-    done: BTreeMap<usize, Result<UnitResult, Interrupted>>,
+    /// The next result to pass on.
+    pass_on_next: usize,
+    done: BTreeMap<usize, Result<T, Interrupted>>,
     stopped: bool,
 }
 
-impl Pool {
-    fn work(&self, task: ShardTask<'_>, units: &WorkList<'_>) {
-        let _stop = StopOnPanic(self);
-        let mut worker = Worker::new(task);
-        while let Some(index) = self.take(units.len(), task.request.workers * WINDOW_UNITS) {
-            let result = worker.search(units.get(index));
-            self.lock().done.insert(index, result);
-            self.changed.notify_all();
+impl<T> Pool<T> {
+    fn new(count: usize, window: usize) -> Self {
+        let state = State {
+            next: 0,
+            pass_on_next: 0,
+            done: BTreeMap::new(),
+            stopped: false,
+        };
+        Pool {
+            count,
+            window,
+            state: Mutex::new(state),
+            changed: Condvar::new(),
         }
     }
 
-    /// Takes the next unit, once it is within the window; `None` when there is none left.
-    fn take(&self, units: usize, window: usize) -> Option<usize> {
+    /// Takes the next result to compute, once it is within the window; `None` when there is none
+    /// left.
+    fn take(&self) -> Option<usize> {
         let mut state = self.lock();
-        while !state.stopped && state.next < units && state.next >= state.emit_next + window {
+        while !state.stopped
+            && state.next < self.count
+            && state.next >= state.pass_on_next + self.window
+        {
             state = self.wait(state);
         }
-        if state.stopped || state.next >= units {
+        if state.stopped || state.next >= self.count {
             return None;
         }
         state.next += 1;
         Some(state.next - 1)
     }
 
-    /// Waits until unit `index` is done, and moves the window. Returns [`Interrupted::Stopped`]
-    /// when a worker has panicked; the panic continues where the workers are joined.
-    fn wait_for(&self, index: usize) -> Result<UnitResult, Interrupted> {
+    fn finish(&self, index: usize, result: Result<T, Interrupted>) {
+        self.lock().done.insert(index, result);
+        self.changed.notify_all();
+    }
+
+    /// Waits for result `index`, and moves the window. Returns [`Interrupted::Stopped`] when a worker
+    /// has panicked; the panic continues where the workers are joined.
+    fn wait_for(&self, index: usize) -> Result<T, Interrupted> {
         let mut state = self.lock();
         loop {
             if state.stopped {
                 return Err(Interrupted::Stopped);
             }
-            if let Some(unit) = state.done.remove(&index) {
-                state.emit_next = index + 1;
+            if let Some(result) = state.done.remove(&index) {
+                state.pass_on_next = index + 1;
                 self.changed.notify_all();
-                return unit;
+                return result;
             }
             state = self.wait(state);
         }
@@ -106,19 +125,19 @@ impl Pool {
     }
 
     // The state is plain data, which a panic leaves valid.
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, State<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+    fn wait<'a>(&self, state: MutexGuard<'a, State<T>>) -> MutexGuard<'a, State<T>> {
         (self.changed.wait(state)).unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The unit of a worker that panics is never done, so nothing may wait for it.
-struct StopOnPanic<'a>(&'a Pool);
+/// The result of a worker that panics is never there, so nothing may wait for it.
+struct StopOnPanic<'a, T>(&'a Pool<T>);
 
-impl Drop for StopOnPanic<'_> {
+impl<T> Drop for StopOnPanic<'_, T> {
     fn drop(&mut self) {
         if thread::panicking() {
             self.0.stop();

@@ -123,7 +123,7 @@ pub(super) enum Evaluation {
 }
 
 /// The evaluations of documents that are in several work units, by document id: at most one per
-/// [`UNIT_BLOCKS`](super::work::UNIT_BLOCKS) blocks of the shard.
+/// [`UNIT_BLOCKS`](super::slices::UNIT_BLOCKS) blocks of the shard.
 #[derive(Default)]
 pub(super) struct SharedEvaluations(Mutex<HashMap<u32, SharedEvaluation>>);
 

@@ -6,8 +6,8 @@
 //! the length of the text.
 
 use crate::document_matcher::{TextMatcher, remove_overlaps};
+use crate::line_matcher::{self, RANGES_MAX};
 use crate::pattern::infallible;
-use crate::scan::{self, RANGES_MAX};
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
 use std::ops::{ControlFlow, Range};
@@ -41,7 +41,10 @@ pub(super) fn for_each(
                 return;
             }
         }
-        normalize(&mut ranges, scan::without_end(&text[span.clone()]).len());
+        normalize(
+            &mut ranges,
+            line_matcher::without_end(&text[span.clone()]).len(),
+        );
         if found(span, &ranges).is_break() {
             return;
         }
@@ -102,8 +105,8 @@ impl<'a> MatchCursor<'a> {
         let at = match self.matcher {
             TextMatcher::Line(matcher) => {
                 if has_room {
-                    let line = scan::without_end(&text[lines.clone()]);
-                    scan::ranges(&matcher.finder, line, &mut self.line_ranges);
+                    let line = line_matcher::without_end(&text[lines.clone()]);
+                    line_matcher::ranges(&matcher.finder, line, &mut self.line_ranges);
                     let shift = lines.start - start;
                     let line_ranges = self.line_ranges.iter();
                     ranges.extend(line_ranges.map(|(from, to)| (shift + from, shift + to)));
@@ -125,7 +128,7 @@ impl<'a> MatchCursor<'a> {
     /// Finds the next match at or after `at`.
     fn advance(&mut self, text: &[u8], at: usize) {
         self.lines = match self.matcher {
-            TextMatcher::Line(matcher) => scan::next_line(matcher, text, at),
+            TextMatcher::Line(matcher) => line_matcher::next_line(matcher, text, at),
             TextMatcher::MultiLine(matcher) => find(matcher, text, at).and_then(|found| {
                 let lines = lines_of(text, &found);
                 self.found = found;
@@ -145,8 +148,8 @@ fn find(matcher: &RegexMatcher, text: &[u8], at: usize) -> Option<Range<usize>> 
 
 /// Returns the lines of a match; `None` when it is an empty match behind the last line.
 fn lines_of(text: &[u8], found: &Range<usize>) -> Option<Range<usize>> {
-    let first = scan::line_around(text, found.start);
-    let last = scan::line_around(text, found.end.max(found.start + 1) - 1);
+    let first = line_matcher::line_around(text, found.start);
+    let last = line_matcher::line_around(text, found.end.max(found.start + 1) - 1);
     (!first.is_empty()).then_some(first.start..last.end.max(first.end))
 }
 

@@ -7,7 +7,7 @@
 //! leave out more at any time, by comparing ranks with a [`Threshold`]. It only rises, so a match
 //! that was below it is still below it when the emitter would come to that match.
 
-use super::work::UNIT_BLOCKS;
+use super::slices::UNIT_BLOCKS;
 use crate::batch::LinePosition;
 use crate::document_matcher::PatternSet;
 use index::shard::DocId;
@@ -54,7 +54,7 @@ impl TopMatches {
 }
 
 /// The position of a match in the total order. The best match has the least key.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct SortKey {
     /// As [`order::descending`] encodes it.
     rank: u32,
@@ -63,7 +63,7 @@ pub(super) struct SortKey {
 }
 
 /// A document's name, and the hash that orders it.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct DocumentName {
     hash: u64,
     package: Vec<u8>,
@@ -80,6 +80,23 @@ impl DocumentName {
     }
 }
 
+impl Ord for DocumentName {
+    fn cmp(&self, other: &Self) -> Ordering {
+        // Matches of one document share its name.
+        if std::ptr::eq(self, other) {
+            return Ordering::Equal;
+        }
+        let (a, b) = (self, other);
+        (a.hash, &a.package, &a.path).cmp(&(b.hash, &b.package, &b.path))
+    }
+}
+
+impl PartialOrd for DocumentName {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
 impl SortKey {
     pub(super) fn new(rank: f32, name: Arc<DocumentName>, line: u32) -> Self {
         let rank = order::descending(rank);
@@ -90,35 +107,6 @@ impl SortKey {
         order::rank(self.rank)
     }
 }
-
-impl Ord for SortKey {
-    fn cmp(&self, other: &Self) -> Ordering {
-        let names = || {
-            if Arc::ptr_eq(&self.name, &other.name) {
-                Ordering::Equal
-            } else {
-                self.name.cmp(&other.name)
-            }
-        };
-        (self.rank.cmp(&other.rank))
-            .then_with(names)
-            .then(self.line.cmp(&other.line))
-    }
-}
-
-impl PartialOrd for SortKey {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for SortKey {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for SortKey {}
 
 /// The rank that a match needs to be among the top ones, as workers see it.
 #[derive(Debug)]

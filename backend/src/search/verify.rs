@@ -1,14 +1,23 @@
-//! Verifies candidate blocks: finds the matching lines in their bytes, the block that each is in,
-//! and its number.
+//! Verifies candidates: finds the matching lines in their bytes, ranks them, and packs them or keeps
+//! them for later.
+//!
+//! A [`Verifier`] searches the blocks of a unit document by document. The matches of a document
+//! ([`DocumentMatches`]) are packed at once, unless only the top ones are wanted: then they may still
+//! be left out. A [`UnitResult`] collects both, and counts.
 
+use super::line_locator::LineLocator;
 use super::request::{Interrupted, ShardTask};
-use super::unit_result::{DocumentMatches, UnitResult};
-use crate::batch::{BatchBuffers, LinePosition, Packed};
-use crate::line_matcher::LineMatcher;
-use crate::scan;
-use index::shard::{BlockId, DocId, Document, Package, Shard, ShardError};
+use super::slices::BlockRanges;
+use super::top_k::{DocumentName, PendingMatch, PendingMatches, SortKey};
+use crate::batch::{BatchBuffers, BatchPacker, LinePosition, Packed};
+use crate::document_matcher::PatternSet;
+use crate::line_matcher::{self, LineMatcher};
+use crate::rank;
+use index::shard::{BlockId, DocId, Document, Package, ShardError};
+use schema::message::Want;
 use std::mem;
 use std::ops::{ControlFlow, Range};
+use std::sync::Arc;
 
 /// Verifies blocks, and keeps its buffers from one document to the next.
 pub(super) struct Verifier<'a> {
@@ -52,6 +61,35 @@ impl<'a> Verifier<'a> {
         Ok(())
     }
 
+    /// Searches blocks line by line.
+    pub(super) fn search_blocks(
+        &mut self,
+        matcher: &LineMatcher,
+        mut blocks: BlockRanges<'_>,
+        out: &mut UnitResult,
+    ) -> Result<(), Interrupted> {
+        let ShardTask { shard, request, .. } = self.task;
+        while let Some(block) = blocks.peek() {
+            request.cancel.check()?;
+            let document = shard.document(shard.document_of(BlockId(block))?)?;
+            if !document.blocks.contains(&block) {
+                return Err(shard.inconsistent("a block of no document").into());
+            }
+            let mut matches = self.begin(document)?;
+            while let Some(range) = blocks.next_range(matches.document.blocks.end) {
+                out.blocks += u64::from(range.end - range.start);
+                if !matches.is_done() {
+                    self.verify(matcher, range, &mut matches, out)?;
+                }
+                request.cancel.check()?;
+            }
+            let (id, matched) = (matches.document.id, matches.matched);
+            self.end(matches, &mut out.packed)?;
+            out.count_document(id, matched);
+        }
+        Ok(())
+    }
+
     /// Verifies consecutive blocks of one document.
     pub(super) fn verify(
         &mut self,
@@ -66,7 +104,7 @@ impl<'a> Verifier<'a> {
         out.verified_bytes += text.len() as u64;
         let mut locator = LineLocator::new(shard, blocks)?;
         let mut result = Ok(());
-        let _ = scan::matching_lines(matcher, text, |line| {
+        let _ = line_matcher::matching_lines(matcher, text, |line| {
             matches.matched = true;
             out.lines += 1;
             result = if matches.counts_only {
@@ -74,7 +112,11 @@ impl<'a> Verifier<'a> {
             } else {
                 locator.locate(text, &line).and_then(|position| {
                     let line = &text[line];
-                    scan::ranges(&matcher.finder, scan::without_end(line), &mut self.ranges);
+                    line_matcher::ranges(
+                        &matcher.finder,
+                        line_matcher::without_end(line),
+                        &mut self.ranges,
+                    );
                     matches.push(position, line, &self.ranges, out)
                 })
             };
@@ -102,89 +144,202 @@ impl<'a> Verifier<'a> {
     }
 }
 
-/// Locates lines in ascending order.
-pub(super) struct LineLocator<'a> {
-    shard: &'a Shard,
-    blocks: Range<u32>,
-    /// The offset of `blocks` in the text of all documents.
-    base: u64,
-    /// The block of the last line, and where it ends.
-    block: u32,
-    block_end: u64,
-    /// Lines have been counted up to this offset; the line that begins there has this number.
-    counted: usize,
-    number: u32,
-    /// Blocks with a matching line.
-    pub(super) matched_blocks: u64,
-    last_matched: Option<u32>,
+/// The matches of the current document. The first one that is packed creates the packer.
+pub(super) struct DocumentMatches<'a> {
+    task: ShardTask<'a>,
+    pub(super) document: Document<'a>,
+    pub(super) package: &'a [u8],
+    /// The part of the rank that all its matches share.
+    document_rank: f32,
+    /// No match will be sent, so their positions do not matter.
+    pub(super) counts_only: bool,
+    pub(super) matched: bool,
+    /// The patterns that contribute, when the document was evaluated.
+    pub(super) patterns: PatternSet,
+    /// Set by the first match that is deferred.
+    name: Option<Arc<DocumentName>>,
+    /// Passed to the packer.
+    buffers: BatchBuffers,
+    packer: Option<BatchPacker<'a>>,
 }
 
-impl<'a> LineLocator<'a> {
-    pub(super) fn new(shard: &'a Shard, blocks: Range<u32>) -> Result<Self, ShardError> {
-        let base = shard.text_range(blocks.start..blocks.start + 1)?;
-        Ok(LineLocator {
-            shard,
-            block: blocks.start,
-            base: base.start,
-            block_end: base.end,
-            counted: 0,
-            number: shard.first_line(BlockId(blocks.start))?,
-            blocks,
-            matched_blocks: 0,
-            last_matched: None,
-        })
+impl<'a> DocumentMatches<'a> {
+    /// `buffers` are empty.
+    pub(super) fn new(
+        task: ShardTask<'a>,
+        document: Document<'a>,
+        package: &'a [u8],
+        buffers: BatchBuffers,
+    ) -> Self {
+        let query = task.request.query;
+        let rank = rank::document_rank(document.static_rank, document.path, &query.literals);
+        let highest = rank::document_bound(rank, query.finds_names);
+        DocumentMatches {
+            task,
+            document,
+            package,
+            document_rank: rank,
+            counts_only: task.request.want == Want::Count || task.threshold.leaves_out(highest),
+            matched: false,
+            patterns: PatternSet::default(),
+            name: None,
+            buffers,
+            packer: None,
+        }
     }
 
-    /// Moves on to the block of a line, and counts it as matched.
-    pub(super) fn enter(&mut self, line: &Range<usize>) -> Result<(), ShardError> {
-        let start = self.base + line.start as u64;
-        while start >= self.block_end && self.block + 1 < self.blocks.end {
-            self.block += 1;
-            let range = self.shard.text_range(self.block..self.block + 1)?;
-            self.block_end = range.end;
-            self.counted = range.start.saturating_sub(self.base) as usize;
-            self.number = self.shard.first_line(BlockId(self.block))?;
+    /// Returns whether no further match of the document is wanted.
+    pub(super) fn is_done(&self) -> bool {
+        self.matched && self.task.request.want == Want::Documents
+    }
+
+    /// Adds a match; `line` includes its end, and `ranges` are in what is before the end.
+    pub(super) fn push(
+        &mut self,
+        position: LinePosition,
+        line: &[u8],
+        ranges: &[(usize, usize)],
+        out: &mut UnitResult,
+    ) -> Result<(), ShardError> {
+        let line_rank = rank::line_rank(line_matcher::without_end(line), ranges.iter().copied());
+        let rank = self.document_rank + line_rank;
+        if let Some(limit) = self.task.request.top_k() {
+            self.defer(position, rank, limit, &mut out.pending);
+            return Ok(());
         }
-        if self.last_matched != Some(self.block) {
-            self.last_matched = Some(self.block);
-            self.matched_blocks += 1;
+        let packed = &mut out.packed;
+        self.packer()?.push(position, line, rank, ranges, packed)
+    }
+
+    /// Adds the document's name as a match; `ranges` are in its path.
+    pub(super) fn push_name(
+        &mut self,
+        ranges: &[(usize, usize)],
+        out: &mut UnitResult,
+    ) -> Result<(), ShardError> {
+        if let Some(limit) = self.task.request.top_k() {
+            let position = LinePosition::of_name(&self.document, 0);
+            self.defer(position, self.name_rank(ranges), limit, &mut out.pending);
+            return Ok(());
         }
+        self.pack_name(ranges, &mut out.packed)
+    }
+
+    /// Returns the rank of the document's name. It is that of a file name when names are searched,
+    /// else that of a line.
+    fn name_rank(&self, ranges: &[(usize, usize)]) -> f32 {
+        let (path, query) = (self.document.path, self.task.request.query);
+        let rank = if query.finds_names {
+            rank::name_rank(path, &query.literals)
+        } else {
+            rank::line_rank(path, ranges.iter().copied())
+        };
+        self.document_rank + rank
+    }
+
+    /// Keeps a match for later, since a better one may displace it.
+    fn defer(
+        &mut self,
+        position: LinePosition,
+        rank: f32,
+        limit: usize,
+        pending: &mut PendingMatches,
+    ) {
+        if self.task.threshold.leaves_out(rank) {
+            return;
+        }
+        let (package, path) = (self.package, self.document.path);
+        let name = self
+            .name
+            .get_or_insert_with(|| DocumentName::new(package, path));
+        let pending_match = PendingMatch {
+            key: SortKey::new(rank, Arc::clone(name), position.number),
+            document: self.document.id,
+            position,
+            patterns: self.patterns,
+        };
+        pending.push(pending_match, limit);
+    }
+
+    pub(super) fn pack_name(
+        &mut self,
+        ranges: &[(usize, usize)],
+        out: &mut Packed,
+    ) -> Result<(), ShardError> {
+        let rank = self.name_rank(ranges);
+        self.packer()?.push_name(rank, ranges, out);
         Ok(())
     }
 
-    pub(super) fn locate(
-        &mut self,
-        text: &[u8],
-        line: &Range<usize>,
-    ) -> Result<LinePosition, ShardError> {
-        self.enter(line)?;
-        let between = text.get(self.counted..line.start);
-        let between = between.ok_or_else(|| self.shard.inconsistent("where a block begins"))?;
-        let lines = memchr::memchr_iter(b'\n', between).count() as u32;
-        self.number = self.number.saturating_add(lines);
-        self.counted = line.start;
-        let line = self.base + line.start as u64..self.base + line.end as u64;
-        Ok(LinePosition::of_line(self.number, line, self.block))
+    pub(super) fn packer(&mut self) -> Result<&mut BatchPacker<'a>, ShardError> {
+        Ok(match &mut self.packer {
+            Some(packer) => packer,
+            none => none.insert(BatchPacker::new(
+                (self.task.shard, self.task.index),
+                self.document.clone(),
+                self.package,
+                self.task.request.context_lines,
+                mem::take(&mut self.buffers),
+            )?),
+        })
     }
 
-    pub(super) fn locate_span(
-        &mut self,
-        text: &[u8],
-        span: &Range<usize>,
-    ) -> Result<LinePosition, ShardError> {
-        let position = self.locate(text, span)?;
-        let body = &text[span.clone()];
-        let ends = memchr::memchr_iter(b'\n', body).count() as u32;
-        let mut last_block = position.block;
-        while last_block + 1 < self.blocks.end
-            && self.shard.text_range(last_block..last_block + 1)?.end < position.end
-        {
-            last_block += 1;
+    /// Packs what is left, and returns the empty buffers.
+    pub(super) fn finish(self, out: &mut Packed) -> Result<BatchBuffers, ShardError> {
+        match self.packer {
+            Some(packer) => packer.finish(out),
+            None => Ok(self.buffers),
         }
-        Ok(LinePosition {
-            lines: ends + u32::from(!body.ends_with(b"\n")),
-            last_block,
-            ..position
-        })
+    }
+}
+
+/// The result of one work unit.
+#[derive(Default)]
+pub(super) struct UnitResult {
+    /// Matches, unless only the top ones are wanted.
+    pub(super) packed: Packed,
+    /// Matches that may be among the top ones, when only those are wanted.
+    pub(super) pending: PendingMatches,
+    /// Bytes of the frames of the first document.
+    first_bytes: usize,
+    /// Matching lines that were seen: all, or one per document when documents are wanted.
+    pub(super) lines: u64,
+    pub(super) blocks: u64,
+    pub(super) documents: u64,
+    pub(super) matched_documents: u64,
+    pub(super) matched_blocks: u64,
+    pub(super) verified_bytes: u64,
+    /// Frames about documents that were skipped, and the number of those.
+    pub(super) skips: Vec<u8>,
+    pub(super) skipped: u64,
+    /// The first document, and whether it matched in this unit.
+    pub(super) first: Option<DocId>,
+    pub(super) first_matched: bool,
+    /// The last document, and whether it matched in this unit.
+    pub(super) last: Option<(DocId, bool)>,
+    /// No document after this unit has a higher static rank.
+    pub(super) static_rank_after: f32,
+}
+
+impl UnitResult {
+    /// Removes the only match of the first document, unless it was left out already.
+    pub(super) fn remove_first(&mut self) {
+        let Some(first) = self.first else { return };
+        if self.packed.keys.first().is_some_and(|key| key.0 == first) {
+            self.packed.keys.remove(0);
+            self.packed.frames.drain(..self.first_bytes);
+        }
+        self.pending.remove_first_of(first);
+    }
+
+    pub(super) fn count_document(&mut self, id: DocId, matched: bool) {
+        if self.documents == 0 {
+            self.first = Some(id);
+            self.first_matched = matched;
+            self.first_bytes = self.packed.frames.len();
+        }
+        self.documents += 1;
+        self.matched_documents += u64::from(matched);
+        self.last = Some((id, matched));
     }
 }

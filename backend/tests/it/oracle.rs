@@ -12,7 +12,7 @@ use crate::query::{Query, Recipe, recipes};
 use crate::wants;
 use backend::batch::LINE_BYTES_MAX;
 use backend::compiled_query::{CompiledQuery, Strategy};
-use backend::scan::RANGES_MAX;
+use backend::line_matcher::RANGES_MAX;
 use index::shard::{BlockId, Candidates, DocId, Shard};
 use proptest::prelude::*;
 use regex::bytes::Regex;

@@ -1,7 +1,7 @@
 //! Computes what is sent when not all matches are wanted, from what is sent when they are.
 //!
-//! The expected results are computed in the simplest way: the first match of each document; only counts; and the first `limit` of all
-//! matches, sorted in the order of pages.
+//! The expected results are computed in the simplest way: the first match of each document; only
+//! counts; and the first `limit` of all matches, sorted in the order of pages.
 
 use crate::found::{Batch, Found};
 use schema::message::{ShardEnd, Want};

@@ -1,11 +1,19 @@
-//! `trawl backend`: serves the shards of an index to frontends.
-
-mod health;
+//! `trawl backend`: serves the shards of an index to frontends, and over HTTP its health and metrics.
 
 use super::listener;
 use anyhow::Result;
+use axum::http::header;
+use axum::routing::get;
+use axum::{Json, Router};
+use metrics_exporter_prometheus::PrometheusHandle;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpListener;
+
+/// How often recorded values are condensed, so that they do not pile up when nobody asks for them.
+const UPKEEP_EVERY: Duration = Duration::from_secs(5);
 
 /// Serve an index to frontends
 ///
@@ -69,7 +77,7 @@ async fn serve(arguments: &BackendArguments) -> Result<ExitCode> {
     let backend = backend::Backend::start(live, arguments.options());
     let health = async {
         match health {
-            Some((listener, metrics)) => health::serve(listener, backend.clone(), metrics).await,
+            Some((listener, metrics)) => serve_health(listener, backend.clone(), metrics).await,
             None => std::future::pending().await,
         }
     };
@@ -79,4 +87,53 @@ async fn serve(arguments: &BackendArguments) -> Result<ExitCode> {
         () = listener::shutdown_signal() => {}
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The body of `/healthz`.
+#[derive(serde::Serialize)]
+struct Health {
+    /// `degraded` when a shard was found damaged while it was in use.
+    status: &'static str,
+    shards: usize,
+    packages: u64,
+    documents: u64,
+}
+
+/// Answers `/healthz` and `/metrics` until the process ends. There is no search here, and nothing of
+/// the index but its size.
+async fn serve_health(
+    listener: TcpListener,
+    backend: Arc<backend::Backend>,
+    metrics: PrometheusHandle,
+) -> Result<()> {
+    eprintln!("metrics on http://{}/metrics", listener.local_addr()?);
+    tokio::spawn(upkeep(metrics.clone()));
+    let healthz = move || async move { Json(health(&backend)) };
+    let metrics_text = move || async move {
+        let content_type = "text/plain; version=0.0.4; charset=utf-8";
+        ([(header::CONTENT_TYPE, content_type)], metrics.render())
+    };
+    let app = Router::new()
+        .route("/healthz", get(healthz))
+        .route("/metrics", get(metrics_text));
+    Ok(axum::serve(listener, app).await?)
+}
+
+async fn upkeep(metrics: PrometheusHandle) {
+    loop {
+        tokio::time::sleep(UPKEEP_EVERY).await;
+        metrics.run_upkeep();
+    }
+}
+
+fn health(backend: &backend::Backend) -> Health {
+    let snapshot = backend.live().current();
+    let counts = || snapshot.shards.iter().map(|shard| shard.live_counts());
+    let is_damaged = snapshot.shards.iter().any(|shard| shard.is_damaged());
+    Health {
+        status: if is_damaged { "degraded" } else { "ok" },
+        shards: snapshot.shards.len(),
+        packages: counts().map(|counts| u64::from(counts.packages)).sum(),
+        documents: counts().map(|counts| u64::from(counts.documents)).sum(),
+    }
 }

@@ -6,11 +6,10 @@
 
 use super::counts::{FileCounts, Totals};
 use super::fetch_lines::{LineFetcher, ReadFile};
-use super::flags::SortOrder;
 use super::group_buffer::GroupBuffer;
 use super::json;
 use super::lines::LinePrinter;
-use super::print_options::{OutputKind, PrintOptions};
+use super::print_options::{OutputKind, PrintOptions, SortOrder};
 use super::rows;
 use super::summary::SearchSummary;
 use crate::units;

@@ -12,7 +12,6 @@ use backend::server::Options;
 use frontend::{Backend, Config, Coordinator, Socket};
 use index::corpus::sources;
 use index::indexing::{BuildOptions, Progress, build};
-use metrics_exporter_prometheus::PrometheusBuilder;
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -158,11 +157,7 @@ impl Site {
             });
             let config = Config::new(there.path().join("spool"));
             let frontend = Coordinator::start(config, backends.collect()).unwrap();
-            web::app(
-                frontend,
-                web::Options::default(),
-                PrometheusBuilder::new().build_recorder().handle(),
-            )
+            fuzzing::router(frontend)
         });
         Site {
             runtime,

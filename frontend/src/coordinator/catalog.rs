@@ -5,8 +5,9 @@
 
 use super::Coordinator;
 use crate::error::FileError;
-use crate::peers::{self, Link, Peer, PeerError, Request};
+use crate::peers::{self, Decode, Link, Peer, PeerError};
 use crate::results::{self, Listing};
+use schema::frame::Kind;
 use schema::message::{self, FileRange, FileReply, FileRequest, ListKind, ListReply, ListRequest};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -65,8 +66,11 @@ impl Coordinator {
             path: path.to_vec(),
             range,
         };
+        let mut frame = Vec::new();
+        request.encode(&mut frame)?;
+        let replies = self.ask_all(frame, Kind::File, FileReply::decode).await;
         let mut unreachable = Vec::new();
-        for (peer, reply) in self.peers.iter().zip(self.ask_all(&request).await?) {
+        for (peer, reply) in self.peers.iter().zip(replies) {
             match reply.await.expect("requests to backends do not panic") {
                 Ok(reply) if reply.found => return Ok(Some(reply)),
                 Ok(_) => {}
@@ -92,8 +96,11 @@ impl Coordinator {
 
     /// Lists what the reachable backends serve, and names those that could not be asked.
     pub async fn listing(&self, request: &ListRequest) -> Result<Listing, FileError> {
+        let mut frame = Vec::new();
+        request.encode(&mut frame)?;
+        let asked = self.ask_all(frame, Kind::List, ListReply::decode).await;
         let (mut replies, mut unreachable) = (Vec::new(), Vec::new());
-        for (peer, reply) in self.peers.iter().zip(self.ask_all(request).await?) {
+        for (peer, reply) in self.peers.iter().zip(asked) {
             match reply.await.expect("requests to backends do not panic") {
                 Ok(reply) => replies.push(reply),
                 Err(lost) => unreachable.push((peer.name().to_owned(), lost.to_string())),
@@ -107,22 +114,25 @@ impl Coordinator {
         })
     }
 
-    /// Asks all backends at once. The replies are in the order of the backends.
-    async fn ask_all<R: Request>(
+    /// Asks all backends that are connected, at once. The replies are in the order of the backends.
+    async fn ask_all<T: Send + 'static>(
         &self,
-        request: &R,
-    ) -> Result<Vec<JoinHandle<Result<R::Reply, PeerError>>>, FileError> {
-        let mut frame = Vec::new();
-        request.encode(&mut frame)?;
+        frame: Vec<u8>,
+        kind: Kind,
+        decode: Decode<T>,
+    ) -> Vec<JoinHandle<Result<T, PeerError>>> {
         let frame: Arc<[u8]> = frame.into();
         self.ready().await;
         let ask = |peer: &Arc<Peer>| {
             let (peer, frame) = (Arc::clone(peer), Arc::clone(&frame));
             self.resources
                 .runtime
-                .spawn_blocking(move || ask::<R>(&peer, &frame))
+                .spawn_blocking(move || match peer.status().link {
+                    Link::Connected => peers::request(&peer, &frame, kind, decode),
+                    Link::Lost { reason, .. } => Err(PeerError::Failed(reason)),
+                })
         };
-        Ok(self.peers.iter().map(ask).collect())
+        self.peers.iter().map(ask).collect()
     }
 
     /// What can be searched, as the backends announced it. A shard that several backends serve counts
@@ -148,14 +158,6 @@ impl Coordinator {
     /// The state of all backends.
     pub fn backends(&self) -> Vec<BackendStatus> {
         self.peers.iter().map(|peer| status(peer)).collect()
-    }
-}
-
-/// Asks one backend, if it is connected.
-fn ask<R: Request>(peer: &Peer, frame: &[u8]) -> Result<R::Reply, PeerError> {
-    match peer.status().link {
-        Link::Connected => peers::request::<R>(peer, frame),
-        Link::Lost { reason, .. } => Err(PeerError::Failed(reason)),
     }
 }
 

@@ -9,9 +9,9 @@
 
 use crate::execution::memory::{CHUNK_LEN, Chunk, Share};
 use crate::order::{self, Continued, Pointer, StringPool};
-use crate::peers::account::StreamEnd;
 use crate::results::facets::Facets;
 use crate::spool::{BLOCKS_AT_ONCE, Blob, PointerWriter, ResultFiles, SpoolError};
+use schema::message::End;
 use std::mem;
 
 mod source;
@@ -104,7 +104,7 @@ impl Collector {
     }
 
     /// Takes the counts of a stream that ended well.
-    pub(crate) fn end(&mut self, end: &StreamEnd) {
+    pub(crate) fn end(&mut self, end: &End) {
         self.documents = end.shards.iter().map(|shard| shard.matched_documents).sum();
         self.found = end.shards.iter().map(|shard| shard.found).sum();
     }

@@ -12,8 +12,8 @@ use crate::execution::event::{Action, Deadline, Event, Now, Publication, StreamE
 use crate::execution::finalize::finalize;
 use crate::execution::memory::Memory;
 use crate::execution::state::ExecutionState;
-use crate::execution::stream_handle::{self, StreamHandle};
-use crate::execution::stream_stats::{Progress, StreamStats, TopMatches};
+use crate::execution::stream::{self, StreamHandle};
+use crate::execution::stream_stats::{Progress, StreamStats};
 use crate::lock::lock;
 use crate::peers::shard_routing::ShardRouting;
 use crate::peers::{Peer, PeerError};
@@ -42,14 +42,14 @@ pub(crate) struct Execution {
     pub(crate) runtime: Handle,
     known: CorpusSize,
     state: Mutex<ExecutionState>,
-    streams: Vec<StreamHandle>,
+    pub(super) streams: Vec<StreamHandle>,
     result: watch::Sender<Option<Arc<SearchResult>>>,
     /// Told whenever the state wants to be admitted.
     acquire: Notify,
     /// When the state wants to be told the time.
     timer: watch::Sender<Option<Instant>>,
     /// Told whenever a stream has published something.
-    news: watch::Sender<()>,
+    pub(super) news: watch::Sender<()>,
 }
 
 /// What all executions share.
@@ -244,7 +244,7 @@ impl Execution {
             |_| StreamEvent::Lost {
                 reason: "the frontend panicked while it received the answer".to_owned(),
             },
-            stream_handle::event,
+            stream::event,
         );
         if let StreamEvent::Lost { reason } = &event
             && !handle.is_stopped()
@@ -332,17 +332,6 @@ impl Execution {
         }
         progress.elapsed = lock(&self.state).elapsed(Instant::now());
         progress
-    }
-
-    /// The best matches so far.
-    pub(crate) fn top_matches(&self) -> TopMatches {
-        let stats = self.streams.iter().map(|handle| &handle.stats);
-        TopMatches::new(stats, self.query.limit())
-    }
-
-    /// Changes whenever [`top_matches`](Self::top_matches) may have changed.
-    pub(crate) fn news(&self) -> watch::Receiver<()> {
-        self.news.subscribe()
     }
 }
 

@@ -1,8 +1,8 @@
 //! The events that the state of an execution takes, and the actions that it returns.
 
-use crate::peers::account::StreamEnd;
 use crate::query::BadQuery;
 use crate::results::{Outcome, SkippedDocument, Timings};
+use schema::message::End;
 use std::time::{Duration, Instant, SystemTime};
 
 /// One moment, by the monotonic clock and by the calendar.
@@ -49,7 +49,7 @@ pub(crate) enum StreamEvent {
     /// The backend skipped a document.
     Skip(SkippedDocument),
     /// The stream ended, and everything that was sent has arrived.
-    End(StreamEnd),
+    End(End),
     /// The stream ended in any other way.
     Lost { reason: String },
     /// The backend cannot search for this query.

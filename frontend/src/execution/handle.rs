@@ -82,12 +82,13 @@ impl SearchHandle {
 
     /// Pointers to the best matches so far, and whether they are final.
     pub fn top_matches(&self) -> TopMatches {
-        self.execution.top_matches()
+        let stats = self.execution.streams.iter().map(|stream| &stream.stats);
+        TopMatches::new(stats, self.query().limit())
     }
 
     /// Changes whenever [`top_matches`](Self::top_matches) may have changed.
     pub fn news(&self) -> watch::Receiver<()> {
-        self.execution.news()
+        self.execution.news.subscribe()
     }
 
     /// Reads matches. Blocks on the disk.

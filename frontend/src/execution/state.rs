@@ -13,9 +13,9 @@
 //! each, and after `Publish` no event has an effect.
 
 use crate::execution::event::{Action, Deadline, Event, Now, Publication, StreamEvent};
-use crate::peers::account::StreamEnd;
 use crate::peers::shard_routing::Assignment;
 use crate::results::{Missing, Outcome, Timings};
+use schema::message::End;
 use std::time::{Duration, Instant};
 
 #[derive(Debug)]
@@ -321,7 +321,7 @@ impl ExecutionState {
         self.finalize_when_closed(now);
     }
 
-    fn end(&mut self, stream: usize, end: StreamEnd, now: Now) {
+    fn end(&mut self, stream: usize, end: End, now: Now) {
         let StreamState { assignment, status } = &mut self.streams[stream];
         *status = Status::Closed;
         let outcome = &mut self.outcome;

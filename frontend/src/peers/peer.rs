@@ -6,10 +6,11 @@
 
 use super::backend::{Backend, Socket};
 use super::connection::{Connection, PeerError, hello};
+use crate::lock::lock;
 use schema::frame::Kind;
 use schema::message::{Hello, ShardInfo};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant, SystemTime};
 use tokio::sync::watch;
@@ -268,9 +269,4 @@ impl Peer {
             status.version += 1;
         });
     }
-}
-
-/// Locks, whatever happened to whoever held the lock: no list here can be left half changed.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,11 +1,15 @@
 //! A checked query in canonical form, and the id of its execution.
+//!
+//! A backend refuses more than [`check`] does: patterns that are too large once compiled, and unknown
+//! languages.
 
-use super::check;
 use super::error::BadQuery;
-use super::limits::LIMIT_MAX;
+use super::filter;
+use super::limits::{CONTEXT_LINES_MAX, LIMIT_MAX, QUERY_BYTES_MAX};
+use super::regexp::check_syntax;
 use super::render::{interpreted_as, render};
 use fnv::FnvHasher;
-use schema::message::{Expr, Field, Search, Want};
+use schema::message::{ATOMS_MAX, DEPTH_MAX, Expr, Field, Search, Syntax, Want};
 use std::hash::{Hash, Hasher};
 
 /// Who may see the result. There is one scope until authorization exists; it is part of an execution's
@@ -30,7 +34,7 @@ impl Query {
 
     /// Checks an expression. The query wants all matches.
     pub fn new(expr: Expr, context_lines: u32) -> Result<Query, BadQuery> {
-        check::check(&expr, context_lines)?;
+        check(&expr, context_lines)?;
         Ok(Query {
             expr: canonical(expr),
             names: false,
@@ -156,4 +160,97 @@ pub(super) fn filter_order(expr: &Expr) -> (Option<Field>, bool, String) {
     };
     let is_negated = matches!(expr, Expr::Not(_));
     (first, is_negated, interpreted_as(expr))
+}
+
+/// Checks an expression and the number of context lines. The error of an atom has its index.
+fn check(expr: &Expr, context_lines: u32) -> Result<(), BadQuery> {
+    let atoms = expr.atoms();
+    let text_bytes = |atom: &&Expr| match atom {
+        Expr::Pattern(pattern) => pattern.text.len(),
+        Expr::Filter(filter) => filter.text.len(),
+        _ => 0,
+    };
+    let bytes: usize = atoms.iter().map(text_bytes).sum();
+    let depth = expr.depth();
+    if bytes > QUERY_BYTES_MAX {
+        return Err(BadQuery::too_long("the query", bytes, QUERY_BYTES_MAX));
+    }
+    if atoms.len() > ATOMS_MAX {
+        return Err(BadQuery::too_many(atoms.len()));
+    }
+    if depth > DEPTH_MAX {
+        return Err(BadQuery::too_deep(depth));
+    }
+    if context_lines > CONTEXT_LINES_MAX {
+        let reason = format!("{context_lines} lines of context, the limit is {CONTEXT_LINES_MAX}");
+        return Err(BadQuery::new(reason));
+    }
+    atoms.into_iter().enumerate().try_for_each(|(index, atom)| {
+        check_atom(atom).map_err(|bad| BadQuery {
+            atom: Some(index),
+            ..bad
+        })
+    })
+}
+
+fn check_atom(atom: &Expr) -> Result<(), BadQuery> {
+    match atom {
+        Expr::Filter(filter) => filter::check(filter),
+        Expr::Pattern(pattern) if pattern.text.is_empty() => Err(BadQuery::empty()),
+        Expr::Pattern(pattern) if pattern.syntax == Syntax::Regexp => {
+            check_syntax(&pattern.text, pattern.ignore_case)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses an expression that a document can satisfy by what it does not contain: nobody wants every
+/// file without a word. The error is at the first negated atom.
+pub(super) fn check_positive(expr: &Expr) -> Result<(), BadQuery> {
+    if is_positive(expr, false) {
+        return Ok(());
+    }
+    let (reason, hint) = match expr {
+        Expr::Any(_) => (
+            "an alternative has only negated terms",
+            "add a term without - to it",
+        ),
+        _ => ("the query has only negated terms", "add a term without -"),
+    };
+    let mut signs = Vec::new();
+    signs_of_atoms(expr, false, &mut signs);
+    Err(BadQuery {
+        atom: signs.iter().position(|&negated| negated),
+        ..BadQuery::new(reason).hint(format!(
+            "{hint}; to search for text that begins with -, quote it: \"-x\""
+        ))
+    })
+}
+
+fn is_positive(expr: &Expr, negated: bool) -> bool {
+    match (expr, negated) {
+        (Expr::Pattern(_) | Expr::Filter(_), _) => !negated,
+        (Expr::All(parts), false) | (Expr::Any(parts), true) => {
+            parts.iter().any(|part| is_positive(part, negated))
+        }
+        (Expr::All(parts), true) | (Expr::Any(parts), false) => {
+            parts.iter().all(|part| is_positive(part, negated))
+        }
+        (Expr::Not(inner), _) => is_positive(inner, !negated),
+        (Expr::Line(inner), false) => is_positive(inner, false),
+        (Expr::Line(_), true) => false,
+    }
+}
+
+/// Collects whether each atom is negated, in order.
+fn signs_of_atoms(expr: &Expr, negated: bool, signs: &mut Vec<bool>) {
+    match expr {
+        Expr::Pattern(_) | Expr::Filter(_) => signs.push(negated),
+        Expr::All(parts) | Expr::Any(parts) => {
+            let parts = parts.iter();
+            parts.for_each(|part| signs_of_atoms(part, negated, signs));
+        }
+        Expr::Not(inner) => signs_of_atoms(inner, !negated, signs),
+        Expr::Line(inner) => signs_of_atoms(inner, negated, signs),
+    }
 }

@@ -9,12 +9,10 @@
 
 mod re2;
 
-use super::check::{self, too_many};
 use super::checked::Query;
 use super::error::{BadQuery, Notice};
 use super::input::{ParsedQuery, check_length};
-use super::source_map::SourceMap;
-use super::source_text::SourceText;
+use super::source_text::{SourceMap, SourceText};
 use schema::message::{ATOMS_MAX, Expr, Field, Filter, Pattern, Reading, Syntax};
 
 /// Extensions of the known file types.
@@ -63,10 +61,10 @@ pub fn parse(query: &str, syntax: Syntax) -> Result<ParsedQuery, BadQuery> {
     check_length(query)?;
     let (term, term_at, keywords) = split(query);
     if term.is_empty() {
-        return Err(check::empty());
+        return Err(BadQuery::empty());
     }
     if keywords.len() >= ATOMS_MAX {
-        return Err(too_many(keywords.len() + 1));
+        return Err(BadQuery::too_many(keywords.len() + 1));
     }
     let mut sources = SourceMap::default();
     let mut parts = vec![pattern(term, term_at, syntax, &mut sources)];

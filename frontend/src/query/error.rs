@@ -1,5 +1,7 @@
 //! Errors in a query, and notices about ambiguous ones.
 
+use schema::message::{ATOMS_MAX, DEPTH_MAX};
+
 /// A part of a query that may have been meant differently.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice {
@@ -65,5 +67,21 @@ impl BadQuery {
         BadQuery::new(format!(
             "{what} has {bytes} bytes, the limit is {bytes_max}"
         ))
+    }
+    pub(super) fn too_many(atoms: usize) -> Self {
+        BadQuery::new(format!(
+            "the query has {atoms} patterns and filters, the limit is {ATOMS_MAX}"
+        ))
+        .hint("put alternatives into one regular expression: /one|other/")
+    }
+
+    pub(super) fn too_deep(depth: usize) -> Self {
+        BadQuery::new(format!(
+            "the query is nested {depth} levels deep, the limit is {DEPTH_MAX}"
+        ))
+    }
+
+    pub(super) fn empty() -> Self {
+        BadQuery::new("the query is empty").hint("type what a line should contain")
     }
 }

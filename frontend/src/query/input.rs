@@ -1,18 +1,16 @@
-//! The fields of a query as they were typed, and how they become a [`Query`].
+//! The fields of a query as they were typed, and how they become a [`Query`]: the text is parsed, its
+//! syntax tree is lowered to an expression with the options and defaults applied, and the filters that are
+//! parameters of their own are joined to it.
 
-use super::ast::{Ast, Node, Term};
 use super::case::Case;
-use super::check;
-use super::checked::Query;
+use super::checked::{Query, check_positive, filter_order};
 use super::error::{BadQuery, Notice};
 use super::filter;
+use super::keys::{Options, yes_or_no};
 use super::limits::{CONTEXT_LINES_MAX, LIMIT_MAX, TYPED_BYTES_MAX};
-use super::lower::{Defaults, joined, lower};
-use super::options::{Options, yes_or_no};
-use super::parse;
-use super::source_map::SourceMap;
-use super::source_text::SourceText;
-use schema::message::{Expr, Field, Syntax, Want};
+use super::parse::{self, Ast, Node, Term};
+use super::source_text::{SourceMap, SourceText};
+use schema::message::{Expr, Field, Pattern, Reading, Syntax, Want};
 use std::time::Duration;
 
 /// The fields of a query as they were typed; `None` is a field's default. What the query text
@@ -91,10 +89,10 @@ impl Query {
             parts.push(parameter(field, typed, &mut sources)?);
         }
         if parts.is_empty() {
-            return Err(check::empty());
+            return Err(BadQuery::empty());
         }
         let expr = joined(parts);
-        check::check_positive(&expr).map_err(|bad| sources.locate(&expr, bad))?;
+        check_positive(&expr).map_err(|bad| sources.locate(&expr, bad))?;
         let context_lines = match options.context_lines {
             Some(lines) => lines,
             None => input.context_lines()?,
@@ -205,4 +203,87 @@ fn parameter(field: Field, typed: &str, sources: &mut SourceMap) -> Result<Expr,
     let filter = Expr::Filter(filter);
     sources.add_parameter(filter.clone(), text, typed);
     Ok(if negated { filter.negated() } else { filter })
+}
+
+/// What holds for patterns without flags.
+#[derive(Clone, Copy, Debug)]
+struct Defaults {
+    case: Case,
+    word: bool,
+    /// Patterns search names of documents.
+    names: bool,
+}
+
+/// Lowers a node, and adds its atoms to `sources`.
+fn lower(node: Node, defaults: Defaults, sources: &mut SourceMap) -> Expr {
+    let list = |nodes: Vec<Node>, sources: &mut SourceMap| -> Vec<Expr> {
+        let nodes = nodes.into_iter();
+        nodes.map(|node| lower(node, defaults, sources)).collect()
+    };
+    match node {
+        Node::Pattern(term) => {
+            let pattern = Expr::Pattern(pattern(&term, defaults));
+            sources.add(pattern.clone(), term.text);
+            pattern
+        }
+        Node::Filter(filter, text) => {
+            let filter = Expr::Filter(filter);
+            sources.add(filter.clone(), text);
+            filter
+        }
+        Node::All(nodes) => joined(list(nodes, sources)),
+        Node::Any(nodes) => Expr::any(list(nodes, sources)),
+        Node::Not(inner) => lower(*inner, defaults, sources).negated(),
+        Node::Line(inner) => {
+            let in_text = Defaults {
+                names: false,
+                ..defaults
+            };
+            Expr::Line(Box::new(lower(*inner, in_text, sources)))
+        }
+    }
+}
+
+fn pattern(term: &Term, defaults: Defaults) -> Pattern {
+    let text = term.text.as_str();
+    let smart = defaults.case.ignores(text, term.syntax);
+    Pattern {
+        text: text.to_owned(),
+        syntax: term.syntax,
+        ignore_case: term.flags.ignore_case.unwrap_or(smart),
+        word: term.flags.word || defaults.word,
+        in_path: defaults.names && !term.in_text,
+    }
+}
+
+/// Joins parts by AND. Exact filters of a field that has one value in each document are joined by OR.
+pub(super) fn joined(parts: Vec<Expr>) -> Expr {
+    let mut parts = match Expr::all(parts) {
+        Expr::All(parts) => parts,
+        other => return other,
+    };
+    for field in [
+        Field::Package,
+        Field::Path,
+        Field::Language,
+        Field::Extension,
+    ] {
+        parts = with_alternatives(parts, field);
+    }
+    Expr::all(parts)
+}
+
+fn with_alternatives(parts: Vec<Expr>, field: Field) -> Vec<Expr> {
+    let is_exact = |part: &Expr| {
+        matches!(part, Expr::Filter(filter)
+            if filter.field == field && filter.reading == Reading::Exact)
+    };
+    let first = parts.iter().position(is_exact);
+    let (mut found, mut rest): (Vec<_>, Vec<_>) = parts.into_iter().partition(is_exact);
+    found.sort_by_cached_key(filter_order);
+    found.dedup();
+    if let Some(first) = first {
+        rest.insert(first, Expr::any(found));
+    }
+    rest
 }

@@ -16,18 +16,53 @@
 //! **Invariant:** recursion happens only in parentheses, and their depth is limited.
 
 mod notices;
-mod terms;
 
-use super::ast::{Ast, Node};
-use super::check;
-use super::error::BadQuery;
-use super::keys::{self, Key, Prefix};
-use schema::message::DEPTH_MAX;
-use terms::Parser;
+use super::error::{BadQuery, Notice};
+use super::filter;
+use super::keys::{self, Key, Options, Prefix, Setting};
+use super::lex::{Flags, Lexer};
+use super::source_text::SourceText;
+use schema::message::{ATOMS_MAX, DEPTH_MAX, Field, Filter, Syntax};
+
+/// A parsed query.
+#[derive(Debug, Default)]
+pub(super) struct Ast {
+    /// `None`: the query has only options.
+    pub(super) node: Option<Node>,
+    pub(super) options: Options,
+    pub(super) notices: Vec<Notice>,
+}
+
+/// A node of the tree.
+#[derive(Clone, Debug)]
+pub(super) enum Node {
+    Pattern(Term),
+    Filter(Filter, SourceText),
+    All(Vec<Node>),
+    Any(Vec<Node>),
+    Not(Box<Node>),
+    Line(Box<Node>),
+}
+
+/// A pattern as it was typed.
+#[derive(Clone, Debug)]
+pub(super) struct Term {
+    pub(super) text: SourceText,
+    pub(super) syntax: Syntax,
+    pub(super) flags: Flags,
+    /// Searches the text of documents, even where names are searched.
+    pub(super) in_text: bool,
+}
 
 /// Parses a query.
 pub(super) fn parse(typed: &str) -> Result<Ast, BadQuery> {
-    let mut parser = Parser::new(typed);
+    let mut parser = Parser {
+        lexer: Lexer::new(typed),
+        atoms: 0,
+        in_line: false,
+        options: Options::default(),
+        notices: Vec::new(),
+    };
     let node = parser.any()?;
     debug_assert!(parser.lexer.rest().is_empty());
     Ok(Ast {
@@ -37,7 +72,15 @@ pub(super) fn parse(typed: &str) -> Result<Ast, BadQuery> {
     })
 }
 
-/// The grammar. The terms are in `terms`.
+struct Parser<'a> {
+    lexer: Lexer<'a>,
+    atoms: usize,
+    /// Inside of `line:(…)`.
+    in_line: bool,
+    options: Options,
+    notices: Vec<Notice>,
+}
+
 impl Parser<'_> {
     fn any(&mut self) -> Result<Option<Node>, BadQuery> {
         let mut parts = Vec::new();
@@ -183,7 +226,7 @@ impl Parser<'_> {
     fn group(&mut self, at: usize) -> Result<Node, BadQuery> {
         let open = self.lexer.at;
         if self.lexer.depth == DEPTH_MAX {
-            return Err(check::too_deep(DEPTH_MAX + 1).at(open));
+            return Err(BadQuery::too_deep(DEPTH_MAX + 1).at(open));
         }
         self.lexer.at += 1;
         self.lexer.depth += 1;
@@ -201,10 +244,116 @@ impl Parser<'_> {
                 .hint("remove them, or type \"()\" for the characters"));
         };
         if at == open {
-            let notice = notices::group(&self.lexer, open, &node);
+            let is_word = matches!(&node, Node::Pattern(term) if term.syntax == Syntax::Literal);
+            let notice = notices::group(&self.lexer, open, is_word);
             self.notices.extend(notice);
         }
         Ok(node)
+    }
+
+    fn filter(&mut self, at: usize, name: &str, field: Field) -> Result<Node, BadQuery> {
+        if self.in_line {
+            return Err(BadQuery::new(format!("{name}: is not allowed in line:(…)"))
+                .at(at)
+                .hint("put it outside of the parentheses"));
+        }
+        let value = self.lexer.at;
+        let (filter, text) = filter::read(field, &mut self.lexer)?;
+        if text.is_empty() {
+            return Err(BadQuery::new(format!("{name}: has no value")).at(value));
+        }
+        self.check_closed(value, name)?;
+        let notice = notices::directory(&self.lexer, value, name, &filter.text);
+        self.notices.extend(notice);
+        self.count_atom(at)?;
+        Ok(Node::Filter(filter, text))
+    }
+
+    /// Refuses a value in parentheses with a space in it: it would end at the space.
+    fn check_closed(&self, value: usize, name: &str) -> Result<(), BadQuery> {
+        let mut lexer = self.lexer.clone();
+        lexer.at = value;
+        if lexer.peek() == Some('(') && !lexer.bare(true).1 {
+            let bad = BadQuery::new(format!("{name}: takes one value without spaces")).at(value);
+            return Err(bad.hint(format!(
+                "type ({name}:a or {name}:b), or a regular expression in quotes"
+            )));
+        }
+        Ok(())
+    }
+
+    fn option(
+        &mut self,
+        at: usize,
+        name: &str,
+        setting: Setting,
+        signed: Option<usize>,
+    ) -> Result<(), BadQuery> {
+        let hint =
+            format!("it applies to the whole query; to search for the text, quote it: \"{name}:\"");
+        if let Some(signed) = signed {
+            let reason = format!("{name}: cannot be negated");
+            return Err(BadQuery::new(reason).at(signed).hint(hint));
+        }
+        if self.lexer.depth > 0 {
+            let reason = format!("{name}: is not allowed in parentheses");
+            return Err(BadQuery::new(reason).at(at).hint(hint));
+        }
+        let value = self.lexer.at;
+        let (text, _) = self.lexer.bare(false);
+        self.options
+            .set(setting, name, text.as_str())
+            .map_err(|bad| bad.at(value))
+    }
+
+    fn pattern(&mut self, in_text: bool) -> Result<Node, BadQuery> {
+        let at = self.lexer.at;
+        self.count_atom(at)?;
+        let term = |(text, flags), syntax| {
+            Node::Pattern(Term {
+                text,
+                syntax,
+                flags,
+                in_text,
+            })
+        };
+        match self.lexer.peek() {
+            Some('"' | '\'') => return Ok(term(self.lexer.string()?, Syntax::Literal)),
+            Some('/') => match self.lexer.regexp() {
+                Some(regexp) => {
+                    self.notices.extend(notices::slashes(&self.lexer, at));
+                    return Ok(term(regexp, Syntax::Regexp));
+                }
+                None => self.check_open(at)?,
+            },
+            _ => {}
+        }
+        let (text, stray) = self.lexer.word();
+        notices::word(&self.lexer, at, stray, &mut self.notices);
+        Ok(term((text, Default::default()), Syntax::Literal))
+    }
+
+    /// Refuses text that begins with a slash and has a backslash; adds a notice if it may be a regular
+    /// expression.
+    fn check_open(&mut self, at: usize) -> Result<(), BadQuery> {
+        let rest = self.lexer.rest();
+        let typed = rest.split(char::is_whitespace).next().unwrap_or_default();
+        let close = "a regular expression ends with /, and a slash in it is typed \\/";
+        if typed.contains('\\') {
+            return Err(BadQuery::new("the regular expression is not closed")
+                .at(at)
+                .hint(format!("{close}; to search for the text, begin with \\/")));
+        }
+        self.notices.extend(notices::unclosed(at, typed, close));
+        Ok(())
+    }
+
+    fn count_atom(&mut self, at: usize) -> Result<(), BadQuery> {
+        self.atoms += 1;
+        if self.atoms > ATOMS_MAX {
+            return Err(BadQuery::too_many(self.atoms).at(at));
+        }
+        Ok(())
     }
 
     /// Skips space; returns whether the group or the query ends there.

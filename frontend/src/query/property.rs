@@ -1,7 +1,7 @@
 //! Any input is parsed or refused, and parsed queries render to text that parses to the same query.
 
+use super::input::joined;
 use super::lex::Lexer;
-use super::lower::joined;
 use super::regexp::check_syntax;
 use super::source_text::SourceText;
 use super::{ParsedQuery, Query, QueryInput, dcs};
@@ -194,7 +194,7 @@ fn query() -> impl Strategy<Value = Query> {
     };
     let parts = (prop_oneof![expr(false), expr(true)], 0..4_u64);
     parts.prop_filter_map("a query", |((expr, names), limit)| {
-        super::check::check_positive(&expr).ok()?;
+        super::checked::check_positive(&expr).ok()?;
         let query = Query::new(expr, 2).ok()?;
         let query = query.wanting(Want::Matches, limit).ok()?;
         Some(if names { query.of_names() } else { query })

@@ -1,8 +1,11 @@
-//! Text without its escapes, and where each piece of it was typed.
+//! Text without its escapes, and where each piece of it was typed: to locate errors in the input, also
+//! those that backends report by atom.
 //!
-//! **Invariant:** `pieces` begins at 0 and ascends, unless the text is empty.
+//! **Invariant:** the pieces of a text begin at 0 and ascend, unless the text is empty.
 
+use super::error::BadQuery;
 use super::regexp::check_syntax;
+use schema::message::Expr;
 
 /// Text without its escapes, with the offsets of its pieces in the input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -95,6 +98,47 @@ impl SourceText {
             }
         }
         out
+    }
+}
+
+/// The atoms of an expression with their sources. Equal atoms have equal errors, so the first one stands
+/// for all, in any order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct SourceMap(Vec<AtomSource>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct AtomSource {
+    atom: Expr,
+    text: SourceText,
+    /// The parameter, if the atom is not in the query itself.
+    filter: Option<String>,
+}
+
+impl SourceMap {
+    /// Adds an atom of the query.
+    pub(super) fn add(&mut self, atom: Expr, text: SourceText) {
+        let filter = None;
+        self.0.push(AtomSource { atom, text, filter });
+    }
+
+    /// Adds a filter that was given as a parameter of its own.
+    pub(super) fn add_parameter(&mut self, atom: Expr, text: SourceText, typed: &str) {
+        let filter = Some(typed.to_owned());
+        self.0.push(AtomSource { atom, text, filter });
+    }
+
+    /// Turns the error of an atom of `expr` into an error of the input.
+    pub(super) fn locate(&self, expr: &Expr, bad: BadQuery) -> BadQuery {
+        let atoms = expr.atoms();
+        let atom = bad.atom.and_then(|index| atoms.get(index));
+        let source = atom.and_then(|atom| self.0.iter().find(|source| source.atom == **atom));
+        let Some(source) = source else { return bad };
+        BadQuery {
+            at: Some(source.text.at(bad.at.unwrap_or_default())),
+            filter: source.filter.clone(),
+            atom: None,
+            ..bad
+        }
     }
 }
 

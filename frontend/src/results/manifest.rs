@@ -66,11 +66,6 @@ impl SearchResult {
             return None;
         }
         let explain = manifest.explain;
-        let skipped = manifest.skipped.into_iter().map(|skip| SkippedDocument {
-            package: skip.package,
-            path: skip.path,
-            reason: skip.reason,
-        });
         Some(SearchResult {
             id,
             generation: manifest.generation,
@@ -94,7 +89,7 @@ impl SearchResult {
             outcome: Outcome {
                 skipped: Skipped {
                     count: manifest.skipped_count,
-                    documents: skipped.collect(),
+                    documents: manifest.skipped.into_iter().map(Into::into).collect(),
                 },
                 explain: Explain {
                     plan: manifest.plan,

@@ -2,7 +2,7 @@
 //! matches, and how long that took.
 
 use crate::query::BadQuery;
-use schema::message::{Estimate, Phases, ShardEnd};
+use schema::message::{Estimate, Phases, ShardEnd, Skip};
 use std::collections::BTreeSet;
 use std::time::{Duration, SystemTime};
 
@@ -34,6 +34,16 @@ pub struct SkippedDocument {
     pub path: Vec<u8>,
     /// Why.
     pub reason: String,
+}
+
+impl From<Skip> for SkippedDocument {
+    fn from(skip: Skip) -> Self {
+        SkippedDocument {
+            package: skip.package,
+            path: skip.path,
+            reason: skip.reason,
+        }
+    }
 }
 
 /// The documents that backends skipped. The first ones by name are listed, so that the list does not

@@ -5,7 +5,7 @@
 //! chunks in parallel; the caller gets them in order.
 
 use super::SearchResult;
-use super::read::{LinePosition, in_spool_order};
+use super::search_result::{LinePosition, in_spool_order};
 use crate::order::Pointer;
 use crate::spool::{ResultFiles, SpoolError};
 use schema::message::{BatchView, LineView};

@@ -8,8 +8,8 @@ use super::random::Random;
 use super::scenario::{Client, Scenario};
 use crate::execution::event::{Action, Deadline, Event, Now, Publication, StreamEvent};
 use crate::execution::state::ExecutionState;
-use crate::peers::account::StreamEnd;
 use crate::query::BadQuery;
+use schema::message::End;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -320,7 +320,7 @@ impl<'a> Driver<'a> {
     fn too_late(&mut self) {
         let reason = "late".to_owned();
         let streams = [
-            StreamEvent::End(StreamEnd::default()),
+            StreamEvent::End(End::default()),
             StreamEvent::Lost { reason },
             StreamEvent::Refused(BadQuery::new("late")),
             StreamEvent::Heavy,

@@ -4,13 +4,13 @@
 use super::random::Random;
 use super::script::{Fault, Script};
 use crate::execution::collector::Collector;
-use crate::execution::ingest::{Ingest, Ingested, Target};
+use crate::execution::stream::{Ingest, Ingested, Target};
 use crate::execution::stream_stats::StreamStats;
 use crate::peers::PeerError;
-use crate::peers::account::StreamEnd;
 use crate::results::SkippedDocument;
 use crate::spool::ResultFiles;
 use schema::frame::Decoder;
+use schema::message::End;
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
@@ -52,7 +52,7 @@ enum State<'a> {
 }
 
 /// How a request ended; `None` while it goes on.
-pub(super) type Settled = Option<Result<StreamEnd, PeerError>>;
+pub(super) type Settled = Option<Result<End, PeerError>>;
 
 impl<'a> Stream<'a> {
     pub(super) fn new(number: usize, ground: Ground<'a>, collector: &'a mut Collector) -> Self {

@@ -11,7 +11,7 @@ use super::verify::{self, Model};
 use crate::execution::collector::Collector;
 use crate::execution::event::{Event, StreamEvent};
 use crate::execution::memory::Memory;
-use crate::execution::stream_handle;
+use crate::execution::stream;
 use crate::execution::stream_stats::{StreamStats, TopMatches};
 use crate::peers::PeerError;
 use crate::results;
@@ -143,7 +143,7 @@ impl<'a, 's> World<'a, 's> {
         };
         let label = result.as_ref().map_or_else(PeerError::label, |_| "end");
         self.driver.seen.push(label);
-        let event = Event::Stream(number, stream_handle::event(result));
+        let event = Event::Stream(number, stream::event(result));
         self.on(random, event.clone());
         let closes = !matches!(event, Event::Stream(_, StreamEvent::Heavy));
         if closes && random.one_in(4) {

@@ -4,8 +4,8 @@
 //! in place.
 
 use super::error::BuildError;
+use super::pipeline::NewShards;
 use super::report::{Outcome, Report};
-use super::shard_assembly::NewShards;
 use crate::directory::{self, MANIFEST, open_shard};
 use crate::file::{self, AtomicFile};
 use crate::manifest::{Manifest, Options, PackageEntry, ShardEntry};

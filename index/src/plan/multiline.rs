@@ -5,9 +5,8 @@
 //! documents instead of blocks.
 //! **Invariant:** never a false negative: a document that matches satisfies the query.
 
-use super::info::Info;
-use super::pattern::{BadPattern, parse};
 use super::query::{TrigramQuery, write_joined};
+use super::{BadPattern, Info, parse};
 use regex_syntax::hir::{Class, Dot, Hir, HirKind, Repetition};
 use std::fmt;
 

@@ -6,11 +6,11 @@
 //! **Invariant:** every document that the filters accept and the query holds for is included, and
 //! so is every block of it in which a pattern can match.
 
+use super::candidates::Evaluator;
 use super::error::ShardError;
-use super::evaluate::Evaluator;
-use super::{BlockId, DocId, Shard, ranges};
+use super::live_set::push_range;
+use super::{BlockId, DocId, Package, Shard};
 use crate::filter::Filters;
-use crate::format::Section;
 use crate::plan::{DocumentQuery, TrigramQuery};
 use crate::posting;
 use std::ops::Range;
@@ -37,7 +37,8 @@ impl Shard {
         filters: &Filters,
         stop: &dyn Fn() -> bool,
     ) -> Result<Option<DocumentCandidates>, ShardError> {
-        let packages = self.documents_of_accepted_packages(filters, stop)?;
+        let documents = |package: &Package<'_>| Ok(package.documents.clone());
+        let packages = self.ranges_of_accepted_packages(filters, stop, documents)?;
         let blocks = self.blocks_of_documents(&packages)?;
         let evaluator = Evaluator::new(self, &blocks, stop);
         let documents = match self.documents_with(query, &evaluator)? {
@@ -64,33 +65,13 @@ impl Shard {
         Ok(Some(candidates).filter(|_| !stop()))
     }
 
-    /// Returns the documents of the live packages that the package filters accept.
-    fn documents_of_accepted_packages(
-        &self,
-        filters: &Filters,
-        stop: &dyn Fn() -> bool,
-    ) -> Result<Vec<Range<u32>>, ShardError> {
-        let mut accepted = Vec::new();
-        for package in self.live_packages() {
-            if stop() {
-                break;
-            }
-            let package = self.package(package)?;
-            if filters.accepts_package(package.directory) {
-                ranges::push(&mut accepted, package.documents)
-                    .ok_or_else(|| self.corrupt(Section::Packages, "order of packages"))?;
-            }
-        }
-        Ok(accepted)
-    }
-
     /// Returns the blocks of ranges of documents.
     fn blocks_of_documents(&self, documents: &[Range<u32>]) -> Result<Vec<Range<u32>>, ShardError> {
         let mut blocks = Vec::new();
         for range in documents {
             let start = self.document(DocId(range.start))?.blocks.start;
             let end = self.document(DocId(range.end - 1))?.blocks.end;
-            ranges::push(&mut blocks, start..end.max(start))
+            push_range(&mut blocks, start..end.max(start))
                 .ok_or_else(|| self.inconsistent("order of documents"))?;
         }
         Ok(blocks)
@@ -163,7 +144,7 @@ impl Shard {
                 return Ok(None);
             }
             if self.is_accepted(filters, &self.document(DocId(id))?)? {
-                ranges::push(&mut accepted, id..id + 1)
+                push_range(&mut accepted, id..id + 1)
                     .ok_or_else(|| self.inconsistent("order of documents"))?;
             }
         }

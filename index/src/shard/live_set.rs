@@ -1,6 +1,6 @@
-//! Which packages and blocks of a shard are live. Plain data: it does not read the shard.
+//! Which packages and blocks of a shard are live, and lists of ranges of such ids: ascending, none
+//! empty, and never two that touch. Plain data: it does not read the shard.
 
-use super::ranges;
 use crate::format::Header;
 use std::ops::Range;
 
@@ -42,7 +42,7 @@ impl LiveSet {
             },
             ..LiveSet::default()
         };
-        let _ = ranges::push(&mut live.blocks, 0..live.counts.blocks);
+        let _ = push_range(&mut live.blocks, 0..live.counts.blocks);
         live
     }
 
@@ -71,10 +71,39 @@ impl LiveSet {
         self.counts.documents += documents;
         self.counts.blocks += blocks.end - blocks.start;
         self.counts.text_bytes += text_bytes;
-        ranges::push(&mut self.blocks, blocks)
+        push_range(&mut self.blocks, blocks)
     }
 
     pub(super) fn is_live(&self, package: u32) -> bool {
         self.dead.binary_search(&package).is_err()
+    }
+}
+
+/// Appends a range, joining it to the last one when they touch; an empty range is dropped.
+/// Returns `None` when it begins before the last range ends.
+pub(super) fn push_range(ranges: &mut Vec<Range<u32>>, range: Range<u32>) -> Option<()> {
+    match ranges.last_mut() {
+        _ if range.is_empty() => {}
+        Some(last) if range.start < last.end => return None,
+        Some(last) if range.start == last.end => last.end = range.end,
+        _ => ranges.push(range),
+    }
+    Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn joins_touching_ranges_and_rejects_overlap() {
+        let mut ranges = Vec::new();
+        for range in [2..4, 4..5, 9..9, 7..8] {
+            assert_eq!(push_range(&mut ranges, range), Some(()));
+        }
+        assert_eq!(ranges, [2..5, 7..8]);
+        assert_eq!(push_range(&mut ranges, 6..9), None);
+        assert_eq!(push_range(&mut ranges, 0..0), Some(()));
+        assert_eq!(ranges, [2..5, 7..8]);
     }
 }

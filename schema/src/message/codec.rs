@@ -1,9 +1,23 @@
-//! What all messages share: errors, readers and builders.
+//! What all messages share: errors, readers and builders, and the limits that a decoder enforces,
+//! whatever the bytes say.
 
-use super::limits::{NESTING_MAX, TRAVERSALS_MAX};
 use crate::frame::{self, FrameError, Kind};
 use capnp::message::{Allocator, Builder, HeapAllocator, Reader, ReaderOptions};
 use capnp::serialize::BufferSegments;
+
+/// Patterns and filters of an expression, at most. A backend keeps a compiled regular expression for
+/// each, and a set of patterns is a 64-bit number.
+pub const ATOMS_MAX: usize = 64;
+
+/// Nesting of an expression, at most; a pattern alone has depth 1.
+pub const DEPTH_MAX: usize = 32;
+
+/// How often a reader may traverse each word of a message. A batch is traversed once or twice; a
+/// message whose pointers exceed this is an attack.
+const TRAVERSALS_MAX: usize = 16;
+
+/// Nesting of structs and lists, at most: each level of an expression is inside a list.
+const NESTING_MAX: i32 = 2 * DEPTH_MAX as i32 + 16;
 
 /// Why a payload is not a valid message.
 #[derive(Debug, thiserror::Error)]
@@ -91,3 +105,25 @@ macro_rules! convert_enum {
 }
 
 pub(super) use convert_enum;
+
+/// Gives a message `encode` and `decode` as a frame of a kind, by its `encode_to` and `decode_from`.
+macro_rules! frame_message {
+    ($($message:ty: $kind:ident),+ $(,)?) => {$(
+        impl $message {
+            /// Appends the message as a frame.
+            pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), MessageError> {
+                let mut message = builder();
+                self.encode_to(message.init_root());
+                finish(Kind::$kind, &message, out)
+            }
+
+            /// Reads a frame's payload.
+            pub fn decode(payload: &[u8]) -> Result<Self, MessageError> {
+                let message = reader(payload)?;
+                Self::decode_from(message.get_root()?)
+            }
+        }
+    )+};
+}
+
+pub(super) use frame_message;

@@ -4,8 +4,7 @@
 //! inside one of the same kind, no double negation. So two expressions with the same meaning and order
 //! are equal, and rendering and parsing an expression does not change it.
 
-use super::codec::{MessageError, convert_enum, length, text};
-use super::limits::{ATOMS_MAX, DEPTH_MAX};
+use super::codec::{ATOMS_MAX, DEPTH_MAX, MessageError, convert_enum, length, text};
 use crate::trawl_capnp::{expr, filter, pattern};
 
 /// How the text of a pattern is interpreted.

@@ -1,7 +1,7 @@
 //! What a frontend writes beside the frames of a finished result, so that it can use them again after a
 //! restart.
 
-use super::codec::{MessageError, builder, finish, length, reader, text};
+use super::codec::{MessageError, builder, finish, frame_message, length, reader, text};
 use super::reply::{Phases, ShardEnd, Skip};
 use super::request::Search;
 use crate::frame::Kind;
@@ -57,10 +57,7 @@ pub struct SpoolManifest {
 }
 
 impl SpoolManifest {
-    /// Appends the message as a frame.
-    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), MessageError> {
-        let mut message = builder();
-        let mut root = message.init_root::<spool_manifest::Builder<'_>>();
+    fn encode_to(&self, mut root: spool_manifest::Builder<'_>) {
         root.set_version(SPOOL_VERSION);
         root.set_generation(&self.generation[..]);
         self.search.encode_to(root.reborrow().init_search());
@@ -89,13 +86,9 @@ impl SpoolManifest {
         root.set_packages_bytes(self.packages_bytes);
         root.set_facets_bytes(self.facets_bytes);
         root.set_shard_documents(self.shard_documents);
-        finish(Kind::Manifest, &message, out)
     }
 
-    /// Reads a frame's payload.
-    pub fn decode(payload: &[u8]) -> Result<Self, MessageError> {
-        let message = reader(payload)?;
-        let root = message.get_root::<spool_manifest::Reader<'_>>()?;
+    fn decode_from(root: spool_manifest::Reader<'_>) -> Result<Self, MessageError> {
         if root.get_version() != SPOOL_VERSION {
             return Err(MessageError::Impossible("version"));
         }
@@ -153,10 +146,7 @@ pub struct SpoolFacets {
 }
 
 impl SpoolFacets {
-    /// Appends the message as a frame.
-    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), MessageError> {
-        let mut message = builder();
-        let mut root = message.init_root::<spool_facets::Builder<'_>>();
+    fn encode_to(&self, mut root: spool_facets::Builder<'_>) {
         encode_facets(
             &self.languages,
             root.reborrow().init_languages(length(self.languages.len())),
@@ -167,13 +157,9 @@ impl SpoolFacets {
             directories.init_directories(length(self.directories.len())),
         );
         root.set_other_directories(self.other_directories);
-        finish(Kind::Manifest, &message, out)
     }
 
-    /// Reads a frame's payload.
-    pub fn decode(payload: &[u8]) -> Result<Self, MessageError> {
-        let message = reader(payload)?;
-        let root = message.get_root::<spool_facets::Reader<'_>>()?;
+    fn decode_from(root: spool_facets::Reader<'_>) -> Result<Self, MessageError> {
         Ok(SpoolFacets {
             languages: decode_facets(root.get_languages()?)?,
             directories: decode_facets(root.get_directories()?)?,
@@ -194,3 +180,5 @@ fn decode_facets(list: struct_list::Reader<'_, facet::Owned>) -> Result<Vec<Face
     let facet = |entry: facet::Reader<'_>| Ok((entry.get_name()?.to_vec(), entry.get_count()));
     list.iter().map(facet).collect()
 }
+
+frame_message!(SpoolManifest: Manifest, SpoolFacets: Manifest);

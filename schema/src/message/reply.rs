@@ -1,6 +1,8 @@
 //! Answers of a backend, except batches.
 
-use super::codec::{MessageError, builder, convert_enum, finish, length, reader, text};
+use super::codec::{
+    MessageError, builder, convert_enum, finish, frame_message, length, reader, text,
+};
 use super::request::shard_id;
 use crate::frame::Kind;
 use crate::trawl_capnp::{
@@ -34,10 +36,7 @@ pub struct Hello {
 }
 
 impl Hello {
-    /// Appends the message as a frame.
-    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), MessageError> {
-        let mut message = builder();
-        let mut root = message.init_root::<hello::Builder<'_>>();
+    fn encode_to(&self, mut root: hello::Builder<'_>) {
         root.set_protocol(self.protocol);
         root.set_updated(self.updated);
         let mut shards = root.init_shards(length(self.shards.len()));
@@ -49,13 +48,9 @@ impl Hello {
             entry.set_blocks(shard.blocks);
             entry.set_text_bytes(shard.text_bytes);
         }
-        finish(Kind::Hello, &message, out)
     }
 
-    /// Reads a frame's payload.
-    pub fn decode(payload: &[u8]) -> Result<Self, MessageError> {
-        let message = reader(payload)?;
-        let root = message.get_root::<hello::Reader<'_>>()?;
+    fn decode_from(root: hello::Reader<'_>) -> Result<Self, MessageError> {
         let mut shards = Vec::new();
         for entry in root.get_shards()? {
             shards.push(ShardInfo {
@@ -90,22 +85,15 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Appends the message as a frame.
-    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), MessageError> {
-        let mut message = builder();
-        let mut root = message.init_root::<progress::Builder<'_>>();
+    fn encode_to(&self, mut root: progress::Builder<'_>) {
         root.set_blocks_done(self.blocks_done);
         root.set_blocks_total(self.blocks_total);
         root.set_documents(self.documents);
         root.set_matches(self.matches);
         root.set_bound(self.bound);
-        finish(Kind::Progress, &message, out)
     }
 
-    /// Reads a frame's payload.
-    pub fn decode(payload: &[u8]) -> Result<Self, MessageError> {
-        let message = reader(payload)?;
-        let root = message.get_root::<progress::Reader<'_>>()?;
+    fn decode_from(root: progress::Reader<'_>) -> Result<Self, MessageError> {
         Ok(Progress {
             blocks_done: root.get_blocks_done(),
             blocks_total: root.get_blocks_total(),
@@ -132,25 +120,12 @@ pub struct Skip {
 }
 
 impl Skip {
-    /// Appends the message as a frame.
-    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), MessageError> {
-        let mut message = builder();
-        self.encode_to(message.init_root());
-        finish(Kind::Skip, &message, out)
-    }
-
     pub(super) fn encode_to(&self, mut root: skip::Builder<'_>) {
         root.set_shard(self.shard);
         root.set_document(self.document);
         root.set_package(&self.package);
         root.set_path(&self.path);
         root.set_reason(&self.reason[..]);
-    }
-
-    /// Reads a frame's payload.
-    pub fn decode(payload: &[u8]) -> Result<Self, MessageError> {
-        let message = reader(payload)?;
-        Skip::decode_from(message.get_root()?)
     }
 
     pub(super) fn decode_from(root: skip::Reader<'_>) -> Result<Self, MessageError> {
@@ -267,10 +242,7 @@ pub struct Phases {
 }
 
 impl End {
-    /// Appends the message as a frame.
-    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), MessageError> {
-        let mut message = builder();
-        let mut root = message.init_root::<end::Builder<'_>>();
+    fn encode_to(&self, mut root: end::Builder<'_>) {
         root.set_plan(&self.plan[..]);
         root.set_plan_us(self.phases.plan_us);
         root.set_candidates_us(self.phases.candidates_us);
@@ -285,13 +257,9 @@ impl End {
         for (index, shard) in (0..).zip(&self.shards) {
             shard.encode_to(shards.reborrow().get(index));
         }
-        finish(Kind::End, &message, out)
     }
 
-    /// Reads a frame's payload.
-    pub fn decode(payload: &[u8]) -> Result<Self, MessageError> {
-        let message = reader(payload)?;
-        let root = message.get_root::<end::Reader<'_>>()?;
+    fn decode_from(root: end::Reader<'_>) -> Result<Self, MessageError> {
         let mut shards = Vec::new();
         for entry in root.get_shards()? {
             shards.push(ShardEnd::decode_from(entry)?);
@@ -367,23 +335,16 @@ impl Failure {
         }
     }
 
-    /// Appends the message as a frame.
-    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), MessageError> {
-        let mut message = builder();
-        let mut root = message.init_root::<failure::Builder<'_>>();
+    fn encode_to(&self, mut root: failure::Builder<'_>) {
         root.set_kind(self.kind.into());
         root.set_message(&self.message[..]);
         root.set_offset(self.offset.unwrap_or(NONE));
         root.set_atom(self.atom.unwrap_or(NONE));
         root.set_hint(&self.hint[..]);
         root.set_cost(self.cost);
-        finish(Kind::Error, &message, out)
     }
 
-    /// Reads a frame's payload.
-    pub fn decode(payload: &[u8]) -> Result<Self, MessageError> {
-        let message = reader(payload)?;
-        let root = message.get_root::<failure::Reader<'_>>()?;
+    fn decode_from(root: failure::Reader<'_>) -> Result<Self, MessageError> {
         Ok(Failure {
             kind: root.get_kind()?.into(),
             message: text(root.get_message()?)?,
@@ -417,10 +378,7 @@ pub struct FileReply {
 }
 
 impl FileReply {
-    /// Appends the message as a frame.
-    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), MessageError> {
-        let mut message = builder();
-        let mut root = message.init_root::<file_reply::Builder<'_>>();
+    fn encode_to(&self, mut root: file_reply::Builder<'_>) {
         root.set_found(self.found);
         root.set_offset(self.offset);
         root.set_first_line(self.first_line);
@@ -429,13 +387,9 @@ impl FileReply {
         root.set_total_bytes(self.total_bytes);
         root.set_language(&self.language[..]);
         root.set_hash(&self.hash);
-        finish(Kind::File, &message, out)
     }
 
-    /// Reads a frame's payload.
-    pub fn decode(payload: &[u8]) -> Result<Self, MessageError> {
-        let message = reader(payload)?;
-        let root = message.get_root::<file_reply::Reader<'_>>()?;
+    fn decode_from(root: file_reply::Reader<'_>) -> Result<Self, MessageError> {
         Ok(FileReply {
             found: root.get_found(),
             offset: root.get_offset(),
@@ -484,22 +438,15 @@ pub struct ListReply {
 }
 
 impl ListReply {
-    /// Appends the message as a frame.
-    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), MessageError> {
-        let mut message = builder();
-        let mut root = message.init_root::<list_reply::Builder<'_>>();
+    fn encode_to(&self, mut root: list_reply::Builder<'_>) {
         root.set_more(self.more);
         let mut entries = root.init_entries(length(self.entries.len()));
         for (index, entry) in (0..).zip(&self.entries) {
             entry.encode_to(entries.reborrow().get(index));
         }
-        finish(Kind::List, &message, out)
     }
 
-    /// Reads a frame's payload.
-    pub fn decode(payload: &[u8]) -> Result<Self, MessageError> {
-        let message = reader(payload)?;
-        let root = message.get_root::<list_reply::Reader<'_>>()?;
+    fn decode_from(root: list_reply::Reader<'_>) -> Result<Self, MessageError> {
         let entries = root.get_entries()?.iter().map(ListEntry::decode_from);
         Ok(ListReply {
             entries: entries.collect::<Result<_, _>>()?,
@@ -537,6 +484,16 @@ impl ListEntry {
         })
     }
 }
+
+frame_message!(
+    Hello: Hello,
+    Progress: Progress,
+    Skip: Skip,
+    End: End,
+    Failure: Error,
+    FileReply: File,
+    ListReply: List,
+);
 
 convert_enum!(
     FailureKind,

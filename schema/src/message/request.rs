@@ -1,6 +1,6 @@
 //! Requests of a frontend: SEARCH, FILE and LIST.
 
-use super::codec::{MessageError, builder, convert_enum, finish, length, reader};
+use super::codec::{MessageError, builder, convert_enum, finish, frame_message, length, reader};
 use super::expr::Expr;
 use crate::frame::Kind;
 use crate::trawl_capnp::{Want as CapnpWant, file_request, list_request, search};
@@ -42,13 +42,6 @@ pub struct Search {
 }
 
 impl Search {
-    /// Appends the message as a frame.
-    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), MessageError> {
-        let mut message = builder();
-        self.encode_to(message.init_root());
-        finish(Kind::Search, &message, out)
-    }
-
     pub(super) fn encode_to(&self, mut root: search::Builder<'_>) {
         self.expr.encode(root.reborrow().init_expr());
         root.set_context_lines(self.context_lines);
@@ -61,12 +54,6 @@ impl Search {
         for (index, id) in (0..).zip(&self.shards) {
             shards.set(index, id);
         }
-    }
-
-    /// Reads a frame's payload.
-    pub fn decode(payload: &[u8]) -> Result<Self, MessageError> {
-        let message = reader(payload)?;
-        Search::decode_from(message.get_root()?)
     }
 
     pub(super) fn decode_from(root: search::Reader<'_>) -> Result<Self, MessageError> {
@@ -125,10 +112,7 @@ pub struct FileRequest {
 }
 
 impl FileRequest {
-    /// Appends the message as a frame.
-    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), MessageError> {
-        let mut message = builder();
-        let mut root = message.init_root::<file_request::Builder<'_>>();
+    fn encode_to(&self, mut root: file_request::Builder<'_>) {
         root.set_package(&self.package);
         root.set_path(&self.path);
         match self.range {
@@ -143,13 +127,9 @@ impl FileRequest {
                 bytes.set_count(count);
             }
         }
-        finish(Kind::File, &message, out)
     }
 
-    /// Reads a frame's payload.
-    pub fn decode(payload: &[u8]) -> Result<Self, MessageError> {
-        let message = reader(payload)?;
-        let root = message.get_root::<file_request::Reader<'_>>()?;
+    fn decode_from(root: file_request::Reader<'_>) -> Result<Self, MessageError> {
         let range = match root.which()? {
             file_request::Lines(lines) => FileRange::Lines {
                 first: lines.get_first(),
@@ -198,22 +178,15 @@ pub struct ListRequest {
 }
 
 impl ListRequest {
-    /// Appends the message as a frame.
-    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), MessageError> {
-        let mut message = builder();
-        let mut root = message.init_root::<list_request::Builder<'_>>();
+    fn encode_to(&self, mut root: list_request::Builder<'_>) {
         root.set_kind(self.kind.into());
         root.set_package(&self.package);
         root.set_prefix(&self.prefix);
         root.set_after(&self.after);
         root.set_count(self.count);
-        finish(Kind::List, &message, out)
     }
 
-    /// Reads a frame's payload.
-    pub fn decode(payload: &[u8]) -> Result<Self, MessageError> {
-        let message = reader(payload)?;
-        let root = message.get_root::<list_request::Reader<'_>>()?;
+    fn decode_from(root: list_request::Reader<'_>) -> Result<Self, MessageError> {
         Ok(ListRequest {
             kind: root.get_kind()?.into(),
             package: root.get_package()?.to_vec(),
@@ -224,5 +197,6 @@ impl ListRequest {
     }
 }
 
+frame_message!(Search: Search, FileRequest: File, ListRequest: List);
 convert_enum!(Want, CapnpWant: Matches, Documents, Count, Estimate);
 convert_enum!(ListKind, list_request::Kind: Packages, Children, Skipped);

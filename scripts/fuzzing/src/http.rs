@@ -8,13 +8,13 @@ mod names;
 mod requests;
 mod seeds;
 
+use crate::router::router;
 use axum::Router;
 use axum::body::{Body, Bytes, to_bytes};
 use axum::http::{HeaderMap, Request, StatusCode, header};
 use frontend::{Config, Coordinator};
 use index::corpus;
 use index::indexing::{BuildOptions, Progress, build};
-use metrics_exporter_prometheus::PrometheusBuilder;
 use requests::Known;
 use serde_json::Value;
 use std::fs;
@@ -84,11 +84,7 @@ fn site() -> &'static Site {
             let frontend = Coordinator::start(config(directory.path()), vec![backend]);
             let frontend = frontend.expect("a free directory");
             connected(&frontend).await;
-            web::app(
-                frontend,
-                web::Options::default(),
-                PrometheusBuilder::new().build_recorder().handle(),
-            )
+            router(frontend)
         });
         Site {
             runtime,

@@ -13,10 +13,13 @@ mod corpora;
 mod http;
 mod patterns;
 mod queries;
+mod router;
 mod samples;
 mod shards;
 mod untrusted_backend;
 mod wire;
+
+pub use router::router;
 
 /// A reader of untrusted bytes.
 pub struct Target {

@@ -1,8 +1,7 @@
 //! Patterns: compiled by a backend and run on a text.
 
 use backend::compiled_query::{CompiledQuery, Strategy};
-use backend::line_matcher::LineMatcher;
-use backend::scan;
+use backend::line_matcher::{self, LineMatcher};
 use frontend::Query;
 use index::filter::{FilterExpr, NamePattern, Predicate};
 use index::plan;
@@ -54,7 +53,7 @@ pub(crate) fn pattern(data: &[u8]) {
     let query = query.unwrap_or_else(|bad| panic!("{pattern:?}: {bad:?}"));
     assert!(!query.interpreted_as().is_empty());
     if let Strategy::Lines { matcher, query } = &compiled.strategy {
-        let _ = scan::matching_lines(matcher, text, |line| {
+        let _ = line_matcher::matching_lines(matcher, text, |line| {
             check_line(matcher, query, &text[line]);
             ControlFlow::Continue(())
         });
@@ -71,10 +70,10 @@ fn check_line(matcher: &LineMatcher, query: &plan::TrigramQuery, line: &[u8]) {
         "{query} of {}",
         line.escape_ascii()
     );
-    let line = scan::without_end(line);
+    let line = line_matcher::without_end(line);
     let mut ranges = Vec::new();
-    scan::ranges(&matcher.finder, line, &mut ranges);
-    assert!((1..=scan::RANGES_MAX).contains(&ranges.len()));
+    line_matcher::ranges(&matcher.finder, line, &mut ranges);
+    assert!((1..=line_matcher::RANGES_MAX).contains(&ranges.len()));
     let mut at = 0;
     for (start, end) in ranges {
         assert!(at <= start && start <= end && end <= line.len());

@@ -1,11 +1,11 @@
 //! A frontend whose backend sends arbitrary bytes, and whose clients send arbitrary query strings.
 
+use crate::router::router;
 use crate::{samples, wire};
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::Request;
 use frontend::{Backend, Config, Coordinator, Socket};
-use metrics_exporter_prometheus::PrometheusBuilder;
 use schema::frame::{Decoder, Kind};
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
@@ -42,11 +42,7 @@ fn site() -> &'static Site {
         let runtime = Runtime::new().expect("threads");
         let app = runtime.block_on(async {
             let frontend = Coordinator::start(config, vec![backend()]).expect("a free directory");
-            web::app(
-                frontend,
-                web::Options::default(),
-                PrometheusBuilder::new().build_recorder().handle(),
-            )
+            router(frontend)
         });
         Site {
             runtime,

@@ -3,8 +3,7 @@
 //! A list comes in parts. Each part has in `next` the value of `after` for the rest. That value is a name,
 //! so it stays valid while entries come and go.
 
-use super::openapi::parameters as doc;
-use super::openapi::responses::{Any, BackendLost, NotFound};
+use super::openapi::described as doc;
 use crate::model::{IndexPackages, Status, Tree};
 use crate::params::{Params, lossy};
 use crate::problem::Problem;
@@ -33,7 +32,7 @@ pub(crate) const PART: &[&str] = &["after", "count"];
 #[utoipa::path(
     get, path = "/api/v2/index/packages", operation_id = "indexPackages", tag = "index",
     params(doc::PrefixParam, doc::PartParams),
-    responses((status = 200, description = "Packages, by name", body = IndexPackages), Any, BackendLost)
+    responses((status = 200, description = "Packages, by name", body = IndexPackages), doc::Any, doc::BackendLost)
 )]
 pub(crate) async fn packages(State(app): State<App>, params: Params) -> Result<Response, Problem> {
     params.expect(&[&["prefix"], PART])?;
@@ -52,7 +51,7 @@ pub(crate) async fn packages(State(app): State<App>, params: Params) -> Result<R
 #[utoipa::path(
     get, path = "/api/v2/tree", operation_id = "tree", tag = "index",
     params(doc::DirectoryParams, doc::PartParams),
-    responses((status = 200, description = "The entries of a directory", body = Tree), Any, NotFound, BackendLost)
+    responses((status = 200, description = "The entries of a directory", body = Tree), doc::Any, doc::NotFound, doc::BackendLost)
 )]
 pub(crate) async fn tree(State(app): State<App>, params: Params) -> Result<Response, Problem> {
     params.expect(&[&["package", "path"], PART])?;
@@ -75,7 +74,7 @@ pub(crate) async fn tree(State(app): State<App>, params: Params) -> Result<Respo
 /// Get what is searched, which backends have it, and how old it is.
 #[utoipa::path(
     get, path = "/api/v2/status", operation_id = "status", tag = "index",
-    responses((status = 200, description = "What is searched", body = Status), Any)
+    responses((status = 200, description = "What is searched", body = Status), doc::Any)
 )]
 pub(crate) async fn status(State(app): State<App>, params: Params) -> Result<Response, Problem> {
     params.expect(&[])?;

@@ -6,8 +6,7 @@
 //! the search failed. The search goes on while a client listens.
 
 use super::facets;
-use super::openapi::parameters as doc;
-use super::openapi::responses::{NotFound, Searching};
+use super::openapi::described as doc;
 use crate::eta::Eta;
 use crate::join;
 use crate::model::{
@@ -15,8 +14,7 @@ use crate::model::{
     notices,
 };
 use crate::pages;
-use crate::params::{Params, QUERY};
-use crate::path::Path;
+use crate::params::{Params, Path, QUERY};
 use crate::problem::Problem;
 use crate::response;
 use crate::state::{App, blocking};
@@ -41,7 +39,7 @@ const WAITING_MAX: usize = 2;
 #[utoipa::path(
     get, path = "/api/v2/events", operation_id = "events", tag = "search",
     params(doc::QueryParams),
-    responses((status = 200, description = "Events: notice, progress, matches, facets, and one done", content_type = "text/event-stream", body = Event), Searching)
+    responses((status = 200, description = "Events: notice, progress, matches, facets, and one done", content_type = "text/event-stream", body = Event), doc::Searching)
 )]
 pub(crate) async fn by_query(State(app): State<App>, params: Params) -> Result<Response, Problem> {
     params.expect(&[QUERY])?;
@@ -55,7 +53,7 @@ pub(crate) async fn by_query(State(app): State<App>, params: Params) -> Result<R
 #[utoipa::path(
     get, path = "/api/v2/search/{id}/events", operation_id = "runEvents", tag = "search",
     params(doc::IdParam),
-    responses((status = 200, description = "Events: notice, progress, matches, facets, and one done", content_type = "text/event-stream", body = Event), Searching, NotFound)
+    responses((status = 200, description = "Events: notice, progress, matches, facets, and one done", content_type = "text/event-stream", body = Event), doc::Searching, doc::NotFound)
 )]
 pub(crate) async fn by_id(
     State(app): State<App>,

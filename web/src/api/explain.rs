@@ -3,8 +3,7 @@
 mod cheaper;
 
 use super::limits::HEAVY_BLOCKS;
-use super::openapi::parameters as doc;
-use super::openapi::responses::Searching;
+use super::openapi::described as doc;
 use crate::join;
 use crate::model::{CostClass, Explanation, SearchCost, share};
 use crate::params::{Params, QUERY};
@@ -28,7 +27,7 @@ const BLOCK_BYTES: u64 = 4096;
 #[utoipa::path(
     get, path = "/api/v2/explain", operation_id = "explain", tag = "search",
     params(doc::QueryParams),
-    responses((status = 200, description = "What the query would cost", body = Explanation), Searching)
+    responses((status = 200, description = "What the query would cost", body = Explanation), doc::Searching)
 )]
 pub(crate) async fn explain(State(app): State<App>, params: Params) -> Result<Response, Problem> {
     params.expect(&[QUERY])?;
@@ -44,7 +43,7 @@ pub(crate) async fn explain(State(app): State<App>, params: Params) -> Result<Re
 }
 
 fn cost(answer: &SearchResult, backends: &[BackendStatus]) -> SearchCost {
-    let (explain, phases) = (answer.explain(), answer.phases());
+    let (explain, phases) = (answer.explain(), answer.timings().phases);
     let blocks = explain.candidates;
     let verify_us = blocks as f64 * BLOCK_US;
     let estimate_us = (phases.plan_us + phases.candidates_us) as f64;

@@ -5,11 +5,9 @@ mod csv;
 pub(crate) mod format;
 pub(crate) mod found;
 
-use super::openapi::parameters as doc;
-use super::openapi::responses::{NotFound, Searching};
+use super::openapi::described as doc;
 use crate::join;
-use crate::params::{Params, QUERY};
-use crate::path::Path;
+use crate::params::{Params, Path, QUERY};
 use crate::problem::Problem;
 use crate::response;
 use crate::state::App;
@@ -41,7 +39,7 @@ pub(crate) const EXPORT: &[&str] = &["format", "null", "order"];
         ("x-trawl-complete" = bool, description = "Whether the answer is complete; absent with `order=found`"),
         ("x-trawl-search" = String, description = "The id of the search"),
         ("x-trawl-query" = String, description = "The query as it was understood, percent-encoded")
-    )), Searching)
+    )), doc::Searching)
 )]
 pub(crate) async fn by_query(State(app): State<App>, params: Params) -> Result<Response, Problem> {
     params.expect(&[QUERY, EXPORT])?;
@@ -67,7 +65,7 @@ pub(crate) async fn by_query(State(app): State<App>, params: Params) -> Result<R
         ("x-trawl-complete" = bool, description = "Whether the answer is complete; absent with `order=found`"),
         ("x-trawl-search" = String, description = "The id of the search"),
         ("x-trawl-query" = String, description = "The query as it was understood, percent-encoded")
-    )), Searching, NotFound)
+    )), doc::Searching, doc::NotFound)
 )]
 pub(crate) async fn by_id(
     State(app): State<App>,

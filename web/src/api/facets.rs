@@ -1,13 +1,11 @@
 //! Summaries of an answer: how many matches have which package, language and directory, and the list of
 //! all packages.
 
-use super::openapi::parameters as doc;
-use super::openapi::responses::{NotFound, Searching, Unchanged};
+use super::openapi::described as doc;
 use crate::conditional::KnownTags;
 use crate::join;
 use crate::model::{Facets, Packages, Timings};
-use crate::params::{FORMAT, Params, QUERY};
-use crate::path::Path;
+use crate::params::{FORMAT, Params, Path, QUERY};
 use crate::problem::Problem;
 use crate::response;
 use crate::state::{App, blocking};
@@ -48,7 +46,7 @@ impl Summary {
 #[utoipa::path(
     get, path = "/api/v2/facets", operation_id = "facets", tag = "search",
     params(doc::QueryParams),
-    responses((status = 200, description = "Numbers of matches", body = Facets), Unchanged, Searching)
+    responses((status = 200, description = "Numbers of matches", body = Facets), doc::Unchanged, doc::Searching)
 )]
 pub(crate) async fn facets(
     State(app): State<App>,
@@ -63,7 +61,7 @@ pub(crate) async fn facets(
 #[utoipa::path(
     get, path = "/api/v2/search/{id}/facets", operation_id = "runFacets", tag = "search",
     params(doc::IdParam),
-    responses((status = 200, description = "Numbers of matches", body = Facets), Unchanged, Searching, NotFound)
+    responses((status = 200, description = "Numbers of matches", body = Facets), doc::Unchanged, doc::Searching, doc::NotFound)
 )]
 pub(crate) async fn facets_by_id(
     State(app): State<App>,
@@ -81,7 +79,7 @@ pub(crate) async fn facets_by_id(
     params(doc::QueryParams, doc::FormatParam),
     responses((status = 200, description = "The packages with a match", content(
         (Packages = "application/json"), (String = "application/octet-stream")
-    )), Unchanged, Searching)
+    )), doc::Unchanged, doc::Searching)
 )]
 pub(crate) async fn packages(
     State(app): State<App>,
@@ -98,7 +96,7 @@ pub(crate) async fn packages(
     params(doc::IdParam, doc::FormatParam),
     responses((status = 200, description = "The packages with a match", content(
         (Packages = "application/json"), (String = "application/octet-stream")
-    )), Unchanged, Searching, NotFound)
+    )), doc::Unchanged, doc::Searching, doc::NotFound)
 )]
 pub(crate) async fn packages_by_id(
     State(app): State<App>,

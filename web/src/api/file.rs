@@ -1,7 +1,6 @@
 //! Files, as bytes.
 
-use super::openapi::parameters as doc;
-use super::openapi::responses::{Any, BackendLost, NotFound};
+use super::openapi::described as doc;
 use crate::file_range::fetch;
 use crate::params::Params;
 use crate::problem::Problem;
@@ -21,7 +20,7 @@ pub(crate) const COUNT_DEFAULT: u64 = 512 << 10;
     responses((status = 200, description = "Bytes of a document", content_type = "application/octet-stream", body = String, headers(
         ("x-trawl-offset" = u64, description = "Where the part begins"),
         ("x-trawl-total-bytes" = u64, description = "Bytes of the document")
-    )), Any, NotFound, BackendLost)
+    )), doc::Any, doc::NotFound, doc::BackendLost)
 )]
 pub(crate) async fn raw(State(app): State<App>, params: Params) -> Result<Response, Problem> {
     params.expect(&[&["package", "path", "offset", "count"]])?;

@@ -2,7 +2,7 @@
 
 use super::body::BODY_BYTES_MAX;
 use super::file;
-use super::openapi::responses::Any;
+use super::openapi::described as doc;
 use crate::model::{Limits, PageLimits, QueryLimits, RequestLimits, ServerLimits};
 use crate::params::{PARAMETERS_MAX, Params};
 use crate::problem::Problem;
@@ -13,7 +13,10 @@ use axum::extract::State;
 use axum::response::Response;
 use frontend::DOCUMENTS_MAX;
 use frontend::page::{PER_DOCUMENT_MAX, PER_PACKAGE_MAX, PER_PAGE_MAX};
-use frontend::query;
+use frontend::query::limits::{
+    CONTEXT_LINES_MAX, LIMIT_MAX, NESTING_MAX, QUERY_BYTES_MAX, TYPED_BYTES_MAX,
+};
+use schema::message::{ATOMS_MAX, DEPTH_MAX};
 
 // These three are limits of backends. Those that a frontend checks are in `query::limits`.
 
@@ -29,22 +32,22 @@ const FILTER_BYTES_MAX: usize = 1 << 20;
 /// Get all limits.
 #[utoipa::path(
     get, path = "/api/v2/limits", operation_id = "limits", tag = "index",
-    responses((status = 200, description = "All limits", body = Limits), Any)
+    responses((status = 200, description = "All limits", body = Limits), doc::Any)
 )]
 pub(crate) async fn limits(State(app): State<App>, params: Params) -> Result<Response, Problem> {
     params.expect(&[])?;
     let config = app.coordinator.config();
     Ok(response::json(&Limits {
         query: QueryLimits {
-            bytes: query_limit("query_bytes"),
-            typed_bytes: query_limit("typed_bytes"),
-            atoms: query_limit("atoms"),
-            depth: query_limit("depth"),
-            regexp_nesting: query_limit("regexp_nesting"),
+            bytes: QUERY_BYTES_MAX as u64,
+            typed_bytes: TYPED_BYTES_MAX as u64,
+            atoms: ATOMS_MAX as u64,
+            depth: DEPTH_MAX as u64,
+            regexp_nesting: NESTING_MAX.into(),
             compiled_pattern_bytes: PATTERN_BYTES_MAX,
             compiled_filter_bytes: FILTER_BYTES_MAX,
-            context_lines: query_limit("context"),
-            limit: query_limit("limit"),
+            context_lines: CONTEXT_LINES_MAX.into(),
+            limit: LIMIT_MAX,
             timeout_default_ms: config.timeout.as_millis() as u64,
             timeout_ms: config.timeout_max.as_millis() as u64,
             light_blocks: HEAVY_BLOCKS,
@@ -70,11 +73,4 @@ pub(crate) async fn limits(State(app): State<App>, params: Params) -> Result<Res
             spool_bytes: config.spool_bytes_max,
         },
     }))
-}
-
-/// Returns a limit of queries by its name.
-fn query_limit(name: &str) -> u64 {
-    let mut limits = query::limits().into_iter();
-    let limit = limits.find(|limit| limit.name == name);
-    limit.expect("a limit of queries has this name").value
 }

@@ -3,13 +3,12 @@
 //! A test compares it with `testdata/openapi.json`, so that a change is visible in review. Responses of the
 //! HTTP library itself (see `request_limits`) are not described.
 
-pub(crate) mod parameters;
-pub(crate) mod responses;
+pub(crate) mod described;
 
 use super::{catalog, events, explain, export, facets, file, limits, search, skipped};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use responses::AnyRequest;
+use described::AnyRequest;
 use std::sync::LazyLock;
 use utoipa::openapi::path::Operation;
 use utoipa::{IntoResponses, Modify, OpenApi};
@@ -69,7 +68,7 @@ pub(crate) async fn document() -> Response {
 #[cfg(test)]
 mod tests {
     use super::super::{catalog, export};
-    use super::parameters as params;
+    use super::described as doc;
     use crate::params::{FORMAT, QUERY, VIEW};
     use utoipa::IntoParams;
     use utoipa::openapi::path::ParameterIn;
@@ -82,10 +81,10 @@ mod tests {
 
     #[test]
     fn describes_all_known_parameters() {
-        check::<params::QueryParams>(QUERY);
-        check::<params::ViewParams>(VIEW);
-        check::<params::ExportParams>(export::EXPORT);
-        check::<params::FormatParam>(FORMAT);
-        check::<params::PartParams>(catalog::PART);
+        check::<doc::QueryParams>(QUERY);
+        check::<doc::ViewParams>(VIEW);
+        check::<doc::ExportParams>(export::EXPORT);
+        check::<doc::FormatParam>(FORMAT);
+        check::<doc::PartParams>(catalog::PART);
     }
 }

@@ -1,21 +1,18 @@
 //! Pages of matches: `/api/v2/search`.
 
 use super::body::Posted;
-use super::openapi::parameters as doc;
-use super::openapi::responses::{Any, Body, NotFound, Searching, Unchanged};
+use super::openapi::described as doc;
 use crate::conditional::KnownTags;
 use crate::cursor::Cursor;
 use crate::eta::Eta;
-use crate::join;
+use crate::join::{self, Items, Start, View};
 use crate::model::{
     MatchGroup, Missing, Notice, Page, Progress, Results, SearchState, Skipped, Timings, notices,
 };
-use crate::params::{Params, QUERY, VIEW};
-use crate::path::Path;
+use crate::params::{Params, Path, QUERY, VIEW};
 use crate::problem::Problem;
 use crate::response::{self, NO_STORE};
 use crate::state::{App, KEEP, blocking, rendering};
-use crate::view::{Items, Start, View};
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -56,7 +53,7 @@ impl PageRequest {
 #[utoipa::path(
     get, path = "/api/v2/search", operation_id = "search", tag = "search",
     params(doc::QueryParams, doc::ViewParams),
-    responses((status = 200, description = "A page of matches", body = Page<'static>), Unchanged, Searching, NotFound)
+    responses((status = 200, description = "A page of matches", body = Page<'static>), doc::Unchanged, doc::Searching, doc::NotFound)
 )]
 pub(crate) async fn by_query(
     State(app): State<App>,
@@ -70,7 +67,7 @@ pub(crate) async fn by_query(
 #[utoipa::path(
     post, path = "/api/v2/search", operation_id = "postSearch", tag = "search",
     request_body = doc::SearchRequest,
-    responses((status = 200, description = "A page of matches", body = Page<'static>), Searching, NotFound, Body)
+    responses((status = 200, description = "A page of matches", body = Page<'static>), doc::Searching, doc::NotFound, doc::Body)
 )]
 pub(crate) async fn by_posted_query(
     State(app): State<App>,
@@ -101,7 +98,7 @@ async fn query(app: &App, known: KnownTags, params: &Params) -> Result<Response,
 #[utoipa::path(
     get, path = "/api/v2/search/{id}", operation_id = "run", tag = "search",
     params(doc::IdParam, doc::ViewParams),
-    responses((status = 200, description = "A page of matches", body = Page<'static>), Unchanged, Searching, NotFound)
+    responses((status = 200, description = "A page of matches", body = Page<'static>), doc::Unchanged, doc::Searching, doc::NotFound)
 )]
 pub(crate) async fn by_id(
     State(app): State<App>,
@@ -122,7 +119,7 @@ pub(crate) async fn by_id(
 #[utoipa::path(
     delete, path = "/api/v2/search/{id}", operation_id = "cancel", tag = "search",
     params(doc::IdParam),
-    responses((status = 204, description = "The search has ended, or is about to"), Any, NotFound)
+    responses((status = 204, description = "The search has ended, or is about to"), doc::Any, doc::NotFound)
 )]
 pub(crate) async fn cancel(
     State(app): State<App>,

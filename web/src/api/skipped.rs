@@ -2,8 +2,7 @@
 //! reported as unknown only if all backends were asked.
 
 use super::catalog::{self, PART, SIMILAR_MAX, next, part, similar_packages, versions};
-use super::openapi::parameters as doc;
-use super::openapi::responses::{Any, BackendLost};
+use super::openapi::described as doc;
 use crate::model::{PackageState, Why};
 use crate::params::{Params, lossy};
 use crate::problem::Problem;
@@ -21,7 +20,7 @@ const SIBLINGS_MAX: u32 = 1000;
 #[utoipa::path(
     get, path = "/api/v2/skipped", operation_id = "skipped", tag = "index",
     params(doc::MissedParams, doc::PartParams),
-    responses((status = 200, description = "Whether it is indexed, and why not", body = Why), Any, BackendLost)
+    responses((status = 200, description = "Whether it is indexed, and why not", body = Why), doc::Any, doc::BackendLost)
 )]
 pub(crate) async fn skipped(State(app): State<App>, params: Params) -> Result<Response, Problem> {
     params.expect(&[&["package", "path"], PART])?;

@@ -6,8 +6,7 @@
 
 use crate::conditional::KnownTags;
 use crate::pages::{self, Form, encode};
-use crate::params::{Params, lossy};
-use crate::path::Path;
+use crate::params::{Params, Path, lossy};
 use crate::problem::{self, Problem};
 use crate::state::App;
 use axum::extract::State;

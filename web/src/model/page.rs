@@ -1,4 +1,5 @@
-//! A page of an answer, and what it says about the search.
+//! A page of an answer, and what it says about the search. An export that is written while the search
+//! runs says the same at its end.
 
 use super::bytes::{hex, readable_owned};
 use super::matches::Results;
@@ -227,7 +228,8 @@ impl Timings {
     /// The timings of an answer, and of the page that was `rendered` from it.
     pub(crate) fn new(answer: &SearchResult, rendered: Duration) -> Self {
         let milliseconds = |time: Duration| time.as_micros() as f64 / 1000.0;
-        let (timings, phases) = (answer.timings(), answer.phases());
+        let timings = answer.timings();
+        let phases = timings.phases;
         Timings {
             queue_ms: milliseconds(timings.queue),
             plan_ms: phases.plan_us as f64 / 1000.0,
@@ -286,6 +288,57 @@ impl From<&Explain> for IndexUse {
             matched_blocks: explain.matched_blocks,
             documents: explain.documents,
             verified_bytes: explain.verified_bytes,
+        }
+    }
+}
+
+/// The last line of `format=jsonl` with `order=found`: how the search ended.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct ExportEnd {
+    pub done: ExportDone,
+}
+
+/// What a page says about the answer.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct ExportDone {
+    /// Names the search.
+    pub id: String,
+    /// Names the documents that were searched.
+    pub generation: String,
+    /// Whether every shard was searched to its end.
+    pub complete: bool,
+    /// What was not searched, and why.
+    pub missing: Vec<Missing>,
+    pub skipped: Skipped,
+    pub searched: Searched,
+    /// How many matches there are, also beyond `limit`.
+    pub found: u64,
+    /// How many matches were written above.
+    pub total: u64,
+    /// Documents with a match.
+    pub documents: u64,
+    /// Packages with a match.
+    pub packages: usize,
+    pub explain: IndexUse,
+}
+
+impl ExportEnd {
+    /// The end of an export of `written` matches.
+    pub(crate) fn new(answer: &SearchResult, written: u64) -> ExportEnd {
+        ExportEnd {
+            done: ExportDone {
+                id: answer.id().to_owned(),
+                generation: answer.generation().to_owned(),
+                complete: answer.is_complete(),
+                missing: Missing::of(answer),
+                skipped: answer.skipped().into(),
+                searched: answer.into(),
+                found: answer.found(),
+                total: written,
+                documents: answer.documents(),
+                packages: answer.packages(),
+                explain: answer.explain().into(),
+            },
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A file, or a part of it, line by line.
 
-use super::layout::Layout;
+use super::form::Layout;
 use super::links::{file_href, window_href};
 use super::matches::LineView;
 use super::{filters, visible};

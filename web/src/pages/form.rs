@@ -5,6 +5,7 @@
 
 use super::links::encode;
 use super::visible;
+use crate::assets;
 use crate::choice::{Case, Choice, Group, Mode};
 use crate::params::{Params, lossy};
 use frontend::query::filter;
@@ -187,6 +188,30 @@ impl Form {
         form.filters.extend(exact.iter().map(filter));
         (form.group, form.run) = (Group::None, None);
         form.href(0)
+    }
+}
+
+/// What every page has: the search form and the addresses of the assets.
+#[derive(Clone, Debug)]
+pub(super) struct Layout {
+    pub(super) form: Form,
+    pub(super) style: String,
+    pub(super) script: String,
+}
+
+impl Layout {
+    pub(super) fn new(form: Form) -> Layout {
+        Layout {
+            form,
+            style: assets::STYLE.address(),
+            script: assets::SCRIPT.address(),
+        }
+    }
+}
+
+impl Default for Layout {
+    fn default() -> Layout {
+        Layout::new(Form::default())
     }
 }
 

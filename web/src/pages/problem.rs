@@ -1,12 +1,10 @@
 //! Problems as people read them: the body of an error response by its address, and the pages about the
 //! kinds of problems.
 
-use super::form::Form;
-use super::layout::Layout;
+use super::form::{Form, Layout};
 use super::visible;
-use crate::path::Path;
-use crate::problem::Problem;
-use crate::problem::kinds::{KINDS, Kind};
+use crate::params::Path;
+use crate::problem::{KINDS, Kind, Problem};
 use askama::Template;
 use axum::body::Body;
 use axum::extract::Request;

@@ -1,19 +1,17 @@
 //! Search results as a page: the answer, or what is known of it while the search runs.
 
-use super::form::{Form, PageLink, page_links};
-use super::layout::Layout;
+use super::form::{Form, Layout, PageLink, page_links};
 use super::links::show_href;
 use super::matches::{MatchView, views};
 use super::{filters, problem, visible};
 use crate::conditional::KnownTags;
 use crate::eta::Eta;
-use crate::join;
+use crate::join::{self, Items, View};
 use crate::model::Timings;
 use crate::params::Params;
 use crate::problem::Problem;
 use crate::response::NO_STORE;
 use crate::state::{App, KEEP, blocking};
-use crate::view::{Items, View};
 use askama::Template;
 use axum::extract::State;
 use axum::http::header;

@@ -1,7 +1,7 @@
 //! The start page: what is indexed, and examples of queries.
 
 use super::filters;
-use super::layout::Layout;
+use super::form::Layout;
 use crate::state::App;
 use askama::Template;
 use axum::extract::State;

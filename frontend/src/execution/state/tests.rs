@@ -101,7 +101,7 @@ impl Machine {
     fn finish(&mut self) -> Publication {
         let streams = self.state.streams.len();
         for stream in 0..streams {
-            let actions = self.on_stream(stream, StreamEvent::End(StreamEnd::default()));
+            let actions = self.on_stream(stream, StreamEvent::End(End::default()));
             assert_eq!(actions.contains(&Action::Finalize), stream + 1 == streams);
         }
         self.publish()
@@ -203,7 +203,7 @@ fn first_halt_names_the_reason_of_all_streams_that_it_stopped() {
     assert_eq!(machine.on(Event::Cancel), stop);
     assert_eq!(machine.wait_until(10), [], "the deadline comes second");
     assert_eq!(machine.on_stream(1, lost("connection reset")), []);
-    let actions = machine.on_stream(0, StreamEvent::End(StreamEnd::default()));
+    let actions = machine.on_stream(0, StreamEvent::End(End::default()));
     assert_eq!(actions, [Action::Finalize]);
     let publication = machine.publish();
     let reasons = reasons(&publication);
@@ -268,7 +268,7 @@ fn client_that_comes_back_within_the_grace_keeps_the_execution() {
 #[test]
 fn execution_that_is_abandoned_while_it_is_finalized_is_complete() {
     let mut machine = Machine::admitted(1, true);
-    machine.on_stream(0, StreamEvent::End(StreamEnd::default()));
+    machine.on_stream(0, StreamEvent::End(End::default()));
     machine.leave(2);
     assert_eq!(machine.wait_until(2), []);
     assert!(machine.publish().outcome.is_complete());
@@ -365,7 +365,7 @@ fn failure_to_finalize_is_said_of_every_shard() {
     };
     machine.on(Event::Admitted { heavy: true });
     machine.on_stream(0, lost("connection reset"));
-    machine.on_stream(1, StreamEvent::End(StreamEnd::default()));
+    machine.on_stream(1, StreamEvent::End(End::default()));
     let failure = Some("the disk is full".to_owned());
     let publication = publication(&machine.on(Event::Finalized { failure }));
     let reason = "its matches cannot be put in order: the disk is full";

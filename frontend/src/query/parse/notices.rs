@@ -1,10 +1,8 @@
 //! Notices about terms that may have been meant differently.
 
-use crate::query::ast::Node;
 use crate::query::error::Notice;
 use crate::query::keys;
 use crate::query::lex::{Lexer, has_meta, quoted, slashed};
-use schema::message::Syntax;
 
 fn notice(at: usize, reason: String, hint: Option<String>) -> Notice {
     Notice {
@@ -32,8 +30,7 @@ pub(super) fn unknown_key(lexer: &Lexer<'_>, at: usize, name: &str) -> Notice {
 }
 
 /// A group with one word, or with text right after it, may have been meant as text.
-pub(super) fn group(lexer: &Lexer<'_>, open: usize, node: &Node) -> Option<Notice> {
-    let is_word = matches!(node, Node::Pattern(term) if term.syntax == Syntax::Literal);
+pub(super) fn group(lexer: &Lexer<'_>, open: usize, is_word: bool) -> Option<Notice> {
     let is_followed = !lexer.ends_at(lexer.at);
     (is_word || is_followed).then(|| {
         let typed = &lexer.typed[open..lexer.at];

@@ -1,18 +1,21 @@
-//! Walks the received frames of one stream into the spool: the hot path.
+//! One stream of an execution: what its backend is asked for, and the answer on its way into the spool.
 //!
-//! An [`Ingest`] takes all complete frames that a decoder holds, in place: it collects one pointer for
-//! each match, and appends all bytes to the spool with one write. The bytes come from a socket or from
-//! a simulation. Other threads see counters and, at most every 50 ms, a copy of the best pointers in
-//! the stream's stats.
+//! A [`StreamHandle`] sends the request and reads the socket until the END, unless another thread stops
+//! it. What was read goes through an [`Ingest`], the hot path: it takes all complete frames that a decoder
+//! holds, in place, collects one pointer for each match, and appends all bytes to the spool with one
+//! write. It does not know the socket; a simulation feeds it too. Other threads see counters and, at most
+//! every 50 ms, a copy of the best pointers in the stream's stats.
 //!
 //! **Invariant:** a kept pointer points into a written frame. Pointers are dropped if the write or a
 //! check of their frame fails.
 
 use crate::execution::collector::Collector;
+use crate::execution::event::StreamEvent;
 use crate::execution::stream_stats::StreamStats;
+use crate::lock::lock;
 use crate::order::{Origin, TopPointers};
-use crate::peers::account::{StreamAccount, StreamEnd};
-use crate::peers::{PeerError, hello};
+use crate::peers::account::StreamAccount;
+use crate::peers::{Connection, Peer, PeerError, Socket, hello};
 use crate::results::SkippedDocument;
 use crate::results::facets::Facets;
 use crate::spool::ResultFiles;
@@ -20,10 +23,176 @@ use schema::frame::{self, Decoder, Frame, Kind};
 use schema::message::{self, BatchReader, End, Failure, LineView, Progress, Skip};
 use schema::order::path_hash;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// How often the best matches so far are published.
 const PUBLISH_EVERY: Duration = Duration::from_millis(50);
+
+/// A stream of an execution.
+pub(crate) struct StreamHandle {
+    pub(crate) peer: Arc<Peer>,
+    /// The number of the stream in pointers and in the spool.
+    pub(crate) backend: u16,
+    /// What the backend is asked for.
+    pub(crate) search: message::Search,
+    pub(crate) stats: StreamStats,
+    connection: Mutex<Shutdown>,
+    collector: Mutex<Option<Collector>>,
+}
+
+/// How to stop a stream.
+enum Shutdown {
+    /// There is no connection to shut down.
+    Idle,
+    Connected(Arc<Socket>),
+    /// The stream is not to begin any more.
+    Stopped,
+}
+
+impl StreamHandle {
+    pub(crate) fn new(
+        peer: Arc<Peer>,
+        backend: u16,
+        search: message::Search,
+        stats: StreamStats,
+        collector: Collector,
+    ) -> StreamHandle {
+        StreamHandle {
+            peer,
+            backend,
+            search,
+            stats,
+            connection: Mutex::new(Shutdown::Idle),
+            collector: Mutex::new(Some(collector)),
+        }
+    }
+
+    /// Ends the stream, or does not let it begin.
+    pub(crate) fn stop(&self) {
+        let mut connection = lock(&self.connection);
+        if let Shutdown::Connected(stream) = &*connection {
+            stream.shutdown();
+        }
+        *connection = Shutdown::Stopped;
+    }
+
+    pub(crate) fn is_stopped(&self) -> bool {
+        matches!(*lock(&self.connection), Shutdown::Stopped)
+    }
+
+    /// Takes the collector: for the thread that receives the stream, and at the end of all.
+    pub(crate) fn take_collector(&self) -> Option<Collector> {
+        lock(&self.collector).take()
+    }
+
+    pub(crate) fn put_collector(&self, collector: Collector) {
+        *lock(&self.collector) = Some(collector);
+    }
+
+    /// Sends the request and receives the answer to its end; what arrives until then is in `collector`.
+    /// `on_skip` is called for each document that the backend skipped.
+    pub(crate) fn receive(
+        &self,
+        search: &message::Search,
+        spool: &ResultFiles,
+        collector: &mut Collector,
+        on_skip: &dyn Fn(SkippedDocument),
+    ) -> Result<End, PeerError> {
+        self.stats.answered.store(false, Relaxed);
+        let mut request = Vec::new();
+        search.encode(&mut request)?;
+        let mut idle = self.peer.take_idle();
+        loop {
+            let was_idle = idle.is_some();
+            let mut connection = match idle.take() {
+                Some(connection) => connection,
+                None => self.peer.dial()?,
+            };
+            self.connect(connection.stream())?;
+            // What a request for a file has left is not part of this answer.
+            connection.decoder.consumed();
+            let target = Target {
+                backend: self.backend,
+                search,
+                stats: &self.stats,
+                spool,
+                on_skip: Box::new(on_skip),
+            };
+            let mut ingest = Ingest::new(target, collector, Instant::now());
+            let sent = connection.send(&request);
+            let result = sent.and_then(|()| read(&mut connection, &mut ingest));
+            ingest.close(&result);
+            self.disconnect();
+            match result {
+                // The connection broke while it was idle. Nothing but greetings can be left on it.
+                Err(PeerError::Broken(_) | PeerError::Closed)
+                    if was_idle && self.may_ask_again() => {}
+                result => {
+                    self.keep_idle(connection, &result);
+                    return result;
+                }
+            }
+        }
+    }
+
+    /// Keeps a connection for other requests if its answer has been read to the end.
+    fn keep_idle(&self, mut connection: Connection, result: &Result<End, PeerError>) {
+        if connection.is_at_rest()
+            && let Ok(_) | Err(PeerError::Refused(_) | PeerError::Stale(_) | PeerError::Heavy) =
+                result
+        {
+            self.peer.put_idle(connection);
+        }
+    }
+
+    /// Whether nothing has come of the request, and the stream is not to end.
+    fn may_ask_again(&self) -> bool {
+        !self.stats.answered.load(Relaxed) && !self.is_stopped()
+    }
+
+    /// Lets [`stop`](Self::stop) shut down this connection; an error after a stop.
+    fn connect(&self, stream: Arc<Socket>) -> Result<(), PeerError> {
+        let mut connection = lock(&self.connection);
+        if let Shutdown::Stopped = *connection {
+            return Err(PeerError::Stopped);
+        }
+        *connection = Shutdown::Connected(stream);
+        Ok(())
+    }
+
+    /// The connection may be used for other requests from now on.
+    fn disconnect(&self) {
+        let mut connection = lock(&self.connection);
+        if let Shutdown::Connected(_) = *connection {
+            *connection = Shutdown::Idle;
+        }
+    }
+}
+
+fn read(connection: &mut Connection, ingest: &mut Ingest<'_>) -> Result<End, PeerError> {
+    loop {
+        match ingest.take(&mut connection.decoder, Instant::now())? {
+            Ingested::End(end) => return Ok(end),
+            // Only now: the time that the disk took is not the backend's silence.
+            Ingested::Written => connection.touch(),
+            Ingested::Nothing => {}
+        }
+        connection.fill()?;
+    }
+}
+
+/// Returns what the end of a stream means for its execution.
+pub(crate) fn event(result: Result<End, PeerError>) -> StreamEvent {
+    match result {
+        Ok(end) => StreamEvent::End(end),
+        Err(PeerError::Refused(bad)) => StreamEvent::Refused(bad),
+        Err(PeerError::Heavy) => StreamEvent::Heavy,
+        Err(lost) => StreamEvent::Lost {
+            reason: lost.to_string(),
+        },
+    }
+}
 
 /// Where the frames of a stream go.
 pub(crate) struct Target<'a> {
@@ -41,7 +210,7 @@ pub(crate) struct Target<'a> {
 #[derive(Debug)]
 pub(crate) enum Ingested {
     /// The stream ended, and everything that was sent has arrived.
-    End(StreamEnd),
+    End(End),
     /// More bytes are needed. All complete frames are written, and there were some.
     Written,
     /// More bytes are needed for a complete frame.
@@ -98,7 +267,7 @@ impl<'a> Ingest<'a> {
 
     /// Completes the counts of the collector and of the stats after the stream ended in this way. After
     /// `Heavy` the collector is unchanged, for another request.
-    pub(crate) fn close(self, result: &Result<StreamEnd, PeerError>) -> &'a mut Collector {
+    pub(crate) fn close(self, result: &Result<End, PeerError>) -> &'a mut Collector {
         match result {
             Ok(end) => {
                 self.collector.end(end);
@@ -115,7 +284,7 @@ impl<'a> Ingest<'a> {
     }
 
     /// Walks the frames, up to the END if it has arrived.
-    fn frames(&mut self, decoder: &mut Decoder) -> Result<Option<StreamEnd>, PeerError> {
+    fn frames(&mut self, decoder: &mut Decoder) -> Result<Option<End>, PeerError> {
         while let Some(frame) = decoder.decode()? {
             let end = self.frame(&frame)?;
             self.walked += frame.bytes as u64;
@@ -126,7 +295,7 @@ impl<'a> Ingest<'a> {
         Ok(None)
     }
 
-    fn frame(&mut self, frame: &Frame<'_>) -> Result<Option<StreamEnd>, PeerError> {
+    fn frame(&mut self, frame: &Frame<'_>) -> Result<Option<End>, PeerError> {
         let stats = self.target.stats;
         if frame.kind != Kind::Hello {
             stats.answered.store(true, Relaxed);
@@ -138,7 +307,8 @@ impl<'a> Ingest<'a> {
             Kind::Hello => drop(hello(frame.payload)?),
             Kind::End => {
                 let end = End::decode(frame.payload)?;
-                return Ok(Some(self.account.end(end)?));
+                self.account.end(&end)?;
+                return Ok(Some(end));
             }
             Kind::Error => return Err(self.failure(Failure::decode(frame.payload)?)),
             kind @ (Kind::Search | Kind::Cancel | Kind::File | Kind::Manifest | Kind::List) => {
@@ -187,11 +357,7 @@ impl<'a> Ingest<'a> {
 
     fn skip(&mut self, skip: Skip) -> Result<(), PeerError> {
         self.account.shard(skip.shard)?.skip();
-        (self.target.on_skip)(SkippedDocument {
-            package: skip.package,
-            path: skip.path,
-            reason: skip.reason,
-        });
+        (self.target.on_skip)(skip.into());
         Ok(())
     }
 

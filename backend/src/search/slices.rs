@@ -1,0 +1,183 @@
+//! Pieces of a shard's candidates that a worker takes at a time: ranges of blocks, and slices of
+//! documents.
+//!
+//! A document with many blocks is cut into slices that go to several units, so that all units cost
+//! about the same and their results stay small. A document that must be read as a whole, because a
+//! match in it may span lines, is searched with its first slice; `MULTILINE_BYTES_MAX` bounds its
+//! size.
+
+use index::shard::{DocId, DocumentCandidates, Shard, ShardError};
+use std::ops::Range;
+
+/// Candidate blocks of a work unit: a quarter of a megabyte of text, a few tenths of a millisecond.
+pub(super) const UNIT_BLOCKS: usize = 64;
+
+/// Documents of a unit, at most. Evaluating one by its name takes well below a microsecond.
+const UNIT_DOCUMENTS: usize = 256;
+
+/// Ascending blocks, taken from the front as ranges of consecutive ones.
+pub(super) struct BlockRanges<'a> {
+    range: Range<u32>,
+    list: &'a [u32],
+}
+
+impl<'a> BlockRanges<'a> {
+    /// Returns all blocks of a range.
+    pub(super) fn all(range: Range<u32>) -> Self {
+        BlockRanges { range, list: &[] }
+    }
+
+    /// Returns the blocks of a list.
+    pub(super) fn listed(list: &'a [u32]) -> Self {
+        BlockRanges { range: 0..0, list }
+    }
+
+    pub(super) fn peek(&self) -> Option<u32> {
+        self.list
+            .first()
+            .copied()
+            .or((!self.range.is_empty()).then_some(self.range.start))
+    }
+
+    /// Takes the next consecutive blocks that are below `end`.
+    pub(super) fn next_range(&mut self, end: u32) -> Option<Range<u32>> {
+        let start = self.peek().filter(|&start| start < end)?;
+        if !self.range.is_empty() {
+            let blocks = start..end.min(self.range.end);
+            self.range.start = blocks.end;
+            return Some(blocks);
+        }
+        let consecutive = (start..end)
+            .zip(self.list)
+            .take_while(|(a, b)| a == *b)
+            .count();
+        self.list = &self.list[consecutive..];
+        Some(start..start + consecutive as u32)
+    }
+}
+
+/// The candidate documents of a shard, cut into units.
+pub(super) struct DocumentSlices<'a> {
+    /// The candidate blocks; `None` means all blocks.
+    blocks: Option<&'a [u32]>,
+    slices: Vec<DocumentSlice>,
+    /// The end of each unit in `slices`.
+    ends: Vec<usize>,
+}
+
+/// Consecutive candidate blocks of a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct DocumentSlice {
+    pub(super) document: u32,
+    /// Block ids, or indexes in the list of candidate blocks.
+    start: u32,
+    end: u32,
+    /// Whether it begins with the document's first candidate block.
+    pub(super) is_first: bool,
+    /// Whether it has all candidate blocks of the document.
+    pub(super) is_whole: bool,
+}
+
+impl<'a> DocumentSlices<'a> {
+    pub(super) fn new(
+        candidates: &'a DocumentCandidates,
+        shard: &Shard,
+    ) -> Result<Self, ShardError> {
+        let mut slices = DocumentSlices {
+            blocks: candidates.blocks.as_deref(),
+            slices: Vec::new(),
+            ends: Vec::new(),
+        };
+        let mut at = 0;
+        for id in candidates.documents.iter().cloned().flatten() {
+            let blocks = shard.document(DocId(id))?.blocks;
+            let range = match slices.blocks {
+                None => blocks,
+                Some(list) => {
+                    let rest = &list[at as usize..];
+                    let own = rest.partition_point(|&block| block < blocks.end) as u32;
+                    at..at + own
+                }
+            };
+            at = range.end;
+            slices.push(id, range);
+        }
+        slices.cut();
+        Ok(slices)
+    }
+
+    fn push(&mut self, document: u32, range: Range<u32>) {
+        let mut start = range.start;
+        loop {
+            let end = range.end.min(start.saturating_add(UNIT_BLOCKS as u32));
+            self.slices.push(DocumentSlice {
+                document,
+                start,
+                end,
+                is_first: start == range.start,
+                is_whole: start == range.start && end == range.end,
+            });
+            start = end;
+            if start >= range.end {
+                return;
+            }
+        }
+    }
+
+    fn cut(&mut self) {
+        let (mut blocks, mut documents) = (0, 0);
+        for (index, slice) in self.slices.iter().enumerate() {
+            let own = slice.range().len();
+            if index > 0 && (blocks + own > UNIT_BLOCKS || documents == UNIT_DOCUMENTS) {
+                self.ends.push(index);
+                (blocks, documents) = (0, 0);
+            }
+            (blocks, documents) = (blocks + own, documents + 1);
+        }
+        if !self.slices.is_empty() {
+            self.ends.push(self.slices.len());
+        }
+    }
+
+    /// Returns the number of units.
+    pub(super) fn unit_count(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub(super) fn unit(&self, index: usize) -> &[DocumentSlice] {
+        let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.slices[start..self.ends[index]]
+    }
+
+    /// Returns the blocks of a slice.
+    pub(super) fn blocks(&self, slice: &DocumentSlice) -> BlockRanges<'_> {
+        self.block_ranges(slice.range())
+    }
+
+    /// Returns the candidate blocks of a slice's whole document.
+    pub(super) fn document_blocks(&self, slice: &DocumentSlice) -> BlockRanges<'_> {
+        let is_before = |other: &DocumentSlice| other.document < slice.document;
+        let first = self.slices.partition_point(is_before);
+        let own = self.slices[first..].partition_point(|other| other.document == slice.document);
+        let last = &self.slices[first + own.max(1) - 1];
+        self.block_ranges(self.slices[first].start..last.end)
+    }
+
+    fn block_ranges(&self, range: Range<u32>) -> BlockRanges<'_> {
+        match self.blocks {
+            None => BlockRanges::all(range),
+            Some(list) => BlockRanges::listed(&list[range.start as usize..range.end as usize]),
+        }
+    }
+}
+
+impl DocumentSlice {
+    fn range(&self) -> Range<u32> {
+        self.start..self.end
+    }
+
+    /// Returns its share of the search's progress: its blocks, and one for the document.
+    pub(super) fn weight(&self) -> u64 {
+        u64::from(self.end - self.start) + u64::from(self.is_first)
+    }
+}
