@@ -27,6 +27,7 @@ mod dcs;
 mod eta;
 mod file_range;
 mod health;
+mod hosts;
 mod join;
 pub mod model;
 mod pages;
@@ -34,15 +35,19 @@ mod params;
 mod problem;
 mod request_limits;
 mod response;
+mod server;
 mod state;
 mod stream_body;
 
 pub use cors::BadOrigin;
+pub use hosts::HostNames;
+pub use server::{BadNetwork, Client, ConnectionLimits, TrustedProxies, serve};
 
+use crate::hosts::Hosts;
 use crate::state::App;
 use axum::Router;
 use axum::http::{HeaderName, HeaderValue, header};
-use axum::middleware::from_fn;
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::get;
 use frontend::Coordinator;
 use frontend::metrics;
@@ -67,6 +72,8 @@ pub struct Options {
     dcs_api_keys: Vec<String>,
     /// Exports at once; more are refused with status 503.
     pub exports_max: usize,
+    /// The names by which clients may address the server.
+    pub hosts: HostNames,
 }
 
 impl Default for Options {
@@ -75,6 +82,7 @@ impl Default for Options {
             cors_origins: Vec::new(),
             dcs_api_keys: Vec::new(),
             exports_max: 64,
+            hosts: HostNames::default(),
         }
     }
 }
@@ -99,9 +107,15 @@ impl Options {
 /// Outside of a tokio runtime.
 pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusHandle) -> Router {
     metrics::describe();
+    server::describe();
     keep_up(&coordinator, metrics.clone());
+    let hosts = Hosts {
+        hosts: options.hosts.clone(),
+        origins: options.cors_origins.clone().into(),
+    };
     let router = routes()
         .layer(from_fn(request_limits::check))
+        .layer(from_fn_with_state(hosts, hosts::check))
         .layer(from_fn(pages::by_address))
         .layer(CompressionLayer::new());
     let router = match &options.cors_origins[..] {

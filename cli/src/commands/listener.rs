@@ -2,11 +2,12 @@
 
 use anyhow::{Context, Result};
 use axum::Router;
-use axum::serve::ListenerExt;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::io;
 use std::process::ExitCode;
 use tokio::net::TcpListener;
+use web::ConnectionLimits;
 
 /// Upper bounds of the histograms' buckets, in seconds: from a cached page to the worst query over a
 /// whole distribution.
@@ -23,6 +24,7 @@ pub(super) fn run(server: impl Future<Output = Result<ExitCode>>) -> Result<Exit
         .with_env_filter(filter)
         .with_writer(io::stderr)
         .init();
+    raise_descriptor_limit();
     tokio::runtime::Runtime::new()?.block_on(server)
 }
 
@@ -41,17 +43,28 @@ pub(super) fn record_metrics() -> Result<PrometheusHandle> {
 }
 
 /// Prints the URL, and answers HTTP requests until a signal ends the process.
-pub(super) async fn serve(listener: TcpListener, app: Router) -> Result<ExitCode> {
+pub(super) async fn serve(
+    listener: TcpListener,
+    app: Router,
+    limits: ConnectionLimits,
+) -> Result<ExitCode> {
     println!("http://{}/", listener.local_addr()?);
-    let listener = listener.tap_io(|stream| {
-        // Responses are slower without it, and still right.
-        let _ = stream.set_nodelay(true);
-    });
     tokio::select! {
-        result = axum::serve(listener, app) => result?,
-        () = shutdown_signal() => {}
+        error = web::serve(listener, app, limits) => Err(error.into()),
+        () = shutdown_signal() => Ok(ExitCode::SUCCESS),
     }
-    Ok(ExitCode::SUCCESS)
+}
+
+/// Lets the process open as many files and connections as the system allows it.
+fn raise_descriptor_limit() {
+    let limit = getrlimit(Resource::Nofile);
+    let raised = Rlimit {
+        current: limit.maximum,
+        maximum: limit.maximum,
+    };
+    if let Err(error) = setrlimit(Resource::Nofile, raised) {
+        tracing::warn!(%error, "cannot raise the limit on open files");
+    }
 }
 
 /// Waits for the signal of a terminal (INT) or of a service manager (TERM).

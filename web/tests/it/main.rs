@@ -4,6 +4,7 @@ mod abandoned;
 mod answers;
 mod catalog;
 mod conditional;
+mod connections;
 mod damaged_answers;
 mod dcs;
 mod events;

@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Runtime};
-use web::{Options, app};
+use web::{ConnectionLimits, Options, app};
 
 /// Long enough for a busy machine, short enough for a test.
 pub(crate) const SILENCE_MAX: Duration = Duration::from_millis(400);
@@ -67,16 +67,22 @@ impl Site {
     }
 
     pub(crate) fn with_options(backends: Vec<Backend>, options: Options) -> Site {
-        Site::start(backends, options, |_| ())
+        Site::start(backends, options, ConnectionLimits::default(), |_| ())
+    }
+
+    pub(crate) fn with_limits(backends: Vec<Backend>, limits: ConnectionLimits) -> Site {
+        Site::start(backends, Options::default(), limits, |_| ())
     }
 
     pub(crate) fn with(backends: Vec<Backend>, change: impl FnOnce(&mut Config)) -> Site {
-        Site::start(backends, Options::default(), change)
+        let limits = ConnectionLimits::default();
+        Site::start(backends, Options::default(), limits, change)
     }
 
     pub(crate) fn start(
         backends: Vec<Backend>,
         options: Options,
+        limits: ConnectionLimits,
         change: impl FnOnce(&mut Config),
     ) -> Site {
         let spool = tempfile::tempdir().unwrap();
@@ -95,7 +101,7 @@ impl Site {
             let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
             let address = format!("http://{}", listener.local_addr().unwrap());
             let router = app(Arc::clone(&frontend), options, METRICS.clone());
-            tokio::spawn(async move { axum::serve(listener, router).await });
+            tokio::spawn(web::serve(listener, router, limits));
             (frontend, address)
         });
         Site {

@@ -7,7 +7,7 @@ use serde_json::json;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
-use web::Options;
+use web::{ConnectionLimits, Options};
 
 /// A corpus with 10,000 matches: far more bytes than sockets and pieces hold.
 pub(crate) fn large() -> Vec<(u8, Vec<Document>)> {
@@ -24,7 +24,7 @@ fn site(exports_max: usize, memory_bytes: u64) -> Site {
     let mut options = Options::default();
     options.exports_max = exports_max;
     let backends = vec![Fake::new("one", large()).backend()];
-    Site::start(backends, options, |config| {
+    Site::start(backends, options, ConnectionLimits::default(), |config| {
         config.memory_bytes = memory_bytes;
     })
 }
