@@ -20,10 +20,11 @@ use crate::lock::lock;
 use crate::metrics;
 use crate::peers::shard_routing::{PeerShards, ShardRouting};
 use crate::peers::{Backend, Link, Peer};
-use crate::query::Query;
+use crate::query::{Query, QueryInput};
 use crate::results::SearchResult;
 use crate::spool::{Spool, SpoolConfig};
 use schema::message::ShardInfo;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
@@ -38,6 +39,8 @@ pub struct Coordinator {
     resources: Resources,
     cache: Arc<Mutex<ResultCache>>,
     admission: Arc<Admission>,
+    /// The number of probes.
+    probes: AtomicU64,
 }
 
 impl Coordinator {
@@ -89,6 +92,7 @@ impl Coordinator {
             },
             cache,
             admission: Arc::new(Admission::new(config.running_max, config.queued_max)),
+            probes: AtomicU64::new(0),
             config,
         }))
     }
@@ -198,6 +202,30 @@ impl Coordinator {
 
     fn hold(&self, execution: Arc<Execution>, deadline: Option<Deadline>) -> Option<SearchHandle> {
         SearchHandle::join(execution, self.config.grace, deadline)
+    }
+
+    /// Runs a search that nobody asked for, the whole way and not from the cache, to find out whether a
+    /// search would be answered now.
+    pub async fn probe(&self, timeout: Duration) -> Result<Arc<SearchResult>, SearchError> {
+        // No two probes are the same query, so that none shares the result of another.
+        let number = self.probes.fetch_add(1, Relaxed);
+        let text = format!("\u{f8ff}{number}");
+        let input = QueryInput {
+            q: &text,
+            mode: Some("literal"),
+            want: Some("count"),
+            ..QueryInput::default()
+        };
+        let query = Query::parse(&input)
+            .expect("the query is well-formed")
+            .query;
+        let handle = self.search_within(query, None, Some(timeout)).await?;
+        let answer = handle.finished().await;
+        let id = handle.id().to_owned();
+        drop(handle);
+        let forgotten = lock(&self.cache).forget(&id);
+        remove(forgotten, &self.resources.runtime);
+        answer
     }
 
     /// The configuration.

@@ -133,6 +133,7 @@ pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusH
             dcs_api_keys: options.dcs_api_keys.into(),
             metrics,
             exports: Arc::new(Semaphore::new(options.exports_max)),
+            last_probe: Arc::default(),
         })
 }
 
@@ -145,6 +146,7 @@ fn routes() -> Router<App> {
         .route("/problems/{name}", get(pages::kind))
         .route("/assets/{name}", get(assets::asset))
         .route("/healthz", get(health::healthz))
+        .route("/readyz", get(health::readyz))
         .route("/metrics", get(health::metrics))
         .fallback(problem::not_found)
         .method_not_allowed_fallback(problem::method_not_allowed)
