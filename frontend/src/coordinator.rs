@@ -28,6 +28,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 use tokio::sync::OwnedSemaphorePermit;
+use tracing::Instrument;
 
 /// A frontend. Dropping it cancels its executions and closes its connections.
 pub struct Coordinator {
@@ -246,17 +247,19 @@ impl Coordinator {
     ) -> impl Future<Output = ()> + Send + use<> {
         let admission = Arc::clone(&self.admission);
         let (cache, spool) = (Arc::clone(&self.cache), Arc::clone(&self.resources.spool));
-        let slow_query = self.config.slow_query;
-        async move {
+        let config = self.config.clone();
+        let driven = async move {
             ::metrics::gauge!("trawl_frontend_queries_running").increment(1.0);
             let answer = execution.drive(&admission).await;
             ::metrics::gauge!("trawl_frontend_queries_running").decrement(1.0);
             drop(active);
-            metrics::record(&answer, slow_query);
+            metrics::record(&answer, &config);
             drop(answer);
             let evicted = lock(&cache).finish(execution, &spool);
             remove(evicted, &Handle::current());
-        }
+        };
+        // The log names the request that started it.
+        driven.in_current_span()
     }
 }
 

@@ -51,7 +51,7 @@ mod similar;
 mod simulation;
 mod spool;
 
-pub use config::Config;
+pub use config::{Config, LogQueries};
 pub use coordinator::{BackendStatus, Coordinator, Served};
 pub use error::{FileError, SearchError, StartError};
 pub use execution::handle::SearchHandle;

@@ -18,6 +18,7 @@ mod http_errors;
 mod index_build;
 mod index_update;
 mod inspect;
+mod log;
 mod lost_backend;
 mod malformed_answers;
 mod malformed_requests;

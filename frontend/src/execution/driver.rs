@@ -32,6 +32,7 @@ use std::time::{Instant, SystemTime};
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, watch};
 use tokio::time::sleep_until;
+use tracing::Span;
 
 /// One running query, or a finished one with its result.
 pub(crate) struct Execution {
@@ -50,6 +51,8 @@ pub(crate) struct Execution {
     timer: watch::Sender<Option<Instant>>,
     /// Told whenever a stream has published something.
     pub(super) news: watch::Sender<()>,
+    /// The span of the request that started it, for the log.
+    span: Span,
 }
 
 /// What all executions share.
@@ -103,6 +106,7 @@ impl Execution {
             acquire: Notify::new(),
             timer: watch::Sender::default(),
             news,
+            span: Span::current(),
         })
     }
 
@@ -121,6 +125,7 @@ impl Execution {
             acquire: Notify::new(),
             timer: watch::Sender::default(),
             news: watch::Sender::default(),
+            span: Span::none(),
         })
     }
 
@@ -167,8 +172,14 @@ impl Execution {
     pub(crate) fn on(self: &Arc<Self>, event: Event) {
         if self.feed(event).is_some() {
             let execution = Arc::clone(self);
-            self.runtime.spawn_blocking(move || execution.finalize());
+            self.spawn_blocking(move || execution.finalize());
         }
+    }
+
+    /// Runs work on a thread of its own, whose log lines name the request.
+    fn spawn_blocking(&self, work: impl FnOnce() + Send + 'static) {
+        let span = self.span.clone();
+        self.runtime.spawn_blocking(move || span.in_scope(work));
     }
 
     /// Adds a client that found this execution by its id, or by its query, with a deadline. By its query
@@ -202,8 +213,7 @@ impl Execution {
                 Action::Acquire | Action::AcquireHeavy => self.acquire.notify_one(),
                 Action::Open { stream, heavy } => {
                     let execution = Arc::clone(self);
-                    self.runtime
-                        .spawn_blocking(move || execution.receive(stream, heavy));
+                    self.spawn_blocking(move || execution.receive(stream, heavy));
                 }
                 Action::Stop(stream) => self.streams[stream].stop(),
                 Action::SetTimer(at) => drop(self.timer.send_replace(at)),
