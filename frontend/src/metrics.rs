@@ -114,7 +114,6 @@ fn log(answer: &SearchResult, shown: LogQueries) {
     let explain = answer.explain();
     let text = answer.query().interpreted_as();
     let is_full = shown == LogQueries::Full;
-    let display = tracing::field::display::<String>;
     let mut times = String::new();
     for (name, time) in phases(answer) {
         let _ = write!(times, " {name} {} ms,", time.as_millis());

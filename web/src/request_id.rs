@@ -49,13 +49,28 @@ mod tests {
 
     #[test]
     fn only_a_short_token_is_accepted_as_a_request_id() {
-        let accepts = |text: &str| accepted(&HeaderValue::from_bytes(text.as_bytes()).unwrap()) == Some(text);
+        let accepts =
+            |text: &str| accepted(&HeaderValue::from_bytes(text.as_bytes()).unwrap()) == Some(text);
         let longest = "x".repeat(BYTES_MAX);
-        for good in ["a", "0f8fad5b-d9cb-469f-a165-70867728950e", "Root=1".trim_start_matches("Root="), &longest] {
+        for good in [
+            "a",
+            "0f8fad5b-d9cb-469f-a165-70867728950e",
+            "Root=1".trim_start_matches("Root="),
+            &longest,
+        ] {
             assert!(accepts(good), "{good}");
         }
         let long = "x".repeat(BYTES_MAX + 1);
-        for bad in ["", " ", "a b", "a\tb", "a\"b", "id=1 level=ERROR", "\u{e9}", &long] {
+        for bad in [
+            "",
+            " ",
+            "a b",
+            "a\tb",
+            "a\"b",
+            "id=1 level=ERROR",
+            "\u{e9}",
+            &long,
+        ] {
             assert!(!accepts(bad), "{bad}");
         }
         assert_ne!(random(), random());

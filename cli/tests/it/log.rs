@@ -10,7 +10,10 @@ const PRIVATE: [&str; 3] = ["hunter2secret", "hun", "ret"];
 
 fn home() -> Home {
     let home = Home::new();
-    home.write("hello_1.0/src/hello.c", "char *password = \"hunter2secret\";\n");
+    home.write(
+        "hello_1.0/src/hello.c",
+        "char *password = \"hunter2secret\";\n",
+    );
     home
 }
 
@@ -47,14 +50,19 @@ fn the_text_of_a_slow_query_is_logged_only_on_request() {
         assert!(!log.contains(PRIVATE[0]), "{log}");
     }
     let full = log_of_a_slow_query("--log-queries full");
-    assert!(full.contains("query=") && full.contains(PRIVATE[0]) && full.contains("plan="), "{full}");
+    assert!(
+        full.contains("query=") && full.contains(PRIVATE[0]) && full.contains("plan="),
+        "{full}"
+    );
 }
 
 #[test]
 fn json_logs_name_the_request_in_every_line_of_it() {
     let log = log_of_a_slow_query("--log-format json");
     let lines = log.lines().filter(|line| line.starts_with('{'));
-    let lines: Vec<Value> = lines.map(|line| serde_json::from_str(line).expect(line)).collect();
+    let lines: Vec<Value> = lines
+        .map(|line| serde_json::from_str(line).expect(line))
+        .collect();
     let slow = lines.iter().find(|line| {
         let message = line["message"].as_str();
         message.is_some_and(|message| message.starts_with("slow query"))

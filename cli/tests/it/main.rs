@@ -25,6 +25,7 @@ mod malformed_requests;
 mod metrics;
 mod output_bytes;
 mod output_modes;
+mod overlap;
 mod process;
 mod proxy;
 mod random_sharding;

@@ -18,9 +18,7 @@ use crate::lock::lock;
 use crate::peers::shard_routing::ShardRouting;
 use crate::peers::{Peer, PeerError};
 use crate::query::Query;
-use crate::results::CorpusSize;
-use crate::results::Counts;
-use crate::results::SearchResult;
+use crate::results::{CorpusSize, Counts, Outcome, Overlaps, SearchResult};
 use crate::spool::{ResultFiles, Spool};
 use schema::message;
 use std::convert::Infallible;
@@ -42,6 +40,7 @@ pub(crate) struct Execution {
     pub(crate) spool: Arc<ResultFiles>,
     pub(crate) runtime: Handle,
     known: CorpusSize,
+    overlaps: Arc<Overlaps>,
     state: Mutex<ExecutionState>,
     pub(super) streams: Vec<StreamHandle>,
     result: watch::Sender<Option<Arc<SearchResult>>>,
@@ -84,6 +83,7 @@ impl Execution {
                 backend,
                 message::Search {
                     shards: assignment.shards.clone(),
+                    excluded: assignment.excluded.clone(),
                     ..query.search()
                 },
                 StreamStats::new(news.clone()),
@@ -100,6 +100,7 @@ impl Execution {
             query,
             runtime: resources.runtime.clone(),
             known: routing.known,
+            overlaps: Arc::clone(&routing.overlaps),
             state: Mutex::new(state),
             streams,
             result: watch::Sender::default(),
@@ -119,6 +120,7 @@ impl Execution {
             spool: Arc::clone(&answer.spool),
             runtime,
             known: answer.known,
+            overlaps: Arc::default(),
             state: Mutex::new(ExecutionState::finished(Instant::now())),
             streams: Vec::new(),
             result: watch::Sender::new(Some(Arc::new(answer))),
@@ -299,12 +301,17 @@ impl Execution {
             found: collectors.iter().map(|collector| collector.found).sum(),
             counts,
             timings: publication.timings,
-            outcome: publication.outcome,
+            outcome: Outcome {
+                overlaps: Arc::clone(&self.overlaps),
+                ..publication.outcome
+            },
             spool: Arc::clone(&self.spool),
             damaged: AtomicBool::new(false),
         };
         drop(collectors);
+        // What overlaps is not in the manifest, so the next process runs the query again.
         if result.is_complete()
+            && self.overlaps.packages.is_empty()
             && let Err(error) = self.spool.finish(|| result.manifest())
         {
             tracing::warn!(id = self.id, %error, "the result will be lost at the next restart");

@@ -10,8 +10,8 @@ use super::openapi::described as doc;
 use crate::eta::Eta;
 use crate::join;
 use crate::model::{
-    BestMatches, Event, EventName, Missing, Notice, Progress, SearchEnd, SearchProgress, Timings,
-    notices,
+    BestMatches, Event, EventName, Missing, Notice, Overlaps, Progress, SearchEnd, SearchProgress,
+    Timings, notices,
 };
 use crate::pages;
 use crate::params::{Params, Path, QUERY};
@@ -203,6 +203,7 @@ impl Follower {
             total: answer.len() as u64,
             complete: answer.is_complete(),
             missing: Missing::of(answer),
+            overlaps: Overlaps::of(answer.overlaps()),
             documents: answer.documents(),
             packages: answer.packages(),
             timings: Some(Timings::new(answer, Duration::ZERO)),
