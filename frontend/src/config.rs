@@ -20,7 +20,8 @@ pub enum LogQueries {
 /// The settings of a frontend.
 #[derive(Clone)]
 pub struct Config {
-    /// The directory for frames of running and finished queries. No other frontend may use it.
+    /// The directory for frames of running and finished queries. No other frontend may use it. Empty: there
+    /// is none, and a query whose result does not fit in memory fails.
     pub spool: PathBuf,
     /// Bytes in the spool, over all queries.
     pub spool_bytes_max: u64,

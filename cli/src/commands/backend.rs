@@ -1,6 +1,7 @@
 //! `trawl backend`: serves the shards of an index to frontends, and over HTTP its health and metrics.
 
 use super::listener;
+use crate::terminal;
 use anyhow::Result;
 use axum::http::header;
 use axum::routing::get;
@@ -75,7 +76,8 @@ async fn serve(arguments: &BackendArguments) -> Result<ExitCode> {
         None => None,
     };
     let index = arguments.index.display();
-    println!("backend of {index} on {}", listener.local_addr()?);
+    let address = listener.local_addr()?;
+    terminal::print(format_args!("backend of {index} on {address}"))?;
     let backend = backend::Backend::start(live, arguments.options());
     let health = async {
         match health {
@@ -108,7 +110,8 @@ async fn serve_health(
     backend: Arc<backend::Backend>,
     metrics: PrometheusHandle,
 ) -> Result<()> {
-    eprintln!("metrics on http://{}/metrics", listener.local_addr()?);
+    let address = listener.local_addr()?;
+    terminal::report(format_args!("metrics on http://{address}/metrics"));
     tokio::spawn(upkeep(metrics.clone()));
     let healthz = move || async move { Json(health(&backend)) };
     let metrics_text = move || async move {

@@ -1,5 +1,6 @@
 //! What the commands that listen have in common: the log, metrics, addresses, and how they end.
 
+use crate::terminal;
 use anyhow::{Context, Result};
 use axum::Router;
 use axum::serve::ListenerExt;
@@ -62,7 +63,7 @@ pub(super) fn record_metrics() -> Result<PrometheusHandle> {
 
 /// Prints the URL, and answers HTTP requests until a signal ends the process.
 pub(super) async fn serve(listener: TcpListener, app: Router) -> Result<ExitCode> {
-    println!("http://{}/", listener.local_addr()?);
+    terminal::print(format_args!("http://{}/", listener.local_addr()?))?;
     let listener = listener.tap_io(|stream| {
         // Responses are slower without it, and still right.
         let _ = stream.set_nodelay(true);

@@ -6,6 +6,7 @@
 
 mod api_commands;
 mod as_ripgrep;
+mod broken_pipe;
 mod command_errors;
 mod config;
 mod dcs_api;
@@ -19,6 +20,7 @@ mod index_build;
 mod index_update;
 mod inspect;
 mod log;
+mod long_lines;
 mod lost_backend;
 mod malformed_answers;
 mod malformed_requests;
@@ -34,6 +36,7 @@ mod sharding;
 mod stalled_backend;
 mod streaming;
 mod truncated_shard;
+mod unwritable_home;
 
 use std::time::{Duration, Instant};
 
