@@ -4,8 +4,10 @@
 use crate::terminal::escaped;
 use anyhow::{Context, Result, ensure};
 use fnv::FnvHasher;
+use std::fs::DirBuilder;
 use std::hash::Hasher;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 /// Spool directories that may be in use at once: one for each running process.
@@ -48,10 +50,46 @@ pub(crate) fn with_free_spool<T>(
     kind: &str,
     start: impl Fn(&Path) -> Result<T, frontend::StartError>,
 ) -> Result<T> {
-    let cache = cache_dir()?;
+    with_free_spool_in(&cache_dir()?, kind, start)
+}
+
+/// Does the same in the system's temporary directory.
+pub(crate) fn with_temporary_spool<T>(
+    kind: &str,
+    start: impl Fn(&Path) -> Result<T, frontend::StartError>,
+) -> Result<T> {
+    with_free_spool_in(&private_temporary_dir()?, kind, start)
+}
+
+/// Returns a directory of this user in the system's temporary directory, to which nobody else has
+/// access. It has the same name each time, so that a later process removes what a killed one has left.
+fn private_temporary_dir() -> Result<PathBuf> {
+    let temporary = std::env::temp_dir();
+    let ours = tempfile::tempfile_in(&temporary)
+        .and_then(|file| file.metadata())
+        .with_context(|| format!("cannot write to {}", temporary.display()))?
+        .uid();
+    let private = temporary.join(format!("trawl-{ours}"));
+    // It may exist.
+    let _ = DirBuilder::new().mode(0o700).create(&private);
+    let found = std::fs::symlink_metadata(&private)
+        .with_context(|| format!("cannot create the directory {}", private.display()))?;
+    ensure!(
+        found.is_dir() && found.uid() == ours && found.mode() & 0o077 == 0,
+        "{} is not a directory that only you can use; remove it",
+        private.display()
+    );
+    Ok(private)
+}
+
+fn with_free_spool_in<T>(
+    directory: &Path,
+    kind: &str,
+    start: impl Fn(&Path) -> Result<T, frontend::StartError>,
+) -> Result<T> {
     let mut last = None;
     for number in 0..SPOOLS_MAX {
-        let spool = cache.join(format!("{kind}-{number}"));
+        let spool = directory.join(format!("{kind}-{number}"));
         create(&spool)?;
         match start(&spool) {
             Ok(started) => return Ok(started),

@@ -108,7 +108,8 @@ impl Client {
         let uri = path_with(path, parameters);
         let (status, mut body): (_, Box<dyn Read>) = match self {
             Client::Server { agent, url } => {
-                let response = agent.get(format!("{url}{uri}")).call().with_context(|| {
+                let response = agent.get(format!("{url}{uri}")).call().map_err(plain);
+                let response = response.with_context(|| {
                     format!(
                         "cannot reach the server at {url}; start one with `trawl serve`, name another \
                          with --server URL, or search an index with --index DIR"
@@ -132,6 +133,14 @@ impl Client {
         let mut text = Vec::new();
         body.read_to_end(&mut text)?;
         Err(error(status.as_u16(), &text))
+    }
+}
+
+/// The operating system's reason alone, if that is why a request failed.
+fn plain(error: ureq::Error) -> anyhow::Error {
+    match error {
+        ureq::Error::Io(reason) => reason.into(),
+        other => other.into(),
     }
 }
 

@@ -11,13 +11,18 @@ use std::path::Path;
 use std::sync::Arc;
 use tokio::runtime::{Builder, Runtime};
 
+/// The kind of its spool directories.
+const SPOOL: &str = "search";
+
 /// Memory for matches before they spill to disk. A command runs one search.
 const MEMORY_BYTES: u64 = 64 << 20;
 
-/// Starts a frontend over the index in `directory`, whose spool is not kept. Needs a tokio runtime.
+/// Starts a frontend over the index in `directory`, whose spool is not kept. The spool is in the user's
+/// cache directory; or if that cannot be written, in the system's temporary directory; or else there is
+/// none, and a result must fit in memory. Needs a tokio runtime.
 pub(crate) fn frontend(directory: &Path) -> Result<Arc<Coordinator>> {
     let backend = backend(directory)?;
-    cache_dir::with_free_spool("search", |spool| {
+    let start = |spool: &Path| {
         let config = Config {
             durable: false,
             result_memory_bytes: MEMORY_BYTES,
@@ -25,7 +30,10 @@ pub(crate) fn frontend(directory: &Path) -> Result<Arc<Coordinator>> {
             ..Config::new(spool)
         };
         Coordinator::start(config, vec![backend.clone()])
-    })
+    };
+    cache_dir::with_free_spool(SPOOL, start)
+        .or_else(|_| cache_dir::with_temporary_spool(SPOOL, start))
+        .or_else(|_| Ok(start(Path::new(""))?))
 }
 
 /// A runtime that only forwards frames: searching has threads of its own. It is never dropped, because

@@ -24,7 +24,8 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) if terminal::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("trawl: {}", terminal::escaped(&format!("{error:#}")));
+            let sentence = terminal::sentence(&error);
+            terminal::report(format_args!("trawl: {}", terminal::escaped(&sentence)));
             exit::error()
         }
     }

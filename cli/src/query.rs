@@ -3,7 +3,7 @@
 //! There is one parser of queries, `frontend::query`. This module only collects what it needs from
 //! the flags, and shows what it objects to.
 
-use crate::terminal::escaped;
+use crate::terminal::{escaped, report};
 use anyhow::Result;
 use clap::ValueEnum;
 use frontend::query::filter;
@@ -211,9 +211,10 @@ pub(crate) fn rejected_query(query: &str, bad: &BadQuery) -> anyhow::Error {
 /// Prints how the query was understood where something else may have been meant.
 pub(crate) fn report_notices(notices: &[Notice]) {
     for Notice { reason, hint, .. } in notices {
+        let reason = escaped(reason);
         match hint {
-            Some(hint) => eprintln!("trawl: note: {}; {}", escaped(reason), escaped(hint)),
-            None => eprintln!("trawl: note: {}", escaped(reason)),
+            Some(hint) => report(format_args!("trawl: note: {reason}; {}", escaped(hint))),
+            None => report(format_args!("trawl: note: {reason}")),
         }
     }
 }

@@ -3,6 +3,7 @@
 //! `/healthz` says that the process answers requests; `/readyz`, that it would answer a search: it runs one,
 //! over all backends, and uses the threads that render pages.
 
+use crate::model::Overlaps;
 use crate::state::{App, blocking};
 use axum::Json;
 use axum::extract::State;
@@ -22,6 +23,9 @@ struct Readiness {
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
     backends: Vec<BackendHealth>,
+    /// Packages that several backends have in different shards.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    overlaps: Option<Overlaps>,
 }
 
 #[derive(serde::Serialize)]
@@ -57,10 +61,12 @@ pub(crate) async fn readyz(State(app): State<App>) -> impl IntoResponse {
         documents: status.documents,
     };
     let backends = backends.into_iter().map(backend).collect();
+    let overlaps = Overlaps::of(&app.coordinator.overlaps());
     let readiness = Readiness {
         status,
         reason,
         backends,
+        overlaps,
     };
     (code, Json(readiness))
 }

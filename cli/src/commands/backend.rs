@@ -1,6 +1,7 @@
 //! `trawl backend`: serves the shards of an index to frontends, and over HTTP its health and metrics.
 
 use super::listener;
+use crate::terminal;
 use anyhow::Result;
 use axum::http::header;
 use axum::routing::get;
@@ -43,6 +44,8 @@ pub(crate) struct BackendArguments {
     /// [default: one for each processor, at least two]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     heavy_searches: Option<u16>,
+    #[command(flatten)]
+    log: listener::LogFlags,
 }
 
 impl BackendArguments {
@@ -59,7 +62,7 @@ impl BackendArguments {
 }
 
 pub(super) fn run(arguments: &BackendArguments) -> Result<ExitCode> {
-    listener::run(serve(arguments))
+    listener::run(arguments.log, serve(arguments))
 }
 
 async fn serve(arguments: &BackendArguments) -> Result<ExitCode> {
@@ -73,7 +76,8 @@ async fn serve(arguments: &BackendArguments) -> Result<ExitCode> {
         None => None,
     };
     let index = arguments.index.display();
-    println!("backend of {index} on {}", listener.local_addr()?);
+    let address = listener.local_addr()?;
+    terminal::print(format_args!("backend of {index} on {address}"))?;
     let backend = backend::Backend::start(live, arguments.options());
     let health = async {
         match health {
@@ -106,7 +110,8 @@ async fn serve_health(
     backend: Arc<backend::Backend>,
     metrics: PrometheusHandle,
 ) -> Result<()> {
-    eprintln!("metrics on http://{}/metrics", listener.local_addr()?);
+    let address = listener.local_addr()?;
+    terminal::report(format_args!("metrics on http://{address}/metrics"));
     tokio::spawn(upkeep(metrics.clone()));
     let healthz = move || async move { Json(health(&backend)) };
     let metrics_text = move || async move {

@@ -1,8 +1,8 @@
 //! `trawl status`, `packages` and `skipped`: what is searched and what is not, as the HTTP API says.
 
 use super::api_printer::{ApiFlags, ApiPrinter, name};
-use crate::print::report_missing;
-use crate::terminal::escaped;
+use crate::print::{overlaps_in_words, report_missing};
+use crate::terminal::{escaped, report};
 use crate::{exit, units};
 use anyhow::Result;
 use std::ffi::OsString;
@@ -80,6 +80,9 @@ fn print_status(status: &Status, out: &mut dyn Write) -> io::Result<()> {
             Some(reason) => writeln!(out, "{name}: not connected: {}", escaped(reason))?,
         }
     }
+    if let Some(overlaps) = &status.overlaps {
+        writeln!(out, "{}", overlaps_in_words(overlaps))?;
+    }
     Ok(())
 }
 
@@ -154,10 +157,12 @@ fn print_skipped(why: &Why, asks_file: bool, out: &mut dyn Write) -> io::Result<
             let what = if asks_file { "file" } else { "package" };
             let similar: Vec<_> = why.similar.iter().map(escaped).collect();
             if similar.is_empty() {
-                eprintln!("trawl: the index has no such {what}");
+                report(format_args!("trawl: the index has no such {what}"));
             } else {
                 let similar = similar.join(" or ");
-                eprintln!("trawl: the index has no such {what}; did you mean {similar}?");
+                report(format_args!(
+                    "trawl: the index has no such {what}; did you mean {similar}?"
+                ));
             }
         }
         _ => {}

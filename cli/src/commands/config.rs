@@ -3,7 +3,7 @@
 use crate::config::{
     ConfigFile, Setting, TABLES, Value, ValueKind, default_path, unknown_variables, value,
 };
-use crate::terminal::escaped;
+use crate::terminal::{self, escaped};
 use crate::{exit, units};
 use anyhow::{Context, Result};
 use std::path::PathBuf;
@@ -77,7 +77,8 @@ fn check(named: Option<PathBuf>, definition: &clap::Command) -> Result<ExitCode>
         }
     }
     if faults.is_empty() {
-        println!("{}: {}", file.path, units::plural(valid, "setting"));
+        let settings = units::plural(valid, "setting");
+        terminal::print(format_args!("{}: {settings}", file.path))?;
     }
     Ok(report(&faults))
 }
@@ -88,21 +89,23 @@ fn show(named: Option<PathBuf>, definition: &clap::Command) -> Result<ExitCode> 
     for (index, table) in TABLES.into_iter().enumerate() {
         let settings = Setting::all(definition, table);
         faults.extend(unknown_variables(table, &settings));
-        println!("{}[{table}]", if index == 0 { "" } else { "\n" });
+        let space = if index == 0 { "" } else { "\n" };
+        terminal::print(format_args!("{space}[{table}]"))?;
         for setting in settings {
             let value = value(&setting, table, file.as_ref());
             if let Some(value) = &value {
                 let checked = setting.check(definition, table, value);
                 faults.extend(checked.err().map(|fault| fault.to_string()));
             }
-            println!("{}", line(&setting, value.as_ref()));
+            terminal::print(line(&setting, value.as_ref()))?;
         }
     }
     Ok(report(&faults))
 }
 
 fn report(faults: &[String]) -> ExitCode {
-    faults.iter().for_each(|fault| eprintln!("trawl: {fault}"));
+    let faults_in_words = faults.iter().map(|fault| format!("trawl: {fault}"));
+    faults_in_words.for_each(terminal::report);
     if faults.is_empty() {
         ExitCode::SUCCESS
     } else {

@@ -5,7 +5,7 @@ use super::listener;
 use crate::cache_dir::{self, read_small};
 use crate::units;
 use anyhow::{Context, Result, bail};
-use frontend::{Backend, Config, Coordinator};
+use frontend::{Backend, Config, Coordinator, LogQueries};
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -47,7 +47,7 @@ pub(crate) struct FrontendArguments {
 }
 
 pub(super) fn run(arguments: &FrontendArguments) -> Result<ExitCode> {
-    listener::run(serve(arguments))
+    listener::run(arguments.flags.log, serve(arguments))
 }
 
 async fn serve(arguments: &FrontendArguments) -> Result<ExitCode> {
@@ -92,6 +92,11 @@ pub(super) struct FrontendFlags {
     /// Log queries that take this long or longer
     #[arg(long, help_heading = LIMITS, value_name = "SECS", value_parser = seconds, default_value = "1")]
     slow_query: Duration,
+    /// What the log shows of a slow query: its text and plan (full), a hash of its text, or nothing (off)
+    #[arg(long, help_heading = LIMITS, value_name = "WHAT", value_enum, default_value_t = LoggedQuery::Hash)]
+    log_queries: LoggedQuery,
+    #[command(flatten)]
+    pub(super) log: listener::LogFlags,
     /// Answer to this host name too; may be repeated. Without it a server on a loopback address answers
     /// only to localhost and loopback addresses, and any other server to every name
     #[arg(long = "host", value_name = "NAME", help_heading = ACCESS)]
@@ -107,6 +112,13 @@ pub(super) struct FrontendFlags {
     /// Require one of the keys in this file for /api/v1 (Debian Code Search's API): a key on each line
     #[arg(long, value_name = "FILE", help_heading = ACCESS)]
     dcs_api_keys: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum LoggedQuery {
+    Full,
+    Hash,
+    Off,
 }
 
 /// A time in seconds, such as `2` or `0.5`.
@@ -128,6 +140,11 @@ impl FrontendFlags {
             queued_max: self.queued.into(),
             timeout_max: self.timeout_max,
             slow_query: self.slow_query,
+            log_queries: match self.log_queries {
+                LoggedQuery::Full => LogQueries::Full,
+                LoggedQuery::Hash => LogQueries::Hash,
+                LoggedQuery::Off => LogQueries::Off,
+            },
             ..Config::new(spool)
         }
     }

@@ -3,7 +3,7 @@
 mod popularity;
 mod progress;
 
-use crate::units;
+use crate::{terminal, units};
 use anyhow::{Context, Result, bail};
 use index::block::BLOCK_BYTES_RANGE;
 use index::corpus::{self, Source};
@@ -141,7 +141,7 @@ pub(super) fn update(
         let _shown = progress::show(Arc::clone(&progress));
         indexing::update(sources, changes, out, options, &progress)?
     };
-    eprintln!("{}", summary(&report, out, started.elapsed()));
+    terminal::report(summary(&report, out, started.elapsed()));
     Ok(())
 }
 

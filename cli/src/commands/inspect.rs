@@ -4,7 +4,7 @@
 
 mod postings;
 
-use crate::terminal::escaped;
+use crate::terminal::{escaped, report};
 use crate::{exit, units};
 use anyhow::{Result, bail};
 use index::directory::Index;
@@ -195,7 +195,7 @@ fn show_named_document(index: &Index, name: &OsStr, out: &mut impl Write) -> Res
         }
     }
     let reason = why_not(index, package, path)?;
-    eprintln!("trawl: {}: {reason}", escaped(name));
+    report(format_args!("trawl: {}: {reason}", escaped(name)));
     Ok(exit::found(false))
 }
 

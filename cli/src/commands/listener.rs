@@ -1,5 +1,6 @@
 //! What the commands that listen have in common: the log, metrics, addresses, and how they end.
 
+use crate::terminal;
 use anyhow::{Context, Result};
 use axum::Router;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
@@ -15,15 +16,35 @@ const SECONDS_BUCKETS: [f64; 14] = [
     0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 2.5, 10.0, 60.0, 300.0,
 ];
 
+/// How the log is written.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(super) struct LogFlags {
+    /// Format of the log, on standard error: lines for people, or a JSON object on each line
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = LogFormat::Text)]
+    log_format: LogFormat,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum LogFormat {
+    Text,
+    Json,
+}
+
 /// Writes the log to standard error, and runs a server to its end. `TRAWL_LOG` sets the level of the
 /// log (`warn`, `debug`, ...).
-pub(super) fn run(server: impl Future<Output = Result<ExitCode>>) -> Result<ExitCode> {
+pub(super) fn run(
+    log: LogFlags,
+    server: impl Future<Output = Result<ExitCode>>,
+) -> Result<ExitCode> {
     let filter = tracing_subscriber::EnvFilter::try_from_env("TRAWL_LOG")
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
-    tracing_subscriber::fmt()
+    let log_lines = tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(io::stderr)
-        .init();
+        .with_writer(io::stderr);
+    match log.log_format {
+        LogFormat::Text => log_lines.init(),
+        LogFormat::Json => log_lines.json().flatten_event(true).init(),
+    }
     raise_descriptor_limit();
     tokio::runtime::Runtime::new()?.block_on(server)
 }
@@ -48,7 +69,7 @@ pub(super) async fn serve(
     app: Router,
     limits: ConnectionLimits,
 ) -> Result<ExitCode> {
-    println!("http://{}/", listener.local_addr()?);
+    terminal::print(format_args!("http://{}/", listener.local_addr()?))?;
     tokio::select! {
         error = web::serve(listener, app, limits) => Err(error.into()),
         () = shutdown_signal() => Ok(ExitCode::SUCCESS),

@@ -3,7 +3,7 @@
 use super::frontend::FrontendFlags;
 use super::index::{self as index_command, BuildFlags};
 use super::listener;
-use crate::{cache_dir, in_process, units};
+use crate::{cache_dir, in_process, terminal, units};
 use anyhow::{Result, bail};
 use frontend::Coordinator;
 use index::corpus::{self, Source};
@@ -46,7 +46,7 @@ pub(crate) struct ServeArguments {
 }
 
 pub(super) fn run(arguments: &ServeArguments) -> Result<ExitCode> {
-    listener::run(serve(arguments))
+    listener::run(arguments.flags.log, serve(arguments))
 }
 
 async fn serve(arguments: &ServeArguments) -> Result<ExitCode> {
@@ -94,7 +94,10 @@ fn updated_index(arguments: &ServeArguments) -> Result<PathBuf> {
     let options = arguments.build.options()?;
     // This check needs no lock; another `serve` of the same directories may hold it.
     if indexing::is_current(sources.clone(), &changes, &directory, &options) {
-        eprintln!("the index in {} is up to date", directory.display());
+        terminal::report(format_args!(
+            "the index in {} is up to date",
+            directory.display()
+        ));
     } else {
         index_command::update(sources, &changes, &directory, &options)?;
     }

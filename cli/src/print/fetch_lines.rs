@@ -1,6 +1,9 @@
 //! Completes matches: fetches lines of which only a part was sent, and finds all ranges of lines that have
 //! more than a backend sends. A match from a server, which may send anything, is validated first.
 //!
+//! A long line that the output takes as it is comes in pieces of [`PIECE_BYTES`], so that printing it
+//! takes no memory for the line.
+//!
 //! **Invariant:** in a valid match all ranges and windows are inside their lines, and no offset and no
 //! line number overflows.
 
@@ -19,6 +22,9 @@ use std::ops::Range;
 /// examine.
 const LOOKAHEAD_BYTES: u64 = 16;
 
+/// Bytes of a line that are fetched at once.
+const PIECE_BYTES: u64 = 1 << 20;
+
 /// Reads a part of a document: its offset and number of bytes. May return fewer bytes.
 pub(crate) type ReadFile<'a> = &'a dyn Fn(&Document, u64, u64) -> Result<Vec<u8>>;
 
@@ -28,6 +34,7 @@ pub(crate) struct LineFetcher<'a> {
     matchers: OnceCell<Vec<PatternMatcher>>,
     wants_text: bool,
     wants_all_ranges: bool,
+    takes_pieces: bool,
 }
 
 impl<'a> LineFetcher<'a> {
@@ -38,7 +45,18 @@ impl<'a> LineFetcher<'a> {
             matchers: OnceCell::new(),
             wants_text: options.wants_text(),
             wants_all_ranges: options.wants_all_ranges(),
+            takes_pieces: options.takes_pieces(),
         }
+    }
+
+    /// Returns the bytes of the line, if the line was cut and the output takes it in pieces.
+    pub(crate) fn in_pieces(&self, found: &Match) -> Result<Option<u64>> {
+        validate(found)?;
+        let window = found.window.filter(|_| self.takes_pieces);
+        let is_one_line = found.line > 0 && found.lines <= 1;
+        Ok(window
+            .filter(|_| is_one_line)
+            .map(|window| window.line_bytes))
     }
 
     /// Returns the match with the complete line, context and ranges, if the output needs them. Rejects
@@ -185,19 +203,37 @@ fn complete(
 
 fn fetch(document: &Document, offset: u64, bytes: u64, read: ReadFile<'_>) -> Result<Vec<u8>> {
     let mut text = Vec::new();
-    while (text.len() as u64) < bytes {
-        let done = text.len() as u64;
-        let part = read(document, offset + done, bytes - done)?;
-        if part.is_empty() {
+    for_each_piece(document, offset, bytes, read, |piece| {
+        text.extend_from_slice(piece);
+        Ok(())
+    })?;
+    Ok(text)
+}
+
+/// Calls `each` with the pieces of a part of a document, in order.
+pub(super) fn for_each_piece(
+    document: &Document,
+    offset: u64,
+    bytes: u64,
+    read: ReadFile<'_>,
+    mut each: impl FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
+    let mut done = 0;
+    while done < bytes {
+        let piece = read(document, offset + done, PIECE_BYTES.min(bytes - done))?;
+        let rest = usize::try_from(bytes - done).unwrap_or(usize::MAX);
+        let piece = &piece[..piece.len().min(rest)];
+        if piece.is_empty() {
             bail!(
                 "{}/{}: the index changed during the search; search again",
                 escaped(&document.package),
                 escaped(&document.path)
             );
         }
-        text.extend_from_slice(&part);
+        each(piece)?;
+        done += piece.len() as u64;
     }
-    Ok(text)
+    Ok(())
 }
 
 /// Rejects a match that contradicts itself.

@@ -43,6 +43,15 @@ impl LinePrinter {
         }
     }
 
+    /// Prints what comes before the text of a match whose line was cut: `ranges` are relative to the
+    /// window.
+    pub(super) fn begin(&mut self, found: &Match) {
+        let window = found.window.map_or(0, |window| window.start as usize);
+        let first = found.ranges.first().filter(|_| self.options.columns);
+        let column = first.map(|range| window + range.start + 1);
+        self.head(&found.document, found.line, column, b':');
+    }
+
     /// Prints the matches of a document, which must ascend.
     pub(super) fn document(&mut self, matches: &[Match]) {
         let Some(first) = matches.first() else { return };

@@ -286,6 +286,15 @@ impl PrintOptions {
         matches!(self.kind, OutputKind::Lines | OutputKind::Json)
     }
 
+    /// Whether a line is printed as it is, from its start to its end, so that no more than a piece of it
+    /// must be known at a time.
+    pub(super) fn takes_pieces(&self) -> bool {
+        self.kind == OutputKind::Lines
+            && !self.escape
+            && !self.is_grouped()
+            && !self.wants_all_ranges()
+    }
+
     /// Whether lines are printed while the search runs.
     pub(crate) fn streams(&self) -> bool {
         self.sort == SortOrder::None && self.wants_text()

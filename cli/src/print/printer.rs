@@ -5,7 +5,7 @@
 //! when the next file begins.
 
 use super::counts::{FileCounts, Totals};
-use super::fetch_lines::{LineFetcher, ReadFile};
+use super::fetch_lines::{LineFetcher, ReadFile, for_each_piece};
 use super::group_buffer::GroupBuffer;
 use super::json;
 use super::lines::LinePrinter;
@@ -63,6 +63,9 @@ impl<'a> Printer<'a> {
     /// Prints a match, or keeps it until its group is printed. What the output needs and was not sent of
     /// its lines comes from `read`.
     pub(crate) fn add(&mut self, found: Match, read: ReadFile<'_>) -> Result<()> {
+        if let Some(bytes) = self.fetcher.in_pieces(&found)? {
+            return self.writer.pieces(&found, bytes, read);
+        }
         let found = self.fetcher.complete(found, read)?;
         let options = &self.writer.options;
         match options.kind {
@@ -126,6 +129,19 @@ impl MatchWriter {
         self.totals.add(found);
         self.lines.one(found);
         self.write()
+    }
+
+    /// Prints a long line as it is fetched.
+    fn pieces(&mut self, found: &Match, bytes: u64, read: ReadFile<'_>) -> Result<()> {
+        self.totals.add(found);
+        self.lines.begin(found);
+        self.write()?;
+        for_each_piece(&found.document, found.offset, bytes, read, |piece| {
+            self.printed_bytes += piece.len() as u64;
+            Ok(self.out.write_all(piece)?)
+        })?;
+        self.lines.out.push(b'\n');
+        Ok(self.write()?)
     }
 
     fn document(&mut self, matches: &[Match]) -> io::Result<()> {

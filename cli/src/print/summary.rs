@@ -1,9 +1,9 @@
 //! How a search went, apart from its matches: messages on standard error, and the exit status.
 
-use crate::terminal::escaped;
+use crate::terminal::{escaped, report};
 use crate::{exit, units};
 use std::process::ExitCode;
-use web::model::IndexUse;
+use web::model::{IndexUse, Overlaps};
 
 /// How a search went.
 #[derive(Default)]
@@ -16,6 +16,7 @@ pub(crate) struct SearchSummary {
     pub(crate) missing: Vec<(String, String)>,
     /// Documents that were given up.
     pub(crate) skipped: u64,
+    pub(crate) overlaps: Option<Overlaps>,
     pub(crate) index_use: IndexUse,
 }
 
@@ -29,19 +30,24 @@ impl SearchSummary {
         );
         if self.skipped > 0 {
             let documents = units::plural(self.skipped, "document");
-            eprintln!("trawl: incomplete: {documents} could not be searched");
+            report(format_args!(
+                "trawl: incomplete: {documents} could not be searched"
+            ));
+        }
+        if let Some(overlaps) = &self.overlaps {
+            report(format_args!("trawl: {}", overlaps_in_words(overlaps)));
         }
         if explain {
             let usage = &self.index_use;
             // Without trigrams, all blocks that the filters leave are candidates.
-            eprintln!("{}", plan_in_words(&usage.plan, usage.candidates));
-            eprintln!(
+            report(plan_in_words(&usage.plan, usage.candidates));
+            report(format_args!(
                 "blocks verified: {}, {}; {} of them match",
                 units::share(usage.candidates, usage.blocks),
                 units::size(usage.verified_bytes),
                 units::count(usage.matched_blocks),
-            );
-            eprintln!("matches: {}", units::count(self.found));
+            ));
+            report(format_args!("matches: {}", units::count(self.found)));
         }
         let is_complete = self.missing.is_empty() && self.skipped == 0;
         exit::complete_or(is_complete, exit::found(self.found > 0))
@@ -54,9 +60,21 @@ pub(crate) fn report_missing<'a>(missing: impl Iterator<Item = (&'a String, &'a 
     for (backend, reason) in missing {
         is_complete = false;
         let (backend, reason) = (escaped(backend), escaped(reason));
-        eprintln!("trawl: incomplete: {backend}: {reason}");
+        report(format_args!("trawl: incomplete: {backend}: {reason}"));
     }
     is_complete
+}
+
+/// Describes packages that several backends have, by the first of them.
+pub(crate) fn overlaps_in_words(overlaps: &Overlaps) -> String {
+    let packages = units::plural(overlaps.count, "package");
+    let verb = if overlaps.count == 1 { "is" } else { "are" };
+    let first = overlaps.packages.first().map_or(String::new(), |first| {
+        let (package, searched) = (escaped(&first.package), escaped(&first.searched));
+        let others = escaped(&first.superseded.join(", ")).to_string();
+        format!(", such as {package} on {searched} (searched) and {others} (left out)")
+    });
+    format!("{packages} {verb} on several backends{first}; the newest build of each is searched")
 }
 
 /// Describes a plan (`index::plan::Query` as text), which leaves `blocks` to search.

@@ -214,7 +214,7 @@ fn wrong_addresses() {
     let unreachable = [
         "cannot reach the server at http://127.0.0.1:1",
         "trawl serve",
-        "--index",
+        "--index DIR: Connection refused\n",
     ];
     check(
         &home,

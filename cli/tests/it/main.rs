@@ -6,6 +6,7 @@
 
 mod api_commands;
 mod as_ripgrep;
+mod broken_pipe;
 mod command_errors;
 mod config;
 mod dcs_api;
@@ -18,12 +19,15 @@ mod http_errors;
 mod index_build;
 mod index_update;
 mod inspect;
+mod log;
+mod long_lines;
 mod lost_backend;
 mod malformed_answers;
 mod malformed_requests;
 mod metrics;
 mod output_bytes;
 mod output_modes;
+mod overlap;
 mod process;
 mod proxy;
 mod random_sharding;
@@ -32,6 +36,7 @@ mod sharding;
 mod stalled_backend;
 mod streaming;
 mod truncated_shard;
+mod unwritable_home;
 
 use std::time::{Duration, Instant};
 

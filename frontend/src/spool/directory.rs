@@ -15,8 +15,8 @@ pub(crate) struct Spool {
     budget: Arc<Budget>,
     /// Numbers result directories: a query may have several, one after the other.
     pub(super) sequence: AtomicU64,
-    /// Locked while it is open.
-    _lock: File,
+    /// Locked while it is open; `None` if there is no directory.
+    _lock: Option<File>,
 }
 
 /// A finished result of an earlier process.
@@ -29,26 +29,28 @@ pub(crate) struct Recovered {
 
 impl Spool {
     /// Opens the directory, and creates it if it does not exist. Returns the finished results in it,
-    /// oldest first, and removes all others.
+    /// oldest first, and removes all others. An empty path is no directory: results stay in memory.
     pub(crate) fn open(
         directory: &Path,
         config: SpoolConfig,
     ) -> Result<(Arc<Spool>, Vec<Recovered>), SpoolError> {
-        fs::create_dir_all(directory).map_err(io_error(directory))?;
-        let path = directory.join("lock");
-        let lock = File::create(&path).map_err(io_error(&path))?;
-        match lock.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(SpoolError::Locked(directory.to_owned())),
-            Err(TryLockError::Error(error)) => return Err(io_error(&path)(error)),
-        }
+        let in_memory = directory.as_os_str().is_empty();
+        let lock = if in_memory {
+            None
+        } else {
+            Some(lock(directory)?)
+        };
         let spool = Arc::new(Spool {
             directory: directory.to_owned(),
             budget: Arc::new(Budget::new(config)),
             sequence: AtomicU64::new(0),
             _lock: lock,
         });
-        let recovered = spool.recover()?;
+        let recovered = if in_memory {
+            Vec::new()
+        } else {
+            spool.recover()?
+        };
         Ok((spool, recovered))
     }
 
@@ -80,8 +82,9 @@ impl Spool {
     /// until memory is full.
     pub(crate) fn create(&self, id: &str, backends: usize) -> ResultFiles {
         let number = self.sequence.fetch_add(1, Relaxed);
-        let directory = self.directory.join(format!("{id}-{number}"));
-        ResultFiles::new(&self.budget, directory, backends)
+        let has_directory = !self.directory.as_os_str().is_empty();
+        let directory = has_directory.then(|| self.directory.join(format!("{id}-{number}")));
+        ResultFiles::new(&self.budget, directory.unwrap_or_default(), backends)
     }
 
     /// Sets the function that evicts older results, given a number of bytes, when the budget is used up.
@@ -103,6 +106,18 @@ impl Spool {
     /// Bytes of results in memory.
     pub(crate) fn memory_bytes(&self) -> u64 {
         self.budget.memory_bytes.load(Relaxed)
+    }
+}
+
+/// Creates the directory if necessary, and locks it.
+fn lock(directory: &Path) -> Result<File, SpoolError> {
+    fs::create_dir_all(directory).map_err(io_error(directory))?;
+    let path = directory.join("lock");
+    let lock = File::create(&path).map_err(io_error(&path))?;
+    match lock.try_lock() {
+        Ok(()) => Ok(lock),
+        Err(TryLockError::WouldBlock) => Err(SpoolError::Locked(directory.to_owned())),
+        Err(TryLockError::Error(error)) => Err(io_error(&path)(error)),
     }
 }
 

@@ -16,6 +16,14 @@ pub enum SpoolError {
         /// The budget.
         bytes_max: u64,
     },
+    /// There is no directory, and the result does not fit in memory.
+    #[error(
+        "the result has more than {bytes_max} bytes, and there is no writable directory for it"
+    )]
+    NoDirectory {
+        /// The memory for a result.
+        bytes_max: u64,
+    },
     /// The operating system refused.
     #[error("{path}: {source}")]
     Io {

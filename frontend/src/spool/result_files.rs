@@ -150,6 +150,10 @@ impl ResultFiles {
 
     /// Writes a file that is in memory to disk.
     fn move_to_disk(&self, blob: &Blob) -> Result<(), SpoolError> {
+        if self.directory.as_os_str().is_empty() {
+            let bytes_max = self.budget.config.result_memory_max;
+            return Err(SpoolError::NoDirectory { bytes_max });
+        }
         fs::create_dir_all(&self.directory).map_err(io_error(&self.directory))?;
         let created = self.budget.check_write().and_then(|()| blob.create());
         let file = created.map_err(io_error(blob.path()))?;

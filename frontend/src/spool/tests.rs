@@ -32,6 +32,23 @@ fn spool(disk_bytes_max: u64, result_memory_max: u64) -> (tempfile::TempDir, Arc
     (directory, spool)
 }
 
+#[test]
+fn a_spool_without_a_directory_keeps_what_fits_in_memory() {
+    let (spool, _) = Spool::open(Path::new(""), config(1 << 30, 40_000)).unwrap();
+    let files = spool.create(ID, 1);
+    let small = frame(&[7; 800]);
+    files.append_frames(0, &small).unwrap();
+    for failed in [
+        files.append_frames(0, &frame(&[7; 40_000])),
+        files.scratch("run-0-0").map(|_| ()),
+    ] {
+        let expected = matches!(failed, Err(SpoolError::NoDirectory { bytes_max: 40_000 }));
+        assert!(expected, "{failed:?}");
+    }
+    assert_eq!(files.reader().read((0, 0)).unwrap().payload, [7; 800]);
+    assert_eq!(spool.disk_bytes(), 0);
+}
+
 fn directories(directory: &Path) -> usize {
     fs::read_dir(directory).unwrap().count() - 1
 }

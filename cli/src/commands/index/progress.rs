@@ -1,7 +1,7 @@
 //! Progress of a build: a bar on a terminal, elsewhere a line every few seconds.
 
 use crate::progress::{ProgressThread, bar};
-use crate::units;
+use crate::{terminal, units};
 use index::indexing::Progress;
 use indicatif::ProgressBar;
 use std::io::IsTerminal;
@@ -25,7 +25,7 @@ pub(super) fn show(progress: Arc<Progress>) -> ProgressThread {
     let started = Instant::now();
     ProgressThread::start(LINE_EVERY, LINE_EVERY, move || {
         let sample = ProgressSample::of(&progress);
-        eprintln!("{}", sample.line(started.elapsed()));
+        terminal::report(sample.line(started.elapsed()));
     })
 }
 

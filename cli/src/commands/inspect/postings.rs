@@ -3,7 +3,7 @@
 
 use crate::print::plan_in_words;
 use crate::query::rejected_query;
-use crate::terminal::escaped;
+use crate::terminal::{escaped, report};
 use crate::{exit, units};
 use anyhow::{Context, Result, bail};
 use backend::compiled_query::{CompiledQuery, Strategy};
@@ -36,7 +36,9 @@ pub(super) fn show_trigram(
     if found {
         return Ok(ExitCode::SUCCESS);
     }
-    eprintln!("trawl: {trigram:?}: no block contains this trigram");
+    report(format_args!(
+        "trawl: {trigram:?}: no block contains this trigram"
+    ));
     Ok(exit::found(false))
 }
 

@@ -1,0 +1,95 @@
+//! A matching line of hundreds of megabytes: it is printed in pieces, whatever server sends it.
+
+use crate::WAIT_MAX;
+use crate::home::Home;
+use crate::process::Process;
+use serde_json::json;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::Stdio;
+use std::thread;
+
+/// Bytes of the line.
+const LINE_BYTES: u64 = 300 << 20;
+
+/// Memory of the process that prints it, at most: twelve times less.
+const MEMORY_BYTES_MAX: usize = 24 << 20;
+
+/// Starts a server with one match in a line of `x`, which ends with the tests. Returns its address.
+fn serve() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            thread::spawn(move || stream.and_then(|stream| answer(&stream)));
+        }
+    });
+    address
+}
+
+/// Answers the requests of a connection.
+fn answer(mut stream: &TcpStream) -> std::io::Result<()> {
+    let mut lines = BufReader::new(stream).lines();
+    while let Some(asked) = lines.next().transpose()? {
+        while lines
+            .next()
+            .transpose()?
+            .is_some_and(|line| !line.is_empty())
+        {}
+        let body = if asked.contains("/export") {
+            let found = json!({
+                "package": "p", "path": "long", "line": 1, "text": "xxx", "ranges": [[1, 2]],
+                "context": {"before": [], "after": []}, "language": "", "rank": 1.0, "hash": "00",
+                "offset": 0, "window": {"start": 7, "line_bytes": LINE_BYTES},
+            });
+            format!("{found}\n").into_bytes()
+        } else if asked.contains("/file") {
+            let count = asked.rsplit_once("count=").unwrap().1;
+            let count = count.split(|letter: char| !letter.is_ascii_digit()).next();
+            vec![b'x'; count.unwrap().parse().unwrap()]
+        } else {
+            json!({
+                "id": "x", "generation": "g", "next": null, "interpreted_as": "x", "notices": [],
+                "state": "done", "complete": true, "missing": [],
+                "skipped": {"count": 0, "documents": []}, "searched": {"documents": 1, "of": 1},
+                "found": 1, "total": 1, "documents": 1, "packages": 1, "page": 0, "per_page": 1,
+                "pages": 1, "matches": [], "timings": null,
+            })
+            .to_string()
+            .into_bytes()
+        };
+        write!(
+            stream,
+            "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n",
+            body.len()
+        )?;
+        stream.write_all(&body)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn a_line_of_300_mb_is_printed_in_little_memory() {
+    let home = Home::new();
+    let address = serve();
+    for (flags, head) in [("", "p/long:1:"), ("--column --null", "p/long\x001:9:")] {
+        let line = format!("search --server {address} {flags} x");
+        let mut process = Process::start(home.command(&line).stdout(Stdio::piped()));
+        let mut out = BufReader::new(process.stdout());
+        let mut start = vec![0; head.len()];
+        out.read_exact(&mut start).unwrap();
+        assert_eq!(start, head.as_bytes(), "{flags}");
+        let mut bytes = vec![0; 1 << 20];
+        for _ in 0..LINE_BYTES >> 20 {
+            // It runs: the rest does not fit in the pipe.
+            let memory = process.memory_bytes();
+            assert!(memory < MEMORY_BYTES_MAX, "{flags}: {memory} bytes");
+            out.read_exact(&mut bytes).unwrap();
+            assert!(bytes.iter().all(|&byte| byte == b'x'), "{flags}");
+        }
+        let mut end = Vec::new();
+        out.read_to_end(&mut end).unwrap();
+        assert_eq!(end, b"\n", "{flags}");
+        assert_eq!(process.wait(WAIT_MAX).code(), Some(0), "{flags}");
+    }
+}
