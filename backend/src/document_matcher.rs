@@ -5,6 +5,7 @@
 //! the answer matters; filters and path patterns come first.
 
 use crate::bad_expr::BadExpr;
+use crate::bounded_matcher::BoundedMatcher;
 use crate::filters;
 use crate::line_matcher::{self, LineMatcher, RANGES_MAX};
 use crate::pattern::{self, SizeLimits, infallible, is_match};
@@ -40,7 +41,7 @@ pub(crate) struct TextTerm {
 pub(crate) enum TextMatcher {
     Line(LineMatcher),
     /// A match may span several lines.
-    MultiLine(RegexMatcher),
+    MultiLine(BoundedMatcher),
 }
 
 #[derive(Debug)]
@@ -247,7 +248,7 @@ impl MatcherBuilder {
         let limits = SizeLimits::for_one_of(self.patterns);
         let (matcher, blocks) = match expr {
             Expr::Pattern(it) if pattern::is_multiline(it) => {
-                let matcher = pattern::compile(it, self.patterns);
+                let matcher = BoundedMatcher::new(&[it], true, limits);
                 let matcher = matcher.map_err(|bad| BadExpr::new(first, bad))?;
                 (TextMatcher::MultiLine(matcher), TrigramQuery::All)
             }

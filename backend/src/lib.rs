@@ -59,11 +59,13 @@
 
 mod bad_expr;
 pub mod batch;
+mod bounded_matcher;
 pub mod compiled_query;
 pub mod document_matcher;
 mod filters;
 pub mod line_matcher;
 mod live_shards;
+pub mod long_line;
 mod metrics;
 pub mod pattern;
 pub mod rank;

@@ -3,33 +3,34 @@
 //! A line matches when one of several patterns matches in it, or an expression of patterns does. The
 //! lines of a text are found with ripgrep's loop over a buffer: the matcher is asked for the next
 //! offset that may match, which costs a scan for the pattern's literals, and only the line around it
-//! is verified.
+//! is verified. A line that is long for its pattern is matched alone ([`BoundedMatcher`]).
 //!
 //! **Invariant:** whether a line matches depends on that line alone.
 
 use crate::bad_expr::BadExpr;
+use crate::bounded_matcher::BoundedMatcher;
+use crate::long_line::{Effort, GivenUp, LINE_STEPS_MAX};
 use crate::pattern::{self, SizeLimits, infallible, is_match};
 use grep_matcher::{LineMatchKind, Matcher};
 use grep_regex::RegexMatcher;
 use index::plan::{BadPattern, TrigramQuery};
 use schema::message::{Expr, Pattern};
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 
 /// Ranges of a line that are reported, at most. 40 fill a screen.
 pub const RANGES_MAX: usize = 128;
 
-/// Bytes that may be scanned to find the ranges of a line, in the worst case. Finding the next
-/// range may scan the rest of the line: `.*[^A-Z]|[A-Z]` on 80 kB of capitals does that 80,000
-/// times (6 s). The line is found in any case; further ranges are not reported. In lines of up to 8
-/// MiB, [`RANGES_MAX`] is reached first.
-const RANGES_STEPS_MAX: usize = 1 << 30;
+/// Steps to find the ranges of a long line, half a second on one core. Finding the next range may scan the
+/// rest of the line: `.*[^A-Z]|[A-Z]` on 80 kB of capitals does that 80,000 times. The line is found
+/// in any case; further ranges are not reported.
+const RANGES_STEPS_MAX: u64 = LINE_STEPS_MAX / 4;
 
 /// Matches a line. Each worker needs a clone, which has caches of its own: shared ones are taken
 /// and put back for every line, for which two workers contend.
 #[derive(Clone, Debug)]
 pub struct LineMatcher {
     /// Finds lines that may match, and the ranges that match in a matching line.
-    pub finder: RegexMatcher,
+    pub(crate) finder: BoundedMatcher,
     /// The whole expression, when the finder does not decide it.
     condition: Option<LineCondition>,
 }
@@ -37,7 +38,7 @@ pub struct LineMatcher {
 /// An expression on a line.
 #[derive(Clone, Debug)]
 enum LineCondition {
-    Matches(RegexMatcher),
+    Matches(BoundedMatcher),
     All(Vec<LineCondition>),
     Any(Vec<LineCondition>),
     Not(Box<LineCondition>),
@@ -53,10 +54,10 @@ impl LineMatcher {
         } else {
             positive_patterns(expr, false)
         };
-        let finder = pattern::compile_line(&found, limits);
+        let finder = BoundedMatcher::new(&found, false, limits);
         let finder = finder.map_err(|bad| BadExpr::new(first_bad(expr), bad))?;
         let condition = if has_line(expr) {
-            let compile = |it: &Pattern| pattern::compile_line(&[it], limits);
+            let compile = |it: &Pattern| BoundedMatcher::new(&[it], false, limits);
             Some(LineCondition::new(expr, &mut pattern::each(expr, compile)?))
         } else {
             None
@@ -72,19 +73,22 @@ impl LineMatcher {
 
     /// Returns whether a line matches in which the finder has found something; `line` is without
     /// its end.
-    pub(crate) fn confirms(&self, line: &[u8]) -> bool {
-        self.condition.as_ref().is_none_or(|it| it.matches(line))
+    fn confirms(&self, line: &[u8], effort: &mut Effort<'_>) -> Result<bool, GivenUp> {
+        let Some(condition) = &self.condition else {
+            return Ok(true);
+        };
+        condition.matches(line, effort)
     }
 
-    /// Returns whether every line that the finder finds matches.
-    pub(crate) fn is_plain(&self) -> bool {
-        self.condition.is_none()
+    /// Returns whether a line matches, which is without its end.
+    fn matches(&self, line: &[u8], effort: &mut Effort<'_>) -> Result<bool, GivenUp> {
+        Ok(self.finder.is_match(line, effort)? && self.confirms(line, effort)?)
     }
 }
 
 impl LineCondition {
     /// `matchers` are those of the patterns of `expr`, in order.
-    fn new(expr: &Expr, matchers: &mut impl Iterator<Item = RegexMatcher>) -> LineCondition {
+    fn new(expr: &Expr, matchers: &mut impl Iterator<Item = BoundedMatcher>) -> LineCondition {
         let mut each = |parts: &[Expr]| {
             let parts = parts.iter().map(|it| LineCondition::new(it, matchers));
             parts.collect::<Vec<_>>()
@@ -101,43 +105,111 @@ impl LineCondition {
         }
     }
 
-    fn matches(&self, line: &[u8]) -> bool {
-        match self {
-            LineCondition::Matches(matcher) => pattern::is_match(matcher, line),
-            LineCondition::All(parts) => parts.iter().all(|part| part.matches(line)),
-            LineCondition::Any(parts) => parts.iter().any(|part| part.matches(line)),
-            LineCondition::Not(inner) => !inner.matches(line),
+    fn matches(&self, line: &[u8], effort: &mut Effort<'_>) -> Result<bool, GivenUp> {
+        Ok(match self {
+            LineCondition::Matches(matcher) => matcher.is_match(line, effort)?,
+            LineCondition::All(parts) => {
+                for part in parts {
+                    if !part.matches(line, effort)? {
+                        return Ok(false);
+                    }
+                }
+                true
+            }
+            LineCondition::Any(parts) => {
+                for part in parts {
+                    if part.matches(line, effort)? {
+                        return Ok(true);
+                    }
+                }
+                false
+            }
+            LineCondition::Not(inner) => !inner.matches(line, effort)?,
+        })
+    }
+}
+
+/// The matching lines of a text, in ascending order. The text consists of whole lines.
+///
+/// It is searched in pieces of whole lines, and lines that are longer than a piece. The stop flag is
+/// looked at between them, and inside long lines.
+pub struct LineSearch<'a> {
+    matcher: &'a LineMatcher,
+    text: &'a [u8],
+    /// Lines that begin before this offset have been searched.
+    at: usize,
+    /// The end of the current piece.
+    piece_end: usize,
+}
+
+impl<'a> LineSearch<'a> {
+    /// Searches the lines that begin at or after `at`, which is the start of a line.
+    pub fn new(matcher: &'a LineMatcher, text: &'a [u8], at: usize) -> LineSearch<'a> {
+        LineSearch {
+            matcher,
+            text,
+            at,
+            piece_end: at,
         }
     }
-}
 
-/// Calls `found` with the range of every matching line of `text`, line end included. `text`
-/// consists of whole lines. Ends early when `found` breaks.
-pub fn matching_lines(
-    matcher: &LineMatcher,
-    text: &[u8],
-    mut found: impl FnMut(Range<usize>) -> ControlFlow<()>,
-) -> ControlFlow<()> {
-    let mut at = 0;
-    while let Some(line) = next_line(matcher, text, at) {
-        at = line.end;
-        found(line)?;
+    /// Returns the range of the next matching line, line end included; `None` at the end, and when
+    /// the search was stopped. A line that needs too many steps is left out, and `effort` tells so.
+    pub fn next(&mut self, effort: &mut Effort<'_>) -> Option<Range<usize>> {
+        while self.at < self.text.len() {
+            if self.at == self.piece_end && !self.next_piece() {
+                let line = self.at..self.piece_end;
+                self.at = line.end;
+                let body = without_end(&self.text[line.clone()]);
+                if self.decide(self.matcher.matches(body, effort), effort) {
+                    return Some(line);
+                }
+            } else if let Some(line) = self.next_in_piece() {
+                self.at = line.end;
+                let body = without_end(&self.text[line.clone()]);
+                if self.decide(self.matcher.confirms(body, effort), effort) {
+                    return Some(line);
+                }
+                continue;
+            } else {
+                self.at = self.piece_end;
+            }
+            if effort.is_stopped() {
+                return None;
+            }
+        }
+        None
     }
-    ControlFlow::Continue(())
-}
 
-/// Returns the first matching line that begins at or after `at`, which is the start of a line.
-pub(crate) fn next_line(matcher: &LineMatcher, text: &[u8], mut at: usize) -> Option<Range<usize>> {
-    loop {
-        let line = match matcher.finder.line_terminator() {
-            Some(_) => fast(&matcher.finder, text, at),
+    fn decide(&self, matches: Result<bool, GivenUp>, effort: &mut Effort<'_>) -> bool {
+        matches.unwrap_or_else(|given_up| {
+            effort.give_up(given_up);
+            false
+        })
+    }
+
+    /// Moves on to the next piece. Returns `false` if it is one long line.
+    fn next_piece(&mut self) -> bool {
+        let rest = &self.text[self.at..];
+        let bytes_max = self.matcher.finder.piece_bytes;
+        if rest.len() <= bytes_max {
+            self.piece_end = self.text.len();
+            return true;
+        }
+        let last = memchr::memrchr(b'\n', &rest[..bytes_max]);
+        let end = last.or_else(|| Some(bytes_max + memchr::memchr(b'\n', &rest[bytes_max..])?));
+        self.piece_end = end.map_or(self.text.len(), |end| self.at + end + 1);
+        last.is_some()
+    }
+
+    fn next_in_piece(&self) -> Option<Range<usize>> {
+        let finder = &self.matcher.finder.fast;
+        let piece = &self.text[..self.piece_end];
+        match finder.line_terminator() {
+            Some(_) => fast(finder, piece, self.at),
             // The pattern has `\A` or `\z`, which must match at the ends of the line.
-            None => line_by_line(&matcher.finder, text, at),
-        }?;
-        if matcher.is_plain() || matcher.confirms(without_end(&text[line.clone()])) {
-            return Some(line);
+            None => line_by_line(finder, piece, self.at),
         }
-        at = line.end;
     }
 }
 
@@ -189,24 +261,28 @@ pub fn without_end(line: &[u8]) -> &[u8] {
 }
 
 /// Finds the ranges that match in a matching line, which is without its end. They are ascending: at
-/// least one, at most [`RANGES_MAX`], and fewer when finding them takes too many steps.
-pub fn ranges(matcher: &RegexMatcher, line: &[u8], out: &mut Vec<(usize, usize)>) {
-    ranges_in_steps(matcher, line, RANGES_STEPS_MAX, out);
-}
-
-fn ranges_in_steps(
-    matcher: &RegexMatcher,
+/// least one, at most [`RANGES_MAX`], and fewer when finding them takes too many steps or the search
+/// was stopped.
+pub fn ranges(
+    matcher: &LineMatcher,
     line: &[u8],
-    steps_max: usize,
+    effort: &mut Effort<'_>,
     out: &mut Vec<(usize, usize)>,
 ) {
+    effort.allow(RANGES_STEPS_MAX);
     out.clear();
-    let mut steps = line.len();
-    infallible(matcher.find_iter(line, |found| {
-        out.push((found.start(), found.end()));
-        steps += line.len() - found.end();
-        out.len() < RANGES_MAX && steps < steps_max
-    }));
+    let (mut at, mut last_end) = (0, None);
+    while out.len() < RANGES_MAX
+        && !effort.is_stopped()
+        && let Ok(Some(found)) = matcher.finder.find(line, at, at == 0, effort)
+    {
+        at = found.end + usize::from(found.is_empty());
+        // An empty match directly behind another one is none.
+        if !found.is_empty() || last_end != Some(found.end) {
+            out.push((found.start, found.end));
+        }
+        last_end = Some(found.end);
+    }
     if out.is_empty() {
         out.push((0, 0));
     }
@@ -301,12 +377,10 @@ mod tests {
     }
 
     fn lines(pattern: &str, text: &str) -> Vec<String> {
-        let mut found = Vec::new();
-        let _ = matching_lines(&line_matcher(pattern), text.as_bytes(), |line| {
-            found.push(text[line].trim_end_matches(['\r', '\n']).to_owned());
-            ControlFlow::Continue(())
-        });
-        found
+        let (matcher, mut effort) = (line_matcher(pattern), Effort::new(&|| false));
+        let mut search = LineSearch::new(&matcher, text.as_bytes(), 0);
+        let line = |line: Range<usize>| text[line].trim_end_matches(['\r', '\n']).to_owned();
+        std::iter::from_fn(|| search.next(&mut effort).map(line)).collect()
     }
 
     #[test]
@@ -327,23 +401,25 @@ mod tests {
         );
     }
 
+    fn ranges_of(matcher: &LineMatcher, line: &[u8]) -> Vec<(usize, usize)> {
+        let mut found = Vec::new();
+        ranges(matcher, line, &mut Effort::new(&|| false), &mut found);
+        found
+    }
+
     #[test]
     fn ranges_are_found_and_limited() {
-        let matcher = line_matcher("(?i)a+|$").finder;
-        let mut found = Vec::new();
-        ranges(&matcher, b"aaxA-", &mut found);
-        assert_eq!(found, [(0, 2), (3, 4), (5, 5)]);
-        ranges(&matcher, &b"a-".repeat(1000), &mut found);
-        assert_eq!(found.len(), RANGES_MAX);
+        let matcher = line_matcher("(?i)a+|$");
+        assert_eq!(ranges_of(&matcher, b"aaxA-"), [(0, 2), (3, 4), (5, 5)]);
+        assert_eq!(ranges_of(&matcher, &b"a-".repeat(1000)).len(), RANGES_MAX);
     }
 
     #[test]
     fn steps_to_find_ranges_are_limited() {
-        let matcher = line_matcher(".*[^A-Z]|[A-Z]").finder;
-        let mut found = Vec::new();
-        ranges(&matcher, &b"A".repeat(80_000), &mut found);
-        assert_eq!(found.len(), RANGES_MAX);
-        ranges_in_steps(&matcher, &b"A".repeat(80_000), 800_000, &mut found);
-        assert_eq!(found.len(), 10);
+        let matcher = line_matcher(".*[^A-Z]|[A-Z]");
+        let long = b"A".repeat(80_000);
+        assert_eq!(ranges_of(&matcher, &long).len(), RANGES_MAX);
+        let very_long = b"A".repeat(20_000_000);
+        assert!((1..RANGES_MAX).contains(&ranges_of(&matcher, &very_long).len()));
     }
 }

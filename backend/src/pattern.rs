@@ -9,7 +9,10 @@ use grep_matcher::{Matcher, NoError};
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use index::plan::BadPattern;
 use regex_syntax::ast::{self, Ast, Visitor};
-use regex_syntax::hir::{Hir, HirKind, Repetition};
+use regex_syntax::hir::{
+    Class, ClassBytes, ClassBytesRange, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Look,
+    Repetition,
+};
 use schema::message::{Expr, Pattern, Syntax};
 
 /// Bytes that a compiled pattern may take. `(?i)\w{200}` would take 13 MB.
@@ -125,34 +128,121 @@ fn build(
     multiline: bool,
     limits: SizeLimits,
 ) -> Result<RegexMatcher, BadPattern> {
-    let all = |is: fn(&Pattern) -> bool| patterns.iter().all(|pattern| is(pattern));
-    let (ignore_case, word) = (all(|it| it.ignore_case), all(|it| it.word));
-    let alike = ignore_case == patterns.iter().any(|it| it.ignore_case)
-        && word == patterns.iter().any(|it| it.word);
-    let render: fn(&Pattern) -> String = if alike { expression } else { with_options };
-    let expressions: Vec<String> = patterns.iter().map(|pattern| render(pattern)).collect();
-    let mut builder = RegexMatcherBuilder::new();
-    builder
-        .crlf(true)
-        .multi_line(true)
-        .case_insensitive(alike && ignore_case)
-        .word(alike && word && !patterns.is_empty())
-        .size_limit(limits.bytes)
-        .dfa_size_limit(limits.dfa_bytes);
-    if multiline {
-        builder.line_terminator(None);
+    Recipe::new(patterns, multiline).build(patterns, limits)
+}
+
+/// What a matcher is compiled from.
+pub(crate) struct Recipe {
+    /// Alternatives.
+    expressions: Vec<String>,
+    ignore_case: bool,
+    word: bool,
+    multiline: bool,
+}
+
+impl Recipe {
+    pub(crate) fn new(patterns: &[&Pattern], multiline: bool) -> Recipe {
+        let all = |is: fn(&Pattern) -> bool| patterns.iter().all(|pattern| is(pattern));
+        let (ignore_case, word) = (all(|it| it.ignore_case), all(|it| it.word));
+        let alike = ignore_case == patterns.iter().any(|it| it.ignore_case)
+            && word == patterns.iter().any(|it| it.word);
+        let render: fn(&Pattern) -> String = if alike { expression } else { with_options };
+        Recipe {
+            expressions: patterns.iter().map(|pattern| render(pattern)).collect(),
+            ignore_case: alike && ignore_case,
+            word: alike && word && !patterns.is_empty(),
+            multiline,
+        }
     }
-    let built = match &expressions[..] {
-        [] => builder.build(""),
-        // Built alone, so that errors refer to it.
-        [one] => builder.build(one),
-        many => builder.build_many(many).or_else(|error| {
-            // A `(?x)` comment may hide the next pattern, or two patterns use the same group name.
-            let rendered = without_names(many).ok_or(error)?;
-            builder.build_many(&rendered)
-        }),
-    };
-    built.map_err(|error| explain(patterns, limits, &error))
+
+    /// Compiles the matcher of `patterns`, of which this is the recipe.
+    pub(crate) fn build(
+        &self,
+        patterns: &[&Pattern],
+        limits: SizeLimits,
+    ) -> Result<RegexMatcher, BadPattern> {
+        let mut builder = RegexMatcherBuilder::new();
+        builder
+            .crlf(true)
+            .multi_line(true)
+            .case_insensitive(self.ignore_case)
+            .word(self.word)
+            .size_limit(limits.bytes)
+            .dfa_size_limit(limits.dfa_bytes);
+        if self.multiline {
+            builder.line_terminator(None);
+        }
+        let built = match &self.expressions[..] {
+            [] => builder.build(""),
+            // Built alone, so that errors refer to it.
+            [one] => builder.build(one),
+            many => builder.build_many(many).or_else(|error| {
+                // A `(?x)` comment may hide the next pattern, or two patterns use the same group name.
+                let rendered = without_names(many).ok_or(error)?;
+                builder.build_many(&rendered)
+            }),
+        };
+        built.map_err(|error| explain(patterns, limits, &error))
+    }
+
+    /// Returns what the matcher matches. The patterns must have been compiled before.
+    pub(crate) fn hir(&self) -> Hir {
+        let mut parser = regex_syntax::ParserBuilder::new();
+        parser
+            .utf8(false)
+            .multi_line(true)
+            .crlf(true)
+            .case_insensitive(self.ignore_case);
+        let parse = |text: &String| parser.build().parse(text).unwrap_or_else(|_| Hir::fail());
+        let mut hir = match &self.expressions[..] {
+            [] => Hir::empty(),
+            many => Hir::alternation(many.iter().map(parse).collect()),
+        };
+        if !self.multiline {
+            hir = without_line_ends(&hir);
+        }
+        if self.word {
+            let [start, end] = [Look::WordStartHalfUnicode, Look::WordEndHalfUnicode];
+            hir = Hir::concat(vec![Hir::look(start), hir, Hir::look(end)]);
+        }
+        hir
+    }
+}
+
+/// Removes the bytes of line ends from classes, as ripgrep does.
+fn without_line_ends(hir: &Hir) -> Hir {
+    map_leaves(hir, &|leaf| match leaf.kind() {
+        HirKind::Class(Class::Unicode(class)) => {
+            let mut class = class.clone();
+            let ends = ['\r', '\n'].map(|end| ClassUnicodeRange::new(end, end));
+            class.difference(&ClassUnicode::new(ends));
+            Hir::class(Class::Unicode(class))
+        }
+        HirKind::Class(Class::Bytes(class)) => {
+            let mut class = class.clone();
+            let ends = [b'\r', b'\n'].map(|end| ClassBytesRange::new(end, end));
+            class.difference(&ClassBytes::new(ends));
+            Hir::class(Class::Bytes(class))
+        }
+        _ => leaf.clone(),
+    })
+}
+
+/// Returns how many states of the compiled pattern can be active at once, roughly: each part counts
+/// as often as it is repeated. A DFA needs few states for a literal.
+pub(crate) fn weight(hir: &Hir) -> usize {
+    let sum = |parts: &[Hir]| parts.iter().map(weight).fold(0, usize::saturating_add);
+    match hir.kind() {
+        HirKind::Empty | HirKind::Look(_) => 1,
+        HirKind::Literal(literal) => 1 + literal.0.len() / 8,
+        HirKind::Class(_) => 2,
+        HirKind::Capture(capture) => weight(&capture.sub),
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => sum(parts),
+        HirKind::Repetition(repetition) => {
+            let times = repetition.max.unwrap_or(repetition.min).max(1) as usize;
+            weight(&repetition.sub).saturating_mul(times)
+        }
+    }
 }
 
 /// Renders expressions without comments and named groups; `None` when one is malformed.
@@ -167,16 +257,21 @@ fn without_names(expressions: &[String]) -> Option<Vec<String>> {
 }
 
 fn without_groups(hir: &Hir) -> Hir {
-    let each = |parts: &[Hir]| parts.iter().map(without_groups).collect();
+    map_leaves(hir, &Hir::clone)
+}
+
+/// Returns the expression with its literals, classes and assertions changed, and without groups.
+fn map_leaves(hir: &Hir, change: &dyn Fn(&Hir) -> Hir) -> Hir {
+    let each = |parts: &[Hir]| parts.iter().map(|part| map_leaves(part, change)).collect();
     match hir.kind() {
-        HirKind::Capture(capture) => without_groups(&capture.sub),
+        HirKind::Capture(capture) => map_leaves(&capture.sub, change),
         HirKind::Concat(parts) => Hir::concat(each(parts)),
         HirKind::Alternation(parts) => Hir::alternation(each(parts)),
         HirKind::Repetition(repetition) => Hir::repetition(Repetition {
-            sub: Box::new(without_groups(&repetition.sub)),
+            sub: Box::new(map_leaves(&repetition.sub, change)),
             ..repetition.clone()
         }),
-        _ => hir.clone(),
+        _ => change(hir),
     }
 }
 

@@ -26,6 +26,7 @@ pub use request::{Cancel, LIMIT_MAX, Request, Sink, Stopped};
 use crate::batch::Packed;
 use crate::compiled_query::Strategy;
 use crate::line_matcher::{self, LineMatcher};
+use crate::long_line::Effort;
 use crate::rank;
 use document_search::{DocumentMatchers, DocumentSearch, find_ranges};
 use index::shard::{DocId, ShardError};
@@ -84,6 +85,7 @@ fn search_shard(
                 output,
                 end: &mut end,
                 last_document: None,
+                last_skip: None,
                 packer: None,
             };
             pool::in_order(
@@ -120,6 +122,8 @@ struct Emitter<'e, 'o, 'a> {
     end: &'e mut ShardEnd,
     /// The last document so far, and whether it matched.
     last_document: Option<(DocId, bool)>,
+    /// The last document that was reported as skipped.
+    last_skip: Option<DocId>,
     /// Packs top matches.
     packer: Option<Worker<'a>>,
 }
@@ -135,6 +139,8 @@ impl Emitter<'_, '_, '_> {
         if matched_before && self.task.request.want == Want::Documents {
             unit.remove_first();
         }
+        unit.remove_first_skip(self.last_skip);
+        self.last_skip = unit.last_skip.or(self.last_skip);
         if let Some((document, matched)) = unit.last {
             let matched = matched || (unit.documents == 1 && continued_matched);
             self.last_document = Some((document, matched));
@@ -275,27 +281,32 @@ impl<'a> Worker<'a> {
                 }
                 let line = shard.text(position.start..position.end)?;
                 let ranges = &mut verifier.ranges;
+                let stop = || request.cancel.is_cancelled();
+                let effort = &mut Effort::new(&stop);
                 match &mut self.matchers {
                     Matchers::Document(matchers) => {
                         let document = &matches.document;
-                        find_ranges(matchers, shard, document, pending, line, ranges)?;
+                        let found = (effort, ranges);
+                        find_ranges(matchers, shard, document, pending, line, found)?;
                     }
                     Matchers::Line(matcher) => {
-                        line_matcher::ranges(
-                            &matcher.finder,
-                            line_matcher::without_end(line),
-                            ranges,
-                        );
+                        let body = line_matcher::without_end(line);
+                        line_matcher::ranges(matcher, body, effort, ranges);
                     }
                 }
                 let rank = pending.key.rank();
                 matches
                     .packer()?
-                    .push(position, line, rank, ranges, &mut packed)?;
+                    .push(position, line, rank, &verifier.ranges, &mut packed)?;
             }
             verifier.end(matches, &mut packed)?;
         }
+        // Ranges are missing when the search was stopped while they were found.
+        request.cancel.check()?;
         shard.intact()?;
         Ok(packed)
     }
 }
+
+#[cfg(test)]
+mod tests;

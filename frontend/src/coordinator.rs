@@ -18,16 +18,18 @@ use crate::execution::memory::Memory;
 use crate::execution::result_cache::{Evicted, ResultCache};
 use crate::lock::lock;
 use crate::metrics;
+use crate::peers::overlap::{self, Announced};
 use crate::peers::shard_routing::{PeerShards, ShardRouting};
-use crate::peers::{Backend, Link, Peer};
+use crate::peers::{Backend, Link, Peer, PeerStatus};
 use crate::query::Query;
-use crate::results::SearchResult;
+use crate::results::{Overlaps, SearchResult};
 use crate::spool::{Spool, SpoolConfig};
 use schema::message::ShardInfo;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 use tokio::sync::OwnedSemaphorePermit;
+use tracing::Instrument;
 
 /// A frontend. Dropping it cancels its executions and closes its connections.
 pub struct Coordinator {
@@ -73,9 +75,10 @@ impl Coordinator {
                 drop(evicted);
             }
         });
+        let compares_packages = backends.len() > 1;
         let peers = backends
             .into_iter()
-            .map(|backend| Peer::start(backend, config.silence_max))
+            .map(|backend| Peer::start(backend, config.silence_max, compares_packages))
             .collect::<Result<_, _>>()
             .map_err(StartError::Thread)?;
         Ok(Arc::new(Coordinator {
@@ -213,14 +216,30 @@ impl Coordinator {
         let versions: Vec<u64> = self.peers.iter().map(|peer| peer.version()).collect();
         let mut routing = lock(&self.routing);
         if routing.0 != versions {
-            *routing = (versions, Arc::new(self.compute_routing()));
+            let next = Arc::new(self.compute_routing());
+            log_overlaps(&routing.1.overlaps, &next.overlaps);
+            *routing = (versions, next);
         }
         Arc::clone(&routing.1)
     }
 
+    /// Packages that several backends have in different shards.
+    pub fn overlaps(&self) -> Arc<Overlaps> {
+        Arc::clone(&self.route().overlaps)
+    }
+
     fn compute_routing(&self) -> ShardRouting {
-        let known = |(number, peer): (usize, &Arc<Peer>)| {
-            let status = peer.status();
+        let statuses: Vec<_> = self.peers.iter().map(|peer| peer.status()).collect();
+        let announced = self.peers.iter().zip(&statuses).flat_map(|(peer, status)| {
+            let packages = status.packages.iter();
+            packages.map(|(shard, packages)| Announced {
+                backend: peer.name(),
+                shard: *shard,
+                packages,
+            })
+        });
+        let superseded = overlap::superseded(announced);
+        let known = |(number, (peer, status)): (usize, (&Arc<Peer>, PeerStatus))| {
             let shards = status.shards.as_deref();
             PeerShards {
                 number,
@@ -235,7 +254,8 @@ impl Coordinator {
                 }),
             }
         };
-        ShardRouting::new(self.peers.iter().enumerate().map(known).collect())
+        let peers = self.peers.iter().zip(statuses).enumerate();
+        ShardRouting::new(peers.map(known).collect(), superseded)
     }
 
     /// Sees an execution through to its end, and makes room for its result.
@@ -246,17 +266,19 @@ impl Coordinator {
     ) -> impl Future<Output = ()> + Send + use<> {
         let admission = Arc::clone(&self.admission);
         let (cache, spool) = (Arc::clone(&self.cache), Arc::clone(&self.resources.spool));
-        let slow_query = self.config.slow_query;
-        async move {
+        let config = self.config.clone();
+        let driven = async move {
             ::metrics::gauge!("trawl_frontend_queries_running").increment(1.0);
             let answer = execution.drive(&admission).await;
             ::metrics::gauge!("trawl_frontend_queries_running").decrement(1.0);
             drop(active);
-            metrics::record(&answer, slow_query);
+            metrics::record(&answer, &config);
             drop(answer);
             let evicted = lock(&cache).finish(execution, &spool);
             remove(evicted, &Handle::current());
-        }
+        };
+        // The log names the request that started it.
+        driven.in_current_span()
     }
 }
 
@@ -266,6 +288,23 @@ impl Drop for Coordinator {
             .executions()
             .for_each(|execution| execution.on(Event::Cancel));
         self.peers.iter().for_each(|peer| peer.close());
+    }
+}
+
+/// Logs that backends have packages in common, when that begins or changes.
+fn log_overlaps(before: &Overlaps, now: &Overlaps) {
+    if before == now {
+        return;
+    }
+    match now.packages.first() {
+        None => tracing::info!("no package is in two backends any more"),
+        Some(first) => tracing::warn!(
+            package = %String::from_utf8_lossy(&first.package).escape_debug(),
+            searched = first.searched,
+            superseded = first.superseded.join(", "),
+            packages = now.packages.len(),
+            "packages are in several backends; the newest build of each is searched"
+        ),
     }
 }
 

@@ -11,14 +11,24 @@ use super::spans;
 use super::top_k::PendingMatch;
 use super::verify::{DocumentMatches, UnitResult, Verifier};
 use crate::document_matcher::{DocumentMatcher, PatternSet, TextMatcher};
-use crate::line_matcher::{self, LineMatcher};
+use crate::line_matcher::{self, LineMatcher, LineSearch};
+use crate::long_line::Effort;
 use index::shard::{DocId, Document, Shard, ShardError};
-use schema::message::{Expr, Skip};
+use schema::message::Expr;
 use std::ops::ControlFlow;
+use std::sync::LazyLock;
 
 /// Bytes of a document that is searched for matches over several lines. It is searched as a whole,
 /// and all its matches are sent at once. A larger one is skipped with a message.
 const MULTILINE_BYTES_MAX: u64 = 64 << 20;
+
+/// Why a document was not searched.
+static TOO_LARGE: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "the document is too large for a search over several lines: at most {MULTILINE_BYTES_MAX} \
+         bytes (MULTILINE_BYTES_MAX) are searched"
+    )
+});
 
 /// Combined matchers that a worker keeps, of which each may take as much memory as all patterns of
 /// a query together. A query needs one or two of them, but can be written to need a new one for
@@ -54,8 +64,11 @@ impl<'a> DocumentSearch<'_, 'a> {
         let evaluation = self.evaluation(slice, &document)?;
         let mut matches = self.verifier.begin(document)?;
         match evaluation {
-            Evaluation::TooLarge if slice.is_first => self.skip(&matches),
-            Evaluation::TooLarge | Evaluation::Fails => {}
+            Evaluation::TooLarge if slice.is_first => {
+                self.out.skip(&matches, TOO_LARGE.clone());
+            }
+            Evaluation::GivenUp if slice.is_first => matches.has_given_up = true,
+            Evaluation::TooLarge | Evaluation::GivenUp | Evaluation::Fails => {}
             Evaluation::Matches(patterns) => {
                 matches.patterns = patterns;
                 let only_name = patterns.texts == 0;
@@ -72,6 +85,7 @@ impl<'a> DocumentSearch<'_, 'a> {
                 }
             }
         }
+        self.out.skip_if_given_up(&matches);
         let matched = matches.matched;
         self.verifier.end(matches, &mut self.out.packed)?;
         self.out.count_document(id, matched);
@@ -127,8 +141,9 @@ impl<'a> DocumentSearch<'_, 'a> {
         let mut locator = LineLocator::new(shard, blocks)?;
         let mut result = Ok(());
         let stop = || request.cancel.is_cancelled();
+        let mut effort = Effort::new(&stop);
         let matchers = self.matchers.selected(matches.patterns);
-        spans::for_each(&matchers, text, 0, &stop, |span, ranges| {
+        spans::for_each(&matchers, text, 0, &mut effort, |span, ranges| {
             matches.matched = true;
             self.out.lines += 1;
             result = if matches.counts_only {
@@ -143,6 +158,7 @@ impl<'a> DocumentSearch<'_, 'a> {
                 ControlFlow::Continue(())
             }
         });
+        matches.has_given_up |= effort.has_given_up;
         self.out.matched_blocks += locator.matched_blocks;
         request.cancel.check()?;
         Ok(result?)
@@ -156,22 +172,6 @@ impl<'a> DocumentSearch<'_, 'a> {
         let matcher = self.matchers.matcher;
         let ranges = matcher.path_ranges(matches.patterns, matches.document.path);
         Ok(matches.push_name(&ranges, self.out)?)
-    }
-
-    fn skip(&mut self, matches: &DocumentMatches<'a>) {
-        let skip = Skip {
-            shard: self.verifier.task.index,
-            document: matches.document.id.0,
-            package: matches.package.to_vec(),
-            path: matches.document.path.to_vec(),
-            reason: format!(
-                "the document is too large for a search over several lines: at most \
-                 {MULTILINE_BYTES_MAX} bytes (MULTILINE_BYTES_MAX) are searched"
-            ),
-        };
-        self.out.skipped += 1;
-        skip.encode(&mut self.out.skips)
-            .expect("two names and a reason are smaller than a frame");
     }
 }
 
@@ -233,18 +233,25 @@ impl<'a> DocumentMatchers<'a> {
             return Ok(Evaluation::TooLarge);
         }
         let package = verifier.package_of(document.id)?.directory;
+        let cancel = verifier.task.request.cancel;
+        let stop = || cancel.is_cancelled();
+        let mut effort = Effort::new(&stop);
         let has_text = |text: usize| match &self.texts[text] {
             TextMatcher::Line(matcher) => {
                 let blocks = slices.document_blocks(slice);
-                has_line(matcher, verifier, document, blocks, out)
+                has_line(matcher, verifier, document, blocks, &mut effort, out)
             }
             TextMatcher::MultiLine(matcher) => {
                 let text = shard.text(bytes.clone())?;
                 out.verified_bytes += text.len() as u64;
-                Ok(spans::is_any(matcher, text))
+                Ok(spans::is_any(matcher, text, &mut effort))
             }
         };
         let patterns = self.matcher.evaluate(package, document.path, has_text)?;
+        cancel.check()?;
+        if effort.has_given_up {
+            return Ok(Evaluation::GivenUp);
+        }
         Ok(patterns.map_or(Evaluation::Fails, Evaluation::Matches))
     }
 }
@@ -255,8 +262,10 @@ fn has_line(
     verifier: &mut Verifier<'_>,
     document: &Document<'_>,
     mut blocks: BlockRanges<'_>,
+    effort: &mut Effort<'_>,
     out: &mut UnitResult,
 ) -> Result<bool, Interrupted> {
+    let had_given_up = effort.has_given_up;
     let ShardTask { shard, request, .. } = verifier.task;
     while let Some(blocks) = blocks.next_range(u32::MAX) {
         request.cancel.check()?;
@@ -265,7 +274,9 @@ fn has_line(
         }
         let text = shard.read_text(shard.text_range(blocks)?, &mut verifier.text)?;
         out.verified_bytes += text.len() as u64;
-        if line_matcher::next_line(matcher, text, 0).is_some() {
+        if LineSearch::new(matcher, text, 0).next(effort).is_some() {
+            // A line was found, so the others do not matter.
+            effort.has_given_up = had_given_up;
             return Ok(true);
         }
     }
@@ -279,11 +290,11 @@ pub(super) fn find_ranges(
     document: &Document<'_>,
     pending: &PendingMatch,
     line: &[u8],
-    ranges: &mut Vec<(usize, usize)>,
+    (effort, ranges): (&mut Effort<'_>, &mut Vec<(usize, usize)>),
 ) -> Result<(), ShardError> {
     if !matchers.matcher.is_multiline() {
-        let finder = &matchers.line_matcher(pending.patterns).finder;
-        line_matcher::ranges(finder, line_matcher::without_end(line), ranges);
+        let matcher = matchers.line_matcher(pending.patterns);
+        line_matcher::ranges(matcher, line_matcher::without_end(line), effort, ranges);
         return Ok(());
     }
     let document = shard.text_range(document.blocks.clone())?;
@@ -291,7 +302,7 @@ pub(super) fn find_ranges(
     let text = shard.text(document.start..pending.position.end)?;
     let at = pending.position.start.saturating_sub(document.start) as usize;
     let selected = matchers.selected(pending.patterns);
-    spans::for_each(&selected, text, at, &|| false, |_, found| {
+    spans::for_each(&selected, text, at, effort, |_, found| {
         ranges.clone_from(found);
         ControlFlow::Break(())
     });

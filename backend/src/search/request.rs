@@ -49,8 +49,8 @@ impl Request<'_> {
 pub struct Cancel(AtomicBool);
 
 impl Cancel {
-    /// Stops the search at its next check. It checks at least once per matching line, range of
-    /// blocks, posting list and package. Searching one line cannot be interrupted.
+    /// Stops the search at its next check. It checks at least once per matching line, piece of text,
+    /// posting list and package, and inside long lines: every 10 ms.
     pub fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -120,6 +120,8 @@ pub(super) enum Evaluation {
     Fails,
     /// The document is too large to be evaluated.
     TooLarge,
+    /// Evaluating it needs too many steps.
+    GivenUp,
 }
 
 /// The evaluations of documents that are in several work units, by document id: at most one per

@@ -2,14 +2,12 @@
 //!
 //! Each matcher goes through the text once. Matches that share a line become one span, so that no
 //! line is reported twice. Only the next lines of each matcher and the ranges of the current span
-//! are in memory. The search can be stopped between two matches; the time to find one is bounded by
-//! the length of the text.
+//! are in memory. The search can be stopped at any time.
 
+use crate::bounded_matcher::BoundedMatcher;
 use crate::document_matcher::{TextMatcher, remove_overlaps};
-use crate::line_matcher::{self, RANGES_MAX};
-use crate::pattern::infallible;
-use grep_matcher::Matcher;
-use grep_regex::RegexMatcher;
+use crate::line_matcher::{self, LineSearch, RANGES_MAX};
+use crate::long_line::{Effort, LINE_STEPS_MAX};
 use std::ops::{ControlFlow, Range};
 
 /// The ranges that match in a span, from its first byte: at least one, at most [`RANGES_MAX`], and
@@ -23,21 +21,24 @@ pub(super) fn for_each(
     matchers: &[&TextMatcher],
     text: &[u8],
     at: usize,
-    stop: &dyn Fn() -> bool,
+    effort: &mut Effort<'_>,
     mut found: impl FnMut(Range<usize>, &Ranges) -> ControlFlow<()>,
 ) {
-    let cursors = matchers.iter().map(|it| MatchCursor::new(it, text, at));
+    let cursors = matchers.iter();
+    let cursors = cursors.map(|matcher| MatchCursor::new(matcher, text, at, effort));
     let mut cursors: Vec<MatchCursor<'_>> = cursors.collect();
     let mut ranges = Ranges::new();
-    while !stop() {
+    while !effort.is_stopped() {
         let next = cursors.iter().filter_map(|cursor| cursor.lines.as_ref());
         let Some(mut span) = next.min_by_key(|lines| lines.start).cloned() else {
             return;
         };
         ranges.clear();
         while let Some(cursor) = cursors.iter_mut().find(|it| it.begins_before(span.end)) {
-            span.end = span.end.max(cursor.take(text, span.start, &mut ranges));
-            if stop() {
+            span.end = span
+                .end
+                .max(cursor.take(text, span.start, effort, &mut ranges));
+            if effort.is_stopped() {
                 return;
             }
         }
@@ -52,8 +53,14 @@ pub(super) fn for_each(
 }
 
 /// Returns whether the matcher finds at least one span.
-pub(super) fn is_any(matcher: &RegexMatcher, text: &[u8]) -> bool {
-    find(matcher, text, 0).is_some_and(|found| lines_of(text, &found).is_some())
+pub(super) fn is_any(matcher: &BoundedMatcher, text: &[u8], effort: &mut Effort<'_>) -> bool {
+    effort.allow(LINE_STEPS_MAX);
+    let found = matcher.find(text, 0, true, effort);
+    let found = found.unwrap_or_else(|given_up| {
+        effort.give_up(given_up);
+        None
+    });
+    found.is_some_and(|found| lines_of(text, &found).is_some())
 }
 
 /// Sorts ranges, and clips them to the first `len` bytes of the span.
@@ -71,8 +78,12 @@ fn normalize(ranges: &mut Ranges, len: usize) {
 /// The matches of one matcher, in ascending order.
 struct MatchCursor<'a> {
     matcher: &'a TextMatcher,
+    /// The lines that a line matcher has still to search.
+    search: Option<LineSearch<'a>>,
     /// The current match of a multi-line matcher.
     found: Range<usize>,
+    /// Steps that a multi-line matcher may still take.
+    steps: u64,
     /// The lines of the current match; `None` at the end.
     lines: Option<Range<usize>>,
     /// Buffer for the ranges of one line.
@@ -80,14 +91,20 @@ struct MatchCursor<'a> {
 }
 
 impl<'a> MatchCursor<'a> {
-    fn new(matcher: &'a TextMatcher, text: &[u8], at: usize) -> Self {
+    fn new(matcher: &'a TextMatcher, text: &'a [u8], at: usize, effort: &mut Effort<'_>) -> Self {
+        let search = match matcher {
+            TextMatcher::Line(matcher) => Some(LineSearch::new(matcher, text, at)),
+            TextMatcher::MultiLine(_) => None,
+        };
         let mut cursor = MatchCursor {
             matcher,
+            search,
             found: 0..0,
+            steps: LINE_STEPS_MAX,
             lines: None,
             line_ranges: Ranges::new(),
         };
-        cursor.advance(text, at);
+        cursor.advance(text, at, true, effort);
         cursor
     }
 
@@ -97,7 +114,13 @@ impl<'a> MatchCursor<'a> {
 
     /// Adds the current match to the ranges of a span that begins at `start`, and advances. Returns
     /// the end of the match's last line.
-    fn take(&mut self, text: &[u8], start: usize, ranges: &mut Ranges) -> usize {
+    fn take(
+        &mut self,
+        text: &'a [u8],
+        start: usize,
+        effort: &mut Effort<'_>,
+        ranges: &mut Ranges,
+    ) -> usize {
         let Some(lines) = self.lines.take() else {
             return 0;
         };
@@ -106,7 +129,7 @@ impl<'a> MatchCursor<'a> {
             TextMatcher::Line(matcher) => {
                 if has_room {
                     let line = line_matcher::without_end(&text[lines.clone()]);
-                    line_matcher::ranges(&matcher.finder, line, &mut self.line_ranges);
+                    line_matcher::ranges(matcher, line, effort, &mut self.line_ranges);
                     let shift = lines.start - start;
                     let line_ranges = self.line_ranges.iter();
                     ranges.extend(line_ranges.map(|(from, to)| (shift + from, shift + to)));
@@ -121,29 +144,33 @@ impl<'a> MatchCursor<'a> {
                 self.found.end + usize::from(self.found.is_empty())
             }
         };
-        self.advance(text, at);
+        self.advance(text, at, false, effort);
         lines.end
     }
 
-    /// Finds the next match at or after `at`.
-    fn advance(&mut self, text: &[u8], at: usize) {
-        self.lines = match self.matcher {
-            TextMatcher::Line(matcher) => line_matcher::next_line(matcher, text, at),
-            TextMatcher::MultiLine(matcher) => find(matcher, text, at).and_then(|found| {
-                let lines = lines_of(text, &found);
-                self.found = found;
-                lines
-            }),
+    /// Finds the next match, that of a multi-line matcher at or after `at`.
+    fn advance(&mut self, text: &'a [u8], at: usize, first: bool, effort: &mut Effort<'_>) {
+        self.lines = match (self.matcher, &mut self.search) {
+            (TextMatcher::MultiLine(matcher), _) => {
+                effort.allow(self.steps);
+                let found = matcher.find(text, at, first, effort);
+                self.steps = effort.left();
+                match found {
+                    Ok(found) => found.and_then(|found| {
+                        let lines = lines_of(text, &found);
+                        self.found = found;
+                        lines
+                    }),
+                    Err(given_up) => {
+                        effort.give_up(given_up);
+                        None
+                    }
+                }
+            }
+            (_, Some(search)) => search.next(effort),
+            (_, None) => None,
         };
     }
-}
-
-fn find(matcher: &RegexMatcher, text: &[u8], at: usize) -> Option<Range<usize>> {
-    if at > text.len() {
-        return None;
-    }
-    let found = infallible(matcher.find_at(text, at));
-    found.map(|found| found.start()..found.end())
 }
 
 /// Returns the lines of a match; `None` when it is an empty match behind the last line.
@@ -157,7 +184,7 @@ fn lines_of(text: &[u8], found: &Range<usize>) -> Option<Range<usize>> {
 mod tests {
     use super::*;
     use crate::line_matcher::LineMatcher;
-    use crate::pattern;
+    use crate::pattern::{self, SizeLimits};
     use schema::message::{Expr, Pattern, Syntax};
 
     fn text_matcher(text: &str) -> TextMatcher {
@@ -167,7 +194,8 @@ mod tests {
             ..Pattern::default()
         };
         if pattern::is_multiline(&pattern) {
-            TextMatcher::MultiLine(pattern::compile(&pattern, 1).unwrap())
+            let limits = SizeLimits::for_one_of(1);
+            TextMatcher::MultiLine(BoundedMatcher::new(&[&pattern], true, limits).unwrap())
         } else {
             TextMatcher::Line(LineMatcher::joined(&Expr::Pattern(pattern)).unwrap())
         }
@@ -178,15 +206,22 @@ mod tests {
         let matchers: Vec<TextMatcher> = patterns.iter().map(|text| text_matcher(text)).collect();
         let matchers: Vec<&TextMatcher> = matchers.iter().collect();
         let mut found = Vec::new();
-        for_each(&matchers, text.as_bytes(), 0, &|| false, |span, ranges| {
-            let mut shown = text[span].to_owned();
-            for &(start, end) in ranges.iter().rev() {
-                shown.insert(end, ']');
-                shown.insert(start, '[');
-            }
-            found.push(shown);
-            ControlFlow::Continue(())
-        });
+        let mut effort = Effort::new(&|| false);
+        for_each(
+            &matchers,
+            text.as_bytes(),
+            0,
+            &mut effort,
+            |span, ranges| {
+                let mut shown = text[span].to_owned();
+                for &(start, end) in ranges.iter().rev() {
+                    shown.insert(end, ']');
+                    shown.insert(start, '[');
+                }
+                found.push(shown);
+                ControlFlow::Continue(())
+            },
+        );
         assert_eq!(found, expected, "{patterns:?}");
     }
 
@@ -219,7 +254,8 @@ mod tests {
         let matchers = [text_matcher("a"), text_matcher(r"x[^\n]*\ny")];
         let mut spans = 0;
         let matchers = matchers.each_ref();
-        for_each(&matchers, text.as_bytes(), 0, &|| false, |_, _| {
+        let mut effort = Effort::new(&|| false);
+        for_each(&matchers, text.as_bytes(), 0, &mut effort, |_, _| {
             spans += 1;
             ControlFlow::Continue(())
         });
@@ -235,7 +271,8 @@ mod tests {
         };
         let mut spans = 0;
         let matcher = text_matcher(r"a[^\n]*\n");
-        for_each(&[&matcher], text.as_bytes(), 0, &stop, |_, _| {
+        let mut effort = Effort::new(&stop);
+        for_each(&[&matcher], text.as_bytes(), 0, &mut effort, |_, _| {
             spans += 1;
             ControlFlow::Continue(())
         });

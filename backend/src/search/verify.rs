@@ -11,13 +11,22 @@ use super::slices::BlockRanges;
 use super::top_k::{DocumentName, PendingMatch, PendingMatches, SortKey};
 use crate::batch::{BatchBuffers, BatchPacker, LinePosition, Packed};
 use crate::document_matcher::PatternSet;
-use crate::line_matcher::{self, LineMatcher};
+use crate::line_matcher::{self, LineMatcher, LineSearch};
+use crate::long_line::{Effort, LINE_STEPS_MAX};
 use crate::rank;
 use index::shard::{BlockId, DocId, Document, Package, ShardError};
-use schema::message::Want;
+use schema::message::{Skip, Want};
 use std::mem;
-use std::ops::{ControlFlow, Range};
-use std::sync::Arc;
+use std::ops::Range;
+use std::sync::{Arc, LazyLock};
+
+/// Why a part of a document was left out.
+static GIVEN_UP: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "a part of the document was not searched: a match in one line may take at most \
+         {LINE_STEPS_MAX} steps (LINE_STEPS_MAX); use a pattern with smaller repetitions"
+    )
+});
 
 /// Verifies blocks, and keeps its buffers from one document to the next.
 pub(super) struct Verifier<'a> {
@@ -83,6 +92,7 @@ impl<'a> Verifier<'a> {
                 }
                 request.cancel.check()?;
             }
+            out.skip_if_given_up(&matches);
             let (id, matched) = (matches.document.id, matches.matched);
             self.end(matches, &mut out.packed)?;
             out.count_document(id, matched);
@@ -104,7 +114,10 @@ impl<'a> Verifier<'a> {
         out.verified_bytes += text.len() as u64;
         let mut locator = LineLocator::new(shard, blocks)?;
         let mut result = Ok(());
-        let _ = line_matcher::matching_lines(matcher, text, |line| {
+        let stop = || request.cancel.is_cancelled();
+        let mut effort = Effort::new(&stop);
+        let mut lines = LineSearch::new(matcher, text, 0);
+        while let Some(line) = lines.next(&mut effort) {
             matches.matched = true;
             out.lines += 1;
             result = if matches.counts_only {
@@ -112,20 +125,16 @@ impl<'a> Verifier<'a> {
             } else {
                 locator.locate(text, &line).and_then(|position| {
                     let line = &text[line];
-                    line_matcher::ranges(
-                        &matcher.finder,
-                        line_matcher::without_end(line),
-                        &mut self.ranges,
-                    );
+                    let body = line_matcher::without_end(line);
+                    line_matcher::ranges(matcher, body, &mut effort, &mut self.ranges);
                     matches.push(position, line, &self.ranges, out)
                 })
             };
-            if result.is_err() || matches.is_done() || request.cancel.is_cancelled() {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
+            if result.is_err() || matches.is_done() || effort.is_stopped() {
+                break;
             }
-        });
+        }
+        matches.has_given_up |= effort.has_given_up;
         out.matched_blocks += locator.matched_blocks;
         self.text = buffer;
         Ok(result?)
@@ -154,6 +163,8 @@ pub(super) struct DocumentMatches<'a> {
     /// No match will be sent, so their positions do not matter.
     pub(super) counts_only: bool,
     pub(super) matched: bool,
+    /// A part of the text needed too many steps and was left out.
+    pub(super) has_given_up: bool,
     /// The patterns that contribute, when the document was evaluated.
     pub(super) patterns: PatternSet,
     /// Set by the first match that is deferred.
@@ -181,6 +192,7 @@ impl<'a> DocumentMatches<'a> {
             document_rank: rank,
             counts_only: task.request.want == Want::Count || task.threshold.leaves_out(highest),
             matched: false,
+            has_given_up: false,
             patterns: PatternSet::default(),
             name: None,
             buffers,
@@ -312,6 +324,9 @@ pub(super) struct UnitResult {
     /// Frames about documents that were skipped, and the number of those.
     pub(super) skips: Vec<u8>,
     pub(super) skipped: u64,
+    /// The first document that was skipped, and the bytes of its frame.
+    pub(super) first_skip: Option<(DocId, usize)>,
+    pub(super) last_skip: Option<DocId>,
     /// The first document, and whether it matched in this unit.
     pub(super) first: Option<DocId>,
     pub(super) first_matched: bool,
@@ -322,6 +337,41 @@ pub(super) struct UnitResult {
 }
 
 impl UnitResult {
+    /// Reports a document of which a part was left out.
+    pub(super) fn skip_if_given_up(&mut self, matches: &DocumentMatches<'_>) {
+        if matches.has_given_up {
+            self.skip(matches, GIVEN_UP.clone());
+        }
+    }
+
+    /// Reports that a document was not searched, or not wholly.
+    pub(super) fn skip(&mut self, matches: &DocumentMatches<'_>, reason: String) {
+        let document = matches.document.id;
+        let skip = Skip {
+            shard: matches.task.index,
+            document: document.0,
+            package: matches.package.to_vec(),
+            path: matches.document.path.to_vec(),
+            reason,
+        };
+        self.skipped += 1;
+        skip.encode(&mut self.skips)
+            .expect("two names and a reason are smaller than a frame");
+        self.first_skip.get_or_insert((document, self.skips.len()));
+        self.last_skip = Some(document);
+    }
+
+    /// Removes the report of the first skipped document if it is `reported` already, for a part of it
+    /// in an earlier unit.
+    pub(super) fn remove_first_skip(&mut self, reported: Option<DocId>) {
+        if let Some((document, bytes)) = self.first_skip
+            && Some(document) == reported
+        {
+            self.skips.drain(..bytes);
+            self.skipped -= 1;
+        }
+    }
+
     /// Removes the only match of the first document, unless it was left out already.
     pub(super) fn remove_first(&mut self) {
         let Some(first) = self.first else { return };

@@ -46,7 +46,7 @@ pub(crate) struct ServeArguments {
 }
 
 pub(super) fn run(arguments: &ServeArguments) -> Result<ExitCode> {
-    listener::run(serve(arguments))
+    listener::run(arguments.flags.log, serve(arguments))
 }
 
 async fn serve(arguments: &ServeArguments) -> Result<ExitCode> {

@@ -1,14 +1,14 @@
 //! Patterns: compiled by a backend and run on a text.
 
 use backend::compiled_query::{CompiledQuery, Strategy};
-use backend::line_matcher::{self, LineMatcher};
+use backend::line_matcher::{self, LineMatcher, LineSearch};
+use backend::long_line::Effort;
 use frontend::Query;
 use index::filter::{FilterExpr, NamePattern, Predicate};
 use index::plan;
 use index::trigram::Trigram;
 use schema::message::{Expr, Pattern, Syntax};
 use std::collections::HashSet;
-use std::ops::ControlFlow;
 
 /// Longer patterns are slower and reach no other code.
 const PATTERN_BYTES_MAX: usize = 200;
@@ -53,10 +53,11 @@ pub(crate) fn pattern(data: &[u8]) {
     let query = query.unwrap_or_else(|bad| panic!("{pattern:?}: {bad:?}"));
     assert!(!query.interpreted_as().is_empty());
     if let Strategy::Lines { matcher, query } = &compiled.strategy {
-        let _ = line_matcher::matching_lines(matcher, text, |line| {
+        let mut effort = Effort::new(&|| false);
+        let mut lines = LineSearch::new(matcher, text, 0);
+        while let Some(line) = lines.next(&mut effort) {
             check_line(matcher, query, &text[line]);
-            ControlFlow::Continue(())
-        });
+        }
     }
 }
 
@@ -72,7 +73,7 @@ fn check_line(matcher: &LineMatcher, query: &plan::TrigramQuery, line: &[u8]) {
     );
     let line = line_matcher::without_end(line);
     let mut ranges = Vec::new();
-    line_matcher::ranges(&matcher.finder, line, &mut ranges);
+    line_matcher::ranges(matcher, line, &mut Effort::new(&|| false), &mut ranges);
     assert!((1..=line_matcher::RANGES_MAX).contains(&ranges.len()));
     let mut at = 0;
     for (start, end) in ranges {

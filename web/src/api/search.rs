@@ -7,7 +7,8 @@ use crate::cursor::Cursor;
 use crate::eta::Eta;
 use crate::join::{self, Items, Start, View};
 use crate::model::{
-    MatchGroup, Missing, Notice, Page, Progress, Results, SearchState, Skipped, Timings, notices,
+    MatchGroup, Missing, Notice, Overlaps, Page, Progress, Results, SearchState, Skipped, Timings,
+    notices,
 };
 use crate::params::{Params, Path, QUERY, VIEW};
 use crate::problem::Problem;
@@ -165,6 +166,7 @@ fn running(search: &SearchHandle, request: &PageRequest) -> Result<Response, Pro
         complete: false,
         missing: Vec::new(),
         skipped: Skipped::default(),
+        overlaps: None,
         searched: None,
         found: None,
         total: progress.matches,
@@ -204,6 +206,7 @@ fn done(answer: &SearchResult, request: &PageRequest) -> Result<(Response, Timin
         complete: answer.is_complete(),
         missing: Missing::of(answer),
         skipped: answer.skipped().into(),
+        overlaps: Overlaps::of(answer.overlaps()),
         searched: Some(answer.into()),
         found: Some(answer.found()),
         total: answer.len() as u64,

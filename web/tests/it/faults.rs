@@ -148,7 +148,7 @@ fn reports_another_protocol_version() {
     let reason = page["missing"][0]["reason"].as_str().unwrap();
     assert_eq!(
         reason,
-        "the backend speaks protocol 99, this frontend speaks 3"
+        "the backend speaks protocol 99, this frontend speaks 4"
     );
     assert_eq!(site.get("/healthz").status, 503);
 }

@@ -353,3 +353,28 @@ fn reports_notices_in_all_answers() {
         "{words}"
     );
 }
+
+#[test]
+fn a_request_id_is_accepted_if_it_is_a_token_and_sent_back() {
+    let site = Site::new(vec![Fake::new("one", shards(1, 1)).backend()]);
+    let id = |given: &str, path: &str| {
+        let headers = [("x-request-id", given)];
+        let answer = site.send(ureq::http::Method::GET, path, &headers);
+        answer.header("x-request-id").to_owned()
+    };
+    for path in [
+        "/api/v2/search?q=arse",
+        "/search?q=arse",
+        "/nowhere",
+        "/api/v2/search?q=",
+    ] {
+        assert_eq!(id("7f3a.b-1", path), "7f3a.b-1", "{path}");
+        let made = id("a line=\"of the log\"", path);
+        assert!(
+            made.len() == 16 && made.bytes().all(|byte| byte.is_ascii_hexdigit()),
+            "{made}"
+        );
+    }
+    let made = || site.get("/api/v2/limits").header("x-request-id").to_owned();
+    assert_ne!(made(), made());
+}

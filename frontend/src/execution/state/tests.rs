@@ -128,6 +128,7 @@ fn assignment(stream: usize, shards: usize) -> Assignment {
         backend: format!("backend {stream}"),
         shards: (0..shards).map(shard).collect(),
         documents: vec![10; shards],
+        excluded: Vec::new(),
     }
 }
 

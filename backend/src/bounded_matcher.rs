@@ -1,0 +1,282 @@
+//! Finds a pattern in texts of any length, so that the search can be stopped at any time.
+//!
+//! A short text is matched by ripgrep's matcher in one call, a longer one step by step
+//! ([`long_line`](crate::long_line)). What is short depends on the pattern: a call should take 10 ms
+//! at most. Most patterns can take a few steps a byte, and then 64 KiB are short; `z{90000,}` can
+//! take 90,000.
+
+use crate::long_line::{Buffers, Effort, GivenUp, LINE_STEPS_MAX, Program};
+use crate::pattern::{self, Recipe, SizeLimits, infallible};
+use grep_matcher::Matcher;
+use grep_regex::RegexMatcher;
+use index::plan::BadPattern;
+use schema::message::Pattern;
+use std::fmt;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// Bytes of whole lines that are searched in one call, at most.
+const PIECE_BYTES_MAX: usize = 64 << 10;
+
+/// Bytes of a text that is matched as a whole in one call, at most.
+const WHOLE_BYTES_MAX: usize = 1 << 20;
+
+/// Steps of one call, at most, for patterns that are not light.
+const CALL_STEPS_MAX: usize = 1 << 19;
+
+/// The [weight](pattern::weight) of a light pattern, at most. It takes less than a microsecond a
+/// byte whatever the text is, and nearly always a nanosecond.
+const LIGHT_WEIGHT_MAX: usize = 16;
+
+/// A pattern, or several alternatives, in a text.
+pub(crate) struct BoundedMatcher {
+    /// For short texts.
+    pub(crate) fast: RegexMatcher,
+    /// Bytes of a short text.
+    pub(crate) piece_bytes: usize,
+    /// For long texts; most searches meet none.
+    long: Arc<LongProgram>,
+    /// Used by one thread at a time.
+    buffers: Mutex<Option<Box<Buffers>>>,
+}
+
+/// The program for long texts, compiled when it is first needed.
+struct LongProgram {
+    recipe: Recipe,
+    program: OnceLock<Program>,
+}
+
+impl BoundedMatcher {
+    /// Compiles a matcher of lines, or with `multiline` of whole texts, in which one of `patterns`
+    /// matches.
+    pub(crate) fn new(
+        patterns: &[&Pattern],
+        multiline: bool,
+        limits: SizeLimits,
+    ) -> Result<BoundedMatcher, BadPattern> {
+        let recipe = Recipe::new(patterns, multiline);
+        let fast = recipe.build(patterns, limits)?;
+        let bytes_max = if multiline {
+            WHOLE_BYTES_MAX
+        } else {
+            PIECE_BYTES_MAX
+        };
+        let piece_bytes = match pattern::weight(&recipe.hir()) {
+            0..=LIGHT_WEIGHT_MAX => bytes_max,
+            weight => (CALL_STEPS_MAX / weight).min(bytes_max),
+        };
+        Ok(BoundedMatcher {
+            fast,
+            piece_bytes,
+            long: Arc::new(LongProgram {
+                recipe,
+                program: OnceLock::new(),
+            }),
+            buffers: Mutex::new(None),
+        })
+    }
+
+    /// Returns whether the pattern matches in `text`.
+    pub(crate) fn is_match(&self, text: &[u8], effort: &mut Effort<'_>) -> Result<bool, GivenUp> {
+        if text.len() <= self.piece_bytes {
+            return Ok(pattern::is_match(&self.fast, text));
+        }
+        effort.allow(LINE_STEPS_MAX);
+        let found = self.find_long(text, 0, true, true, effort)?;
+        Ok(found.is_some())
+    }
+
+    /// Returns the leftmost match that begins at or after `at`. The first search of a text is `first`.
+    pub(crate) fn find(
+        &self,
+        text: &[u8],
+        at: usize,
+        first: bool,
+        effort: &mut Effort<'_>,
+    ) -> Result<Option<Range<usize>>, GivenUp> {
+        if at > text.len() {
+            return Ok(None);
+        }
+        if text.len() <= self.piece_bytes {
+            let found = infallible(self.fast.find_at(text, at));
+            return Ok(found.map(|found| found.start()..found.end()));
+        }
+        self.find_long(text, at, first, false, effort)
+    }
+
+    fn find_long(
+        &self,
+        text: &[u8],
+        at: usize,
+        first: bool,
+        earliest: bool,
+        effort: &mut Effort<'_>,
+    ) -> Result<Option<Range<usize>>, GivenUp> {
+        let program = self.long.program();
+        let mut buffers = self.buffers.lock().unwrap_or_else(PoisonError::into_inner);
+        let buffers = buffers.get_or_insert_with(|| Box::new(program.buffers()));
+        if first {
+            buffers.begin(program);
+        }
+        program.find(buffers, text, at, earliest, effort)
+    }
+}
+
+impl LongProgram {
+    fn program(&self) -> &Program {
+        let compile = || Program::new(&self.recipe.hir());
+        self.program.get_or_init(compile)
+    }
+}
+
+impl Clone for BoundedMatcher {
+    /// The copy has buffers of its own.
+    fn clone(&self) -> Self {
+        BoundedMatcher {
+            fast: self.fast.clone(),
+            piece_bytes: self.piece_bytes,
+            long: self.long.clone(),
+            buffers: Mutex::new(None),
+        }
+    }
+}
+
+impl fmt::Debug for BoundedMatcher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.fast.fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use schema::message::Syntax;
+
+    fn matcher(text: &str, ignore_case: bool, word: bool, multiline: bool) -> BoundedMatcher {
+        let pattern = Pattern {
+            text: text.to_owned(),
+            syntax: Syntax::Regexp,
+            ignore_case,
+            word,
+            ..Pattern::default()
+        };
+        BoundedMatcher::new(&[&pattern], multiline, SizeLimits::for_one_of(1)).unwrap()
+    }
+
+    const PATTERNS: &[&str] = &[
+        "",
+        "a",
+        "ab|a|b",
+        "a*",
+        "a+?b",
+        "(a|ab)(c|bcd)?",
+        "^a|b$",
+        r"\Aa|b\z",
+        r"\ba",
+        r"a\b",
+        r"\Ba",
+        r"(?-u)\xc3",
+        r"(?-u:\b)a",
+        r"\w+",
+        r"[^a]",
+        r"[^ab]{2,3}$",
+        ".",
+        "a.{2}b",
+        "(?i)é|b{2,}",
+        "[ab]*a[ab]{4}",
+        r"\b{start}a|b\b{end}",
+        "x^",
+    ];
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(300))]
+
+        /// The lazy DFA and the NFA find in every text what ripgrep's matcher finds.
+        #[test]
+        fn long_texts_match_as_short_ones(
+            number in 0..PATTERNS.len(),
+            pieces in prop::collection::vec(
+                prop::sample::select(vec!["a", "b", "ab", "c", " ", "\r", "é", "É", "_", "\n", "d"]),
+                0..24,
+            ),
+            broken in prop::collection::vec((0..40usize, any::<u8>()), 0..2),
+            (ignore_case, word, multiline) in any::<(bool, bool, bool)>(),
+        ) {
+            let mut text = pieces.concat().into_bytes();
+            for (at, byte) in broken {
+                text.insert(at.min(text.len()), byte);
+            }
+            if !multiline {
+                text.retain(|&byte| byte != b'\n');
+            }
+            let text = text.as_slice();
+            let matcher = matcher(PATTERNS[number], ignore_case, word, multiline);
+            let (program, effort) = (matcher.long.program(), &mut Effort::new(&|| false));
+            let mut buffers = program.buffers();
+            for use_dfa in [true, false] {
+                for at in 0..=text.len() {
+                    let fast = infallible(matcher.fast.find_at(text, at));
+                    let fast = fast.map(|found| found.start()..found.end());
+                    if use_dfa {
+                        buffers.begin(program);
+                    }
+                    let found = program.find(&mut buffers, text, at, false, effort).unwrap();
+                    prop_assert_eq!(&found, &fast, "at {} with DFA: {}", at, use_dfa);
+                    let any = program.find(&mut buffers, text, at, true, effort).unwrap();
+                    prop_assert_eq!(any.is_some(), fast.is_some(), "{} {}", at, use_dfa);
+                }
+                // The DFA gives up what it has not begun.
+                buffers = program.buffers();
+            }
+        }
+    }
+
+    #[test]
+    fn a_match_inside_one_long_line_stops_at_once() {
+        let matcher = matcher("z{90000,}E", false, false, false);
+        let line = b"z".repeat(100_000);
+        let looks = std::cell::Cell::new(0);
+        let stop = || {
+            looks.set(looks.get() + 1);
+            looks.get() == 3
+        };
+        let mut effort = Effort::new(&stop);
+        assert_eq!(matcher.is_match(&line, &mut effort), Err(GivenUp));
+        assert_eq!(looks.get(), 3, "it is looked at, and obeyed");
+        assert!(effort.is_stopped() && !effort.has_given_up);
+    }
+
+    #[test]
+    fn a_line_that_needs_too_many_steps_is_undecided_every_time() {
+        let matcher = matcher("z{20000,}E", false, false, false);
+        let line = b"z".repeat(30_000);
+        let mut effort = Effort::new(&|| false);
+        let mut left = Vec::new();
+        for _ in 0..2 {
+            assert_eq!(matcher.is_match(&line, &mut effort), Err(GivenUp));
+            left.push(effort.left());
+            let short = b"a".repeat(30_000);
+            assert_eq!(matcher.is_match(&short, &mut effort), Ok(false));
+        }
+        assert_eq!(
+            left[0], left[1],
+            "steps do not depend on what was searched before"
+        );
+    }
+
+    #[test]
+    fn most_patterns_are_light() {
+        let is_light = |text| matcher(text, false, false, false).piece_bytes == PIECE_BYTES_MAX;
+        for text in [
+            "TCP_NODELAY",
+            r"foo\w+\s*\(",
+            "a|b|c",
+            ".*x.*",
+            r"\d{1,3}\.\d{1,3}",
+        ] {
+            assert!(is_light(text), "{text}");
+        }
+        assert!(!is_light("z{90000,}E"));
+    }
+}

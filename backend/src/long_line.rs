@@ -1,0 +1,490 @@
+//! Matches one long text step by step, with a bound on the steps and a look at the stop flag.
+//!
+//! ripgrep's matcher cannot be stopped inside one call, and the call can take long: `z{90000,}E` on
+//! a line of 100 kB takes 6 s. This one simulates the same program. It runs a lazy DFA, about 1 ns
+//! a byte, and charges each state that has to be built. When these cost too much, or the pattern
+//! looks for Unicode word boundaries beside bytes that are not ASCII, it simulates the NFA, at most
+//! one step for each of its states a byte.
+//!
+//! **Invariant:** whether the steps suffice depends on the pattern and the text alone, never on time
+//! or on what was searched before.
+
+use regex_automata::hybrid::LazyStateID;
+use regex_automata::hybrid::dfa::{self, DFA};
+use regex_automata::nfa::thompson::{self, NFA, State, WhichCaptures};
+use regex_automata::util::primitives::StateID;
+use regex_automata::{Anchored, Input, MatchKind};
+use regex_syntax::hir::Hir;
+use std::ops::Range;
+
+/// Steps to decide one line, or one text that is matched as a whole: about 1.5 s on one core. A DFA
+/// needs one step for 8 bytes, so a line of a gigabyte is decided. The document of a line that
+/// needs more is reported as skipped. Unit tests are not optimized, so they have fewer.
+pub const LINE_STEPS_MAX: u64 = if cfg!(test) { 1 << 23 } else { 1 << 27 };
+
+/// The part of the steps that building DFA states may take. The rest is for the NFA.
+const DFA_STEPS_SHARE: u64 = 8;
+
+/// Steps between two looks at the stop flag: 1 to 3 ms.
+const STOP_STEPS: u64 = 1 << 18;
+
+/// Bytes that a DFA walks for one step.
+const DFA_BYTES_A_STEP: usize = 8;
+
+/// Bytes of states that a DFA keeps. It forgets all of them when there are more.
+const DFA_BYTES_MAX: usize = 2 << 20;
+
+/// How much work a text may cost, and who may stop it.
+pub struct Effort<'a> {
+    stop: &'a dyn Fn() -> bool,
+    /// Steps that the current text may still take.
+    left: u64,
+    /// Steps until the next look at the stop flag.
+    unchecked: u64,
+    is_stopped: bool,
+    pub(crate) has_given_up: bool,
+}
+
+/// The text is undecided: it needs too many steps, or the search was stopped.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct GivenUp;
+
+impl<'a> Effort<'a> {
+    /// Returns the effort of a search that ends when `stop` returns true.
+    pub fn new(stop: &'a dyn Fn() -> bool) -> Effort<'a> {
+        Effort {
+            stop,
+            left: LINE_STEPS_MAX,
+            unchecked: STOP_STEPS,
+            is_stopped: false,
+            has_given_up: false,
+        }
+    }
+
+    /// Returns whether a line or text needed too many steps and was left undecided.
+    pub fn has_given_up(&self) -> bool {
+        self.has_given_up
+    }
+
+    /// Allows `steps` for the next text.
+    pub(crate) fn allow(&mut self, steps: u64) {
+        self.left = steps;
+    }
+
+    /// Returns the steps that the current text may still take.
+    pub(crate) fn left(&self) -> u64 {
+        self.left
+    }
+
+    /// Looks at the stop flag.
+    pub(crate) fn is_stopped(&mut self) -> bool {
+        self.is_stopped = self.is_stopped || (self.stop)();
+        self.is_stopped
+    }
+
+    /// Notes that a text is undecided, unless the search was stopped.
+    pub(crate) fn give_up(&mut self, GivenUp: GivenUp) {
+        self.has_given_up |= !self.is_stopped;
+    }
+
+    fn spend(&mut self, steps: u64) -> Result<(), GivenUp> {
+        self.left = self.left.checked_sub(steps).ok_or(GivenUp)?;
+        self.unchecked = self.unchecked.saturating_sub(steps);
+        if self.unchecked == 0 {
+            self.unchecked = STOP_STEPS;
+            if self.is_stopped() {
+                return Err(GivenUp);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A compiled pattern. It has no mutable parts, so threads share it.
+pub(crate) struct Program {
+    nfa: NFA,
+    /// `None` when the pattern is too large for [`DFA_BYTES_MAX`].
+    dfas: Option<Dfas>,
+}
+
+struct Dfas {
+    forward: DFA,
+    /// Finds the start of a match from its end.
+    reverse: DFA,
+}
+
+/// A matcher's buffers.
+pub(crate) struct Buffers {
+    dfas: Option<DfaBuffers>,
+    current: Threads,
+    next: Threads,
+    stack: Vec<StateID>,
+}
+
+struct DfaBuffers {
+    forward: dfa::Cache,
+    reverse: dfa::Cache,
+    /// Steps that states may still take to be built.
+    left: u64,
+    /// Bytes of the largest state that was built. It stands for those of which the size is unknown.
+    state_bytes: u64,
+}
+
+/// Why the DFA has no answer.
+enum NoAnswer {
+    /// The NFA decides.
+    Unable,
+    GivenUp,
+}
+
+impl From<GivenUp> for NoAnswer {
+    fn from(GivenUp: GivenUp) -> Self {
+        NoAnswer::GivenUp
+    }
+}
+
+impl Program {
+    /// Compiles an expression that ripgrep's matcher has accepted, which bounds its size.
+    pub(crate) fn new(hir: &Hir) -> Program {
+        let config = NFA::config()
+            .utf8(false)
+            .which_captures(WhichCaptures::None);
+        let compile = |config: thompson::Config| {
+            let mut compiler = NFA::compiler();
+            compiler.configure(config).build_from_hir(hir).ok()
+        };
+        let nfa = compile(config.clone()).expect("it was compiled before");
+        let dfas = compile(config.reverse(true));
+        let dfas = dfas.and_then(|reverse| Dfas::new(nfa.clone(), reverse));
+        Program { nfa, dfas }
+    }
+
+    pub(crate) fn buffers(&self) -> Buffers {
+        let states = self.nfa.states().len();
+        Buffers {
+            dfas: self.dfas.as_ref().map(Dfas::buffers),
+            current: Threads::new(states),
+            next: Threads::new(states),
+            stack: Vec::new(),
+        }
+    }
+
+    /// Returns the leftmost match that begins at or after `at`; with `earliest`, any range that shows
+    /// that there is one. `buffers` begin anew for each text.
+    pub(crate) fn find(
+        &self,
+        buffers: &mut Buffers,
+        text: &[u8],
+        at: usize,
+        earliest: bool,
+        effort: &mut Effort<'_>,
+    ) -> Result<Option<Range<usize>>, GivenUp> {
+        if let (Some(dfas), Some(dfa_buffers)) = (&self.dfas, &mut buffers.dfas) {
+            match dfas.find(dfa_buffers, text, at, earliest, effort) {
+                Ok(found) => return Ok(found),
+                Err(NoAnswer::GivenUp) => return Err(GivenUp),
+                // It would not do better in the rest of the text.
+                Err(NoAnswer::Unable) => dfa_buffers.left = 0,
+            }
+        }
+        self.simulate(buffers, text, at, earliest, effort)
+    }
+
+    /// Simulates the NFA. Threads are in the order of precedence; the first that matches ends those
+    /// behind it.
+    fn simulate(
+        &self,
+        buffers: &mut Buffers,
+        text: &[u8],
+        at: usize,
+        earliest: bool,
+        effort: &mut Effort<'_>,
+    ) -> Result<Option<Range<usize>>, GivenUp> {
+        let Buffers {
+            current,
+            next,
+            stack,
+            ..
+        } = buffers;
+        current.clear();
+        let mut found = None;
+        for position in at..=text.len() {
+            if found.is_none() {
+                let thread = (self.nfa.start_anchored(), position);
+                self.follow(thread, text, position, current, stack, effort)?;
+            } else if current.list.is_empty() {
+                break;
+            }
+            effort.spend(1 + current.list.len() as u64)?;
+            next.clear();
+            for index in 0..current.list.len() {
+                let (state, start) = current.list[index];
+                let target = match self.nfa.state(state) {
+                    State::ByteRange { trans } => text
+                        .get(position)
+                        .and_then(|&byte| trans.matches_byte(byte).then_some(trans.next)),
+                    State::Sparse(sparse) => sparse.matches(text, position),
+                    State::Dense(dense) => dense.matches(text, position),
+                    State::Match { .. } => {
+                        found = Some(start..position);
+                        if earliest {
+                            return Ok(found);
+                        }
+                        break;
+                    }
+                    _ => None,
+                };
+                if let Some(target) = target {
+                    self.follow((target, start), text, position + 1, next, stack, effort)?;
+                }
+            }
+            std::mem::swap(current, next);
+        }
+        Ok(found)
+    }
+
+    /// Adds a thread, and those that it becomes without reading a byte.
+    fn follow(
+        &self,
+        (state, start): (StateID, usize),
+        text: &[u8],
+        position: usize,
+        threads: &mut Threads,
+        stack: &mut Vec<StateID>,
+        effort: &mut Effort<'_>,
+    ) -> Result<(), GivenUp> {
+        stack.clear();
+        stack.push(state);
+        let mut steps = 0;
+        while let Some(state) = stack.pop() {
+            steps += 1;
+            if !threads.insert(state, start) {
+                continue;
+            }
+            match self.nfa.state(state) {
+                State::Look { look, next }
+                    if self.nfa.look_matcher().matches(*look, text, position) =>
+                {
+                    stack.push(*next);
+                }
+                State::Union { alternates } => stack.extend(alternates.iter().rev()),
+                State::BinaryUnion { alt1, alt2 } => stack.extend([*alt2, *alt1]),
+                State::Capture { next, .. } => stack.push(*next),
+                _ => {}
+            }
+        }
+        effort.spend(steps)
+    }
+}
+
+impl Buffers {
+    /// Forgets everything, so that the next text costs what it costs alone.
+    pub(crate) fn begin(&mut self, program: &Program) {
+        if let (Some(dfas), Some(buffers)) = (&program.dfas, &mut self.dfas) {
+            buffers.forward.reset(&dfas.forward);
+            buffers.reverse.reset(&dfas.reverse);
+            buffers.left = LINE_STEPS_MAX / DFA_STEPS_SHARE;
+            buffers.state_bytes = 0;
+        }
+    }
+}
+
+impl Dfas {
+    fn new(forward: NFA, reverse: NFA) -> Option<Dfas> {
+        let build = |nfa, kind| {
+            let config = DFA::config()
+                .match_kind(kind)
+                .unicode_word_boundary(true)
+                .cache_capacity(DFA_BYTES_MAX);
+            DFA::builder().configure(config).build_from_nfa(nfa).ok()
+        };
+        Some(Dfas {
+            forward: build(forward, MatchKind::LeftmostFirst)?,
+            reverse: build(reverse, MatchKind::All)?,
+        })
+    }
+
+    fn buffers(&self) -> DfaBuffers {
+        DfaBuffers {
+            forward: self.forward.create_cache(),
+            reverse: self.reverse.create_cache(),
+            left: 0,
+            state_bytes: 0,
+        }
+    }
+
+    fn find(
+        &self,
+        buffers: &mut DfaBuffers,
+        text: &[u8],
+        at: usize,
+        earliest: bool,
+        effort: &mut Effort<'_>,
+    ) -> Result<Option<Range<usize>>, NoAnswer> {
+        let DfaBuffers {
+            forward,
+            reverse,
+            left,
+            state_bytes,
+        } = buffers;
+        let mut walk = Walk {
+            dfa: &self.forward,
+            cache: forward,
+            left,
+            state_bytes,
+            effort,
+        };
+        let Some(end) = walk.forward(text, at, earliest)? else {
+            return Ok(None);
+        };
+        if earliest {
+            return Ok(Some(end..end));
+        }
+        walk.dfa = &self.reverse;
+        walk.cache = reverse;
+        let start = walk.reverse(text, at, end)?;
+        Ok(Some(start..end))
+    }
+}
+
+/// One way of a DFA through a text.
+struct Walk<'w, 'e> {
+    dfa: &'w DFA,
+    cache: &'w mut dfa::Cache,
+    left: &'w mut u64,
+    state_bytes: &'w mut u64,
+    effort: &'w mut Effort<'e>,
+}
+
+impl Walk<'_, '_> {
+    /// Returns the end of the leftmost match, or with `earliest` that of the first one that ends.
+    fn forward(
+        &mut self,
+        text: &[u8],
+        at: usize,
+        earliest: bool,
+    ) -> Result<Option<usize>, NoAnswer> {
+        self.charge(0)?;
+        let input = Input::new(text).range(at..);
+        let started = self.dfa.start_state_forward(self.cache, &input);
+        let mut state = started.map_err(|_| NoAnswer::Unable)?;
+        let mut end = None;
+        for (index, &byte) in text.iter().enumerate().skip(at) {
+            state = self.step(state, byte)?;
+            if state.is_tagged() {
+                if state.is_match() {
+                    // A match is known one byte behind its end.
+                    end = Some(index);
+                    if earliest {
+                        return Ok(end);
+                    }
+                } else if state.is_dead() {
+                    return Ok(end);
+                } else if state.is_quit() {
+                    return Err(NoAnswer::Unable);
+                }
+            }
+            if index % (DFA_BYTES_A_STEP << 10) == 0 {
+                self.effort.spend(1 << 10)?;
+            }
+        }
+        let last = self.dfa.next_eoi_state(self.cache, state);
+        let is_match = last.map_err(|_| NoAnswer::Unable)?.is_match();
+        Ok(if is_match { Some(text.len()) } else { end })
+    }
+
+    /// Returns the start of the longest match that ends at `end` and begins at or after `at`.
+    fn reverse(&mut self, text: &[u8], at: usize, end: usize) -> Result<usize, NoAnswer> {
+        self.charge(0)?;
+        let input = Input::new(text).range(at..end).anchored(Anchored::Yes);
+        let started = self.dfa.start_state_reverse(self.cache, &input);
+        let mut state = started.map_err(|_| NoAnswer::Unable)?;
+        let mut start = end;
+        for index in (at..end).rev() {
+            state = self.step(state, text[index])?;
+            if state.is_match() {
+                start = index + 1;
+            } else if state.is_dead() {
+                return Ok(start);
+            } else if state.is_quit() {
+                return Err(NoAnswer::Unable);
+            }
+            if index % (DFA_BYTES_A_STEP << 10) == 0 {
+                self.effort.spend(1 << 10)?;
+            }
+        }
+        let last = match at.checked_sub(1) {
+            Some(before) => self.dfa.next_state(self.cache, state, text[before]),
+            None => self.dfa.next_eoi_state(self.cache, state),
+        };
+        let last = last.map_err(|_| NoAnswer::Unable)?;
+        if last.is_quit() {
+            return Err(NoAnswer::Unable);
+        }
+        Ok(if last.is_match() { at } else { start })
+    }
+
+    #[inline]
+    fn step(&mut self, state: LazyStateID, byte: u8) -> Result<LazyStateID, NoAnswer> {
+        let is_tagged = state.is_tagged();
+        if !is_tagged {
+            let next = self.dfa.next_state_untagged(self.cache, state, byte);
+            if !next.is_unknown() {
+                return Ok(next);
+            }
+        }
+        let before = self.cache.memory_usage();
+        let next = self.dfa.next_state(self.cache, state, byte);
+        let grown = self.cache.memory_usage().saturating_sub(before) as u64;
+        // The transition of a tagged state may have been known.
+        if grown > 0 || !is_tagged {
+            *self.state_bytes = grown.max(*self.state_bytes);
+            self.charge(*self.state_bytes)?;
+        }
+        next.map_err(|_| NoAnswer::Unable)
+    }
+
+    /// Charges a state that was built. The steps are its bytes.
+    fn charge(&mut self, steps: u64) -> Result<(), NoAnswer> {
+        if *self.left <= steps {
+            return Err(NoAnswer::Unable);
+        }
+        *self.left -= steps;
+        Ok(self.effort.spend(steps)?)
+    }
+}
+
+/// Threads of an NFA: at most one for each state, with the start of its match, in the order in which
+/// they were added.
+struct Threads {
+    list: Vec<(StateID, usize)>,
+    /// The index in `list` that a state has if it is there.
+    places: Vec<u32>,
+}
+
+impl Threads {
+    fn new(states: usize) -> Threads {
+        Threads {
+            list: Vec::new(),
+            places: vec![0; states],
+        }
+    }
+
+    fn clear(&mut self) {
+        self.list.clear();
+    }
+
+    fn insert(&mut self, state: StateID, start: usize) -> bool {
+        let place = &mut self.places[state.as_usize()];
+        if self
+            .list
+            .get(*place as usize)
+            .is_some_and(|it| it.0 == state)
+        {
+            return false;
+        }
+        *place = self.list.len() as u32;
+        self.list.push((state, start));
+        true
+    }
+}
