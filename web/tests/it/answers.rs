@@ -201,8 +201,27 @@ fn groups_by_document_in_order_of_the_best_match() {
     for (group, (known, matches)) in groups.iter().zip(expected) {
         assert_eq!(name(group), known);
         assert_eq!(group["total"], json!(matches.len()));
-        let first = &matches[..matches.len().min(4)];
-        assert_eq!(group["matches"], json!(first));
+        let mut best = matches[..matches.len().min(4)].to_vec();
+        best.sort_by_key(|found| found["line"].as_u64());
+        let matches = group["matches"].as_array().unwrap();
+        let texts = |matches: &[Value]| -> Vec<Value> {
+            let text = |found: &Value| json!([found["line"], found["text"], found["rank"]]);
+            matches.iter().map(text).collect()
+        };
+        assert_eq!(texts(matches), texts(&best), "the best, by line");
+        let context = |found: &Value, side: &str| -> Vec<u64> {
+            let lines = found["context"][side].as_array().unwrap().iter();
+            lines.map(|line| line["line"].as_u64().unwrap()).collect()
+        };
+        let lines = matches.iter().flat_map(|found| {
+            let line = vec![found["line"].as_u64().unwrap()];
+            [context(found, "before"), line, context(found, "after")].concat()
+        });
+        let lines: Vec<u64> = lines.collect();
+        assert!(
+            lines.is_sorted_by(|a, b| a < b),
+            "each line once: {lines:?}"
+        );
         assert_eq!(group["language"], json!("C"));
     }
     let shown = site.get("/search?q=arse&group=document").text();
