@@ -119,7 +119,7 @@ fn log(answer: &SearchResult, shown: LogQueries) {
         let _ = write!(times, " {name} {} ms,", time.as_millis());
     }
     tracing::warn!(
-        id = answer.id(),
+        id = answer.identity(),
         query_hash = (shown == LogQueries::Hash).then(|| display(hash(&text))),
         query = is_full.then(|| display(escape(&text))),
         plan = is_full.then(|| display(escape(&explain.plan))),

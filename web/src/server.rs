@@ -8,9 +8,11 @@
 //! alive when all others are taken.
 
 mod clients;
+mod limits;
 mod timed_stream;
 
 pub use clients::{BadNetwork, Client, TrustedProxies};
+pub use limits::ConnectionLimits;
 
 use crate::problem::Problem;
 use axum::Router;
@@ -49,36 +51,6 @@ const RETRY_AFTER_S: u64 = 5;
 
 /// How long accepting pauses when the process has no descriptors left.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
-
-/// Limits on connections.
-#[derive(Clone, Debug)]
-pub struct ConnectionLimits {
-    /// Connections of all clients.
-    pub connections_max: usize,
-    /// Connections of a client, or requests at once of a client behind a trusted proxy.
-    pub per_client_max: usize,
-    /// From the first byte of a request, or from the beginning of the connection, to the end of its head.
-    pub head_max: Duration,
-    /// Between two requests.
-    pub idle_max: Duration,
-    /// How long a client may not read its response.
-    pub unread_max: Duration,
-    /// Proxies that say whom they ask for.
-    pub trusted_proxies: TrustedProxies,
-}
-
-impl Default for ConnectionLimits {
-    fn default() -> ConnectionLimits {
-        ConnectionLimits {
-            connections_max: 12_000,
-            per_client_max: 512,
-            head_max: Duration::from_secs(10),
-            idle_max: Duration::from_secs(75),
-            unread_max: Duration::from_secs(30),
-            trusted_proxies: TrustedProxies::default(),
-        }
-    }
-}
 
 /// Describes the metrics of connections.
 pub(crate) fn describe() {

@@ -3,12 +3,12 @@
 use super::frontend::FrontendFlags;
 use super::index::{self as index_command, BuildFlags};
 use super::listener;
+use crate::default_sources::default_sources;
 use crate::{cache_dir, in_process, terminal, units};
 use anyhow::{Result, bail};
 use frontend::Coordinator;
-use index::corpus::{self, Source};
+use index::corpus;
 use index::indexing::{self, Changes};
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -102,38 +102,4 @@ fn updated_index(arguments: &ServeArguments) -> Result<PathBuf> {
         index_command::update(sources, &changes, &directory, &options)?;
     }
     Ok(directory)
-}
-
-/// The current directory, and in a Rust project the crates that cargo has downloaded.
-fn default_sources() -> Result<Vec<Source>> {
-    let mut sources = corpus::sources(&[PathBuf::from(".")], false)?;
-    if !Path::new("Cargo.toml").exists() {
-        return Ok(sources);
-    }
-    let mut names: HashSet<Vec<u8>> = sources.iter().map(|source| source.name.clone()).collect();
-    for registry in registries() {
-        let crates = corpus::sources(&[registry], true).unwrap_or_default();
-        // A crate may have been downloaded from two registries.
-        let new = crates
-            .into_iter()
-            .filter(|source| names.insert(source.name.clone()));
-        sources.extend(new);
-    }
-    Ok(sources)
-}
-
-/// The directories in which cargo unpacks crates: one for each registry.
-fn registries() -> Vec<PathBuf> {
-    let home = std::env::var_os("CARGO_HOME")
-        .map(PathBuf::from)
-        .or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cargo")));
-    let Some(Ok(entries)) = home.map(|home| std::fs::read_dir(home.join("registry/src"))) else {
-        return Vec::new();
-    };
-    let mut registries: Vec<PathBuf> = entries
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| path.is_dir())
-        .collect();
-    registries.sort();
-    registries
 }

@@ -11,6 +11,7 @@ mod command_errors;
 mod config;
 mod dcs_api;
 mod disconnects;
+mod file_selection;
 mod filters;
 mod frontend_restart;
 mod home;
@@ -35,6 +36,7 @@ mod serve;
 mod sharding;
 mod stalled_backend;
 mod streaming;
+mod terminal;
 mod truncated_shard;
 mod unwritable_home;
 

@@ -325,6 +325,11 @@ impl Execution {
         lock(&self.state).is_abandoned()
     }
 
+    /// Whether it runs, and was not cancelled.
+    pub(crate) fn goes_on(&self) -> bool {
+        self.is_running() && !lock(&self.state).is_cancelled()
+    }
+
     pub(crate) fn is_running(&self) -> bool {
         self.result.borrow().is_none()
     }

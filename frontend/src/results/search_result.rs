@@ -47,8 +47,8 @@ pub struct SearchResult {
 }
 
 impl SearchResult {
-    /// The id of its execution.
-    pub fn id(&self) -> &str {
+    /// Names query and generation: equal for all clients of the same search.
+    pub fn identity(&self) -> &str {
         &self.id
     }
 

@@ -104,7 +104,7 @@ pub(crate) const CRATES: [Crate; 6] = [
             "commands",
             "client config print query",
             "in_process progress exit units",
-            "cache_dir",
+            "cache_dir default_sources",
             "terminal",
         ],
         shared_names: &[],

@@ -52,7 +52,7 @@ pub(crate) async fn by_query(State(app): State<App>, params: Params) -> Result<R
         return found::export(export, search, format, Some(parsed)).await;
     }
     let answer = join::finished(&search, Some(&parsed)).await?;
-    respond(export, answer, format, &parsed.notices).await
+    respond(export, answer, search.id(), format, &parsed.notices).await
 }
 
 /// Get all matches of a search by its id.
@@ -88,16 +88,17 @@ pub(crate) async fn by_id(
         search = another.await?;
     }
     let answer = join::finished(&search, None).await?;
-    respond(export, answer, format, &[]).await
+    respond(export, answer, search.id(), format, &[]).await
 }
 
 async fn respond(
     export: Export,
     answer: Arc<SearchResult>,
+    id: &str,
     format: Format,
     notices: &[Notice],
 ) -> Result<Response, Problem> {
-    let mut about = head(answer.id(), answer.query(), format, notices);
+    let mut about = head(id, answer.query(), format, notices);
     about.extend([response::complete_header(&answer)]);
     let body = match format {
         Format::Text => export.body(TextSource::new(answer)).await?,

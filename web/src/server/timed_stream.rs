@@ -1,7 +1,7 @@
 //! A connection that fails when its client takes too long: for the head of a request, for the next request,
 //! or to read a response.
 
-use super::ConnectionLimits;
+use super::limits::ConnectionLimits;
 use futures_util::task::AtomicWaker;
 use std::io;
 use std::pin::Pin;

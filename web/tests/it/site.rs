@@ -12,7 +12,7 @@ use web::{ConnectionLimits, Options, app};
 pub(crate) const SILENCE_MAX: Duration = Duration::from_millis(400);
 
 /// Threads for blocking work: few, so that a test notices when one of them waits for a client.
-pub(crate) const BLOCKING_THREADS: usize = 8;
+pub(crate) const BLOCKING_THREADS: usize = 32;
 
 /// The metrics of all sites of the process: a test can only tell that a number has grown.
 static METRICS: LazyLock<PrometheusHandle> = LazyLock::new(|| {

@@ -51,7 +51,7 @@ fn begin(site: &Site, path: &str) -> TcpStream {
 #[test]
 fn slow_readers_hold_no_thread() {
     let site = site(64, 256 << 20);
-    let readers: Vec<_> = (0..3 * BLOCKING_THREADS)
+    let readers: Vec<_> = (0..BLOCKING_THREADS + 16)
         .map(|number| begin(&site, FORMATS[number % FORMATS.len()]))
         .collect();
     // Rendered from the disk, on a blocking thread.
