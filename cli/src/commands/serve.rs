@@ -54,9 +54,14 @@ async fn serve(arguments: &ServeArguments) -> Result<ExitCode> {
     let options = arguments.flags.web_options()?;
     let listener = listener::bind(&arguments.listen, "--listen").await?;
     let metrics = listener::record_metrics()?;
-    let backend = in_process::backend(&updated_index(arguments)?)?;
+    let index = updated_index(arguments)?;
+    let shards = index::directory::Index::open(&index)?.shards;
+    let text_bytes = shards.iter().map(|shard| shard.live_counts().text_bytes);
+    let text_bytes = Some(text_bytes.sum());
+    let backend = in_process::backend(&index)?;
     let start = |spool: &Path| {
-        let config = arguments.flags.config(spool, arguments.search_memory);
+        let memory = arguments.search_memory;
+        let config = arguments.flags.config(spool, memory, text_bytes);
         Coordinator::start(config, vec![backend.clone()])
     };
     let frontend = match &arguments.spool {

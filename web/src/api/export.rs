@@ -95,6 +95,7 @@ async fn export(
     format: Format,
     notices: &[Notice],
 ) -> Result<Response, Problem> {
+    let of = Arc::clone(&answer);
     let mut about = head(id, answer.query(), format, notices);
     about.extend([response::complete_header(&answer)]);
     let body = stream_body(move |sender| write(&answer, format, sender)).await?;
@@ -105,6 +106,7 @@ async fn export(
         headers.insert(header::CONTENT_DISPOSITION, name);
     }
     headers.extend(about);
+    response::mark_unavailable(&mut response, &of);
     Ok(response)
 }
 

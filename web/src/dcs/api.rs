@@ -9,7 +9,7 @@ use super::key::is_allowed;
 use super::shapes::{MatchShape, PER_PACKAGE, PackageShape};
 use crate::params::Params;
 use crate::problem::Problem;
-use crate::response::NO_STORE;
+use crate::response::{self, NO_STORE};
 use crate::state::App;
 use crate::stream_body::{Broken, CHUNK_BYTES, Sender, send, stream_body};
 use axum::extract::{Request, State};
@@ -19,6 +19,7 @@ use axum::response::{IntoResponse, Response};
 use frontend::query::{BadQuery, ParsedQuery, dcs};
 use frontend::{SearchError, SearchResult};
 use schema::message::Syntax;
+use std::sync::Arc;
 
 const KEY: HeaderName = HeaderName::from_static("x-dcs-apikey");
 pub(crate) const FILES_TOTAL: HeaderName = HeaderName::from_static("x-codesearch-filestotal");
@@ -109,9 +110,11 @@ async fn find(app: &App, params: &Params, kind: ListKind) -> Result<Response, Pr
     let search = search.map_err(|error| problem(error, &parsed))?;
     let finished = search.finished().await;
     let answer = finished.map_err(|error| problem(error, &parsed))?;
-    let head = head(&answer);
+    let (head, of) = (head(&answer), Arc::clone(&answer));
     let body = stream_body(move |sender| write(&answer, kind, sender)).await?;
-    Ok((head, body).into_response())
+    let mut response = (head, body).into_response();
+    response::mark_unavailable(&mut response, &of);
+    Ok(response)
 }
 
 fn parse(params: &Params) -> Result<ParsedQuery, Problem> {
