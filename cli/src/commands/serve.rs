@@ -6,7 +6,7 @@ use super::listener;
 use crate::{cache_dir, in_process, terminal, units};
 use anyhow::{Result, bail};
 use frontend::Coordinator;
-use index::corpus::{self, Source};
+use index::corpus::{self, Packages};
 use index::indexing::{self, Changes};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -71,19 +71,19 @@ async fn serve(arguments: &ServeArguments) -> Result<ExitCode> {
 
 /// Updates the index if necessary, and returns its directory.
 fn updated_index(arguments: &ServeArguments) -> Result<PathBuf> {
-    let sources = match (&arguments.index, &arguments.sources[..]) {
+    let packages = match (&arguments.index, &arguments.sources[..]) {
         (Some(index), []) if arguments.build.is_given() => bail!(
             "flags for building an index need a SOURCE; name one, or leave the flags out to serve {} \
              as it is",
             index.display()
         ),
         (Some(index), []) => return Ok(index.clone()),
-        (None, []) => default_sources()?,
-        (_, sources) => corpus::sources(sources, arguments.build.each)?,
+        (None, []) => default_packages()?,
+        (_, sources) => arguments.build.packages(sources)?,
     };
     let directory = match &arguments.index {
         Some(index) => index.clone(),
-        None => cache_dir::index_dir(sources.iter().map(|source| &*source.directory))?,
+        None => cache_dir::index_dir(packages.sources.iter().map(|source| &*source.directory))?,
     };
     let changes = Changes {
         // An index in the cache belongs to `serve` alone.
@@ -92,33 +92,35 @@ fn updated_index(arguments: &ServeArguments) -> Result<PathBuf> {
     };
     let options = arguments.build.options()?;
     // This check needs no lock; another `serve` of the same directories may hold it.
-    if indexing::is_current(sources.clone(), &changes, &directory, &options) {
+    if indexing::is_current(packages.sources.clone(), &changes, &directory, &options) {
         terminal::report(format_args!(
             "the index in {} is up to date",
             directory.display()
         ));
     } else {
-        index_command::update(sources, &changes, &directory, &options)?;
+        index_command::update(packages, changes, &directory, &options)?;
     }
     Ok(directory)
 }
 
 /// The current directory, and in a Rust project the crates that cargo has downloaded.
-fn default_sources() -> Result<Vec<Source>> {
-    let mut sources = corpus::sources(&[PathBuf::from(".")], false)?;
+fn default_packages() -> Result<Packages> {
+    let mut packages = corpus::packages(&[PathBuf::from(".")], false, false)?;
     if !Path::new("Cargo.toml").exists() {
-        return Ok(sources);
+        return Ok(packages);
     }
-    let mut names: HashSet<Vec<u8>> = sources.iter().map(|source| source.name.clone()).collect();
+    let sources = packages.sources.iter();
+    let mut names: HashSet<Vec<u8>> = sources.map(|source| source.name.clone()).collect();
     for registry in registries() {
-        let crates = corpus::sources(&[registry], true).unwrap_or_default();
+        let crates = corpus::packages(&[registry], true, true).unwrap_or_default();
         // A crate may have been downloaded from two registries.
         let new = crates
+            .sources
             .into_iter()
             .filter(|source| names.insert(source.name.clone()));
-        sources.extend(new);
+        packages.sources.extend(new);
     }
-    Ok(sources)
+    Ok(packages)
 }
 
 /// The directories in which cargo unpacks crates: one for each registry.
