@@ -79,6 +79,14 @@ struct Search {
   heavy @6 :Bool;            # run whatever it costs; otherwise an expensive search is answered with
                              # ERROR heavy
   names @7 :Bool;            # a document matches by its path alone
+  excluded @8 :List(Excluded);
+                             # packages that other shards have in a newer build
+}
+
+struct Excluded {
+  # Packages of a shard that are not searched, as if the shard did not have them.
+  shard @0 :UInt32;          # index in Search.shards
+  packages @1 :List(UInt32); # numbers of packages in the shard, ascending
 }
 
 enum Want {
@@ -234,6 +242,8 @@ struct ListRequest {
                              # `package`; directories end with / and have the sums over their content
     skipped @2;              # skipped files of `package`, or of all packages when that is empty, whose
                              # path begins with `prefix` or is a directory above it
+    shard @3;                # the packages of the shard whose id is `package`: name, number, documents
+                             # and time alone
   }
   kind @0 :Kind;
   package @1 :Data;          # by its directory, or by its name
@@ -259,6 +269,7 @@ struct ListEntry {
   indexed @7 :UInt64;        # when its shard was written, seconds since 1970
   reason @8 :Text;           # of a skipped file: the key of the reason, and its detail
   detail @9 :Text;
+  number @10 :UInt32;        # of a package in its shard
 }
 
 struct SpoolManifest {

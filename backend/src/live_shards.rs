@@ -6,7 +6,8 @@
 
 use arc_swap::ArcSwap;
 use index::directory::{self, Index};
-use index::shard::Shard;
+use index::shard::{Shard, ShardError};
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -15,6 +16,10 @@ use tokio::sync::watch;
 /// How long shards are served after the newest manifest has stopped naming them. A frontend learns
 /// of a new manifest within two seconds.
 const GRACE: Duration = Duration::from_secs(60);
+
+/// Shards without packages that other backends have in a newer build, kept for the next search: one for
+/// each shard of several frontends and generations. Each takes 4 bytes a package.
+const NARROWED_MAX: usize = 64;
 
 /// How often the manifest is checked.
 const POLL: Duration = Duration::from_millis(250);
@@ -26,6 +31,16 @@ pub struct LiveShards {
     /// Earlier generations, with the time until which they are served.
     previous: Mutex<Vec<(Instant, Arc<Generation>)>>,
     changed: watch::Sender<()>,
+    /// The latest last.
+    narrowed: Mutex<VecDeque<Narrowed>>,
+}
+
+/// A shard without some of its packages.
+struct Narrowed {
+    /// The id of the whole shard.
+    of: [u8; 32],
+    excluded: Vec<u32>,
+    shard: Arc<Shard>,
 }
 
 /// The shards of one generation, in the manifest's order.
@@ -44,6 +59,7 @@ impl LiveShards {
             current: ArcSwap::from_pointee(Generation::open(directory, &[])?),
             previous: Mutex::default(),
             changed: watch::Sender::new(()),
+            narrowed: Mutex::default(),
         })
     }
 
@@ -67,6 +83,31 @@ impl LiveShards {
             let previous = self.previous();
             previous.iter().find_map(|(_, generation)| find(generation))
         })
+    }
+
+    /// Returns a shard without the packages `excluded`, which must be numbers of its packages.
+    pub fn without(&self, shard: &Shard, excluded: &[u32]) -> Result<Arc<Shard>, ShardError> {
+        let of = shard.id();
+        let is_it = |known: &Narrowed| {
+            known.of == of && known.excluded == excluded && !known.shard.is_damaged()
+        };
+        if let Some(known) = lock(&self.narrowed).iter().find(|known| is_it(known)) {
+            return Ok(Arc::clone(&known.shard));
+        }
+        let mut dead = [shard.dead(), excluded].concat();
+        dead.sort_unstable();
+        dead.dedup();
+        let narrowed = Arc::new(shard.with_dead(dead)?);
+        let mut all = lock(&self.narrowed);
+        if all.len() == NARROWED_MAX {
+            all.pop_front();
+        }
+        all.push_back(Narrowed {
+            of,
+            excluded: excluded.to_vec(),
+            shard: Arc::clone(&narrowed),
+        });
+        Ok(narrowed)
     }
 
     /// Opens new manifests for ever. Also reopens shards whose files were damaged while in use,
@@ -105,11 +146,18 @@ impl LiveShards {
     fn drop_old(&self) {
         let now = Instant::now();
         self.previous().retain(|(until, _)| *until > now);
+        // Its file would stay on the disk.
+        lock(&self.narrowed).retain(|known| self.shard(&known.of).is_some());
     }
 
     fn previous(&self) -> MutexGuard<'_, Vec<(Instant, Arc<Generation>)>> {
-        self.previous.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.previous)
     }
+}
+
+/// A panic leaves what these locks guard valid.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Generation {

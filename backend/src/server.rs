@@ -22,7 +22,7 @@ use connection::Connection;
 use error_log::ErrorLog;
 use schema::frame::Kind;
 use schema::message::{
-    self, Failure, FailureKind, FileReply, FileRequest, ListReply, ListRequest, Search,
+    self, Failure, FailureKind, FileReply, FileRequest, ListKind, ListReply, ListRequest, Search,
 };
 use search::SearchService;
 use std::io;
@@ -148,6 +148,9 @@ impl Backend {
                     let encode = FileReply::encode;
                     self.answer_read(&mut connection, read, encode).await?;
                 }
+                Ok(ClientRequest::List(request)) if request.kind == ListKind::Shard => {
+                    self.answer_shard(&mut connection, request).await?;
+                }
                 Ok(ClientRequest::List(request)) => {
                     let read = move |shards: &Generation| list::read(shards, &request);
                     let encode = ListReply::encode;
@@ -160,6 +163,26 @@ impl Backend {
                     connection.send(|out| failure.encode(out)).await?;
                     return Err(error);
                 }
+            }
+        }
+    }
+
+    /// Answers with the packages of a shard, which any generation that is still served may have.
+    async fn answer_shard<S: Duplex>(
+        &self,
+        connection: &mut Connection<S>,
+        request: ListRequest,
+    ) -> Result<(), ConnectionError> {
+        let id = <[u8; 32]>::try_from(&request.package[..]).ok();
+        match id.and_then(|id| self.live.shard(&id)) {
+            Some(shard) => {
+                let read = move |_: &Generation| list::shard_packages(&shard, &request);
+                self.answer_read(connection, read, ListReply::encode).await
+            }
+            None => {
+                let message = "this backend no longer serves the shard";
+                let failure = Failure::new(FailureKind::StaleShards, message);
+                connection.answer(|out| failure.encode(out)).await
             }
         }
     }

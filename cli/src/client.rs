@@ -3,8 +3,9 @@
 //! Both answer the same paths with the same bytes, so a command is written once. An error response is
 //! an RFC 9457 problem.
 
-use crate::in_process;
-use crate::terminal::escaped;
+use crate::default_sources::default_sources;
+use crate::terminal::{escaped, report};
+use crate::{cache_dir, in_process, units};
 use anyhow::{Context, Result, anyhow, bail};
 use axum::Router;
 use axum::body::{Body, to_bytes};
@@ -13,14 +14,18 @@ use frontend::{BadQuery, Coordinator};
 use metrics_exporter_prometheus::PrometheusBuilder;
 use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
 use std::io::{Cursor, Read};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 use tokio::runtime::Runtime;
 use tower_service::Service;
 use web::model::ProblemDocument;
 
 /// Time to connect to a server. There is no limit on the time for a response: a search may take long.
 const SERVER_CONNECT_MAX: Duration = Duration::from_secs(5);
+
+/// The server that is asked when none is named.
+const SERVER_DEFAULT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
 
 /// Time for the backend in this process to connect, which takes milliseconds.
 const BACKEND_CONNECT_MAX: Duration = Duration::from_secs(1);
@@ -31,26 +36,63 @@ const RESPONSE_BYTES_MAX: usize = 64 << 20;
 /// Where a command searches.
 #[derive(clap::Args, Clone, Debug)]
 pub(crate) struct Target {
-    /// Ask this server [default: $TRAWL_SERVER, or http://127.0.0.1:8080]
+    /// Ask this server [default: $TRAWL_SERVER, or http://127.0.0.1:8080, or if nothing listens there, the
+    /// index that `trawl serve` has made of this directory]
     #[arg(long, value_name = "URL")]
     server: Option<String>,
     /// Search this index directory, without a server
     #[arg(long, value_name = "DIR", conflicts_with = "server")]
-    pub(crate) index: Option<PathBuf>,
+    index: Option<PathBuf>,
+}
+
+/// What answers.
+#[derive(Debug)]
+pub(crate) enum Place {
+    /// An index directory.
+    Index(PathBuf),
+    /// The URL of a server.
+    Server(String),
 }
 
 impl Target {
-    /// The server's URL. The scheme may be left out.
-    pub(crate) fn server(&self) -> String {
-        const DEFAULT: &str = "http://127.0.0.1:8080";
+    /// The index or the server. If neither is named and there is no server on this machine, it is the index
+    /// of the current directory, if there is one, and a message says so.
+    pub(crate) fn place(&self) -> Place {
+        if let Some(index) = &self.index {
+            return Place::Index(index.clone());
+        }
         let variable = || std::env::var("TRAWL_SERVER").ok();
         let given = self.server.clone().or_else(variable);
         match given.filter(|address| !address.is_empty()) {
-            Some(address) if address.contains("://") => address,
-            Some(address) => format!("http://{address}"),
-            None => DEFAULT.to_owned(),
+            // The scheme may be left out.
+            Some(address) if address.contains("://") => Place::Server(address),
+            Some(address) => Place::Server(format!("http://{address}")),
+            None => default_place(),
         }
     }
+}
+
+fn default_place() -> Place {
+    if TcpStream::connect_timeout(&SERVER_DEFAULT, SERVER_CONNECT_MAX).is_err()
+        && let Some((index, age)) = index_of_this_directory()
+    {
+        report(format_args!(
+            "trawl: no server at http://{SERVER_DEFAULT}; searching the index of this directory, which was \
+             updated {age} ago: `trawl serve` updates it"
+        ));
+        return Place::Index(index);
+    }
+    Place::Server(format!("http://{SERVER_DEFAULT}"))
+}
+
+/// Returns the index that `trawl serve` keeps of the current directory, and its age, if there is one.
+fn index_of_this_directory() -> Option<(PathBuf, String)> {
+    let sources = default_sources().ok()?;
+    let directories = sources.iter().map(|source| &*source.directory);
+    let index = cache_dir::index_dir(directories).ok()?;
+    let built = index.join("manifest").metadata().ok()?.modified().ok()?;
+    let age = SystemTime::now().duration_since(built).unwrap_or_default();
+    Some((index, units::age(age.as_secs())))
 }
 
 /// Sends requests to the HTTP API.
@@ -69,9 +111,9 @@ pub(crate) enum Client {
 impl Client {
     /// A client of the index or the server.
     pub(crate) fn new(target: &Target) -> Result<Client> {
-        match &target.index {
-            Some(index) => Client::in_process(index),
-            None => Client::server(&target.server()),
+        match target.place() {
+            Place::Index(index) => Client::in_process(&index),
+            Place::Server(url) => Client::server(&url),
         }
     }
 

@@ -9,6 +9,7 @@ mod cache_dir;
 mod client;
 mod commands;
 mod config;
+mod default_sources;
 mod exit;
 mod in_process;
 mod print;

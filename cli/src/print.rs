@@ -17,4 +17,4 @@ mod summary;
 
 pub(crate) use print_options::{OutputKind, PrintFlags, PrintOptions};
 pub(crate) use printer::Printer;
-pub(crate) use summary::{SearchSummary, plan_in_words, report_missing};
+pub(crate) use summary::{SearchSummary, overlaps_in_words, plan_in_words, report_missing};

@@ -1,11 +1,14 @@
 //! A query from the command line: parsed here, and sent to a server as it was typed.
 //!
 //! There is one parser of queries, `frontend::query`. This module only collects what it needs from
-//! the flags, and shows what it objects to.
+//! the flags, and shows what it objects to. [`files`] turns PATH, `-t`, `-T` and `-g` into filters.
+
+mod files;
 
 use crate::terminal::{escaped, report};
 use anyhow::Result;
 use clap::ValueEnum;
+use files::FileFlags;
 use frontend::query::filter;
 use frontend::{BadQuery, Notice, ParsedQuery, Query, QueryInput};
 use schema::message::{Expr, Field};
@@ -40,12 +43,8 @@ pub(crate) struct QueryFlags {
     /// Match whole words only
     #[arg(short, long)]
     word_regexp: bool,
-    /// What to search for
-    #[arg(
-        value_name = "QUERY",
-        required_unless_present = "regexp",
-        conflicts_with = "regexp"
-    )]
+    /// What to search for; with -e, the first PATH
+    #[arg(value_name = "QUERY", index = 1, required_unless_present = "regexp")]
     query: Option<String>,
     /// Search packages with REGEXP in their name, or the package =NAME; -REGEXP excludes
     #[arg(long, value_name = "REGEXP", allow_hyphen_values = true)]
@@ -56,6 +55,8 @@ pub(crate) struct QueryFlags {
     /// Search files in this language, such as c or Python; -NAME excludes
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     lang: Vec<String>,
+    #[command(flatten)]
+    files: FileFlags,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -90,6 +91,25 @@ impl QueryFlags {
         [q, ("mode", mode)].into_iter().chain(given).collect()
     }
 
+    /// The query text, unless patterns are given with `-e`, and the paths.
+    fn words(&self) -> (Option<&str>, Vec<&str>) {
+        let words = self.query.iter().chain(&self.files.paths);
+        let mut words = words.map(String::as_str);
+        let query = if self.regexp.is_empty() {
+            words.next()
+        } else {
+            None
+        };
+        (query, words.collect())
+    }
+
+    /// What to write if the paths were meant as words of the query.
+    pub(crate) fn in_one_query(&self) -> Option<String> {
+        let (query, paths) = self.words();
+        let words = [&[query?], &paths[..]].concat();
+        (!paths.is_empty()).then(|| words.join(" "))
+    }
+
     /// The filters as they were typed.
     fn filters(&self) -> Vec<(Field, &str)> {
         let filters = [
@@ -109,21 +129,69 @@ pub(crate) struct TypedQuery<'a> {
     /// Parameters of the API: `q` and what is not a filter.
     parameters: Vec<(&'static str, String)>,
     filters: Vec<(Field, &'a str)>,
+    /// What was noticed before the query was written in another way.
+    notices: Vec<Notice>,
 }
 
 impl<'a> TypedQuery<'a> {
     /// Returns the query of a command line.
     pub(crate) fn new(flags: &'a QueryFlags) -> Result<TypedQuery<'a>> {
-        let parameters = match (&flags.query, &flags.regexp[..]) {
+        let (query, paths) = flags.words();
+        let parameters = match (query, &flags.regexp[..]) {
             (Some(text), _) => flags.parameters(text),
             (None, [regexp]) => flags.parameters(regexp),
             (None, several) => any(flags, several)?,
         };
-        let filters = flags.filters();
-        Ok(TypedQuery {
+        let typed = TypedQuery {
             parameters,
-            filters,
+            filters: flags.filters(),
+            notices: Vec::new(),
+        };
+        match flags.files.expr(&paths)? {
+            Some(files) => typed.within(files),
+            None => Ok(typed),
+        }
+    }
+
+    /// Restricts the query to some files. The API has no parameter for alternatives of filters, so all is
+    /// written as one query in the language of keywords.
+    fn within(self, files: Expr) -> Result<TypedQuery<'a>> {
+        let parsed = self.parse()?;
+        let typed = &parsed.query;
+        let checked = Query::new(Expr::all(vec![typed.expr().clone(), files]), 0)
+            .and_then(|query| query.wanting(typed.want(), typed.limit()))
+            .map_err(|bad| rejected_query(self.q(), &bad))?;
+        let checked = if typed.names() {
+            checked.of_names()
+        } else {
+            checked
+        };
+        let mut q = checked.interpreted_as();
+        let context = [0, 1].map(|lines| self.context_lines(lines));
+        if let [Ok(lines), Ok(again)] = context
+            && lines == again
+        {
+            q.push_str(&format!(" context:{lines}"));
+        }
+        if let Some(timeout) = parsed.timeout {
+            q.push_str(&format!(" timeout:{}s", timeout.as_secs_f64()));
+        }
+        Ok(TypedQuery {
+            parameters: vec![("q", q), ("mode", "keyword".to_owned())],
+            filters: Vec::new(),
+            notices: parsed.notices,
         })
+    }
+
+    /// The lines of context, which are `default` unless the query text says another number.
+    fn context_lines(&self, default: u32) -> Result<u32> {
+        let query = TypedQuery {
+            parameters: self.parameters.clone(),
+            filters: self.filters.clone(),
+            notices: Vec::new(),
+        };
+        let parsed = query.with("context", Some(default)).parse()?;
+        Ok(parsed.query.context_lines())
     }
 
     /// Adds a parameter of the API, if it has a value.
@@ -145,7 +213,9 @@ impl<'a> TypedQuery<'a> {
             limit: self.get("limit"),
             filters: &self.filters,
         });
-        parsed.map_err(|bad| self.locate(bad.into()))
+        let mut parsed = parsed.map_err(|bad| self.locate(bad.into()))?;
+        parsed.notices.splice(..0, self.notices.iter().cloned());
+        Ok(parsed)
     }
 
     /// Names and values of the API parameters for this query.
@@ -184,6 +254,7 @@ fn any(flags: &QueryFlags, regexps: &[String]) -> Result<Vec<(&'static str, Stri
         let alternative = TypedQuery {
             parameters,
             filters,
+            notices: Vec::new(),
         };
         Ok(alternative.parse()?.query.expr().clone())
     });

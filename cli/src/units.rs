@@ -44,9 +44,13 @@ pub(crate) fn count(count: u64) -> String {
     HumanCount(count).to_string()
 }
 
-/// A count and its noun: `1 file`, `2 files`.
+/// A count and its noun: `1 file`, `2 files`, `2 matches`.
 pub(crate) fn plural(number: u64, noun: &str) -> String {
-    let s = if number == 1 { "" } else { "s" };
+    let s = match number {
+        1 => "",
+        _ if noun.ends_with("ch") => "es",
+        _ => "s",
+    };
     format!("{} {noun}{s}", count(number))
 }
 

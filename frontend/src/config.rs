@@ -4,6 +4,19 @@ use crate::spool::BeforeWrite;
 use std::path::PathBuf;
 use std::time::Duration;
 
+/// How much of a query's text the log of slow queries shows. The text may be private, and so may the
+/// plan, which reveals it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LogQueries {
+    /// The canonical text and the plan.
+    Full,
+    /// A hash of the canonical text: equal queries can be recognised, and a guess can be confirmed.
+    #[default]
+    Hash,
+    /// Neither.
+    Off,
+}
+
 /// The settings of a frontend.
 #[derive(Clone)]
 pub struct Config {
@@ -25,8 +38,10 @@ pub struct Config {
     pub timeout: Duration,
     /// The longest timeout that a client may set.
     pub timeout_max: Duration,
-    /// Queries that take at least this long are logged, with their plan and timings.
+    /// Queries that take at least this long are logged, with their timings.
     pub slow_query: Duration,
+    /// What that log shows of the query.
+    pub log_queries: LogQueries,
     /// Bytes of memory for all running queries. Half of it is for pointers; receive buffers, small results
     /// and pages have limits of their own that fit in the other half.
     pub memory_bytes: u64,
@@ -61,6 +76,7 @@ impl Config {
             timeout: Duration::from_secs(60),
             timeout_max: Duration::from_secs(300),
             slow_query: Duration::from_secs(1),
+            log_queries: LogQueries::default(),
             memory_bytes: 256 << 20,
             query_memory_bytes: 64 << 20,
             result_memory_bytes: 64 << 10,

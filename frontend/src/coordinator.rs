@@ -5,6 +5,7 @@
 //! rare name never waits for searches for `return`.
 
 mod catalog;
+mod interests;
 
 pub use catalog::{BackendStatus, Served};
 
@@ -13,21 +14,24 @@ use crate::error::{RETRY_AFTER_S, SearchError, StartError};
 use crate::execution::admission::Admission;
 use crate::execution::driver::{Execution, Resources};
 use crate::execution::event::{Deadline, Event};
-use crate::execution::handle::SearchHandle;
+use crate::execution::handle::{Interest, SearchHandle};
 use crate::execution::memory::Memory;
 use crate::execution::result_cache::{Evicted, ResultCache};
 use crate::lock::lock;
 use crate::metrics;
+use crate::peers::overlap::{self, Announced};
 use crate::peers::shard_routing::{PeerShards, ShardRouting};
-use crate::peers::{Backend, Link, Peer};
+use crate::peers::{Backend, Link, Peer, PeerStatus};
 use crate::query::Query;
-use crate::results::SearchResult;
+use crate::results::{Overlaps, SearchResult};
 use crate::spool::{Spool, SpoolConfig};
+use interests::Interests;
 use schema::message::ShardInfo;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 use tokio::sync::OwnedSemaphorePermit;
+use tracing::Instrument;
 
 /// A frontend. Dropping it cancels its executions and closes its connections.
 pub struct Coordinator {
@@ -37,6 +41,7 @@ pub struct Coordinator {
     routing: Mutex<(Vec<u64>, Arc<ShardRouting>)>,
     resources: Resources,
     cache: Arc<Mutex<ResultCache>>,
+    interests: Mutex<Interests>,
     admission: Arc<Admission>,
 }
 
@@ -73,9 +78,10 @@ impl Coordinator {
                 drop(evicted);
             }
         });
+        let compares_packages = backends.len() > 1;
         let peers = backends
             .into_iter()
-            .map(|backend| Peer::start(backend, config.silence_max))
+            .map(|backend| Peer::start(backend, config.silence_max, compares_packages))
             .collect::<Result<_, _>>()
             .map_err(StartError::Thread)?;
         Ok(Arc::new(Coordinator {
@@ -88,6 +94,7 @@ impl Coordinator {
                 runtime,
             },
             cache,
+            interests: Mutex::default(),
             admission: Arc::new(Admission::new(config.running_max, config.queued_max)),
             config,
         }))
@@ -107,14 +114,24 @@ impl Coordinator {
         generation: Option<&str>,
         timeout: Option<Duration>,
     ) -> Result<SearchHandle, SearchError> {
+        self.start_search(query, generation, timeout, None).await
+    }
+
+    /// Starts or joins a query for a client that may have an interest already.
+    async fn start_search(
+        &self,
+        query: Query,
+        generation: Option<&str>,
+        timeout: Option<Duration>,
+        interest: Option<Arc<Interest>>,
+    ) -> Result<SearchHandle, SearchError> {
         let timeout = timeout.unwrap_or(self.config.timeout);
         let timeout = timeout.min(self.config.timeout_max);
         let at = Instant::now() + timeout;
         let deadline = Deadline { at, timeout };
         if let Some(generation) = generation {
-            let id = query.identity(generation);
             let mut cache = lock(&self.cache);
-            if let Some(joined) = self.join(&mut cache, &id, &query, generation, deadline) {
+            if let Some(joined) = self.join(&mut cache, &query, generation, deadline, &interest) {
                 return Ok(joined);
             }
         }
@@ -124,17 +141,18 @@ impl Coordinator {
             let generation = generation.to_owned();
             return Err(SearchError::Gone { generation });
         }
-        let id = query.identity(&routing.generation);
         let mut cache = lock(&self.cache);
-        if let Some(joined) = self.join(&mut cache, &id, &query, &routing.generation, deadline) {
+        let current = &routing.generation;
+        if let Some(joined) = self.join(&mut cache, &query, current, deadline, &interest) {
             return Ok(joined);
         }
         let active = self.admission.activate().ok_or(SearchError::Overloaded {
             retry_after_s: RETRY_AFTER_S,
         })?;
         ::metrics::counter!("trawl_frontend_queries_started_total").increment(1);
+        let id = query.identity(current);
         let execution = Execution::new(&self.resources, &self.peers, &routing, id, query, deadline);
-        let handle = self.hold(Arc::clone(&execution), None);
+        let handle = self.hold(Arc::clone(&execution), None, interest);
         let handle = handle.expect("a new execution can be joined");
         remove(
             cache.insert(Arc::clone(&execution)),
@@ -150,39 +168,67 @@ impl Coordinator {
     fn join(
         &self,
         cache: &mut ResultCache,
-        id: &str,
         query: &Query,
         generation: &str,
         deadline: Deadline,
+        interest: &Option<Arc<Interest>>,
     ) -> Option<SearchHandle> {
-        let execution = cache.find(id, query, generation)?;
-        let handle = self.hold(execution, Some(deadline))?;
+        let execution = cache.find(&query.identity(generation), query, generation)?;
+        let handle = self.hold(execution, Some(deadline), interest.clone())?;
         metrics::shared(!handle.was_there());
         Some(handle)
     }
 
-    /// The id of the execution that this query would be now.
+    /// Names the execution that this query would be now.
     pub fn identity(&self, query: &Query) -> String {
         query.identity(&self.route().generation)
     }
 
-    /// The execution with this id, while it is in the result cache.
+    /// The search of the client to whom this id was given, while it is in the result cache.
     pub fn get(&self, id: &str) -> Option<SearchHandle> {
-        let execution = lock(&self.cache).get(id)?;
-        self.hold(execution, None)
+        let interest = lock(&self.interests).get(id)?;
+        let (query, generation) = (interest.query.clone(), interest.generation.clone());
+        self.find(&query, &generation, Some(interest))
     }
 
-    /// The execution with this id; if it was evicted, its query runs again.
+    /// The search with this id; if its result was evicted, its query runs again.
     pub async fn get_or_rerun(&self, id: &str) -> Result<Option<SearchHandle>, SearchError> {
         if let Some(handle) = self.get(id) {
             return Ok(Some(handle));
         }
-        let Some((query, generation)) = lock(&self.cache).evicted_query(id) else {
+        let interest = lock(&self.interests).get(id);
+        let Some(interest) = interest.filter(|interest| !interest.is_withdrawn()) else {
             return Ok(None);
         };
         metrics::rerun();
-        let handle = self.search_within(query, Some(&generation), None).await?;
-        Ok(Some(handle))
+        let (query, generation) = (interest.query.clone(), interest.generation.clone());
+        let search = self.start_search(query, Some(&generation), None, Some(interest));
+        search.await.map(Some)
+    }
+
+    /// The search for a query over a generation: also one with an incomplete result, of which an earlier
+    /// page was shown. If there is none, the query runs.
+    pub async fn resume(
+        &self,
+        query: Query,
+        generation: &str,
+    ) -> Result<SearchHandle, SearchError> {
+        match self.find(&query, generation, None) {
+            Some(handle) => Ok(handle),
+            None => self.search_within(query, Some(generation), None).await,
+        }
+    }
+
+    /// Joins an execution in any state.
+    fn find(
+        &self,
+        query: &Query,
+        generation: &str,
+        interest: Option<Arc<Interest>>,
+    ) -> Option<SearchHandle> {
+        let identity = query.identity(generation);
+        let execution = lock(&self.cache).find(&identity, query, generation)?;
+        self.hold(execution, None, interest)
     }
 
     /// Bytes that the spool has on the disk.
@@ -190,8 +236,19 @@ impl Coordinator {
         self.resources.spool.disk_bytes()
     }
 
-    fn hold(&self, execution: Arc<Execution>, deadline: Option<Deadline>) -> Option<SearchHandle> {
-        SearchHandle::join(execution, self.config.grace, deadline)
+    /// Joins an execution for a client. One without an interest gets one, with an id of its own.
+    fn hold(
+        &self,
+        execution: Arc<Execution>,
+        deadline: Option<Deadline>,
+        interest: Option<Arc<Interest>>,
+    ) -> Option<SearchHandle> {
+        let new = || Interest::new(execution.query.clone(), execution.generation.clone());
+        let interest = interest.unwrap_or_else(new);
+        let grace = self.config.grace;
+        let handle = SearchHandle::join(execution, grace, deadline, Arc::clone(&interest))?;
+        lock(&self.interests).insert(interest);
+        Some(handle)
     }
 
     /// The configuration.
@@ -213,14 +270,30 @@ impl Coordinator {
         let versions: Vec<u64> = self.peers.iter().map(|peer| peer.version()).collect();
         let mut routing = lock(&self.routing);
         if routing.0 != versions {
-            *routing = (versions, Arc::new(self.compute_routing()));
+            let next = Arc::new(self.compute_routing());
+            log_overlaps(&routing.1.overlaps, &next.overlaps);
+            *routing = (versions, next);
         }
         Arc::clone(&routing.1)
     }
 
+    /// Packages that several backends have in different shards.
+    pub fn overlaps(&self) -> Arc<Overlaps> {
+        Arc::clone(&self.route().overlaps)
+    }
+
     fn compute_routing(&self) -> ShardRouting {
-        let known = |(number, peer): (usize, &Arc<Peer>)| {
-            let status = peer.status();
+        let statuses: Vec<_> = self.peers.iter().map(|peer| peer.status()).collect();
+        let announced = self.peers.iter().zip(&statuses).flat_map(|(peer, status)| {
+            let packages = status.packages.iter();
+            packages.map(|(shard, packages)| Announced {
+                backend: peer.name(),
+                shard: *shard,
+                packages,
+            })
+        });
+        let superseded = overlap::superseded(announced);
+        let known = |(number, (peer, status)): (usize, (&Arc<Peer>, PeerStatus))| {
             let shards = status.shards.as_deref();
             PeerShards {
                 number,
@@ -235,7 +308,8 @@ impl Coordinator {
                 }),
             }
         };
-        ShardRouting::new(self.peers.iter().enumerate().map(known).collect())
+        let peers = self.peers.iter().zip(statuses).enumerate();
+        ShardRouting::new(peers.map(known).collect(), superseded)
     }
 
     /// Sees an execution through to its end, and makes room for its result.
@@ -246,17 +320,19 @@ impl Coordinator {
     ) -> impl Future<Output = ()> + Send + use<> {
         let admission = Arc::clone(&self.admission);
         let (cache, spool) = (Arc::clone(&self.cache), Arc::clone(&self.resources.spool));
-        let slow_query = self.config.slow_query;
-        async move {
+        let config = self.config.clone();
+        let driven = async move {
             ::metrics::gauge!("trawl_frontend_queries_running").increment(1.0);
             let answer = execution.drive(&admission).await;
             ::metrics::gauge!("trawl_frontend_queries_running").decrement(1.0);
             drop(active);
-            metrics::record(&answer, slow_query);
+            metrics::record(&answer, &config);
             drop(answer);
             let evicted = lock(&cache).finish(execution, &spool);
             remove(evicted, &Handle::current());
-        }
+        };
+        // The log names the request that started it.
+        driven.in_current_span()
     }
 }
 
@@ -266,6 +342,23 @@ impl Drop for Coordinator {
             .executions()
             .for_each(|execution| execution.on(Event::Cancel));
         self.peers.iter().for_each(|peer| peer.close());
+    }
+}
+
+/// Logs that backends have packages in common, when that begins or changes.
+fn log_overlaps(before: &Overlaps, now: &Overlaps) {
+    if before == now {
+        return;
+    }
+    match now.packages.first() {
+        None => tracing::info!("no package is in two backends any more"),
+        Some(first) => tracing::warn!(
+            package = %String::from_utf8_lossy(&first.package).escape_debug(),
+            searched = first.searched,
+            superseded = first.superseded.join(", "),
+            packages = now.packages.len(),
+            "packages are in several backends; the newest build of each is searched"
+        ),
     }
 }
 

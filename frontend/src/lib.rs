@@ -51,7 +51,7 @@ mod similar;
 mod simulation;
 mod spool;
 
-pub use config::Config;
+pub use config::{Config, LogQueries};
 pub use coordinator::{BackendStatus, Coordinator, Served};
 pub use error::{FileError, SearchError, StartError};
 pub use execution::handle::SearchHandle;
@@ -61,8 +61,9 @@ pub use peers::{Backend, Socket};
 pub use query::{BadQuery, Notice, ParsedQuery, Query, QueryInput};
 pub use results::{
     ContextLine, CorpusSize, DOCUMENTS_MAX, Document, DocumentGroup, Explain, Listing, Match,
-    MatchEvent, MatchStream, MatchText, MatchTexts, Missing, PackageGroup, SearchResult, ShardId,
-    Skipped, SkippedDocument, Timings, Window, entry_name, page,
+    MatchEvent, MatchStream, MatchText, MatchTexts, Missing, OverlappingPackage, Overlaps,
+    PackageGroup, SearchResult, ShardId, Skipped, SkippedDocument, Timings, Window, entry_name,
+    page,
 };
 pub use similar::similar;
 pub use spool::{BeforeWrite, SpoolError};

@@ -3,8 +3,11 @@
 //! Counters and gauges change where things happen; their names and descriptions are listed here. Rates
 //! are computed by the reader from a counter at two points in time.
 
+use crate::config::{Config, LogQueries};
 use crate::results::SearchResult;
+use fnv::FnvHasher;
 use std::fmt::Write;
+use std::hash::Hasher;
 use std::time::Duration;
 
 /// Names and descriptions, a line each.
@@ -72,8 +75,8 @@ pub(crate) fn rerun() {
     ::metrics::counter!("trawl_frontend_cache_total", "how" => "rerun").increment(1);
 }
 
-/// Records a finished query, and logs it if it took at least `slow`.
-pub(crate) fn record(answer: &SearchResult, slow: Duration) {
+/// Records a finished query, and logs it if it was slow.
+pub(crate) fn record(answer: &SearchResult, config: &Config) {
     let timings = answer.timings();
     ::metrics::histogram!("trawl_frontend_query_seconds").record(timings.total());
     for (name, time) in phases(answer) {
@@ -86,9 +89,9 @@ pub(crate) fn record(answer: &SearchResult, slow: Duration) {
         (None, false) => "trawl_frontend_queries_incomplete_total",
     };
     ::metrics::counter!(how).increment(1);
-    if timings.total() >= slow {
+    if timings.total() >= config.slow_query {
         ::metrics::counter!("trawl_frontend_queries_slow_total").increment(1);
-        log(answer);
+        log(answer, config.log_queries);
     }
 }
 
@@ -105,17 +108,21 @@ fn phases(answer: &SearchResult) -> [(&'static str, Duration); 6] {
     ]
 }
 
-/// Logs a slow query: what it was, what the index left to verify, and where the time went.
-fn log(answer: &SearchResult) {
+/// Logs a slow query: what it was, as far as `shown` allows, what the index left to verify, and where the
+/// time went.
+fn log(answer: &SearchResult, shown: LogQueries) {
     let explain = answer.explain();
+    let text = answer.query().interpreted_as();
+    let is_full = shown == LogQueries::Full;
     let mut times = String::new();
     for (name, time) in phases(answer) {
         let _ = write!(times, " {name} {} ms,", time.as_millis());
     }
     tracing::warn!(
-        id = answer.id(),
-        query = %escape(&answer.query().interpreted_as()),
-        plan = %escape(&explain.plan),
+        id = answer.identity(),
+        query_hash = (shown == LogQueries::Hash).then(|| display(hash(&text))),
+        query = is_full.then(|| display(escape(&text))),
+        plan = is_full.then(|| display(escape(&explain.plan))),
         candidates = explain.candidates,
         blocks = explain.blocks,
         found = answer.found(),
@@ -123,6 +130,13 @@ fn log(answer: &SearchResult) {
         "slow query:{}",
         times.trim_end_matches(','),
     );
+}
+
+/// Returns a short hash of a query's canonical text.
+fn hash(text: &str) -> String {
+    let mut hasher = FnvHasher::default();
+    hasher.write(text.as_bytes());
+    format!("{:016x}", hasher.finish())
 }
 
 /// Escapes control characters and characters that reorder text, so that a query stays on its line.

@@ -2,19 +2,21 @@
 //!
 //! A [`Backend`] is a name and a way to connect. A [`Peer`] keeps one control connection to it, on which
 //! the backend announces its shards and that it is alive. Each query, and each request for a file or a
-//! list, uses a connection of its own, an idle one if possible. [`shard_routing`] decides which backend
-//! searches which shard, [`account`] checks what a stream sends.
+//! list, uses a connection of its own, an idle one if possible. [`overlap`] finds packages that several
+//! shards have, [`shard_routing`] decides which backend searches which shard, [`account`] checks what a
+//! stream sends.
 //!
 //! Sockets block and have threads of their own: a stream waits for nothing but its socket and the disk.
 
 pub(crate) mod account;
 mod backend;
 mod connection;
+pub(crate) mod overlap;
 mod peer;
 mod request;
 pub(crate) mod shard_routing;
 
 pub use backend::{Backend, Socket};
 pub(crate) use connection::{Connection, PeerError, hello};
-pub(crate) use peer::{Link, Peer};
+pub(crate) use peer::{Link, Peer, PeerStatus};
 pub(crate) use request::{Decode, request};

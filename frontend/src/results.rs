@@ -22,7 +22,10 @@ pub(crate) use listing::merge;
 pub use listing::{Listing, entry_name};
 pub use match_stream::{MatchEvent, MatchStream};
 pub use matches::{ContextLine, Document, Match, Window};
-pub use outcome::{CorpusSize, Explain, Missing, ShardId, Skipped, SkippedDocument, Timings};
+pub use outcome::{
+    CorpusSize, Explain, Missing, OverlappingPackage, Overlaps, ShardId, Skipped, SkippedDocument,
+    Timings,
+};
 pub(crate) use outcome::{Counts, Outcome};
 pub use packages::PackageGroup;
 pub use search_result::SearchResult;

@@ -49,12 +49,12 @@ fn opaque(tag: &str) -> String {
 }
 
 impl KnownTags {
-    /// Returns 304 if the client has this page of the search with `id`.
-    pub(crate) fn unless_changed(&self, id: impl FnOnce() -> String) -> Option<Response> {
+    /// Returns 304 if the client has this page of the search with this identity.
+    pub(crate) fn unless_changed(&self, identity: impl FnOnce() -> String) -> Option<Response> {
         if self.has.is_empty() {
             return None;
         }
-        let tag = self.tag(&id());
+        let tag = self.tag(&identity());
         if !self.has.contains(&tag) {
             return None;
         }
@@ -77,16 +77,16 @@ impl KnownTags {
         // Documents that were skipped this time may be found the next time.
         let is_whole = answer.is_complete() && answer.skipped().count == 0;
         if is_whole && !self.address.is_empty() {
-            keep(headers, &self.tag(answer.id()));
+            keep(headers, &self.tag(answer.identity()));
         } else {
             headers.insert(header::CACHE_CONTROL, NO_STORE);
         }
     }
 
     /// Returns a tag that changes with the shards, the query, the view and this program.
-    fn tag(&self, id: &str) -> String {
+    fn tag(&self, identity: &str) -> String {
         let mut hasher = FnvHasher::default();
-        for part in [&self.address, id, env!("CARGO_PKG_VERSION")] {
+        for part in [&self.address, identity, env!("CARGO_PKG_VERSION")] {
             hasher.write(&(part.len() as u64).to_le_bytes());
             hasher.write(part.as_bytes());
         }

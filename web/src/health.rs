@@ -1,5 +1,6 @@
 //! Health and metrics, for operators.
 
+use crate::model::Overlaps;
 use crate::state::App;
 use axum::Json;
 use axum::extract::State;
@@ -10,6 +11,9 @@ use axum::response::IntoResponse;
 struct Health {
     status: &'static str,
     backends: Vec<BackendHealth>,
+    /// Packages that several backends have in different shards.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    overlaps: Option<Overlaps>,
 }
 
 #[derive(serde::Serialize)]
@@ -39,7 +43,13 @@ pub(crate) async fn healthz(State(app): State<App>) -> impl IntoResponse {
         documents: status.documents,
     };
     let backends = backends.into_iter().map(backend).collect();
-    (code, Json(Health { status, backends }))
+    let overlaps = Overlaps::of(&app.coordinator.overlaps());
+    let health = Health {
+        status,
+        backends,
+        overlaps,
+    };
+    (code, Json(health))
 }
 
 /// Renders the metrics of the process in Prometheus' format.

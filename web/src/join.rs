@@ -53,40 +53,26 @@ pub(crate) async fn by_id(app: &App, id: &str) -> Result<SearchHandle, Problem> 
     search.ok_or_else(|| unknown(id))
 }
 
-/// Returns the search of a cursor, or searches again over the same documents.
+/// Returns the search of the parameter `cursor`, or searches again over the same documents.
 pub(crate) async fn resume(
     app: &App,
+    params: &Params,
     cursor: &Cursor,
     parsed: Option<&ParsedQuery>,
 ) -> Result<SearchHandle, Problem> {
-    let (id, generation) = (cursor.search(), cursor.generation());
-    if let Some(parsed) = parsed
-        && parsed.query.identity(&generation) != id
-    {
-        let detail = "the cursor belongs to another query or generation";
+    let query = query_of_cursor(params)?;
+    if parsed.is_some_and(|parsed| parsed.query != query) {
+        let detail = "the cursor belongs to another query";
         return Err(Problem::bad_request(detail).hint("leave out the query, or the cursor"));
     }
-    let found = match app.coordinator.get_or_rerun(&id).await {
-        Ok(None) => match parsed {
-            None => return Err(expired()),
-            Some(ParsedQuery { query, .. }) => {
-                let query = query.clone();
-                let search = app
-                    .coordinator
-                    .search_within(query, Some(&generation), None);
-                search.await.map(Some)
-            }
-        },
-        found => found,
-    };
-    match found {
-        Ok(Some(search)) => Ok(search),
-        Ok(None) | Err(SearchError::Gone { .. }) => Err(expired()),
+    match app.coordinator.resume(query, &cursor.generation()).await {
+        Ok(search) => Ok(search),
+        Err(SearchError::Gone { .. }) => Err(expired()),
         Err(error) => Err(error.into()),
     }
 }
 
-/// Returns the id that a query has over the generation that the parameters name.
+/// Names a query over the generation that the parameters name.
 pub(crate) fn identity(app: &App, params: &Params, query: &Query) -> String {
     match params.generation() {
         Ok(Some(generation)) => query.identity(generation),
@@ -120,7 +106,7 @@ pub(crate) struct View {
 pub(crate) enum Items {
     Matches(Vec<Match>),
     Packages(Vec<(PackageGroup, Vec<Match>)>),
-    /// Documents with how many matches each has, if that was counted.
+    /// Documents with how many matches each has, if that was counted; the matches as [`in_line_order`].
     Documents(Vec<(Option<u64>, Vec<Match>)>),
 }
 
@@ -208,11 +194,43 @@ impl View {
                 let documents = answer.document_list(range)?.into_iter();
                 let read = |document: DocumentGroup| {
                     let first = document.first.len().min(self.per_group);
-                    Ok((document.total, answer.matches_at(&document.first[..first])?))
+                    let mut matches = answer.matches_at(&document.first[..first])?;
+                    in_line_order(&mut matches);
+                    Ok((document.total, matches))
                 };
                 Items::Documents(documents.map(read).collect::<Result<_, SpoolError>>()?)
             }
         })
+    }
+}
+
+/// Returns the query of the parameter `cursor`.
+fn query_of_cursor(params: &Params) -> Result<Query, Problem> {
+    let text = params.text("cursor")?.unwrap_or_default();
+    let (_, query) = Cursor::decode(text).ok_or_else(malformed)?;
+    Ok(query)
+}
+
+fn malformed() -> Problem {
+    Problem::bad_request("the cursor is malformed").hint("use `next` of an earlier page, unchanged")
+}
+
+/// Sorts the matches of a document by line, and removes context so that each line is there once: the
+/// context after a match ends before the next match, and what it has is not repeated before that.
+fn in_line_order(matches: &mut [Match]) {
+    matches.sort_by_key(|found| (found.line, found.offset));
+    let starts: Vec<u32> = matches.iter().map(|found| found.line).collect();
+    let following = starts.into_iter().skip(1).chain([u32::MAX]);
+    // The first line that is not there yet.
+    let mut next = 0;
+    for (found, following) in matches.iter_mut().zip(following) {
+        found.before.retain(|line| line.line >= next);
+        next = next.max(found.line.saturating_add(found.lines.max(1)));
+        found
+            .after
+            .retain(|line| line.line >= next && line.line < following);
+        let last = found.after.last();
+        next = last.map_or(next, |last| last.line.saturating_add(1));
     }
 }
 
@@ -221,10 +239,7 @@ fn cursor(params: &Params) -> Result<Option<Cursor>, Problem> {
     let Some(text) = params.text("cursor")? else {
         return Ok(None);
     };
-    let cursor = Cursor::decode(text).ok_or_else(|| {
-        Problem::bad_request("the cursor is malformed")
-            .hint("use `next` of an earlier page, unchanged")
-    })?;
+    let (cursor, _) = Cursor::decode(text).ok_or_else(malformed)?;
     if params.bytes("page").is_some() {
         let detail = "page and cursor both set where the page begins";
         return Err(Problem::bad_request(detail).hint("leave out page"));
@@ -239,6 +254,50 @@ fn cursor(params: &Params) -> Result<Option<Cursor>, Problem> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn matches_of_a_document_ascend_and_each_line_of_context_is_there_once() {
+        let context = |lines: std::ops::RangeInclusive<u32>| {
+            let line = |line| frontend::ContextLine {
+                line,
+                text: Vec::new(),
+                window: None,
+            };
+            lines.map(line).collect::<Vec<_>>()
+        };
+        let found = |line: u32, lines: u32| Match {
+            line,
+            lines,
+            before: context(line - 2..=line - 1),
+            after: context(line + lines..=line + lines + 1),
+            ..Match::default()
+        };
+        let mut matches = [
+            found(20, 1),
+            found(7, 1),
+            found(9, 3),
+            found(10, 1),
+            found(13, 1),
+        ];
+        in_line_order(&mut matches);
+        let numbers = |lines: &[frontend::ContextLine]| -> Vec<u32> {
+            lines.iter().map(|line| line.line).collect()
+        };
+        let shown: Vec<_> = matches
+            .iter()
+            .map(|found| (numbers(&found.before), found.line, numbers(&found.after)))
+            .collect();
+        assert_eq!(
+            shown,
+            [
+                (vec![5, 6], 7, vec![8]),
+                (vec![], 9, vec![]),
+                (vec![], 10, vec![12]),
+                (vec![], 13, vec![14, 15]),
+                (vec![18, 19], 20, vec![21, 22]),
+            ]
+        );
+    }
 
     fn parse(query: &str) -> Result<View, Problem> {
         View::parse(&Params::parse(query).unwrap())

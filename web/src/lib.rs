@@ -32,6 +32,7 @@ pub mod model;
 mod pages;
 mod params;
 mod problem;
+mod request_id;
 mod request_limits;
 mod response;
 mod state;
@@ -100,6 +101,7 @@ pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusH
         .layer(always(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
         .layer(always(header::REFERRER_POLICY, "no-referrer"))
         .layer(always(header::CONTENT_SECURITY_POLICY, POLICY))
+        .layer(from_fn(request_id::name))
         .with_state(App {
             coordinator,
             dcs_api_keys: options.dcs_api_keys.into(),

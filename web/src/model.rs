@@ -39,7 +39,7 @@ pub use limits::{Limits, PageLimits, QueryLimits, RequestLimits, ServerLimits};
 pub use matches::{Context, ContextLine, Match, MatchGroup, MatchWindow, Results};
 pub(crate) use page::notices;
 pub use page::{
-    BackendProgress, ExportDone, ExportEnd, IndexUse, Missing, Notice, Page, Progress, SearchState,
-    Searched, Skipped, SkippedDocument, Timings,
+    BackendProgress, ExportDone, ExportEnd, IndexUse, Missing, Notice, OverlappingPackage,
+    Overlaps, Page, Progress, SearchState, Searched, Skipped, SkippedDocument, Timings,
 };
 pub use problem::ProblemDocument;

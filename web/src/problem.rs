@@ -147,6 +147,7 @@ impl From<SearchError> for Problem {
             SearchError::Gone { .. } => {
                 Problem::gone(detail).hint("search again, over the current documents")
             }
+            SearchError::Withdrawn => Problem::gone(detail).hint("search again"),
         }
     }
 }
@@ -234,7 +235,7 @@ kinds! {
     METHOD_NOT_ALLOWED = "method-not-allowed", METHOD_NOT_ALLOWED, "Method not allowed",
         "The address does not support this method. The header Allow lists the supported ones.";
     GONE = "gone", GONE, "The answer is gone",
-        "The documents of the cursor or the generation are no longer kept, or the answer was evicted. \
+        "The documents of the cursor or the generation are no longer kept, or the client has stopped the search. \
          Search again, from the first page.";
     TOO_LARGE = "too-large", PAYLOAD_TOO_LARGE, "Body too large",
         "The body exceeds the limit in `/api/v2/limits`.";

@@ -28,9 +28,10 @@ pub(crate) async fn rendering<T: Send + 'static>(
     }
 }
 
-/// Runs work that blocks, away from the runtime's workers.
+/// Runs work that blocks, away from the runtime's workers. Its log lines name the request.
 pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
-    tokio::task::spawn_blocking(work)
+    let span = tracing::Span::current();
+    tokio::task::spawn_blocking(move || span.in_scope(work))
         .await
         .expect("rendering does not panic")
 }

@@ -31,7 +31,35 @@ pub(super) fn read(
         ListKind::Packages => packages(generation, request),
         ListKind::Children => children(generation, request),
         ListKind::Skipped => skipped(generation, request),
+        // Its shard need not be in the newest generation.
+        ListKind::Shard => Ok(ListReply::default()),
     }
+}
+
+/// Lists the live packages of one shard. Nothing of their documents is read.
+pub(super) fn shard_packages(
+    shard: &Shard,
+    request: &ListRequest,
+) -> Result<ListReply, ShardError> {
+    let mut reply = ReplyBuilder::new(request);
+    for id in shard.live_packages() {
+        let package = shard.package(id)?;
+        reply.entry(package.directory, package.directory.len(), || id);
+    }
+    shard.intact()?;
+    let indexed = indexed(shard);
+    reply.finish(|id| {
+        let package = shard.package(id)?;
+        let entry = ListEntry {
+            package: package.directory.to_vec(),
+            number: id.0,
+            documents: package.documents.end - package.documents.start,
+            indexed,
+            ..ListEntry::default()
+        };
+        shard.intact()?;
+        Ok(entry)
+    })
 }
 
 fn packages(generation: &Generation, request: &ListRequest) -> Result<ListReply, ShardError> {

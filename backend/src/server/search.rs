@@ -106,6 +106,7 @@ impl SearchService {
         Ok(SearchJob {
             shards: search.shards.iter().map(find).collect::<Result<_, _>>()?,
             search,
+            live: Arc::clone(&self.live),
             workers: self.workers,
             admission: self.admission.clone(),
             cancel: Cancel::default(),
@@ -238,6 +239,7 @@ fn count_sent(chunk: &Chunk) {
 struct SearchJob {
     shards: Vec<Arc<Shard>>,
     search: Search,
+    live: Arc<LiveShards>,
     workers: usize,
     admission: Arc<Admission>,
     cancel: Cancel,
@@ -282,7 +284,8 @@ impl SearchJob {
         let started = Instant::now();
         let query = CompiledQuery::new(&self.search.expr, self.search.names)
             .map_err(|bad| Incomplete::Failed(bad.into()))?;
-        let request = self.request(&query);
+        let shards = self.narrowed_shards().map_err(Incomplete::Failed)?;
+        let request = self.request(&shards, &query);
         let planned = Instant::now();
         let plan = self.plan(&request)?;
         let counted = Instant::now();
@@ -310,9 +313,28 @@ impl SearchJob {
         Ok(Finished { rest, end })
     }
 
-    fn request<'a>(&'a self, query: &'a CompiledQuery) -> Request<'a> {
+    /// Returns the shards without the packages that the search excludes.
+    fn narrowed_shards(&self) -> Result<Vec<Arc<Shard>>, Failure> {
+        let mut shards = self.shards.clone();
+        for excluded in &self.search.excluded {
+            let named = shards.get_mut(excluded.shard as usize);
+            let has = |shard: &&mut Arc<Shard>| {
+                let mut packages = excluded.packages.iter();
+                packages.all(|&package| package < shard.package_count())
+            };
+            let shard = named.filter(has).ok_or_else(|| {
+                let message = "the search excludes a package that its shards do not have";
+                Failure::new(FailureKind::Protocol, message)
+            })?;
+            let narrowed = self.live.without(shard, &excluded.packages);
+            *shard = narrowed.map_err(|error| unavailable(&error.to_string()))?;
+        }
+        Ok(shards)
+    }
+
+    fn request<'a>(&'a self, shards: &'a [Arc<Shard>], query: &'a CompiledQuery) -> Request<'a> {
         Request {
-            shards: &self.shards,
+            shards,
             query,
             want: self.search.want,
             limit: self.search.limit,

@@ -44,6 +44,8 @@ pub(crate) struct BackendArguments {
     /// [default: one for each processor, at least two]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     heavy_searches: Option<u16>,
+    #[command(flatten)]
+    log: listener::LogFlags,
 }
 
 impl BackendArguments {
@@ -60,7 +62,7 @@ impl BackendArguments {
 }
 
 pub(super) fn run(arguments: &BackendArguments) -> Result<ExitCode> {
-    listener::run(serve(arguments))
+    listener::run(arguments.log, serve(arguments))
 }
 
 async fn serve(arguments: &BackendArguments) -> Result<ExitCode> {

@@ -1,7 +1,7 @@
 //! `trawl status`, `packages` and `skipped`: what is searched and what is not, as the HTTP API says.
 
 use super::api_printer::{ApiFlags, ApiPrinter, name};
-use crate::print::report_missing;
+use crate::print::{overlaps_in_words, report_missing};
 use crate::terminal::{escaped, report};
 use crate::{exit, units};
 use anyhow::Result;
@@ -79,6 +79,9 @@ fn print_status(status: &Status, out: &mut dyn Write) -> io::Result<()> {
             None => writeln!(out, "{name}: {contents}")?,
             Some(reason) => writeln!(out, "{name}: not connected: {}", escaped(reason))?,
         }
+    }
+    if let Some(overlaps) = &status.overlaps {
+        writeln!(out, "{}", overlaps_in_words(overlaps))?;
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use super::listener;
 use crate::cache_dir::{self, read_small};
 use crate::units;
 use anyhow::{Context, Result, bail};
-use frontend::{Backend, Config, Coordinator};
+use frontend::{Backend, Config, Coordinator, LogQueries};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -45,7 +45,7 @@ pub(crate) struct FrontendArguments {
 }
 
 pub(super) fn run(arguments: &FrontendArguments) -> Result<ExitCode> {
-    listener::run(serve(arguments))
+    listener::run(arguments.flags.log, serve(arguments))
 }
 
 async fn serve(arguments: &FrontendArguments) -> Result<ExitCode> {
@@ -80,6 +80,11 @@ pub(super) struct FrontendFlags {
     /// Log queries that take this long or longer
     #[arg(long, help_heading = LIMITS, value_name = "SECS", value_parser = seconds, default_value = "1")]
     slow_query: Duration,
+    /// What the log shows of a slow query: its text and plan (full), a hash of its text, or nothing (off)
+    #[arg(long, help_heading = LIMITS, value_name = "WHAT", value_enum, default_value_t = LoggedQuery::Hash)]
+    log_queries: LoggedQuery,
+    #[command(flatten)]
+    pub(super) log: listener::LogFlags,
     /// Let pages of this origin read the API, such as https://code.example.org, or * for all; may be
     /// repeated
     #[arg(long = "cors-origin", value_name = "URL", help_heading = ACCESS)]
@@ -87,6 +92,13 @@ pub(super) struct FrontendFlags {
     /// Require one of the keys in this file for /api/v1 (Debian Code Search's API): a key on each line
     #[arg(long, value_name = "FILE", help_heading = ACCESS)]
     dcs_api_keys: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum LoggedQuery {
+    Full,
+    Hash,
+    Off,
 }
 
 /// A time in seconds, such as `2` or `0.5`.
@@ -108,6 +120,11 @@ impl FrontendFlags {
             queued_max: self.queued.into(),
             timeout_max: self.timeout_max,
             slow_query: self.slow_query,
+            log_queries: match self.log_queries {
+                LoggedQuery::Full => LogQueries::Full,
+                LoggedQuery::Hash => LogQueries::Hash,
+                LoggedQuery::Off => LogQueries::Off,
+            },
             ..Config::new(spool)
         }
     }

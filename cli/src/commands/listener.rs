@@ -15,15 +15,35 @@ const SECONDS_BUCKETS: [f64; 14] = [
     0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 2.5, 10.0, 60.0, 300.0,
 ];
 
+/// How the log is written.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(super) struct LogFlags {
+    /// Format of the log, on standard error: lines for people, or a JSON object on each line
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = LogFormat::Text)]
+    log_format: LogFormat,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum LogFormat {
+    Text,
+    Json,
+}
+
 /// Writes the log to standard error, and runs a server to its end. `TRAWL_LOG` sets the level of the
 /// log (`warn`, `debug`, ...).
-pub(super) fn run(server: impl Future<Output = Result<ExitCode>>) -> Result<ExitCode> {
+pub(super) fn run(
+    log: LogFlags,
+    server: impl Future<Output = Result<ExitCode>>,
+) -> Result<ExitCode> {
     let filter = tracing_subscriber::EnvFilter::try_from_env("TRAWL_LOG")
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
-    tracing_subscriber::fmt()
+    let log_lines = tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(io::stderr)
-        .init();
+        .with_writer(io::stderr);
+    match log.log_format {
+        LogFormat::Text => log_lines.init(),
+        LogFormat::Json => log_lines.json().flatten_event(true).init(),
+    }
     tokio::runtime::Runtime::new()?.block_on(server)
 }
 

@@ -4,20 +4,24 @@
 //! [`crate::print`] prints them.
 
 mod in_process;
+mod refused;
 mod server;
 
-use crate::client::Target;
+use crate::client::{Place, Target};
 use crate::print::{OutputKind, PrintFlags, PrintOptions, Printer};
 use crate::query::{QueryFlags, TypedQuery, report_notices};
+use crate::terminal::{escaped, report};
 use anyhow::{Result, bail};
 use backend::pattern;
+use refused::RefusedFlags;
 use schema::message::Expr;
 use std::process::ExitCode;
 
 /// Search, and print package/path:line:text, best matches first
 ///
 /// QUERY is words that a file must all contain, and filters: `fopen path:^src/ -lang:c`. With -F it is
-/// literal text, with -e a regular expression. A match is a line that matches.
+/// literal text, with -e a regular expression. A match is a line that matches. On a terminal the best 50
+/// are printed.
 ///
 /// Exit status: 0 found, 1 nothing found, 2 error, 3 something could not be searched.
 #[derive(clap::Args, Debug)]
@@ -32,6 +36,7 @@ use std::process::ExitCode;
   trawl search --package =i3-wm --path '^src/' --path -test --lang c malloc
                                                    files of C below src of the package i3-wm,
                                                    without paths that contain `test`
+  trawl search -t c -g '!test/**' malloc src       as in ripgrep: files of C below src
   trawl search -F -- --pipe                        a query that begins with a dash")]
 pub(crate) struct SearchArguments {
     #[command(flatten)]
@@ -43,18 +48,23 @@ pub(crate) struct SearchArguments {
     /// Print on standard error how the search used the index
     #[arg(long, help_heading = "Output")]
     explain: bool,
+    #[command(flatten)]
+    refused: RefusedFlags,
 }
 
 pub(super) fn run(arguments: &SearchArguments) -> Result<ExitCode> {
-    let Target { index, .. } = &arguments.target;
-    let server = arguments.target.server();
-    let pages = index.is_none().then_some(&server[..]);
-    let options = PrintOptions::new(&arguments.print, pages);
     let query = TypedQuery::new(&arguments.query)?;
+    let place = arguments.target.place();
+    let pages = match &place {
+        Place::Server(url) => Some(&url[..]),
+        Place::Index(_) => None,
+    };
+    let options = PrintOptions::new(&arguments.print, pages);
     let query = query.with("context", Some(options.before.max(options.after)));
     let multi_line = is_multi_line(query.parse()?.query.expr(), false);
     let options = options.multi_line(multi_line);
-    let (want, limit) = want(options.kind, arguments.print.limit);
+    let limit = arguments.print.limit.or(options.limit_default());
+    let (want, limit) = want(options.kind, limit);
     let query = query.with("want", want).with("limit", limit);
     let parsed = query.parse()?;
     let limit = parsed.query.limit();
@@ -66,12 +76,23 @@ pub(super) fn run(arguments: &SearchArguments) -> Result<ExitCode> {
     }
     report_notices(&parsed.notices);
     let mut printer = Printer::new(options.limited(limit), &parsed.query);
-    let searched = match index {
-        Some(index) => in_process::search(index, &parsed, &mut printer),
-        None => server::search(&server, &query, &parsed.query, &mut printer),
+    let searched = match &place {
+        Place::Index(index) => in_process::search(index, &parsed, &mut printer),
+        Place::Server(url) => server::search(url, &query, &parsed.query, &mut printer),
     };
     let summary = searched.map_err(|error| query.locate(error))?;
     printer.finish(&summary)?;
+    if let Some(words) = arguments
+        .query
+        .in_one_query()
+        .filter(|_| summary.found == 0)
+    {
+        report(format_args!(
+            "trawl: note: words after the first are paths to search; to search for all of them, quote \
+             them: '{}'",
+            escaped(&words)
+        ));
+    }
     Ok(summary.report(arguments.explain))
 }
 

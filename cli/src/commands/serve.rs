@@ -3,12 +3,12 @@
 use super::frontend::FrontendFlags;
 use super::index::{self as index_command, BuildFlags};
 use super::listener;
+use crate::default_sources::default_sources;
 use crate::{cache_dir, in_process, terminal, units};
 use anyhow::{Result, bail};
 use frontend::Coordinator;
-use index::corpus::{self, Packages};
+use index::corpus::Packages;
 use index::indexing::{self, Changes};
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -46,7 +46,7 @@ pub(crate) struct ServeArguments {
 }
 
 pub(super) fn run(arguments: &ServeArguments) -> Result<ExitCode> {
-    listener::run(serve(arguments))
+    listener::run(arguments.flags.log, serve(arguments))
 }
 
 async fn serve(arguments: &ServeArguments) -> Result<ExitCode> {
@@ -78,7 +78,10 @@ fn updated_index(arguments: &ServeArguments) -> Result<PathBuf> {
             index.display()
         ),
         (Some(index), []) => return Ok(index.clone()),
-        (None, []) => default_packages()?,
+        (None, []) => Packages {
+            sources: default_sources()?,
+            ..Packages::default()
+        },
         (_, sources) => arguments.build.packages(sources)?,
     };
     let directory = match &arguments.index {
@@ -101,40 +104,4 @@ fn updated_index(arguments: &ServeArguments) -> Result<PathBuf> {
         index_command::update(packages, changes, &directory, &options)?;
     }
     Ok(directory)
-}
-
-/// The current directory, and in a Rust project the crates that cargo has downloaded.
-fn default_packages() -> Result<Packages> {
-    let mut packages = corpus::packages(&[PathBuf::from(".")], false, false)?;
-    if !Path::new("Cargo.toml").exists() {
-        return Ok(packages);
-    }
-    let sources = packages.sources.iter();
-    let mut names: HashSet<Vec<u8>> = sources.map(|source| source.name.clone()).collect();
-    for registry in registries() {
-        let crates = corpus::packages(&[registry], true, true).unwrap_or_default();
-        // A crate may have been downloaded from two registries.
-        let new = crates
-            .sources
-            .into_iter()
-            .filter(|source| names.insert(source.name.clone()));
-        packages.sources.extend(new);
-    }
-    Ok(packages)
-}
-
-/// The directories in which cargo unpacks crates: one for each registry.
-fn registries() -> Vec<PathBuf> {
-    let home = std::env::var_os("CARGO_HOME")
-        .map(PathBuf::from)
-        .or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cargo")));
-    let Some(Ok(entries)) = home.map(|home| std::fs::read_dir(home.join("registry/src"))) else {
-        return Vec::new();
-    };
-    let mut registries: Vec<PathBuf> = entries
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| path.is_dir())
-        .collect();
-    registries.sort();
-    registries
 }

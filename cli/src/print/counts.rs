@@ -2,6 +2,7 @@
 
 use super::group_buffer::path_key;
 use super::rows::first_of;
+use crate::units;
 use frontend::{Document, Match};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -14,6 +15,8 @@ pub(super) struct Totals {
     pub(super) files: u64,
     pub(super) lines: u64,
     pub(super) matches: u64,
+    /// What a search counts as found: lines, and spans over several lines.
+    pub(super) results: u64,
     started: Instant,
 }
 
@@ -23,13 +26,30 @@ impl Totals {
             files: 0,
             lines: 0,
             matches: 0,
+            results: 0,
             started: Instant::now(),
         }
     }
 
     pub(super) fn add(&mut self, found: &Match) {
+        self.results += 1;
         self.lines += u64::from(found.lines.max(1));
         self.matches += found.ranges.len() as u64;
+    }
+
+    /// The last line on a terminal, for an output with at most `limit` matches (0: all) of `found`.
+    pub(super) fn in_words(&self, found: u64, limit: u64) -> String {
+        let files = units::plural(self.files, "file");
+        let (shown, all) = (units::count(self.results), units::plural(found, "match"));
+        let more = found.saturating_sub(self.results);
+        if more == 0 {
+            format!("{all} in {files}")
+        } else if limit > 0 && self.results >= limit {
+            let more = units::count(more);
+            format!("the best {shown} of {all}, in {files}; {more} more with --limit 0")
+        } else {
+            format!("{shown} of {all}, in {files}")
+        }
     }
 
     /// Time since the start.

@@ -10,10 +10,13 @@ use std::io::IsTerminal;
 /// Above the flags for the form of the output.
 const OUTPUT: &str = "Output";
 
+/// Matches on a terminal: two screens.
+const TERMINAL_MATCHES: u64 = 50;
+
 /// Which matches are printed, in which order and form.
 #[derive(clap::Args, Debug)]
 pub(crate) struct PrintFlags {
-    /// Print only the best N matches
+    /// Print only the best N matches; 0: all [default: on a terminal 50, else all]
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<u64>,
     /// The order of matches
@@ -188,6 +191,10 @@ pub(crate) struct PrintOptions {
     pub(super) multi_line: bool,
     pub(super) links: Option<LinkFormat>,
     pub(super) stats: bool,
+    /// Standard output is a terminal: a last line counts the matches.
+    is_terminal: bool,
+    /// The most matches that the answer has; 0: all.
+    pub(super) limit: u64,
 }
 
 impl PrintOptions {
@@ -231,7 +238,26 @@ impl PrintOptions {
                 None => None,
             },
             stats: flags.stats,
+            is_terminal,
+            limit: 0,
         }
+    }
+
+    /// How many of the best matches are printed if `--limit` is not given; `None`: all.
+    pub(crate) fn limit_default(&self) -> Option<u64> {
+        let is_list = self.kind == OutputKind::Lines && self.sort == SortOrder::Rank;
+        (self.is_terminal && is_list && !self.stats).then_some(TERMINAL_MATCHES)
+    }
+
+    /// Whether a last line counts what was found.
+    pub(super) fn counts_at_end(&self) -> bool {
+        let counts = match self.kind {
+            OutputKind::Lines | OutputKind::Files => true,
+            OutputKind::LineCounts | OutputKind::MatchCounts => true,
+            OutputKind::Json | OutputKind::Nothing => false,
+            OutputKind::Total | OutputKind::CountedTotal => false,
+        };
+        self.is_terminal && counts && !self.stats
     }
 
     /// The options for a pattern that can match several lines, or not.
@@ -250,6 +276,7 @@ impl PrintOptions {
     /// The options for an answer with a limit (0: none). The best matches are known at the end, so they
     /// cannot be printed as they are found.
     pub(crate) fn limited(mut self, limit: u64) -> PrintOptions {
+        self.limit = limit;
         if limit > 0 && self.sort == SortOrder::None {
             self.sort = SortOrder::Rank;
         }

@@ -70,7 +70,8 @@ impl<'a> Printer<'a> {
         let options = &self.writer.options;
         match options.kind {
             OutputKind::Lines | OutputKind::Json if !options.is_grouped() => {
-                let is_first = options.stats && self.counts.add(&found, 0, false);
+                let counts_files = options.stats || options.counts_at_end();
+                let is_first = counts_files && self.counts.add(&found, 0, false);
                 self.writer.totals.files += u64::from(is_first);
                 self.writer.one(&found)?;
             }
@@ -188,6 +189,7 @@ impl MatchWriter {
 
     fn end(&mut self, summary: &SearchSummary) -> io::Result<()> {
         let (totals, out) = (&self.totals, &mut self.lines.out);
+        let in_files = |count| format!("{count} in {}", units::plural(totals.files, "file"));
         match self.options.kind {
             OutputKind::Json => json::summary(summary, totals, self.printed_bytes, out),
             OutputKind::Total => writeln!(out, "{}", summary.found)?,
@@ -205,6 +207,15 @@ impl MatchWriter {
                 writeln!(out, "{printed} bytes printed")?;
                 writeln!(out, "{bytes} bytes verified ({})", units::size(bytes))?;
                 writeln!(out, "{seconds:.6} seconds total")?;
+            }
+            kind if self.options.counts_at_end() => {
+                let words = match kind {
+                    OutputKind::Lines => totals.in_words(summary.found, self.options.limit),
+                    OutputKind::Files => units::plural(totals.files, "file"),
+                    OutputKind::LineCounts => in_files(units::plural(totals.lines, "line")),
+                    _ => in_files(units::plural(totals.matches, "match")),
+                };
+                writeln!(out, "\n{words}")?;
             }
             _ => {}
         }

@@ -3,7 +3,7 @@
 use crate::terminal::{escaped, report};
 use crate::{exit, units};
 use std::process::ExitCode;
-use web::model::IndexUse;
+use web::model::{IndexUse, Overlaps};
 
 /// How a search went.
 #[derive(Default)]
@@ -16,6 +16,7 @@ pub(crate) struct SearchSummary {
     pub(crate) missing: Vec<(String, String)>,
     /// Documents that were given up.
     pub(crate) skipped: u64,
+    pub(crate) overlaps: Option<Overlaps>,
     pub(crate) index_use: IndexUse,
 }
 
@@ -32,6 +33,9 @@ impl SearchSummary {
             report(format_args!(
                 "trawl: incomplete: {documents} could not be searched"
             ));
+        }
+        if let Some(overlaps) = &self.overlaps {
+            report(format_args!("trawl: {}", overlaps_in_words(overlaps)));
         }
         if explain {
             let usage = &self.index_use;
@@ -59,6 +63,18 @@ pub(crate) fn report_missing<'a>(missing: impl Iterator<Item = (&'a String, &'a 
         report(format_args!("trawl: incomplete: {backend}: {reason}"));
     }
     is_complete
+}
+
+/// Describes packages that several backends have, by the first of them.
+pub(crate) fn overlaps_in_words(overlaps: &Overlaps) -> String {
+    let packages = units::plural(overlaps.count, "package");
+    let verb = if overlaps.count == 1 { "is" } else { "are" };
+    let first = overlaps.packages.first().map_or(String::new(), |first| {
+        let (package, searched) = (escaped(&first.package), escaped(&first.searched));
+        let others = escaped(&first.superseded.join(", ")).to_string();
+        format!(", such as {package} on {searched} (searched) and {others} (left out)")
+    });
+    format!("{packages} {verb} on several backends{first}; the newest build of each is searched")
 }
 
 /// Describes a plan (`index::plan::Query` as text), which leaves `blocks` to search.

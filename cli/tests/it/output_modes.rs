@@ -197,6 +197,31 @@ fn counts_names_totals_and_quiet() {
 }
 
 #[test]
+fn headings_have_lines_in_order_and_each_line_of_context_once() {
+    let home = Home::new();
+    // The definition in line 19 is the best match.
+    let lines = (1..=30).map(|number| match number {
+        7 | 14 | 17 => "call(wanted);\n".to_owned(),
+        19 => "int wanted(void)\n".to_owned(),
+        _ => format!("line {number}\n"),
+    });
+    home.write("p_1/a.c", lines.collect::<String>());
+    home.write("p_1/b.c", "call(wanted);\n");
+    home.ok("index --out I p_1");
+    let server = home.start("serve --index I");
+    for flags in ["", "--sort path", "--stream", "--limit 4"] {
+        let line = format!("--heading -C 3 {flags} wanted");
+        let printed = both(&home, &server.address, &line);
+        let number = |line: &str| line.split([':', '-']).next()?.parse().ok();
+        let of_a = printed.lines().skip_while(|line| !line.contains("a.c"));
+        let of_a = of_a.take_while(|line| !line.contains("b.c"));
+        let numbers: Vec<u32> = of_a.filter_map(number).collect();
+        let all: Vec<u32> = (4..=22).collect();
+        assert_eq!(numbers, all, "{flags}: {printed}");
+    }
+}
+
+#[test]
 fn json_has_additional_fields() {
     let home = home();
     let server = home.start("serve --index I");

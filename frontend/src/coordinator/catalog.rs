@@ -54,7 +54,8 @@ pub struct Served {
 }
 
 impl Coordinator {
-    /// Reads a part of a document. All backends are asked; the first of them that has it answers.
+    /// Reads a part of a document. All backends are asked; the first of them that has it answers, or the one
+    /// whose build of the package is searched.
     pub async fn file(
         &self,
         package: &[u8],
@@ -70,7 +71,11 @@ impl Coordinator {
         request.encode(&mut frame)?;
         let replies = self.ask_all(frame, Kind::File, FileReply::decode).await;
         let mut unreachable = Vec::new();
-        for (peer, reply) in self.peers.iter().zip(replies) {
+        let mut replies: Vec<_> = self.peers.iter().zip(replies).collect();
+        if let Some(newest) = self.newest_build(package) {
+            replies.sort_by_key(|(peer, _)| peer.name() != newest);
+        }
+        for (peer, reply) in replies {
             match reply.await.expect("requests to backends do not panic") {
                 Ok(reply) if reply.found => return Ok(Some(reply)),
                 Ok(_) => {}
@@ -82,6 +87,14 @@ impl Coordinator {
         } else {
             Err(FileError::Unreachable(unreachable))
         }
+    }
+
+    /// Returns the backend whose build of a package is searched, if several have it.
+    fn newest_build(&self, package: &[u8]) -> Option<String> {
+        let overlaps = self.overlaps();
+        let packages = &overlaps.packages;
+        let found = packages.binary_search_by(|overlap| overlap.package[..].cmp(package));
+        found.ok().map(|at| packages[at].searched.clone())
     }
 
     /// Lists what all backends serve, by name. A list that lacks a backend is an error that names it,
@@ -135,8 +148,8 @@ impl Coordinator {
         self.peers.iter().map(ask).collect()
     }
 
-    /// What can be searched, as the backends announced it. A shard that several backends serve counts
-    /// once.
+    /// What can be searched, as the backends announced it. A shard or a package that several backends serve
+    /// counts once, except its bytes.
     pub fn served(&self) -> Served {
         let statuses: Vec<_> = self.peers.iter().map(|peer| peer.status()).collect();
         let shards = statuses
@@ -145,11 +158,13 @@ impl Coordinator {
         let distinct: HashMap<_, _> = shards.flatten().map(|shard| (shard.id, shard)).collect();
         let sum =
             |of: fn(&message::ShardInfo) -> u64| distinct.values().map(|shard| of(shard)).sum();
+        let packages: u64 = sum(|shard| shard.packages.into());
+        let routing = self.route();
         Served {
-            generation: self.route().generation.clone(),
+            generation: routing.generation.clone(),
             shards: distinct.len() as u64,
-            packages: sum(|shard| shard.packages.into()),
-            documents: sum(|shard| shard.documents.into()),
+            packages: packages.saturating_sub(routing.overlaps.superseded),
+            documents: routing.known.documents,
             text_bytes: sum(|shard| shard.text_bytes),
             updated: statuses.iter().filter_map(|status| status.updated).min(),
         }

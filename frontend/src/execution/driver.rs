@@ -18,9 +18,7 @@ use crate::lock::lock;
 use crate::peers::shard_routing::ShardRouting;
 use crate::peers::{Peer, PeerError};
 use crate::query::Query;
-use crate::results::CorpusSize;
-use crate::results::Counts;
-use crate::results::SearchResult;
+use crate::results::{CorpusSize, Counts, Outcome, Overlaps, SearchResult};
 use crate::spool::{ResultFiles, Spool};
 use schema::message;
 use std::convert::Infallible;
@@ -32,6 +30,7 @@ use std::time::{Instant, SystemTime};
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, watch};
 use tokio::time::sleep_until;
+use tracing::Span;
 
 /// One running query, or a finished one with its result.
 pub(crate) struct Execution {
@@ -41,6 +40,7 @@ pub(crate) struct Execution {
     pub(crate) spool: Arc<ResultFiles>,
     pub(crate) runtime: Handle,
     known: CorpusSize,
+    overlaps: Arc<Overlaps>,
     state: Mutex<ExecutionState>,
     pub(super) streams: Vec<StreamHandle>,
     result: watch::Sender<Option<Arc<SearchResult>>>,
@@ -50,6 +50,8 @@ pub(crate) struct Execution {
     timer: watch::Sender<Option<Instant>>,
     /// Told whenever a stream has published something.
     pub(super) news: watch::Sender<()>,
+    /// The span of the request that started it, for the log.
+    span: Span,
 }
 
 /// What all executions share.
@@ -81,6 +83,7 @@ impl Execution {
                 backend,
                 message::Search {
                     shards: assignment.shards.clone(),
+                    excluded: assignment.excluded.clone(),
                     ..query.search()
                 },
                 StreamStats::new(news.clone()),
@@ -97,12 +100,14 @@ impl Execution {
             query,
             runtime: resources.runtime.clone(),
             known: routing.known,
+            overlaps: Arc::clone(&routing.overlaps),
             state: Mutex::new(state),
             streams,
             result: watch::Sender::default(),
             acquire: Notify::new(),
             timer: watch::Sender::default(),
             news,
+            span: Span::current(),
         })
     }
 
@@ -115,12 +120,14 @@ impl Execution {
             spool: Arc::clone(&answer.spool),
             runtime,
             known: answer.known,
+            overlaps: Arc::default(),
             state: Mutex::new(ExecutionState::finished(Instant::now())),
             streams: Vec::new(),
             result: watch::Sender::new(Some(Arc::new(answer))),
             acquire: Notify::new(),
             timer: watch::Sender::default(),
             news: watch::Sender::default(),
+            span: Span::none(),
         })
     }
 
@@ -167,8 +174,14 @@ impl Execution {
     pub(crate) fn on(self: &Arc<Self>, event: Event) {
         if self.feed(event).is_some() {
             let execution = Arc::clone(self);
-            self.runtime.spawn_blocking(move || execution.finalize());
+            self.spawn_blocking(move || execution.finalize());
         }
+    }
+
+    /// Runs work on a thread of its own, whose log lines name the request.
+    fn spawn_blocking(&self, work: impl FnOnce() + Send + 'static) {
+        let span = self.span.clone();
+        self.runtime.spawn_blocking(move || span.in_scope(work));
     }
 
     /// Adds a client that found this execution by its id, or by its query, with a deadline. By its query
@@ -202,8 +215,7 @@ impl Execution {
                 Action::Acquire | Action::AcquireHeavy => self.acquire.notify_one(),
                 Action::Open { stream, heavy } => {
                     let execution = Arc::clone(self);
-                    self.runtime
-                        .spawn_blocking(move || execution.receive(stream, heavy));
+                    self.spawn_blocking(move || execution.receive(stream, heavy));
                 }
                 Action::Stop(stream) => self.streams[stream].stop(),
                 Action::SetTimer(at) => drop(self.timer.send_replace(at)),
@@ -289,12 +301,17 @@ impl Execution {
             found: collectors.iter().map(|collector| collector.found).sum(),
             counts,
             timings: publication.timings,
-            outcome: publication.outcome,
+            outcome: Outcome {
+                overlaps: Arc::clone(&self.overlaps),
+                ..publication.outcome
+            },
             spool: Arc::clone(&self.spool),
             damaged: AtomicBool::new(false),
         };
         drop(collectors);
+        // What overlaps is not in the manifest, so the next process runs the query again.
         if result.is_complete()
+            && self.overlaps.packages.is_empty()
             && let Err(error) = self.spool.finish(|| result.manifest())
         {
             tracing::warn!(id = self.id, %error, "the result will be lost at the next restart");
@@ -306,6 +323,11 @@ impl Execution {
     /// Whether the result is to be forgotten: the execution was cancelled because nobody waited.
     pub(crate) fn is_abandoned(&self) -> bool {
         lock(&self.state).is_abandoned()
+    }
+
+    /// Whether it runs, and was not cancelled.
+    pub(crate) fn goes_on(&self) -> bool {
+        self.is_running() && !lock(&self.state).is_cancelled()
     }
 
     pub(crate) fn is_running(&self) -> bool {

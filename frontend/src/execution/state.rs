@@ -4,7 +4,7 @@
 //! last stream has closed. A backend that finds the query heavy does not begin it: its stream waits
 //! until the execution has a slot for heavy queries. Clients join and leave; the deadline is the
 //! latest that one of them asked for, and some time after the last of them has left the execution is
-//! cancelled.
+//! cancelled. A client that withdraws does not come back; what others wait for goes on.
 //!
 //! There is no clock, file, socket or lock in this module. The [`driver`](super::driver) says what
 //! happened and when, and carries out the actions.
@@ -12,11 +12,15 @@
 //! **Invariant:** every stream closes once. [`Action::Finalize`] and [`Action::Publish`] come once
 //! each, and after `Publish` no event has an effect.
 
-use crate::execution::event::{Action, Deadline, Event, Now, Publication, StreamEvent};
+use crate::execution::event::{Action, ClientKey, Deadline, Event, Now, Publication, StreamEvent};
 use crate::peers::shard_routing::Assignment;
 use crate::results::{Missing, Outcome, Timings};
 use schema::message::End;
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
+
+/// Clients that may come back. Of more, the one whose time ends first counts as gone.
+const KEPT_MAX: usize = 1024;
 
 #[derive(Debug)]
 struct StreamState {
@@ -64,8 +68,8 @@ pub(crate) struct ExecutionState {
     phase: Phase,
     admission: Admission,
     clients: usize,
-    /// Until when the execution goes on without clients.
-    keep_until: Option<Instant>,
+    /// Clients that left, and until when the execution goes on for each of them.
+    kept: BTreeMap<ClientKey, Instant>,
     deadline: Deadline,
     /// The timer that was set last.
     timer: Option<Instant>,
@@ -101,7 +105,7 @@ impl ExecutionState {
             phase: Phase::Streaming,
             admission: Admission::No,
             clients: 0,
-            keep_until: None,
+            kept: BTreeMap::new(),
             deadline,
             timer: None,
             halted: None,
@@ -137,7 +141,8 @@ impl ExecutionState {
         match (self.phase, event) {
             (Phase::Finished { .. }, _) => return Vec::new(),
             (_, Event::Join { deadline }) => self.join(deadline),
-            (_, Event::Leave { grace }) => self.leave(now.instant + grace),
+            (_, Event::Leave { client, grace }) => self.leave(client, grace, now),
+            (_, Event::Withdraw { client, open }) => self.withdraw(client, open, now),
             (_, Event::Cancel) => self.cancel(now),
             (_, Event::Timer) => self.on_timer(now),
             (Phase::Finalizing, Event::Finalized { failure }) => self.publish(failure, now),
@@ -199,9 +204,25 @@ impl ExecutionState {
         }
     }
 
-    fn leave(&mut self, keep_until: Instant) {
+    fn leave(&mut self, client: ClientKey, grace: Duration, now: Now) {
         self.clients -= 1;
-        self.keep_until = self.keep_until.max(Some(keep_until));
+        self.kept.retain(|_, until| *until > now.instant);
+        let kept = self.kept.entry(client).or_insert(now.instant);
+        *kept = (*kept).max(now.instant + grace);
+        if self.kept.len() > KEPT_MAX {
+            let first = self.kept.iter().min_by_key(|(_, until)| **until);
+            let first = *first.expect("there are more than none").0;
+            self.kept.remove(&first);
+        }
+    }
+
+    /// Ends the execution if nobody else waits for it or may come back.
+    fn withdraw(&mut self, client: ClientKey, open: usize, now: Now) {
+        self.kept.remove(&client);
+        let is_kept = self.kept.values().any(|until| *until > now.instant);
+        if self.clients <= open && !is_kept {
+            self.cancel(now);
+        }
     }
 
     fn cancel(&mut self, now: Now) {
@@ -220,17 +241,24 @@ impl ExecutionState {
             let timeout = self.deadline.timeout;
             self.halt(&format!("the query was not {what} within {timeout:?}"), now);
         }
-        if self.clients == 0 && self.keep_until.is_some_and(|until| until <= now.instant) {
+        if self.clients == 0 && self.keep_until().is_some_and(|until| until <= now.instant) {
             self.is_abandoned = true;
             self.cancel(now);
         }
+    }
+
+    /// Until when the execution goes on without clients.
+    fn keep_until(&self) -> Option<Instant> {
+        self.kept.values().copied().max()
     }
 
     /// Sets the timer to the next time at which the clients or the deadline end the execution.
     fn set_timer(&mut self) {
         let deadline = Some(self.deadline.at)
             .filter(|_| self.phase == Phase::Streaming && self.halted.is_none());
-        let grace = (self.keep_until).filter(|_| self.clients == 0 && !self.is_abandoned);
+        let grace = self
+            .keep_until()
+            .filter(|_| self.clients == 0 && !self.is_abandoned);
         let next = match self.phase {
             Phase::Finished { .. } => None,
             _ => deadline.into_iter().chain(grace).min(),

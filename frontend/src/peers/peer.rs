@@ -6,9 +6,12 @@
 
 use super::backend::{Backend, Socket};
 use super::connection::{Connection, PeerError, hello};
+use super::overlap::{PackageInfo, ShardPackages};
 use crate::lock::lock;
+use crate::results::ShardId;
 use schema::frame::Kind;
-use schema::message::{Hello, ShardInfo};
+use schema::message::{Failure, Hello, ListKind, ListReply, ListRequest, ShardInfo};
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::{self, Thread};
@@ -29,6 +32,12 @@ const IDLE_MAX: usize = 8;
 /// buffer would fill up.
 const IDLE_AGE_MAX: Duration = Duration::from_secs(4);
 
+/// Packages that are asked for at a time; a reply may have fewer.
+const PACKAGES_AT_ONCE: u32 = 10_000;
+
+/// The packages of shards, by their ids.
+pub(crate) type PackagesByShard = HashMap<ShardId, Arc<ShardPackages>>;
+
 /// Whether a backend is connected.
 #[derive(Clone, Debug)]
 pub(crate) enum Link {
@@ -42,6 +51,8 @@ pub(crate) struct PeerStatus {
     pub(crate) link: Link,
     /// The shards it announced last; `None` before the first time.
     pub(crate) shards: Option<Arc<[ShardInfo]>>,
+    /// The packages of those shards; empty if nobody compares them.
+    pub(crate) packages: Arc<PackagesByShard>,
     /// When its manifest was written, in seconds since 1970.
     pub(crate) updated: Option<u64>,
     /// Finished attempts to connect.
@@ -55,6 +66,8 @@ pub(crate) struct PeerStatus {
 /// A backend and the connections to it.
 pub(crate) struct Peer {
     backend: Backend,
+    /// Whether it is asked for the names of its packages, which are compared with those of other peers.
+    compares_packages: bool,
     silence_max: Duration,
     status: watch::Sender<PeerStatus>,
     idle: Mutex<Vec<Connection>>,
@@ -66,13 +79,18 @@ pub(crate) struct Peer {
 
 impl Peer {
     /// Starts the thread of the control connection.
-    pub(crate) fn start(backend: Backend, silence_max: Duration) -> std::io::Result<Arc<Peer>> {
+    pub(crate) fn start(
+        backend: Backend,
+        silence_max: Duration,
+        compares_packages: bool,
+    ) -> std::io::Result<Arc<Peer>> {
         let status = PeerStatus {
             link: Link::Lost {
                 reason: "not connected yet".to_owned(),
                 since: SystemTime::now(),
             },
             shards: None,
+            packages: Arc::default(),
             updated: None,
             attempts: 0,
             attempting: None,
@@ -80,6 +98,7 @@ impl Peer {
         };
         let peer = Arc::new(Peer {
             backend,
+            compares_packages,
             silence_max,
             status: watch::Sender::new(status),
             idle: Mutex::default(),
@@ -220,12 +239,37 @@ impl Peer {
         }
         if let Some(hello) = latest {
             connection.touch();
-            self.announce(hello);
+            let packages = self.packages(connection, &hello.shards)?;
+            self.announce(hello, packages);
         }
         Ok(())
     }
 
-    fn announce(&self, hello: Hello) {
+    /// Returns the packages of these shards, and asks for those that are not known. So the shards of a
+    /// connected backend are never searched before it is known what they share with others.
+    fn packages(
+        &self,
+        connection: &mut Connection,
+        shards: &[ShardInfo],
+    ) -> Result<Arc<PackagesByShard>, PeerError> {
+        let known = Arc::clone(&self.status.borrow().packages);
+        let is_known =
+            known.len() == shards.len() && shards.iter().all(|shard| known.contains_key(&shard.id));
+        if is_known || !self.compares_packages {
+            return Ok(known);
+        }
+        let mut packages = PackagesByShard::new();
+        for shard in shards {
+            let of_shard = match known.get(&shard.id) {
+                Some(known) => Arc::clone(known),
+                None => Arc::new(ask_packages(connection, shard)?),
+            };
+            packages.insert(shard.id, of_shard);
+        }
+        Ok(Arc::new(packages))
+    }
+
+    fn announce(&self, hello: Hello, packages: Arc<PackagesByShard>) {
         let shards = hello.shards;
         self.status.send_if_modified(|status| {
             // Does not wake anybody: it changes no routing.
@@ -242,6 +286,7 @@ impl Peer {
             status.link = Link::Connected;
             status.attempting = None;
             status.shards = Some(shards.into());
+            status.packages = packages;
             status.version += 1;
             true
         });
@@ -269,4 +314,55 @@ impl Peer {
             status.version += 1;
         });
     }
+}
+
+/// Asks for the packages of a shard, part by part.
+fn ask_packages(
+    connection: &mut Connection,
+    shard: &ShardInfo,
+) -> Result<ShardPackages, PeerError> {
+    let mut found = ShardPackages::default();
+    loop {
+        let last = found.packages.last();
+        let request = ListRequest {
+            kind: ListKind::Shard,
+            package: shard.id.to_vec(),
+            prefix: Vec::new(),
+            after: last.map_or(Vec::new(), |last| last.name.to_vec()),
+            count: PACKAGES_AT_ONCE,
+        };
+        let mut frame = Vec::new();
+        request.encode(&mut frame)?;
+        connection.send(&frame)?;
+        let reply = connection.next(|kind, payload| match kind {
+            Kind::List => Ok(ListReply::decode(payload)?),
+            Kind::Error => Err(PeerError::reported(Failure::decode(payload)?)),
+            other => Err(PeerError::Unexpected(other)),
+        })?;
+        connection.touch();
+        let is_stuck = reply.more && reply.entries.is_empty();
+        for entry in reply.entries {
+            let last = found.packages.last();
+            let is_new = last.is_none_or(|last| *last.name < entry.package[..]);
+            if !is_new || found.packages.len() == shard.packages as usize {
+                return Err(wrong_packages());
+            }
+            found.indexed = entry.indexed;
+            found.packages.push(PackageInfo {
+                name: entry.package.into(),
+                number: entry.number,
+                documents: entry.documents,
+            });
+        }
+        if is_stuck {
+            return Err(wrong_packages());
+        }
+        if !reply.more {
+            return Ok(found);
+        }
+    }
+}
+
+fn wrong_packages() -> PeerError {
+    PeerError::Failed("it lists other packages of a shard than it announced".to_owned())
 }

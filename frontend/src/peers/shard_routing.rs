@@ -2,12 +2,16 @@
 //!
 //! If several backends serve a shard, the first connected one searches it. The shards of a lost backend
 //! are missing, unless another one serves them. If a lost backend never announced its shards, the result
-//! says that it is unknown what is missing.
+//! says that it is unknown what is missing. Packages that another shard has in a newer build are excluded;
+//! a shard of which nothing is left is not searched.
 
-use crate::results::{CorpusSize, Missing, ShardId};
+use super::overlap::Superseded;
+use crate::results::{CorpusSize, Missing, Overlaps, ShardId};
 use fnv::FnvHasher;
+use schema::message::Excluded;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::Hasher;
+use std::sync::Arc;
 use std::time::SystemTime;
 
 /// A backend's state and its shards.
@@ -30,8 +34,10 @@ pub(crate) struct ShardRouting {
     /// Assignments, with the backend's index.
     pub(crate) assignments: Vec<(usize, Assignment)>,
     pub(crate) missing: Vec<Missing>,
-    /// Size of all known shards, connected or not.
+    /// Size of all known shards, connected or not, without superseded packages.
     pub(crate) known: CorpusSize,
+    /// Packages that several shards have.
+    pub(crate) overlaps: Arc<Overlaps>,
 }
 
 /// The shards that one backend searches.
@@ -39,17 +45,26 @@ pub(crate) struct ShardRouting {
 pub(crate) struct Assignment {
     pub(crate) backend: String,
     pub(crate) shards: Vec<ShardId>,
-    /// Documents in each shard.
+    /// Documents in each shard that are searched.
     pub(crate) documents: Vec<u32>,
+    /// Packages that are not.
+    pub(crate) excluded: Vec<Excluded>,
 }
 
 impl ShardRouting {
-    pub(crate) fn new(backends: Vec<PeerShards>) -> ShardRouting {
+    pub(crate) fn new(mut backends: Vec<PeerShards>, superseded: Superseded) -> ShardRouting {
         let all = backends
             .iter()
             .filter_map(|backend| backend.shards.as_deref());
-        let all: HashMap<ShardId, u32> = all.flatten().copied().collect();
-        let generation = generation(all.keys().copied());
+        let all = all.flatten().map(|&(id, _)| id);
+        let generation = generation(all, &superseded);
+        for shards in backends.iter_mut().filter_map(|it| it.shards.as_mut()) {
+            leave_out(shards, &superseded);
+        }
+        let searched = backends
+            .iter()
+            .filter_map(|backend| backend.shards.as_deref());
+        let all: HashMap<ShardId, u32> = searched.flatten().copied().collect();
         let known = CorpusSize {
             shards: all.len() as u64,
             documents: all.values().map(|&documents| u64::from(documents)).sum(),
@@ -60,7 +75,7 @@ impl ShardRouting {
         let mut assigned = HashSet::new();
         let assignments = connected
             .into_iter()
-            .filter_map(|backend| assign(backend, &mut assigned))
+            .filter_map(|backend| assign(backend, &mut assigned, &superseded))
             .collect();
         let missing = lost
             .into_iter()
@@ -71,16 +86,38 @@ impl ShardRouting {
             assignments,
             missing,
             known,
+            overlaps: Arc::new(superseded.overlaps),
         }
     }
 }
 
+/// Leaves out shards of which all is superseded, and superseded documents of the others.
+fn leave_out(shards: &mut Vec<(ShardId, u32)>, superseded: &Superseded) {
+    shards.retain_mut(|(id, documents)| {
+        let Some(packages) = superseded.shards.get(id) else {
+            return true;
+        };
+        *documents = documents.saturating_sub(packages.documents);
+        !packages.is_all
+    });
+}
+
 /// Assigns a backend its shards that are not assigned yet.
-fn assign(backend: PeerShards, assigned: &mut HashSet<ShardId>) -> Option<(usize, Assignment)> {
+fn assign(
+    backend: PeerShards,
+    assigned: &mut HashSet<ShardId>,
+    superseded: &Superseded,
+) -> Option<(usize, Assignment)> {
     let shards = backend.shards.unwrap_or_default().into_iter();
-    let (shards, documents) = shards.filter(|(id, _)| assigned.insert(*id)).unzip();
+    let (shards, documents): (Vec<ShardId>, _) =
+        shards.filter(|(id, _)| assigned.insert(*id)).unzip();
+    let exclude = |(shard, id): (u32, &ShardId)| {
+        let packages = superseded.shards.get(id)?.numbers.clone();
+        Some(Excluded { shard, packages })
+    };
     let assignment = Assignment {
         backend: backend.name,
+        excluded: (0..).zip(&shards).filter_map(exclude).collect(),
         shards,
         documents,
     };
@@ -112,11 +149,16 @@ fn missing(backend: PeerShards, assigned: &HashSet<ShardId>) -> Option<Missing> 
     })
 }
 
-/// Returns the id of a set of shards; order and repetition do not matter.
-fn generation(shards: impl IntoIterator<Item = [u8; 32]>) -> String {
+/// Returns the id of a set of shards, and of what is left out of them; order and repetition do not matter.
+fn generation(shards: impl IntoIterator<Item = [u8; 32]>, superseded: &Superseded) -> String {
     let shards: BTreeSet<_> = shards.into_iter().collect();
     let mut hasher = FnvHasher::default();
     shards.iter().for_each(|id| hasher.write(id));
+    for (id, packages) in &superseded.shards {
+        hasher.write(id);
+        let numbers = packages.numbers.iter();
+        numbers.for_each(|number| hasher.write(&number.to_le_bytes()));
+    }
     format!("{:016x}", hasher.finish())
 }
 
@@ -138,7 +180,10 @@ mod tests {
                 shards: (shards != "?").then_some(ids),
             }
         };
-        let plan = ShardRouting::new(backends.iter().enumerate().map(known).collect());
+        let plan = ShardRouting::new(
+            backends.iter().enumerate().map(known).collect(),
+            Superseded::default(),
+        );
         let names =
             |shards: &[ShardId]| -> String { shards.iter().map(|id| char::from(id[0])).collect() };
         let mut out = String::new();
@@ -183,16 +228,18 @@ mod tests {
             lost: lost.then_some((String::new(), SystemTime::UNIX_EPOCH)),
             shards: Some(vec![([7; 32], 10)]),
         };
-        let generation = |lost| ShardRouting::new(vec![known(lost)]).generation;
+        let generation =
+            |lost| ShardRouting::new(vec![known(lost)], Superseded::default()).generation;
         assert_eq!(generation(true), generation(false));
     }
 
     #[test]
     fn a_generation_does_not_depend_on_order_or_repetition() {
+        let generation = |shards: &[ShardId]| generation(shards.to_vec(), &Superseded::default());
         assert_eq!(
-            generation([[1; 32], [2; 32]]),
-            generation([[2; 32], [1; 32], [2; 32]])
+            generation(&[[1; 32], [2; 32]]),
+            generation(&[[2; 32], [1; 32], [2; 32]])
         );
-        assert_ne!(generation([[1; 32]]), generation([[2; 32]]));
+        assert_ne!(generation(&[[1; 32]]), generation(&[[2; 32]]));
     }
 }

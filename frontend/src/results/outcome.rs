@@ -4,10 +4,14 @@
 use crate::query::BadQuery;
 use schema::message::{Estimate, Phases, ShardEnd, Skip};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 /// Skipped documents that are listed with their reason; all are counted.
 const SKIPPED_LISTED_MAX: usize = 1000;
+
+/// Packages of several backends that an answer lists; all are counted.
+const OVERLAPS_LISTED_MAX: usize = 100;
 
 /// A shard's id.
 pub type ShardId = [u8; 32];
@@ -23,6 +27,33 @@ pub struct Missing {
     pub shards: Vec<ShardId>,
     /// When the backend or the stream was lost.
     pub since: SystemTime,
+}
+
+/// Packages that several shards have. The newest build of each is searched, the others are left out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Overlaps {
+    /// All of them, by name.
+    pub packages: Vec<OverlappingPackage>,
+    /// Builds of them that are left out: one or more of each.
+    pub superseded: u64,
+}
+
+impl Overlaps {
+    /// The first of them, which answers list.
+    pub fn listed(&self) -> &[OverlappingPackage] {
+        &self.packages[..self.packages.len().min(OVERLAPS_LISTED_MAX)]
+    }
+}
+
+/// A package that several shards have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OverlappingPackage {
+    /// The name of its directory.
+    pub package: Vec<u8>,
+    /// The backend whose build is searched.
+    pub searched: String,
+    /// The backends of the other builds, one for each.
+    pub superseded: Vec<String>,
 }
 
 /// A document that a backend skipped.
@@ -120,6 +151,7 @@ impl Explain {
 pub(crate) struct Outcome {
     pub(crate) missing: Vec<Missing>,
     pub(crate) skipped: Skipped,
+    pub(crate) overlaps: Arc<Overlaps>,
     pub(crate) explain: Explain,
     /// Why a backend cannot search for this query at all.
     pub(crate) refused: Option<BadQuery>,

@@ -5,7 +5,7 @@
 
 use super::documents::{self, DocumentGroup};
 use super::matches::Match;
-use super::outcome::{CorpusSize, Counts, Explain, Missing, Outcome, Skipped, Timings};
+use super::outcome::{CorpusSize, Counts, Explain, Missing, Outcome, Overlaps, Skipped, Timings};
 use super::packages::{self, PackageGroup};
 use crate::order::{FrameAt, Pointer, unpack_frame};
 use crate::query::Query;
@@ -47,8 +47,8 @@ pub struct SearchResult {
 }
 
 impl SearchResult {
-    /// The id of its execution.
-    pub fn id(&self) -> &str {
+    /// Names query and generation: equal for all clients of the same search.
+    pub fn identity(&self) -> &str {
         &self.id
     }
 
@@ -102,6 +102,11 @@ impl SearchResult {
     /// Documents that were skipped.
     pub fn skipped(&self) -> &Skipped {
         &self.outcome.skipped
+    }
+
+    /// Packages that several shards have, each of which was searched once.
+    pub fn overlaps(&self) -> &Overlaps {
+        &self.outcome.overlaps
     }
 
     /// How the matches were found.

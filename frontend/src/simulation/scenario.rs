@@ -103,6 +103,7 @@ impl Scenario {
             backend: name(stream),
             shards: shards.iter().map(|shard| shard.id).collect(),
             documents: vec![10; shards.len()],
+            excluded: Vec::new(),
         }
     }
 }

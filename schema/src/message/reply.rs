@@ -426,6 +426,8 @@ pub struct ListEntry {
     pub reason: String,
     /// The detail of the reason.
     pub detail: String,
+    /// The number of the package in its shard, for [`ListKind::Shard`](super::ListKind::Shard).
+    pub number: u32,
 }
 
 /// The LIST frame, backend to frontend.
@@ -467,6 +469,7 @@ impl ListEntry {
         to.set_indexed(self.indexed);
         to.set_reason(&self.reason[..]);
         to.set_detail(&self.detail[..]);
+        to.set_number(self.number);
     }
 
     fn decode_from(from: list_entry::Reader<'_>) -> Result<Self, MessageError> {
@@ -481,6 +484,7 @@ impl ListEntry {
             indexed: from.get_indexed(),
             reason: text(from.get_reason()?)?,
             detail: text(from.get_detail()?)?,
+            number: from.get_number(),
         })
     }
 }

@@ -39,6 +39,17 @@ pub struct Search {
     pub heavy: bool,
     /// A document matches by its path alone; no lines are sent.
     pub names: bool,
+    /// Packages that are not searched, because other shards have them in a newer build.
+    pub excluded: Vec<Excluded>,
+}
+
+/// Packages of a shard that are not searched, as if the shard did not have them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Excluded {
+    /// Index of the shard in [`Search::shards`].
+    pub shard: u32,
+    /// Numbers of packages in the shard, ascending.
+    pub packages: Vec<u32>,
 }
 
 impl Search {
@@ -50,6 +61,15 @@ impl Search {
         root.set_deadline_ms(self.deadline_ms);
         root.set_heavy(self.heavy);
         root.set_names(self.names);
+        let mut excluded = root.reborrow().init_excluded(length(self.excluded.len()));
+        for (index, each) in (0..).zip(&self.excluded) {
+            let mut entry = excluded.reborrow().get(index);
+            entry.set_shard(each.shard);
+            let mut packages = entry.init_packages(length(each.packages.len()));
+            for (index, &package) in (0..).zip(&each.packages) {
+                packages.set(index, package);
+            }
+        }
         let mut shards = root.init_shards(length(self.shards.len()));
         for (index, id) in (0..).zip(&self.shards) {
             shards.set(index, id);
@@ -57,7 +77,15 @@ impl Search {
     }
 
     pub(super) fn decode_from(root: search::Reader<'_>) -> Result<Self, MessageError> {
+        let mut excluded = Vec::new();
+        for entry in root.get_excluded()? {
+            excluded.push(Excluded {
+                shard: entry.get_shard(),
+                packages: entry.get_packages()?.iter().collect(),
+            });
+        }
         Ok(Search {
+            excluded,
             expr: Expr::decode(root.get_expr()?)?,
             context_lines: root.get_context_lines(),
             shards: root
@@ -159,6 +187,9 @@ pub enum ListKind {
     /// The skipped files of the package, or of all packages when none is given, whose path begins with
     /// the prefix or is a directory above it.
     Skipped,
+    /// The packages of a shard, whose id is in place of the package: only name, number, documents and time
+    /// of each.
+    Shard,
 }
 
 /// The LIST frame, frontend to backend.
@@ -199,4 +230,4 @@ impl ListRequest {
 
 frame_message!(Search: Search, FileRequest: File, ListRequest: List);
 convert_enum!(Want, CapnpWant: Matches, Documents, Count, Estimate);
-convert_enum!(ListKind, list_request::Kind: Packages, Children, Skipped);
+convert_enum!(ListKind, list_request::Kind: Packages, Children, Skipped, Shard);

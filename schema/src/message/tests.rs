@@ -136,6 +136,10 @@ fn decodes_what_was_encoded() {
             deadline_ms: 3000,
             heavy: true,
             names: true,
+            excluded: vec![Excluded {
+                shard: 1,
+                packages: vec![0, 7, u32::MAX],
+            }],
         }
     );
     check_round_trip!(
@@ -211,6 +215,7 @@ fn decodes_what_was_encoded() {
         indexed: 1_800_000_000,
         reason: "ignored".to_owned(),
         detail: ".gitignore:1:*.o".to_owned(),
+        number: 9,
     };
     check_round_trip!(
         ListReply,

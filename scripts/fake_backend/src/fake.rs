@@ -84,6 +84,9 @@ pub struct Fake {
     pub drop_idle: AtomicBool,
     /// Whether searches are refused unless they may be heavy.
     pub is_costly: AtomicBool,
+    /// Whether the names of packages are announced. Else a frontend does not learn that other shards
+    /// have the same ones.
+    pub names_packages: AtomicBool,
     /// Searches that were refused because they may not be heavy.
     pub refused: AtomicUsize,
     /// The bound on later ranks in the PROGRESS of [`Fault::Gate`].
@@ -112,6 +115,7 @@ impl Fake {
             greetings: AtomicUsize::new(0),
             drop_idle: AtomicBool::new(false),
             is_costly: AtomicBool::new(false),
+            names_packages: AtomicBool::new(false),
             refused: AtomicUsize::new(0),
             bound: Mutex::new(f32::INFINITY),
             gate: Default::default(),
@@ -199,7 +203,11 @@ impl Answers<UnixStream> for Fake {
         let shards = self.shards.lock().unwrap();
         let shard = |(id, documents): &(u8, Vec<Document>)| ShardInfo {
             id: [*id; 32],
-            packages: 1,
+            packages: if self.names_packages.load(SeqCst) {
+                listing::packages(documents).len() as u32
+            } else {
+                1
+            },
             documents: documents.len() as u32,
             blocks: documents.len() as u32,
             text_bytes: 1000,
@@ -255,7 +263,11 @@ impl Fake {
                 blocks: documents.len() as u64,
                 ..ShardEnd::default()
             };
+            let excluded = excluded(search, index, documents);
             for (number, document) in (0..).zip(documents) {
+                if excluded.contains(&&document.package[..]) {
+                    continue;
+                }
                 if search
                     .expr
                     .factors()
@@ -371,7 +383,14 @@ impl Fake {
     fn list(&self, stream: &mut UnixStream, request: &ListRequest) -> io::Result<()> {
         let shards = Arc::clone(&self.shards.lock().unwrap());
         let documents = shards.iter().flat_map(|(_, documents)| documents);
-        let mut reply = listing::reply(documents, request);
+        let mut reply = match request.kind {
+            ListKind::Shard if self.names_packages.load(SeqCst) => {
+                let mut shards = shards.iter();
+                let shard = shards.find(|(id, _)| request.package == [*id; 32]);
+                listing::shard(shard.map_or(&[], |(_, documents)| documents))
+            }
+            _ => listing::reply(documents, request),
+        };
         if *self.fault.lock().unwrap() == Fault::Astray && request.kind == ListKind::Children {
             reply.entries.splice(.., listing::astray(&request.package));
         }
@@ -400,6 +419,14 @@ fn wait_for_close(stream: &mut UnixStream) -> io::Result<()> {
             _ => return close(),
         }
     }
+}
+
+/// Returns the packages of a shard that a search excludes.
+fn excluded<'a>(search: &Search, shard: u32, documents: &'a [Document]) -> Vec<&'a [u8]> {
+    let names = listing::packages(documents);
+    let excluded = search.excluded.iter().filter(|each| each.shard == shard);
+    let numbers = excluded.flat_map(|each| &each.packages);
+    numbers.map(|&number| names[number as usize]).collect()
 }
 
 /// Returns an estimate for each pattern, if they are asked for.

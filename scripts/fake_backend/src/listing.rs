@@ -28,6 +28,29 @@ pub(crate) fn reply<'a>(
     ListReply { entries, more }
 }
 
+/// Returns the names of the packages, in order; a package's number is its position.
+pub(crate) fn packages(documents: &[Document]) -> Vec<&[u8]> {
+    let mut names: Vec<_> = documents.iter().map(|it| &it.package[..]).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+/// Returns the packages of a shard.
+pub(crate) fn shard(documents: &[Document]) -> ListReply {
+    let entry = |(number, name): (u32, &[u8])| ListEntry {
+        package: name.to_vec(),
+        number,
+        documents: documents.iter().filter(|it| it.package == name).count() as u32,
+        indexed: 1_700_000_000,
+        ..ListEntry::default()
+    };
+    ListReply {
+        entries: (0..).zip(packages(documents)).map(entry).collect(),
+        more: false,
+    }
+}
+
 fn entry(document: &Document, request: &ListRequest) -> Option<(Vec<u8>, ListEntry)> {
     let Document { package, path, .. } = document;
     let name = package.split(|&byte| byte == b'_').next().unwrap();

@@ -1,10 +1,10 @@
 //! One valid frame of every message, as seeds for the targets that read frames.
 
 use schema::message::{
-    Batch, End, Expr, Failure, FailureKind, Field, FileRange, FileReply, FileRequest, Filter,
-    Hello, Line, ListEntry, ListKind, ListReply, ListRequest, MessageError, PROTOCOL, Pattern,
-    Progress, Range, Reading, Search, ShardEnd, ShardInfo, Skip, SpoolManifest, Syntax, Want,
-    Window,
+    Batch, End, Excluded, Expr, Failure, FailureKind, Field, FileRange, FileReply, FileRequest,
+    Filter, Hello, Line, ListEntry, ListKind, ListReply, ListRequest, MessageError, PROTOCOL,
+    Pattern, Progress, Range, Reading, Search, ShardEnd, ShardInfo, Skip, SpoolManifest, Syntax,
+    Want, Window,
 };
 
 /// Returns a frame of every message, in the order of [`crate::wire::messages`].
@@ -24,6 +24,10 @@ pub(crate) fn samples() -> Vec<Vec<u8>> {
         deadline_ms: 3000,
         heavy: true,
         names: true,
+        excluded: vec![Excluded {
+            shard: 1,
+            packages: vec![0, 3],
+        }],
     };
     let progress = Progress {
         blocks_done: 1,

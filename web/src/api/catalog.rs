@@ -79,7 +79,9 @@ pub(crate) async fn tree(State(app): State<App>, params: Params) -> Result<Respo
 pub(crate) async fn status(State(app): State<App>, params: Params) -> Result<Response, Problem> {
     params.expect(&[])?;
     let now = UNIX_EPOCH.elapsed().unwrap_or_default().as_secs();
-    let status = Status::new(app.coordinator.served(), app.coordinator.backends(), now);
+    let frontend = &app.coordinator;
+    let overlaps = frontend.overlaps();
+    let status = Status::new(frontend.served(), frontend.backends(), &overlaps, now);
     let mut response = response::json(&status).into_response();
     let headers = response.headers_mut();
     headers.insert(header::CACHE_CONTROL, NO_STORE);

@@ -10,8 +10,8 @@ use super::openapi::described as doc;
 use crate::eta::Eta;
 use crate::join;
 use crate::model::{
-    BestMatches, Event, EventName, Missing, Notice, Progress, SearchEnd, SearchProgress, Timings,
-    notices,
+    BestMatches, Event, EventName, Missing, Notice, Overlaps, Progress, SearchEnd, SearchProgress,
+    SummaryHead, Timings, notices,
 };
 use crate::pages;
 use crate::params::{Params, Path, QUERY};
@@ -28,6 +28,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
+use tracing::Instrument;
 
 /// How often progress is sent.
 const EVERY: Duration = Duration::from_millis(250);
@@ -81,7 +82,7 @@ fn parse_again(query: &Query) -> Option<ParsedQuery> {
 fn events(search: SearchHandle, parsed: Option<ParsedQuery>, notices: Vec<Notice>) -> Response {
     let (sender, receiver) = mpsc::channel(WAITING_MAX);
     let id = [response::search_header(search.id())];
-    tokio::spawn(follow(search, parsed, notices, sender));
+    tokio::spawn(follow(search, parsed, notices, sender).in_current_span());
     let events = Sse::new(ReceiverStream::new(receiver)).keep_alive(KeepAlive::default());
     (id, events).into_response()
 }
@@ -187,8 +188,9 @@ impl Follower {
             }
         }
         let reader = Arc::clone(&answer);
+        let head = SummaryHead::new(&answer, self.search.id(), &[]);
         // The answer is complete without facets too.
-        if let Ok(Some(facets)) = blocking(move || facets::facets_of(&reader, &[])).await {
+        if let Ok(Some(facets)) = blocking(move || facets::facets_of(&reader, head)).await {
             self.send(EventName::Facets, &facets).await?;
         }
         self.send(EventName::Done, &self.done(&answer)).await
@@ -202,6 +204,7 @@ impl Follower {
             total: answer.len() as u64,
             complete: answer.is_complete(),
             missing: Missing::of(answer),
+            overlaps: Overlaps::of(answer.overlaps()),
             documents: answer.documents(),
             packages: answer.packages(),
             timings: Some(Timings::new(answer, Duration::ZERO)),

@@ -51,7 +51,7 @@ pub(crate) async fn by_query(State(app): State<App>, params: Params) -> Result<R
         return found::export(search, format, Some(parsed)).await;
     }
     let answer = join::finished(&search, Some(&parsed)).await?;
-    export(answer, format, &parsed.notices).await
+    export(answer, search.id(), format, &parsed.notices).await
 }
 
 /// Get all matches of a search by its id.
@@ -85,15 +85,17 @@ pub(crate) async fn by_id(
             .search_within(query, Some(&generation), None);
         search = another.await?;
     }
-    export(join::finished(&search, None).await?, format, &[]).await
+    let answer = join::finished(&search, None).await?;
+    export(answer, search.id(), format, &[]).await
 }
 
 async fn export(
     answer: Arc<SearchResult>,
+    id: &str,
     format: Format,
     notices: &[Notice],
 ) -> Result<Response, Problem> {
-    let mut about = head(answer.id(), answer.query(), format, notices);
+    let mut about = head(id, answer.query(), format, notices);
     about.extend([response::complete_header(&answer)]);
     let body = stream_body(move |sender| write(&answer, format, sender)).await?;
     let mut response = body.into_response();

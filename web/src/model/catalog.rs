@@ -1,6 +1,7 @@
 //! What can be searched: packages, directories, what was left out, and the backends.
 
 use super::bytes::{hex, readable_owned};
+use super::page::Overlaps;
 use frontend::Served;
 use schema::message::ListEntry;
 use schema::name::package_name;
@@ -212,6 +213,10 @@ pub struct Status {
     /// How long ago that is.
     pub age_s: Option<u64>,
     pub backends: Vec<BackendStatus>,
+    /// Present if several backends have the same package.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub overlaps: Option<Overlaps>,
 }
 
 /// What a backend has.
@@ -364,7 +369,12 @@ fn words(reason: &str, detail: &str) -> String {
 
 impl Status {
     /// The status at `now`, in seconds since 1970.
-    pub(crate) fn new(served: Served, backends: Vec<frontend::BackendStatus>, now: u64) -> Self {
+    pub(crate) fn new(
+        served: Served,
+        backends: Vec<frontend::BackendStatus>,
+        overlaps: &frontend::Overlaps,
+        now: u64,
+    ) -> Self {
         let age = |updated: Option<u64>| updated.map(|updated| now.saturating_sub(updated));
         let backend = |backend: frontend::BackendStatus| BackendStatus {
             name: backend.name,
@@ -388,6 +398,7 @@ impl Status {
             updated: served.updated,
             age_s: age(served.updated),
             backends: backends.into_iter().map(backend).collect(),
+            overlaps: Overlaps::of(overlaps),
         }
     }
 }

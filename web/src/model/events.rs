@@ -1,7 +1,7 @@
 //! Events of a search (server-sent events), and the JSON that they carry.
 
 use super::matches::Match;
-use super::page::{Missing, Progress, Timings};
+use super::page::{Missing, Overlaps, Progress, Timings};
 use super::problem::ProblemDocument;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -66,6 +66,9 @@ pub struct SearchEnd {
     pub total: u64,
     pub complete: bool,
     pub missing: Vec<Missing>,
+    /// Present if several backends have the same package.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overlaps: Option<Overlaps>,
     pub documents: u64,
     pub packages: usize,
     pub timings: Option<Timings>,

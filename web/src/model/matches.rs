@@ -120,6 +120,9 @@ pub struct MatchGroup<'a> {
     /// How many matches there are; null if more documents match than are counted.
     #[schema(required)]
     pub total: Option<u64>,
+    /// The best matches: of a package the best first, of a document by line. Of a document each line of
+    /// context is there once: the context after a match ends before the next match, and the context before
+    /// a match begins after what precedes it.
     pub matches: Vec<Match<'a>>,
 }
 

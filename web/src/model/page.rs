@@ -27,6 +27,10 @@ pub struct Page<'a> {
     /// What was not searched, and why.
     pub missing: Vec<Missing>,
     pub skipped: Skipped,
+    /// Present if several backends have the same package.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub overlaps: Option<Overlaps>,
     /// Null while the search runs.
     pub searched: Option<Searched>,
     /// How many matches there are, also beyond `limit`; null while the search runs.
@@ -85,6 +89,29 @@ pub struct Missing {
     pub shards: Vec<String>,
     /// Seconds since 1970.
     pub since: u64,
+}
+
+/// Packages that several backends have in different shards. The newest build of each was searched, and
+/// counted once.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
+pub struct Overlaps {
+    pub count: u64,
+    /// The first of them.
+    pub packages: Vec<OverlappingPackage>,
+}
+
+/// A package that several backends have.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct OverlappingPackage {
+    pub package: String,
+    /// Present if the package's name is not UTF-8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub package_base64: Option<String>,
+    /// The backend with the newest build.
+    pub searched: String,
+    /// The backends with the other builds, one for each.
+    pub superseded: Vec<String>,
 }
 
 /// Documents that could not be searched, and why.
@@ -204,6 +231,25 @@ impl Missing {
     }
 }
 
+impl Overlaps {
+    /// The overlaps, if there are any.
+    pub(crate) fn of(overlaps: &frontend::Overlaps) -> Option<Overlaps> {
+        let describe = |overlap: &frontend::OverlappingPackage| {
+            let (package, package_base64) = readable_owned(&overlap.package);
+            OverlappingPackage {
+                package,
+                package_base64,
+                searched: overlap.searched.clone(),
+                superseded: overlap.superseded.clone(),
+            }
+        };
+        (!overlaps.packages.is_empty()).then(|| Overlaps {
+            count: overlaps.packages.len() as u64,
+            packages: overlaps.listed().iter().map(describe).collect(),
+        })
+    }
+}
+
 impl From<&frontend::Skipped> for Skipped {
     fn from(skipped: &frontend::Skipped) -> Self {
         let document = |document: &frontend::SkippedDocument| {
@@ -310,6 +356,10 @@ pub struct ExportDone {
     /// What was not searched, and why.
     pub missing: Vec<Missing>,
     pub skipped: Skipped,
+    /// Present if several backends have the same package.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub overlaps: Option<Overlaps>,
     pub searched: Searched,
     /// How many matches there are, also beyond `limit`.
     pub found: u64,
@@ -323,15 +373,16 @@ pub struct ExportDone {
 }
 
 impl ExportEnd {
-    /// The end of an export of `written` matches.
-    pub(crate) fn new(answer: &SearchResult, written: u64) -> ExportEnd {
+    /// The end of an export of `written` matches, of the search with this id.
+    pub(crate) fn new(answer: &SearchResult, id: &str, written: u64) -> ExportEnd {
         ExportEnd {
             done: ExportDone {
-                id: answer.id().to_owned(),
+                id: id.to_owned(),
                 generation: answer.generation().to_owned(),
                 complete: answer.is_complete(),
                 missing: Missing::of(answer),
                 skipped: answer.skipped().into(),
+                overlaps: Overlaps::of(answer.overlaps()),
                 searched: answer.into(),
                 found: answer.found(),
                 total: written,

@@ -35,10 +35,8 @@ fn sends_all_matches_and_then_the_end() {
         let end = done(end);
         let page: Page<'_> = site.read("/api/v2/search?q=arse");
         assert!(end.complete);
-        assert_eq!(
-            (&end.id[..], &end.generation[..]),
-            (&*page.id, &*page.generation)
-        );
+        assert_eq!(end.generation, page.generation);
+        assert_ne!(end.id, page.id, "each client has an id of its own");
         assert_eq!((Some(end.found), end.total), (page.found, page.total));
         assert_eq!(
             (end.documents, end.packages),
@@ -47,7 +45,7 @@ fn sends_all_matches_and_then_the_end() {
         let text = site.get("/api/v2/export?q=arse&format=text&order=found");
         let ranked = site.get("/api/v2/export?q=arse&format=text");
         assert_eq!(sorted(&text.text()), sorted(&ranked.text()), "{round}");
-        assert_eq!(text.header("x-trawl-search"), page.id);
+        assert_eq!(text.header("x-trawl-search").len(), page.id.len());
         assert_eq!(text.header("x-trawl-complete"), "");
     }
     let nothing = site.get("/api/v2/export?q=nowhere&order=found").text();

@@ -93,6 +93,8 @@ fn summary(answer: &SearchResult) -> SearchSummary {
             .map(|missing| (missing.backend.clone(), missing.reason.clone()))
             .collect(),
         skipped: answer.skipped().count,
+        // One backend has no package twice.
+        overlaps: None,
         index_use: explain.into(),
     }
 }

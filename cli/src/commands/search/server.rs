@@ -153,6 +153,7 @@ impl From<Page<'_>> for SearchSummary {
             documents: page.searched.map_or(0, |searched| searched.documents),
             missing: missing(page.missing),
             skipped: page.skipped.count,
+            overlaps: page.overlaps,
             index_use: page.explain.unwrap_or_default(),
         }
     }
@@ -165,6 +166,7 @@ impl From<ExportDone> for SearchSummary {
             documents: done.searched.documents,
             missing: missing(done.missing),
             skipped: done.skipped.count,
+            overlaps: done.overlaps,
             index_use: done.explain,
         }
     }

@@ -133,7 +133,7 @@ impl FoundExport {
         self.is_over = true;
         match self.format {
             Format::Lines => {
-                let end = ExportEnd::new(&answer, self.written);
+                let end = ExportEnd::new(&answer, self.search.id(), self.written);
                 let mut line = serde_json::to_vec(&end).expect("an end is plain data");
                 line.push(b'\n');
                 Ok(Some((line.into(), self)))

@@ -1,0 +1,42 @@
+//! What `trawl serve` searches when nothing is named, so that other commands find its index.
+
+use anyhow::Result;
+use index::corpus::{self, Source};
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+/// The current directory, and in a Rust project the crates that cargo has downloaded.
+pub(crate) fn default_sources() -> Result<Vec<Source>> {
+    let mut sources = corpus::packages(&[PathBuf::from(".")], false, false)?.sources;
+    if !Path::new("Cargo.toml").exists() {
+        return Ok(sources);
+    }
+    let mut names: HashSet<Vec<u8>> = sources.iter().map(|source| source.name.clone()).collect();
+    for registry in registries() {
+        // No rule of a repository around them hides a dependency.
+        let crates = corpus::packages(&[registry], true, true).unwrap_or_default();
+        // A crate may have been downloaded from two registries.
+        let new = crates
+            .sources
+            .into_iter()
+            .filter(|source| names.insert(source.name.clone()));
+        sources.extend(new);
+    }
+    Ok(sources)
+}
+
+/// The directories in which cargo unpacks crates: one for each registry.
+fn registries() -> Vec<PathBuf> {
+    let home = std::env::var_os("CARGO_HOME")
+        .map(PathBuf::from)
+        .or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cargo")));
+    let Some(Ok(entries)) = home.map(|home| std::fs::read_dir(home.join("registry/src"))) else {
+        return Vec::new();
+    };
+    let mut registries: Vec<PathBuf> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.is_dir())
+        .collect();
+    registries.sort();
+    registries
+}

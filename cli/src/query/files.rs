@@ -1,0 +1,342 @@
+//! Which files are searched: PATH, `-t`, `-T` and `-g`, as ripgrep reads them, as filters of a query.
+//!
+//! An index knows packages and the paths in them, not the directory in which a command is run. So a PATH,
+//! and a glob with a slash, is a path in a package, or begins with the package's name, as printed names do.
+//! Types are ripgrep's own list of globs. **Invariant:** a file is searched if and only if the last glob
+//! that matches it has no `!`, or if none matches it and all have one.
+
+use anyhow::{Context, Result, bail, ensure};
+use frontend::similar;
+use ignore::types::{FileTypeDef, TypesBuilder};
+use schema::message::{Expr, Field, Filter, Reading};
+use std::path::{Component, Path};
+
+/// Names of types in an error.
+const SIMILAR_MAX: usize = 3;
+
+/// The files to search.
+#[derive(clap::Args, Clone, Debug, Default)]
+pub(super) struct FileFlags {
+    /// Search files of this type only, such as c, py or rust (ripgrep's types); may be repeated
+    #[arg(short = 't', long = "type", value_name = "TYPE")]
+    types: Vec<String>,
+    /// Leave out files of this type; may be repeated
+    #[arg(short = 'T', long = "type-not", value_name = "TYPE")]
+    types_not: Vec<String>,
+    /// Search files whose path matches GLOB, or with !GLOB leave them out; the last match counts
+    #[arg(
+        short = 'g',
+        long = "glob",
+        value_name = "GLOB",
+        allow_hyphen_values = true
+    )]
+    globs: Vec<String>,
+    /// Search these files and directories: paths in a package, or printed names (PACKAGE/PATH)
+    #[arg(value_name = "PATH", index = 2)]
+    pub(super) paths: Vec<String>,
+}
+
+impl FileFlags {
+    /// Returns the filters for the flags and these paths; `None` if all files are searched.
+    pub(super) fn expr(&self, paths: &[&str]) -> Result<Option<Expr>> {
+        let selected = self.types.iter().map(|name| of_type(name));
+        let selected = selected.collect::<Result<Vec<_>>>()?;
+        let left_out = self.types_not.iter().map(|name| of_type(name));
+        let left_out = left_out.collect::<Result<Vec<_>>>()?;
+        let mut parts: Vec<Expr> = of_paths(paths)?.into_iter().collect();
+        parts.extend(any(selected));
+        parts.extend(any(left_out).map(Expr::negated));
+        parts.extend(of_globs(&self.globs)?);
+        Ok((!parts.is_empty()).then(|| Expr::all(parts)))
+    }
+}
+
+fn any(parts: Vec<Expr>) -> Option<Expr> {
+    (!parts.is_empty()).then(|| Expr::any(parts))
+}
+
+fn filter(field: Field, reading: Reading, text: impl Into<String>) -> Expr {
+    let text = text.into();
+    Expr::Filter(Filter {
+        field,
+        reading,
+        text,
+    })
+}
+
+/// The files below any of the paths; `None` if one of them is everything.
+fn of_paths(paths: &[&str]) -> Result<Option<Expr>> {
+    let mut alternatives = Vec::new();
+    for path in paths {
+        match of_path(path)? {
+            Some(expr) => alternatives.push(expr),
+            None => return Ok(None),
+        }
+    }
+    Ok(any(alternatives))
+}
+
+fn of_path(typed: &str) -> Result<Option<Expr>> {
+    let parts = components(typed)?;
+    let Some((package, rest)) = parts.split_first() else {
+        return Ok(None);
+    };
+    let below = |parts: &[&str]| {
+        let path: Vec<String> = parts.iter().map(|part| escape(part)).collect();
+        let text = format!("^{}(/|$)", path.join("/"));
+        filter(Field::Path, Reading::Regexp, text)
+    };
+    let mut named = vec![filter(Field::Package, Reading::Exact, *package)];
+    named.extend((!rest.is_empty()).then(|| below(rest)));
+    Ok(Some(Expr::any(vec![below(&parts), Expr::all(named)])))
+}
+
+/// The parts of a path, relative to the current directory if it is absolute.
+fn components(typed: &str) -> Result<Vec<&str>> {
+    let path = Path::new(typed);
+    let relative = if path.is_absolute() {
+        let here = std::env::current_dir().context("cannot find the current directory")?;
+        path.strip_prefix(&here).ok()
+    } else {
+        Some(path)
+    };
+    let outside = || {
+        format!(
+            "{typed}: an index has no files outside of its packages; write the path in a package, or \
+             PACKAGE/PATH as it is printed"
+        )
+    };
+    let mut parts = Vec::new();
+    for part in relative.with_context(outside)?.components() {
+        match part {
+            Component::Normal(part) => parts.push(part.to_str().expect("a part of a string")),
+            Component::ParentDir if parts.pop().is_some() => {}
+            Component::CurDir => {}
+            _ => bail!(outside()),
+        }
+    }
+    Ok(parts)
+}
+
+/// Escapes what has a meaning in a regular expression.
+fn escape(text: &str) -> String {
+    let mut out = String::new();
+    for letter in text.chars() {
+        if r"\.+*?()|[]{}^$#&-~".contains(letter) {
+            out.push('\\');
+        }
+        out.push(letter);
+    }
+    out
+}
+
+/// The files of a type.
+fn of_type(name: &str) -> Result<Expr> {
+    let known = TypesBuilder::new().add_defaults().definitions();
+    match known.iter().find(|known| known.name() == name) {
+        Some(known) => Ok(glob_list(known)),
+        None if name == "all" => bail!("the type all has no filter here; leave it out"),
+        None => bail!(unknown_type(name, &known)),
+    }
+}
+
+/// One glob for all globs of a type, which are for file names: a query has few filters.
+fn glob_list(known: &FileTypeDef) -> Expr {
+    let text = match known.globs() {
+        [one] => one.clone(),
+        several => format!("{{{}}}", several.join(",")),
+    };
+    filter(Field::Path, Reading::Glob, text)
+}
+
+fn unknown_type(name: &str, known: &[FileTypeDef]) -> String {
+    let similar = similar(
+        name.to_ascii_lowercase(),
+        known.iter().map(FileTypeDef::name),
+    );
+    let similar = similar[..similar.len().min(SIMILAR_MAX)].join(" or ");
+    let mean = if similar.is_empty() {
+        String::new()
+    } else {
+        format!(" did you mean {similar}?")
+    };
+    format!(
+        "there is no file type {name};{mean} -g '*.EXT' selects by extension, --lang NAME by language"
+    )
+}
+
+/// The files that the globs leave.
+fn of_globs(globs: &[String]) -> Result<Option<Expr>> {
+    let globs: Vec<Glob<'_>> = globs
+        .iter()
+        .map(|typed| Glob::parse(typed))
+        .collect::<Result<_>>()?;
+    // Only with a glob that selects, other files are left out.
+    let mut left = None;
+    let mut starts_empty = globs.iter().any(|glob| !glob.excludes);
+    for glob in &globs {
+        let files = glob.files();
+        left = match (left, glob.excludes) {
+            (None, true) if starts_empty => None,
+            (None, true) => Some(files.negated()),
+            (None, false) => Some(files),
+            (Some(left), true) => Some(Expr::all(vec![left, files.negated()])),
+            (Some(left), false) => Some(Expr::any(vec![left, files])),
+        };
+        starts_empty &= left.is_none();
+    }
+    // Nothing below an excluded directory is looked at, whatever a later glob says.
+    let excluding = globs.iter().filter(|glob| glob.excludes);
+    let directories: Vec<Expr> = excluding.map(Glob::below).collect();
+    let parts: Vec<Expr> = left
+        .into_iter()
+        .chain(any(directories).map(Expr::negated))
+        .collect();
+    Ok((!globs.is_empty()).then(|| Expr::all(parts)))
+}
+
+/// A glob as in a line of `.gitignore`.
+struct Glob<'a> {
+    /// Without `!`, and without a slash at the start or the end.
+    text: &'a str,
+    excludes: bool,
+    /// It is matched against the whole path, not against each name in it.
+    is_anchored: bool,
+    /// It matches directories only.
+    is_directory: bool,
+}
+
+impl<'a> Glob<'a> {
+    fn parse(typed: &'a str) -> Result<Glob<'a>> {
+        let (excludes, text) = match typed.strip_prefix('!') {
+            Some(rest) => (true, rest),
+            None => (
+                false,
+                typed.strip_prefix("\\!").map_or(typed, |_| &typed[1..]),
+            ),
+        };
+        let is_directory = text.ends_with('/');
+        let is_anchored = text.trim_end_matches('/').contains('/');
+        let text = text.trim_end_matches('/');
+        let text = text.strip_prefix('/').unwrap_or(text);
+        ensure!(
+            !text.is_empty(),
+            "-g '{typed}': the glob is empty; write one such as '*.c'"
+        );
+        ensure!(
+            excludes || !is_directory,
+            "-g '{typed}' matches directories and no file; write '{text}/**' for the files below"
+        );
+        Ok(Glob {
+            text,
+            excludes,
+            is_anchored,
+            is_directory,
+        })
+    }
+
+    /// The files that the glob matches itself.
+    fn files(&self) -> Expr {
+        let Glob { text, .. } = self;
+        if self.is_directory {
+            return self.below();
+        }
+        match (self.is_anchored, text.contains('/')) {
+            (false, _) => filter(Field::Path, Reading::Glob, *text),
+            // Without a slash a glob would be for the last name of a path.
+            (true, false) => filter(Field::Name, Reading::Glob, format!("*/{text}")),
+            (true, true) => in_package_or_named(text),
+        }
+    }
+
+    /// The files below directories that the glob matches.
+    fn below(&self) -> Expr {
+        let text = format!("{}/**", self.text);
+        if self.is_anchored {
+            in_package_or_named(&text)
+        } else {
+            filter(Field::Path, Reading::Glob, format!("**/{text}"))
+        }
+    }
+}
+
+/// The files whose path in the package, or whose printed name, matches.
+fn in_package_or_named(glob: &str) -> Expr {
+    let [path, name] = [Field::Path, Field::Name].map(|field| filter(field, Reading::Glob, glob));
+    Expr::any(vec![path, name])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use frontend::query::interpreted_as;
+
+    fn globs(typed: &[&str]) -> Result<String> {
+        let typed: Vec<String> = typed.iter().map(|&glob| glob.to_owned()).collect();
+        Ok(of_globs(&typed)?.map_or(String::new(), |expr| interpreted_as(&expr)))
+    }
+
+    #[test]
+    fn types_are_those_of_ripgrep() {
+        let text = |name| interpreted_as(&of_type(name).unwrap());
+        assert_eq!(text("rust"), "path:*.rs");
+        assert_eq!(text("c"), "path:{*.[chH],*.[chH].in,*.cats}");
+        for (unknown, says) in [
+            ("pyton", "python"),
+            ("rsut", "did you mean rst or rust?"),
+            ("all", "leave it out"),
+            ("zzzzz", "there is no file type zzzzz; -g"),
+        ] {
+            let error = of_type(unknown).unwrap_err().to_string();
+            assert!(error.contains(says), "{error}");
+        }
+        // Every type must be a filter that a query can have.
+        for known in TypesBuilder::new().add_defaults().definitions() {
+            let expr = of_type(known.name()).unwrap();
+            frontend::Query::new(expr, 0).unwrap();
+        }
+    }
+
+    #[test]
+    fn globs_are_read_as_lines_of_gitignore() {
+        for (typed, expected) in [
+            (&["*.c"][..], "path:*.c"),
+            (&["*.c", "*.h"], "path:*.c or path:*.h"),
+            (&["!vendor"], "-path:g:vendor -path:**/vendor/**"),
+            (&["/*.c"], "name:*/*.c"),
+            (&["src/**"], "path:src/** or name:src/**"),
+            (&["!*.min.js", "*.js"], "path:*.js -path:**/*.min.js/**"),
+            (
+                &["*.js", "!*.min.js"],
+                "path:*.js -path:*.min.js -path:**/*.min.js/**",
+            ),
+            (&[], ""),
+        ] {
+            assert_eq!(globs(typed).unwrap(), expected, "{typed:?}");
+        }
+        for (typed, says) in [("", "empty"), ("!", "empty"), ("src/", "write 'src/**'")] {
+            let error = globs(&[typed]).unwrap_err().to_string();
+            assert!(error.contains(says), "{typed}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_path_is_in_a_package_or_begins_with_its_name() {
+        let text = |path| of_path(path).map(|expr| expr.map(|expr| interpreted_as(&expr)));
+        assert_eq!(text(".").unwrap(), None);
+        assert_eq!(
+            text("./src/a.c").unwrap().unwrap(),
+            r"path:^src/a\.c(/|$) or (package:=src path:^a\.c(/|$))"
+        );
+        assert_eq!(
+            text("src/../lib/").unwrap().unwrap(),
+            "path:^lib(/|$) or package:=lib"
+        );
+        let here = std::env::current_dir().unwrap().join("lib");
+        assert_eq!(text(here.to_str().unwrap()).unwrap(), text("lib").unwrap());
+        for outside in ["..", "../x", "/nowhere/x"] {
+            let error = text(outside).unwrap_err().to_string();
+            assert!(error.contains("PACKAGE/PATH"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! The log: what it says about a request, and what it keeps to itself.
+
+use crate::home::{Home, Server};
+use crate::http::get_with;
+use crate::{WAIT_MAX, poll};
+use serde_json::Value;
+
+/// The text that somebody searches for, and trigrams that only its plan has.
+const PRIVATE: [&str; 3] = ["hunter2secret", "hun", "ret"];
+
+fn home() -> Home {
+    let home = Home::new();
+    home.write(
+        "hello_1.0/src/hello.c",
+        "char *password = \"hunter2secret\";\n",
+    );
+    home
+}
+
+/// Starts a server that finds every query slow, searches, and returns the log when it has the line.
+fn log_of_a_slow_query(flags: &str) -> String {
+    let home = home();
+    let arguments = format!("serve hello_1.0 --slow-query 0 {flags}");
+    let server = home.start(&arguments);
+    search(&server, "hunter2secret", "of-this-test")
+}
+
+/// Searches with an id, and returns the log when it has the line of the slow query.
+fn search(server: &Server, q: &str, id: &str) -> String {
+    let path = format!("/api/v2/search?q={q}");
+    let page = get_with(&server.address, &path, &[("x-request-id", id)]).json();
+    assert_eq!(page["total"], 1, "{page}");
+    poll("the line of the slow query", WAIT_MAX, || {
+        let log = server.log();
+        (log.contains("slow query") && log.ends_with('\n')).then_some(log)
+    })
+}
+
+#[test]
+fn the_text_of_a_slow_query_is_logged_only_on_request() {
+    let hidden = log_of_a_slow_query("");
+    assert!(hidden.contains("query_hash="), "{hidden}");
+    let off = log_of_a_slow_query("--log-queries off");
+    assert!(!off.contains("query_hash"), "{off}");
+    for log in [hidden, off] {
+        let lines = log.lines().filter(|line| line.contains("slow query"));
+        for (line, private) in lines.flat_map(|line| PRIVATE.map(|text| (line, text))) {
+            assert!(!line.contains(private), "{private}: {line}");
+        }
+        assert!(!log.contains(PRIVATE[0]), "{log}");
+    }
+    let full = log_of_a_slow_query("--log-queries full");
+    assert!(
+        full.contains("query=") && full.contains(PRIVATE[0]) && full.contains("plan="),
+        "{full}"
+    );
+}
+
+#[test]
+fn json_logs_name_the_request_in_every_line_of_it() {
+    let log = log_of_a_slow_query("--log-format json");
+    let lines = log.lines().filter(|line| line.starts_with('{'));
+    let lines: Vec<Value> = lines
+        .map(|line| serde_json::from_str(line).expect(line))
+        .collect();
+    let slow = lines.iter().find(|line| {
+        let message = line["message"].as_str();
+        message.is_some_and(|message| message.starts_with("slow query"))
+    });
+    let slow = slow.expect("the line of the slow query");
+    assert_eq!(slow["span"]["id"], "of-this-test", "{slow}");
+    assert_eq!(slow["level"], "WARN");
+}

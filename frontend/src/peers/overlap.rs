@@ -1,0 +1,239 @@
+//! Packages that several shards have, so that none is counted twice.
+//!
+//! Within an index no package is live in two shards. Two backends that index the same directory do not
+//! know of each other, so the frontend compares the names that they announce. Of the shards that have a
+//! package, the one with the newest build keeps it; of equally new ones, the one with the greatest id. The
+//! others search as if they did not have it.
+//!
+//! **Invariant:** which build is searched depends on the shards alone: not on who announces them, in
+//! which order, or whether that backend is connected now.
+
+use crate::results::{OverlappingPackage, Overlaps, ShardId};
+use std::collections::{BTreeMap, HashMap};
+
+/// The live packages of a shard.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ShardPackages {
+    /// When the shard was written, in seconds since 1970.
+    pub(crate) indexed: u64,
+    pub(crate) packages: Vec<PackageInfo>,
+}
+
+/// A package of a shard.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PackageInfo {
+    /// The name of its directory.
+    pub(crate) name: Box<[u8]>,
+    /// Its number in the shard.
+    pub(crate) number: u32,
+    pub(crate) documents: u32,
+}
+
+/// A shard as one backend announces it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Announced<'a> {
+    pub(crate) backend: &'a str,
+    pub(crate) shard: ShardId,
+    pub(crate) packages: &'a ShardPackages,
+}
+
+/// What is not searched, because other shards have it in a newer build.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Superseded {
+    pub(crate) shards: BTreeMap<ShardId, SupersededPackages>,
+    pub(crate) overlaps: Overlaps,
+}
+
+/// The superseded packages of a shard.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct SupersededPackages {
+    /// Their numbers, ascending.
+    pub(crate) numbers: Vec<u32>,
+    pub(crate) documents: u32,
+    /// Whether the shard has no other packages.
+    pub(crate) is_all: bool,
+}
+
+/// Finds the packages that several of the shards have.
+pub(crate) fn superseded<'a>(announced: impl IntoIterator<Item = Announced<'a>>) -> Superseded {
+    let shards = distinct(announced);
+    let mut newest: HashMap<&[u8], Build<'_>> = HashMap::new();
+    for build in shards.values() {
+        for package in &build.packages.packages {
+            let kept = newest.entry(&package.name).or_insert(*build);
+            if kept.key() < build.key() {
+                *kept = *build;
+            }
+        }
+    }
+    let mut found = Superseded::default();
+    let mut overlapping: BTreeMap<&[u8], Vec<&str>> = BTreeMap::new();
+    for build in shards.values() {
+        let mut superseded = SupersededPackages::default();
+        for package in &build.packages.packages {
+            if newest[&package.name[..]].key() != build.key() {
+                superseded.numbers.push(package.number);
+                superseded.documents = superseded.documents.saturating_add(package.documents);
+                let backends = overlapping.entry(&package.name).or_default();
+                backends.push(build.backend);
+            }
+        }
+        if !superseded.numbers.is_empty() {
+            superseded.is_all = superseded.numbers.len() == build.packages.packages.len();
+            superseded.numbers.sort_unstable();
+            found.shards.insert(build.shard, superseded);
+        }
+    }
+    let describe = |(name, backends): (&[u8], Vec<&str>)| OverlappingPackage {
+        package: name.to_vec(),
+        searched: newest[name].backend.to_owned(),
+        superseded: backends.into_iter().map(str::to_owned).collect(),
+    };
+    let numbers = found
+        .shards
+        .values()
+        .map(|shard| shard.numbers.len() as u64);
+    found.overlaps = Overlaps {
+        superseded: numbers.sum(),
+        packages: overlapping.into_iter().map(describe).collect(),
+    };
+    found
+}
+
+/// A shard, whoever announced it.
+#[derive(Clone, Copy)]
+struct Build<'a> {
+    /// The latest time that a backend reports: a copy may be older or younger than its original.
+    indexed: u64,
+    shard: ShardId,
+    /// The first backend by name that has it.
+    backend: &'a str,
+    packages: &'a ShardPackages,
+}
+
+impl Build<'_> {
+    /// The build with the greatest key is searched.
+    fn key(&self) -> (u64, ShardId) {
+        (self.indexed, self.shard)
+    }
+}
+
+fn distinct<'a>(
+    announced: impl IntoIterator<Item = Announced<'a>>,
+) -> BTreeMap<ShardId, Build<'a>> {
+    let mut shards = BTreeMap::new();
+    for each in announced {
+        let build = Build {
+            indexed: each.packages.indexed,
+            shard: each.shard,
+            backend: each.backend,
+            packages: each.packages,
+        };
+        let known = shards.entry(each.shard).or_insert(build);
+        known.indexed = known.indexed.max(build.indexed);
+        known.backend = known.backend.min(build.backend);
+    }
+    shards
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+
+    /// Finds overlaps of shards given as `backend shard time: packages`, in every order of arrival.
+    fn check(shards: &[&str], expected: Expect) {
+        let mut shards = shards.to_vec();
+        let first = describe(&shards);
+        for _ in 0..shards.len() {
+            shards.rotate_left(1);
+            assert_eq!(describe(&shards), first);
+        }
+        shards.reverse();
+        assert_eq!(describe(&shards), first);
+        expected.assert_eq(&first);
+    }
+
+    fn describe(shards: &[&str]) -> String {
+        let parse = |text: &str| {
+            let (head, names) = text.split_once(':').unwrap();
+            let mut head = head.split(' ');
+            let backend = head.next().unwrap().to_owned();
+            let shard = [head.next().unwrap().as_bytes()[0]; 32];
+            let indexed = head.next().unwrap().parse().unwrap();
+            let package = |(number, name): (u32, &str)| PackageInfo {
+                name: name.as_bytes().into(),
+                number,
+                documents: 10,
+            };
+            let packages = (0..).zip(names.split_whitespace()).map(package).collect();
+            (backend, shard, ShardPackages { indexed, packages })
+        };
+        let parsed: Vec<_> = shards.iter().map(|text| parse(text)).collect();
+        let found = superseded(parsed.iter().map(|(backend, shard, packages)| Announced {
+            backend,
+            shard: *shard,
+            packages,
+        }));
+        let mut out = String::new();
+        for (
+            shard,
+            SupersededPackages {
+                numbers,
+                documents,
+                is_all,
+            },
+        ) in &found.shards
+        {
+            let all = if *is_all { ", all" } else { "" };
+            let shard = char::from(shard[0]);
+            out += &format!("{shard} without {numbers:?}, {documents} documents{all}\n");
+        }
+        for package in &found.overlaps.packages {
+            let name = String::from_utf8_lossy(&package.package);
+            out += &format!(
+                "{name}: {} not {:?}\n",
+                package.searched, package.superseded
+            );
+        }
+        out
+    }
+
+    #[test]
+    fn the_newer_build_of_a_package_is_searched() {
+        check(
+            &["a 1 100: p q r", "b 2 200: q s", "c 3 50: r t"],
+            expect![[r#"
+                1 without [1], 10 documents
+                3 without [0], 10 documents
+                q: b not ["a"]
+                r: a not ["c"]
+            "#]],
+        );
+    }
+
+    #[test]
+    fn the_greater_shard_wins_if_builds_are_equally_new() {
+        check(
+            &["a 1 7: p q", "b 2 7: p", "c 3 7: p"],
+            expect![[r#"
+                1 without [0], 10 documents
+                2 without [0], 10 documents, all
+                p: c not ["a", "b"]
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_shard_on_two_backends_is_no_overlap() {
+        check(&["a 1 7: p q", "b 1 9: p q"], expect![""]);
+        // It is as new as its latest copy.
+        check(
+            &["a 1 7: p q", "b 1 9: p q", "c 2 8: p"],
+            expect![[r#"
+                2 without [0], 10 documents, all
+                p: a not ["c"]
+            "#]],
+        );
+    }
+}

@@ -1,0 +1,79 @@
+//! The id of a request: it is in every line that the request leaves in the log, and in the response, so
+//! that a user's report can be found there.
+//!
+//! A proxy or a client may choose it, in the header `x-request-id`. An id that could forge a line of the
+//! log, or fill it, is replaced by a new one.
+
+use axum::extract::Request;
+use axum::http::{HeaderName, HeaderValue};
+use axum::middleware::Next;
+use axum::response::Response;
+use std::hash::{BuildHasher, RandomState};
+use tracing::Instrument;
+
+/// Carries the id in requests and responses.
+const HEADER: HeaderName = HeaderName::from_static("x-request-id");
+
+/// Bytes of an id: a UUID has 36, a trace id with its span id 55.
+const BYTES_MAX: usize = 64;
+
+/// Names the request in the log, and in the response.
+pub(crate) async fn name(request: Request, next: Next) -> Response {
+    let given = request.headers().get(HEADER);
+    let id = given
+        .and_then(accepted)
+        .map_or_else(random, ToOwned::to_owned);
+    // The level of a span that no level of the log leaves out.
+    let span = tracing::error_span!("request", id);
+    let mut response = next.run(request).instrument(span).await;
+    let id = HeaderValue::from_str(&id).expect("an id is a token");
+    response.headers_mut().insert(HEADER, id);
+    response
+}
+
+/// Returns the id that a header has, if it is a short token.
+fn accepted(given: &HeaderValue) -> Option<&str> {
+    let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:".contains(&byte);
+    let id = given.to_str().ok()?;
+    ((1..=BYTES_MAX).contains(&id.len()) && id.bytes().all(is_token)).then_some(id)
+}
+
+/// Returns 64 random bits. They distinguish requests, and protect nothing.
+fn random() -> String {
+    format!("{:016x}", RandomState::new().hash_one(()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_short_token_is_accepted_as_a_request_id() {
+        let accepts =
+            |text: &str| accepted(&HeaderValue::from_bytes(text.as_bytes()).unwrap()) == Some(text);
+        let longest = "x".repeat(BYTES_MAX);
+        for good in [
+            "a",
+            "0f8fad5b-d9cb-469f-a165-70867728950e",
+            "Root=1".trim_start_matches("Root="),
+            &longest,
+        ] {
+            assert!(accepts(good), "{good}");
+        }
+        let long = "x".repeat(BYTES_MAX + 1);
+        for bad in [
+            "",
+            " ",
+            "a b",
+            "a\tb",
+            "a\"b",
+            "id=1 level=ERROR",
+            "\u{e9}",
+            &long,
+        ] {
+            assert!(!accepts(bad), "{bad}");
+        }
+        assert_ne!(random(), random());
+        assert_eq!(random().len(), 16);
+    }
+}
