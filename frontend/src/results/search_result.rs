@@ -94,6 +94,11 @@ impl SearchResult {
         self.outcome.is_complete()
     }
 
+    /// Whether all backends were lost, and nothing was found.
+    pub fn is_unavailable(&self) -> bool {
+        self.outcome.is_unavailable && self.found() == 0
+    }
+
     /// What is missing, by backend.
     pub fn missing(&self) -> &[Missing] {
         &self.outcome.missing

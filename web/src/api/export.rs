@@ -98,6 +98,7 @@ async fn respond(
     format: Format,
     notices: &[Notice],
 ) -> Result<Response, Problem> {
+    let of = Arc::clone(&answer);
     let mut about = head(id, answer.query(), format, notices);
     about.extend([response::complete_header(&answer)]);
     let body = match format {
@@ -111,6 +112,7 @@ async fn respond(
         headers.insert(header::CONTENT_DISPOSITION, name);
     }
     headers.extend(about);
+    response::mark_unavailable(&mut response, &of);
     Ok(response)
 }
 

@@ -9,7 +9,7 @@ use super::key::is_allowed;
 use super::shapes::{MatchShape, PER_PACKAGE, PackageShape};
 use crate::params::Params;
 use crate::problem::Problem;
-use crate::response::NO_STORE;
+use crate::response::{self, NO_STORE};
 use crate::state::App;
 use crate::stream_body::{Export, PIECE_BYTES, Source};
 use axum::extract::{Request, State};
@@ -112,9 +112,11 @@ async fn find(app: &App, params: &Params, kind: ListKind) -> Result<Response, Pr
     let search = search.map_err(|error| problem(error, &parsed))?;
     let finished = search.finished().await;
     let answer = finished.map_err(|error| problem(error, &parsed))?;
-    let head = head(&answer);
+    let (head, of) = (head(&answer), Arc::clone(&answer));
     let body = export.body(List::new(answer, kind)).await?;
-    Ok((head, body).into_response())
+    let mut response = (head, body).into_response();
+    response::mark_unavailable(&mut response, &of);
+    Ok(response)
 }
 
 fn parse(params: &Params) -> Result<ParsedQuery, Problem> {

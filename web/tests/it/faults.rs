@@ -188,7 +188,55 @@ fn full_spool_ends_only_the_query_that_writes() {
     assert_eq!(page["complete"], json!(false));
     let reason = page["missing"][0]["reason"].as_str().unwrap();
     assert!(reason.contains("the spool is full"), "{reason}");
+    assert_eq!(
+        page["missing"][0]["backend"],
+        json!("spool"),
+        "not a backend"
+    );
+    assert!(site.get("/search?q=arse").text().contains("<b>spool</b>"));
     assert_eq!(site.search("nowhere")["complete"], json!(true));
+}
+
+#[test]
+fn without_any_backend_the_status_is_503_and_complete_is_false() {
+    let (a, b) = (Fake::new("a", shards(1, 1)), Fake::new("b", shards(2, 1)));
+    let site = Site::new(vec![a.backend(), b.backend()]);
+    site.search("arse");
+    for fake in [&a, &b] {
+        fake.set_down(true);
+    }
+    eventually("the loss of both", || {
+        site.frontend
+            .backends()
+            .iter()
+            .all(|backend| !backend.connected)
+    });
+    for path in [
+        "/api/v2/search?q=parse",
+        "/api/v2/facets?q=parse",
+        "/api/v2/export?q=parse",
+        "/api/v1/search?query=parse",
+        "/search?q=parse",
+    ] {
+        let answer = site.get(path);
+        assert_eq!(answer.status, 503, "{path}: {}", answer.text());
+        assert_eq!(answer.header("retry-after"), "5", "{path}");
+    }
+    let page = site.get("/api/v2/search?q=parse").json();
+    assert_eq!(
+        (&page["complete"], &page["total"]),
+        (&json!(false), &json!(0))
+    );
+    assert_eq!(page["missing"].as_array().unwrap().len(), 2);
+    assert!(
+        site.get("/search?q=parse")
+            .text()
+            .contains("This answer is incomplete")
+    );
+    // What is known is still shown, and one backend is enough for an answer.
+    assert_eq!(site.get("/api/v2/search?q=arse").status, 200);
+    a.set_down(false);
+    assert_eq!(site.get("/api/v2/search?q=parse").status, 200);
 }
 
 #[test]
