@@ -22,7 +22,8 @@ from ..table import Goals, Wrong, quantiles
 BACKENDS = 4
 RUNNING, QUEUED = 4, 32
 MEMORY_MIB = 256
-LIMITS = ("--running", RUNNING, "--queued", QUEUED, "--memory", f"{MEMORY_MIB}M")
+LIMITS = ("--running", RUNNING, "--queued", QUEUED, "--memory", f"{MEMORY_MIB}M",
+          "--connections-per-client", 4000)
 
 IDENTICAL = 1000
 IDENTICAL_EACH = 100_000
