@@ -118,7 +118,8 @@ def interactive(address, seed, most, stop):
             answer = connection.json(target(INTERACTIVE_EACH, seed + len(times)))
             times.append(1e3 * (time.perf_counter() - started))
             if answer["total"] != BACKENDS * INTERACTIVE_EACH or not answer["complete"]:
-                raise Wrong(f"an interactive query: {answer['total']} matches")
+                reasons = "; ".join(missing["reason"] for missing in answer["missing"])
+                raise Wrong(f"an interactive query: {answer['total']} matches; {reasons}")
             stop.wait(0.005)
     return times
 
