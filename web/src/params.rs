@@ -52,7 +52,11 @@ pub(crate) const FORMAT: &[&str] = &["format"];
 
 /// Decoded names and values, in the order of the address.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Params(Vec<(String, Vec<u8>)>);
+pub(crate) struct Params {
+    pairs: Vec<(String, Vec<u8>)>,
+    /// Who sent them: a hash that distinguishes clients; 0 if that is unknown.
+    pub(crate) client: u64,
+}
 
 impl<S: Sync> FromRequestParts<S> for Params {
     type Rejection = Problem;
@@ -75,17 +79,17 @@ impl Params {
             let name = String::from_utf8_lossy(&decode(name)?).into_owned();
             Ok((name, decode(value)?))
         };
-        pairs.map(pair).collect::<Result<_, _>>().map(Params)
+        pairs.map(pair).collect::<Result<_, _>>().map(Params::of)
     }
 
     /// Wraps parameters that did not come in an address.
     pub(crate) fn of(pairs: Vec<(String, Vec<u8>)>) -> Params {
-        Params(pairs)
+        Params { pairs, client: 0 }
     }
 
     /// Returns the value of a parameter, as bytes.
     pub(crate) fn bytes(&self, name: &str) -> Option<&[u8]> {
-        let found = self.0.iter().find(|(known, _)| known == name);
+        let found = self.pairs.iter().find(|(known, _)| known == name);
         found.map(|(_, value)| &value[..])
     }
 
@@ -176,7 +180,7 @@ impl Params {
 
     /// Iterates over the filters: field, name and value of each, in the order of the address.
     pub(crate) fn filters(&self) -> impl Iterator<Item = (Field, &str, &[u8])> {
-        self.0.iter().filter_map(|(name, value)| {
+        self.pairs.iter().filter_map(|(name, value)| {
             let field = filter::field(name)?;
             Some((field, &name[..], &value[..]))
         })
@@ -214,11 +218,11 @@ impl Params {
     /// Rejects parameters that are not in these lists, and repeated ones, except filters.
     pub(crate) fn expect(&self, known: &[&[&str]]) -> Result<(), Problem> {
         let known = &known.concat()[..];
-        for (index, (name, _)) in self.0.iter().enumerate() {
+        for (index, (name, _)) in self.pairs.iter().enumerate() {
             if !known.contains(&name.as_str()) {
                 return Err(unknown(name, known));
             }
-            let is_again = self.0[..index].iter().any(|(other, _)| other == name);
+            let is_again = self.pairs[..index].iter().any(|(other, _)| other == name);
             if is_again && filter::field(name).is_none() {
                 return Err(Problem::bad_request(format!("{name} is given twice")));
             }
