@@ -16,18 +16,19 @@ use crate::execution::driver::{Execution, Resources};
 use crate::execution::event::{Deadline, Event};
 use crate::execution::fair_slots::UNKNOWN;
 use crate::execution::handle::{Interest, SearchHandle};
-use crate::execution::memory::Memory;
+use crate::execution::memory::{Memory, Need, Reservation};
 use crate::execution::result_cache::{Evicted, ResultCache};
 use crate::lock::lock;
 use crate::metrics;
 use crate::peers::overlap::{self, Announced};
 use crate::peers::shard_routing::{PeerShards, ShardRouting};
 use crate::peers::{Backend, Link, Peer, PeerStatus};
-use crate::query::Query;
+use crate::query::{Query, QueryInput};
 use crate::results::{Overlaps, SearchResult};
 use crate::spool::{Spool, SpoolConfig};
 use interests::Interests;
 use schema::message::ShardInfo;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
@@ -43,6 +44,8 @@ pub struct Coordinator {
     cache: Arc<Mutex<ResultCache>>,
     interests: Mutex<Interests>,
     admission: Arc<Admission>,
+    /// The number of probes.
+    probes: AtomicU64,
 }
 
 impl Coordinator {
@@ -96,6 +99,7 @@ impl Coordinator {
             cache,
             interests: Mutex::default(),
             admission: Arc::new(Admission::new(config.running_max, config.queued_max)),
+            probes: AtomicU64::new(0),
             config,
         }))
     }
@@ -263,6 +267,12 @@ impl Coordinator {
         self.hold(execution, None, caller)
     }
 
+    /// Reserves memory of the running queries, for as long as the reservation lives; `None` if too much is
+    /// reserved or used.
+    pub fn reserve(&self, bytes: u64, need: Need) -> Option<Reservation> {
+        self.resources.memory.reserve(bytes, need)
+    }
+
     /// Bytes that the spool has on the disk.
     pub fn spool_bytes(&self) -> u64 {
         self.resources.spool.disk_bytes()
@@ -282,6 +292,31 @@ impl Coordinator {
         let handle = SearchHandle::join(execution, grace, deadline, Arc::clone(&interest))?;
         lock(&self.interests).insert(interest);
         Some(handle)
+    }
+
+    /// Runs a search that nobody asked for, the whole way and not from the cache, to find out whether a
+    /// search would be answered now.
+    pub async fn probe(&self, timeout: Duration) -> Result<Arc<SearchResult>, SearchError> {
+        // No two probes are the same query, so that none shares the result of another.
+        let number = self.probes.fetch_add(1, Relaxed);
+        let text = format!("\u{f8ff}{number}");
+        let input = QueryInput {
+            q: &text,
+            mode: Some("literal"),
+            want: Some("count"),
+            ..QueryInput::default()
+        };
+        let query = Query::parse(&input)
+            .expect("the query is well-formed")
+            .query;
+        let handle = self.search_within(query, None, Some(timeout)).await?;
+        let answer = handle.finished().await;
+        let identity = handle.query().identity(handle.generation());
+        lock(&self.interests).forget(handle.id());
+        drop(handle);
+        let forgotten = lock(&self.cache).forget(&identity);
+        remove(forgotten, &self.resources.runtime);
+        answer
     }
 
     /// The configuration.

@@ -7,9 +7,11 @@ use crate::terminal::report;
 use crate::units;
 use anyhow::{Context, Result, bail};
 use frontend::{Backend, Config, Coordinator, LogQueries};
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
+use web::{ConnectionLimits, HostNames, TrustedProxies};
 
 /// Bytes of a key file: room for some thousand keys, each of which is compared with every request.
 const KEYS_BYTES_MAX: u64 = 256 << 10;
@@ -50,8 +52,9 @@ pub(super) fn run(arguments: &FrontendArguments) -> Result<ExitCode> {
 }
 
 async fn serve(arguments: &FrontendArguments) -> Result<ExitCode> {
-    let options = arguments.flags.web_options()?;
+    let limits = arguments.flags.connection_limits()?;
     let listener = listener::bind(&arguments.listen, "--listen").await?;
+    let options = arguments.flags.web_options(listener.local_addr()?.ip())?;
     let metrics = listener::record_metrics()?;
     cache_dir::create(&arguments.spool)?;
     // How much text the backends have is not known yet.
@@ -60,7 +63,7 @@ async fn serve(arguments: &FrontendArguments) -> Result<ExitCode> {
         .config(&arguments.spool, arguments.memory, None);
     let backends = arguments.backends.iter().cloned().map(Backend::tcp);
     let frontend = Coordinator::start(config, backends.collect())?;
-    listener::serve(listener, web::app(frontend, options, metrics)).await
+    listener::serve(listener, web::app(frontend, options, metrics), limits).await
 }
 
 /// Limits of a frontend, and access to it.
@@ -79,6 +82,15 @@ pub(super) struct FrontendFlags {
     /// Expensive queries that wait; more are refused with status 503
     #[arg(long, help_heading = LIMITS, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u16).range(0..=200))]
     queued: u16,
+    /// Exports at once; more are refused with status 503. Each takes 1 MiB of the memory for running queries
+    #[arg(long, help_heading = LIMITS, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=4096))]
+    exports: u16,
+    /// Connections at once, of all clients; a few more are served for /healthz, /readyz and /metrics
+    #[arg(long, help_heading = LIMITS, value_name = "N", default_value_t = 12_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    connections: u32,
+    /// Connections at once of one client, known by its address
+    #[arg(long, help_heading = LIMITS, value_name = "N", default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    connections_per_client: u32,
     /// Longest time that a client may set with `timeout=`
     #[arg(long, help_heading = LIMITS, value_name = "SECS", value_parser = seconds, default_value = "300")]
     timeout_max: Duration,
@@ -90,6 +102,14 @@ pub(super) struct FrontendFlags {
     log_queries: LoggedQuery,
     #[command(flatten)]
     pub(super) log: listener::LogFlags,
+    /// Answer to this host name too; may be repeated. Without it a server on a loopback address answers
+    /// only to localhost and loopback addresses, and any other server to every name
+    #[arg(long = "host", value_name = "NAME", help_heading = ACCESS)]
+    hosts: Vec<String>,
+    /// Believe the header x-forwarded-for of proxies in this network, such as 127.0.0.1 or 10.0.0.0/8;
+    /// may be repeated
+    #[arg(long = "trusted-proxy", value_name = "CIDR", help_heading = ACCESS)]
+    trusted_proxies: Vec<String>,
     /// Let pages of this origin read the API, such as https://code.example.org, or * for all; may be
     /// repeated
     #[arg(long = "cors-origin", value_name = "URL", help_heading = ACCESS)]
@@ -151,13 +171,27 @@ impl FrontendFlags {
     }
 
     /// Checks the origins and reads the key file.
-    pub(super) fn web_options(&self) -> Result<web::Options> {
+    pub(super) fn web_options(&self, address: IpAddr) -> Result<web::Options> {
         let keys = match &self.dcs_api_keys {
             Some(path) => parse_keys(&read_small(path, "the keys in", KEYS_BYTES_MAX)?)
                 .with_context(|| path.display().to_string())?,
             None => Vec::new(),
         };
-        Ok(web::Options::new(self.cors_origins.clone(), keys)?)
+        let mut options = web::Options::new(self.cors_origins.clone(), keys)?;
+        options.exports_max = self.exports.into();
+        options.hosts = HostNames::new(address, &self.hosts);
+        Ok(options)
+    }
+
+    /// Returns the limits on connections.
+    pub(super) fn connection_limits(&self) -> Result<ConnectionLimits> {
+        Ok(ConnectionLimits {
+            connections_max: self.connections as usize,
+            per_client_max: self.connections_per_client as usize,
+            trusted_proxies: TrustedProxies::new(&self.trusted_proxies)
+                .context("--trusted-proxy")?,
+            ..ConnectionLimits::default()
+        })
     }
 }
 

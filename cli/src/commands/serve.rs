@@ -51,8 +51,9 @@ pub(super) fn run(arguments: &ServeArguments) -> Result<ExitCode> {
 
 async fn serve(arguments: &ServeArguments) -> Result<ExitCode> {
     // Keys and address come first, so that a mistake there does not cost the time of an index.
-    let options = arguments.flags.web_options()?;
+    let limits = arguments.flags.connection_limits()?;
     let listener = listener::bind(&arguments.listen, "--listen").await?;
+    let options = arguments.flags.web_options(listener.local_addr()?.ip())?;
     let metrics = listener::record_metrics()?;
     let index = updated_index(arguments)?;
     let shards = index::directory::Index::open(&index)?.shards;
@@ -71,7 +72,7 @@ async fn serve(arguments: &ServeArguments) -> Result<ExitCode> {
         }
         None => cache_dir::with_free_spool("spool", start)?,
     };
-    listener::serve(listener, web::app(frontend, options, metrics)).await
+    listener::serve(listener, web::app(frontend, options, metrics), limits).await
 }
 
 /// Updates the index if necessary, and returns its directory.

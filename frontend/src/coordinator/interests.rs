@@ -46,6 +46,12 @@ impl Interests {
         Some(interest)
     }
 
+    pub(super) fn forget(&mut self, id: &str) {
+        if let Ok(key) = ClientKey::from_str_radix(id, 16) {
+            self.remove(key);
+        }
+    }
+
     fn remove(&mut self, key: ClientKey) -> Option<Arc<Interest>> {
         let (used, interest) = self.by_key.remove(&key)?;
         self.by_use.remove(&used);

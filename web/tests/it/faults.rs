@@ -149,7 +149,7 @@ fn reports_a_refused_connection() {
     assert_eq!(page["missing"][0]["backend"], json!(address));
     assert_eq!(page["missing"][0]["reason"], json!("connection refused"));
     assert!(page["total"].as_u64().unwrap() > 0);
-    assert_eq!(site.get("/healthz").json()["status"], json!("degraded"));
+    assert_eq!(site.get("/readyz").json()["status"], json!("degraded"));
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn reports_another_protocol_version() {
         reason,
         "the backend speaks protocol 99, this frontend speaks 4"
     );
-    assert_eq!(site.get("/healthz").status, 503);
+    assert_eq!(site.get("/readyz").status, 503);
 }
 
 #[test]
@@ -253,7 +253,7 @@ fn asks_a_reconnected_backend_at_once() {
         json!(["01".repeat(32)]),
         "its shards are known"
     );
-    assert_eq!(site.get("/healthz").json()["status"], json!("down"));
+    assert_eq!(site.get("/readyz").json()["status"], json!("down"));
     fake.set_down(false);
     let page = site.search("parse");
     assert_eq!(page["complete"], json!(true), "{page}");
@@ -300,4 +300,21 @@ fn reuses_connections_and_replaces_dead_ones() {
         page["matches"], fresh["matches"],
         "frames are read from their start"
     );
+}
+
+#[test]
+fn readiness_takes_the_path_of_a_search() {
+    // The backend is connected and says HELLO, but fails searches.
+    let failure = Fault::Failure(FailureKind::Unavailable, None);
+    let fake = Fake::with("one", shards(1, 2), failure);
+    let site = Site::new(vec![fake.backend()]);
+    let started = site.counter("trawl_frontend_queries_started_total");
+    let down = site.get("/readyz");
+    assert_eq!(down.status, 503, "{}", down.text());
+    assert_eq!(down.json()["backends"][0]["connected"], json!(true));
+    assert_eq!(site.get("/healthz").status, 200);
+    assert!(site.counter("trawl_frontend_queries_started_total") > started);
+    fake.set(Fault::None);
+    eventually("readiness", || site.get("/readyz").status == 200);
+    assert_eq!(site.spooled(), 0);
 }
