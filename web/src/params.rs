@@ -5,7 +5,9 @@
 
 use crate::choice::{Choice, Group};
 use crate::problem::Problem;
+use crate::server::Client;
 use axum::extract::FromRequestParts;
+use axum::http::Extensions;
 use axum::http::request::Parts;
 use frontend::query::filter;
 use frontend::query::{BadQuery, ParsedQuery, Query, QueryInput, time};
@@ -62,7 +64,8 @@ impl<S: Sync> FromRequestParts<S> for Params {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        Params::parse(parts.uri.query().unwrap_or_default())
+        let params = Params::parse(parts.uri.query().unwrap_or_default())?;
+        Ok(params.sent_by(&parts.extensions))
     }
 }
 
@@ -85,6 +88,15 @@ impl Params {
     /// Wraps parameters that did not come in an address.
     pub(crate) fn of(pairs: Vec<(String, Vec<u8>)>) -> Params {
         Params { pairs, client: 0 }
+    }
+
+    /// Notes the client of a request with these extensions.
+    pub(crate) fn sent_by(self, extensions: &Extensions) -> Params {
+        let client = extensions.get::<Client>();
+        Params {
+            client: client.map_or(0, Client::key),
+            ..self
+        }
     }
 
     /// Returns the value of a parameter, as bytes.
@@ -304,6 +316,19 @@ mod tests {
         assert_eq!(params.bytes("none"), None);
         assert!(params.text("path").is_err());
         assert!(parse("q=%ff").parsed().is_err());
+    }
+
+    #[test]
+    fn parameters_know_the_client_that_sent_them() {
+        let sent_by = |address: &str| {
+            let mut extensions = Extensions::new();
+            extensions.insert(Client::new(address.parse().unwrap()));
+            parse("q=x").sent_by(&extensions).client
+        };
+        assert_eq!(sent_by("10.0.0.1"), sent_by("::ffff:10.0.0.1"));
+        assert_ne!(sent_by("10.0.0.1"), sent_by("10.0.0.2"));
+        assert_ne!(sent_by("10.0.0.1"), 0);
+        assert_eq!(parse("q=x").sent_by(&Extensions::new()).client, 0);
     }
 
     #[test]

@@ -144,11 +144,11 @@ fn one_client_cannot_hold_all_slots_or_the_whole_queue() {
             fake.searches.load(SeqCst) == 1 && fake.refused.load(SeqCst) == refused
         });
     }
-    let modest = search(2, "x");
+    let modest = search(2, "script");
     eventually("a slot for another client", || {
         fake.searches.load(SeqCst) == 2
     });
-    let waiting = search(2, "e");
+    let waiting = search(2, "alert");
     // In whichever order they came to the queue.
     assert!(finished(&greedy[2]).is_err(), "its place is taken");
     assert!(!waiting.is_finished() && !greedy[1].is_finished());
