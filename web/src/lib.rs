@@ -37,6 +37,7 @@ mod request_limits;
 mod response;
 mod state;
 mod stream_body;
+mod versions;
 
 pub use cors::BadOrigin;
 
