@@ -7,15 +7,17 @@ use std::path::{Path, PathBuf};
 
 /// The current directory, and in a Rust project the crates that cargo has downloaded.
 pub(crate) fn default_sources() -> Result<Vec<Source>> {
-    let mut sources = corpus::sources(&[PathBuf::from(".")], false)?;
+    let mut sources = corpus::packages(&[PathBuf::from(".")], false, false)?.sources;
     if !Path::new("Cargo.toml").exists() {
         return Ok(sources);
     }
     let mut names: HashSet<Vec<u8>> = sources.iter().map(|source| source.name.clone()).collect();
     for registry in registries() {
-        let crates = corpus::sources(&[registry], true).unwrap_or_default();
+        // No rule of a repository around them hides a dependency.
+        let crates = corpus::packages(&[registry], true, true).unwrap_or_default();
         // A crate may have been downloaded from two registries.
         let new = crates
+            .sources
             .into_iter()
             .filter(|source| names.insert(source.name.clone()));
         sources.extend(new);

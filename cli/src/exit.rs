@@ -2,6 +2,9 @@
 
 use std::process::ExitCode;
 
+/// The status of a command that a signal of the terminal has ended, as shells report it.
+pub(crate) const INTERRUPTED: i32 = 130;
+
 /// The status of a command that failed.
 pub(crate) fn error() -> ExitCode {
     ExitCode::from(2)

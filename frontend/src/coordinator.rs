@@ -5,6 +5,7 @@
 //! rare name never waits for searches for `return`.
 
 mod catalog;
+mod interests;
 
 pub use catalog::{BackendStatus, Served};
 
@@ -13,18 +14,20 @@ use crate::error::{RETRY_AFTER_S, SearchError, StartError};
 use crate::execution::admission::Admission;
 use crate::execution::driver::{Execution, Resources};
 use crate::execution::event::{Deadline, Event};
-use crate::execution::handle::SearchHandle;
-use crate::execution::memory::Memory;
+use crate::execution::handle::{Interest, SearchHandle};
+use crate::execution::memory::{Memory, Need, Reservation};
 use crate::execution::result_cache::{Evicted, ResultCache};
 use crate::lock::lock;
 use crate::metrics;
 use crate::peers::overlap::{self, Announced};
 use crate::peers::shard_routing::{PeerShards, ShardRouting};
 use crate::peers::{Backend, Link, Peer, PeerStatus};
-use crate::query::Query;
+use crate::query::{Query, QueryInput};
 use crate::results::{Overlaps, SearchResult};
 use crate::spool::{Spool, SpoolConfig};
+use interests::Interests;
 use schema::message::ShardInfo;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
@@ -39,7 +42,10 @@ pub struct Coordinator {
     routing: Mutex<(Vec<u64>, Arc<ShardRouting>)>,
     resources: Resources,
     cache: Arc<Mutex<ResultCache>>,
+    interests: Mutex<Interests>,
     admission: Arc<Admission>,
+    /// The number of probes.
+    probes: AtomicU64,
 }
 
 impl Coordinator {
@@ -91,7 +97,9 @@ impl Coordinator {
                 runtime,
             },
             cache,
+            interests: Mutex::default(),
             admission: Arc::new(Admission::new(config.running_max, config.queued_max)),
+            probes: AtomicU64::new(0),
             config,
         }))
     }
@@ -110,14 +118,24 @@ impl Coordinator {
         generation: Option<&str>,
         timeout: Option<Duration>,
     ) -> Result<SearchHandle, SearchError> {
+        self.start_search(query, generation, timeout, None).await
+    }
+
+    /// Starts or joins a query for a client that may have an interest already.
+    async fn start_search(
+        &self,
+        query: Query,
+        generation: Option<&str>,
+        timeout: Option<Duration>,
+        interest: Option<Arc<Interest>>,
+    ) -> Result<SearchHandle, SearchError> {
         let timeout = timeout.unwrap_or(self.config.timeout);
         let timeout = timeout.min(self.config.timeout_max);
         let at = Instant::now() + timeout;
         let deadline = Deadline { at, timeout };
         if let Some(generation) = generation {
-            let id = query.identity(generation);
             let mut cache = lock(&self.cache);
-            if let Some(joined) = self.join(&mut cache, &id, &query, generation, deadline) {
+            if let Some(joined) = self.join(&mut cache, &query, generation, deadline, &interest) {
                 return Ok(joined);
             }
         }
@@ -127,17 +145,18 @@ impl Coordinator {
             let generation = generation.to_owned();
             return Err(SearchError::Gone { generation });
         }
-        let id = query.identity(&routing.generation);
         let mut cache = lock(&self.cache);
-        if let Some(joined) = self.join(&mut cache, &id, &query, &routing.generation, deadline) {
+        let current = &routing.generation;
+        if let Some(joined) = self.join(&mut cache, &query, current, deadline, &interest) {
             return Ok(joined);
         }
         let active = self.admission.activate().ok_or(SearchError::Overloaded {
             retry_after_s: RETRY_AFTER_S,
         })?;
         ::metrics::counter!("trawl_frontend_queries_started_total").increment(1);
+        let id = query.identity(current);
         let execution = Execution::new(&self.resources, &self.peers, &routing, id, query, deadline);
-        let handle = self.hold(Arc::clone(&execution), None);
+        let handle = self.hold(Arc::clone(&execution), None, interest);
         let handle = handle.expect("a new execution can be joined");
         remove(
             cache.insert(Arc::clone(&execution)),
@@ -153,39 +172,73 @@ impl Coordinator {
     fn join(
         &self,
         cache: &mut ResultCache,
-        id: &str,
         query: &Query,
         generation: &str,
         deadline: Deadline,
+        interest: &Option<Arc<Interest>>,
     ) -> Option<SearchHandle> {
-        let execution = cache.find(id, query, generation)?;
-        let handle = self.hold(execution, Some(deadline))?;
+        let execution = cache.find(&query.identity(generation), query, generation)?;
+        let handle = self.hold(execution, Some(deadline), interest.clone())?;
         metrics::shared(!handle.was_there());
         Some(handle)
     }
 
-    /// The id of the execution that this query would be now.
+    /// Names the execution that this query would be now.
     pub fn identity(&self, query: &Query) -> String {
         query.identity(&self.route().generation)
     }
 
-    /// The execution with this id, while it is in the result cache.
+    /// The search of the client to whom this id was given, while it is in the result cache.
     pub fn get(&self, id: &str) -> Option<SearchHandle> {
-        let execution = lock(&self.cache).get(id)?;
-        self.hold(execution, None)
+        let interest = lock(&self.interests).get(id)?;
+        let (query, generation) = (interest.query.clone(), interest.generation.clone());
+        self.find(&query, &generation, Some(interest))
     }
 
-    /// The execution with this id; if it was evicted, its query runs again.
+    /// The search with this id; if its result was evicted, its query runs again.
     pub async fn get_or_rerun(&self, id: &str) -> Result<Option<SearchHandle>, SearchError> {
         if let Some(handle) = self.get(id) {
             return Ok(Some(handle));
         }
-        let Some((query, generation)) = lock(&self.cache).evicted_query(id) else {
+        let interest = lock(&self.interests).get(id);
+        let Some(interest) = interest.filter(|interest| !interest.is_withdrawn()) else {
             return Ok(None);
         };
         metrics::rerun();
-        let handle = self.search_within(query, Some(&generation), None).await?;
-        Ok(Some(handle))
+        let (query, generation) = (interest.query.clone(), interest.generation.clone());
+        let search = self.start_search(query, Some(&generation), None, Some(interest));
+        search.await.map(Some)
+    }
+
+    /// The search for a query over a generation: also one with an incomplete result, of which an earlier
+    /// page was shown. If there is none, the query runs.
+    pub async fn resume(
+        &self,
+        query: Query,
+        generation: &str,
+    ) -> Result<SearchHandle, SearchError> {
+        match self.find(&query, generation, None) {
+            Some(handle) => Ok(handle),
+            None => self.search_within(query, Some(generation), None).await,
+        }
+    }
+
+    /// Joins an execution in any state.
+    fn find(
+        &self,
+        query: &Query,
+        generation: &str,
+        interest: Option<Arc<Interest>>,
+    ) -> Option<SearchHandle> {
+        let identity = query.identity(generation);
+        let execution = lock(&self.cache).find(&identity, query, generation)?;
+        self.hold(execution, None, interest)
+    }
+
+    /// Reserves memory of the running queries, for as long as the reservation lives; `None` if too much is
+    /// reserved or used.
+    pub fn reserve(&self, bytes: u64, need: Need) -> Option<Reservation> {
+        self.resources.memory.reserve(bytes, need)
     }
 
     /// Bytes that the spool has on the disk.
@@ -193,8 +246,44 @@ impl Coordinator {
         self.resources.spool.disk_bytes()
     }
 
-    fn hold(&self, execution: Arc<Execution>, deadline: Option<Deadline>) -> Option<SearchHandle> {
-        SearchHandle::join(execution, self.config.grace, deadline)
+    /// Joins an execution for a client. One without an interest gets one, with an id of its own.
+    fn hold(
+        &self,
+        execution: Arc<Execution>,
+        deadline: Option<Deadline>,
+        interest: Option<Arc<Interest>>,
+    ) -> Option<SearchHandle> {
+        let new = || Interest::new(execution.query.clone(), execution.generation.clone());
+        let interest = interest.unwrap_or_else(new);
+        let grace = self.config.grace;
+        let handle = SearchHandle::join(execution, grace, deadline, Arc::clone(&interest))?;
+        lock(&self.interests).insert(interest);
+        Some(handle)
+    }
+
+    /// Runs a search that nobody asked for, the whole way and not from the cache, to find out whether a
+    /// search would be answered now.
+    pub async fn probe(&self, timeout: Duration) -> Result<Arc<SearchResult>, SearchError> {
+        // No two probes are the same query, so that none shares the result of another.
+        let number = self.probes.fetch_add(1, Relaxed);
+        let text = format!("\u{f8ff}{number}");
+        let input = QueryInput {
+            q: &text,
+            mode: Some("literal"),
+            want: Some("count"),
+            ..QueryInput::default()
+        };
+        let query = Query::parse(&input)
+            .expect("the query is well-formed")
+            .query;
+        let handle = self.search_within(query, None, Some(timeout)).await?;
+        let answer = handle.finished().await;
+        let identity = handle.query().identity(handle.generation());
+        lock(&self.interests).forget(handle.id());
+        drop(handle);
+        let forgotten = lock(&self.cache).forget(&identity);
+        remove(forgotten, &self.resources.runtime);
+        answer
     }
 
     /// The configuration.

@@ -36,6 +36,9 @@ pub enum SearchError {
         /// When to try again, in seconds.
         retry_after_s: u64,
     },
+    /// The client has ended its interest. The search goes on for others.
+    #[error("this search was ended by its client")]
+    Withdrawn,
     /// The requested generation is not served any more.
     #[error("the index has changed: generation {generation} is not available any more")]
     Gone {

@@ -55,6 +55,7 @@ pub use config::{Config, LogQueries};
 pub use coordinator::{BackendStatus, Coordinator, Served};
 pub use error::{FileError, SearchError, StartError};
 pub use execution::handle::SearchHandle;
+pub use execution::memory::{Need, Reservation};
 pub use execution::stream_stats::{BackendProgress, Progress, TopMatches};
 pub use order::{BEST_MAX, Pointer};
 pub use peers::{Backend, Socket};

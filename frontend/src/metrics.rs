@@ -13,7 +13,7 @@ use std::time::Duration;
 /// Names and descriptions, a line each.
 #[rustfmt::skip]
 const COUNTERS: &[(&str, &str)] = &[
-    ("trawl_frontend_backends_lost_total", "TopMatches connections to backends that were lost, by reason"),
+    ("trawl_frontend_backends_lost_total", "Connections to backends that were lost, by reason"),
     ("trawl_frontend_cache_total", "Queries that joined a running execution (how=attach) or were answered from the cache (hit), and evicted results that were searched for again (rerun)"),
     ("trawl_frontend_matches_total", "Matches received, of finished queries"),
     ("trawl_frontend_not_modified_total", "Pages that the client already had (304)"),
@@ -119,7 +119,7 @@ fn log(answer: &SearchResult, shown: LogQueries) {
         let _ = write!(times, " {name} {} ms,", time.as_millis());
     }
     tracing::warn!(
-        id = answer.id(),
+        id = answer.identity(),
         query_hash = (shown == LogQueries::Hash).then(|| display(hash(&text))),
         query = is_full.then(|| display(escape(&text))),
         plan = is_full.then(|| display(escape(&explain.plan))),

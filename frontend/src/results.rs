@@ -26,7 +26,7 @@ pub use outcome::{
     CorpusSize, Explain, Missing, OverlappingPackage, Overlaps, Reached, ShardId, Skipped,
     SkippedDocument, Timings,
 };
-pub(crate) use outcome::{Counts, Outcome};
+pub(crate) use outcome::{Counts, Outcome, SPOOL};
 pub use packages::PackageGroup;
 pub use search_result::SearchResult;
 pub(crate) use search_result::read;

@@ -22,7 +22,7 @@ mod walk;
 
 pub use read::{BINARY_HEAD_BYTES, CHUNK_BYTES, ReadOutcome, TextSink, read};
 pub use skip::{SkipReason, Skipped};
-pub use sources::{Source, sources};
+pub use sources::{BESIDE_LISTED_MAX, Packages, Source, packages, sources};
 pub use walk::{File, Walk, signature, walk};
 
 /// Why a corpus cannot be read. A problem with a single file is a [`SkipReason`] instead. Paths of
@@ -47,6 +47,9 @@ pub enum CorpusError {
     /// A source has no name for the package: it is the root of the file system.
     #[error("{}: the root directory cannot be a package, which needs a name; name a directory below it", .0.display())]
     NoName(PathBuf),
+    /// There is no file below a source.
+    #[error("{}: contains no file to index", .0.display())]
+    Empty(PathBuf),
     /// With `each`: there is no directory inside.
     #[error("{}: contains no directory that could be a package", .0.display())]
     NoPackages(PathBuf),

@@ -160,6 +160,15 @@ pub fn is_index(directory: &Path) -> bool {
     lock.is_ok_and(|mut lock| lock.read_exact(&mut mark).is_ok()) && mark == *MARK
 }
 
+/// Removes a directory that holds nothing but a lock. One that holds more stays.
+pub(crate) fn remove_empty(directory: &Path) -> io::Result<()> {
+    fs::remove_file(directory.join(LOCK))?;
+    match fs::remove_dir(directory) {
+        Err(error) if error.kind() != io::ErrorKind::DirectoryNotEmpty => Err(error),
+        _ => Ok(()),
+    }
+}
+
 /// The exclusive right to write to an index directory, until it is dropped.
 pub struct Lock(File);
 

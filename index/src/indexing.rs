@@ -18,19 +18,21 @@ mod pipeline;
 mod report;
 mod task;
 mod update_plan;
+mod verify;
 mod worker;
 
 pub use error::BuildError;
 pub use options::{BuildOptions, Changes, MEMORY_BYTES, MEMORY_BYTES_MIN, SHARD_BYTES};
-pub use report::{Outcome, Progress, ReadStats, Report};
+pub use report::{DIFFERING_LISTED_MAX, Outcome, Progress, ReadStats, Report, Verified};
 
 use crate::corpus::Source;
-use crate::directory::{self, Lock};
+use crate::directory::{self, IndexError, Lock};
 use current::CurrentIndex;
 use package::best_first;
 use std::collections::HashMap;
-use std::fs;
 use std::path::Path;
+use std::sync::PoisonError;
+use std::{fs, io, mem};
 use update_plan::UpdatePlan;
 
 /// Builds an index of `sources` in the directory `out`, which is created. An index that is there is
@@ -46,7 +48,7 @@ pub fn build(
     current.remove_others(&directory::read_manifest(out).ok())?;
     let packages = best_first(sources, &options.popularity, &HashMap::new());
     current.add_read(pipeline::write(&packages, out, options, progress)?)?;
-    current.publish()
+    current.publish(progress)
 }
 
 /// Brings the index in `out` up to date, or builds it when there is none: reads those of `sources`
@@ -67,15 +69,46 @@ pub fn update(
     let _lock = begin(out)?;
     let mut current = CurrentIndex::open(out, options.options, changes.prune)?;
     current.remove_others(&current.manifest)?;
+    current.replace_beside(changes);
+    let mut verified = changes.verify.then(|| Verified {
+        damaged_shards: current.verify_shards(),
+        ..Verified::default()
+    });
     let plan = UpdatePlan::new(&current, &sources, changes, options.options)?;
-    let packages = best_first(sources, &options.popularity, &plan.recorded(&current));
+    let mut recorded = plan.recorded(&current);
+    if let Some(verified) = &mut verified {
+        let packages = best_first(sources.clone(), &options.popularity, &recorded);
+        let differing = verify::verify(&current, &packages, &options, progress, verified)?;
+        recorded.retain(|directory, _| !differing.contains(directory));
+    }
+    current.report.verified = verified;
+    let packages = best_first(sources, &options.popularity, &recorded);
     let written = pipeline::write(&packages, out, &options, progress)?;
     current.mark_dead(plan.outcome(), &written, |directory| {
         plan.is_dead(directory)
     })?;
     current.add_read(written)?;
     merging::merge(&mut current, &options, progress)?;
-    current.publish()
+    current.publish(progress)
+}
+
+/// Cleans up after a build that another thread of this process runs in `out`, and keeps it from
+/// replacing the manifest from now on; the caller then ends the process. The index is what it was
+/// before, or the new one if the manifest has been replaced. Returns whether there is an index.
+pub fn abandon(out: &Path, progress: &Progress) -> io::Result<bool> {
+    let publishing = progress.publishing.lock();
+    // Never released.
+    mem::forget(publishing.unwrap_or_else(PoisonError::into_inner));
+    match directory::read_manifest(out) {
+        Ok(manifest) => current::remove_others(out, &Some(manifest)).map(|()| true),
+        Err(IndexError::NotAnIndex { .. }) => {
+            current::remove_others(out, &None)?;
+            directory::remove_empty(out)?;
+            Ok(false)
+        }
+        // It is not known which files it names.
+        Err(_) => Ok(true),
+    }
 }
 
 /// Whether [`update`] would find nothing to do. Needs no right to write. An index that cannot be

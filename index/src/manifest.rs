@@ -18,14 +18,16 @@
 //! package's number is the signature of what it was read from (its tree, see
 //! [`corpus::signature`](crate::corpus::signature), and its popularity). In its name every byte except
 //! ASCII letters, digits and `.+-_~` is written as `%` and two hex digits. `end` has the CRC-32C of
-//! all lines before it.
+//! all lines before it. Version 2 has records of what lies beside packages and is in none of them:
+//! `beside`, the reason and the path, both written like names. Without such records version 1 is
+//! written, which older programs read.
 //! **Invariant:** no shard is named twice, and no two live packages have the same name.
 
 use std::collections::HashSet;
 use std::fmt::Write;
 
 /// The version of the manifest and of the directory's layout.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The first line, up to the version.
 const TITLE: &str = "trawl-index ";
@@ -37,6 +39,17 @@ pub struct Manifest {
     pub options: Options,
     /// Its shards.
     pub shards: Vec<ShardEntry>,
+    /// What was left out beside packages.
+    pub beside: Vec<Beside>,
+}
+
+/// A file or directory that lies beside packages and is in none of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Beside {
+    /// Its absolute path.
+    pub path: Vec<u8>,
+    /// Why it was left out, in words.
+    pub reason: String,
 }
 
 /// The options that decide what is in an index.
@@ -62,7 +75,8 @@ pub struct ShardEntry {
 /// A package of a shard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PackageEntry {
-    /// Hash of its popularity and of the names, sizes and times of its files, when it was read.
+    /// Hash of its popularity and of the names, sizes, times and inodes of its files, when it was
+    /// read.
     pub signature: u64,
     /// Its directory's name.
     pub directory: Vec<u8>,
@@ -113,8 +127,9 @@ impl Manifest {
         } else {
             "ignore"
         };
+        let version = if self.beside.is_empty() { 1 } else { VERSION };
         let mut text = format!(
-            "{TITLE}{VERSION}\noptions {} {ignore}\n",
+            "{TITLE}{version}\noptions {} {ignore}\n",
             self.options.block_bytes
         );
         for shard in &self.shards {
@@ -125,6 +140,10 @@ impl Manifest {
                 let (signature, name) = (package.signature, escape(&package.directory));
                 let _ = writeln!(text, "{kind} {signature:016x} {name}");
             }
+        }
+        for Beside { path, reason } in &self.beside {
+            let (reason, path) = (escape(reason.as_bytes()), escape(path));
+            let _ = writeln!(text, "beside {reason} {path}");
         }
         let crc = crc32c::crc32c(text.as_bytes());
         let _ = writeln!(text, "end {crc:08x}");
@@ -149,6 +168,7 @@ impl Manifest {
                 no_ignore: false,
             },
             shards: Vec::new(),
+            beside: Vec::new(),
         };
         for (index, line) in body.lines().enumerate().skip(1) {
             manifest
@@ -198,6 +218,10 @@ impl Manifest {
                 signature: u64::from_str_radix(first, 16).ok()?,
                 directory: unescape(second)?,
                 is_dead: kind == "dead",
+            }),
+            "beside" => self.beside.push(Beside {
+                reason: String::from_utf8(unescape(first)?).ok()?,
+                path: unescape(second)?,
             }),
             _ => return None,
         }
@@ -286,6 +310,10 @@ mod tests {
                 no_ignore: true,
             },
             shards: vec![shard(0xab, first), shard(0xcd, second)],
+            beside: vec![Beside {
+                path: b"/srv/a file".to_vec(),
+                reason: "excluded by .gitignore:1:*".to_owned(),
+            }],
         }
     }
 
@@ -299,6 +327,9 @@ mod tests {
             assert!(text.contains(line), "{text}");
         }
         assert_eq!(Manifest::parse(text.as_bytes()), Ok(manifest()));
+        let mut without = manifest();
+        without.beside.clear();
+        assert!(without.render().starts_with("trawl-index 1\n"));
     }
 
     #[test]
@@ -318,8 +349,8 @@ mod tests {
             Err(ManifestError::NotAManifest)
         );
         assert_eq!(
-            Manifest::parse(b"trawl-index 2\nwhatever\n"),
-            Err(ManifestError::Newer(2))
+            Manifest::parse(b"trawl-index 3\nwhatever\n"),
+            Err(ManifestError::Newer(3))
         );
     }
 

@@ -60,7 +60,14 @@ function follow(search) {
     document.title = page.title;
     if (main.dataset.events) setTimeout(follow, 1000, main.dataset);
   };
-  events.addEventListener('done', finish);
+  let stopped = false;
+  events.addEventListener('done', (event) => {
+    // It goes on for others, and what has arrived until now is all that there is to see here.
+    if (!stopped || !JSON.parse(event.data).error) return finish();
+    events.close();
+    part('best-title').textContent = 'Stopped. The best matches until then:';
+    ['progress', 'cancel', 'left'].forEach((id) => { part(id).hidden = true; });
+  });
   // The search has expired or the frontend is down: the page says which.
   events.addEventListener('error', () => {
     if (events.readyState === EventSource.CLOSED) finish();
@@ -68,6 +75,7 @@ function follow(search) {
   part('cancel').hidden = false;
   part('cancel').addEventListener('click', () => {
     part('cancel').disabled = true;
+    stopped = true;
     // The end arrives as an event.
     fetch(search.search, { method: 'DELETE' });
   });

@@ -6,7 +6,7 @@
 
 use crate::assets;
 use crate::model::Timings;
-use crate::response::NO_STORE;
+use crate::response::{self, NO_STORE};
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
@@ -49,12 +49,12 @@ fn opaque(tag: &str) -> String {
 }
 
 impl KnownTags {
-    /// Returns 304 if the client has this page of the search with `id`.
-    pub(crate) fn unless_changed(&self, id: impl FnOnce() -> String) -> Option<Response> {
+    /// Returns 304 if the client has this page of the search with this identity.
+    pub(crate) fn unless_changed(&self, identity: impl FnOnce() -> String) -> Option<Response> {
         if self.has.is_empty() {
             return None;
         }
-        let tag = self.tag(&id());
+        let tag = self.tag(&identity());
         if !self.has.contains(&tag) {
             return None;
         }
@@ -64,7 +64,7 @@ impl KnownTags {
         Some(response)
     }
 
-    /// Adds the headers of a page of `answer`. `was_there`: the answer was cached.
+    /// Adds the headers of a page of `answer`, and its status if no backend was there. `was_there`: the answer was cached.
     pub(crate) fn finish(
         &self,
         response: &mut Response,
@@ -72,21 +72,22 @@ impl KnownTags {
         timings: &Timings,
         was_there: bool,
     ) {
+        response::mark_unavailable(response, answer);
         let headers = response.headers_mut();
         headers.insert(SERVER_TIMING, server_timing(timings, was_there));
         // Documents that were skipped this time may be found the next time.
         let is_whole = answer.is_complete() && answer.skipped().count == 0;
         if is_whole && !self.address.is_empty() {
-            keep(headers, &self.tag(answer.id()));
+            keep(headers, &self.tag(answer.identity()));
         } else {
             headers.insert(header::CACHE_CONTROL, NO_STORE);
         }
     }
 
     /// Returns a tag that changes with the shards, the query, the view and this program.
-    fn tag(&self, id: &str) -> String {
+    fn tag(&self, identity: &str) -> String {
         let mut hasher = FnvHasher::default();
-        for part in [&self.address, id, env!("CARGO_PKG_VERSION")] {
+        for part in [&self.address, identity, env!("CARGO_PKG_VERSION")] {
             hasher.write(&(part.len() as u64).to_le_bytes());
             hasher.write(part.as_bytes());
         }

@@ -1,30 +1,35 @@
 //! Where a page ended, as a token that a client gives back to get the next page.
 //!
-//! A cursor names the search, the documents that were searched, and how many matches there were. So the
-//! next page belongs to the same answer, or the request fails. The checksum guards against accidents, such
-//! as a lost letter. It has no key, so a client can forge a cursor. **Invariant:** a forged cursor does no
-//! harm and reveals nothing that its query does not: the search and the documents are looked up, the total
-//! is compared, and a page beyond the last item is empty.
+//! A cursor has the query, the generation that was searched, and how many matches there were. So the next
+//! page belongs to the same answer, or the request fails; whoever gets the cursor can use it, also when the
+//! answer is no longer kept. It has no id of a search, which is its client's alone. The checksum guards
+//! against accidents, such as a lost letter. It has no key, so a client can forge a cursor. **Invariant:** a
+//! forged cursor does no more than its query does: that is checked like any other, the total is compared,
+//! and a page beyond the last item is empty.
 //!
 //! ```text
-//! version 1, group 1, search 8, generation 8, total 8, offset 8, CRC-32C of these 4; in base64url
+//! version 1, group 1, generation 8, total 8, offset 8, query, CRC-32C of all before it 4; in base64url
 //! ```
 
 use crate::choice::Group;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
-use frontend::SearchResult;
+use frontend::{Query, SearchResult};
 
 /// The version of the format.
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 
-/// Bytes before the checksum.
-const BYTES: usize = 34;
+/// Bytes before the query.
+const HEAD_BYTES: usize = 26;
+
+/// Bytes of the checksum.
+const CHECKSUM_BYTES: usize = 4;
 
 /// Where a page ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cursor {
     pub(crate) group: Group,
+    /// The identity of query and generation.
     search: u64,
     generation: u64,
     total: u64,
@@ -37,16 +42,11 @@ impl Cursor {
     pub(crate) fn new(answer: &SearchResult, group: Group, offset: usize) -> Cursor {
         Cursor {
             group,
-            search: number(answer.id()),
+            search: number(answer.identity()),
             generation: number(answer.generation()),
             total: answer.len() as u64,
             offset: offset as u64,
         }
-    }
-
-    /// The id of the search.
-    pub(crate) fn search(&self) -> String {
-        format!("{:016x}", self.search)
     }
 
     /// The generation that was searched.
@@ -59,57 +59,70 @@ impl Cursor {
         *self == Cursor::new(answer, self.group, self.offset as usize)
     }
 
-    pub(crate) fn encode(&self) -> String {
+    /// Encodes the cursor of an answer to `query`.
+    pub(crate) fn encode(&self, query: &Query) -> String {
         let mut bytes = vec![VERSION, self.group as u8];
-        for number in [self.search, self.generation, self.total, self.offset] {
+        for number in [self.generation, self.total, self.offset] {
             bytes.extend_from_slice(&number.to_le_bytes());
         }
+        bytes.extend_from_slice(&query.encode());
         bytes.extend_from_slice(&crc32c::crc32c(&bytes).to_le_bytes());
         BASE64.encode(bytes)
     }
 
-    pub(crate) fn decode(text: &str) -> Option<Cursor> {
+    /// Decodes a cursor and its query.
+    pub(crate) fn decode(text: &str) -> Option<(Cursor, Query)> {
         let bytes = BASE64.decode(text).ok()?;
-        let (bytes, checksum) = bytes.split_at_checked(BYTES)?;
-        if checksum != crc32c::crc32c(bytes).to_le_bytes() || bytes[0] != VERSION {
+        let (bytes, checksum) = bytes.split_at_checked(bytes.len().checked_sub(CHECKSUM_BYTES)?)?;
+        if checksum != crc32c::crc32c(bytes).to_le_bytes() {
             return None;
         }
+        let (head, query) = bytes.split_at_checked(HEAD_BYTES)?;
+        let query = Query::decode(query).filter(|_| head[0] == VERSION)?;
         let groups = [Group::None, Group::Package, Group::Document];
-        let number = |index: usize| {
+        let number_at = |index: usize| {
             let at = 2 + 8 * index;
-            u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))
+            u64::from_le_bytes(head[at..at + 8].try_into().expect("eight bytes"))
         };
-        Some(Cursor {
-            group: *groups.get(usize::from(bytes[1]))?,
-            search: number(0),
-            generation: number(1),
-            total: number(2),
-            offset: number(3),
-        })
+        let mut cursor = Cursor {
+            group: *groups.get(usize::from(head[1]))?,
+            search: 0,
+            generation: number_at(0),
+            total: number_at(1),
+            offset: number_at(2),
+        };
+        cursor.search = number(&query.identity(&cursor.generation()));
+        Some((cursor, query))
     }
 }
 
-/// Reads an id of 16 hexadecimal digits.
-fn number(id: &str) -> u64 {
-    u64::from_str_radix(id, 16).expect("an id consists of hexadecimal digits")
+/// Reads a name of 16 hexadecimal digits.
+fn number(name: &str) -> u64 {
+    u64::from_str_radix(name, 16).expect("a name consists of hexadecimal digits")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use frontend::QueryInput;
 
     #[test]
     fn rejects_damaged_cursors() {
+        let parsed = Query::parse(&QueryInput {
+            q: "word /a+/ lang:c",
+            ..QueryInput::default()
+        });
+        let query = parsed.unwrap().query;
+        let generation = u64::MAX;
         let cursor = Cursor {
             group: Group::Document,
-            search: 7,
-            generation: u64::MAX,
+            search: number(&query.identity(&format!("{generation:016x}"))),
+            generation,
             total: 1_000_000,
             offset: 20,
         };
-        let text = cursor.encode();
-        assert_eq!(Cursor::decode(&text), Some(cursor));
-        assert_eq!(cursor.search(), "0000000000000007");
+        let text = cursor.encode(&query);
+        assert_eq!(Cursor::decode(&text), Some((cursor, query)));
         for at in 0..text.len() {
             let mut other = text.clone().into_bytes();
             other[at] = if other[at] == b'A' { b'B' } else { b'A' };

@@ -53,40 +53,26 @@ pub(crate) async fn by_id(app: &App, id: &str) -> Result<SearchHandle, Problem> 
     search.ok_or_else(|| unknown(id))
 }
 
-/// Returns the search of a cursor, or searches again over the same documents.
+/// Returns the search of the parameter `cursor`, or searches again over the same documents.
 pub(crate) async fn resume(
     app: &App,
+    params: &Params,
     cursor: &Cursor,
     parsed: Option<&ParsedQuery>,
 ) -> Result<SearchHandle, Problem> {
-    let (id, generation) = (cursor.search(), cursor.generation());
-    if let Some(parsed) = parsed
-        && parsed.query.identity(&generation) != id
-    {
-        let detail = "the cursor belongs to another query or generation";
+    let query = query_of_cursor(params)?;
+    if parsed.is_some_and(|parsed| parsed.query != query) {
+        let detail = "the cursor belongs to another query";
         return Err(Problem::bad_request(detail).hint("leave out the query, or the cursor"));
     }
-    let found = match app.coordinator.get_or_rerun(&id).await {
-        Ok(None) => match parsed {
-            None => return Err(expired()),
-            Some(ParsedQuery { query, .. }) => {
-                let query = query.clone();
-                let search = app
-                    .coordinator
-                    .search_within(query, Some(&generation), None);
-                search.await.map(Some)
-            }
-        },
-        found => found,
-    };
-    match found {
-        Ok(Some(search)) => Ok(search),
-        Ok(None) | Err(SearchError::Gone { .. }) => Err(expired()),
+    match app.coordinator.resume(query, &cursor.generation()).await {
+        Ok(search) => Ok(search),
+        Err(SearchError::Gone { .. }) => Err(expired()),
         Err(error) => Err(error.into()),
     }
 }
 
-/// Returns the id that a query has over the generation that the parameters name.
+/// Names a query over the generation that the parameters name.
 pub(crate) fn identity(app: &App, params: &Params, query: &Query) -> String {
     match params.generation() {
         Ok(Some(generation)) => query.identity(generation),
@@ -218,6 +204,17 @@ impl View {
     }
 }
 
+/// Returns the query of the parameter `cursor`.
+fn query_of_cursor(params: &Params) -> Result<Query, Problem> {
+    let text = params.text("cursor")?.unwrap_or_default();
+    let (_, query) = Cursor::decode(text).ok_or_else(malformed)?;
+    Ok(query)
+}
+
+fn malformed() -> Problem {
+    Problem::bad_request("the cursor is malformed").hint("use `next` of an earlier page, unchanged")
+}
+
 /// Sorts the matches of a document by line, and removes context so that each line is there once: the
 /// context after a match ends before the next match, and what it has is not repeated before that.
 fn in_line_order(matches: &mut [Match]) {
@@ -242,10 +239,7 @@ fn cursor(params: &Params) -> Result<Option<Cursor>, Problem> {
     let Some(text) = params.text("cursor")? else {
         return Ok(None);
     };
-    let cursor = Cursor::decode(text).ok_or_else(|| {
-        Problem::bad_request("the cursor is malformed")
-            .hint("use `next` of an earlier page, unchanged")
-    })?;
+    let (cursor, _) = Cursor::decode(text).ok_or_else(malformed)?;
     if params.bytes("page").is_some() {
         let detail = "page and cursor both set where the page begins";
         return Err(Problem::bad_request(detail).hint("leave out page"));

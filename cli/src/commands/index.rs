@@ -1,15 +1,17 @@
 //! `trawl index`: builds an index of directories, or updates it.
 
+mod interrupt;
 mod popularity;
 mod progress;
 
 use crate::{terminal, units};
 use anyhow::{Context, Result, bail};
 use index::block::BLOCK_BYTES_RANGE;
-use index::corpus::{self, Source};
+use index::corpus::{self, Packages};
 use index::indexing::{
-    self, BuildOptions, Changes, MEMORY_BYTES_MIN, Outcome, Progress, ReadStats, Report,
+    self, BuildOptions, Changes, MEMORY_BYTES_MIN, Outcome, Progress, ReadStats, Report, Verified,
 };
+use interrupt::InterruptThread;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
@@ -20,7 +22,7 @@ use std::time::{Duration, Instant};
 /// Build an index of directories, or update it
 ///
 /// Each SOURCE is a package, named after its directory; with --each, every directory inside SOURCE is
-/// a package. Every regular file is indexed, except: .git; files that .gitignore or .git/info/exclude
+/// a package; what else lies in SOURCE is left out and counted. Every regular file is indexed, except: .git; files that .gitignore or .git/info/exclude
 /// excludes in a git work tree; binary files (a NUL byte in the first 8,000 bytes); and files that
 /// cannot be read. Symbolic links are not followed. A summary at the end counts the files left out;
 /// `trawl inspect DIR --skipped` lists them.
@@ -33,7 +35,8 @@ use std::time::{Duration, Instant};
   trawl index --out I ~/src/linux          build, or update what has changed
   trawl index --out I --each --no-ignore /srv/debian-sources
   trawl index --out I --each --prune /srv/debian-sources
-  trawl index --out I --remove i3-wm --remove sed_4.9")]
+  trawl index --out I --remove i3-wm --remove sed_4.9
+  trawl index --out I --verify ~/src/linux  compare every byte, repair what differs")]
 pub(crate) struct IndexArguments {
     /// The index directory; created if needed
     #[arg(long, value_name = "DIR")]
@@ -44,10 +47,14 @@ pub(crate) struct IndexArguments {
     /// Drop all packages that are not among the SOURCEs
     #[arg(long, requires = "sources")]
     prune: bool,
+    /// Compare the bytes of everything with the index, also of files whose size and times have not
+    /// changed, and read again what differs; list it
+    #[arg(long)]
+    verify: bool,
     #[command(flatten)]
     build: BuildFlags,
     /// Directories of source code
-    #[arg(value_name = "SOURCE", required_unless_present = "remove")]
+    #[arg(value_name = "SOURCE", required_unless_present_any = ["remove", "verify"])]
     sources: Vec<PathBuf>,
 }
 
@@ -93,6 +100,11 @@ impl BuildFlags {
         *self != BuildFlags::default()
     }
 
+    /// Returns the packages at `paths`.
+    pub(super) fn packages(&self, paths: &[PathBuf]) -> Result<Packages> {
+        Ok(corpus::packages(paths, self.each, self.no_ignore)?)
+    }
+
     pub(super) fn options(&self) -> Result<BuildOptions> {
         let mut options = BuildOptions::default();
         if let Some(memory) = self.memory {
@@ -118,31 +130,100 @@ impl BuildFlags {
 
 pub(super) fn run(arguments: &IndexArguments) -> Result<ExitCode> {
     let options = arguments.build.options()?;
-    let sources = corpus::sources(&arguments.sources, arguments.build.each)?;
+    let packages = arguments.build.packages(&arguments.sources)?;
     let remove = arguments.remove.iter().cloned();
     let changes = Changes {
         remove: remove.map(OsStringExt::into_vec).collect(),
         prune: arguments.prune,
+        verify: arguments.verify,
+        ..Changes::default()
     };
-    update(sources, &changes, &arguments.out, &options)?;
+    update(packages, changes, &arguments.out, &options)?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Updates an index. Shows progress, and prints a summary on standard error.
 pub(super) fn update(
-    sources: Vec<Source>,
-    changes: &Changes,
+    packages: Packages,
+    changes: Changes,
     out: &Path,
     options: &BuildOptions,
 ) -> Result<()> {
     let started = Instant::now();
     let progress = Arc::new(Progress::default());
+    let notes = notes(&packages, out)?;
+    let changes = Changes {
+        parents: packages.parents,
+        beside: packages.beside,
+        ..changes
+    };
     let report = {
         let _shown = progress::show(Arc::clone(&progress));
-        indexing::update(sources, changes, out, options, &progress)?
+        let _interrupt = InterruptThread::start(out, Arc::clone(&progress));
+        indexing::update(packages.sources, &changes, out, options, &progress)?
     };
+    notes.into_iter().for_each(terminal::report);
+    if let Some(verified) = &report.verified {
+        terminal::report(what_was_verified(verified));
+    }
     terminal::report(summary(&report, out, started.elapsed()));
     Ok(())
+}
+
+/// What people should know about the sources. It is an error if the index would be its own source.
+fn notes(packages: &Packages, out: &Path) -> Result<Vec<String>> {
+    let mut notes = Vec::new();
+    let out = std::path::absolute(out).unwrap_or_else(|_| out.to_owned());
+    let out = out.canonicalize().unwrap_or(out);
+    let directories = packages.sources.iter().map(|source| &source.directory);
+    for directory in directories.clone().chain(&packages.parents) {
+        let shown = directory.display();
+        if *directory == out {
+            bail!("{shown}: this is a source, so the index cannot be here; choose another --out");
+        }
+        if out.starts_with(directory) {
+            let out = out.display();
+            notes.push(format!(
+                "the index in {out} is inside {shown}: its files are not searched"
+            ));
+        }
+    }
+    for directory in directories.filter(|directory| is_bare_repository(directory)) {
+        let shown = directory.display();
+        notes.push(format!(
+            "{shown} is a bare git repository: this indexes git's own files, not the source in it; \
+             index a work tree instead (git -C {shown} worktree add DIR)"
+        ));
+    }
+    Ok(notes)
+}
+
+fn is_bare_repository(directory: &Path) -> bool {
+    let holds = |name| directory.join(name).is_dir();
+    directory.join("HEAD").is_file() && holds("objects") && holds("refs")
+}
+
+/// What a comparison with the sources has found, a line for each file that differs.
+fn what_was_verified(verified: &Verified) -> String {
+    let mut text = String::new();
+    for name in &verified.differing_listed {
+        let name = terminal::escaped(name);
+        text.push_str(&format!("differs from the index: {name}\n"));
+    }
+    let more = verified.differing - verified.differing_listed.len() as u64;
+    if more > 0 {
+        text.push_str(&format!("... and {} more\n", units::count(more)));
+    }
+    let files = units::plural(verified.files, "unchanged file");
+    text.push_str(&match (verified.differing, verified.damaged_shards) {
+        (0, 0) => format!("verified {files} and all checksums: nothing differs"),
+        (differing, damaged) => format!(
+            "verified {files}: {} and {}, read again",
+            units::plural(differing, "difference"),
+            units::plural(damaged, "damaged shard"),
+        ),
+    });
+    text
 }
 
 /// What the build did, and the size of the index.
@@ -154,8 +235,15 @@ fn summary(report: &Report, out: &Path, elapsed: Duration) -> String {
     );
     if report.outcome == Outcome::Unchanged {
         let packages = units::plural(report.packages, "package");
+        let left_out = if report.beside.is_empty() {
+            String::new()
+        } else {
+            format!("; {}", what_was_left_out(report, out))
+        };
         let out = out.display();
-        return format!("the index in {out} is up to date, nothing was read ({packages}, {index})");
+        return format!(
+            "the index in {out} is up to date, nothing was read ({packages}, {index}){left_out}"
+        );
     }
     let read = &report.read;
     let mut line = String::new();
@@ -174,7 +262,7 @@ fn summary(report: &Report, out: &Path, elapsed: Duration) -> String {
             units::count(report.merged),
         ));
     }
-    format!("{line}; {index}; {}", what_was_left_out(read, out))
+    format!("{line}; {index}; {}", what_was_left_out(report, out))
 }
 
 fn what_was_read(read: &ReadStats, elapsed: Duration) -> String {
@@ -188,13 +276,17 @@ fn what_was_read(read: &ReadStats, elapsed: Duration) -> String {
     )
 }
 
-fn what_was_left_out(read: &ReadStats, out: &Path) -> String {
-    let left_out: u64 = read.skipped.values().sum();
+/// Counts what was left out of the packages that were read, and beside all packages.
+fn what_was_left_out(report: &Report, out: &Path) -> String {
+    let mut counts = report.read.skipped.clone();
+    for (reason, count) in &report.beside {
+        *counts.entry(reason.clone()).or_default() += count;
+    }
+    let left_out: u64 = counts.values().sum();
     if left_out == 0 {
         return "nothing was left out".to_owned();
     }
-    let reasons: Vec<String> = read
-        .skipped
+    let reasons: Vec<String> = counts
         .iter()
         .map(|(reason, &count)| format!("{} {reason}", units::count(count)))
         .collect();

@@ -63,7 +63,8 @@ enum PatternMode {
 #[derive(clap::Args)]
 #[group(multiple = false)]
 struct Subject {
-    /// List the files that were left out: PACKAGE/PATH, a tab, the reason
+    /// List the files that were left out: PACKAGE/PATH, or the path of what lies beside packages; a
+    /// tab; the reason
     #[arg(long)]
     skipped: bool,
     /// List the packages: number of documents, a tab, the name
@@ -115,6 +116,12 @@ fn show(index: &Index, arguments: &InspectArguments, out: &mut impl Write) -> Re
             ..Pattern::default()
         };
         return postings::show_plan(index, pattern, limit, out);
+    }
+    if subject.skipped {
+        for beside in &index.manifest.beside {
+            let (path, reason) = (escaped(&beside.path), escaped(&beside.reason));
+            writeln!(out, "{path}\t{reason}")?;
+        }
     }
     for shard in &index.shards {
         if subject.skipped {

@@ -7,7 +7,7 @@ use crate::default_sources::default_sources;
 use crate::{cache_dir, in_process, terminal, units};
 use anyhow::{Result, bail};
 use frontend::Coordinator;
-use index::corpus;
+use index::corpus::Packages;
 use index::indexing::{self, Changes};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -51,12 +51,18 @@ pub(super) fn run(arguments: &ServeArguments) -> Result<ExitCode> {
 
 async fn serve(arguments: &ServeArguments) -> Result<ExitCode> {
     // Keys and address come first, so that a mistake there does not cost the time of an index.
-    let options = arguments.flags.web_options()?;
+    let limits = arguments.flags.connection_limits()?;
     let listener = listener::bind(&arguments.listen, "--listen").await?;
+    let options = arguments.flags.web_options(listener.local_addr()?.ip())?;
     let metrics = listener::record_metrics()?;
-    let backend = in_process::backend(&updated_index(arguments)?)?;
+    let index = updated_index(arguments)?;
+    let shards = index::directory::Index::open(&index)?.shards;
+    let text_bytes = shards.iter().map(|shard| shard.live_counts().text_bytes);
+    let text_bytes = Some(text_bytes.sum());
+    let backend = in_process::backend(&index)?;
     let start = |spool: &Path| {
-        let config = arguments.flags.config(spool, arguments.search_memory);
+        let memory = arguments.search_memory;
+        let config = arguments.flags.config(spool, memory, text_bytes);
         Coordinator::start(config, vec![backend.clone()])
     };
     let frontend = match &arguments.spool {
@@ -66,24 +72,27 @@ async fn serve(arguments: &ServeArguments) -> Result<ExitCode> {
         }
         None => cache_dir::with_free_spool("spool", start)?,
     };
-    listener::serve(listener, web::app(frontend, options, metrics)).await
+    listener::serve(listener, web::app(frontend, options, metrics), limits).await
 }
 
 /// Updates the index if necessary, and returns its directory.
 fn updated_index(arguments: &ServeArguments) -> Result<PathBuf> {
-    let sources = match (&arguments.index, &arguments.sources[..]) {
+    let packages = match (&arguments.index, &arguments.sources[..]) {
         (Some(index), []) if arguments.build.is_given() => bail!(
             "flags for building an index need a SOURCE; name one, or leave the flags out to serve {} \
              as it is",
             index.display()
         ),
         (Some(index), []) => return Ok(index.clone()),
-        (None, []) => default_sources()?,
-        (_, sources) => corpus::sources(sources, arguments.build.each)?,
+        (None, []) => Packages {
+            sources: default_sources()?,
+            ..Packages::default()
+        },
+        (_, sources) => arguments.build.packages(sources)?,
     };
     let directory = match &arguments.index {
         Some(index) => index.clone(),
-        None => cache_dir::index_dir(sources.iter().map(|source| &*source.directory))?,
+        None => cache_dir::index_dir(packages.sources.iter().map(|source| &*source.directory))?,
     };
     let changes = Changes {
         // An index in the cache belongs to `serve` alone.
@@ -92,13 +101,13 @@ fn updated_index(arguments: &ServeArguments) -> Result<PathBuf> {
     };
     let options = arguments.build.options()?;
     // This check needs no lock; another `serve` of the same directories may hold it.
-    if indexing::is_current(sources.clone(), &changes, &directory, &options) {
+    if indexing::is_current(packages.sources.clone(), &changes, &directory, &options) {
         terminal::report(format_args!(
             "the index in {} is up to date",
             directory.display()
         ));
     } else {
-        index_command::update(sources, &changes, &directory, &options)?;
+        index_command::update(packages, changes, &directory, &options)?;
     }
     Ok(directory)
 }

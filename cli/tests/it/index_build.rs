@@ -87,11 +87,8 @@ fn has_unfinished(home: &Home) -> bool {
     })
 }
 
-#[test]
-fn interrupted_build_leaves_the_old_index() {
-    let home = Home::new();
-    home.write("old/a.c", "wanted\n");
-    home.ok("index --out I old");
+/// Writes a package `new` that takes a while to index.
+fn write_much(home: &Home) {
     for file in 0..40_u32 {
         let line =
             |line: u32| format!("{:x} not {file}\n", (line + file).wrapping_mul(0x9e37_79b9));
@@ -100,6 +97,14 @@ fn interrupted_build_leaves_the_old_index() {
             (0..30_000).map(line).collect::<String>(),
         );
     }
+}
+
+#[test]
+fn interrupted_build_leaves_the_old_index() {
+    let home = Home::new();
+    home.write("old/a.c", "wanted\n");
+    home.ok("index --out I old");
+    write_much(&home);
     let mut command = home.command("index --out I --jobs 1 new");
     let build = Process::start(command.stderr(Stdio::null()));
     poll("a file of the build", WAIT_MAX, || {
@@ -113,6 +118,117 @@ fn interrupted_build_leaves_the_old_index() {
     home.ok("index --out I old");
     assert_eq!(wanted(&home), ["old/a.c"]);
     assert!(!has_unfinished(&home), "the next build cleans up");
+}
+
+/// Sends a signal to a build of `new`, once it has written something, and returns what it said.
+fn interrupt(home: &Home, signal: &str) -> String {
+    let mut command = home.command("index --out I --jobs 1 new");
+    let stderr = fs::File::create(home.path("stderr")).unwrap();
+    let mut build = Process::start(command.stderr(stderr));
+    poll("a file of the build", WAIT_MAX, || {
+        let is_there = home.path("I").exists() && has_unfinished(home);
+        is_there.then_some(())
+    });
+    build.signal(signal);
+    let status = build.wait(WAIT_MAX);
+    assert_eq!(status.code(), Some(130), "{status}");
+    fs::read_to_string(home.path("stderr")).unwrap()
+}
+
+#[test]
+fn ctrl_c_says_what_remains_and_leaves_nothing_behind() {
+    let home = Home::new();
+    write_much(&home);
+    let said = interrupt(&home, "INT");
+    let expected = "interrupted: no index was built, and nothing is left in I";
+    assert!(said.contains(expected), "{said}");
+    assert!(!home.path("I").exists());
+
+    home.write("old/a.c", "wanted\n");
+    home.ok("index --out I old");
+    let said = interrupt(&home, "TERM");
+    let expected = "interrupted: the index in I is whole, without these changes";
+    assert!(said.contains(expected), "{said}");
+    assert!(!has_unfinished(&home));
+    assert_eq!(wanted(&home), ["old/a.c"]);
+    let shards = fs::read_dir(home.path("I")).unwrap();
+    assert_eq!(
+        shards.count(),
+        3,
+        "the lock, the manifest and the old shard"
+    );
+}
+
+#[test]
+fn what_lies_beside_the_packages_of_each_is_counted_and_listed() {
+    let home = Home::new();
+    for path in [
+        "S/a/x.c",
+        "S/README",
+        "S/.cache/x",
+        "S/out/x",
+        "S/.git/HEAD",
+    ] {
+        home.write(path, "wanted\n");
+    }
+    home.write("S/.gitignore", "out\n");
+    symlink("a", home.path("S/link")).unwrap();
+    let counts = "left out: 6 (1 git, 1 hidden, 1 ignored, 2 loose, 1 symlink)";
+    for _ in 0..2 {
+        home.run("index --out I --each S")
+            .check("each", 0, &[counts]);
+    }
+    let listed = String::from_utf8(home.ok("inspect I --skipped")).unwrap();
+    for row in [
+        "/S/.cache\ta hidden directory beside the packages\n",
+        "/S/README\ta file beside the packages, in none of them\n",
+        "/S/out\texcluded by .gitignore:1:out\n",
+        "/S/link\ta symbolic link\n",
+    ] {
+        assert!(listed.contains(row), "{listed}");
+    }
+    assert_eq!(wanted(&home), ["a/x.c"]);
+}
+
+#[test]
+fn an_index_inside_its_own_source_is_left_out_of_it() {
+    let home = Home::new();
+    home.write("S/a/x.c", "wanted\n");
+    for each in ["", "--each "] {
+        let out = format!("S/I{}", each.len());
+        let line = format!("index --out {out} {each}S");
+        for _ in 0..2 {
+            home.run(&line)
+                .check(&line, 0, &["is inside", "are not searched"]);
+            home.write("S/a/x.c", "wanted\nonce more\n");
+        }
+        let listed = home.ok(&format!("inspect {out} --packages"));
+        assert_eq!(String::from_utf8(listed).unwrap().lines().count(), 1);
+    }
+    let line = "index --out S S";
+    home.run(line)
+        .check(line, 2, &["this is a source, so the index cannot be here"]);
+}
+
+#[test]
+fn sources_that_hold_nothing_are_errors() {
+    let home = Home::new();
+    fs::create_dir_all(home.path("void/inner")).unwrap();
+    let line = "index --out I void";
+    home.run(line)
+        .check(line, 2, &["void: contains no file to index"]);
+    assert!(!home.path("I").exists());
+}
+
+#[test]
+fn a_bare_repository_is_indexed_with_a_hint() {
+    let home = Home::new();
+    for path in ["bare.git/HEAD", "bare.git/objects/x", "bare.git/refs/x"] {
+        home.write(path, "wanted\n");
+    }
+    let line = "index --out I bare.git";
+    home.run(line)
+        .check(line, 0, &["is a bare git repository", "worktree add"]);
 }
 
 #[test]

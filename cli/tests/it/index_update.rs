@@ -173,3 +173,22 @@ fn running_backend_serves_the_updated_index() {
     );
     assert_eq!(gone.status, 404, "{}", gone.text());
 }
+
+#[test]
+fn verify_says_what_differs() {
+    let home = home();
+    let line = "index --out I --verify --each S";
+    let says = ["verified 6 unchanged files and all checksums: nothing differs"];
+    run(&home, line, &says);
+    let shard = home.shard("I");
+    let mut bytes = fs::read(&shard).unwrap();
+    let at = bytes.windows(6).position(|it| it == b"wanted").unwrap();
+    bytes[at] ^= 1;
+    fs::write(&shard, bytes).unwrap();
+    run(
+        &home,
+        line,
+        &["1 damaged shard, read again", "3 read, 0 kept"],
+    );
+    assert_eq!(wanted(&home).len(), 3);
+}

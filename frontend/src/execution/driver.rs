@@ -19,7 +19,7 @@ use crate::peers::shard_routing::ShardRouting;
 use crate::peers::{Peer, PeerError};
 use crate::query::Query;
 use crate::results::{CorpusSize, Counts, Outcome, Overlaps, Reached, SearchResult};
-use crate::spool::{ResultFiles, Spool};
+use crate::spool::{ResultFiles, Spool, SpoolError};
 use schema::message;
 use std::convert::Infallible;
 use std::future::pending;
@@ -251,6 +251,10 @@ impl Execution {
         handle.put_collector(collector);
         if let Ok(Err(error)) = &received {
             error.count();
+            if let PeerError::Spool(error) = error {
+                let backend = handle.peer.name();
+                tracing::error!(backend, id = self.id, %error, "cannot spool the matches");
+            }
         }
         let event = received.map_or_else(
             |_| StreamEvent::Lost {
@@ -282,9 +286,9 @@ impl Execution {
         let mut collectors: Vec<Collector> =
             handles.filter_map(StreamHandle::take_collector).collect();
         let counts = finalize(&self.spool, &mut collectors, self.query.limit());
-        let failure = counts.as_ref().err().map(ToString::to_string);
-        if let Some(error) = &failure {
-            tracing::error!(id = self.id, error, "matches cannot be put in order");
+        let failure = counts.as_ref().err().map(SpoolError::in_words);
+        if let Err(error) = &counts {
+            tracing::error!(id = self.id, %error, "matches cannot be put in order");
         }
         if let Some(Action::Publish(publication)) = self.feed(Event::Finalized { failure }) {
             self.publish(*publication, collectors, counts.unwrap_or_default());
@@ -324,6 +328,11 @@ impl Execution {
     /// Whether the result is to be forgotten: the execution was cancelled because nobody waited.
     pub(crate) fn is_abandoned(&self) -> bool {
         lock(&self.state).is_abandoned()
+    }
+
+    /// Whether it runs, and was not cancelled.
+    pub(crate) fn goes_on(&self) -> bool {
+        self.is_running() && !lock(&self.state).is_cancelled()
     }
 
     pub(crate) fn is_running(&self) -> bool {

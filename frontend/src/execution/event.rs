@@ -20,6 +20,9 @@ pub(crate) struct Deadline {
     pub(crate) timeout: Duration,
 }
 
+/// Distinguishes the clients of an execution.
+pub(crate) type ClientKey = u128;
+
 /// What happened.
 #[derive(Clone, Debug)]
 pub(crate) enum Event {
@@ -28,8 +31,10 @@ pub(crate) enum Event {
     /// A client joined. The deadline is moved to its own if that is later.
     Join { deadline: Option<Deadline> },
     /// A client left, and may come back within `grace`.
-    Leave { grace: Duration },
-    /// A client ended the execution for all clients.
+    Leave { client: ClientKey, grace: Duration },
+    /// A client has no more interest. So many of its requests are open, and about to leave.
+    Withdraw { client: ClientKey, open: usize },
+    /// The execution is to end, whoever waits for it.
     Cancel,
     /// The time of [`Action::SetTimer`] has come.
     Timer,
@@ -52,6 +57,8 @@ pub(crate) enum StreamEvent {
     End(End),
     /// The stream ended in any other way.
     Lost { reason: String },
+    /// The spool could not keep what arrived. The backend is not at fault.
+    Unspooled { reason: String },
     /// The backend cannot search for this query.
     Refused(BadQuery),
     /// The backend finds the query heavy and did not begin it.

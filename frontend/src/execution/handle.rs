@@ -2,10 +2,13 @@
 //!
 //! The execution runs while a handle exists. After the last one is dropped it runs for a grace period,
 //! in which the client may come back, and is then cancelled down to the backends.
+//!
+//! An execution may have many clients, who do not know of each other. Each has an [`Interest`], whose id is
+//! random: who knows it may end this client's interest, and nothing else.
 
 use crate::error::{RETRY_AFTER_S, SearchError};
 use crate::execution::driver::Execution;
-use crate::execution::event::{Deadline, Event};
+use crate::execution::event::{ClientKey, Deadline, Event};
 use crate::execution::stream_stats::{Progress, TopMatches};
 use crate::order::Pointer;
 use crate::query::Query;
@@ -15,15 +18,58 @@ use crate::results::{MatchEvent, MatchStream};
 use crate::spool::SpoolError;
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 use tokio::sync::watch;
 
 /// How long [`SearchHandle::more`] waits at most: not every frame is announced.
 const FOLLOW_EVERY: Duration = Duration::from_millis(20);
 
+/// What one client wants to know: the answer to a query. All of its requests share it.
+#[derive(Debug)]
+pub(crate) struct Interest {
+    pub(crate) key: ClientKey,
+    /// The key as 32 hexadecimal digits.
+    id: String,
+    pub(crate) query: Query,
+    pub(crate) generation: String,
+    /// The handles of this client that the execution counts: never more than it does.
+    open: AtomicUsize,
+    /// Whether the client wants the answer no more, although the execution goes on for others.
+    withdrawn: watch::Sender<bool>,
+}
+
+impl Interest {
+    /// An interest with a random id.
+    pub(crate) fn new(query: Query, generation: String) -> Arc<Interest> {
+        let mut key = [0; 16];
+        getrandom::fill(&mut key).expect("the operating system has random numbers");
+        let key = ClientKey::from_le_bytes(key);
+        Arc::new(Interest {
+            key,
+            id: format!("{key:032x}"),
+            query,
+            generation,
+            open: AtomicUsize::new(0),
+            withdrawn: watch::Sender::new(false),
+        })
+    }
+
+    pub(crate) fn is_withdrawn(&self) -> bool {
+        *self.withdrawn.borrow()
+    }
+
+    async fn withdrawn(&self) {
+        let mut withdrawn = self.withdrawn.subscribe();
+        let waited = withdrawn.wait_for(|withdrawn| *withdrawn).await;
+        waited.expect("the sender is in self");
+    }
+}
+
 /// A query that runs or has finished.
 pub struct SearchHandle {
     execution: Arc<Execution>,
+    interest: Arc<Interest>,
     grace: Duration,
     was_finished: bool,
 }
@@ -34,17 +80,28 @@ impl SearchHandle {
         execution: Arc<Execution>,
         grace: Duration,
         deadline: Option<Deadline>,
+        interest: Arc<Interest>,
     ) -> Option<SearchHandle> {
         let was_finished = !execution.is_running();
-        execution.join(deadline).then(|| SearchHandle {
+        if !execution.join(deadline) {
+            return None;
+        }
+        interest.open.fetch_add(1, SeqCst);
+        Some(SearchHandle {
             execution,
+            interest,
             grace,
             was_finished,
         })
     }
 
-    /// The id of the execution.
+    /// The id of this client's search: random, and known to nobody else.
     pub fn id(&self) -> &str {
+        &self.interest.id
+    }
+
+    /// Names query and generation: equal for all clients of the same search.
+    pub fn identity(&self) -> &str {
         &self.execution.id
     }
 
@@ -137,13 +194,18 @@ impl SearchHandle {
     pub async fn more(&self, news: &mut watch::Receiver<()>) {
         tokio::select! {
             _ = self.execution.finished() => {}
+            () = self.interest.withdrawn() => {}
             _ = tokio::time::timeout(FOLLOW_EVERY, news.changed()) => {}
         }
     }
 
     /// Waits for the result. It may be incomplete, and says so.
     pub async fn finished(&self) -> Result<Arc<SearchResult>, SearchError> {
-        let answer = self.execution.finished().await;
+        let answer = tokio::select! {
+            biased;
+            () = self.interest.withdrawn() => return Err(SearchError::Withdrawn),
+            answer = self.execution.finished() => answer,
+        };
         if answer.outcome.shed {
             return Err(SearchError::Overloaded {
                 retry_after_s: RETRY_AFTER_S,
@@ -155,9 +217,9 @@ impl SearchHandle {
         }
     }
 
-    /// Whether the execution has finished.
+    /// Whether there is nothing more to wait for: the execution has finished, or the client has withdrawn.
     pub fn is_finished(&self) -> bool {
-        !self.execution.is_running()
+        !self.execution.is_running() || self.interest.is_withdrawn()
     }
 
     /// Whether the execution had finished before this client came.
@@ -165,15 +227,27 @@ impl SearchHandle {
         self.was_finished
     }
 
-    /// Ends the execution for all its clients.
-    pub fn cancel(&self) {
-        self.execution.on(Event::Cancel);
+    /// Ends this client's interest. The execution is cancelled, unless it goes on for others.
+    pub fn withdraw(&self) {
+        let client = self.interest.key;
+        let open = self.interest.open.load(SeqCst);
+        self.execution.on(Event::Withdraw { client, open });
+        if self.execution.goes_on() {
+            self.interest.withdrawn.send_replace(true);
+        }
     }
 }
 
 impl Drop for SearchHandle {
     fn drop(&mut self) {
-        let grace = self.grace;
-        self.execution.on(Event::Leave { grace });
+        let client = self.interest.key;
+        let grace = if self.interest.is_withdrawn() {
+            Duration::ZERO
+        } else {
+            self.grace
+        };
+        // In this order: the execution must not count fewer than are open.
+        self.interest.open.fetch_sub(1, SeqCst);
+        self.execution.on(Event::Leave { client, grace });
     }
 }

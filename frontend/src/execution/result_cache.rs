@@ -1,13 +1,11 @@
 //! Executions by id: running ones, and finished ones until they are evicted.
 //!
-//! Eviction is in LRU order. Running executions and results that are being read are never evicted. The
-//! query of an evicted execution is kept for a while, so that its id can still be resolved by running
-//! the query again.
+//! Eviction is in LRU order. Running executions and results that are being read are never evicted.
 
 use crate::execution::driver::Execution;
 use crate::query::Query;
 use crate::spool::Spool;
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// Executions in the cache. A finished one takes some kilobytes, however many matches it has.
@@ -15,9 +13,6 @@ const EXECUTIONS_MAX: usize = 1024;
 
 /// Bytes of results that are in memory, all together.
 const MEMORY_BYTES_MAX: u64 = 16 << 20;
-
-/// Queries of evicted executions, at most 4 KiB each.
-const EVICTED_QUERIES_MAX: usize = 1024;
 
 /// The executions of a frontend, by id.
 #[derive(Default)]
@@ -28,8 +23,6 @@ pub(crate) struct ResultCache {
     by_use: BTreeMap<u64, Arc<Execution>>,
     /// Counts uses.
     uses: u64,
-    /// Id, query and generation, the oldest first.
-    evicted: VecDeque<(String, Query, String)>,
 }
 
 /// Executions that are not in the cache any more. Dropping them removes their files, which must not be
@@ -64,17 +57,10 @@ impl ResultCache {
     }
 
     /// The execution with this id, in any state.
-    pub(crate) fn get(&mut self, id: &str) -> Option<Arc<Execution>> {
+    fn get(&mut self, id: &str) -> Option<Arc<Execution>> {
         let execution = self.remove(id)?;
         self.push(Arc::clone(&execution));
         Some(execution)
-    }
-
-    /// The query and the generation of an evicted execution.
-    pub(crate) fn evicted_query(&self, id: &str) -> Option<(Query, String)> {
-        let mut latest = self.evicted.iter().rev();
-        let (_, query, generation) = latest.find(|(evicted, ..)| evicted == id)?;
-        Some((query.clone(), generation.clone()))
     }
 
     /// Adds an execution, in place of one with the same id.
@@ -82,6 +68,11 @@ impl ResultCache {
         let replaced = self.remove(&execution.id);
         self.push(execution);
         Evicted(replaced.into_iter().collect())
+    }
+
+    /// Removes an execution whose result nobody will ask for again.
+    pub(crate) fn forget(&mut self, id: &str) -> Evicted {
+        Evicted(self.remove(id).into_iter().collect())
     }
 
     /// Evicts an execution that finished if it was abandoned, and makes room for its result otherwise.
@@ -138,16 +129,10 @@ impl ResultCache {
         self.by_use.remove(&used)
     }
 
-    /// Removes the execution that was used last at `used`, and keeps its query.
+    /// Removes the execution that was used last at `used`.
     fn evict(&mut self, used: u64) -> Arc<Execution> {
         let execution = self.by_use.remove(&used).expect("it was just found");
         self.used.remove(&execution.id);
-        if self.evicted.len() == EVICTED_QUERIES_MAX {
-            self.evicted.pop_front();
-        }
-        let (id, generation) = (execution.id.clone(), execution.generation.clone());
-        self.evicted
-            .push_back((id, execution.query.clone(), generation));
         execution
     }
 }

@@ -4,7 +4,7 @@
 //! last stream has closed. A backend that finds the query heavy does not begin it: its stream waits
 //! until the execution has a slot for heavy queries. Clients join and leave; the deadline is the
 //! latest that one of them asked for, and some time after the last of them has left the execution is
-//! cancelled.
+//! cancelled. A client that withdraws does not come back; what others wait for goes on.
 //!
 //! There is no clock, file, socket or lock in this module. The [`driver`](super::driver) says what
 //! happened and when, and carries out the actions.
@@ -12,16 +12,22 @@
 //! **Invariant:** every stream closes once. [`Action::Finalize`] and [`Action::Publish`] come once
 //! each, and after `Publish` no event has an effect.
 
-use crate::execution::event::{Action, Deadline, Event, Now, Publication, StreamEvent};
+use crate::execution::event::{Action, ClientKey, Deadline, Event, Now, Publication, StreamEvent};
 use crate::peers::shard_routing::Assignment;
-use crate::results::{Missing, Outcome, Timings};
+use crate::results::{Missing, Outcome, SPOOL, Timings};
 use schema::message::End;
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
+
+/// Clients that may come back. Of more, the one whose time ends first counts as gone.
+const KEPT_MAX: usize = 1024;
 
 #[derive(Debug)]
 struct StreamState {
     assignment: Assignment,
     status: Status,
+    /// Whether the backend was lost.
+    is_lost: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,8 +70,8 @@ pub(crate) struct ExecutionState {
     phase: Phase,
     admission: Admission,
     clients: usize,
-    /// Until when the execution goes on without clients.
-    keep_until: Option<Instant>,
+    /// Clients that left, and until when the execution goes on for each of them.
+    kept: BTreeMap<ClientKey, Instant>,
     deadline: Deadline,
     /// The timer that was set last.
     timer: Option<Instant>,
@@ -95,13 +101,14 @@ impl ExecutionState {
         let stream = |assignment| StreamState {
             assignment,
             status: Status::New,
+            is_lost: false,
         };
         ExecutionState {
             streams: assignments.into_iter().map(stream).collect(),
             phase: Phase::Streaming,
             admission: Admission::No,
             clients: 0,
-            keep_until: None,
+            kept: BTreeMap::new(),
             deadline,
             timer: None,
             halted: None,
@@ -137,7 +144,8 @@ impl ExecutionState {
         match (self.phase, event) {
             (Phase::Finished { .. }, _) => return Vec::new(),
             (_, Event::Join { deadline }) => self.join(deadline),
-            (_, Event::Leave { grace }) => self.leave(now.instant + grace),
+            (_, Event::Leave { client, grace }) => self.leave(client, grace, now),
+            (_, Event::Withdraw { client, open }) => self.withdraw(client, open, now),
             (_, Event::Cancel) => self.cancel(now),
             (_, Event::Timer) => self.on_timer(now),
             (Phase::Finalizing, Event::Finalized { failure }) => self.publish(failure, now),
@@ -199,9 +207,25 @@ impl ExecutionState {
         }
     }
 
-    fn leave(&mut self, keep_until: Instant) {
+    fn leave(&mut self, client: ClientKey, grace: Duration, now: Now) {
         self.clients -= 1;
-        self.keep_until = self.keep_until.max(Some(keep_until));
+        self.kept.retain(|_, until| *until > now.instant);
+        let kept = self.kept.entry(client).or_insert(now.instant);
+        *kept = (*kept).max(now.instant + grace);
+        if self.kept.len() > KEPT_MAX {
+            let first = self.kept.iter().min_by_key(|(_, until)| **until);
+            let first = *first.expect("there are more than none").0;
+            self.kept.remove(&first);
+        }
+    }
+
+    /// Ends the execution if nobody else waits for it or may come back.
+    fn withdraw(&mut self, client: ClientKey, open: usize, now: Now) {
+        self.kept.remove(&client);
+        let is_kept = self.kept.values().any(|until| *until > now.instant);
+        if self.clients <= open && !is_kept {
+            self.cancel(now);
+        }
     }
 
     fn cancel(&mut self, now: Now) {
@@ -220,17 +244,24 @@ impl ExecutionState {
             let timeout = self.deadline.timeout;
             self.halt(&format!("the query was not {what} within {timeout:?}"), now);
         }
-        if self.clients == 0 && self.keep_until.is_some_and(|until| until <= now.instant) {
+        if self.clients == 0 && self.keep_until().is_some_and(|until| until <= now.instant) {
             self.is_abandoned = true;
             self.cancel(now);
         }
+    }
+
+    /// Until when the execution goes on without clients.
+    fn keep_until(&self) -> Option<Instant> {
+        self.kept.values().copied().max()
     }
 
     /// Sets the timer to the next time at which the clients or the deadline end the execution.
     fn set_timer(&mut self) {
         let deadline = Some(self.deadline.at)
             .filter(|_| self.phase == Phase::Streaming && self.halted.is_none());
-        let grace = (self.keep_until).filter(|_| self.clients == 0 && !self.is_abandoned);
+        let grace = self
+            .keep_until()
+            .filter(|_| self.clients == 0 && !self.is_abandoned);
         let next = match self.phase {
             Phase::Finished { .. } => None,
             _ => deadline.into_iter().chain(grace).min(),
@@ -273,7 +304,11 @@ impl ExecutionState {
             StreamEvent::Skip(document) => self.outcome.skipped.add(document),
             StreamEvent::Heavy => self.wait(stream, now),
             StreamEvent::End(end) => self.end(stream, end, now),
-            StreamEvent::Lost { reason } => self.lose(stream, reason, now),
+            StreamEvent::Lost { reason } => {
+                self.streams[stream].is_lost = self.halted.is_none();
+                self.lose(stream, reason, now);
+            }
+            StreamEvent::Unspooled { reason } => self.lose_to_spool(stream, reason, now),
             StreamEvent::Refused(bad) => {
                 self.outcome.refused.get_or_insert(bad);
                 self.streams[stream].status = Status::Closed;
@@ -322,7 +357,9 @@ impl ExecutionState {
     }
 
     fn end(&mut self, stream: usize, end: End, now: Now) {
-        let StreamState { assignment, status } = &mut self.streams[stream];
+        let StreamState {
+            assignment, status, ..
+        } = &mut self.streams[stream];
         *status = Status::Closed;
         let outcome = &mut self.outcome;
         if outcome.explain.plan.is_empty() {
@@ -363,6 +400,34 @@ impl ExecutionState {
         });
     }
 
+    /// Closes a stream whose matches could not be kept, unless it was stopped.
+    fn lose_to_spool(&mut self, stream: usize, reason: String, now: Now) {
+        if self.halted.is_some() {
+            self.lose(stream, reason, now);
+            return;
+        }
+        self.streams[stream].status = Status::Closed;
+        self.miss_spooled(stream, reason, now);
+    }
+
+    /// Blames the spool, once for all streams with the same reason.
+    fn miss_spooled(&mut self, stream: usize, reason: String, now: Now) {
+        let shards = self.streams[stream].assignment.shards.clone();
+        let mut missing = self.outcome.missing.iter_mut();
+        match missing.find(|other| other.backend == SPOOL && other.reason == reason) {
+            Some(other) => {
+                other.shards.extend(shards);
+                other.shards.sort_unstable();
+            }
+            None => self.outcome.missing.push(Missing {
+                backend: SPOOL.to_owned(),
+                reason,
+                shards,
+                since: now.time,
+            }),
+        }
+    }
+
     fn finalize_when_closed(&mut self, now: Now) {
         let is_closed = |stream: &StreamState| stream.status == Status::Closed;
         if self.phase == Phase::Streaming && self.streams.iter().all(is_closed) {
@@ -377,10 +442,12 @@ impl ExecutionState {
             // Nothing that arrived can be shown.
             self.outcome.missing.truncate(self.missing_before);
             for stream in 0..self.streams.len() {
-                let reason = format!("its matches cannot be put in order: {failure}");
-                self.miss(stream, reason, now);
+                let reason = format!("the matches cannot be put in order: {failure}");
+                self.miss_spooled(stream, reason, now);
             }
         }
+        let are_lost = self.streams.iter().all(|stream| stream.is_lost);
+        self.outcome.is_unavailable = are_lost && !self.outcome.missing.is_empty();
         let mut outcome = std::mem::take(&mut self.outcome);
         (outcome.missing).sort_by(|a, b| (&a.backend, &a.shards).cmp(&(&b.backend, &b.shards)));
         self.phase = Phase::Finished {

@@ -188,6 +188,9 @@ pub(crate) fn event(result: Result<End, PeerError>) -> StreamEvent {
         Ok(end) => StreamEvent::End(end),
         Err(PeerError::Refused(bad)) => StreamEvent::Refused(bad),
         Err(PeerError::Heavy) => StreamEvent::Heavy,
+        Err(PeerError::Spool(error)) => StreamEvent::Unspooled {
+            reason: error.in_words(),
+        },
         Err(lost) => StreamEvent::Lost {
             reason: lost.to_string(),
         },

@@ -9,8 +9,10 @@ use super::limits::{CONTEXT_LINES_MAX, LIMIT_MAX, QUERY_BYTES_MAX};
 use super::regexp::check_syntax;
 use super::render::{interpreted_as, render};
 use fnv::FnvHasher;
+use schema::frame::{self, Kind};
 use schema::message::{ATOMS_MAX, DEPTH_MAX, Expr, Field, Search, Syntax, Want};
 use std::hash::{Hash, Hasher};
+use zerocopy::IntoBytes;
 
 /// Who may see the result. There is one scope until authorization exists; it is part of an execution's
 /// identity, so that results will never cross scopes.
@@ -132,7 +134,25 @@ impl Query {
         Query { names, ..query }.wanting(search.want, search.limit)
     }
 
-    /// The id of this query's execution over one generation. Ids may collide: compare the query too.
+    /// Encodes the query. Versions of this program understand each other as long as the protocol is the same.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut frame = Vec::new();
+        let encoded = self.search().encode(&mut frame);
+        encoded.expect("the bounds of a query keep it below a frame's");
+        frame
+    }
+
+    /// Decodes and checks a query; `None` if the bytes are not one.
+    pub fn decode(bytes: &[u8]) -> Option<Query> {
+        let mut words = vec![0_u64; bytes.len().div_ceil(8)];
+        words.as_mut_bytes()[..bytes.len()].copy_from_slice(bytes);
+        let frame = frame::decode(&words.as_bytes()[..bytes.len()]).ok()??;
+        let is_search = frame.kind == Kind::Search && frame.bytes == bytes.len();
+        let search = Search::decode(frame.payload).ok().filter(|_| is_search)?;
+        Query::of(search).ok()
+    }
+
+    /// Names this query's execution over one generation. Ids may collide: compare the query too.
     pub fn identity(&self, generation: &str) -> String {
         let mut hasher = FnvHasher::default();
         // Strings and lists are hashed with their lengths, so that neighbours cannot run together.

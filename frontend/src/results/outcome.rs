@@ -16,10 +16,13 @@ const OVERLAPS_LISTED_MAX: usize = 100;
 /// A shard's id.
 pub type ShardId = [u8; 32];
 
+/// In the place of a backend: the spool of the frontend, which could not keep matches of these shards.
+pub(crate) const SPOOL: &str = "spool";
+
 /// Shards that were not searched to their end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Missing {
-    /// The backend that should have searched them.
+    /// The backend that should have searched them; `spool` if the frontend could not keep their matches.
     pub backend: String,
     /// Why it did not.
     pub reason: String,
@@ -169,6 +172,8 @@ pub(crate) struct Outcome {
     pub(crate) refused: Option<BadQuery>,
     /// The query is heavy, and too many heavy queries run and wait already.
     pub(crate) shed: bool,
+    /// All backends were lost before they had searched anything.
+    pub(crate) is_unavailable: bool,
     /// How long each phase took in the slowest backend.
     pub(crate) phases: Phases,
 }

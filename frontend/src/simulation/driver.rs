@@ -203,7 +203,8 @@ impl<'a> Driver<'a> {
         };
         self.seen.push("left");
         let grace = Duration::from_millis(client.grace as u64);
-        self.on(random, Event::Leave { grace })
+        let client = index as u128;
+        self.on(random, Event::Leave { client, grace })
     }
 
     /// Decides on the admission that the execution has asked for.
@@ -329,6 +330,7 @@ impl<'a> Driver<'a> {
             Event::Start,
             Event::Join { deadline: None },
             Event::Leave {
+                client: 0,
                 grace: Duration::ZERO,
             },
             Event::Cancel,

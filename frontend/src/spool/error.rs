@@ -45,6 +45,24 @@ pub enum SpoolError {
     Collision,
 }
 
+impl SpoolError {
+    /// Describes the error for people who have no access to the disk: without paths.
+    pub(crate) fn in_words(&self) -> String {
+        match self {
+            SpoolError::Io { source, .. } => match source.kind() {
+                io::ErrorKind::StorageFull => {
+                    "the spool's disk has no storage space left".to_owned()
+                }
+                kind => format!("the spool's disk failed: {kind}"),
+            },
+            SpoolError::Corrupt { .. } => {
+                "what was spooled is damaged (checksum mismatch)".to_owned()
+            }
+            other => other.to_string(),
+        }
+    }
+}
+
 impl From<Collision> for SpoolError {
     fn from(Collision: Collision) -> Self {
         SpoolError::Collision

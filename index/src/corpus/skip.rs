@@ -33,6 +33,10 @@ pub enum SkipReason {
     Binary,
     /// The operating system refuses to list or to read it, with this message.
     Unreadable(String),
+    /// It is a hidden directory beside packages.
+    Hidden,
+    /// It is a file beside packages.
+    Loose,
     /// It was deleted, replaced, or changed in size while it was read.
     Changed,
 }
@@ -53,6 +57,8 @@ impl SkipReason {
             SkipReason::NotRegular => ("not-regular", "a pipe, socket or device"),
             SkipReason::Binary => ("binary", "binary"),
             SkipReason::Unreadable(_) => ("unreadable", CANNOT_BE_READ),
+            SkipReason::Hidden => ("hidden", "a hidden directory beside the packages"),
+            SkipReason::Loose => ("loose", "a file beside the packages, in none of them"),
             SkipReason::Changed => ("changed", "changed while it was read"),
         }
     }
@@ -67,13 +73,15 @@ impl SkipReason {
 
     /// Parses the words of a reason; `None` when no reason has them.
     pub fn from_words(words: &str) -> Option<SkipReason> {
-        const PLAIN: [SkipReason; 6] = [
+        const PLAIN: [SkipReason; 8] = [
             SkipReason::GitDirectory,
             SkipReason::Index,
             SkipReason::Symlink,
             SkipReason::NotRegular,
             SkipReason::Binary,
             SkipReason::Changed,
+            SkipReason::Hidden,
+            SkipReason::Loose,
         ];
         if let Some(rule) = words.strip_prefix(EXCLUDED_BY) {
             return Some(SkipReason::Ignored(rule.to_owned()));
@@ -122,6 +130,16 @@ mod tests {
                 "cannot be read: no",
             ),
             (SkipReason::Changed, "changed", "changed while it was read"),
+            (
+                SkipReason::Hidden,
+                "hidden",
+                "a hidden directory beside the packages",
+            ),
+            (
+                SkipReason::Loose,
+                "loose",
+                "a file beside the packages, in none of them",
+            ),
         ];
         for (reason, key, words) in table {
             assert_eq!(reason.key(), key);

@@ -7,10 +7,13 @@ use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use super::CorpusError;
+use super::rules::Rules;
+use super::{CorpusError, SkipReason};
+use crate::directory::is_index;
+use crate::manifest::Beside;
 use schema::name::split_version;
 
 /// A directory that is to be indexed as a package.
@@ -22,27 +25,137 @@ pub struct Source {
     pub name: Vec<u8>,
 }
 
-/// Returns the packages at `paths`, in the same order.
+/// The packages that were found at some paths, and what lies beside them.
+#[derive(Clone, Debug, Default)]
+pub struct Packages {
+    /// The packages, in the order of the paths.
+    pub sources: Vec<Source>,
+    /// The directories that hold packages (`each`), canonical.
+    pub parents: Vec<PathBuf>,
+    /// What lies beside packages and is in none of them, by parent and path.
+    pub beside: Vec<Beside>,
+}
+
+/// Entries that are listed as beside the packages of one parent, at most. The rest is counted.
+pub const BESIDE_LISTED_MAX: usize = 10_000;
+
+/// Returns the packages at `paths`.
 ///
-/// Each path is a package; with `each`, every directory directly inside it is one, in order of name,
-/// except hidden directories (`.git`) and symbolic links. A path may be a link itself; the package
-/// then has the name of the link's target.
+/// Each path is a package; with `each`, every directory directly inside it is one, in order of name.
+/// Hidden directories, files, symbolic links, indexes, and without `no_ignore` what git's rules
+/// exclude are not: they are in [`Packages::beside`], with the reason. A path may be a link itself;
+/// the package then has the name of the link's target.
 ///
 /// # Errors
-/// A path that is missing, not a directory, not readable or without a name; with `each`, a path
-/// without a directory inside; two packages of the same name and version.
-pub fn sources(paths: &[PathBuf], each: bool) -> Result<Vec<Source>, CorpusError> {
-    let mut found = Vec::new();
+/// A path that is missing, not a directory, not readable, without a name or without a file inside;
+/// with `each`, a path without a package inside; two packages of the same name and version.
+pub fn packages(paths: &[PathBuf], each: bool, no_ignore: bool) -> Result<Packages, CorpusError> {
+    let mut found = Packages::default();
     for path in paths {
         let directory = open(path)?;
         if each {
-            found.extend(inside(path, &directory)?);
+            found.add_inside(path, directory, no_ignore)?;
         } else {
-            found.push(Source::new(directory, path)?);
+            if !holds_file(&directory) {
+                return Err(CorpusError::Empty(path.clone()));
+            }
+            found.sources.push(Source::new(directory, path)?);
         }
     }
+    check_unique(&found.sources)?;
+    Ok(found)
+}
+
+/// Returns the packages at `paths` like [`packages`], without what lies beside them. A package may be
+/// empty.
+pub fn sources(paths: &[PathBuf], each: bool) -> Result<Vec<Source>, CorpusError> {
+    if each {
+        return packages(paths, true, false).map(|found| found.sources);
+    }
+    let found = paths.iter().map(|path| Source::new(open(path)?, path));
+    let found = found.collect::<Result<Vec<_>, _>>()?;
     check_unique(&found)?;
     Ok(found)
+}
+
+impl Packages {
+    /// Adds the packages directly inside `directory`, which was given as `given`.
+    fn add_inside(
+        &mut self,
+        given: &Path,
+        directory: PathBuf,
+        no_ignore: bool,
+    ) -> Result<(), CorpusError> {
+        let rules = (!no_ignore).then(|| Rules::above(&directory).enter(&directory, b""));
+        let (mut sources, mut beside, mut more) = (Vec::new(), Vec::new(), 0);
+        for entry in fs::read_dir(&directory).map_err(|error| explain(given, error))? {
+            let entry = entry.map_err(|error| explain(given, error))?;
+            match why_beside(&entry, rules.as_ref()) {
+                None => sources.push(Source::new(entry.path(), given)?),
+                Some(_) if beside.len() == BESIDE_LISTED_MAX => more += 1,
+                Some(reason) => beside.push(Beside {
+                    path: entry.path().into_os_string().into_vec(),
+                    reason: reason.to_string(),
+                }),
+            }
+        }
+        if sources.is_empty() {
+            return Err(CorpusError::NoPackages(given.to_owned()));
+        }
+        sources.sort_by(|a, b| a.name.cmp(&b.name));
+        self.sources.extend(sources);
+        beside.sort_by(|a, b| a.path.cmp(&b.path));
+        if more > 0 {
+            beside.push(Beside {
+                path: directory.clone().into_os_string().into_vec(),
+                reason: format!("{more} more beside the packages (BESIDE_LISTED_MAX)"),
+            });
+        }
+        self.beside.extend(beside);
+        self.parents.push(directory);
+        Ok(())
+    }
+}
+
+/// Returns why an entry is not a package; `None` when it is one.
+fn why_beside(entry: &fs::DirEntry, rules: Option<&Rules>) -> Option<SkipReason> {
+    let (path, name) = (entry.path(), entry.file_name());
+    let kind = match entry.file_type() {
+        Ok(kind) => kind,
+        Err(error) => return Some(SkipReason::Unreadable(error.to_string())),
+    };
+    if name.as_bytes() == b".git" {
+        return Some(SkipReason::GitDirectory);
+    }
+    if let Some(rule) = rules.and_then(|rules| rules.excludes(&path, kind.is_dir())) {
+        return Some(SkipReason::Ignored(rule));
+    }
+    match kind {
+        _ if kind.is_dir() && is_index(&path) => Some(SkipReason::Index),
+        _ if kind.is_dir() && name.as_bytes().starts_with(b".") => Some(SkipReason::Hidden),
+        _ if kind.is_dir() => None,
+        _ if kind.is_symlink() => Some(SkipReason::Symlink),
+        _ if kind.is_file() => Some(SkipReason::Loose),
+        _ => Some(SkipReason::NotRegular),
+    }
+}
+
+/// Whether there is anything but directories below `directory`, outside of `.git`. It looks no
+/// further than the first.
+fn holds_file(directory: &Path) -> bool {
+    let mut pending = vec![directory.to_owned()];
+    while let Some(directory) = pending.pop() {
+        for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+            if entry.file_name() == ".git" {
+                continue;
+            }
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => pending.push(entry.path()),
+                _ => return true,
+            }
+        }
+    }
+    false
 }
 
 impl Source {
@@ -79,23 +192,6 @@ pub(super) fn explain(path: &Path, source: io::Error) -> CorpusError {
         io::ErrorKind::NotADirectory => CorpusError::NotADirectory(path),
         _ => CorpusError::Unreadable { path, source },
     }
-}
-
-/// Returns the packages directly inside `directory`, which was given as `given`.
-fn inside(given: &Path, directory: &Path) -> Result<Vec<Source>, CorpusError> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(directory).map_err(|error| explain(given, error))? {
-        let entry = entry.map_err(|error| explain(given, error))?;
-        let is_directory = entry.file_type().is_ok_and(|kind| kind.is_dir());
-        if is_directory && !entry.file_name().as_bytes().starts_with(b".") {
-            found.push(Source::new(entry.path(), given)?);
-        }
-    }
-    if found.is_empty() {
-        return Err(CorpusError::NoPackages(given.to_owned()));
-    }
-    found.sort_by(|a, b| a.name.cmp(&b.name));
-    Ok(found)
 }
 
 /// Fails when two sources are the same package, such as `foo_1.0` and `foo-1.0`.
@@ -164,6 +260,51 @@ mod tests {
         let paths = ["two", "one"].map(|path| root.path().join(path));
         let found = sources(&paths, true).unwrap();
         assert_eq!(names(&found), [&b"c"[..], b"B", b"a", b"b", b"\xff"]);
+    }
+
+    #[test]
+    fn each_says_what_it_leaves_out_beside_the_packages() {
+        let root = tree(&["p/a", "p/.git", "p/.cache", "p/out", "p/index"]);
+        let at = |path: &str| root.path().join("p").join(path);
+        fs::write(at(".gitignore"), "out\n*.o\n").unwrap();
+        fs::write(at("x.o"), "").unwrap();
+        fs::write(at("README"), "").unwrap();
+        fs::write(at("index/lock"), "a Trawl index's lock.\n").unwrap();
+        symlink("a", at("link")).unwrap();
+        let paths = [root.path().join("p")];
+        let found = packages(&paths, true, false).unwrap();
+        assert_eq!(names(&found.sources), [b"a"]);
+        let parent = fs::canonicalize(&paths[0]).unwrap();
+        assert_eq!(found.parents.first(), Some(&parent));
+        let beside = found.beside.iter().map(|it| {
+            let path = Path::new(OsStr::from_bytes(&it.path));
+            let path = path.strip_prefix(&parent).unwrap().display();
+            format!("{path}: {}", it.reason)
+        });
+        let expected = [
+            ".cache: a hidden directory beside the packages",
+            ".git: git's own data",
+            ".gitignore: a file beside the packages, in none of them",
+            "README: a file beside the packages, in none of them",
+            "index: an index of Trawl",
+            "link: a symbolic link",
+            "out: excluded by .gitignore:1:out",
+            "x.o: excluded by .gitignore:2:*.o",
+        ];
+        assert_eq!(beside.collect::<Vec<_>>(), expected);
+        let all = packages(&paths, true, true).unwrap();
+        assert_eq!(names(&all.sources), [&b"a"[..], b"out"]);
+    }
+
+    #[test]
+    fn a_source_without_files_is_an_error() {
+        let root = tree(&["void/inner", "void/.git/objects", "full"]);
+        fs::write(root.path().join("void/.git/HEAD"), "").unwrap();
+        fs::write(root.path().join("full/x"), "").unwrap();
+        let error = packages(&[root.path().join("void")], false, false).unwrap_err();
+        let text = error.to_string();
+        assert!(text.ends_with("void: contains no file to index"), "{text}");
+        packages(&[root.path().join("full")], false, false).unwrap();
     }
 
     fn check_error(path: &Path, each: bool, expected: &str) {

@@ -40,6 +40,10 @@ pub struct File {
     pub bytes: u64,
     /// Modification time in nanoseconds since 1970; negative before.
     pub modified_ns: i128,
+    /// Time of the last change of its text, name or metadata, likewise. Programs cannot set it.
+    pub changed_ns: i128,
+    /// Its number in the file system.
+    pub inode: u64,
 }
 
 /// Lists the files of a package; with `no_ignore`, also those that git's rules exclude.
@@ -73,10 +77,12 @@ pub fn walk(source: &Source, no_ignore: bool) -> Result<Walk, CorpusError> {
     Ok(walk)
 }
 
-/// Computes a hash that shows whether a package's tree has changed: FNV-1a over path, size and
-/// modification time of the files, and over path and reason of what was skipped, in order.
+/// Computes a hash that shows whether a package's tree has changed: FNV-1a over path, size, times and
+/// inode of the files, and over path and reason of what was skipped, in order.
 ///
-/// It does not detect a file that was rewritten with its old size and time.
+/// A file that was rewritten with its old size and modification time, or replaced by one that has
+/// both, has another time of change or inode. What only a comparison of the bytes shows, such as a
+/// disk that returns others, [`Changes::verify`](crate::indexing::Changes::verify) finds.
 pub fn signature(walk: &Walk) -> u64 {
     let mut hasher = FnvHasher::default();
     hasher.write(&(walk.files.len() as u64).to_le_bytes());
@@ -84,6 +90,8 @@ pub fn signature(walk: &Walk) -> u64 {
         write_bytes(&mut hasher, &file.path);
         hasher.write(&file.bytes.to_le_bytes());
         hasher.write(&file.modified_ns.to_le_bytes());
+        hasher.write(&file.changed_ns.to_le_bytes());
+        hasher.write(&file.inode.to_le_bytes());
     }
     for skipped in &walk.skipped {
         write_bytes(&mut hasher, &skipped.path);
@@ -159,8 +167,9 @@ impl Walker<'_> {
             Ok(metadata) => self.walk.files.push(File {
                 path,
                 bytes: metadata.len(),
-                modified_ns: i128::from(metadata.mtime()) * 1_000_000_000
-                    + i128::from(metadata.mtime_nsec()),
+                modified_ns: nanoseconds(metadata.mtime(), metadata.mtime_nsec()),
+                changed_ns: nanoseconds(metadata.ctime(), metadata.ctime_nsec()),
+                inode: metadata.ino(),
             }),
             Err(error) => self.skip(path, unreadable(&error)),
         }
@@ -169,6 +178,10 @@ impl Walker<'_> {
     fn skip(&mut self, path: Vec<u8>, reason: SkipReason) {
         self.walk.skipped.push(Skipped { path, reason });
     }
+}
+
+fn nanoseconds(seconds: i64, nanoseconds: i64) -> i128 {
+    i128::from(seconds) * 1_000_000_000 + i128::from(nanoseconds)
 }
 
 /// Converts the error of reading an entry that was listed a moment ago.

@@ -4,17 +4,21 @@
 //! in place.
 
 use super::error::BuildError;
+use super::options::Changes;
 use super::pipeline::NewShards;
-use super::report::{Outcome, Report};
+use super::report::{Outcome, Progress, Report};
+use crate::corpus::SkipReason;
 use crate::directory::{self, MANIFEST, open_shard};
 use crate::file::{self, AtomicFile};
-use crate::manifest::{Manifest, Options, PackageEntry, ShardEntry};
+use crate::manifest::{Beside, Manifest, Options, PackageEntry, ShardEntry};
 use crate::shard::{self, Shard};
 use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Write};
-use std::path::Path;
-use std::sync::Arc;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError};
 
 /// The shards of an index that is being updated.
 pub(super) struct CurrentIndex<'a> {
@@ -28,6 +32,8 @@ pub(super) struct CurrentIndex<'a> {
     pub(super) before: HashSet<Vec<u8>>,
     /// Those of them whose shard cannot be opened.
     pub(super) lost: HashSet<Vec<u8>>,
+    /// What lies beside packages, for the next manifest.
+    beside: Vec<Beside>,
     pub(super) report: Report,
 }
 
@@ -47,6 +53,7 @@ impl<'a> CurrentIndex<'a> {
             shards: Vec::new(),
             before: HashSet::new(),
             lost: HashSet::new(),
+            beside: Vec::new(),
             report: Report::default(),
         }
     }
@@ -85,6 +92,35 @@ impl<'a> CurrentIndex<'a> {
             Err(error) => return Err(error.into()),
         }
         Ok(())
+    }
+
+    /// Replaces what lies beside the packages of the given directories; with `prune`, everything.
+    pub(super) fn replace_beside(&mut self, changes: &Changes) {
+        let known = self.manifest.iter().flat_map(|manifest| &manifest.beside);
+        let is_kept = |it: &&Beside| {
+            let path = Path::new(OsStr::from_bytes(&it.path));
+            let is_of = |parent: &PathBuf| path == parent || path.parent() == Some(parent);
+            !changes.prune && !changes.parents.iter().any(is_of)
+        };
+        self.beside = known.filter(is_kept).cloned().collect();
+        self.beside.extend(changes.beside.iter().cloned());
+        self.beside.sort_by(|a, b| a.path.cmp(&b.path));
+    }
+
+    /// Verifies the checksums of all shards. Those that are damaged count as lost. Returns how many
+    /// are lost.
+    pub(super) fn verify_shards(&mut self) -> u64 {
+        let lost = &mut self.lost;
+        self.shards.retain(|current| {
+            let is_intact = current.shard.verify().is_ok();
+            if !is_intact {
+                let directories = current.entry.live();
+                lost.extend(directories.map(|package| package.directory.clone()));
+            }
+            is_intact
+        });
+        let named = self.manifest.iter().flat_map(|manifest| &manifest.shards);
+        (named.count() - self.shards.len()) as u64
     }
 
     /// The options that the index was built with.
@@ -148,11 +184,13 @@ impl<'a> CurrentIndex<'a> {
 
     /// Puts the next manifest in place, unless it equals the current one, and removes the files that
     /// it does not name.
-    pub(super) fn publish(mut self) -> Result<Report, BuildError> {
+    pub(super) fn publish(mut self, progress: &Progress) -> Result<Report, BuildError> {
+        let _publishing = (progress.publishing.lock()).unwrap_or_else(PoisonError::into_inner);
         let entries = self.shards.iter().map(|shard| &shard.entry);
         let manifest = Some(Manifest {
             options: self.options,
             shards: entries.cloned().collect(),
+            beside: self.beside.clone(),
         });
         let text = manifest.as_ref().map(Manifest::render).unwrap_or_default();
         // When a lost shard was written again, possibly with the same name, processes that have the
@@ -175,6 +213,11 @@ impl<'a> CurrentIndex<'a> {
         let report = &mut self.report;
         report.shards = self.shards.len() as u64;
         report.file_bytes = manifest_bytes;
+        for beside in &self.beside {
+            let reason = SkipReason::from_words(&beside.reason);
+            let key = reason.map_or("beside", |reason| reason.key());
+            *report.beside.entry(key.to_owned()).or_default() += 1;
+        }
         for CurrentShard { shard, .. } in &self.shards {
             let counts = shard.live_counts();
             report.packages += u64::from(counts.packages);
@@ -209,7 +252,8 @@ fn replace_manifest(directory: &Path, text: &str) -> io::Result<()> {
     file.rename(MANIFEST)
 }
 
-fn remove_others(directory: &Path, manifest: &Option<Manifest>) -> io::Result<()> {
+/// Removes shards that `manifest` does not name, and files that an interrupted build has left.
+pub(super) fn remove_others(directory: &Path, manifest: &Option<Manifest>) -> io::Result<()> {
     let shards = manifest.iter().flat_map(|manifest| &manifest.shards);
     let named: HashSet<&str> = shards.map(|shard| &*shard.file).collect();
     for entry in fs::read_dir(directory)? {

@@ -2,8 +2,9 @@
 
 use crate::block::BLOCK_BYTES;
 use crate::document::Popularity;
-use crate::manifest::Options;
+use crate::manifest::{Beside, Options};
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::thread;
 
 /// How an index is built.
@@ -54,4 +55,10 @@ pub struct Changes {
     pub remove: Vec<Vec<u8>>,
     /// Drop every package that is not among the sources.
     pub prune: bool,
+    /// Directories whose subdirectories are packages. What lies beside their packages is replaced.
+    pub parents: Vec<PathBuf>,
+    /// What lies beside the packages of these directories.
+    pub beside: Vec<Beside>,
+    /// Compare the bytes of everything that counts as unchanged, and read again what differs.
+    pub verify: bool,
 }

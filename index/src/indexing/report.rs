@@ -1,6 +1,7 @@
 //! What a build tells its caller: progress while it runs, a report at the end.
 
 use std::collections::BTreeMap;
+use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
 
 /// How far a build is. Another thread may read it at any time.
@@ -16,6 +17,8 @@ pub struct Progress {
     pub files: AtomicU64,
     /// Their bytes.
     pub bytes: AtomicU64,
+    /// Held while the manifest is replaced, and from [`abandon`](super::abandon) on.
+    pub(super) publishing: Mutex<()>,
 }
 
 /// The result of a build or an update.
@@ -43,7 +46,28 @@ pub struct Report {
     pub merged: u64,
     /// Bytes of all files that were written.
     pub written_bytes: u64,
+    /// Number of entries beside the packages of the index, by
+    /// [`SkipReason::key`](crate::corpus::SkipReason::key).
+    pub beside: BTreeMap<String, u64>,
+    /// The result of comparing bytes, if that was asked for.
+    pub verified: Option<Verified>,
 }
+
+/// The result of comparing an index with its sources, byte by byte.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Verified {
+    /// Files of packages that count as unchanged. All of them were read.
+    pub files: u64,
+    /// Files whose text differs from the index, or that are only there or only in the index.
+    pub differing: u64,
+    /// The first of them, as `package/path`, at most [`DIFFERING_LISTED_MAX`].
+    pub differing_listed: Vec<String>,
+    /// Shards whose checksums are wrong, or that are missing. Their packages were read again.
+    pub damaged_shards: u64,
+}
+
+/// Names of differing files in a [`Verified`], at most. The packages are read again in any case.
+pub const DIFFERING_LISTED_MAX: usize = 20;
 
 /// What was read from the sources.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -159,7 +159,7 @@ fn format_1_is_written() {
     let run = |sources, remove: &[&[u8]]| {
         let changes = Changes {
             remove: remove.iter().map(|name| name.to_vec()).collect(),
-            prune: false,
+            ..Changes::default()
         };
         update(
             sources,

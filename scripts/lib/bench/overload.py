@@ -208,14 +208,11 @@ def held(frontend, spool):
         "descriptors": frontend.descriptors(),
         "threads": frontend.status("Threads"),
         "spools of incomplete executions": sum(
-            not is_complete(frontend, name) for name in os.listdir(spool) if name != "lock"),
+            not is_complete(spool, name) for name in os.listdir(spool) if name != "lock"),
         "queries running": int(frontend.metric("trawl_frontend_queries_running")),
     }
 
 
-def is_complete(frontend, name):
+def is_complete(spool, name):
     """Returns whether a directory of the spool has the complete result of a finished execution."""
-    search_id = name.partition("-")[0]
-    with Connection(frontend.address) as connection:
-        answer = connection.answer(f"/api/v2/search/{search_id}?wait=false")
-    return answer.status == 200 and json.loads(answer.body)["complete"]
+    return os.path.exists(os.path.join(spool, name, "manifest"))

@@ -88,7 +88,7 @@ pub(crate) const CRATES: [Crate; 6] = [
             "api cors",
             "dcs",
             "pages",
-            "conditional file_range health request_id request_limits stream_body",
+            "conditional file_range health hosts request_id request_limits server stream_body",
             "assets join versions",
             "cursor params",
             "problem",

@@ -11,7 +11,7 @@ use crate::eta::Eta;
 use crate::join;
 use crate::model::{
     BestMatches, Event, EventName, Missing, Notice, Overlaps, Progress, SearchEnd, SearchProgress,
-    Timings, notices,
+    SummaryHead, Timings, notices,
 };
 use crate::pages;
 use crate::params::{Params, Path, QUERY};
@@ -188,8 +188,9 @@ impl Follower {
             }
         }
         let reader = Arc::clone(&answer);
+        let head = SummaryHead::new(&answer, self.search.id(), &[]);
         // The answer is complete without facets too.
-        if let Ok(Some(facets)) = blocking(move || facets::facets_of(&reader, &[])).await {
+        if let Ok(Some(facets)) = blocking(move || facets::facets_of(&reader, head)).await {
             self.send(EventName::Facets, &facets).await?;
         }
         self.send(EventName::Done, &self.done(&answer)).await

@@ -4,7 +4,7 @@
 use super::openapi::described as doc;
 use crate::conditional::KnownTags;
 use crate::join;
-use crate::model::{Facets, Packages, Timings};
+use crate::model::{Facets, Packages, SummaryHead, Timings};
 use crate::params::{FORMAT, Params, Path, QUERY};
 use crate::problem::Problem;
 use crate::response;
@@ -12,7 +12,7 @@ use crate::state::{App, blocking};
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use frontend::query::{Notice, ParsedQuery};
+use frontend::query::ParsedQuery;
 use frontend::{PackageGroup, SearchHandle, SearchResult, SpoolError};
 use schema::message::Want;
 use std::time::Instant;
@@ -135,9 +135,10 @@ async fn answer(
     let notices = parsed.map_or_else(Vec::new, |parsed| parsed.notices);
     blocking(move || {
         let started = Instant::now();
-        let mut response = render(&answer, &notices, summary)?;
+        let head = SummaryHead::new(&answer, search.id(), &notices);
+        let mut response = render(&answer, head, summary)?;
         let about = [
-            response::search_header(answer.id()),
+            response::search_header(search.id()),
             response::complete_header(&answer),
         ];
         response.headers_mut().extend(about);
@@ -148,21 +149,17 @@ async fn answer(
     .await
 }
 
-fn render(
-    answer: &SearchResult,
-    notices: &[Notice],
-    summary: Summary,
-) -> Result<Response, Problem> {
+fn render(answer: &SearchResult, head: SummaryHead, summary: Summary) -> Result<Response, Problem> {
     let all = || answer.package_list(0..answer.packages());
     match summary {
         Summary::Facets => {
-            let facets = facets_of(answer, notices)?.ok_or_else(|| {
+            let facets = facets_of(answer, head)?.ok_or_else(|| {
                 Problem::bad_request("facets count matches that were sent, and limits reduce those")
                     .hint("leave out limit and want=count")
             })?;
             Ok(response::json(&facets))
         }
-        Summary::Packages => Ok(response::json(&Packages::new(answer, notices, all()?))),
+        Summary::Packages => Ok(response::json(&Packages::new(head, all()?))),
         Summary::PackageNames => Ok(names(&all()?)),
     }
 }
@@ -170,7 +167,7 @@ fn render(
 /// Returns the facets of an answer that has all its matches. Blocks on the disk.
 pub(crate) fn facets_of(
     answer: &SearchResult,
-    notices: &[Notice],
+    head: SummaryHead,
 ) -> Result<Option<Facets>, SpoolError> {
     if matches!(answer.query().want(), Want::Count | Want::Estimate) {
         return Ok(None);
@@ -179,7 +176,7 @@ pub(crate) fn facets_of(
         return Ok(None);
     };
     let packages = answer.package_list(0..answer.packages())?;
-    let facets = Facets::new(answer, notices, packages, PACKAGES_SHOWN_MAX, facets);
+    let facets = Facets::new(answer, head, packages, PACKAGES_SHOWN_MAX, facets);
     Ok(Some(facets))
 }
 

@@ -81,14 +81,15 @@ async fn query(app: &App, known: KnownTags, params: &Params) -> Result<Response,
     params.expect(&[QUERY, VIEW])?;
     let mut request = PageRequest::parse(params)?;
     if let (None, Start::Cursor(cursor)) = (params.bytes("q"), request.view.start) {
-        return answer(join::resume(app, &cursor, None).await?, request, known).await;
+        let search = join::resume(app, params, &cursor, None).await?;
+        return answer(search, request, known).await;
     }
     let parsed = params.parsed()?;
     if let Some(unchanged) = known.unless_changed(|| join::identity(app, params, &parsed.query)) {
         return Ok(unchanged);
     }
     let search = match request.view.start {
-        Start::Cursor(cursor) => join::resume(app, &cursor, Some(&parsed)).await?,
+        Start::Cursor(cursor) => join::resume(app, params, &cursor, Some(&parsed)).await?,
         Start::Page(_) => join::start(app, params, &parsed).await?,
     };
     request.parsed = Some(parsed);
@@ -110,13 +111,13 @@ pub(crate) async fn by_id(
     params.expect(&[VIEW])?;
     let request = PageRequest::parse(&params)?;
     let search = join::by_id(&app, &id).await?;
-    if let Some(unchanged) = known.unless_changed(|| search.id().to_owned()) {
+    if let Some(unchanged) = known.unless_changed(|| search.identity().to_owned()) {
         return Ok(unchanged);
     }
     answer(search, request, known).await
 }
 
-/// Cancel a search, for all clients that wait for it. A finished search does not change.
+/// Stop a search. It goes on for other clients that search for the same. A finished search does not change.
 #[utoipa::path(
     delete, path = "/api/v2/search/{id}", operation_id = "cancel", tag = "search",
     params(doc::IdParam),
@@ -129,7 +130,7 @@ pub(crate) async fn cancel(
 ) -> Result<Response, Problem> {
     params.expect(&[])?;
     let search = app.coordinator.get(&id);
-    search.ok_or_else(|| join::unknown(&id))?.cancel();
+    search.ok_or_else(|| join::unknown(&id))?.withdraw();
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
@@ -145,7 +146,7 @@ async fn answer(
     let answer = join::finished(&search, request.parsed.as_ref()).await?;
     let was_there = search.was_there();
     rendering(&Arc::clone(&answer), move || {
-        let (mut response, timings) = done(&answer, &request)?;
+        let (mut response, timings) = done(&answer, search.id(), &request)?;
         known.finish(&mut response, &answer, &timings, was_there);
         Ok(response)
     })
@@ -190,16 +191,21 @@ fn running(search: &SearchHandle, request: &PageRequest) -> Result<Response, Pro
 }
 
 /// Renders a page of an answer.
-fn done(answer: &SearchResult, request: &PageRequest) -> Result<(Response, Timings), Problem> {
+fn done(
+    answer: &SearchResult,
+    id: &str,
+    request: &PageRequest,
+) -> Result<(Response, Timings), Problem> {
     let started = Instant::now();
     let count = request.view.items(answer)?;
     let slice = request.view.slice(answer, count)?;
     let items = request.view.read(answer, slice.range.clone())?;
     let next = slice.range.end;
-    let next = (next < count).then(|| Cursor::new(answer, request.view.group, next).encode());
+    let cursor = || Cursor::new(answer, request.view.group, next).encode(answer.query());
+    let next = (next < count).then(cursor);
     let timings = Timings::new(answer, started.elapsed());
     let page = Page {
-        id: answer.id().into(),
+        id: id.into(),
         generation: answer.generation().into(),
         interpreted_as: answer.query().interpreted_as(),
         notices: request.notices(),

@@ -78,9 +78,14 @@ counts! {
 }
 
 impl SummaryHead {
-    fn new(answer: &SearchResult, about_query: &[frontend::query::Notice]) -> SummaryHead {
+    /// The head of a summary of the search with this id.
+    pub(crate) fn new(
+        answer: &SearchResult,
+        id: &str,
+        about_query: &[frontend::query::Notice],
+    ) -> SummaryHead {
         SummaryHead {
-            id: answer.id().to_owned(),
+            id: id.to_owned(),
             generation: answer.generation().to_owned(),
             interpreted_as: answer.query().interpreted_as(),
             notices: notices(about_query),
@@ -94,7 +99,7 @@ impl Facets {
     /// them are listed.
     pub(crate) fn new(
         answer: &SearchResult,
-        about_query: &[frontend::query::Notice],
+        head: SummaryHead,
         mut packages: Vec<PackageGroup>,
         packages_max: usize,
         facets: SpoolFacets,
@@ -103,7 +108,7 @@ impl Facets {
         packages.sort_by_key(|package| std::cmp::Reverse(package.total));
         packages.truncate(packages_max);
         Facets {
-            head: SummaryHead::new(answer, about_query),
+            head,
             total: answer.len() as u64,
             packages_total: answer.packages(),
             packages: package_counts(packages),
@@ -115,13 +120,9 @@ impl Facets {
 }
 
 impl Packages {
-    pub(crate) fn new(
-        answer: &SearchResult,
-        about_query: &[frontend::query::Notice],
-        packages: Vec<PackageGroup>,
-    ) -> Self {
+    pub(crate) fn new(head: SummaryHead, packages: Vec<PackageGroup>) -> Self {
         Packages {
-            head: SummaryHead::new(answer, about_query),
+            head,
             packages_total: packages.len(),
             packages: package_counts(packages),
         }

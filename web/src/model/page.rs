@@ -404,11 +404,11 @@ pub struct ExportDone {
 }
 
 impl ExportEnd {
-    /// The end of an export of `written` matches.
-    pub(crate) fn new(answer: &SearchResult, written: u64) -> ExportEnd {
+    /// The end of an export of `written` matches, of the search with this id.
+    pub(crate) fn new(answer: &SearchResult, id: &str, written: u64) -> ExportEnd {
         ExportEnd {
             done: ExportDone {
-                id: answer.id().to_owned(),
+                id: id.to_owned(),
                 generation: answer.generation().to_owned(),
                 complete: answer.is_complete(),
                 missing: Missing::of(answer),

@@ -27,8 +27,8 @@ pub(crate) struct Form {
     pub(super) generation: Option<String>,
     /// If it is not the default.
     pub(super) per_page: Option<usize>,
-    /// The id of the search on the page. Without it every page of an incomplete answer would search
-    /// again.
+    /// The id of the search that the script of the page follows. No other address has it: people share
+    /// those.
     pub(super) run: Option<String>,
 }
 

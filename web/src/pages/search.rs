@@ -57,8 +57,11 @@ struct ResultsPage<'a> {
 struct RunningPage<'a> {
     layout: Layout,
     id: &'a str,
-    /// The address of the page to load when the search has ended.
+    /// The address of this page, for browsers without the script.
     follow: String,
+    /// The address of the page that the script loads when the search has ended: the answer of this client,
+    /// also if it has stopped the search.
+    finished: String,
     progress: Progress,
     remaining: String,
     /// Whether `matches` are final.
@@ -102,7 +105,8 @@ async fn page(app: &App, known: KnownTags, params: &Params) -> Result<Response, 
     }
 }
 
-/// Returns the search that an earlier page showed, if it is still known, else a search for the query.
+/// Returns the search that an earlier page showed, if it is still known, else a search for the query. Further
+/// pages are of the answer of which the first was shown, even if it is incomplete.
 async fn find(
     app: &App,
     params: &Params,
@@ -110,19 +114,29 @@ async fn find(
     parsed: &ParsedQuery,
 ) -> Result<SearchHandle, Problem> {
     let known = id.and_then(|id| app.coordinator.get(id));
-    match known.filter(|search| *search.query() == parsed.query) {
-        Some(search) => Ok(search),
-        None => join::start(app, params, parsed).await,
+    if let Some(search) = known.filter(|search| *search.query() == parsed.query) {
+        return Ok(search);
+    }
+    match params.generation()? {
+        Some(generation) if params.bytes("page").is_some() => {
+            let query = parsed.query.clone();
+            Ok(app.coordinator.resume(query, generation).await?)
+        }
+        _ => join::start(app, params, parsed).await,
     }
 }
 
 fn running_page(search: &SearchHandle, mut form: Form, page: usize) -> Result<String, Problem> {
+    // Whoever sees this address may not stop the search.
+    form.run = None;
+    let follow = form.href(page);
     form.run = Some(search.id().to_owned());
     let (progress, best) = (search.progress(), search.top_matches());
     let remaining = Eta::default().left(&progress);
     let page = RunningPage {
-        follow: form.href(page),
-        layout: Layout::new(form),
+        follow,
+        finished: form.href(page),
+        layout: Layout::new(Form { run: None, ..form }),
         id: search.id(),
         remaining: remaining.map_or_else(String::new, remaining_text),
         progress,
@@ -144,7 +158,12 @@ fn finished_page(
         run: None,
         ..form.clone()
     };
-    form.run = (!answer.is_complete()).then(|| answer.id().to_owned());
+    form.run = None;
+    // Links to other pages stay with this answer, although the next search may find more.
+    let mut pages_form = form.clone();
+    if !answer.is_complete() {
+        pages_form.generation = Some(answer.generation().to_owned());
+    }
     let slice = view.slice(answer, view.items(answer)?)?;
     let (mut matches, mut groups) = (Vec::new(), Vec::new());
     match view.read(answer, slice.range.clone())? {
@@ -173,7 +192,7 @@ fn finished_page(
         elapsed: elapsed_text(answer.timings().total()),
         page: slice.page,
         pages: slice.pages,
-        page_links: page_links(&form, slice.page, slice.pages),
+        page_links: page_links(&pages_form, slice.page, slice.pages),
         matches,
         groups,
         layout: Layout::new(form),

@@ -195,7 +195,7 @@ fn cancelled_query_in_the_queue_asks_no_backend() {
     let first = search("arse");
     eventually("a search", || fake.searches.load(SeqCst) == 1);
     let second = search("parse");
-    second.cancel();
+    second.withdraw();
     let answer = site.runtime.block_on(second.finished()).unwrap();
     assert!(!answer.is_complete() && answer.is_empty());
     assert_eq!(fake.searches.load(SeqCst), 1);
@@ -208,40 +208,102 @@ fn cancelled_query_in_the_queue_asks_no_backend() {
     );
 }
 
+/// Stops the search with this id.
+fn delete(site: &Site, id: &str) -> u16 {
+    let path = format!("/api/v2/search/{id}");
+    let deleted = site.send(ureq::http::Method::DELETE, &path, &[]);
+    assert_eq!(deleted.body.is_empty(), deleted.status == 204);
+    deleted.status
+}
+
+/// Starts a search, and returns its id.
+fn started(site: &Site) -> String {
+    let page = site.get("/api/v2/search?q=arse&wait=false").json();
+    page["id"].as_str().unwrap().to_owned()
+}
+
 #[test]
-fn deleting_a_search_ends_it_for_all_clients() {
+fn nobody_can_cancel_the_search_of_another_client() {
     let fake = Fake::with("one", shards(1, 2), Fault::Gate);
     let site = Site::new(vec![fake.backend()]);
-    let delete = |path: &str| site.send(ureq::http::Method::DELETE, path, &[]);
-    let page = site.get("/api/v2/search?q=arse&wait=false").json();
-    let path = format!("/api/v2/search/{}", page["id"].as_str().unwrap());
-    let attached = site.runtime.block_on(site.frontend.search(query("arse")));
-    let attached = attached.unwrap();
-    assert!(path.ends_with(attached.id()));
+    let (mine, theirs) = (started(&site), started(&site));
+    assert!(mine != theirs && mine.len() == 32, "{mine} {theirs}");
     eventually("a search", || fake.searches.load(SeqCst) == 1);
-    let deleted = delete(&path);
-    assert_eq!((deleted.status, deleted.body.len()), (204, 0));
-    let answer = site.runtime.block_on(attached.finished()).unwrap();
-    assert!(!answer.is_complete());
-    let reason = &answer.missing()[0].reason;
-    assert!(reason.contains("cancelled"), "{reason}");
+    let follower = {
+        let path = format!("/api/v2/search/{mine}/events");
+        site.lines(&path)
+    };
+    assert_eq!(delete(&site, &mine), 204);
+    // Mine has ended, wherever I wait for it.
+    let events: Vec<String> = follower.map(Result::unwrap).collect();
+    let last = events
+        .iter()
+        .rfind(|line| line.starts_with("data"))
+        .unwrap();
+    assert!(last.contains("ended by its client"), "{last}");
+    assert_eq!(site.get(&format!("/api/v2/search/{mine}")).status, 410);
+    assert_eq!(delete(&site, &mine), 204, "it is no error to stop again");
+    // Theirs goes on, although its client has no open request.
+    assert_eq!(fake.broken_off.load(SeqCst), 0);
+    fake.open_gate();
+    let page = site.get(&format!("/api/v2/search/{theirs}")).json();
+    assert_eq!(
+        (&page["complete"], &page["id"]),
+        (&json!(true), &json!(theirs))
+    );
+    assert_eq!(fake.searches.load(SeqCst), 1);
+}
+
+#[test]
+fn deleting_a_search_cancels_it_if_nobody_else_waits() {
+    let fake = Fake::with("one", shards(1, 2), Fault::Gate);
+    let site = Site::new(vec![fake.backend()]);
+    let id = started(&site);
+    eventually("a search", || fake.searches.load(SeqCst) == 1);
+    assert_eq!(delete(&site, &id), 204);
     eventually("the end of the search", || {
         fake.broken_off.load(SeqCst) == 1
     });
+    let page = site.get(&format!("/api/v2/search/{id}")).json();
+    assert_eq!(page["complete"], json!(false));
+    let reason = page["missing"][0]["reason"].as_str().unwrap();
+    assert!(reason.contains("cancelled"), "{reason}");
     assert_eq!(
-        delete(&path).status,
+        delete(&site, &id),
         204,
-        "cancelling a finished search is no error"
+        "stopping a finished search is no error"
     );
-    assert_eq!(delete("/api/v2/search/0123456789abcdef").status, 404);
-    assert!(
-        site.get(&path.replace("/api/v2/search/", "/search?q=arse&run="))
-            .text()
-            .contains("cancelled")
-    );
+    assert_eq!(delete(&site, "0123456789abcdef0123456789abcdef"), 404);
+    let shown = site.get(&format!("/search?q=arse&run={id}"));
+    assert!(shown.text().contains("cancelled"));
     // New clients do not get the cancelled answer.
     fake.open_gate();
     assert_eq!(site.search("arse")["complete"], json!(true));
+}
+
+#[test]
+fn addresses_that_people_share_have_no_id() {
+    let fake = Fake::with("one", shards(1, 2), Fault::Gate);
+    let site = Site::new(vec![fake.backend()]);
+    let running = site.get("/search?q=arse").text();
+    let id = running.split("/api/v2/search/").nth(1).unwrap();
+    let id = &id[..32];
+    let shared = running.lines().filter(|line| !line.contains("data-search"));
+    assert!(shared.clone().any(|line| line.contains("refresh")));
+    for line in shared {
+        assert!(!line.contains(id), "{line}");
+    }
+    fake.open_gate();
+    let page = site.get(&format!("/search?q=arse&run={id}")).text();
+    assert!(!page.contains(id) && !page.contains("run="), "{page}");
+    let first = site.search("arse");
+    let next = first["next"].as_str().unwrap();
+    let second = site.get(&format!("/api/v2/search?cursor={next}")).json();
+    assert_ne!(first["id"], second["id"], "a cursor makes another client");
+    // It works after the answer was forgotten, and on another frontend.
+    let other = Site::new(vec![fake.backend()]);
+    let there = other.get(&format!("/api/v2/search?cursor={next}")).json();
+    assert_eq!(there["matches"], second["matches"]);
 }
 
 #[test]

@@ -18,7 +18,7 @@ const LINE_EVERY: Duration = Duration::from_secs(10);
 /// Shows progress until the result is dropped.
 pub(super) fn show(progress: Arc<Progress>) -> ProgressThread {
     if std::io::stderr().is_terminal() {
-        let bar = bar("{bar:30} {percent:>3} %  {binary_bytes_per_sec}  {msg}  {eta} left");
+        let bar = bar("{bar:30} {percent:>3} %  {decimal_bytes_per_sec}  {msg}  {eta} left");
         let show = move || ProgressSample::of(&progress).show(&bar);
         return ProgressThread::start(BAR_EVERY, BAR_EVERY, show);
     }

@@ -80,7 +80,16 @@ impl Machine {
 
     fn leave(&mut self, grace_s: u64) {
         let grace = Duration::from_secs(grace_s);
-        assert_eq!(self.on(Event::Leave { grace }), []);
+        assert_eq!(self.on(Event::Leave { client: 0, grace }), []);
+    }
+
+    fn join(&mut self) {
+        assert_eq!(self.on(Event::Join { deadline: None }), []);
+    }
+
+    /// A client withdraws whose `open` requests have not left yet.
+    fn withdraw(&mut self, client: ClientKey, open: usize) -> Vec<Action> {
+        self.on(Event::Withdraw { client, open })
     }
 
     fn join_until(&mut self, seconds: u64) {
@@ -209,6 +218,31 @@ fn first_halt_names_the_reason_of_all_streams_that_it_stopped() {
     let publication = machine.publish();
     let reasons = reasons(&publication);
     assert_eq!(reasons, ["the query was cancelled"], "stream 0 ended well");
+}
+
+#[test]
+fn a_client_that_withdraws_ends_only_its_own_interest() {
+    // The machine's first client stays.
+    let mut machine = Machine::admitted(1, true);
+    machine.join();
+    assert_eq!(machine.withdraw(7, 1), [], "another client waits");
+    machine.leave(0);
+    assert!(machine.state.can_be_joined());
+    // Now it has left, but may come back.
+    let grace = Duration::from_secs(30);
+    machine.on(Event::Leave { client: 1, grace });
+    assert_eq!(machine.withdraw(7, 0), [], "another client may come back");
+    assert_eq!(machine.withdraw(1, 0), [Action::Stop(0)]);
+    assert!(machine.state.is_cancelled() && !machine.state.is_abandoned());
+}
+
+#[test]
+fn the_only_client_that_withdraws_cancels() {
+    let mut machine = Machine::admitted(1, true);
+    assert_eq!(machine.withdraw(7, 1), [Action::Stop(0)]);
+    machine.on_stream(0, lost("stopped"));
+    let publication = machine.publish();
+    assert_eq!(reasons(&publication), ["the query was cancelled"]);
 }
 
 #[test]
@@ -369,12 +403,10 @@ fn failure_to_finalize_is_said_of_every_shard() {
     machine.on_stream(1, StreamEvent::End(End::default()));
     let failure = Some("the disk is full".to_owned());
     let publication = publication(&machine.on(Event::Finalized { failure }));
-    let reason = "its matches cannot be put in order: the disk is full";
-    assert_eq!(
-        reasons(&publication),
-        [reason, reason, "connection refused"]
-    );
-    assert_eq!(publication.outcome.missing[0].shards.len(), 2);
+    let reason = "the matches cannot be put in order: the disk is full";
+    assert_eq!(reasons(&publication), ["connection refused", reason]);
+    let missing = &publication.outcome.missing[1];
+    assert_eq!((&missing.backend[..], missing.shards.len()), (SPOOL, 3));
 }
 
 #[test]

@@ -31,6 +31,8 @@ fn file_in(root: &Path) -> (Source, File) {
             path: b"file".to_vec(),
             bytes: 0,
             modified_ns: 0,
+            changed_ns: 0,
+            inode: 0,
         },
     )
 }

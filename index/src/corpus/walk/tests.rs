@@ -123,12 +123,11 @@ fn records_size_and_modification_time() {
         .unwrap()
         .set_modified(time)
         .unwrap();
-    let file = File {
-        path: b"a".to_vec(),
-        bytes: 4,
-        modified_ns: 7_000_000_005,
-    };
-    assert_eq!(walk_of(root.path()).files, [file]);
+    let files = walk_of(root.path()).files;
+    assert_eq!(files.len(), 1);
+    assert_eq!((&files[0].path[..], files[0].bytes), (&b"a"[..], 4));
+    assert_eq!(files[0].modified_ns, 7_000_000_005);
+    assert!(files[0].changed_ns > files[0].modified_ns, "it is now");
 }
 
 /// Nested `.gitignore` files, each kind of pattern, and a rule that is only in `info/exclude`.
@@ -480,7 +479,9 @@ fn the_signature_changes_with_files_and_rules() {
     let walk = walk_of(root.path());
     let mut seen = vec![signature(&walk)];
     assert_eq!(signature(&walk_of(root.path())), seen[0]);
-    let changes: [fn(&mut Walk); 6] = [
+    let changes: [fn(&mut Walk); 8] = [
+        |walk| walk.files[0].changed_ns += 1,
+        |walk| walk.files[0].inode += 1,
         |walk| walk.files[0].bytes += 1,
         |walk| walk.files[0].modified_ns += 1,
         |walk| walk.files[0].path.push(b'b'),

@@ -1,0 +1,109 @@
+//! The interests of clients, by their ids, so that a client can come back to its search.
+//!
+//! Evicted in LRU order. An interest keeps no execution alive: its query is searched for again if the
+//! result is gone.
+
+use crate::execution::event::ClientKey;
+use crate::execution::handle::Interest;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+/// Interests: every request for a search adds one, of at most some 5 KiB, most of which are the query.
+const INTERESTS_MAX: usize = 4096;
+
+/// Digits of an id.
+const ID_LEN: usize = 32;
+
+#[derive(Default)]
+pub(super) struct Interests {
+    /// With the time of the last use.
+    by_key: HashMap<ClientKey, (u64, Arc<Interest>)>,
+    /// Keys by their last use, the oldest first.
+    by_use: BTreeMap<u64, ClientKey>,
+    /// Counts uses.
+    uses: u64,
+}
+
+impl Interests {
+    pub(super) fn insert(&mut self, interest: Arc<Interest>) {
+        let key = interest.key;
+        self.remove(key);
+        self.uses += 1;
+        self.by_use.insert(self.uses, key);
+        self.by_key.insert(key, (self.uses, interest));
+        if self.by_key.len() > INTERESTS_MAX
+            && let Some((_, oldest)) = self.by_use.pop_first()
+        {
+            self.by_key.remove(&oldest);
+        }
+    }
+
+    pub(super) fn get(&mut self, id: &str) -> Option<Arc<Interest>> {
+        let is_id = id.len() == ID_LEN && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let key = ClientKey::from_str_radix(id, 16).ok().filter(|_| is_id)?;
+        let interest = self.remove(key)?;
+        self.insert(Arc::clone(&interest));
+        Some(interest)
+    }
+
+    pub(super) fn forget(&mut self, id: &str) {
+        if let Ok(key) = ClientKey::from_str_radix(id, 16) {
+            self.remove(key);
+        }
+    }
+
+    fn remove(&mut self, key: ClientKey) -> Option<Arc<Interest>> {
+        let (used, interest) = self.by_key.remove(&key)?;
+        self.by_use.remove(&used);
+        Some(interest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::query::Query;
+    use schema::message::{Expr, Pattern};
+
+    fn interest() -> (String, Arc<Interest>) {
+        let pattern = Pattern {
+            text: "x".to_owned(),
+            ..Pattern::default()
+        };
+        let query = Query::new(Expr::Pattern(pattern), 0).unwrap();
+        let interest = Interest::new(query, "g".to_owned());
+        (format!("{:032x}", interest.key), interest)
+    }
+
+    #[test]
+    fn the_interest_that_was_used_least_recently_is_forgotten() {
+        let (mut interests, (first, kept)) = (Interests::default(), interest());
+        interests.insert(kept);
+        let (second, forgotten) = interest();
+        interests.insert(forgotten);
+        for _ in 0..INTERESTS_MAX - 2 {
+            interests.insert(interest().1);
+        }
+        assert!(interests.get(&first).is_some());
+        interests.insert(interest().1);
+        assert!(interests.get(&first).is_some() && interests.get(&second).is_none());
+        assert_eq!(interests.by_key.len(), INTERESTS_MAX);
+        assert_eq!(interests.by_use.len(), INTERESTS_MAX);
+    }
+
+    #[test]
+    fn an_id_is_random_and_has_128_bits() {
+        let ids: std::collections::HashSet<_> = (0..100).map(|_| interest().0).collect();
+        assert_eq!(ids.len(), 100);
+        let mut interests = Interests::default();
+        for bad in [
+            "",
+            "0123456789abcdef",
+            "+",
+            &"g".repeat(32),
+            &"0".repeat(33),
+        ] {
+            assert!(interests.get(bad).is_none(), "{bad}");
+        }
+    }
+}
