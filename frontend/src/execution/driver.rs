@@ -19,7 +19,7 @@ use crate::lock::lock;
 use crate::peers::shard_routing::ShardRouting;
 use crate::peers::{Peer, PeerError};
 use crate::query::Query;
-use crate::results::{CorpusSize, Counts, Outcome, Overlaps, SearchResult};
+use crate::results::{CorpusSize, Counts, Outcome, Overlaps, Reached, SearchResult};
 use crate::spool::{ResultFiles, Spool, SpoolError};
 use schema::message;
 use std::convert::Infallible;
@@ -313,6 +313,7 @@ impl Execution {
             timings: publication.timings,
             outcome: Outcome {
                 overlaps: Arc::clone(&self.overlaps),
+                reached: self.reached(),
                 ..publication.outcome
             },
             spool: Arc::clone(&self.spool),
@@ -355,6 +356,15 @@ impl Execution {
         let finished = result.wait_for(Option::is_some).await;
         let answer = finished.expect("the sender is in self").clone();
         answer.expect("waited for a result")
+    }
+
+    fn reached(&self) -> Reached {
+        let progress = self.progress();
+        Reached {
+            blocks_done: progress.blocks_done,
+            blocks_total: progress.blocks_total,
+            documents: progress.documents,
+        }
     }
 
     pub(crate) fn progress(&self) -> Progress {

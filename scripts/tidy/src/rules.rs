@@ -89,7 +89,7 @@ pub(crate) const CRATES: [Crate; 6] = [
             "dcs",
             "pages",
             "conditional file_range health hosts request_id request_limits stream_body",
-            "assets join",
+            "assets join versions",
             "cursor params",
             "server",
             "problem",
