@@ -9,7 +9,7 @@ use crate::{cache_dir, in_process, units};
 use anyhow::{Context, Result, anyhow, bail};
 use axum::Router;
 use axum::body::{Body, to_bytes};
-use axum::http::Request;
+use axum::http::{HeaderMap, Request, StatusCode, header};
 use frontend::{BadQuery, Coordinator};
 use metrics_exporter_prometheus::PrometheusBuilder;
 use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
@@ -144,11 +144,11 @@ impl Client {
         Ok(Client::InProcess { runtime, router })
     }
 
-    /// Returns the body of a successful response. Any other response is an error: a [`BadQuery`] if
-    /// the query is at fault.
+    /// Returns the body of an answer, also of one to which no backend contributed (503), which says so. Any
+    /// other response is an error: a [`BadQuery`] if the query is at fault.
     pub(crate) fn get(&self, path: &str, parameters: &[(&str, &[u8])]) -> Result<Box<dyn Read>> {
         let uri = path_with(path, parameters);
-        let (status, mut body): (_, Box<dyn Read>) = match self {
+        let (status, is_problem, mut body): (_, _, Box<dyn Read>) = match self {
             Client::Server { agent, url } => {
                 let response = agent.get(format!("{url}{uri}")).call().map_err(plain);
                 let response = response.with_context(|| {
@@ -157,25 +157,32 @@ impl Client {
                          with --server URL, or search an index with --index DIR"
                     )
                 })?;
-                let status = response.status();
-                (status, Box::new(response.into_body().into_reader()))
+                let (status, is_problem) = (response.status(), is_problem(response.headers()));
+                let body = response.into_body().into_reader();
+                (status, is_problem, Box::new(body))
             }
             Client::InProcess { runtime, router } => {
                 let request = Request::get(uri).body(Body::empty())?;
                 let Ok(response) = runtime.block_on(router.clone().call(request));
-                let status = response.status();
+                let (status, is_problem) = (response.status(), is_problem(response.headers()));
                 let body = runtime.block_on(to_bytes(response.into_body(), RESPONSE_BYTES_MAX));
                 let body = body.with_context(|| format!("{path}: the response broke off"))?;
-                (status, Box::new(Cursor::new(body)))
+                (status, is_problem, Box::new(Cursor::new(body)))
             }
         };
-        if status.is_success() {
+        if status.is_success() || (status == StatusCode::SERVICE_UNAVAILABLE && !is_problem) {
             return Ok(body);
         }
         let mut text = Vec::new();
         body.read_to_end(&mut text)?;
         Err(error(status.as_u16(), &text))
     }
+}
+
+/// Whether a response that is no success is a problem document, or something that is not ours.
+fn is_problem(headers: &HeaderMap) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE);
+    kind.is_none_or(|kind| kind != "application/json")
 }
 
 /// The operating system's reason alone, if that is why a request failed.

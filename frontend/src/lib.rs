@@ -55,6 +55,7 @@ pub use config::{Config, LogQueries};
 pub use coordinator::{BackendStatus, Coordinator, Served};
 pub use error::{FileError, SearchError, StartError};
 pub use execution::handle::SearchHandle;
+pub use execution::memory::{Need, Reservation};
 pub use execution::stream_stats::{BackendProgress, Progress, TopMatches};
 pub use order::{BEST_MAX, Pointer};
 pub use peers::{Backend, Socket};
@@ -62,8 +63,8 @@ pub use query::{BadQuery, Notice, ParsedQuery, Query, QueryInput};
 pub use results::{
     ContextLine, CorpusSize, DOCUMENTS_MAX, Document, DocumentGroup, Explain, Listing, Match,
     MatchEvent, MatchStream, MatchText, MatchTexts, Missing, OverlappingPackage, Overlaps,
-    PackageGroup, SearchResult, ShardId, Skipped, SkippedDocument, Timings, Window, entry_name,
-    page,
+    PackageGroup, Reached, SearchResult, ShardId, Skipped, SkippedDocument, Timings, Window,
+    entry_name, page,
 };
 pub use similar::similar;
 pub use spool::{BeforeWrite, SpoolError};

@@ -13,7 +13,7 @@ use std::time::Duration;
 /// Names and descriptions, a line each.
 #[rustfmt::skip]
 const COUNTERS: &[(&str, &str)] = &[
-    ("trawl_frontend_backends_lost_total", "TopMatches connections to backends that were lost, by reason"),
+    ("trawl_frontend_backends_lost_total", "Connections to backends that were lost, by reason"),
     ("trawl_frontend_cache_total", "Queries that joined a running execution (how=attach) or were answered from the cache (hit), and evicted results that were searched for again (rerun)"),
     ("trawl_frontend_matches_total", "Matches received, of finished queries"),
     ("trawl_frontend_not_modified_total", "Pages that the client already had (304)"),

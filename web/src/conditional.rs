@@ -6,7 +6,7 @@
 
 use crate::assets;
 use crate::model::Timings;
-use crate::response::NO_STORE;
+use crate::response::{self, NO_STORE};
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
@@ -64,7 +64,7 @@ impl KnownTags {
         Some(response)
     }
 
-    /// Adds the headers of a page of `answer`. `was_there`: the answer was cached.
+    /// Adds the headers of a page of `answer`, and its status if no backend was there. `was_there`: the answer was cached.
     pub(crate) fn finish(
         &self,
         response: &mut Response,
@@ -72,6 +72,7 @@ impl KnownTags {
         timings: &Timings,
         was_there: bool,
     ) {
+        response::mark_unavailable(response, answer);
         let headers = response.headers_mut();
         headers.insert(SERVER_TIMING, server_timing(timings, was_there));
         // Documents that were skipped this time may be found the next time.

@@ -1,15 +1,27 @@
-//! Health and metrics, for operators.
+//! Health, readiness and metrics, for operators.
+//!
+//! `/healthz` says that the process answers requests; `/readyz`, that it would answer a search: it runs one,
+//! over all backends, and uses the threads that render pages.
 
 use crate::model::Overlaps;
-use crate::state::App;
+use crate::state::{App, blocking};
 use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
+use std::time::{Duration, Instant};
+
+/// How long the search of `/readyz` may take.
+const PROBE_MAX: Duration = Duration::from_secs(2);
+
+/// How long the result of a probe is used, so that many requests for `/readyz` cost one search.
+const PROBE_KEPT: Duration = Duration::from_secs(1);
 
 #[derive(serde::Serialize)]
-struct Health {
+struct Readiness {
     status: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
     backends: Vec<BackendHealth>,
     /// Packages that several backends have in different shards.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -26,14 +38,20 @@ struct BackendHealth {
     documents: u64,
 }
 
-/// Reports whether backends are connected. Some are enough to answer, and incomplete answers say so.
-pub(crate) async fn healthz(State(app): State<App>) -> impl IntoResponse {
+/// Says that the process is alive.
+pub(crate) async fn healthz() -> impl IntoResponse {
+    Json(serde_json::json!({"status": "ok"}))
+}
+
+/// Reports whether a search would be answered. Some backends are enough, and incomplete answers say so.
+pub(crate) async fn readyz(State(app): State<App>) -> impl IntoResponse {
+    let reason = last_probe(&app).await;
     let backends = app.coordinator.backends();
-    let connected = backends.iter().filter(|backend| backend.connected).count();
-    let (code, status) = match connected {
-        0 => (StatusCode::SERVICE_UNAVAILABLE, "down"),
-        some if some < backends.len() => (StatusCode::OK, "degraded"),
-        _ => (StatusCode::OK, "ok"),
+    let is_degraded = backends.iter().any(|backend| !backend.connected);
+    let (code, status) = match (&reason, is_degraded) {
+        (Some(_), _) => (StatusCode::SERVICE_UNAVAILABLE, "down"),
+        (None, true) => (StatusCode::OK, "degraded"),
+        (None, false) => (StatusCode::OK, "ok"),
     };
     let backend = |status: frontend::BackendStatus| BackendHealth {
         name: status.name,
@@ -44,12 +62,55 @@ pub(crate) async fn healthz(State(app): State<App>) -> impl IntoResponse {
     };
     let backends = backends.into_iter().map(backend).collect();
     let overlaps = Overlaps::of(&app.coordinator.overlaps());
-    let health = Health {
+    let readiness = Readiness {
         status,
+        reason,
         backends,
         overlaps,
     };
-    (code, Json(health))
+    (code, Json(readiness))
+}
+
+/// Probes, unless that was done just now. Returns why no search is answered.
+async fn last_probe(app: &App) -> Option<String> {
+    let mut last = app.last_probe.lock().await;
+    if let Some((at, reason)) = &*last
+        && at.elapsed() < PROBE_KEPT
+    {
+        return reason.clone();
+    }
+    let probed = tokio::time::timeout(PROBE_MAX, probe(app)).await;
+    let reason = match probed {
+        Ok(Ok(())) => None,
+        Ok(Err(reason)) => Some(reason),
+        Err(_) => Some(format!("no answer within {} s", PROBE_MAX.as_secs())),
+    };
+    *last = Some((Instant::now(), reason.clone()));
+    reason
+}
+
+async fn probe(app: &App) -> Result<(), String> {
+    let backends = app.coordinator.backends();
+    if backends.iter().all(|backend| !backend.connected) {
+        return Err("no backend is connected".to_owned());
+    }
+    let answer = app.coordinator.probe(PROBE_MAX).await;
+    let answer = answer.map_err(|error| error.to_string())?;
+    blocking(|| ()).await;
+    match answer
+        .missing()
+        .iter()
+        .find(|missing| is_connected(&backends, missing))
+    {
+        None => Ok(()),
+        Some(missing) => Err(format!("{}: {}", missing.backend, missing.reason)),
+    }
+}
+
+/// Whether a backend did not answer although it is connected: other backends may not answer either.
+fn is_connected(backends: &[frontend::BackendStatus], missing: &frontend::Missing) -> bool {
+    let mut backends = backends.iter();
+    backends.any(|backend| backend.name == missing.backend && backend.connected)
 }
 
 /// Renders the metrics of the process in Prometheus' format.

@@ -27,6 +27,7 @@ mod dcs;
 mod eta;
 mod file_range;
 mod health;
+mod hosts;
 mod join;
 pub mod model;
 mod pages;
@@ -35,21 +36,27 @@ mod problem;
 mod request_id;
 mod request_limits;
 mod response;
+mod server;
 mod state;
 mod stream_body;
+mod versions;
 
 pub use cors::BadOrigin;
+pub use hosts::HostNames;
+pub use server::{BadNetwork, Client, ConnectionLimits, TrustedProxies, serve};
 
+use crate::hosts::Hosts;
 use crate::state::App;
 use axum::Router;
 use axum::http::{HeaderName, HeaderValue, header};
-use axum::middleware::from_fn;
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::get;
 use frontend::Coordinator;
 use frontend::metrics;
 use metrics_exporter_prometheus::PrometheusHandle;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::Semaphore;
 use tower_http::compression::CompressionLayer;
 use tower_http::set_header::SetResponseHeaderLayer;
 
@@ -60,11 +67,26 @@ const UPKEEP_EVERY: Duration = Duration::from_secs(5);
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
     connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// Who may use which interface.
-#[derive(Clone, Debug, Default)]
+/// Who may use which interface, and how much of it.
+#[derive(Clone, Debug)]
 pub struct Options {
     cors_origins: Vec<String>,
     dcs_api_keys: Vec<String>,
+    /// Exports at once; more are refused with status 503.
+    pub exports_max: usize,
+    /// The names by which clients may address the server.
+    pub hosts: HostNames,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            cors_origins: Vec::new(),
+            dcs_api_keys: Vec::new(),
+            exports_max: 64,
+            hosts: HostNames::default(),
+        }
+    }
 }
 
 impl Options {
@@ -76,6 +98,7 @@ impl Options {
         Ok(Options {
             cors_origins,
             dcs_api_keys,
+            ..Options::default()
         })
     }
 }
@@ -86,9 +109,15 @@ impl Options {
 /// Outside of a tokio runtime.
 pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusHandle) -> Router {
     metrics::describe();
+    server::describe();
     keep_up(&coordinator, metrics.clone());
+    let hosts = Hosts {
+        hosts: options.hosts.clone(),
+        origins: options.cors_origins.clone().into(),
+    };
     let router = routes()
         .layer(from_fn(request_limits::check))
+        .layer(from_fn_with_state(hosts, hosts::check))
         .layer(from_fn(pages::by_address))
         .layer(CompressionLayer::new());
     let router = match &options.cors_origins[..] {
@@ -106,6 +135,8 @@ pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusH
             coordinator,
             dcs_api_keys: options.dcs_api_keys.into(),
             metrics,
+            exports: Arc::new(Semaphore::new(options.exports_max)),
+            last_probe: Arc::default(),
         })
 }
 
@@ -118,6 +149,7 @@ fn routes() -> Router<App> {
         .route("/problems/{name}", get(pages::kind))
         .route("/assets/{name}", get(assets::asset))
         .route("/healthz", get(health::healthz))
+        .route("/readyz", get(health::readyz))
         .route("/metrics", get(health::metrics))
         .fallback(problem::not_found)
         .method_not_allowed_fallback(problem::method_not_allowed)

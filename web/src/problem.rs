@@ -57,12 +57,21 @@ impl Problem {
         unsupported: UNSUPPORTED,
         long_address: LONG_ADDRESS,
         long_headers: LONG_HEADERS,
+        misdirected: MISDIRECTED,
+        foreign: FOREIGN,
     }
 
     pub(crate) fn unavailable(detail: impl Into<String>) -> Self {
         Problem {
             retry_after_s: Some(5),
             ..Problem::new(&UNAVAILABLE, detail)
+        }
+    }
+
+    pub(crate) fn busy(detail: impl Into<String>, retry_after_s: u64) -> Self {
+        Problem {
+            retry_after_s: Some(retry_after_s),
+            ..Problem::new(&BUSY, detail)
         }
     }
 
@@ -227,6 +236,9 @@ kinds! {
     BAD_REQUEST = "bad-request", BAD_REQUEST, "Malformed request",
         "A parameter is unknown, repeated or has an invalid value, or the body is malformed. `detail` \
          names it.";
+    FOREIGN = "foreign-origin", FORBIDDEN, "Page of another site",
+        "A page of another site asked for a change. Only pages of this server may, and those whose origin \
+         the operator allows.";
     NOT_FOUND = "not-found", NOT_FOUND, "Not found",
         "The address does not exist, or what it names does not. The id of a search is known only for a \
          while.";
@@ -244,6 +256,9 @@ kinds! {
          body.";
     UNSUPPORTED = "unsupported-media-type", UNSUPPORTED_MEDIA_TYPE, "Unsupported media type",
         "The body must be JSON, and the header Content-Type must say so.";
+    MISDIRECTED = "misdirected", MISDIRECTED_REQUEST, "Another host",
+        "The request names a host that this server does not answer for. A server that only this machine \
+         reaches answers to localhost, and to names that its operator lists.";
     LONG_HEADERS = "long-headers", REQUEST_HEADER_FIELDS_TOO_LARGE, "Headers too long",
         "The headers exceed the limit in `/api/v2/limits`. No cookies are needed here.";
     DAMAGED = "damaged", INTERNAL_SERVER_ERROR, "The answer cannot be read",
@@ -251,6 +266,9 @@ kinds! {
     OVERLOADED = "overloaded", SERVICE_UNAVAILABLE, "Too many queries",
         "Too many heavy queries are running. Retry-After says after how many seconds to try again. A \
          light query does not wait.";
+    BUSY = "busy", SERVICE_UNAVAILABLE, "Too many requests at once",
+        "As many exports or connections are open as the server allows. Retry-After says after how many \
+         seconds to try again.";
     UNAVAILABLE = "unavailable", SERVICE_UNAVAILABLE, "Unavailable",
         "A backend that may have the answer cannot be reached. Retry-After says after how many seconds to \
          try again.";

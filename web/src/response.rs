@@ -1,6 +1,6 @@
 //! What responses of all interfaces share: the JSON body, and headers about an answer.
 
-use axum::http::{HeaderName, HeaderValue, header};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use frontend::SearchResult;
 
@@ -11,6 +11,18 @@ pub(crate) const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 pub(crate) fn json(shape: &impl serde::Serialize) -> Response {
     let body = serde_json::to_vec(shape).expect("shapes are plain data");
     ([(header::CONTENT_TYPE, "application/json")], body).into_response()
+}
+
+/// Seconds after which a client may ask again for an answer that no backend gave.
+const RETRY_AFTER_S: u64 = 5;
+
+/// Makes a response with an answer that no backend contributed to an error: 503, with the same body.
+pub(crate) fn mark_unavailable(response: &mut Response, answer: &SearchResult) {
+    if answer.is_unavailable() {
+        *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
+        let headers = response.headers_mut();
+        headers.insert(header::RETRY_AFTER, HeaderValue::from(RETRY_AFTER_S));
+    }
 }
 
 /// Says whether the answer is complete, for a body that has no place for it.

@@ -4,7 +4,8 @@
 use frontend::{Coordinator, SearchResult};
 use metrics_exporter_prometheus::PrometheusHandle;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+use tokio::sync::{Mutex, Semaphore};
 
 /// How long an execution goes on without a client, for one that may come back to it by its id.
 pub(crate) const KEEP: Duration = Duration::from_secs(30);
@@ -14,6 +15,11 @@ pub(crate) struct App {
     pub(crate) coordinator: Arc<Coordinator>,
     pub(crate) dcs_api_keys: Arc<[String]>,
     pub(crate) metrics: PrometheusHandle,
+    /// A permit for each export that may run.
+    pub(crate) exports: Arc<Semaphore>,
+    /// The last probe of `/readyz`: when it ended, and why no search is answered. One request at a time
+    /// probes.
+    pub(crate) last_probe: Arc<Mutex<Option<(Instant, Option<String>)>>>,
 }
 
 /// Renders a part of an answer: in place if the answer is in memory, else on a blocking thread.

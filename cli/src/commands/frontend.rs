@@ -3,12 +3,15 @@
 
 use super::listener;
 use crate::cache_dir::{self, read_small};
+use crate::terminal::report;
 use crate::units;
 use anyhow::{Context, Result, bail};
 use frontend::{Backend, Config, Coordinator, LogQueries};
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
+use web::{ConnectionLimits, HostNames, TrustedProxies};
 
 /// Bytes of a key file: room for some thousand keys, each of which is compared with every request.
 const KEYS_BYTES_MAX: u64 = 256 << 10;
@@ -49,22 +52,27 @@ pub(super) fn run(arguments: &FrontendArguments) -> Result<ExitCode> {
 }
 
 async fn serve(arguments: &FrontendArguments) -> Result<ExitCode> {
-    let options = arguments.flags.web_options()?;
+    let limits = arguments.flags.connection_limits()?;
     let listener = listener::bind(&arguments.listen, "--listen").await?;
+    let options = arguments.flags.web_options(listener.local_addr()?.ip())?;
     let metrics = listener::record_metrics()?;
     cache_dir::create(&arguments.spool)?;
-    let config = arguments.flags.config(&arguments.spool, arguments.memory);
+    // How much text the backends have is not known yet.
+    let config = arguments
+        .flags
+        .config(&arguments.spool, arguments.memory, None);
     let backends = arguments.backends.iter().cloned().map(Backend::tcp);
     let frontend = Coordinator::start(config, backends.collect())?;
-    listener::serve(listener, web::app(frontend, options, metrics)).await
+    listener::serve(listener, web::app(frontend, options, metrics), limits).await
 }
 
 /// Limits of a frontend, and access to it.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct FrontendFlags {
-    /// Disk space for the spool
-    #[arg(long, help_heading = LIMITS, value_name = "SIZE", value_parser = units::parse_size, default_value = "10G")]
-    spool_bytes: u64,
+    /// Disk space for the spool [default: 10G; less if that is more than a quarter of the free disk, or, with
+    /// `serve`, eight times the text of the index]
+    #[arg(long, help_heading = LIMITS, value_name = "SIZE", value_parser = units::parse_size)]
+    spool_bytes: Option<u64>,
     /// Memory for the matches of one query, 32 bytes for each
     #[arg(long, help_heading = LIMITS, value_name = "SIZE", value_parser = units::parse_size, default_value = "64M")]
     query_memory: u64,
@@ -74,6 +82,15 @@ pub(super) struct FrontendFlags {
     /// Expensive queries that wait; more are refused with status 503
     #[arg(long, help_heading = LIMITS, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u16).range(0..=200))]
     queued: u16,
+    /// Exports at once; more are refused with status 503. Each takes 1 MiB of the memory for running queries
+    #[arg(long, help_heading = LIMITS, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=4096))]
+    exports: u16,
+    /// Connections at once, of all clients; a few more are served for /healthz, /readyz and /metrics
+    #[arg(long, help_heading = LIMITS, value_name = "N", default_value_t = 12_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    connections: u32,
+    /// Connections at once of one client, known by its address
+    #[arg(long, help_heading = LIMITS, value_name = "N", default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    connections_per_client: u32,
     /// Longest time that a client may set with `timeout=`
     #[arg(long, help_heading = LIMITS, value_name = "SECS", value_parser = seconds, default_value = "300")]
     timeout_max: Duration,
@@ -85,6 +102,14 @@ pub(super) struct FrontendFlags {
     log_queries: LoggedQuery,
     #[command(flatten)]
     pub(super) log: listener::LogFlags,
+    /// Answer to this host name too; may be repeated. Without it a server on a loopback address answers
+    /// only to localhost and loopback addresses, and any other server to every name
+    #[arg(long = "host", value_name = "NAME", help_heading = ACCESS)]
+    hosts: Vec<String>,
+    /// Believe the header x-forwarded-for of proxies in this network, such as 127.0.0.1 or 10.0.0.0/8;
+    /// may be repeated
+    #[arg(long = "trusted-proxy", value_name = "CIDR", help_heading = ACCESS)]
+    trusted_proxies: Vec<String>,
     /// Let pages of this origin read the API, such as https://code.example.org, or * for all; may be
     /// repeated
     #[arg(long = "cors-origin", value_name = "URL", help_heading = ACCESS)]
@@ -110,10 +135,26 @@ fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 impl FrontendFlags {
-    /// Returns the configuration of a frontend, with memory for all running queries.
-    pub(super) fn config(&self, spool: &Path, memory_bytes: u64) -> Config {
+    /// Returns the configuration of a frontend, with memory for all running queries. `text_bytes` are in
+    /// its corpus, if that is known. Says how much the spool may have, if it is less than usual.
+    pub(super) fn config(
+        &self,
+        spool: &Path,
+        memory_bytes: u64,
+        text_bytes: Option<u64>,
+    ) -> Config {
+        let spool_bytes_max = self.spool_bytes.unwrap_or_else(|| {
+            let bound = SpoolBound::new(free_bytes(spool), text_bytes);
+            if let Some(reason) = bound.reason {
+                let size = units::size(bound.bytes);
+                report(format_args!(
+                    "the spool may have {size}, {reason}; set another bound with --spool-bytes"
+                ));
+            }
+            bound.bytes
+        });
         Config {
-            spool_bytes_max: self.spool_bytes,
+            spool_bytes_max,
             memory_bytes,
             query_memory_bytes: self.query_memory,
             running_max: self.running.into(),
@@ -130,14 +171,67 @@ impl FrontendFlags {
     }
 
     /// Checks the origins and reads the key file.
-    pub(super) fn web_options(&self) -> Result<web::Options> {
+    pub(super) fn web_options(&self, address: IpAddr) -> Result<web::Options> {
         let keys = match &self.dcs_api_keys {
             Some(path) => parse_keys(&read_small(path, "the keys in", KEYS_BYTES_MAX)?)
                 .with_context(|| path.display().to_string())?,
             None => Vec::new(),
         };
-        Ok(web::Options::new(self.cors_origins.clone(), keys)?)
+        let mut options = web::Options::new(self.cors_origins.clone(), keys)?;
+        options.exports_max = self.exports.into();
+        options.hosts = HostNames::new(address, &self.hosts);
+        Ok(options)
     }
+
+    /// Returns the limits on connections.
+    pub(super) fn connection_limits(&self) -> Result<ConnectionLimits> {
+        Ok(ConnectionLimits {
+            connections_max: self.connections as usize,
+            per_client_max: self.connections_per_client as usize,
+            trusted_proxies: TrustedProxies::new(&self.trusted_proxies)
+                .context("--trusted-proxy")?,
+            ..ConnectionLimits::default()
+        })
+    }
+}
+
+/// The usual bound on the spool.
+const SPOOL_BYTES_MAX: u64 = 10 << 30;
+
+/// The spool of a small corpus has room for this: its results may be many times its text.
+const SPOOL_BYTES_MIN: u64 = 256 << 20;
+
+/// Bytes of spool for each byte of text. The largest results, of single letters, take about two.
+const SPOOL_BY_TEXT: u64 = 8;
+
+/// The default bound on the spool.
+#[derive(Debug, PartialEq, Eq)]
+struct SpoolBound {
+    bytes: u64,
+    /// Why it is less than usual.
+    reason: Option<&'static str>,
+}
+
+impl SpoolBound {
+    fn new(free_bytes: Option<u64>, text_bytes: Option<u64>) -> SpoolBound {
+        let by_disk = free_bytes.map(|free| (free / 4, Some("a quarter of the free disk")));
+        let by_text = text_bytes.map(|text| {
+            let bytes = text.saturating_mul(SPOOL_BY_TEXT).max(SPOOL_BYTES_MIN);
+            (bytes, Some("in proportion to the text of the index"))
+        });
+        let usual = Some((SPOOL_BYTES_MAX, None));
+        let bounds = [usual, by_disk, by_text].into_iter().flatten();
+        let (bytes, reason) = bounds
+            .min_by_key(|(bytes, _)| *bytes)
+            .expect("one is usual");
+        SpoolBound { bytes, reason }
+    }
+}
+
+/// The bytes of a directory's disk that are free for this user; `None` if they are unknown.
+fn free_bytes(directory: &Path) -> Option<u64> {
+    let disk = rustix::fs::statvfs(directory).ok()?;
+    Some(disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
 /// Parses a key on each line. Empty lines and those that begin with `#` are ignored.
@@ -164,7 +258,26 @@ fn parse_keys(text: &str) -> Result<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
-    use super::parse_keys;
+    use super::{SPOOL_BYTES_MAX, SPOOL_BYTES_MIN, SpoolBound, parse_keys};
+
+    #[test]
+    fn the_spool_is_bounded_by_the_free_disk_and_the_corpus() {
+        let bytes = |free, text| SpoolBound::new(free, text).bytes;
+        let many = Some(1 << 50);
+        assert_eq!(bytes(many, many), SPOOL_BYTES_MAX);
+        assert_eq!(bytes(None, None), SPOOL_BYTES_MAX);
+        assert_eq!(SpoolBound::new(many, None).reason, None);
+        assert_eq!(bytes(Some(4 << 30), many), 1 << 30);
+        assert_eq!(bytes(many, Some(1 << 30)), 8 << 30);
+        assert_eq!(bytes(many, Some(1)), SPOOL_BYTES_MIN);
+        assert_eq!(bytes(Some(0), Some(1)), 0);
+        assert!(
+            SpoolBound::new(Some(4 << 30), many)
+                .reason
+                .unwrap()
+                .contains("free disk")
+        );
+    }
 
     #[test]
     fn reads_a_key_on_each_line_and_rejects_bad_ones() {

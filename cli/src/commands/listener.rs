@@ -3,11 +3,12 @@
 use crate::terminal;
 use anyhow::{Context, Result};
 use axum::Router;
-use axum::serve::ListenerExt;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::io;
 use std::process::ExitCode;
 use tokio::net::TcpListener;
+use web::ConnectionLimits;
 
 /// Upper bounds of the histograms' buckets, in seconds: from a cached page to the worst query over a
 /// whole distribution.
@@ -44,6 +45,7 @@ pub(super) fn run(
         LogFormat::Text => log_lines.init(),
         LogFormat::Json => log_lines.json().flatten_event(true).init(),
     }
+    raise_descriptor_limit();
     tokio::runtime::Runtime::new()?.block_on(server)
 }
 
@@ -62,17 +64,28 @@ pub(super) fn record_metrics() -> Result<PrometheusHandle> {
 }
 
 /// Prints the URL, and answers HTTP requests until a signal ends the process.
-pub(super) async fn serve(listener: TcpListener, app: Router) -> Result<ExitCode> {
+pub(super) async fn serve(
+    listener: TcpListener,
+    app: Router,
+    limits: ConnectionLimits,
+) -> Result<ExitCode> {
     terminal::print(format_args!("http://{}/", listener.local_addr()?))?;
-    let listener = listener.tap_io(|stream| {
-        // Responses are slower without it, and still right.
-        let _ = stream.set_nodelay(true);
-    });
     tokio::select! {
-        result = axum::serve(listener, app) => result?,
-        () = shutdown_signal() => {}
+        error = web::serve(listener, app, limits) => Err(error.into()),
+        () = shutdown_signal() => Ok(ExitCode::SUCCESS),
     }
-    Ok(ExitCode::SUCCESS)
+}
+
+/// Lets the process open as many files and connections as the system allows it.
+fn raise_descriptor_limit() {
+    let limit = getrlimit(Resource::Nofile);
+    let raised = Rlimit {
+        current: limit.maximum,
+        maximum: limit.maximum,
+    };
+    if let Err(error) = setrlimit(Resource::Nofile, raised) {
+        tracing::warn!(%error, "cannot raise the limit on open files");
+    }
 }
 
 /// Waits for the signal of a terminal (INT) or of a service manager (TERM).

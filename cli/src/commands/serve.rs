@@ -51,12 +51,18 @@ pub(super) fn run(arguments: &ServeArguments) -> Result<ExitCode> {
 
 async fn serve(arguments: &ServeArguments) -> Result<ExitCode> {
     // Keys and address come first, so that a mistake there does not cost the time of an index.
-    let options = arguments.flags.web_options()?;
+    let limits = arguments.flags.connection_limits()?;
     let listener = listener::bind(&arguments.listen, "--listen").await?;
+    let options = arguments.flags.web_options(listener.local_addr()?.ip())?;
     let metrics = listener::record_metrics()?;
-    let backend = in_process::backend(&updated_index(arguments)?)?;
+    let index = updated_index(arguments)?;
+    let shards = index::directory::Index::open(&index)?.shards;
+    let text_bytes = shards.iter().map(|shard| shard.live_counts().text_bytes);
+    let text_bytes = Some(text_bytes.sum());
+    let backend = in_process::backend(&index)?;
     let start = |spool: &Path| {
-        let config = arguments.flags.config(spool, arguments.search_memory);
+        let memory = arguments.search_memory;
+        let config = arguments.flags.config(spool, memory, text_bytes);
         Coordinator::start(config, vec![backend.clone()])
     };
     let frontend = match &arguments.spool {
@@ -66,7 +72,7 @@ async fn serve(arguments: &ServeArguments) -> Result<ExitCode> {
         }
         None => cache_dir::with_free_spool("spool", start)?,
     };
-    listener::serve(listener, web::app(frontend, options, metrics)).await
+    listener::serve(listener, web::app(frontend, options, metrics), limits).await
 }
 
 /// Updates the index if necessary, and returns its directory.

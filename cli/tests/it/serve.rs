@@ -50,7 +50,7 @@ fn directory_becomes_a_search_page() {
     }
     let show = get("/show?package=hello_1.0&path=src/hello.c&line=4");
     assert!(show.text().contains("return wanted;"), "{}", show.text());
-    let health = get("/healthz").json();
+    let health = get("/readyz").json();
     assert_eq!(
         (&health["status"], &health["backends"][0]["documents"]),
         (&"ok".into(), &1.into())

@@ -13,9 +13,9 @@ const NOTICED_MAX: Duration = Duration::from_millis(3500);
 /// The reason that the frontend gives.
 const REASON: &str = "no data for 3.0 s";
 
-/// Why the backend behind the proxy is not connected, according to `/healthz`.
+/// Why the backend behind the proxy is not connected, according to `/api/v2/status`.
 fn loss(stage: &Stage) -> Option<String> {
-    let health = http::get(&stage.frontend.address, "/healthz").json();
+    let health = http::get(&stage.frontend.address, "/api/v2/status").json();
     let backends = health["backends"].as_array().unwrap();
     let stalled = backends
         .iter()

@@ -46,6 +46,12 @@ impl Interests {
         Some(interest)
     }
 
+    pub(super) fn forget(&mut self, id: &str) {
+        if let Ok(key) = ClientKey::from_str_radix(id, 16) {
+            self.remove(key);
+        }
+    }
+
     fn remove(&mut self, key: ClientKey) -> Option<Arc<Interest>> {
         let (used, interest) = self.by_key.remove(&key)?;
         self.by_use.remove(&used);
@@ -65,7 +71,7 @@ mod tests {
             ..Pattern::default()
         };
         let query = Query::new(Expr::Pattern(pattern), 0).unwrap();
-        let interest = Interest::new(query, "g".to_owned());
+        let interest = Interest::new(0, query, "g".to_owned());
         (format!("{:032x}", interest.key), interest)
     }
 

@@ -57,6 +57,8 @@ pub(crate) enum StreamEvent {
     End(End),
     /// The stream ended in any other way.
     Lost { reason: String },
+    /// The spool could not keep what arrived. The backend is not at fault.
+    Unspooled { reason: String },
     /// The backend cannot search for this query.
     Refused(BadQuery),
     /// The backend finds the query heavy and did not begin it.

@@ -25,8 +25,9 @@ pub(crate) struct Memory {
 
 #[derive(Debug, Default)]
 struct Pool {
-    /// Chunks that streams hold.
+    /// Chunks that streams hold, and those that are reserved.
     taken: usize,
+    reserved: usize,
     /// Empty chunks to be reused.
     free: Vec<Vec<Pointer>>,
 }
@@ -66,10 +67,57 @@ impl Memory {
         pool.free.push(pointers);
     }
 
+    /// Takes a part of the budget for anything else than pointers; `None` if less is left, or if all
+    /// reservations would then have more than this share of the budget. What clients need has at most a
+    /// half, so that slow clients do not push every query to the disk; what only makes them faster, a
+    /// quarter.
+    pub(crate) fn reserve(self: &Arc<Self>, bytes: u64, need: Need) -> Option<Reservation> {
+        let chunks = bytes.div_ceil(CHUNK_BYTES) as usize;
+        let reserved_max = match need {
+            Need::Required => self.chunks_max / 2,
+            Need::Optional => self.chunks_max / 4,
+        };
+        let mut pool = lock(&self.pool);
+        if pool.reserved + chunks > reserved_max || pool.taken + chunks > self.chunks_max {
+            return None;
+        }
+        pool.reserved += chunks;
+        pool.taken += chunks;
+        let free = self.chunks_max - pool.taken;
+        pool.free.truncate(free);
+        drop(pool);
+        let memory = Arc::clone(self);
+        Some(Reservation { memory, chunks })
+    }
+
     /// Bytes that are not taken.
     #[cfg(test)]
     pub(crate) fn left(&self) -> u64 {
         (self.chunks_max - lock(&self.pool).taken) as u64 * CHUNK_BYTES
+    }
+}
+
+/// What memory is reserved for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// Without it the client is refused.
+    Required,
+    /// Without it the client is served more slowly.
+    Optional,
+}
+
+/// A part of the budget, given back when it is dropped.
+#[derive(Debug)]
+pub struct Reservation {
+    memory: Arc<Memory>,
+    chunks: usize,
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        let mut pool = lock(&self.memory.pool);
+        pool.reserved -= self.chunks;
+        pool.taken -= self.chunks;
     }
 }
 
@@ -135,5 +183,25 @@ mod tests {
         );
         drop((chunks, others));
         assert_eq!(memory.left(), 10 * CHUNK_BYTES);
+    }
+
+    #[test]
+    fn reservations_have_half_of_the_budget_and_free_unused_chunks() {
+        let memory = Memory::new(10 * CHUNK_BYTES);
+        let share = memory.share(10 * CHUNK_BYTES);
+        let chunks: Vec<_> = std::iter::from_fn(|| share.take()).collect();
+        let reserve = |bytes| memory.reserve(bytes, Need::Required);
+        assert!(reserve(1).is_none(), "everything is taken");
+        drop(chunks);
+        let reserved = reserve(5 * CHUNK_BYTES - 1);
+        assert!(reserved.is_some() && reserve(1).is_none());
+        assert_eq!(lock(&memory.pool).free.len(), 5);
+        let others: Vec<_> = std::iter::from_fn(|| share.take()).collect();
+        assert_eq!(others.len(), 5);
+        drop((reserved, others));
+        assert_eq!(memory.left(), 10 * CHUNK_BYTES);
+        let optional = memory.reserve(2 * CHUNK_BYTES, Need::Optional);
+        assert!(optional.is_some() && memory.reserve(1, Need::Optional).is_none());
+        assert!(reserve(1).is_some());
     }
 }

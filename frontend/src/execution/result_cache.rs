@@ -70,6 +70,11 @@ impl ResultCache {
         Evicted(replaced.into_iter().collect())
     }
 
+    /// Removes an execution whose result nobody will ask for again.
+    pub(crate) fn forget(&mut self, id: &str) -> Evicted {
+        Evicted(self.remove(id).into_iter().collect())
+    }
+
     /// Evicts an execution that finished if it was abandoned, and makes room for its result otherwise.
     pub(crate) fn finish(&mut self, execution: Arc<Execution>, spool: &Spool) -> Evicted {
         let mut abandoned = None;

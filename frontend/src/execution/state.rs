@@ -14,7 +14,7 @@
 
 use crate::execution::event::{Action, ClientKey, Deadline, Event, Now, Publication, StreamEvent};
 use crate::peers::shard_routing::Assignment;
-use crate::results::{Missing, Outcome, Timings};
+use crate::results::{Missing, Outcome, SPOOL, Timings};
 use schema::message::End;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -26,6 +26,8 @@ const KEPT_MAX: usize = 1024;
 struct StreamState {
     assignment: Assignment,
     status: Status,
+    /// Whether the backend was lost.
+    is_lost: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,6 +101,7 @@ impl ExecutionState {
         let stream = |assignment| StreamState {
             assignment,
             status: Status::New,
+            is_lost: false,
         };
         ExecutionState {
             streams: assignments.into_iter().map(stream).collect(),
@@ -301,7 +304,11 @@ impl ExecutionState {
             StreamEvent::Skip(document) => self.outcome.skipped.add(document),
             StreamEvent::Heavy => self.wait(stream, now),
             StreamEvent::End(end) => self.end(stream, end, now),
-            StreamEvent::Lost { reason } => self.lose(stream, reason, now),
+            StreamEvent::Lost { reason } => {
+                self.streams[stream].is_lost = self.halted.is_none();
+                self.lose(stream, reason, now);
+            }
+            StreamEvent::Unspooled { reason } => self.lose_to_spool(stream, reason, now),
             StreamEvent::Refused(bad) => {
                 self.outcome.refused.get_or_insert(bad);
                 self.streams[stream].status = Status::Closed;
@@ -350,7 +357,9 @@ impl ExecutionState {
     }
 
     fn end(&mut self, stream: usize, end: End, now: Now) {
-        let StreamState { assignment, status } = &mut self.streams[stream];
+        let StreamState {
+            assignment, status, ..
+        } = &mut self.streams[stream];
         *status = Status::Closed;
         let outcome = &mut self.outcome;
         if outcome.explain.plan.is_empty() {
@@ -391,6 +400,34 @@ impl ExecutionState {
         });
     }
 
+    /// Closes a stream whose matches could not be kept, unless it was stopped.
+    fn lose_to_spool(&mut self, stream: usize, reason: String, now: Now) {
+        if self.halted.is_some() {
+            self.lose(stream, reason, now);
+            return;
+        }
+        self.streams[stream].status = Status::Closed;
+        self.miss_spooled(stream, reason, now);
+    }
+
+    /// Blames the spool, once for all streams with the same reason.
+    fn miss_spooled(&mut self, stream: usize, reason: String, now: Now) {
+        let shards = self.streams[stream].assignment.shards.clone();
+        let mut missing = self.outcome.missing.iter_mut();
+        match missing.find(|other| other.backend == SPOOL && other.reason == reason) {
+            Some(other) => {
+                other.shards.extend(shards);
+                other.shards.sort_unstable();
+            }
+            None => self.outcome.missing.push(Missing {
+                backend: SPOOL.to_owned(),
+                reason,
+                shards,
+                since: now.time,
+            }),
+        }
+    }
+
     fn finalize_when_closed(&mut self, now: Now) {
         let is_closed = |stream: &StreamState| stream.status == Status::Closed;
         if self.phase == Phase::Streaming && self.streams.iter().all(is_closed) {
@@ -405,10 +442,12 @@ impl ExecutionState {
             // Nothing that arrived can be shown.
             self.outcome.missing.truncate(self.missing_before);
             for stream in 0..self.streams.len() {
-                let reason = format!("its matches cannot be put in order: {failure}");
-                self.miss(stream, reason, now);
+                let reason = format!("the matches cannot be put in order: {failure}");
+                self.miss_spooled(stream, reason, now);
             }
         }
+        let are_lost = self.streams.iter().all(|stream| stream.is_lost);
+        self.outcome.is_unavailable = are_lost && !self.outcome.missing.is_empty();
         let mut outcome = std::mem::take(&mut self.outcome);
         (outcome.missing).sort_by(|a, b| (&a.backend, &a.shards).cmp(&(&b.backend, &b.shards)));
         self.phase = Phase::Finished {

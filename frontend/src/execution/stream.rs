@@ -188,6 +188,9 @@ pub(crate) fn event(result: Result<End, PeerError>) -> StreamEvent {
         Ok(end) => StreamEvent::End(end),
         Err(PeerError::Refused(bad)) => StreamEvent::Refused(bad),
         Err(PeerError::Heavy) => StreamEvent::Heavy,
+        Err(PeerError::Spool(error)) => StreamEvent::Unspooled {
+            reason: error.in_words(),
+        },
         Err(lost) => StreamEvent::Lost {
             reason: lost.to_string(),
         },
@@ -271,7 +274,7 @@ impl<'a> Ingest<'a> {
         match result {
             Ok(end) => {
                 self.collector.end(end);
-                self.target.stats.end(&self.best);
+                self.target.stats.end(end, &self.best);
             }
             Err(PeerError::Heavy) => return self.collector,
             Err(_) => {

@@ -1,10 +1,11 @@
 //! The matches of a running search as they arrive, document by document, not in total order.
 //!
 //! They are read from the spool, after the streams have written them: a slow reader delays nobody. Memory
-//! holds one document's matches for each stream, and no file stays open between two reads.
+//! holds one document's matches for each stream, at most [`HELD_BYTES_MAX`] and a frame, and no file stays
+//! open between two reads.
 //!
-//! **Invariant:** the matches of a document come together, in line order; only if its stream pauses for
-//! longer than [`HOLD_MAX`] do they come in pieces.
+//! **Invariant:** the matches of a document come in line order, and together, unless they exceed
+//! [`HELD_BYTES_MAX`] or their stream pauses for longer than [`HOLD_MAX`].
 
 use super::matches::Match;
 use crate::order::FrameAt;
@@ -18,6 +19,9 @@ use std::time::{Duration, Instant};
 /// How long a document is held back when more of its matches may follow. The last document before a long
 /// search must not wait for the next one; backends report progress every 250 ms.
 const HOLD_MAX: Duration = Duration::from_millis(250);
+
+/// Memory for the matches of a document that are held back until the document is complete.
+const HELD_BYTES_MAX: usize = 256 << 10;
 
 /// An event of a match stream.
 #[derive(Debug)]
@@ -44,6 +48,8 @@ struct StreamReader {
     /// The matches of a document that may continue, and when the last of them arrived.
     document: Vec<Match>,
     since: Instant,
+    /// The memory of `document`.
+    held_bytes: usize,
 }
 
 impl MatchStream {
@@ -52,6 +58,7 @@ impl MatchStream {
             next: (backend, 0),
             document: Vec::new(),
             since: Instant::now(),
+            held_bytes: 0,
         };
         MatchStream {
             streams: (0..spool.backends()).map(stream).collect(),
@@ -107,6 +114,7 @@ impl StreamReader {
             }
         }
         if !self.document.is_empty() && (has_ended || self.is_overdue()) {
+            self.held_bytes = 0;
             return Ok(each(std::mem::take(&mut self.document)));
         }
         Ok(ControlFlow::Continue(()))
@@ -125,12 +133,16 @@ impl StreamReader {
     fn take(&mut self, mut matches: Vec<Match>) -> Option<Vec<Match>> {
         let first = matches.first()?;
         self.since = Instant::now();
+        let bytes: usize = matches.iter().map(Match::memory_bytes).sum();
         let last = self.document.last();
-        if last.is_none_or(|last| last.document == first.document) {
+        let continues = last.is_none_or(|last| last.document == first.document);
+        if continues && self.held_bytes + bytes <= HELD_BYTES_MAX {
+            self.held_bytes += bytes;
             self.document.append(&mut matches);
             return None;
         }
-        Some(std::mem::replace(&mut self.document, matches))
+        self.held_bytes = bytes;
+        Some(std::mem::replace(&mut self.document, matches)).filter(|whole| !whole.is_empty())
     }
 
     /// Reads the matches of the next frame, if it has any.
@@ -152,6 +164,12 @@ impl StreamReader {
         let lines = (0..).zip(view.lines());
         let matches = lines.filter(|(_, line)| line.is_match());
         let indexes: Vec<u32> = matches.map(|(index, _)| index).collect();
-        Match::all(&view, &indexes, context_lines).ok_or_else(corrupt)
+        let mut found = Vec::with_capacity(indexes.len());
+        Match::each(&view, &indexes, context_lines, |each| {
+            found.push(each);
+            true
+        })
+        .ok_or_else(corrupt)?;
+        Ok(found)
     }
 }

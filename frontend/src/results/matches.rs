@@ -65,13 +65,18 @@ pub struct Window {
     pub line_bytes: u64,
 }
 
+/// Memory of a match in addition to its bytes, approximately.
+pub(super) const MATCH_BYTES: usize = size_of::<Match>();
+
 impl Match {
-    /// Returns the matches in these lines of a batch; `None` if one of them is no match.
-    pub(crate) fn all(
+    /// Calls `each` with the matches in these lines of a batch until it returns false; `None` if one of the
+    /// lines is no match.
+    pub(crate) fn each(
         batch: &BatchView<'_>,
         indexes: &[u32],
         context_lines: u32,
-    ) -> Option<Vec<Match>> {
+        mut each: impl FnMut(Match) -> bool,
+    ) -> Option<()> {
         let lines: Vec<_> = batch.lines().collect();
         let document = Arc::new(Document {
             package: batch.package.to_vec(),
@@ -79,9 +84,22 @@ impl Match {
             language: batch.language.to_owned(),
             hash: batch.hash.to_vec(),
         });
-        let one =
-            |&index: &u32| Match::one(&document, &lines, index as usize, context_lines as usize);
-        indexes.iter().map(one).collect()
+        for &index in indexes {
+            let found = Match::one(&document, &lines, index as usize, context_lines as usize)?;
+            if !each(found) {
+                break;
+            }
+        }
+        Some(())
+    }
+
+    /// The memory that it takes, approximately, without its document.
+    pub(super) fn memory_bytes(&self) -> usize {
+        let context = self.before.iter().chain(&self.after);
+        let context: usize = context
+            .map(|line| size_of::<ContextLine>() + line.text.len())
+            .sum();
+        MATCH_BYTES + self.text.len() + size_of_val(&self.ranges[..]) + context
     }
 
     fn one(
@@ -202,6 +220,15 @@ mod tests {
     use schema::message::{Batch, BatchReader, Line, Span};
     use zerocopy::IntoBytes;
 
+    fn one(view: &BatchView<'_>, index: u32, context: u32) -> Option<Match> {
+        let mut found = None;
+        Match::each(view, &[index], context, |each| {
+            found = Some(each);
+            true
+        })?;
+        found
+    }
+
     /// The context of line `index` of a batch with lines at `numbers`, all of which are matches.
     fn check(numbers: &[u32], index: u32, context: u32) -> Option<(Vec<u32>, Vec<u32>)> {
         check_with(&[], numbers, index, context)
@@ -244,7 +271,7 @@ mod tests {
         words.as_mut_bytes().copy_from_slice(&bytes[HEADER_BYTES..]);
         let reader = BatchReader::new(words.as_bytes()).unwrap();
         let view = reader.view().unwrap();
-        let found = Match::all(&view, &[index], context)?.remove(0);
+        let found = one(&view, index, context)?;
         let numbers = |lines: &[ContextLine]| lines.iter().map(|line| line.line).collect();
         Some((numbers(&found.before), numbers(&found.after)))
     }
@@ -279,9 +306,7 @@ mod tests {
         let mut words = vec![0_u64; (bytes.len() - HEADER_BYTES) / 8];
         words.as_mut_bytes().copy_from_slice(&bytes[HEADER_BYTES..]);
         let reader = BatchReader::new(words.as_bytes()).unwrap();
-        let found = Match::all(&reader.view().unwrap(), &[1], 2)
-            .unwrap()
-            .remove(0);
+        let found = one(&reader.view().unwrap(), 1, 2).unwrap();
         let shown = |lines: &[ContextLine]| {
             let shown = lines.iter().map(|line| (line.line, line.text.clone()));
             shown.collect::<Vec<_>>()

@@ -16,10 +16,13 @@ const OVERLAPS_LISTED_MAX: usize = 100;
 /// A shard's id.
 pub type ShardId = [u8; 32];
 
+/// In the place of a backend: the spool of the frontend, which could not keep matches of these shards.
+pub(crate) const SPOOL: &str = "spool";
+
 /// Shards that were not searched to their end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Missing {
-    /// The backend that should have searched them.
+    /// The backend that should have searched them; `spool` if the frontend could not keep their matches.
     pub backend: String,
     /// Why it did not.
     pub reason: String,
@@ -146,6 +149,17 @@ impl Explain {
     }
 }
 
+/// How far the backends came, those that were lost or stopped too.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reached {
+    /// Candidate blocks verified.
+    pub blocks_done: u64,
+    /// Candidate blocks of the backends that have counted theirs.
+    pub blocks_total: u64,
+    /// Documents examined.
+    pub documents: u64,
+}
+
 /// How an execution ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Outcome {
@@ -153,10 +167,13 @@ pub(crate) struct Outcome {
     pub(crate) skipped: Skipped,
     pub(crate) overlaps: Arc<Overlaps>,
     pub(crate) explain: Explain,
+    pub(crate) reached: Reached,
     /// Why a backend cannot search for this query at all.
     pub(crate) refused: Option<BadQuery>,
     /// The query is heavy, and too many heavy queries run and wait already.
     pub(crate) shed: bool,
+    /// All backends were lost before they had searched anything.
+    pub(crate) is_unavailable: bool,
     /// How long each phase took in the slowest backend.
     pub(crate) phases: Phases,
 }

@@ -4,8 +4,10 @@
 //! with their number. Reading them reads each frame once.
 
 use super::documents::{self, DocumentGroup};
-use super::matches::Match;
-use super::outcome::{CorpusSize, Counts, Explain, Missing, Outcome, Overlaps, Skipped, Timings};
+use super::matches::{MATCH_BYTES, Match};
+use super::outcome::{
+    CorpusSize, Counts, Explain, Missing, Outcome, Overlaps, Reached, Skipped, Timings,
+};
 use super::packages::{self, PackageGroup};
 use crate::order::{FrameAt, Pointer, unpack_frame};
 use crate::query::Query;
@@ -20,8 +22,8 @@ use zerocopy::IntoBytes;
 /// Memory for one chunk when all matches are read in chunks, approximately.
 const CHUNK_BYTES: usize = 64 << 20;
 
-/// Memory of a match in addition to its bytes, approximately.
-const MATCH_BYTES: usize = 256;
+/// The most matches of a range that [`SearchResult::matches_from`] tries.
+const WINDOW_LEN_MAX: usize = 16 << 10;
 
 /// Bytes that are rendered without a thread of their own, in some tenths of a millisecond.
 const SMALL_BYTES: u64 = 64 << 10;
@@ -94,9 +96,19 @@ impl SearchResult {
         self.outcome.is_complete()
     }
 
+    /// Whether all backends were lost, and nothing was found.
+    pub fn is_unavailable(&self) -> bool {
+        self.outcome.is_unavailable && self.found() == 0
+    }
+
     /// What is missing, by backend.
     pub fn missing(&self) -> &[Missing] {
         &self.outcome.missing
+    }
+
+    /// How far the search came; known if it is incomplete.
+    pub fn reached(&self) -> Reached {
+        self.outcome.reached
     }
 
     /// Documents that were skipped.
@@ -132,6 +144,24 @@ impl SearchResult {
     pub fn matches(&self, range: Range<usize>) -> Result<Vec<Match>, SpoolError> {
         let pointers = self.pointers(range)?;
         self.read(&pointers)
+    }
+
+    /// Reads matches from `first` on, in order: as many as take about `bytes_max` of memory, and at least
+    /// one; none after the last. Blocks on the disk.
+    pub fn matches_from(&self, first: usize, bytes_max: usize) -> Result<Vec<Match>, SpoolError> {
+        let spooled = self.spool.frame_bytes() as usize / self.len().max(1);
+        let fitting = bytes_max / (MATCH_BYTES + spooled);
+        let mut window = fitting.clamp(1, WINDOW_LEN_MAX);
+        loop {
+            let end = self.len().min(first + window);
+            let pointers = self.pointers(first.min(end)..end)?;
+            let context_lines = self.query.context_lines();
+            let read = read_within(&self.spool, &pointers, context_lines, bytes_max);
+            match self.checked(read)? {
+                Some(matches) => return Ok(matches),
+                None => window = pointers.len() / 2,
+            }
+        }
     }
 
     fn read(&self, pointers: &[Pointer]) -> Result<Vec<Match>, SpoolError> {
@@ -245,22 +275,48 @@ pub(crate) fn read(
     pointers: &[Pointer],
     context_lines: u32,
 ) -> Result<Vec<Match>, SpoolError> {
+    let matches = read_within(files, pointers, context_lines, usize::MAX)?;
+    Ok(matches.expect("no memory is too much"))
+}
+
+/// Reads matches like [`read`]; `None` if several take more than `bytes_max` of memory.
+fn read_within(
+    files: &ResultFiles,
+    pointers: &[Pointer],
+    context_lines: u32,
+    bytes_max: usize,
+) -> Result<Option<Vec<Match>>, SpoolError> {
+    let bytes_max = if pointers.len() == 1 {
+        usize::MAX
+    } else {
+        bytes_max
+    };
+    let (mut bytes, mut fits) = (0_usize, true);
     let positions = in_spool_order(pointers);
     let mut matches: Vec<Option<Match>> = pointers.iter().map(|_| None).collect();
     let mut reader = files.reader();
     for group in positions.chunk_by(|a, b| a.frame() == b.frame()) {
         let lines: Vec<u32> = group.iter().map(|line| line.line_index()).collect();
-        let read = reader.batch(group[0].frame(), |batch| {
-            Match::all(batch, &lines, context_lines)
+        let mut positions = group.iter();
+        reader.batch(group[0].frame(), |batch| {
+            Match::each(batch, &lines, context_lines, |found| {
+                bytes += found.memory_bytes();
+                fits = bytes <= bytes_max;
+                let line = positions.next().expect("a match for each line");
+                matches[line.pointer_index()] = Some(found);
+                fits
+            })
         })?;
-        for (line, each) in group.iter().zip(read) {
-            matches[line.pointer_index()] = Some(each);
+        if !fits {
+            return Ok(None);
         }
     }
     let matches = matches.into_iter();
-    Ok(matches
-        .map(|each| each.expect("every pointer is in one group"))
-        .collect())
+    Ok(Some(
+        matches
+            .map(|each| each.expect("every pointer is in one group"))
+            .collect(),
+    ))
 }
 
 /// The position of a match in the spool ([`Pointer::spool_order`], 96 bits) and the index of its pointer

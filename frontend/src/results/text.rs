@@ -42,6 +42,9 @@ pub struct MatchTexts {
     first: usize,
     bytes: Vec<u8>,
     ends: Vec<End>,
+    /// Bytes and number of the texts that were taken.
+    taken: usize,
+    taken_len: usize,
 }
 
 /// Where a text ends, and whether it is whole.
@@ -66,13 +69,39 @@ impl MatchTexts {
         })
     }
 
-    /// The bytes of all texts.
-    pub fn into_bytes(self) -> Vec<u8> {
-        self.bytes
+    /// Splits off the first texts, as many as have about `bytes_max` together and at least one, and returns
+    /// their bytes with the index of the next text; `None` if there are no more.
+    pub fn take(&mut self, bytes_max: usize) -> Option<(Vec<u8>, usize)> {
+        let fits = |end: &End| end.at as usize <= self.taken + bytes_max;
+        let count = self.ends.partition_point(fits).max(self.taken_len + 1);
+        let end = self.ends.get(count - 1)?.at as usize;
+        let bytes = self.bytes[self.taken..end].to_vec();
+        (self.taken, self.taken_len) = (end, count);
+        Some((bytes, self.first + count))
     }
 }
 
 impl SearchResult {
+    /// Reads matches from `first` on as text: as many as take about `bytes_max`, and at least one; none
+    /// after the last. Blocks on the disk.
+    pub fn texts_from(&self, first: usize, bytes_max: usize) -> Result<MatchTexts, SpoolError> {
+        let mut window = (bytes_max / text_bytes(self)).clamp(1, self.len().max(1));
+        let mut scratch = Scratch::default();
+        loop {
+            let end = self.len().min(first + window);
+            let pointers = self.pointers(first.min(end)..end)?;
+            let bytes_max = if pointers.len() > 1 {
+                bytes_max
+            } else {
+                usize::MAX
+            };
+            if scratch.read(&self.spool, &pointers, bytes_max)? {
+                return Ok(scratch.in_order(first));
+            }
+            window = pointers.len() / 2;
+        }
+    }
+
     /// Calls `each` with all matches as text, in order, some megabytes at a time. Blocks on the
     /// disk. The first error of `each` or of the spool ends it.
     pub fn for_each_text<E: From<SpoolError>>(
@@ -95,7 +124,7 @@ impl SearchResult {
         let read = |scratch: &mut Scratch, chunk: usize| {
             let first = chunk * chunk_len;
             let pointers = self.pointers(first..self.len().min(first + chunk_len))?;
-            scratch.read(&self.spool, &pointers)?;
+            scratch.read(&self.spool, &pointers, usize::MAX)?;
             Ok(scratch.in_order(first))
         };
         if threads < 2 {
@@ -125,8 +154,12 @@ impl SearchResult {
 
 /// The order jumps from frame to frame, so larger chunks read each frame less often.
 fn chunk_len_max(answer: &SearchResult) -> usize {
-    let spooled = answer.spool.frame_bytes() as usize / answer.len().max(1);
-    (CHUNK_BYTES / (NAMES_BYTES + spooled)).max(CHUNK_LEN_MIN)
+    (CHUNK_BYTES / text_bytes(answer)).max(CHUNK_LEN_MIN)
+}
+
+/// The average length of a match's text, approximately.
+fn text_bytes(answer: &SearchResult) -> usize {
+    NAMES_BYTES + answer.spool.frame_bytes() as usize / answer.len().max(1)
 }
 
 /// The texts of a chunk, in the order of the spool. Reused for the next chunk: new memory from the
@@ -146,7 +179,13 @@ struct TextRange {
 }
 
 impl Scratch {
-    fn read(&mut self, spool: &ResultFiles, pointers: &[Pointer]) -> Result<(), SpoolError> {
+    /// Reads the texts; false, with a part of them, if they have more than `bytes_max`.
+    fn read(
+        &mut self,
+        spool: &ResultFiles,
+        pointers: &[Pointer],
+        bytes_max: usize,
+    ) -> Result<bool, SpoolError> {
         self.bytes.clear();
         self.texts.clear();
         self.texts.resize(pointers.len(), TextRange::default());
@@ -160,8 +199,11 @@ impl Scratch {
                 }
                 self.add(batch, &name, group)
             })?;
+            if self.bytes.len() > bytes_max {
+                return Ok(false);
+            }
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Adds the matches of a batch, which ascend by line; `None` if the batch lacks a line.
@@ -215,7 +257,13 @@ impl Scratch {
             }
         };
         let ends = self.texts.iter().map(end).collect();
-        MatchTexts { first, bytes, ends }
+        MatchTexts {
+            first,
+            bytes,
+            ends,
+            taken: 0,
+            taken_len: 0,
+        }
     }
 }
 

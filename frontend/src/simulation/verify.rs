@@ -14,8 +14,8 @@ use crate::order::BEST_MAX;
 use crate::query::Query;
 use crate::results::CorpusSize;
 use crate::results::Match;
+use crate::results::{SPOOL, ShardId, SkippedDocument};
 use crate::results::{SearchResult, Timings};
-use crate::results::{ShardId, SkippedDocument};
 use crate::spool::{ResultFiles, SpoolError};
 use schema::message::{Expr, Facet, FailureKind, Pattern, Want};
 use std::collections::{BTreeMap, BTreeSet};
@@ -165,7 +165,8 @@ fn check_missing(
     for (stream, script) in scenario.scripts.iter().enumerate() {
         let has_refused = script.fault == Fault::Failure(FailureKind::BadQuery)
             && answer.outcome.refused.is_some();
-        let is_there = |id: ShardId| !missing.contains(&(name(stream), id));
+        let is_missing = |from: &str, id| missing.contains(&(from.to_owned(), id));
+        let is_there = |id: ShardId| !is_missing(&name(stream), id) && !is_missing(SPOOL, id);
         for shard in script.shards.iter().filter(|shard| is_there(shard.id)) {
             let mut shown = shard.documents.iter().flat_map(Document::shown);
             let all = shown.all(|each| places.contains(&model.places[&key(&each)]));

@@ -18,7 +18,8 @@ pub enum SpoolError {
     },
     /// There is no directory, and the result does not fit in memory.
     #[error(
-        "the result has more than {bytes_max} bytes, and there is no writable directory for it"
+        "the result has more than {bytes_max} bytes, and there is no writable directory for the rest; \
+         set TMPDIR to one, or narrow the query"
     )]
     NoDirectory {
         /// The memory for a result.
@@ -43,6 +44,24 @@ pub enum SpoolError {
     /// More matches than memory can hold are in different documents whose names have the same hash.
     #[error("too many matches in documents whose names have the same hash")]
     Collision,
+}
+
+impl SpoolError {
+    /// Describes the error for people who have no access to the disk: without paths.
+    pub(crate) fn in_words(&self) -> String {
+        match self {
+            SpoolError::Io { source, .. } => match source.kind() {
+                io::ErrorKind::StorageFull => {
+                    "the spool's disk has no storage space left".to_owned()
+                }
+                kind => format!("the spool's disk failed: {kind}"),
+            },
+            SpoolError::Corrupt { .. } => {
+                "what was spooled is damaged (checksum mismatch)".to_owned()
+            }
+            other => other.to_string(),
+        }
+    }
 }
 
 impl From<Collision> for SpoolError {

@@ -11,15 +11,15 @@ use crate::params::{Params, Path, QUERY};
 use crate::problem::Problem;
 use crate::response;
 use crate::state::App;
-use crate::stream_body::{Broken, CHUNK_BYTES, Sender, send, stream_body};
+use crate::stream_body::{Export, PIECE_BYTES, Source};
 use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use bytes::Bytes;
 use format::{Format, Order, head};
 use frontend::query::Notice;
-use frontend::{Match, SearchResult};
+use frontend::{Match, MatchTexts, SearchResult, SpoolError};
 use std::sync::Arc;
+use std::{mem, vec};
 
 /// Parameters of an export besides those of its query.
 pub(crate) const EXPORT: &[&str] = &["format", "null", "order"];
@@ -46,12 +46,13 @@ pub(crate) async fn by_query(State(app): State<App>, params: Params) -> Result<R
     let (format, mut parsed) = (Format::parse(&params)?, params.parsed()?);
     parsed.query = format.query(parsed.query)?;
     let order = Order::parse(&params, format, &parsed.query)?;
+    let export = Export::begin(&app)?;
     let search = join::start(&app, &params, &parsed).await?;
     if order == Order::Found {
-        return found::export(search, format, Some(parsed)).await;
+        return found::export(export, search, format, Some(parsed)).await;
     }
     let answer = join::finished(&search, Some(&parsed)).await?;
-    export(answer, search.id(), format, &parsed.notices).await
+    respond(export, answer, search.id(), format, &parsed.notices).await
 }
 
 /// Get all matches of a search by its id.
@@ -73,9 +74,10 @@ pub(crate) async fn by_id(
 ) -> Result<Response, Problem> {
     params.expect(&[EXPORT])?;
     let format = Format::parse(&params)?;
+    let export = Export::begin(&app)?;
     let mut search = join::by_id(&app, &id).await?;
     if Order::parse(&params, format, search.query())? == Order::Found {
-        return found::export(search, format, None).await;
+        return found::export(export, search, format, None).await;
     }
     let query = format.query(search.query().clone())?;
     if query != *search.query() {
@@ -86,18 +88,23 @@ pub(crate) async fn by_id(
         search = another.await?;
     }
     let answer = join::finished(&search, None).await?;
-    export(answer, search.id(), format, &[]).await
+    respond(export, answer, search.id(), format, &[]).await
 }
 
-async fn export(
+async fn respond(
+    export: Export,
     answer: Arc<SearchResult>,
     id: &str,
     format: Format,
     notices: &[Notice],
 ) -> Result<Response, Problem> {
+    let of = Arc::clone(&answer);
     let mut about = head(id, answer.query(), format, notices);
     about.extend([response::complete_header(&answer)]);
-    let body = stream_body(move |sender| write(&answer, format, sender)).await?;
+    let body = match format {
+        Format::Text => export.body(TextSource::new(answer)).await?,
+        _ => export.body(MatchSource::new(answer, format)).await?,
+    };
     let mut response = body.into_response();
     let headers = response.headers_mut();
     if format == Format::Csv {
@@ -105,50 +112,108 @@ async fn export(
         headers.insert(header::CONTENT_DISPOSITION, name);
     }
     headers.extend(about);
+    response::mark_unavailable(&mut response, &of);
     Ok(response)
 }
 
-/// Writes all matches of an answer, best first.
-fn write(answer: &SearchResult, format: Format, sender: &Sender) -> Result<(), Broken> {
-    match format {
-        Format::Text => write_text(answer, sender),
-        Format::Lines => write_each(answer, sender, Vec::new(), Format::write_json),
-        Format::Csv => write_each(answer, sender, csv::HEADER.to_vec(), csv::write),
-        Format::Paths(end) => write_each(answer, sender, Vec::new(), |found, out| {
-            let document = &found.document;
-            for part in [&document.package[..], b"/", &document.path, &[end]] {
-                out.extend_from_slice(part);
-            }
-        }),
+/// All matches of an answer, best first, in a format other than text.
+struct MatchSource {
+    answer: Arc<SearchResult>,
+    /// What precedes the first match.
+    head: Vec<u8>,
+    write: Box<dyn Fn(&Match, &mut Vec<u8>) + Send>,
+    /// The number of matches that were written.
+    written: usize,
+    /// Matches that were read and not written.
+    read: vec::IntoIter<Match>,
+}
+
+impl MatchSource {
+    fn new(answer: Arc<SearchResult>, format: Format) -> MatchSource {
+        MatchSource {
+            answer,
+            head: match format {
+                Format::Csv => csv::HEADER.to_vec(),
+                _ => Vec::new(),
+            },
+            write: match format {
+                Format::Csv => Box::new(csv::write),
+                Format::Lines => Box::new(Format::write_json),
+                Format::Text => Box::new(Match::write_text),
+                Format::Paths(end) => Box::new(move |found, out| {
+                    let document = &found.document;
+                    for part in [&document.package[..], b"/", &document.path, &[end]] {
+                        out.extend_from_slice(part);
+                    }
+                }),
+            },
+            written: 0,
+            read: Vec::new().into_iter(),
+        }
     }
 }
 
-fn write_text(answer: &SearchResult, sender: &Sender) -> Result<(), Broken> {
-    answer.for_each_text(|texts| {
-        let mut bytes = Bytes::from(texts.into_bytes());
-        while !bytes.is_empty() {
-            send(sender, bytes.split_to(bytes.len().min(CHUNK_BYTES)))?;
+impl Source for MatchSource {
+    fn piece(&mut self, bytes_max: usize) -> Result<Option<Vec<u8>>, SpoolError> {
+        let mut out = mem::take(&mut self.head);
+        while out.len() < PIECE_BYTES {
+            let Some(found) = self.read.next() else {
+                let read = self.answer.matches_from(self.written, bytes_max)?;
+                if read.is_empty() {
+                    break;
+                }
+                self.read = read.into_iter();
+                continue;
+            };
+            (self.write)(&found, &mut out);
+            self.written += 1;
         }
-        Ok(())
-    })
+        Ok(Some(out).filter(|out| !out.is_empty()))
+    }
+
+    fn forget(&mut self) {
+        self.read = Vec::new().into_iter();
+    }
 }
 
-/// Sends `out`, followed by what `each` appends for every match.
-fn write_each(
-    answer: &SearchResult,
-    sender: &Sender,
-    mut out: Vec<u8>,
-    each: impl Fn(&Match, &mut Vec<u8>),
-) -> Result<(), Broken> {
-    let chunk_len = answer.chunk_len();
-    for start in (0..answer.len()).step_by(chunk_len) {
-        let end = answer.len().min(start + chunk_len);
-        for found in answer.matches(start..end)? {
-            each(&found, &mut out);
-            if out.len() >= CHUNK_BYTES {
-                send(sender, std::mem::take(&mut out))?;
-            }
+/// All matches of an answer as text, which is copied from their frames without decoding each match.
+struct TextSource {
+    answer: Arc<SearchResult>,
+    /// The number of matches that were written.
+    written: usize,
+    /// Texts that were read.
+    read: Option<MatchTexts>,
+}
+
+impl TextSource {
+    fn new(answer: Arc<SearchResult>) -> TextSource {
+        TextSource {
+            answer,
+            written: 0,
+            read: None,
         }
     }
-    send(sender, out)
+}
+
+impl Source for TextSource {
+    fn piece(&mut self, bytes_max: usize) -> Result<Option<Vec<u8>>, SpoolError> {
+        let taken = self.read.as_mut().and_then(|read| read.take(PIECE_BYTES));
+        let taken = match taken {
+            Some(taken) => Some(taken),
+            None => {
+                let mut read = self.answer.texts_from(self.written, bytes_max)?;
+                let taken = read.take(PIECE_BYTES);
+                self.read = Some(read);
+                taken
+            }
+        };
+        Ok(taken.map(|(bytes, written)| {
+            self.written = written;
+            bytes
+        }))
+    }
+
+    fn forget(&mut self) {
+        self.read = None;
+    }
 }

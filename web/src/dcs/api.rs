@@ -9,16 +9,18 @@ use super::key::is_allowed;
 use super::shapes::{MatchShape, PER_PACKAGE, PackageShape};
 use crate::params::Params;
 use crate::problem::Problem;
-use crate::response::NO_STORE;
+use crate::response::{self, NO_STORE};
 use crate::state::App;
-use crate::stream_body::{Broken, CHUNK_BYTES, Sender, send, stream_body};
+use crate::stream_body::{Export, PIECE_BYTES, Source};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use frontend::query::{BadQuery, ParsedQuery, dcs};
-use frontend::{SearchError, SearchResult};
+use frontend::{Match, PackageGroup, SearchError, SearchResult, SpoolError};
 use schema::message::Syntax;
+use std::sync::Arc;
+use std::vec;
 
 const KEY: HeaderName = HeaderName::from_static("x-dcs-apikey");
 pub(crate) const FILES_TOTAL: HeaderName = HeaderName::from_static("x-codesearch-filestotal");
@@ -105,13 +107,19 @@ async fn respond(app: &App, headers: &HeaderMap, params: &Params, kind: ListKind
 
 async fn find(app: &App, params: &Params, kind: ListKind) -> Result<Response, Problem> {
     let parsed = parse(params)?;
-    let search = app.coordinator.search(parsed.query.clone()).await;
+    let export = Export::begin(app)?;
+    let search = app
+        .coordinator
+        .search_for(params.client, parsed.query.clone(), None, None)
+        .await;
     let search = search.map_err(|error| problem(error, &parsed))?;
     let finished = search.finished().await;
     let answer = finished.map_err(|error| problem(error, &parsed))?;
-    let head = head(&answer);
-    let body = stream_body(move |sender| write(&answer, kind, sender)).await?;
-    Ok((head, body).into_response())
+    let (head, of) = (head(&answer), Arc::clone(&answer));
+    let body = export.body(List::new(answer, kind)).await?;
+    let mut response = (head, body).into_response();
+    response::mark_unavailable(&mut response, &of);
+    Ok(response)
 }
 
 fn parse(params: &Params) -> Result<ParsedQuery, Problem> {
@@ -166,67 +174,81 @@ fn head(answer: &SearchResult) -> HeaderMap {
     ])
 }
 
-fn write(answer: &SearchResult, kind: ListKind, sender: &Sender) -> Result<(), Broken> {
-    let mut list = JsonList::new(sender);
-    match kind {
-        ListKind::Matches => write_matches(answer, &mut list),
-        ListKind::PerPackage => write_packages(answer, &mut list),
-    }?;
-    list.finish()
+/// A JSON array of all matches or packages, with an element a line.
+struct List {
+    answer: Arc<SearchResult>,
+    kind: ListKind,
+    /// The number of elements that were written.
+    written: usize,
+    /// Matches or packages that were read and not written.
+    matches: vec::IntoIter<Match>,
+    packages: vec::IntoIter<PackageGroup>,
+    is_over: bool,
 }
 
-fn write_matches(answer: &SearchResult, list: &mut JsonList<'_>) -> Result<(), Broken> {
-    let chunk_len = answer.chunk_len();
-    for start in (0..answer.len()).step_by(chunk_len) {
-        let end = answer.len().min(start + chunk_len);
-        for found in answer.matches(start..end)? {
-            list.push(&MatchShape::from(&found))?;
-        }
-    }
-    Ok(())
-}
-
-fn write_packages(answer: &SearchResult, list: &mut JsonList<'_>) -> Result<(), Broken> {
-    for start in (0..answer.packages()).step_by(PACKAGES_AT_ONCE) {
-        let end = answer.packages().min(start + PACKAGES_AT_ONCE);
-        for package in answer.package_list(start..end)? {
-            let matches = answer.matches_of(&package, PER_PACKAGE)?;
-            list.push(&PackageShape::new(&package, &matches))?;
-        }
-    }
-    Ok(())
-}
-
-/// A JSON array with an element a line, sent in chunks.
-struct JsonList<'a> {
-    sender: &'a Sender,
-    out: Vec<u8>,
-    is_empty: bool,
-}
-
-impl<'a> JsonList<'a> {
-    fn new(sender: &'a Sender) -> Self {
-        JsonList {
-            sender,
-            out: b"[".to_vec(),
-            is_empty: true,
+impl List {
+    fn new(answer: Arc<SearchResult>, kind: ListKind) -> List {
+        List {
+            answer,
+            kind,
+            written: 0,
+            matches: Vec::new().into_iter(),
+            packages: Vec::new().into_iter(),
+            is_over: false,
         }
     }
 
-    fn push(&mut self, element: &impl serde::Serialize) -> Result<(), Broken> {
-        if !std::mem::take(&mut self.is_empty) {
-            self.out.push(b',');
+    /// Appends the next element; false if there is none.
+    fn write_next(&mut self, bytes_max: usize, out: &mut Vec<u8>) -> Result<bool, SpoolError> {
+        match self.kind {
+            ListKind::Matches => {
+                if self.matches.len() == 0 {
+                    let read = self.answer.matches_from(self.written, bytes_max)?;
+                    self.matches = read.into_iter();
+                }
+                let Some(found) = self.matches.next() else {
+                    return Ok(false);
+                };
+                self.push(&MatchShape::from(&found), out);
+            }
+            ListKind::PerPackage => {
+                if self.packages.len() == 0 {
+                    let end = self.answer.packages().min(self.written + PACKAGES_AT_ONCE);
+                    let read = self.answer.package_list(self.written..end)?;
+                    self.packages = read.into_iter();
+                }
+                let Some(package) = self.packages.next() else {
+                    return Ok(false);
+                };
+                let matches = self.answer.matches_of(&package, PER_PACKAGE)?;
+                self.push(&PackageShape::new(&package, &matches), out);
+            }
         }
-        serde_json::to_writer(&mut self.out, element).expect("elements are plain data");
-        self.out.push(b'\n');
-        if self.out.len() >= CHUNK_BYTES {
-            send(self.sender, std::mem::take(&mut self.out))?;
-        }
-        Ok(())
+        Ok(true)
     }
 
-    fn finish(mut self) -> Result<(), Broken> {
-        self.out.push(b']');
-        send(self.sender, self.out)
+    fn push(&mut self, element: &impl serde::Serialize, out: &mut Vec<u8>) {
+        out.push(if self.written == 0 { b'[' } else { b',' });
+        serde_json::to_writer(&mut *out, element).expect("elements are plain data");
+        out.push(b'\n');
+        self.written += 1;
+    }
+}
+
+impl Source for List {
+    fn piece(&mut self, bytes_max: usize) -> Result<Option<Vec<u8>>, SpoolError> {
+        let mut out = Vec::new();
+        while out.len() < PIECE_BYTES && !self.is_over {
+            if !self.write_next(bytes_max, &mut out)? {
+                out.extend_from_slice(if self.written == 0 { b"[]" } else { b"]" });
+                self.is_over = true;
+            }
+        }
+        Ok(Some(out).filter(|out| !out.is_empty()))
+    }
+
+    fn forget(&mut self) {
+        self.matches = Vec::new().into_iter();
+        self.packages = Vec::new().into_iter();
     }
 }

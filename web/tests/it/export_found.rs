@@ -3,7 +3,8 @@
 
 use crate::shards;
 use crate::site::{Site, eventually};
-use fake_backend::{Document, Fake, Fault};
+use crate::slow_readers::large;
+use fake_backend::{Fake, Fault};
 use serde_json::json;
 use std::io::{Read, Write};
 use std::sync::atomic::Ordering::SeqCst;
@@ -149,17 +150,6 @@ fn failed_export_is_a_problem() {
     let id = limited["id"].as_str().unwrap();
     let limited = site.get(&format!("/api/v2/search/{id}/export?order=found"));
     assert_eq!(limited.status, 400);
-}
-
-/// Far more than sockets and chunks hold.
-fn large() -> Vec<(u8, Vec<Document>)> {
-    let document = |number: u32| Document {
-        package: b"p".to_vec(),
-        path: format!("{number}.c").into_bytes(),
-        lines: vec![b"arse ".repeat(200); 100],
-        split: false,
-    };
-    vec![(1, (0..100).map(document).collect())]
 }
 
 #[test]

@@ -149,7 +149,7 @@ fn reports_a_refused_connection() {
     assert_eq!(page["missing"][0]["backend"], json!(address));
     assert_eq!(page["missing"][0]["reason"], json!("connection refused"));
     assert!(page["total"].as_u64().unwrap() > 0);
-    assert_eq!(site.get("/healthz").json()["status"], json!("degraded"));
+    assert_eq!(site.get("/readyz").json()["status"], json!("degraded"));
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn reports_another_protocol_version() {
         reason,
         "the backend speaks protocol 99, this frontend speaks 4"
     );
-    assert_eq!(site.get("/healthz").status, 503);
+    assert_eq!(site.get("/readyz").status, 503);
 }
 
 #[test]
@@ -188,7 +188,55 @@ fn full_spool_ends_only_the_query_that_writes() {
     assert_eq!(page["complete"], json!(false));
     let reason = page["missing"][0]["reason"].as_str().unwrap();
     assert!(reason.contains("the spool is full"), "{reason}");
+    assert_eq!(
+        page["missing"][0]["backend"],
+        json!("spool"),
+        "not a backend"
+    );
+    assert!(site.get("/search?q=arse").text().contains("<b>spool</b>"));
     assert_eq!(site.search("nowhere")["complete"], json!(true));
+}
+
+#[test]
+fn without_any_backend_the_status_is_503_and_complete_is_false() {
+    let (a, b) = (Fake::new("a", shards(1, 1)), Fake::new("b", shards(2, 1)));
+    let site = Site::new(vec![a.backend(), b.backend()]);
+    site.search("arse");
+    for fake in [&a, &b] {
+        fake.set_down(true);
+    }
+    eventually("the loss of both", || {
+        site.frontend
+            .backends()
+            .iter()
+            .all(|backend| !backend.connected)
+    });
+    for path in [
+        "/api/v2/search?q=parse",
+        "/api/v2/facets?q=parse",
+        "/api/v2/export?q=parse",
+        "/api/v1/search?query=parse",
+        "/search?q=parse",
+    ] {
+        let answer = site.get(path);
+        assert_eq!(answer.status, 503, "{path}: {}", answer.text());
+        assert_eq!(answer.header("retry-after"), "5", "{path}");
+    }
+    let page = site.get("/api/v2/search?q=parse").json();
+    assert_eq!(
+        (&page["complete"], &page["total"]),
+        (&json!(false), &json!(0))
+    );
+    assert_eq!(page["missing"].as_array().unwrap().len(), 2);
+    assert!(
+        site.get("/search?q=parse")
+            .text()
+            .contains("This answer is incomplete")
+    );
+    // What is known is still shown, and one backend is enough for an answer.
+    assert_eq!(site.get("/api/v2/search?q=arse").status, 200);
+    a.set_down(false);
+    assert_eq!(site.get("/api/v2/search?q=parse").status, 200);
 }
 
 #[test]
@@ -205,7 +253,7 @@ fn asks_a_reconnected_backend_at_once() {
         json!(["01".repeat(32)]),
         "its shards are known"
     );
-    assert_eq!(site.get("/healthz").json()["status"], json!("down"));
+    assert_eq!(site.get("/readyz").json()["status"], json!("down"));
     fake.set_down(false);
     let page = site.search("parse");
     assert_eq!(page["complete"], json!(true), "{page}");
@@ -252,4 +300,21 @@ fn reuses_connections_and_replaces_dead_ones() {
         page["matches"], fresh["matches"],
         "frames are read from their start"
     );
+}
+
+#[test]
+fn readiness_takes_the_path_of_a_search() {
+    // The backend is connected and says HELLO, but fails searches.
+    let failure = Fault::Failure(FailureKind::Unavailable, None);
+    let fake = Fake::with("one", shards(1, 2), failure);
+    let site = Site::new(vec![fake.backend()]);
+    let started = site.counter("trawl_frontend_queries_started_total");
+    let down = site.get("/readyz");
+    assert_eq!(down.status, 503, "{}", down.text());
+    assert_eq!(down.json()["backends"][0]["connected"], json!(true));
+    assert_eq!(site.get("/healthz").status, 200);
+    assert!(site.counter("trawl_frontend_queries_started_total") > started);
+    fake.set(Fault::None);
+    eventually("readiness", || site.get("/readyz").status == 200);
+    assert_eq!(site.spooled(), 0);
 }

@@ -92,6 +92,11 @@ fn full_disk_ends_only_the_query_that_writes() {
         }
         let reason = page["missing"][0]["reason"].as_str().unwrap();
         assert!(reason.contains("no storage space"), "{reason}");
+        let backends = page["missing"].as_array().unwrap().iter();
+        let backends: Vec<_> = backends.map(|missing| &missing["backend"]).collect();
+        assert_eq!(backends, ["spool"], "the disk, not a backend");
+        let spool = site.spool.path().to_str().unwrap();
+        assert!(!reason.contains(spool), "clients learn no paths: {reason}");
         let again = site.search("x");
         assert_eq!(again["complete"], json!(true), "{allowed} writes");
         assert_eq!(again["total"], json!(expected.len()));

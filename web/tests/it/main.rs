@@ -4,6 +4,7 @@ mod abandoned;
 mod answers;
 mod catalog;
 mod conditional;
+mod connections;
 mod damaged_answers;
 mod dcs;
 mod events;
@@ -18,6 +19,7 @@ mod persistence;
 mod requests;
 mod sharing;
 mod site;
+mod slow_readers;
 
 use fake_backend::Document;
 

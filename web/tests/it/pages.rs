@@ -242,6 +242,7 @@ fn serves_status_and_assets() {
     assert!(site.get("/").text().contains("id=\"q\""));
     site.search("arse");
     assert_eq!(site.get("/healthz").json()["status"], json!("ok"));
+    assert_eq!(site.get("/readyz").json()["status"], json!("ok"));
     assert_eq!(site.get("/metrics").status, 200);
     let style = site.get("/assets/style.css");
     assert_eq!(style.header("content-type"), "text/css; charset=utf-8");

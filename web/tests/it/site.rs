@@ -5,11 +5,14 @@ use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
-use tokio::runtime::Runtime;
-use web::{Options, app};
+use tokio::runtime::{Builder, Runtime};
+use web::{ConnectionLimits, Options, app};
 
 /// Long enough for a busy machine, short enough for a test.
 pub(crate) const SILENCE_MAX: Duration = Duration::from_millis(400);
+
+/// Threads for blocking work: few, so that a test notices when one of them waits for a client.
+pub(crate) const BLOCKING_THREADS: usize = 32;
 
 /// The metrics of all sites of the process: a test can only tell that a number has grown.
 static METRICS: LazyLock<PrometheusHandle> = LazyLock::new(|| {
@@ -64,27 +67,41 @@ impl Site {
     }
 
     pub(crate) fn with_options(backends: Vec<Backend>, options: Options) -> Site {
-        Site::start(backends, options, |_| ())
+        Site::start(backends, options, ConnectionLimits::default(), |_| ())
+    }
+
+    pub(crate) fn with_limits(backends: Vec<Backend>, limits: ConnectionLimits) -> Site {
+        Site::start(backends, Options::default(), limits, |_| ())
     }
 
     pub(crate) fn with(backends: Vec<Backend>, change: impl FnOnce(&mut Config)) -> Site {
-        Site::start(backends, Options::default(), change)
+        let limits = ConnectionLimits::default();
+        Site::start(backends, Options::default(), limits, change)
     }
 
-    fn start(backends: Vec<Backend>, options: Options, change: impl FnOnce(&mut Config)) -> Site {
+    pub(crate) fn start(
+        backends: Vec<Backend>,
+        options: Options,
+        limits: ConnectionLimits,
+        change: impl FnOnce(&mut Config),
+    ) -> Site {
         let spool = tempfile::tempdir().unwrap();
         let mut config = Config::new(spool.path());
         config.silence_max = SILENCE_MAX;
         config.grace = Duration::from_millis(50);
         change(&mut config);
-        let runtime = Runtime::new().unwrap();
+        let runtime = Builder::new_multi_thread()
+            .enable_all()
+            .max_blocking_threads(BLOCKING_THREADS)
+            .build()
+            .unwrap();
         LazyLock::force(&METRICS);
         let (frontend, address) = runtime.block_on(async {
             let frontend = Coordinator::start(config, backends).unwrap();
             let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
             let address = format!("http://{}", listener.local_addr().unwrap());
             let router = app(Arc::clone(&frontend), options, METRICS.clone());
-            tokio::spawn(async move { axum::serve(listener, router).await });
+            tokio::spawn(web::serve(listener, router, limits));
             (frontend, address)
         });
         Site {

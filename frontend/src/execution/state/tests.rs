@@ -403,12 +403,10 @@ fn failure_to_finalize_is_said_of_every_shard() {
     machine.on_stream(1, StreamEvent::End(End::default()));
     let failure = Some("the disk is full".to_owned());
     let publication = publication(&machine.on(Event::Finalized { failure }));
-    let reason = "its matches cannot be put in order: the disk is full";
-    assert_eq!(
-        reasons(&publication),
-        [reason, reason, "connection refused"]
-    );
-    assert_eq!(publication.outcome.missing[0].shards.len(), 2);
+    let reason = "the matches cannot be put in order: the disk is full";
+    assert_eq!(reasons(&publication), ["connection refused", reason]);
+    let missing = &publication.outcome.missing[1];
+    assert_eq!((&missing.backend[..], missing.shards.len()), (SPOOL, 3));
 }
 
 #[test]

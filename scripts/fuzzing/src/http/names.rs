@@ -36,6 +36,7 @@ pub(crate) const ROUTES: &[&str] = &[
     "/",
     "/problems",
     "/healthz",
+    "/readyz",
     "/metrics",
     "/openapi.yaml",
     "/openapi.json",

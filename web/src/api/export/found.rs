@@ -10,7 +10,7 @@ use crate::join;
 use crate::model::ExportEnd;
 use crate::problem::Problem;
 use crate::state::blocking;
-use crate::stream_body::CHUNK_BYTES;
+use crate::stream_body::{Export, PIECE_BYTES};
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
@@ -25,6 +25,7 @@ use tokio::sync::watch;
 /// Sends matches as they are found. The headers wait for the first part, so that a search that fails
 /// before it is a problem with a status.
 pub(crate) async fn export(
+    export: Export,
     search: SearchHandle,
     format: Format,
     parsed: Option<ParsedQuery>,
@@ -36,7 +37,10 @@ pub(crate) async fn export(
         format,
         notices.unwrap_or_default(),
     );
-    let body = match FoundExport::new(search, format, parsed).part().await? {
+    let body = match FoundExport::new(export, search, format, parsed)
+        .part()
+        .await?
+    {
         None => Body::empty(),
         Some((first, rest)) => {
             let rest = stream::try_unfold(rest, FoundExport::part);
@@ -51,6 +55,7 @@ pub(crate) async fn export(
 
 /// A running export.
 struct FoundExport {
+    _export: Export,
     search: SearchHandle,
     format: Format,
     parsed: Option<ParsedQuery>,
@@ -65,8 +70,14 @@ struct FoundExport {
 }
 
 impl FoundExport {
-    fn new(search: SearchHandle, format: Format, parsed: Option<ParsedQuery>) -> FoundExport {
+    fn new(
+        export: Export,
+        search: SearchHandle,
+        format: Format,
+        parsed: Option<ParsedQuery>,
+    ) -> FoundExport {
         FoundExport {
+            _export: export,
             follower: search.follower(),
             news: search.news(),
             search,
@@ -151,7 +162,7 @@ fn write(
     written: &mut u64,
     out: &mut Vec<u8>,
 ) -> ControlFlow<()> {
-    while out.len() < CHUNK_BYTES {
+    while out.len() < PIECE_BYTES {
         let Some(found) = document.next() else {
             return ControlFlow::Continue(());
         };

@@ -1,0 +1,195 @@
+//! Which requests are for this server: by the host that they name, and the page that sends them.
+//!
+//! A page of another site can let its own host name resolve to this machine, and would then read answers as
+//! if they were its own (DNS rebinding). So a server that only this machine reaches answers only to the names
+//! of this machine, unless the operator lists others.
+
+use crate::problem::Problem;
+use axum::extract::{Request, State};
+use axum::http::uri::Authority;
+use axum::http::{Method, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use std::net::IpAddr;
+use std::sync::Arc;
+
+/// Hosts and origins that are accepted.
+#[derive(Clone, Debug)]
+pub(crate) struct Hosts {
+    pub(crate) hosts: HostNames,
+    /// Origins of other sites whose pages may send requests; `*` for all.
+    pub(crate) origins: Arc<[String]>,
+}
+
+/// The names by which clients may address the server.
+#[derive(Clone, Debug, Default)]
+pub enum HostNames {
+    /// Every name: other machines reach the server, by names that it does not know.
+    #[default]
+    Any,
+    /// The names of this machine, and these.
+    Loopback(Arc<[String]>),
+    /// These alone.
+    Only(Arc<[String]>),
+}
+
+impl HostNames {
+    /// The names for a server at `address`, with those that the operator lists.
+    pub fn new(address: IpAddr, listed: &[String]) -> HostNames {
+        let listed: Arc<[String]> = listed
+            .iter()
+            .map(|name| name.to_ascii_lowercase())
+            .collect();
+        match (address.is_loopback(), listed.is_empty()) {
+            (true, _) => HostNames::Loopback(listed),
+            (false, true) => HostNames::Any,
+            (false, false) => HostNames::Only(listed),
+        }
+    }
+
+    fn accept(&self, host: &str) -> bool {
+        let host = host.to_ascii_lowercase();
+        let is_listed = |listed: &[String]| listed.contains(&host);
+        match self {
+            HostNames::Any => true,
+            HostNames::Loopback(listed) => is_loopback(&host) || is_listed(listed),
+            HostNames::Only(listed) => is_listed(listed),
+        }
+    }
+}
+
+/// Whether a host name or address, in lower case, always means this machine.
+fn is_loopback(host: &str) -> bool {
+    let host = host.strip_suffix('.').unwrap_or(host);
+    let bare = host
+        .strip_prefix('[')
+        .and_then(|host| host.strip_suffix(']'));
+    let address = bare.unwrap_or(host).parse::<IpAddr>();
+    address.is_ok_and(|address| address.to_canonical().is_loopback())
+        || host == "localhost"
+        || host.ends_with(".localhost")
+}
+
+/// Refuses requests that are for another host, and changes that a page of another site asks for.
+pub(crate) async fn check(State(hosts): State<Hosts>, request: Request, next: Next) -> Response {
+    match hosts.fault(&request) {
+        None => next.run(request).await,
+        Some(problem) => problem.into_response(),
+    }
+}
+
+impl Hosts {
+    fn fault(&self, request: &Request) -> Option<Problem> {
+        let headers = request.headers();
+        let named = headers
+            .get(header::HOST)
+            .map(|host| host.to_str().unwrap_or_default());
+        let in_address = request.uri().authority().map(Authority::as_str);
+        // HTTP/1.0 has no host; browsers always send it.
+        let host = in_address.or(named)?;
+        let authority: Option<Authority> = host.parse().ok();
+        let name = authority.as_ref().map_or("", |authority| authority.host());
+        if !self.hosts.accept(name) {
+            let detail = format!("this server is not {host}");
+            let hint =
+                "use the address that the server printed; its operator can list names with --host";
+            return Some(Problem::misdirected(detail).hint(hint));
+        }
+        if matches!(
+            *request.method(),
+            Method::GET | Method::HEAD | Method::OPTIONS
+        ) {
+            return None;
+        }
+        let origin = headers.get(header::ORIGIN)?.to_str().unwrap_or_default();
+        let is_own = origin
+            .split_once("://")
+            .is_some_and(|(_, from)| from == host);
+        let is_allowed = |allowed: &String| allowed == "*" || allowed == origin;
+        if is_own || self.origins.iter().any(is_allowed) {
+            return None;
+        }
+        let detail = format!("a page of {origin} may not send this request");
+        Some(Problem::foreign(detail).hint("the operator can allow it with --cors-origin"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::body::Body;
+
+    fn status(hosts: &HostNames, method: &str, headers: &[(&str, &str)]) -> Option<u16> {
+        let mut request = axum::http::Request::builder().method(method).uri("/");
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let hosts = Hosts {
+            hosts: hosts.clone(),
+            origins: ["https://code.example.org".to_owned()].into(),
+        };
+        let fault = hosts.fault(&request.body(Body::empty()).unwrap());
+        fault.map(|problem| problem.kind.status.as_u16())
+    }
+
+    #[test]
+    fn loopback_answers_only_to_its_own_names() {
+        let own = HostNames::new([127, 0, 0, 1].into(), &[]);
+        let listed = HostNames::new([127, 0, 0, 1].into(), &["Code.example".to_owned()]);
+        let host = |hosts, host| status(hosts, "GET", &[("host", host)]);
+        for good in [
+            "localhost:8080",
+            "LOCALHOST.",
+            "127.0.0.1",
+            "127.9.9.9:1",
+            "[::1]:8080",
+            "trawl.localhost",
+            "[::ffff:127.0.0.1]",
+        ] {
+            assert_eq!(host(&own, good), None, "{good}");
+        }
+        for bad in [
+            "evil.example",
+            "code.example:8080",
+            "localhost.evil.example",
+            "127.0.0.1.evil.example",
+            "10.0.0.1",
+            "",
+            "a b",
+            "evil.example#localhost",
+        ] {
+            assert_eq!(host(&own, bad), Some(421), "{bad}");
+        }
+        assert_eq!(host(&listed, "code.EXAMPLE:8080"), None);
+        assert_eq!(host(&listed, "evil.example"), Some(421));
+        assert_eq!(status(&own, "GET", &[]), None, "HTTP/1.0");
+    }
+
+    #[test]
+    fn other_addresses_answer_to_every_name_unless_some_are_listed() {
+        let any = HostNames::new([0, 0, 0, 0].into(), &[]);
+        let only = HostNames::new([0, 0, 0, 0].into(), &["code.example".to_owned()]);
+        assert_eq!(status(&any, "GET", &[("host", "anything")]), None);
+        assert_eq!(status(&only, "GET", &[("host", "code.example")]), None);
+        assert_eq!(status(&only, "GET", &[("host", "localhost")]), Some(421));
+    }
+
+    #[test]
+    fn pages_of_other_sites_change_nothing() {
+        let own = HostNames::new([127, 0, 0, 1].into(), &[]);
+        let from = |method, origin| {
+            status(
+                &own,
+                method,
+                &[("host", "localhost:80"), ("origin", origin)],
+            )
+        };
+        assert_eq!(from("DELETE", "http://localhost:80"), None);
+        assert_eq!(from("POST", "https://code.example.org"), None);
+        assert_eq!(from("GET", "https://evil.example"), None);
+        for foreign in ["https://evil.example", "null", "http://localhost:81"] {
+            assert_eq!(from("POST", foreign), Some(403), "{foreign}");
+            assert_eq!(from("DELETE", foreign), Some(403), "{foreign}");
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! Serves a router on TCP connections, with limits on what a connection may take without using it.
+//!
+//! A client that sends no request, an incomplete one, or does not read its response is disconnected after a
+//! while; there are limits on the connections of all clients and of each. What a request does is not decided
+//! here.
+//!
+//! **Invariant:** some connections are kept for [`ALWAYS_SERVED`], so that an operator sees that a server is
+//! alive when all others are taken.
+
+mod clients;
+mod limits;
+mod timed_stream;
+
+pub use clients::{BadNetwork, Client, TrustedProxies};
+pub use limits::ConnectionLimits;
+
+use crate::problem::Problem;
+use axum::Router;
+use axum::body::Body;
+use axum::extract::Request;
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use clients::{Clients, Held};
+use http_body::{Body as HttpBody, Frame, SizeHint};
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use std::convert::Infallible;
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use timed_stream::{Phase, TimedStream};
+use tokio::net::{TcpListener, TcpStream};
+use tower_service::Service;
+
+/// Connections beyond the limit, for these paths alone.
+const RESERVED: usize = 16;
+
+/// Of these, the connections of one client.
+const RESERVED_PER_CLIENT: usize = 4;
+
+/// Paths that are served when all connections are taken.
+const ALWAYS_SERVED: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
+
+/// Seconds after which a client that was refused may try again.
+const RETRY_AFTER_S: u64 = 5;
+
+/// How long accepting pauses when the process has no descriptors left.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// Describes the metrics of connections.
+pub(crate) fn describe() {
+    let refused = "Connections, and requests on reserved ones, that were refused";
+    metrics::describe_counter!("trawl_http_connections_refused_total", refused);
+    metrics::describe_gauge!("trawl_http_connections", "Open connections");
+}
+
+/// Accepts connections and serves `router` on them, for ever.
+pub async fn serve(listener: TcpListener, router: Router, limits: ConnectionLimits) -> io::Error {
+    let server = Arc::new(Server {
+        clients: Arc::default(),
+        router,
+        limits,
+    });
+    loop {
+        match listener.accept().await {
+            Ok((stream, peer)) => server.accept(stream, peer),
+            Err(error) if is_about_the_connection(&error) => {}
+            Err(error) => {
+                tracing::warn!(%error, "cannot accept a connection");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+            }
+        }
+    }
+}
+
+/// Whether only the accepted connection is lost.
+fn is_about_the_connection(error: &io::Error) -> bool {
+    use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
+    matches!(
+        error.kind(),
+        ConnectionAborted | ConnectionRefused | ConnectionReset
+    )
+}
+
+struct Server {
+    clients: Arc<Clients>,
+    router: Router,
+    limits: ConnectionLimits,
+}
+
+impl Server {
+    fn accept(self: &Arc<Self>, stream: TcpStream, peer: SocketAddr) {
+        let limits = &self.limits;
+        let client = Client::new(peer.ip());
+        // A proxy has the connections of all of its clients, whose requests are counted instead.
+        let per_client_max = if limits.trusted_proxies.contains(peer.ip()) {
+            limits.connections_max
+        } else {
+            limits.per_client_max
+        };
+        let held = Clients::hold(
+            &self.clients,
+            client,
+            limits.connections_max,
+            per_client_max,
+        );
+        let is_reserved = held.is_none();
+        let held = held.or_else(|| {
+            let most = (limits.connections_max + RESERVED, RESERVED_PER_CLIENT);
+            Clients::hold_reserved(&self.clients, client, most.0, most.1)
+        });
+        let Some(held) = held else {
+            metrics::counter!("trawl_http_connections_refused_total").increment(1);
+            return;
+        };
+        // Responses are slower without it, and still right.
+        let _ = stream.set_nodelay(true);
+        tokio::spawn(Arc::clone(self).serve_connection(stream, peer, held, is_reserved));
+    }
+
+    async fn serve_connection(
+        self: Arc<Self>,
+        stream: TcpStream,
+        peer: SocketAddr,
+        held: Held,
+        is_reserved: bool,
+    ) {
+        metrics::gauge!("trawl_http_connections").increment(1.0);
+        let phase = Arc::new(Phase::default());
+        let stream = TimedStream::new(stream, Arc::clone(&phase), &self.limits);
+        let service = service_fn(|request: hyper::Request<Incoming>| {
+            let request = request.map(Body::new);
+            let (server, busy) = (Arc::clone(&self), phase.begin());
+            async move {
+                let (response, held) = server.respond(request, peer, is_reserved).await;
+                let body = |body| Counted {
+                    body,
+                    _busy: busy,
+                    _held: held,
+                };
+                Ok::<_, Infallible>(response.map(body))
+            }
+        });
+        let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
+        if let Err(error) = connection.await {
+            tracing::debug!(%peer, %error, "a connection ended");
+        }
+        drop(held);
+        metrics::gauge!("trawl_http_connections").decrement(1.0);
+    }
+
+    /// Answers a request, with what it holds until its response has been sent.
+    async fn respond(
+        &self,
+        mut request: Request,
+        peer: SocketAddr,
+        is_reserved: bool,
+    ) -> (Response, Option<Held>) {
+        let limits = &self.limits;
+        if is_reserved && !ALWAYS_SERVED.contains(&request.uri().path()) {
+            return (refused("connections are open"), None);
+        }
+        let client = limits.trusted_proxies.client(peer.ip(), request.headers());
+        let mut held = None;
+        if client != Client::new(peer.ip()) {
+            held = Clients::hold(&self.clients, client, usize::MAX, limits.per_client_max);
+            if held.is_none() {
+                return (refused("requests of this client are being answered"), None);
+            }
+        }
+        request.extensions_mut().insert(client);
+        let Ok(response) = self.router.clone().call(request).await;
+        (response, held)
+    }
+}
+
+fn refused(what: &str) -> Response {
+    metrics::counter!("trawl_http_connections_refused_total").increment(1);
+    let mut response = Problem::busy(format!("too many {what}"), RETRY_AFTER_S).into_response();
+    let close = axum::http::HeaderValue::from_static("close");
+    let headers = response.headers_mut();
+    headers.insert(axum::http::header::CONNECTION, close);
+    response
+}
+
+/// A response body that ends what its request holds.
+struct Counted {
+    body: Body,
+    _busy: timed_stream::Busy,
+    _held: Option<Held>,
+}
+
+impl HttpBody for Counted {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}

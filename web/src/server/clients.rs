@@ -1,0 +1,259 @@
+//! Who is connected: how many connections each client has, and whom a proxy asks for.
+
+use axum::http::HeaderMap;
+use fnv::FnvHasher;
+use ipnet::IpNet;
+use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The header in which a proxy names its client.
+const FORWARDED_FOR: &str = "x-forwarded-for";
+
+/// A client, known by its address. Of IPv6 the network of 64 bits, all of which one client can use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Client(IpAddr);
+
+impl Client {
+    pub(crate) fn new(address: IpAddr) -> Client {
+        Client(match address.to_canonical() {
+            IpAddr::V6(address) if !address.is_loopback() => {
+                let network = u128::from(address) & (u128::MAX << 64);
+                IpAddr::V6(Ipv6Addr::from(network))
+            }
+            address => address,
+        })
+    }
+
+    /// A number that distinguishes clients, and is not 0.
+    pub(crate) fn key(&self) -> u64 {
+        let mut hasher = FnvHasher::default();
+        self.hash(&mut hasher);
+        hasher.finish().max(1)
+    }
+}
+
+/// The connections of all clients.
+#[derive(Debug, Default)]
+pub(super) struct Clients {
+    counts: Mutex<Counts>,
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    all: usize,
+    /// An entry for each client that has a connection.
+    clients: HashMap<Client, Count>,
+}
+
+#[derive(Debug, Default)]
+struct Count {
+    usual: usize,
+    reserved: usize,
+}
+
+/// A connection or a request that is counted until it is dropped.
+#[derive(Debug)]
+pub(super) struct Held {
+    clients: Arc<Clients>,
+    client: Client,
+    is_reserved: bool,
+}
+
+impl Clients {
+    /// Counts a connection; `None` if there are too many.
+    pub(super) fn hold(
+        clients: &Arc<Clients>,
+        client: Client,
+        all_max: usize,
+        client_max: usize,
+    ) -> Option<Held> {
+        Clients::count(clients, client, all_max, client_max, false)
+    }
+
+    /// Counts a connection that is only for health and metrics.
+    pub(super) fn hold_reserved(
+        clients: &Arc<Clients>,
+        client: Client,
+        all_max: usize,
+        client_max: usize,
+    ) -> Option<Held> {
+        Clients::count(clients, client, all_max, client_max, true)
+    }
+
+    fn count(
+        clients: &Arc<Clients>,
+        client: Client,
+        all_max: usize,
+        client_max: usize,
+        is_reserved: bool,
+    ) -> Option<Held> {
+        let mut counts = clients.lock();
+        if counts.all >= all_max {
+            return None;
+        }
+        let count = counts.clients.entry(client).or_default();
+        let count = if is_reserved {
+            &mut count.reserved
+        } else {
+            &mut count.usual
+        };
+        // An entry that is full has connections, so an empty one does not stay.
+        if *count >= client_max {
+            return None;
+        }
+        *count += 1;
+        counts.all += 1;
+        Some(Held {
+            clients: Arc::clone(clients),
+            client,
+            is_reserved,
+        })
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Counts> {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let mut counts = self.clients.lock();
+        counts.all -= 1;
+        let count = counts.clients.entry(self.client).or_default();
+        let (usual, reserved) = match self.is_reserved {
+            false => (count.usual - 1, count.reserved),
+            true => (count.usual, count.reserved - 1),
+        };
+        *count = Count { usual, reserved };
+        if usual + reserved == 0 {
+            counts.clients.remove(&self.client);
+        }
+    }
+}
+
+/// Networks of proxies that name their clients.
+#[derive(Clone, Debug, Default)]
+pub struct TrustedProxies(Vec<IpNet>);
+
+/// A network that cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}: expected an address or a network, such as 10.0.0.5 or 10.0.0.0/8")]
+pub struct BadNetwork(String);
+
+impl TrustedProxies {
+    /// Reads addresses and networks.
+    pub fn new(networks: &[String]) -> Result<TrustedProxies, BadNetwork> {
+        let network = |text: &String| {
+            let address = text.parse::<IpAddr>().map(IpNet::from);
+            let network = address.or_else(|_| text.parse::<IpNet>());
+            network.map_err(|_| BadNetwork(text.clone()))
+        };
+        networks
+            .iter()
+            .map(network)
+            .collect::<Result<_, _>>()
+            .map(TrustedProxies)
+    }
+
+    pub(super) fn contains(&self, address: IpAddr) -> bool {
+        let address = address.to_canonical();
+        self.0.iter().any(|network| network.contains(&address))
+    }
+
+    /// The client of a request: the last address that no trusted proxy has, from the connection back
+    /// through the header. Whatever precedes it in the header, the client may have made up.
+    pub(super) fn client(&self, peer: IpAddr, headers: &HeaderMap) -> Client {
+        let mut client = peer;
+        let values = headers.get_all(FORWARDED_FOR).iter();
+        let values: Vec<_> = values.filter_map(|value| value.to_str().ok()).collect();
+        let named = values.iter().rev().flat_map(|value| value.rsplit(','));
+        for named in named {
+            if !self.contains(client) {
+                break;
+            }
+            match address(named.trim()) {
+                Some(address) => client = address,
+                None => break,
+            }
+        }
+        Client::new(client)
+    }
+}
+
+/// Reads an address, with or without a port.
+fn address(text: &str) -> Option<IpAddr> {
+    let with_port = text
+        .parse::<std::net::SocketAddr>()
+        .map(|address| address.ip());
+    let bracketed = text
+        .strip_prefix('[')
+        .and_then(|text| text.strip_suffix(']'));
+    let bare = bracketed.unwrap_or(text).parse();
+    with_port.or(bare).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::http::HeaderValue;
+
+    fn ip(text: &str) -> IpAddr {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn counts_connections_of_all_and_of_each_client() {
+        let clients = Arc::default();
+        let (one, other) = (Client::new(ip("10.0.0.1")), Client::new(ip("10.0.0.2")));
+        let hold = |client| Clients::hold(&clients, client, 3, 2);
+        let first = hold(one);
+        let held = [hold(one), hold(other)];
+        assert!(first.is_some() && held.iter().all(Option::is_some));
+        assert!(hold(one).is_none() && hold(other).is_none());
+        assert!(Clients::hold_reserved(&clients, one, 4, 1).is_some());
+        drop(first);
+        let again = hold(other);
+        assert!(again.is_some() && hold(one).is_none());
+        drop((held, again));
+        assert!(clients.lock().clients.is_empty() && clients.lock().all == 0);
+    }
+
+    #[test]
+    fn a_network_of_ipv6_is_one_client() {
+        let client = |text| Client::new(ip(text));
+        assert_eq!(client("2001:db8::1"), client("2001:db8::ffff:1"));
+        assert_ne!(client("2001:db8:0:1::1"), client("2001:db8:0:2::1"));
+        assert_eq!(client("::ffff:10.0.0.1"), client("10.0.0.1"));
+    }
+
+    #[test]
+    fn only_trusted_proxies_name_their_clients() {
+        let proxies = ["10.0.0.0/8".to_owned(), "::1".to_owned()];
+        let proxies = TrustedProxies::new(&proxies).unwrap();
+        let client = |peer, named: &[&str]| {
+            let mut headers = HeaderMap::new();
+            for named in named {
+                let value = HeaderValue::from_str(named).unwrap();
+                headers.append(FORWARDED_FOR, value);
+            }
+            proxies.client(ip(peer), &headers)
+        };
+        let is = |text| Client::new(ip(text));
+        assert_eq!(client("192.0.2.1", &["192.0.2.9"]), is("192.0.2.1"));
+        assert_eq!(client("10.1.1.1", &[]), is("10.1.1.1"));
+        assert_eq!(client("10.1.1.1", &["192.0.2.9"]), is("192.0.2.9"));
+        assert_eq!(
+            client("::1", &["1.1.1.1, 192.0.2.9:80,10.2.2.2"]),
+            is("192.0.2.9")
+        );
+        assert_eq!(
+            client("10.1.1.1", &["1.1.1.1", "[2001:db8::7]:9"]),
+            is("2001:db8::7")
+        );
+        assert_eq!(client("10.1.1.1", &["192.0.2.9, unknown"]), is("10.1.1.1"));
+        let bad = TrustedProxies::new(&["10.0.0.0/40".to_owned()]).unwrap_err();
+        assert!(bad.to_string().starts_with("10.0.0.0/40: expected"));
+    }
+}

@@ -1,0 +1,181 @@
+//! A connection that fails when its client takes too long: for the head of a request, for the next request,
+//! or to read a response.
+
+use super::limits::ConnectionLimits;
+use futures_util::task::AtomicWaker;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{
+    AtomicU32,
+    Ordering::{AcqRel, Acquire, Relaxed},
+};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::time::{Instant, Sleep, sleep};
+
+/// How many requests of a connection are being answered.
+#[derive(Debug, Default)]
+pub(super) struct Phase {
+    requests: AtomicU32,
+    /// The task of the connection, which begins to wait for the next request when one has been answered.
+    task: AtomicWaker,
+}
+
+impl Phase {
+    /// Counts a request until its end.
+    pub(super) fn begin(self: &Arc<Self>) -> Busy {
+        self.requests.fetch_add(1, Relaxed);
+        Busy(Arc::clone(self))
+    }
+
+    fn is_busy(&self) -> bool {
+        self.requests.load(Acquire) > 0
+    }
+}
+
+/// A request that is being answered.
+#[derive(Debug)]
+pub(super) struct Busy(Arc<Phase>);
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.0.requests.fetch_sub(1, AcqRel);
+        self.0.task.wake();
+    }
+}
+
+/// What the client is waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Waiting {
+    /// The connection has just begun.
+    First,
+    /// A request is being answered.
+    No,
+    /// A part of a head has arrived.
+    Head,
+    /// The next request.
+    Next,
+}
+
+/// A stream with time limits.
+pub(super) struct TimedStream {
+    stream: TcpStream,
+    phase: Arc<Phase>,
+    waiting: Waiting,
+    head_max: Duration,
+    idle_max: Duration,
+    unread_max: Duration,
+    /// When the client must have sent what it is waited for.
+    read_due: Pin<Box<Sleep>>,
+    /// When the client must have read something, while it does not.
+    write_due: Option<Pin<Box<Sleep>>>,
+}
+
+impl TimedStream {
+    pub(super) fn new(stream: TcpStream, phase: Arc<Phase>, limits: &ConnectionLimits) -> Self {
+        TimedStream {
+            stream,
+            phase,
+            waiting: Waiting::First,
+            head_max: limits.head_max,
+            idle_max: limits.idle_max,
+            unread_max: limits.unread_max,
+            read_due: Box::pin(sleep(limits.head_max)),
+            write_due: None,
+        }
+    }
+
+    /// Waits from now on for something else.
+    fn wait_for(&mut self, waiting: Waiting) {
+        self.waiting = waiting;
+        let time = match waiting {
+            Waiting::No => return,
+            Waiting::First | Waiting::Head => self.head_max,
+            Waiting::Next => self.idle_max,
+        };
+        self.read_due.as_mut().reset(Instant::now() + time);
+    }
+
+    /// The result of a write: an error if the client has not read for too long.
+    fn written<T>(
+        &mut self,
+        written: Poll<io::Result<T>>,
+        context: &mut Context<'_>,
+    ) -> Poll<io::Result<T>> {
+        if written.is_ready() {
+            self.write_due = None;
+            return written;
+        }
+        let unread_max = self.unread_max;
+        let due = self
+            .write_due
+            .get_or_insert_with(|| Box::pin(sleep(unread_max)));
+        ready!(due.as_mut().poll(context));
+        Poll::Ready(Err(timed_out("the client does not read its response")))
+    }
+}
+
+impl AsyncRead for TimedStream {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let read = Pin::new(&mut self.stream).poll_read(context, buffer);
+        // Registered first: a request that ends after the check wakes the task.
+        self.phase.task.register(context.waker());
+        let waiting = match (self.phase.is_busy(), read.is_ready()) {
+            (true, _) => Waiting::No,
+            (false, true) => Waiting::Head,
+            (false, false) if self.waiting == Waiting::No => Waiting::Next,
+            (false, false) => self.waiting,
+        };
+        if waiting != self.waiting {
+            self.wait_for(waiting);
+        }
+        if read.is_ready() || waiting == Waiting::No {
+            return read;
+        }
+        ready!(self.read_due.as_mut().poll(context));
+        Poll::Ready(Err(timed_out("the client sent no request in time")))
+    }
+}
+
+impl AsyncWrite for TimedStream {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write(context, buffer);
+        self.written(written, context)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffers: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write_vectored(context, buffers);
+        self.written(written, context)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
+
+fn timed_out(what: &'static str) -> io::Error {
+    io::Error::new(io::ErrorKind::TimedOut, what)
+}

@@ -1,0 +1,103 @@
+//! Clients that do not read their exports: they hold no thread and little memory, and there is a limit on
+//! their number.
+
+use crate::site::{BLOCKING_THREADS, Site, eventually};
+use fake_backend::{Document, Fake};
+use serde_json::json;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+use web::{ConnectionLimits, Options};
+
+/// A corpus with 10,000 matches: far more bytes than sockets and pieces hold.
+pub(crate) fn large() -> Vec<(u8, Vec<Document>)> {
+    let document = |number: u32| Document {
+        package: b"p".to_vec(),
+        path: format!("{number}.c").into_bytes(),
+        lines: vec![b"arse ".repeat(200); 100],
+        split: false,
+    };
+    vec![(1, (0..100).map(document).collect())]
+}
+
+fn site(exports_max: usize, memory_bytes: u64) -> Site {
+    let mut options = Options::default();
+    options.exports_max = exports_max;
+    let backends = vec![Fake::new("one", large()).backend()];
+    Site::start(backends, options, ConnectionLimits::default(), |config| {
+        config.memory_bytes = memory_bytes;
+    })
+}
+
+const FORMATS: [&str; 4] = [
+    "/api/v2/export?q=arse&context=0&format=text",
+    "/api/v2/export?q=arse&context=0&format=jsonl",
+    "/api/v2/export?q=arse&context=0&format=jsonl&order=found",
+    "/api/v1/search?query=arse",
+];
+
+/// Sends a request, and reads the first bytes of the response. HTTP/1.0 has no chunks, whose lengths depend
+/// on the pieces.
+fn begin(site: &Site, path: &str) -> TcpStream {
+    let mut stream = site.connect();
+    let request = format!("GET {path} HTTP/1.0\r\nhost: 127.0.0.1\r\n\r\n");
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut head = [0; 12];
+    stream.read_exact(&mut head).unwrap();
+    assert_eq!(&head[9..], b"200", "{path}");
+    stream
+}
+
+#[test]
+fn slow_readers_hold_no_thread() {
+    let site = site(64, 256 << 20);
+    let readers: Vec<_> = (0..BLOCKING_THREADS + 16)
+        .map(|number| begin(&site, FORMATS[number % FORMATS.len()]))
+        .collect();
+    // Rendered from the disk, on a blocking thread.
+    assert_eq!(site.search("arse")["total"], json!(10_000));
+    assert_eq!(site.get("/search?q=arse&page=7").status, 200);
+    drop(readers);
+}
+
+#[test]
+fn exports_past_the_limit_are_refused() {
+    for (exports_max, memory_bytes) in [(2, 256 << 20), (64, 8 << 20)] {
+        let site = site(exports_max, memory_bytes);
+        for path in FORMATS {
+            let readers = [begin(&site, path), begin(&site, path)];
+            let refused = site.get("/api/v2/export?q=arse");
+            assert_eq!(refused.status, 503, "{path}");
+            assert_eq!(refused.json()["type"], "/problems/busy");
+            assert!(refused.header("retry-after").parse::<u64>().unwrap() > 0);
+            assert_eq!(site.search("arse")["total"], json!(10_000));
+            drop(readers);
+            eventually("an export after the others", || {
+                site.get("/api/v2/export?q=nowhere").status == 200
+            });
+        }
+    }
+}
+
+/// A slow client gets what was read ahead a second time, in small pieces.
+#[test]
+fn slow_and_fast_readers_get_the_same_bytes() {
+    let site = site(64, 256 << 20);
+    let fast = |path: &str| {
+        let mut all = Vec::new();
+        begin(&site, path).read_to_end(&mut all).unwrap();
+        all
+    };
+    let body = |response: &[u8]| {
+        let head = response.windows(4).position(|part| part == b"\r\n\r\n");
+        response[head.unwrap()..].to_vec()
+    };
+    for path in [FORMATS[0], FORMATS[1], FORMATS[3]] {
+        let mut slow = begin(&site, path);
+        std::thread::sleep(Duration::from_millis(600));
+        let mut all = Vec::new();
+        slow.read_to_end(&mut all).unwrap();
+        assert!(body(&all) == body(&fast(path)), "{path}");
+        assert!(all.len() > 8 << 20, "{path}: {} bytes", all.len());
+    }
+}
