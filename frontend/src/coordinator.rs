@@ -11,9 +11,10 @@ pub use catalog::{BackendStatus, Served};
 
 use crate::config::Config;
 use crate::error::{RETRY_AFTER_S, SearchError, StartError};
-use crate::execution::admission::Admission;
+use crate::execution::admission::{ActivePermit, Admission};
 use crate::execution::driver::{Execution, Resources};
 use crate::execution::event::{Deadline, Event};
+use crate::execution::fair_slots::UNKNOWN;
 use crate::execution::handle::{Interest, SearchHandle};
 use crate::execution::memory::{Memory, Need, Reservation};
 use crate::execution::result_cache::{Evicted, ResultCache};
@@ -31,7 +32,6 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
-use tokio::sync::OwnedSemaphorePermit;
 use tracing::Instrument;
 
 /// A frontend. Dropping it cancels its executions and closes its connections.
@@ -118,16 +118,32 @@ impl Coordinator {
         generation: Option<&str>,
         timeout: Option<Duration>,
     ) -> Result<SearchHandle, SearchError> {
-        self.start_search(query, generation, timeout, None).await
+        self.search_for(UNKNOWN, query, generation, timeout).await
     }
 
-    /// Starts or joins a query for a client that may have an interest already.
+    /// Like [`search_within`](Self::search_within), for a client: any number that distinguishes those who
+    /// share this frontend, such as a hash of an address; 0 if that is unknown. One client does not get all
+    /// slots and places in the queue for heavy queries.
+    pub async fn search_for(
+        &self,
+        client: u64,
+        query: Query,
+        generation: Option<&str>,
+        timeout: Option<Duration>,
+    ) -> Result<SearchHandle, SearchError> {
+        let caller = Caller {
+            client,
+            interest: None,
+        };
+        self.start_search(query, generation, timeout, caller).await
+    }
+
     async fn start_search(
         &self,
         query: Query,
         generation: Option<&str>,
         timeout: Option<Duration>,
-        interest: Option<Arc<Interest>>,
+        caller: Caller,
     ) -> Result<SearchHandle, SearchError> {
         let timeout = timeout.unwrap_or(self.config.timeout);
         let timeout = timeout.min(self.config.timeout_max);
@@ -135,7 +151,7 @@ impl Coordinator {
         let deadline = Deadline { at, timeout };
         if let Some(generation) = generation {
             let mut cache = lock(&self.cache);
-            if let Some(joined) = self.join(&mut cache, &query, generation, deadline, &interest) {
+            if let Some(joined) = self.join(&mut cache, &query, generation, deadline, &caller) {
                 return Ok(joined);
             }
         }
@@ -147,16 +163,28 @@ impl Coordinator {
         }
         let mut cache = lock(&self.cache);
         let current = &routing.generation;
-        if let Some(joined) = self.join(&mut cache, &query, current, deadline, &interest) {
+        if let Some(joined) = self.join(&mut cache, &query, current, deadline, &caller) {
             return Ok(joined);
         }
-        let active = self.admission.activate().ok_or(SearchError::Overloaded {
-            retry_after_s: RETRY_AFTER_S,
-        })?;
+        let active = self
+            .admission
+            .activate(caller.client)
+            .ok_or(SearchError::Overloaded {
+                retry_after_s: RETRY_AFTER_S,
+            })?;
         ::metrics::counter!("trawl_frontend_queries_started_total").increment(1);
         let id = query.identity(current);
-        let execution = Execution::new(&self.resources, &self.peers, &routing, id, query, deadline);
-        let handle = self.hold(Arc::clone(&execution), None, interest);
+        let (resources, client) = (&self.resources, caller.client);
+        let execution = Execution::new(
+            resources,
+            &self.peers,
+            &routing,
+            id,
+            query,
+            client,
+            deadline,
+        );
+        let handle = self.hold(Arc::clone(&execution), None, caller);
         let handle = handle.expect("a new execution can be joined");
         remove(
             cache.insert(Arc::clone(&execution)),
@@ -175,10 +203,10 @@ impl Coordinator {
         query: &Query,
         generation: &str,
         deadline: Deadline,
-        interest: &Option<Arc<Interest>>,
+        caller: &Caller,
     ) -> Option<SearchHandle> {
         let execution = cache.find(&query.identity(generation), query, generation)?;
-        let handle = self.hold(execution, Some(deadline), interest.clone())?;
+        let handle = self.hold(execution, Some(deadline), caller.clone())?;
         metrics::shared(!handle.was_there());
         Some(handle)
     }
@@ -192,7 +220,7 @@ impl Coordinator {
     pub fn get(&self, id: &str) -> Option<SearchHandle> {
         let interest = lock(&self.interests).get(id)?;
         let (query, generation) = (interest.query.clone(), interest.generation.clone());
-        self.find(&query, &generation, Some(interest))
+        self.find(&query, &generation, Caller::known(interest))
     }
 
     /// The search with this id; if its result was evicted, its query runs again.
@@ -206,7 +234,8 @@ impl Coordinator {
         };
         metrics::rerun();
         let (query, generation) = (interest.query.clone(), interest.generation.clone());
-        let search = self.start_search(query, Some(&generation), None, Some(interest));
+        let caller = Caller::known(interest);
+        let search = self.start_search(query, Some(&generation), None, caller);
         search.await.map(Some)
     }
 
@@ -214,25 +243,28 @@ impl Coordinator {
     /// page was shown. If there is none, the query runs.
     pub async fn resume(
         &self,
+        client: u64,
         query: Query,
         generation: &str,
     ) -> Result<SearchHandle, SearchError> {
-        match self.find(&query, generation, None) {
+        let caller = Caller {
+            client,
+            interest: None,
+        };
+        match self.find(&query, generation, caller.clone()) {
             Some(handle) => Ok(handle),
-            None => self.search_within(query, Some(generation), None).await,
+            None => {
+                self.start_search(query, Some(generation), None, caller)
+                    .await
+            }
         }
     }
 
     /// Joins an execution in any state.
-    fn find(
-        &self,
-        query: &Query,
-        generation: &str,
-        interest: Option<Arc<Interest>>,
-    ) -> Option<SearchHandle> {
+    fn find(&self, query: &Query, generation: &str, caller: Caller) -> Option<SearchHandle> {
         let identity = query.identity(generation);
         let execution = lock(&self.cache).find(&identity, query, generation)?;
-        self.hold(execution, None, interest)
+        self.hold(execution, None, caller)
     }
 
     /// Reserves memory of the running queries, for as long as the reservation lives; `None` if too much is
@@ -251,10 +283,11 @@ impl Coordinator {
         &self,
         execution: Arc<Execution>,
         deadline: Option<Deadline>,
-        interest: Option<Arc<Interest>>,
+        caller: Caller,
     ) -> Option<SearchHandle> {
-        let new = || Interest::new(execution.query.clone(), execution.generation.clone());
-        let interest = interest.unwrap_or_else(new);
+        let (query, generation) = (&execution.query, &execution.generation);
+        let new = || Interest::new(caller.client, query.clone(), generation.clone());
+        let interest = caller.interest.unwrap_or_else(new);
         let grace = self.config.grace;
         let handle = SearchHandle::join(execution, grace, deadline, Arc::clone(&interest))?;
         lock(&self.interests).insert(interest);
@@ -351,7 +384,7 @@ impl Coordinator {
     fn drive(
         &self,
         execution: Arc<Execution>,
-        active: OwnedSemaphorePermit,
+        active: ActivePermit,
     ) -> impl Future<Output = ()> + Send + use<> {
         let admission = Arc::clone(&self.admission);
         let (cache, spool) = (Arc::clone(&self.cache), Arc::clone(&self.resources.spool));
@@ -377,6 +410,24 @@ impl Drop for Coordinator {
             .executions()
             .for_each(|execution| execution.on(Event::Cancel));
         self.peers.iter().for_each(|peer| peer.close());
+    }
+}
+
+/// Who asks for a search.
+#[derive(Clone)]
+struct Caller {
+    /// Distinguishes those who share the frontend.
+    client: u64,
+    /// What this client has asked for before.
+    interest: Option<Arc<Interest>>,
+}
+
+impl Caller {
+    fn known(interest: Arc<Interest>) -> Caller {
+        Caller {
+            client: interest.client,
+            interest: Some(interest),
+        }
     }
 }
 

@@ -9,6 +9,7 @@ pub(crate) mod admission;
 pub(crate) mod collector;
 pub(crate) mod driver;
 pub(crate) mod event;
+pub(crate) mod fair_slots;
 pub(crate) mod finalize;
 pub(crate) mod handle;
 pub(crate) mod memory;

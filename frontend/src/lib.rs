@@ -63,8 +63,8 @@ pub use query::{BadQuery, Notice, ParsedQuery, Query, QueryInput};
 pub use results::{
     ContextLine, CorpusSize, DOCUMENTS_MAX, Document, DocumentGroup, Explain, Listing, Match,
     MatchEvent, MatchStream, MatchText, MatchTexts, Missing, OverlappingPackage, Overlaps,
-    PackageGroup, SearchResult, ShardId, Skipped, SkippedDocument, Timings, Window, entry_name,
-    page,
+    PackageGroup, Reached, SearchResult, ShardId, Skipped, SkippedDocument, Timings, Window,
+    entry_name, page,
 };
 pub use similar::similar;
 pub use spool::{BeforeWrite, SpoolError};

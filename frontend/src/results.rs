@@ -23,8 +23,8 @@ pub use listing::{Listing, entry_name};
 pub use match_stream::{MatchEvent, MatchStream};
 pub use matches::{ContextLine, Document, Match, Window};
 pub use outcome::{
-    CorpusSize, Explain, Missing, OverlappingPackage, Overlaps, ShardId, Skipped, SkippedDocument,
-    Timings,
+    CorpusSize, Explain, Missing, OverlappingPackage, Overlaps, Reached, ShardId, Skipped,
+    SkippedDocument, Timings,
 };
 pub(crate) use outcome::{Counts, Outcome, SPOOL};
 pub use packages::PackageGroup;

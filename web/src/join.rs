@@ -29,9 +29,10 @@ pub(crate) async fn start(
     let timeout = params.timeout(app.coordinator.config().timeout_max)?;
     let timeout = timeout.or(parsed.timeout);
     let generation = params.generation()?;
+    let query = parsed.query.clone();
     let search = app
         .coordinator
-        .search_within(parsed.query.clone(), generation, timeout);
+        .search_for(params.client, query, generation, timeout);
     Ok(search.await?)
 }
 
@@ -65,7 +66,11 @@ pub(crate) async fn resume(
         let detail = "the cursor belongs to another query";
         return Err(Problem::bad_request(detail).hint("leave out the query, or the cursor"));
     }
-    match app.coordinator.resume(query, &cursor.generation()).await {
+    match app
+        .coordinator
+        .resume(params.client, query, &cursor.generation())
+        .await
+    {
         Ok(search) => Ok(search),
         Err(SearchError::Gone { .. }) => Err(expired()),
         Err(error) => Err(error.into()),

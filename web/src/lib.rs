@@ -39,6 +39,7 @@ mod response;
 mod server;
 mod state;
 mod stream_body;
+mod versions;
 
 pub use cors::BadOrigin;
 pub use hosts::HostNames;

@@ -40,6 +40,6 @@ pub use matches::{Context, ContextLine, Match, MatchGroup, MatchWindow, Results}
 pub(crate) use page::notices;
 pub use page::{
     BackendProgress, ExportDone, ExportEnd, IndexUse, Missing, Notice, OverlappingPackage,
-    Overlaps, Page, Progress, SearchState, Searched, Skipped, SkippedDocument, Timings,
+    Overlaps, Page, Progress, Reached, SearchState, Searched, Skipped, SkippedDocument, Timings,
 };
 pub use problem::ProblemDocument;

@@ -5,7 +5,9 @@
 
 use crate::choice::{Choice, Group};
 use crate::problem::Problem;
+use crate::server::Client;
 use axum::extract::FromRequestParts;
+use axum::http::Extensions;
 use axum::http::request::Parts;
 use frontend::query::filter;
 use frontend::query::{BadQuery, ParsedQuery, Query, QueryInput, time};
@@ -52,13 +54,18 @@ pub(crate) const FORMAT: &[&str] = &["format"];
 
 /// Decoded names and values, in the order of the address.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Params(Vec<(String, Vec<u8>)>);
+pub(crate) struct Params {
+    pairs: Vec<(String, Vec<u8>)>,
+    /// Who sent them: a hash that distinguishes clients; 0 if that is unknown.
+    pub(crate) client: u64,
+}
 
 impl<S: Sync> FromRequestParts<S> for Params {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        Params::parse(parts.uri.query().unwrap_or_default())
+        let params = Params::parse(parts.uri.query().unwrap_or_default())?;
+        Ok(params.sent_by(&parts.extensions))
     }
 }
 
@@ -75,17 +82,26 @@ impl Params {
             let name = String::from_utf8_lossy(&decode(name)?).into_owned();
             Ok((name, decode(value)?))
         };
-        pairs.map(pair).collect::<Result<_, _>>().map(Params)
+        pairs.map(pair).collect::<Result<_, _>>().map(Params::of)
     }
 
     /// Wraps parameters that did not come in an address.
     pub(crate) fn of(pairs: Vec<(String, Vec<u8>)>) -> Params {
-        Params(pairs)
+        Params { pairs, client: 0 }
+    }
+
+    /// Notes the client of a request with these extensions.
+    pub(crate) fn sent_by(self, extensions: &Extensions) -> Params {
+        let client = extensions.get::<Client>();
+        Params {
+            client: client.map_or(0, Client::key),
+            ..self
+        }
     }
 
     /// Returns the value of a parameter, as bytes.
     pub(crate) fn bytes(&self, name: &str) -> Option<&[u8]> {
-        let found = self.0.iter().find(|(known, _)| known == name);
+        let found = self.pairs.iter().find(|(known, _)| known == name);
         found.map(|(_, value)| &value[..])
     }
 
@@ -176,7 +192,7 @@ impl Params {
 
     /// Iterates over the filters: field, name and value of each, in the order of the address.
     pub(crate) fn filters(&self) -> impl Iterator<Item = (Field, &str, &[u8])> {
-        self.0.iter().filter_map(|(name, value)| {
+        self.pairs.iter().filter_map(|(name, value)| {
             let field = filter::field(name)?;
             Some((field, &name[..], &value[..]))
         })
@@ -214,11 +230,11 @@ impl Params {
     /// Rejects parameters that are not in these lists, and repeated ones, except filters.
     pub(crate) fn expect(&self, known: &[&[&str]]) -> Result<(), Problem> {
         let known = &known.concat()[..];
-        for (index, (name, _)) in self.0.iter().enumerate() {
+        for (index, (name, _)) in self.pairs.iter().enumerate() {
             if !known.contains(&name.as_str()) {
                 return Err(unknown(name, known));
             }
-            let is_again = self.0[..index].iter().any(|(other, _)| other == name);
+            let is_again = self.pairs[..index].iter().any(|(other, _)| other == name);
             if is_again && filter::field(name).is_none() {
                 return Err(Problem::bad_request(format!("{name} is given twice")));
             }
@@ -300,6 +316,19 @@ mod tests {
         assert_eq!(params.bytes("none"), None);
         assert!(params.text("path").is_err());
         assert!(parse("q=%ff").parsed().is_err());
+    }
+
+    #[test]
+    fn parameters_know_the_client_that_sent_them() {
+        let sent_by = |address: &str| {
+            let mut extensions = Extensions::new();
+            extensions.insert(Client::new(address.parse().unwrap()));
+            parse("q=x").sent_by(&extensions).client
+        };
+        assert_eq!(sent_by("10.0.0.1"), sent_by("::ffff:10.0.0.1"));
+        assert_ne!(sent_by("10.0.0.1"), sent_by("10.0.0.2"));
+        assert_ne!(sent_by("10.0.0.1"), 0);
+        assert_eq!(parse("q=x").sent_by(&Extensions::new()).client, 0);
     }
 
     #[test]

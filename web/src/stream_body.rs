@@ -19,6 +19,7 @@ use tokio::sync::mpsc::{self, OwnedPermit};
 use tokio::time::timeout;
 use tokio_stream::StreamExt;
 use tokio_stream::wrappers::ReceiverStream;
+use tracing::Instrument;
 
 /// Bytes that are rendered at a time, approximately.
 pub(crate) const PIECE_BYTES: usize = 128 << 10;
@@ -84,7 +85,7 @@ impl Export {
     /// does not take it for the end.
     pub(crate) async fn body(self, source: impl Source) -> Result<Body, Problem> {
         let (sender, mut receiver) = mpsc::channel(WAITING_MAX);
-        tokio::spawn(self.send(source, sender));
+        tokio::spawn(self.send(source, sender).in_current_span());
         let Some(first) = receiver.recv().await.transpose()? else {
             return Ok(Body::empty());
         };

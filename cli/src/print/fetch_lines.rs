@@ -49,21 +49,14 @@ impl<'a> LineFetcher<'a> {
         }
     }
 
-    /// Returns the bytes of the line, if the line was cut and the output takes it in pieces.
-    pub(crate) fn in_pieces(&self, found: &Match) -> Result<Option<u64>> {
-        validate(found)?;
-        let window = found.window.filter(|_| self.takes_pieces);
-        let is_one_line = found.line > 0 && found.lines <= 1;
-        Ok(window
-            .filter(|_| is_one_line)
-            .map(|window| window.line_bytes))
-    }
-
-    /// Returns the match with the complete line, context and ranges, if the output needs them. Rejects
-    /// invalid matches.
+    /// Returns the match with the complete line, context and ranges, if the output needs them. A line
+    /// that is printed in pieces keeps its window. Rejects invalid matches.
     pub(crate) fn complete(&self, mut found: Match, read: ReadFile<'_>) -> Result<Match> {
         validate(&found)?;
         let is_cut = found.window.is_some();
+        if is_cut && self.takes_pieces && found.line > 0 && found.lines <= 1 {
+            return Ok(found);
+        }
         let has_more = is_cut || found.ranges.len() >= RANGES_MAX;
         let wants_ranges = self.wants_all_ranges && has_more && found.line > 0;
         if self.wants_text {

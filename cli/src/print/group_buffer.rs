@@ -5,7 +5,7 @@
 //! up to [`MEMORY_BYTES_MAX`], and beyond that in an unlinked temporary file.
 //! **Invariant:** a match is returned exactly as it was added.
 
-use frontend::{ContextLine, Document, Match};
+use frontend::{ContextLine, Document, Match, Window};
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Write};
@@ -158,7 +158,7 @@ pub(super) fn path_key(document: &Document) -> impl Iterator<Item = &[u8]> {
     std::iter::once(&document.package[..]).chain(parts)
 }
 
-/// Appends a match. Its line and context must be complete (without windows); the document is stored once,
+/// Appends a match. Its context must be complete (without windows); the document is stored once,
 /// elsewhere.
 fn encode(found: &Match, out: &mut Vec<u8>) {
     let number = |number: u64, out: &mut Vec<u8>| out.extend_from_slice(&number.to_le_bytes());
@@ -171,6 +171,9 @@ fn encode(found: &Match, out: &mut Vec<u8>) {
         found.lines.into(),
         found.rank.to_bits().into(),
         found.offset,
+        found.window.is_some().into(),
+        found.window.map_or(0, |window| window.start),
+        found.window.map_or(0, |window| window.line_bytes),
         found.ranges.len() as u64,
     ] {
         number(each, out);
@@ -194,6 +197,7 @@ fn decode(document: &Arc<Document>, bytes: &[u8]) -> Match {
     let mut rest = Rest(bytes);
     let (line, lines) = (rest.number() as u32, rest.number() as u32);
     let (rank, offset) = (f32::from_bits(rest.number() as u32), rest.number());
+    let (is_cut, start, line_bytes) = (rest.number() > 0, rest.number(), rest.number());
     let ranges = (0..rest.number()).map(|_| rest.range()).collect();
     Match {
         document: Arc::clone(document),
@@ -205,7 +209,7 @@ fn decode(document: &Arc<Document>, bytes: &[u8]) -> Match {
         after: rest.lines(),
         rank,
         offset,
-        window: None,
+        window: is_cut.then_some(Window { start, line_bytes }),
     }
 }
 
@@ -265,7 +269,10 @@ mod tests {
             after: vec![],
             rank: 1.5,
             offset: 1 << 40,
-            window: None,
+            window: (line > 3).then_some(Window {
+                start: 1,
+                line_bytes: 1 << 33,
+            }),
         }
     }
 

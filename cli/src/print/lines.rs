@@ -5,9 +5,10 @@
 use super::print_options::PrintOptions;
 use super::rows::{Row, rows};
 use crate::terminal::escaped;
-use frontend::{Document, Match};
+use frontend::{Document, Match, Window};
 use std::ops::Range;
 use std::slice::from_ref;
+use std::sync::Arc;
 
 /// Escape sequences before a path, a line number, a column and a match, and after each of them: ripgrep's
 /// colors, byte for byte.
@@ -24,6 +25,18 @@ pub(super) struct LinePrinter {
     has_printed: bool,
     /// What is printed.
     pub(super) out: Vec<u8>,
+    /// Lines that belong into it, and are fetched while it is written.
+    pub(super) holes: Vec<Hole>,
+}
+
+/// A long line that is not in memory.
+pub(super) struct Hole {
+    /// Its place in what is printed.
+    pub(super) at: usize,
+    pub(super) document: Arc<Document>,
+    /// Where it begins in the document, and its bytes.
+    pub(super) offset: u64,
+    pub(super) bytes: u64,
 }
 
 impl LinePrinter {
@@ -32,6 +45,7 @@ impl LinePrinter {
             options: options.clone(),
             has_printed: false,
             out: Vec::new(),
+            holes: Vec::new(),
         }
     }
 
@@ -43,13 +57,18 @@ impl LinePrinter {
         }
     }
 
-    /// Prints what comes before the text of a match whose line was cut: `ranges` are relative to the
-    /// window.
-    pub(super) fn begin(&mut self, found: &Match) {
-        let window = found.window.map_or(0, |window| window.start as usize);
+    /// Prints a match whose line was cut, with a hole for the line.
+    fn cut(&mut self, found: &Match, window: Window) {
         let first = found.ranges.first().filter(|_| self.options.columns);
-        let column = first.map(|range| window + range.start + 1);
+        let column = first.map(|range| window.start as usize + range.start + 1);
         self.head(&found.document, found.line, column, b':');
+        self.holes.push(Hole {
+            at: self.out.len(),
+            document: Arc::clone(&found.document),
+            offset: found.offset,
+            bytes: window.line_bytes,
+        });
+        self.out.push(b'\n');
     }
 
     /// Prints the matches of a document, which must ascend.
@@ -102,6 +121,9 @@ impl LinePrinter {
     }
 
     fn row(&mut self, document: &Document, row: &Row<'_>) {
+        if let Some((found, window)) = row.found.and_then(|found| Some((found, found.window?))) {
+            return self.cut(found, window);
+        }
         let options = &self.options;
         let (only_matching, columns) = (options.only_matching, options.columns);
         let column = |range: &Range<usize>| columns.then_some(range.start + 1);

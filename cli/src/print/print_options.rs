@@ -318,7 +318,7 @@ impl PrintOptions {
     pub(super) fn takes_pieces(&self) -> bool {
         self.kind == OutputKind::Lines
             && !self.escape
-            && !self.is_grouped()
+            && self.before + self.after == 0
             && !self.wants_all_ranges()
     }
 

@@ -63,9 +63,6 @@ impl<'a> Printer<'a> {
     /// Prints a match, or keeps it until its group is printed. What the output needs and was not sent of
     /// its lines comes from `read`.
     pub(crate) fn add(&mut self, found: Match, read: ReadFile<'_>) -> Result<()> {
-        if let Some(bytes) = self.fetcher.in_pieces(&found)? {
-            return self.writer.pieces(&found, bytes, read);
-        }
         let found = self.fetcher.complete(found, read)?;
         let options = &self.writer.options;
         match options.kind {
@@ -73,12 +70,12 @@ impl<'a> Printer<'a> {
                 let counts_files = options.stats || options.counts_at_end();
                 let is_first = counts_files && self.counts.add(&found, 0, false);
                 self.writer.totals.files += u64::from(is_first);
-                self.writer.one(&found)?;
+                self.writer.one(&found, read)?;
             }
             OutputKind::Lines | OutputKind::Json if options.sort == SortOrder::None => {
                 let last = self.current.last();
                 if last.is_some_and(|last| last.document != found.document) {
-                    self.end_document()?;
+                    self.end_document(read)?;
                 }
                 self.current.push(found);
             }
@@ -101,8 +98,17 @@ impl<'a> Printer<'a> {
     }
 
     /// Prints the group of the current file, when matches come file by file.
-    pub(crate) fn end_document(&mut self) -> Result<()> {
-        Ok(self.writer.document(&std::mem::take(&mut self.current))?)
+    pub(crate) fn end_document(&mut self, read: ReadFile<'_>) -> Result<()> {
+        self.writer
+            .document(&std::mem::take(&mut self.current), read)
+    }
+
+    /// Prints the groups, after the last match.
+    pub(crate) fn end_matches(&mut self, read: ReadFile<'_>) -> Result<()> {
+        self.end_document(read)?;
+        let by_path = self.writer.options.sort == SortOrder::Path;
+        let groups = std::mem::replace(&mut self.groups, GroupBuffer::new());
+        groups.for_each_document(by_path, |matches| self.writer.document(&matches, read))
     }
 
     /// Flushes standard output, when no match may come for a while.
@@ -110,13 +116,10 @@ impl<'a> Printer<'a> {
         Ok(self.writer.out.flush()?)
     }
 
-    /// Prints groups, counts and statistics.
+    /// Prints counts and statistics.
     pub(crate) fn finish(mut self, summary: &SearchSummary) -> Result<()> {
-        self.end_document()?;
         let by_path = self.writer.options.sort == SortOrder::Path;
         let writer = &mut self.writer;
-        let each = |matches: Vec<Match>| Ok::<_, anyhow::Error>(writer.document(&matches)?);
-        self.groups.for_each_document(by_path, each)?;
         if !writer.options.wants_text() {
             writer.files(self.counts, by_path)?;
         }
@@ -126,26 +129,13 @@ impl<'a> Printer<'a> {
 }
 
 impl MatchWriter {
-    fn one(&mut self, found: &Match) -> io::Result<()> {
+    fn one(&mut self, found: &Match, read: ReadFile<'_>) -> Result<()> {
         self.totals.add(found);
         self.lines.one(found);
-        self.write()
+        self.write_lines(read)
     }
 
-    /// Prints a long line as it is fetched.
-    fn pieces(&mut self, found: &Match, bytes: u64, read: ReadFile<'_>) -> Result<()> {
-        self.totals.add(found);
-        self.lines.begin(found);
-        self.write()?;
-        for_each_piece(&found.document, found.offset, bytes, read, |piece| {
-            self.printed_bytes += piece.len() as u64;
-            Ok(self.out.write_all(piece)?)
-        })?;
-        self.lines.out.push(b'\n');
-        Ok(self.write()?)
-    }
-
-    fn document(&mut self, matches: &[Match]) -> io::Result<()> {
+    fn document(&mut self, matches: &[Match], read: ReadFile<'_>) -> Result<()> {
         let max = usize::try_from(self.options.per_file_max).unwrap_or(usize::MAX);
         if matches.is_empty() || max == 0 {
             return Ok(());
@@ -164,7 +154,7 @@ impl MatchWriter {
             OutputKind::Json => json::document(&self.options, matches, &mut self.lines.out),
             _ => self.lines.document(matches),
         }
-        self.write()
+        self.write_lines(read)
     }
 
     fn files(&mut self, counts: FileCounts, by_path: bool) -> io::Result<()> {
@@ -220,6 +210,20 @@ impl MatchWriter {
             _ => {}
         }
         self.write()
+    }
+
+    /// Writes what was printed, and fetches the long lines in it piece by piece.
+    fn write_lines(&mut self, read: ReadFile<'_>) -> Result<()> {
+        let mut written = 0;
+        for hole in std::mem::take(&mut self.lines.holes) {
+            self.out.write_all(&self.lines.out[written..hole.at])?;
+            written = hole.at;
+            for_each_piece(&hole.document, hole.offset, hole.bytes, read, |piece| {
+                Ok(self.out.write_all(piece)?)
+            })?;
+        }
+        self.lines.out.drain(..written);
+        Ok(self.write()?)
     }
 
     fn write(&mut self) -> io::Result<()> {

@@ -49,8 +49,8 @@ fn api_errors_are_problem_documents() {
         search?q=a(b&mode=regexp            400 => unclosed group => "at":1,
         search?q=a%28b&mode=regexp         400 => "at":1
         search?q=%FF                        400 => q is not UTF-8 => "at":0,
-        search?q=wanted&page=3              404 => no page 3, the last one is 2 => "last_page":2
-        search?q=absent&page=1              404 => the last one is 0 => "last_page":0
+        search?q=wanted&page=3              404 => no page=3: pages count from 0, and the last one is page=2 => "last_page":2
+        search?q=absent&page=1              404 => the last one is page=0 => "last_page":0
         search?q=wanted&page=-1             400 => page=-1 is not a number
         search?q=wanted&page=x              400 => page=x is not a number
         search?q=wanted&page=99999999999999 404 => "last_page":2
@@ -86,7 +86,8 @@ fn page_errors_are_pages() {
     let table = "
         search?q=                                400 => the query is empty
         search?q=a(b&mode=regexp                 400 => unclosed group => \"caret\">a(b
-        search?q=wanted&page=3                   404 => the last one is 2 => Go to the last page
+        search?q=wanted&page=3                   404 => The answer has 3 pages. => Go to the last page
+        search?q=absent&page=1                   404 => The answer has only one page.
         search?q=wanted&per_page=0               400 => expected 1 to 1000
         search?q=wanted&mode=%3Cscript%3E        400 => mode=&#60;script&#62;
         show                                     400 => package is missing

@@ -72,7 +72,11 @@ fn answer(mut stream: &TcpStream) -> std::io::Result<()> {
 fn a_line_of_300_mb_is_printed_in_little_memory() {
     let home = Home::new();
     let address = serve();
-    for (flags, head) in [("", "p/long:1:"), ("--column --null", "p/long\x001:9:")] {
+    for (flags, head) in [
+        ("", "p/long:1:"),
+        ("--column --null", "p/long\x001:9:"),
+        ("--heading --sort path", "p/long\n1:"),
+    ] {
         let line = format!("search --server {address} {flags} x");
         let mut process = Process::start(home.command(&line).stdout(Stdio::piped()));
         let mut out = BufReader::new(process.stdout());

@@ -74,12 +74,12 @@ fn check_told(home: &Home, server: &Server, backends: [&String; 2]) {
     let log = server.log();
     let line = log.lines().find(|line| line.contains("several backends"));
     let line = line.unwrap_or_else(|| panic!("no line in {log}"));
-    let health = get(&server.address, "/healthz");
+    let health = get(&server.address, "/readyz");
     let status = home.run(&format!("status --server http://{}", server.address));
     let search = home.run(&format!("search --server http://{} needle", server.address));
     for (what, text) in [
         ("log", line),
-        ("health", health.text()),
+        ("readiness", health.text()),
         ("status", status.text()),
         ("search", &search.stderr),
     ] {

@@ -71,7 +71,7 @@ mod tests {
             ..Pattern::default()
         };
         let query = Query::new(Expr::Pattern(pattern), 0).unwrap();
-        let interest = Interest::new(query, "g".to_owned());
+        let interest = Interest::new(0, query, "g".to_owned());
         (format!("{:032x}", interest.key), interest)
     }
 

@@ -3,12 +3,19 @@
 //! Only the backends know what a query costs, after they have planned it. So every query begins in a
 //! light place, with a request that allows no heavy search, unless a slot for heavy queries is free.
 //! If a backend then finds the query heavy, it waits for a slot, and the request is sent again.
+//!
+//! Slots are shared fairly among clients: see [`fair_slots`](super::fair_slots).
 
-use std::sync::Arc;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use super::fair_slots::{FairSlots, Slot, UNKNOWN};
+use crate::lock::lock;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
 
 /// Executions that have not ended, whatever they cost; more are refused.
 const ACTIVE_MAX: usize = 256;
+
+/// Executions of one client among them: half, so that a second client is always served.
+const ACTIVE_BY_CLIENT_MAX: usize = ACTIVE_MAX / 2;
 
 /// Executions without a slot, until their backends know the cost. Each takes a thread for each backend
 /// for that time, which is short.
@@ -16,74 +23,107 @@ const LIGHT_MAX: usize = 16;
 
 /// The bounds on executions.
 pub(crate) struct Admission {
-    active: Arc<Semaphore>,
-    light: Arc<Semaphore>,
-    heavy: Arc<Semaphore>,
-    queue: Arc<Semaphore>,
+    active: Arc<Mutex<Active>>,
+    light: Arc<FairSlots>,
+    heavy: Arc<FairSlots>,
+}
+
+/// Executions that have not ended.
+#[derive(Default)]
+struct Active {
+    all: usize,
+    by_client: HashMap<u64, usize>,
+}
+
+/// Counts an execution until it is dropped.
+pub(crate) struct ActivePermit {
+    active: Arc<Mutex<Active>>,
+    client: u64,
 }
 
 /// A place, given back when it is dropped.
 pub(crate) struct Permit {
     pub(crate) is_heavy: bool,
-    _permit: OwnedSemaphorePermit,
+    _slot: Slot,
 }
 
 impl Admission {
     /// Slots for heavy queries, and how many queries wait for one.
     pub(crate) fn new(running_max: usize, queued_max: usize) -> Admission {
-        let semaphore = |permits: usize| Arc::new(Semaphore::new(permits));
         Admission {
-            active: semaphore(ACTIVE_MAX),
-            light: semaphore(LIGHT_MAX),
-            heavy: semaphore(running_max.max(1)),
-            queue: semaphore(queued_max.min(Semaphore::MAX_PERMITS)),
+            active: Arc::default(),
+            // Waiters are bounded by those that are active.
+            light: FairSlots::new(LIGHT_MAX, ACTIVE_MAX),
+            heavy: FairSlots::new(running_max.max(1), queued_max),
         }
     }
 
-    /// Counts one more execution until the permit is dropped; `None` if there are too many.
-    pub(crate) fn activate(&self) -> Option<OwnedSemaphorePermit> {
-        let permit = Arc::clone(&self.active).try_acquire_owned().ok();
-        if permit.is_none() {
+    /// Counts one more execution of a client until the permit is dropped; `None` if there are too many.
+    pub(crate) fn activate(&self, client: u64) -> Option<ActivePermit> {
+        let mut active = lock(&self.active);
+        let of_client = active.by_client.get(&client).copied().unwrap_or(0);
+        let is_greedy = client != UNKNOWN && of_client == ACTIVE_BY_CLIENT_MAX;
+        if active.all == ACTIVE_MAX || is_greedy {
             shed();
+            return None;
         }
-        permit
+        active.all += 1;
+        active.by_client.insert(client, of_client + 1);
+        Some(ActivePermit {
+            active: Arc::clone(&self.active),
+            client,
+        })
     }
 
     /// Takes a slot for heavy queries if one is free, otherwise waits for a light place.
-    pub(crate) async fn any(&self) -> Permit {
-        if let Ok(slot) = Arc::clone(&self.heavy).try_acquire_owned() {
+    pub(crate) async fn any(&self, client: u64) -> Permit {
+        if let Some(slot) = self.heavy.try_take(client) {
             return Permit::new(true, slot);
         }
-        Permit::new(false, acquire(&self.light).await)
+        let slot = self.light.take(client).await;
+        Permit::new(false, slot.expect("all that are active may wait"))
     }
 
     /// Waits in the queue for a slot for heavy queries; `None` if the queue is full.
-    pub(crate) async fn heavy(&self) -> Option<Permit> {
-        let Ok(place) = Arc::clone(&self.queue).try_acquire_owned() else {
+    pub(crate) async fn heavy(&self, client: u64) -> Option<Permit> {
+        let _queued = Queued::new();
+        let slot = self.heavy.take(client).await;
+        if slot.is_none() {
             shed();
-            return None;
-        };
-        let _queued = Queued::new(place);
-        Some(Permit::new(true, acquire(&self.heavy).await))
+        }
+        slot.map(|slot| Permit::new(true, slot))
+    }
+}
+
+impl Drop for ActivePermit {
+    fn drop(&mut self) {
+        let mut active = lock(&self.active);
+        active.all -= 1;
+        if let Some(count) = active.by_client.get_mut(&self.client) {
+            *count -= 1;
+            if *count == 0 {
+                active.by_client.remove(&self.client);
+            }
+        }
     }
 }
 
 impl Permit {
-    fn new(is_heavy: bool, permit: OwnedSemaphorePermit) -> Permit {
+    fn new(is_heavy: bool, slot: Slot) -> Permit {
         Permit {
             is_heavy,
-            _permit: permit,
+            _slot: slot,
         }
     }
 }
 
-/// A place in the queue, counted by a gauge.
-struct Queued(#[expect(dead_code, reason = "held until it is dropped")] OwnedSemaphorePermit);
+/// A query that waits for a slot, counted by a gauge.
+struct Queued;
 
 impl Queued {
-    fn new(place: OwnedSemaphorePermit) -> Queued {
+    fn new() -> Queued {
         metrics::gauge!("trawl_frontend_queries_queued").increment(1.0);
-        Queued(place)
+        Queued
     }
 }
 
@@ -93,11 +133,23 @@ impl Drop for Queued {
     }
 }
 
-async fn acquire(semaphore: &Arc<Semaphore>) -> OwnedSemaphorePermit {
-    let permit = Arc::clone(semaphore).acquire_owned().await;
-    permit.expect("no semaphore is ever closed")
-}
-
 fn shed() {
     metrics::counter!("trawl_frontend_queries_shed_total").increment(1);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_client_cannot_use_up_all_executions() {
+        let admission = Admission::new(4, 32);
+        let all: Vec<_> = (0..ACTIVE_MAX).map(|_| admission.activate(1)).collect();
+        let granted = all.iter().flatten().count();
+        assert_eq!(granted, ACTIVE_BY_CLIENT_MAX);
+        assert!(admission.activate(2).is_some());
+        drop(all);
+        assert!(admission.activate(1).is_some());
+        assert!(lock(&admission.active).by_client.is_empty());
+    }
 }

@@ -9,6 +9,7 @@
 use crate::execution::admission::Admission;
 use crate::execution::collector::Collector;
 use crate::execution::event::{Action, Deadline, Event, Now, Publication, StreamEvent};
+use crate::execution::fair_slots::UNKNOWN;
 use crate::execution::finalize::finalize;
 use crate::execution::memory::Memory;
 use crate::execution::state::ExecutionState;
@@ -18,7 +19,7 @@ use crate::lock::lock;
 use crate::peers::shard_routing::ShardRouting;
 use crate::peers::{Peer, PeerError};
 use crate::query::Query;
-use crate::results::{CorpusSize, Counts, Outcome, Overlaps, SearchResult};
+use crate::results::{CorpusSize, Counts, Outcome, Overlaps, Reached, SearchResult};
 use crate::spool::{ResultFiles, Spool, SpoolError};
 use schema::message;
 use std::convert::Infallible;
@@ -37,6 +38,8 @@ pub(crate) struct Execution {
     pub(crate) id: String,
     pub(crate) generation: String,
     pub(crate) query: Query,
+    /// The client that started it, to whom its slot is charged.
+    client: u64,
     pub(crate) spool: Arc<ResultFiles>,
     pub(crate) runtime: Handle,
     known: CorpusSize,
@@ -71,6 +74,7 @@ impl Execution {
         routing: &ShardRouting,
         id: String,
         query: Query,
+        client: u64,
         deadline: Deadline,
     ) -> Arc<Execution> {
         let news = watch::Sender::default();
@@ -98,6 +102,7 @@ impl Execution {
             id,
             generation: routing.generation.clone(),
             query,
+            client,
             runtime: resources.runtime.clone(),
             known: routing.known,
             overlaps: Arc::clone(&routing.overlaps),
@@ -117,6 +122,7 @@ impl Execution {
             id: answer.id.clone(),
             generation: answer.generation.clone(),
             query: answer.query.clone(),
+            client: UNKNOWN,
             spool: Arc::clone(&answer.spool),
             runtime,
             known: answer.known,
@@ -143,13 +149,13 @@ impl Execution {
 
     async fn wait_for_admission(self: &Arc<Self>, admission: &Admission) -> Infallible {
         self.acquire.notified().await;
-        let permit = admission.any().await;
+        let permit = admission.any(self.client).await;
         let heavy = permit.is_heavy;
         self.on(Event::Admitted { heavy });
         // A second time only if a backend finds the query heavy.
         self.acquire.notified().await;
         drop(permit);
-        let slot = admission.heavy().await;
+        let slot = admission.heavy(self.client).await;
         self.on(match slot {
             Some(_) => Event::Admitted { heavy: true },
             None => Event::Shed,
@@ -307,6 +313,7 @@ impl Execution {
             timings: publication.timings,
             outcome: Outcome {
                 overlaps: Arc::clone(&self.overlaps),
+                reached: self.reached(),
                 ..publication.outcome
             },
             spool: Arc::clone(&self.spool),
@@ -349,6 +356,15 @@ impl Execution {
         let finished = result.wait_for(Option::is_some).await;
         let answer = finished.expect("the sender is in self").clone();
         answer.expect("waited for a result")
+    }
+
+    fn reached(&self) -> Reached {
+        let progress = self.progress();
+        Reached {
+            blocks_done: progress.blocks_done,
+            blocks_total: progress.blocks_total,
+            documents: progress.documents,
+        }
     }
 
     pub(crate) fn progress(&self) -> Progress {

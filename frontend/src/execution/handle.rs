@@ -31,6 +31,8 @@ pub(crate) struct Interest {
     pub(crate) key: ClientKey,
     /// The key as 32 hexadecimal digits.
     id: String,
+    /// Who asked: several interests may be of the same.
+    pub(crate) client: u64,
     pub(crate) query: Query,
     pub(crate) generation: String,
     /// The handles of this client that the execution counts: never more than it does.
@@ -41,13 +43,14 @@ pub(crate) struct Interest {
 
 impl Interest {
     /// An interest with a random id.
-    pub(crate) fn new(query: Query, generation: String) -> Arc<Interest> {
+    pub(crate) fn new(client: u64, query: Query, generation: String) -> Arc<Interest> {
         let mut key = [0; 16];
         getrandom::fill(&mut key).expect("the operating system has random numbers");
         let key = ClientKey::from_le_bytes(key);
         Arc::new(Interest {
             key,
             id: format!("{key:032x}"),
+            client,
             query,
             generation,
             open: AtomicUsize::new(0),

@@ -274,7 +274,7 @@ impl<'a> Ingest<'a> {
         match result {
             Ok(end) => {
                 self.collector.end(end);
-                self.target.stats.end(&self.best);
+                self.target.stats.end(end, &self.best);
             }
             Err(PeerError::Heavy) => return self.collector,
             Err(_) => {

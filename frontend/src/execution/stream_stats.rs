@@ -138,8 +138,14 @@ impl StreamStats {
         self.news.send_replace(());
     }
 
-    /// Publishes the end of a stream that ended well.
-    pub(crate) fn end(&self, best: &TopPointers) {
+    /// Publishes the end of a stream that ended well. All of its blocks are done, also if it was too
+    /// short for a PROGRESS.
+    pub(crate) fn end(&self, end: &message::End, best: &TopPointers) {
+        let sum = |count: fn(&message::ShardEnd) -> u64| end.shards.iter().map(count).sum();
+        let blocks = sum(|shard| shard.candidates);
+        self.blocks_done.store(blocks, Relaxed);
+        self.blocks_total.store(blocks, Relaxed);
+        self.documents.store(sum(|shard| shard.documents), Relaxed);
         self.bound.store(f32::NEG_INFINITY.to_bits(), Relaxed);
         self.publish(best);
     }
@@ -261,7 +267,7 @@ mod tests {
         assert!(TopMatches::new([&stats].into_iter(), 0).is_final);
         stats.lose();
         assert!(!TopMatches::new([&stats].into_iter(), 0).is_final);
-        stats.end(&best(&[3.0; 10]));
+        stats.end(&message::End::default(), &best(&[3.0; 10]));
         assert!(TopMatches::new([&stats].into_iter(), 0).is_final);
     }
 }

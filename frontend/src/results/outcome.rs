@@ -149,6 +149,17 @@ impl Explain {
     }
 }
 
+/// How far the backends came, those that were lost or stopped too.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reached {
+    /// Candidate blocks verified.
+    pub blocks_done: u64,
+    /// Candidate blocks of the backends that have counted theirs.
+    pub blocks_total: u64,
+    /// Documents examined.
+    pub documents: u64,
+}
+
 /// How an execution ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Outcome {
@@ -156,6 +167,7 @@ pub(crate) struct Outcome {
     pub(crate) skipped: Skipped,
     pub(crate) overlaps: Arc<Overlaps>,
     pub(crate) explain: Explain,
+    pub(crate) reached: Reached,
     /// Why a backend cannot search for this query at all.
     pub(crate) refused: Option<BadQuery>,
     /// The query is heavy, and too many heavy queries run and wait already.

@@ -44,7 +44,7 @@ pub struct PageRange {
 
 /// The page number is too large.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no page {page}, the last one is {last}")]
+#[error("there is no page={page}: pages count from 0, and the last one is page={last}")]
 pub struct PastTheEnd {
     /// The requested page.
     pub page: usize,

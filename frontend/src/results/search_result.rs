@@ -5,7 +5,9 @@
 
 use super::documents::{self, DocumentGroup};
 use super::matches::{MATCH_BYTES, Match};
-use super::outcome::{CorpusSize, Counts, Explain, Missing, Outcome, Overlaps, Skipped, Timings};
+use super::outcome::{
+    CorpusSize, Counts, Explain, Missing, Outcome, Overlaps, Reached, Skipped, Timings,
+};
 use super::packages::{self, PackageGroup};
 use crate::order::{FrameAt, Pointer, unpack_frame};
 use crate::query::Query;
@@ -102,6 +104,11 @@ impl SearchResult {
     /// What is missing, by backend.
     pub fn missing(&self) -> &[Missing] {
         &self.outcome.missing
+    }
+
+    /// How far the search came; known if it is incomplete.
+    pub fn reached(&self) -> Reached {
+        self.outcome.reached
     }
 
     /// Documents that were skipped.

@@ -18,7 +18,8 @@ pub enum SpoolError {
     },
     /// There is no directory, and the result does not fit in memory.
     #[error(
-        "the result has more than {bytes_max} bytes, and there is no writable directory for it"
+        "the result has more than {bytes_max} bytes, and there is no writable directory for the rest; \
+         set TMPDIR to one, or narrow the query"
     )]
     NoDirectory {
         /// The memory for a result.

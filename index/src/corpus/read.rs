@@ -68,7 +68,10 @@ pub fn read(
     sink: &mut dyn TextSink,
 ) -> Result<ReadOutcome, CorpusError> {
     let path = source.absolute(&file.path);
-    let text = open(&path).and_then(|(opened, bytes)| text(opened, bytes, sink));
+    let reached = source.reach(&file.path).map_err(Stop::file);
+    let text = reached
+        .and_then(|reached| open(&reached.path))
+        .and_then(|(opened, bytes)| text(opened, bytes, sink));
     match text {
         Ok(bytes_read) => Ok(ReadOutcome::Text { bytes_read }),
         Err(Stop::Skip(reason)) => Ok(ReadOutcome::Skipped(reason)),

@@ -7,12 +7,14 @@ use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
+use std::os::fd::AsRawFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use super::rules::Rules;
 use super::{CorpusError, SkipReason};
 use crate::directory::is_index;
+use crate::format::NAME_BYTES_MAX;
 use crate::manifest::Beside;
 use schema::name::split_version;
 
@@ -165,7 +167,34 @@ impl Source {
         Ok(Source { directory, name })
     }
 
-    /// Returns the absolute path of a file or directory of the package.
+    /// Returns a path at which the operating system finds a file or directory of the package, however
+    /// deep it is. A path of more than [`NAME_BYTES_MAX`] bytes is an error.
+    pub(super) fn reach(&self, path: &[u8]) -> io::Result<ReachedPath> {
+        let absolute = self.absolute(path);
+        if absolute.as_os_str().len() <= SYSTEM_PATH_BYTES_MAX || !cfg!(target_os = "linux") {
+            return Ok(ReachedPath {
+                path: absolute,
+                _above: None,
+            });
+        }
+        check_length(path).map_err(io::Error::other)?;
+        let (mut rest, mut above) = (absolute.as_os_str().as_bytes(), None);
+        while rest.len() > SYSTEM_PATH_BYTES_MAX {
+            let cut = memchr::memrchr(b'/', &rest[..SYSTEM_PATH_BYTES_MAX]);
+            let cut = cut.ok_or(io::ErrorKind::InvalidFilename)?;
+            // The dot makes anything but a directory an error, which opening a pipe would not be.
+            let directory = [&rest[..cut], b"/."].concat();
+            above = Some(fs::File::open(below(above.as_ref(), &directory))?);
+            rest = &rest[cut + 1..];
+        }
+        Ok(ReachedPath {
+            path: below(above.as_ref(), rest),
+            _above: above,
+        })
+    }
+
+    /// Returns the absolute path of a file or directory of the package. It may be too long for the
+    /// operating system.
     pub(super) fn absolute(&self, path: &[u8]) -> PathBuf {
         if path.is_empty() {
             // `join` of an empty path would add a slash.
@@ -173,6 +202,37 @@ impl Source {
         }
         self.directory.join(OsStr::from_bytes(path))
     }
+}
+
+/// Bytes of a path that are given to the operating system, which takes at most 4,095. The rest is for
+/// the name of an open directory before it.
+const SYSTEM_PATH_BYTES_MAX: usize = 4000;
+
+/// A path that the operating system accepts, and an open directory that it begins with.
+pub(super) struct ReachedPath {
+    pub(super) path: PathBuf,
+    _above: Option<fs::File>,
+}
+
+/// Returns the path of `path` below an open directory.
+fn below(directory: Option<&fs::File>, path: &[u8]) -> PathBuf {
+    let path = Path::new(OsStr::from_bytes(path));
+    match directory {
+        Some(directory) => {
+            Path::new(&format!("/proc/self/fd/{}", directory.as_raw_fd())).join(path)
+        }
+        None => path.to_owned(),
+    }
+}
+
+/// Refuses a path that is too long for an index, with the reason.
+pub(super) fn check_length(path: &[u8]) -> Result<(), String> {
+    if path.len() <= NAME_BYTES_MAX as usize {
+        return Ok(());
+    }
+    Err(format!(
+        "its path has more than {NAME_BYTES_MAX} bytes (NAME_BYTES_MAX)"
+    ))
 }
 
 /// Returns the canonical path of a directory that can be listed.

@@ -4,6 +4,9 @@
 //! directory open at a time. It reads names and metadata, no text; whether a file is binary is found
 //! when it is [`read`](super::read).
 //!
+//! Paths may be longer than the operating system takes (`PATH_MAX`); `.gitignore` files that deep are
+//! not read.
+//!
 //! **Invariant:** the result depends on the tree alone, not on the order in which the file system
 //! lists it.
 
@@ -16,7 +19,7 @@ use std::os::unix::fs::MetadataExt;
 use fnv::FnvHasher;
 
 use super::rules::Rules;
-use super::sources::{Source, explain};
+use super::sources::{Source, check_length, explain};
 use super::{CorpusError, SkipReason, Skipped};
 use crate::directory::is_index;
 use crate::document::classify;
@@ -123,7 +126,9 @@ struct Directory {
 impl Walker<'_> {
     fn directory(&mut self, directory: Directory) {
         let absolute = self.source.absolute(&directory.path);
-        let entries = match fs::read_dir(&absolute) {
+        let reached = self.source.reach(&directory.path);
+        let entries = reached.and_then(|reached| Ok((fs::read_dir(&reached.path)?, reached)));
+        let (entries, _open) = match entries {
             Ok(entries) => entries,
             Err(error) => return self.skip(directory.path, unreadable(&error)),
         };
@@ -147,7 +152,8 @@ impl Walker<'_> {
             Ok(kind) => kind,
             Err(error) => return self.skip(path, unreadable(&error)),
         };
-        if let Some(rule) = rules.and_then(|rules| rules.excludes(&entry.path(), kind.is_dir())) {
+        let absolute = self.source.absolute(&path);
+        if let Some(rule) = rules.and_then(|rules| rules.excludes(&absolute, kind.is_dir())) {
             return self.skip(path, SkipReason::Ignored(rule));
         }
         match kind {
@@ -163,6 +169,9 @@ impl Walker<'_> {
     }
 
     fn file(&mut self, path: Vec<u8>, entry: &fs::DirEntry) {
+        if let Err(reason) = check_length(&path) {
+            return self.skip(path, SkipReason::Unreadable(reason));
+        }
         match entry.metadata() {
             Ok(metadata) => self.walk.files.push(File {
                 path,

@@ -28,10 +28,11 @@ impl<S: Sync> FromRequest<S> for Posted {
             return Err(Problem::unsupported("the body must be JSON")
                 .hint("send the header content-type: application/json"));
         }
-        let body = to_bytes(request.into_body(), BODY_BYTES_MAX).await;
+        let (parts, body) = request.into_parts();
+        let body = to_bytes(body, BODY_BYTES_MAX).await;
         let body = body
             .map_err(|_| Problem::too_large(format!("the body exceeds {BODY_BYTES_MAX} bytes")))?;
-        parse(&body).map(Posted)
+        Ok(Posted(parse(&body)?.sent_by(&parts.extensions)))
     }
 }
 

@@ -9,6 +9,7 @@ use crate::params::{Params, lossy};
 use crate::problem::Problem;
 use crate::response::{self, NO_STORE};
 use crate::state::App;
+use crate::versions::versions;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
@@ -122,25 +123,6 @@ pub(crate) fn directory(path: &[u8]) -> Vec<u8> {
         path.push(b'/');
     }
     path
-}
-
-/// Returns the packages with this name: the directory itself, or all versions, ordered by name.
-pub(crate) async fn versions(app: &App, name: &[u8]) -> Result<Vec<ListEntry>, Problem> {
-    let request = ListRequest {
-        kind: ListKind::Packages,
-        package: name.to_vec(),
-        prefix: Vec::new(),
-        after: Vec::new(),
-        count: COUNT_MAX as u32,
-    };
-    let mut list = app.coordinator.listing(&request).await?;
-    if list.entries.iter().any(|entry| entry.package == name) {
-        list.entries.retain(|entry| entry.package == name);
-    }
-    if list.entries.is_empty() {
-        list = list.whole().map(|_| Default::default())?;
-    }
-    Ok(list.entries)
 }
 
 async fn no_package(app: &App, name: &[u8]) -> Problem {

@@ -26,7 +26,8 @@ pub(crate) async fn raw(State(app): State<App>, params: Params) -> Result<Respon
     params.expect(&[&["package", "path", "offset", "count"]])?;
     let offset = params.number("offset", 0)?;
     let count = params.number("count", COUNT_DEFAULT)?;
-    let reply = fetch(&app, &params, FileRange::Bytes { offset, count }).await?;
+    let range = FileRange::Bytes { offset, count };
+    let reply = fetch(&app, &params, range).await?.reply;
     let mut response = reply.text.into_response();
     let headers = response.headers_mut();
     // A browser must not take bytes of a repository for a page of this site.

@@ -7,8 +7,8 @@ use crate::cursor::Cursor;
 use crate::eta::Eta;
 use crate::join::{self, Items, Start, View};
 use crate::model::{
-    MatchGroup, Missing, Notice, Overlaps, Page, Progress, Results, SearchState, Skipped, Timings,
-    notices,
+    MatchGroup, Missing, Notice, Overlaps, Page, Progress, Reached, Results, SearchState, Skipped,
+    Timings, notices,
 };
 use crate::params::{Params, Path, QUERY, VIEW};
 use crate::problem::Problem;
@@ -169,6 +169,7 @@ fn running(search: &SearchHandle, request: &PageRequest) -> Result<Response, Pro
         skipped: Skipped::default(),
         overlaps: None,
         searched: None,
+        reached: None,
         found: None,
         total: progress.matches,
         documents: 0,
@@ -214,6 +215,7 @@ fn done(
         skipped: answer.skipped().into(),
         overlaps: Overlaps::of(answer.overlaps()),
         searched: Some(answer.into()),
+        reached: Reached::of(answer),
         found: Some(answer.found()),
         total: answer.len() as u64,
         documents: answer.documents(),

@@ -1,13 +1,14 @@
 //! Why a file or a package is not found: it is indexed, was left out by a rule, or is unknown. It is
 //! reported as unknown only if all backends were asked.
 
-use super::catalog::{self, PART, SIMILAR_MAX, next, part, similar_packages, versions};
+use super::catalog::{self, PART, SIMILAR_MAX, next, part, similar_packages};
 use super::openapi::described as doc;
 use crate::model::{PackageState, Why};
 use crate::params::{Params, lossy};
 use crate::problem::Problem;
 use crate::response;
 use crate::state::App;
+use crate::versions::versions;
 use axum::extract::State;
 use axum::response::Response;
 use frontend::similar;

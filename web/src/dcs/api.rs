@@ -108,7 +108,10 @@ async fn respond(app: &App, headers: &HeaderMap, params: &Params, kind: ListKind
 async fn find(app: &App, params: &Params, kind: ListKind) -> Result<Response, Problem> {
     let parsed = parse(params)?;
     let export = Export::begin(app)?;
-    let search = app.coordinator.search(parsed.query.clone()).await;
+    let search = app
+        .coordinator
+        .search_for(params.client, parsed.query.clone(), None, None)
+        .await;
     let search = search.map_err(|error| problem(error, &parsed))?;
     let finished = search.finished().await;
     let answer = finished.map_err(|error| problem(error, &parsed))?;

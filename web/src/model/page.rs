@@ -33,6 +33,10 @@ pub struct Page<'a> {
     pub overlaps: Option<Overlaps>,
     /// Null while the search runs.
     pub searched: Option<Searched>,
+    /// Present if the answer is incomplete.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub reached: Option<Reached>,
     /// How many matches there are, also beyond `limit`; null while the search runs.
     pub found: Option<u64>,
     /// How many matches there are on all pages.
@@ -71,6 +75,17 @@ pub struct Notice {
 pub struct Searched {
     pub documents: u64,
     pub of: u64,
+}
+
+/// How far an incomplete search came, in the parts of the index too that were not searched to their end.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
+pub struct Reached {
+    /// Blocks of text that were searched, of those that may match.
+    pub blocks_done: u64,
+    /// Blocks of text that may match, on the backends that had counted theirs.
+    pub blocks_total: u64,
+    /// Documents that were searched, at least in part.
+    pub documents: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -211,6 +226,18 @@ impl From<&SearchResult> for Searched {
             documents: answer.explain().shard_documents,
             of: answer.known().documents,
         }
+    }
+}
+
+impl Reached {
+    /// How far an incomplete search came.
+    pub(crate) fn of(answer: &SearchResult) -> Option<Reached> {
+        let reached = answer.reached();
+        (!answer.is_complete()).then_some(Reached {
+            blocks_done: reached.blocks_done,
+            blocks_total: reached.blocks_total,
+            documents: reached.documents,
+        })
     }
 }
 
@@ -361,6 +388,10 @@ pub struct ExportDone {
     #[schema(nullable = false)]
     pub overlaps: Option<Overlaps>,
     pub searched: Searched,
+    /// Present if the answer is incomplete.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub reached: Option<Reached>,
     /// How many matches there are, also beyond `limit`.
     pub found: u64,
     /// How many matches were written above.
@@ -384,6 +415,7 @@ impl ExportEnd {
                 skipped: answer.skipped().into(),
                 overlaps: Overlaps::of(answer.overlaps()),
                 searched: answer.into(),
+                reached: Reached::of(answer),
                 found: answer.found(),
                 total: written,
                 documents: answer.documents(),

@@ -4,7 +4,7 @@ use super::form::Layout;
 use super::links::{file_href, window_href};
 use super::matches::LineView;
 use super::{filters, visible};
-use crate::file_range;
+use crate::file_range::{Fetched, fetch};
 use crate::params::Params;
 use crate::problem::Problem;
 use crate::state::App;
@@ -41,17 +41,18 @@ struct FilePage {
 
 /// Shows the lines of a file around `line`, or from `first` on.
 pub(crate) async fn show(State(app): State<App>, params: Params) -> Result<Html<String>, Problem> {
-    let name = file_range::name(&params)?;
     let line = params.number("line", 0_u32)?;
     let around = line.saturating_sub(LINES_BEFORE).max(1);
     let first = params.number("first", around)?.max(1);
     let count = LINES_MAX;
-    let reply = file_range::fetch(&app, &params, FileRange::Lines { first, count }).await?;
+    let range = FileRange::Lines { first, count };
+    let Fetched { package, reply } = fetch(&app, &params, range).await?;
     let lines_max = reply.total_lines.max(1);
     if first > lines_max || line > lines_max {
         let detail = format!("the file has {} lines", reply.total_lines);
         return Err(Problem::missing(detail));
     }
+    let name = (&package[..], params.required("path")?);
     let page = FilePage::new(name, line, &reply);
     Ok(Html(page.render().expect("a page fits in memory")))
 }

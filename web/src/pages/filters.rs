@@ -27,7 +27,12 @@ impl<N: Number> Number for &N {
 /// `77,807`
 #[askama::filter_fn]
 pub(super) fn thousands(number: impl Number, _: &dyn askama::Values) -> askama::Result<String> {
-    let digits = number.value().to_string();
+    Ok(grouped(number.value()))
+}
+
+/// `77,807`
+pub(super) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() * 4 / 3);
     for (index, digit) in digits.char_indices() {
         if index > 0 && (digits.len() - index).is_multiple_of(3) {
@@ -35,7 +40,7 @@ pub(super) fn thousands(number: impl Number, _: &dyn askama::Values) -> askama::
         }
         out.push(digit);
     }
-    Ok(out)
+    out
 }
 
 /// The plural ending `s`.

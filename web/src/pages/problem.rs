@@ -2,7 +2,7 @@
 //! kinds of problems.
 
 use super::form::{Form, Layout};
-use super::visible;
+use super::{filters, visible};
 use crate::params::Path;
 use crate::problem::{KINDS, Kind, Problem};
 use askama::Template;
@@ -19,6 +19,8 @@ struct ProblemPage<'a> {
     problem: &'a Problem,
     /// The text with the fault, and a caret below it.
     caret: Option<String>,
+    /// What is wrong, in words for people: pages count from 1 there.
+    detail: String,
     last_page: Option<String>,
 }
 
@@ -57,6 +59,14 @@ pub(crate) fn page(problem: Problem, form: Form) -> Response {
 fn html(problem: &Problem, form: Form, response: Response) -> Response {
     let page = ProblemPage {
         caret: caret(problem.filter().unwrap_or(&form.q), problem.at()),
+        detail: match problem.last_page {
+            Some(0) => "The answer has only one page.".to_owned(),
+            Some(last) => format!(
+                "The answer has {} pages.",
+                filters::grouped(last as u64 + 1)
+            ),
+            None => problem.detail.clone(),
+        },
         last_page: problem.last_page.map(|last| form.href(last)),
         layout: Layout::new(form),
         problem,

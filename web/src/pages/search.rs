@@ -120,7 +120,8 @@ async fn find(
     match params.generation()? {
         Some(generation) if params.bytes("page").is_some() => {
             let query = parsed.query.clone();
-            Ok(app.coordinator.resume(query, generation).await?)
+            let client = params.client;
+            Ok(app.coordinator.resume(client, query, generation).await?)
         }
         _ => join::start(app, params, parsed).await,
     }

@@ -1,8 +1,10 @@
 //! Who is connected: how many connections each client has, and whom a proxy asks for.
 
 use axum::http::HeaderMap;
+use fnv::FnvHasher;
 use ipnet::IpNet;
 use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -22,6 +24,13 @@ impl Client {
             }
             address => address,
         })
+    }
+
+    /// A number that distinguishes clients, and is not 0.
+    pub(crate) fn key(&self) -> u64 {
+        let mut hasher = FnvHasher::default();
+        self.hash(&mut hasher);
+        hasher.finish().max(1)
     }
 }
 

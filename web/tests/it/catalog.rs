@@ -39,6 +39,48 @@ fn two() -> (Site, [std::sync::Arc<Fake>; 2]) {
 }
 
 #[test]
+fn a_file_is_found_by_the_name_of_its_package_without_version() {
+    let a = ["alpha_1.0/src/a.c", "gamma_2/c.c", "gamma_2/both.c"];
+    let fakes = [
+        backend("one", 1, &a),
+        backend("two", 2, &["gamma_3/d.c", "gamma_3/both.c"]),
+    ];
+    let site = Site::new(fakes.iter().map(|fake| fake.backend()).collect());
+    for (package, path) in [("alpha", "src/a.c"), ("gamma", "c.c"), ("gamma", "d.c")] {
+        let raw = site.get(&format!("/api/v2/file?package={package}&path={path}"));
+        assert_eq!(
+            (raw.status, &raw.body[..4]),
+            (200, &b"arse"[..]),
+            "{package}/{path}"
+        );
+        let page = site.get(&format!("/show?package={package}&path={path}"));
+        assert_eq!(page.status, 200, "{package}/{path}");
+    }
+    let page = site.get("/show?package=alpha&path=src/a.c").text();
+    assert!(
+        page.contains("package=alpha_1.0"),
+        "links have the version: {page}"
+    );
+    let several = "several versions of gamma have both.c: gamma_2, gamma_3";
+    let api = site.get("/api/v2/file?package=gamma&path=both.c");
+    assert_eq!(api.status, 400);
+    assert_eq!(api.json()["detail"], several);
+    assert_eq!(api.json()["hint"], "name the version: package=gamma_3");
+    let page = site.get("/show?package=gamma&path=both.c");
+    assert!(
+        page.status == 400 && page.text().contains(several),
+        "{}",
+        page.text()
+    );
+    for missing in ["alpha&path=c.c", "gamma&path=src/a.c", "beta&path=a.c"] {
+        let answer = site.get(&format!("/api/v2/file?package={missing}"));
+        assert_eq!(answer.status, 404, "{missing}");
+    }
+    let tree = site.get("/api/v2/tree?package=alpha");
+    assert_eq!(tree.status, 200, "as in the tree");
+}
+
+#[test]
 fn lists_packages_of_all_backends_once() {
     let (site, fakes) = two();
     let list =

@@ -115,6 +115,24 @@ fn reports_how_much_was_searched() {
 }
 
 #[test]
+fn an_incomplete_answer_says_how_far_the_search_came() {
+    let fake = Fake::new("one", shards(1, 2));
+    let site = Site::new(vec![fake.backend()]);
+    assert!(site.search("arse").get("reached").is_none(), "complete");
+    // It reports that one block of four is done, and never ends.
+    fake.set(Fault::Gate);
+    let page = site.get("/api/v2/search?q=parse&timeout=1").json();
+    let reached = json!({"blocks_done": 1, "blocks_total": 4, "documents": 0});
+    assert_eq!(page["reached"], reached, "{page}");
+    let id = page["id"].as_str().unwrap();
+    let page = site
+        .get(&format!("/search?q=parse&timeout=1&run={id}"))
+        .text();
+    assert!(page.contains("came through <b>1</b> of 4 blocks"), "{page}");
+    fake.open_gate();
+}
+
+#[test]
 fn reports_that_a_generation_is_gone() {
     let fake = Fake::new("one", shards(1, 2));
     let site = Site::new(vec![fake.backend()]);

@@ -125,6 +125,40 @@ fn refuses_too_many_heavy_queries() {
 }
 
 #[test]
+fn one_client_cannot_hold_all_slots_or_the_whole_queue() {
+    let fake = Fake::with("one", shards(1, 2), Fault::Gate);
+    fake.is_costly.store(true, SeqCst);
+    let site = Site::with(vec![fake.backend()], |config| {
+        (config.running_max, config.queued_max) = (2, 2);
+    });
+    let search = |client, text| {
+        let search = site.frontend.search_for(client, query(text), None, None);
+        site.runtime.block_on(search).unwrap()
+    };
+    let finished = |search: &frontend::SearchHandle| site.runtime.block_on(search.finished());
+    let mut greedy = Vec::new();
+    for (refused, text) in ["arse", "parse", "int"].into_iter().enumerate() {
+        greedy.push(search(1, text));
+        // The first has a slot; the others are refused as light queries, and wait.
+        eventually("a slot or a refusal", || {
+            fake.searches.load(SeqCst) == 1 && fake.refused.load(SeqCst) == refused
+        });
+    }
+    let modest = search(2, "script");
+    eventually("a slot for another client", || {
+        fake.searches.load(SeqCst) == 2
+    });
+    let waiting = search(2, "alert");
+    // In whichever order they came to the queue.
+    assert!(finished(&greedy[2]).is_err(), "its place is taken");
+    assert!(!waiting.is_finished() && !greedy[1].is_finished());
+    fake.open_gate();
+    for search in [&greedy[0], &greedy[1], &modest, &waiting] {
+        assert!(finished(search).unwrap().is_complete());
+    }
+}
+
+#[test]
 fn light_queries_do_not_wait() {
     let fake = Fake::with("one", shards(1, 2), Fault::Gate);
     let site = narrow_site(&fake);

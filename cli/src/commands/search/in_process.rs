@@ -51,6 +51,8 @@ async fn search_with(
             }
         })?;
     }
+    let read = |document: &Document, offset, count| read(frontend, document, offset, count);
+    tokio::task::block_in_place(|| printer.end_matches(&read))?;
     Ok(summary(&answer))
 }
 
@@ -79,7 +81,7 @@ fn stream(
         for found in matches {
             printer.add(found, &read)?;
         }
-        printer.end_document()
+        printer.end_document(&read)
     })
 }
 

@@ -46,7 +46,9 @@ pub(super) fn search(
     }
     let export = server.get(&format!("/api/v2/search/{}/export", page.id), &[])?;
     let (printed, _) = print(&server, export, printer)?;
-    summary(printed, page.total, page.into())
+    let summary = summary(printed, page.total, page.into())?;
+    end(&server, printer)?;
+    Ok(summary)
 }
 
 /// Prints matches as they are found.
@@ -63,7 +65,14 @@ fn stream(
     };
     let (printed, done) = print(server, export, printer)?;
     let done = done.context(BROKE_OFF)?;
-    summary(printed, done.total, done.into())
+    let summary = summary(printed, done.total, done.into())?;
+    end(server, printer)?;
+    Ok(summary)
+}
+
+/// Prints what waits for the last match.
+fn end(server: &Client, printer: &mut Printer<'_>) -> Result<()> {
+    printer.end_matches(&|document: &Document, offset, count| read(server, document, offset, count))
 }
 
 fn show_progress() -> Option<ProgressThread> {

@@ -1,0 +1,28 @@
+//! Packages by a name with or without version. A package is the directory that it was indexed from, such as
+//! `i3-wm_4.22`; people name it `i3-wm`.
+
+use crate::problem::Problem;
+use crate::state::App;
+use schema::message::{ListEntry, ListKind, ListRequest};
+
+/// Versions of one package that are listed: about what a backend sends at once.
+const VERSIONS_MAX: u32 = 1000;
+
+/// Returns the packages with this name: the directory itself, or all versions, ordered by name.
+pub(crate) async fn versions(app: &App, name: &[u8]) -> Result<Vec<ListEntry>, Problem> {
+    let request = ListRequest {
+        kind: ListKind::Packages,
+        package: name.to_vec(),
+        prefix: Vec::new(),
+        after: Vec::new(),
+        count: VERSIONS_MAX,
+    };
+    let mut list = app.coordinator.listing(&request).await?;
+    if list.entries.iter().any(|entry| entry.package == name) {
+        list.entries.retain(|entry| entry.package == name);
+    }
+    if list.entries.is_empty() {
+        list = list.whole().map(|_| Default::default())?;
+    }
+    Ok(list.entries)
+}
