@@ -55,6 +55,11 @@ const fn fnv(bytes: &[u8]) -> u64 {
     hash
 }
 
+/// Keeps crawlers away from searches, each of which costs more than a page that is only read.
+pub(crate) async fn robots() -> &'static str {
+    "User-agent: *\nAllow: /$\nDisallow: /\n"
+}
+
 pub(crate) async fn asset(Path(name): Path<String>) -> Result<Response, Problem> {
     let mut all = [&STYLE, &SCRIPT, &ICON].into_iter();
     let asset = all.find(|asset| asset.name == name);

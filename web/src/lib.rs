@@ -148,6 +148,7 @@ fn routes() -> Router<App> {
         .route("/problems", get(pages::kinds))
         .route("/problems/{name}", get(pages::kind))
         .route("/assets/{name}", get(assets::asset))
+        .route("/robots.txt", get(assets::robots))
         .route("/healthz", get(health::healthz))
         .route("/readyz", get(health::readyz))
         .route("/metrics", get(health::metrics))

@@ -6,6 +6,9 @@ use axum::Router;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::io;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::process::ExitCode;
 use tokio::net::TcpListener;
 use web::ConnectionLimits;
@@ -70,9 +73,28 @@ pub(super) async fn serve(
     limits: ConnectionLimits,
 ) -> Result<ExitCode> {
     terminal::print(format_args!("http://{}/", listener.local_addr()?))?;
+    notify_ready();
     tokio::select! {
         error = web::serve(listener, app, limits) => Err(error.into()),
         () = shutdown_signal() => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// Tells systemd that the server is ready (`Type=notify`), if systemd has started it.
+fn notify_ready() {
+    let Some(name) = std::env::var_os("NOTIFY_SOCKET") else {
+        return;
+    };
+    let address = match name.as_bytes().strip_prefix(b"@") {
+        Some(name) => SocketAddr::from_abstract_name(name),
+        None => SocketAddr::from_pathname(&name),
+    };
+    let sent = address.and_then(|address| {
+        let socket = UnixDatagram::unbound()?;
+        socket.send_to_addr(b"READY=1", &address)
+    });
+    if let Err(error) = sent {
+        tracing::warn!(%error, "cannot tell systemd that the server is ready");
     }
 }
 

@@ -4,8 +4,12 @@ use crate::home::{Home, Server};
 use crate::http::{self, get};
 use serde_json::Value;
 use std::net::TcpStream;
+use std::os::unix::net::UnixDatagram;
 use std::os::unix::process::ExitStatusExt;
 use std::time::Duration;
+
+/// Deadline for a server to say that it is ready.
+const READY_MAX: Duration = Duration::from_secs(20);
 
 /// Deadline for a server to end after a signal.
 const END_MAX: Duration = Duration::from_secs(2);
@@ -175,4 +179,18 @@ fn serve_ends_on_signals() {
         assert!(ended, "{signal}: {status}: {}", server.log());
         server.check_no_panic();
     }
+}
+
+#[test]
+fn tells_systemd_that_it_is_ready() {
+    let home = Home::new();
+    home.write("src/a.c", "int main;\n");
+    let socket = UnixDatagram::bind(home.path("notify")).unwrap();
+    socket.set_read_timeout(Some(READY_MAX)).unwrap();
+    let mut command = home.command("serve src");
+    command.env("NOTIFY_SOCKET", home.path("notify"));
+    let _server = home.start_command(command);
+    let mut told = [0; 64];
+    let bytes = socket.recv(&mut told).unwrap();
+    assert_eq!(&told[..bytes], b"READY=1");
 }

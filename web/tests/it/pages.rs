@@ -244,6 +244,7 @@ fn serves_status_and_assets() {
     assert_eq!(site.get("/healthz").json()["status"], json!("ok"));
     assert_eq!(site.get("/readyz").json()["status"], json!("ok"));
     assert_eq!(site.get("/metrics").status, 200);
+    assert!(site.get("/robots.txt").text().contains("Disallow: /\n"));
     let style = site.get("/assets/style.css");
     assert_eq!(style.header("content-type"), "text/css; charset=utf-8");
     assert_eq!(site.get("/assets/../Cargo.toml").status, 404);
