@@ -10,6 +10,9 @@ use tokio::sync::{Mutex, Semaphore};
 /// How long an execution goes on without a client, for one that may come back to it by its id.
 pub(crate) const KEEP: Duration = Duration::from_secs(30);
 
+/// When a probe ended, and why no search is answered.
+pub(crate) type Probed = (Instant, Option<String>);
+
 #[derive(Clone)]
 pub(crate) struct App {
     pub(crate) coordinator: Arc<Coordinator>,
@@ -19,7 +22,7 @@ pub(crate) struct App {
     pub(crate) exports: Arc<Semaphore>,
     /// The last probe of `/readyz`: when it ended, and why no search is answered. One request at a time
     /// probes.
-    pub(crate) last_probe: Arc<Mutex<Option<(Instant, Option<String>)>>>,
+    pub(crate) last_probe: Arc<Mutex<Option<Probed>>>,
 }
 
 /// Renders a part of an answer: in place if the answer is in memory, else on a blocking thread.

@@ -116,12 +116,15 @@ async fn respond(
     Ok(response)
 }
 
+/// Appends a match in some format.
+type WriteMatch = dyn Fn(&Match, &mut Vec<u8>) + Send;
+
 /// All matches of an answer, best first, in a format other than text.
 struct MatchSource {
     answer: Arc<SearchResult>,
     /// What precedes the first match.
     head: Vec<u8>,
-    write: Box<dyn Fn(&Match, &mut Vec<u8>) + Send>,
+    write: Box<WriteMatch>,
     /// The number of matches that were written.
     written: usize,
     /// Matches that were read and not written.

@@ -2,9 +2,10 @@
 
 use super::client::Served;
 use crate::corpus::write_package;
+use crate::found::Batch;
 use index::corpus::sources;
 use index::indexing::{BuildOptions, Changes, Progress, update};
-use schema::message::{ListEntry, ListKind, ListRequest};
+use schema::message::{Excluded, FailureKind, ListEntry, ListKind, ListRequest, Search};
 use std::time::SystemTime;
 
 /// Serves two packages, one of them in its second version, and a third one without searchable
@@ -156,5 +157,52 @@ async fn list_continues_after_its_last_name() {
             }
         }
         assert_eq!(found, expected);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_search_leaves_out_the_packages_that_it_excludes() {
+    let served = served();
+    let (mut client, _serving) = served.connect().await;
+    let mut listed = Vec::new();
+    for (shard, id) in (0..).zip(client.shards()) {
+        let request = ListRequest {
+            package: id.to_vec(),
+            ..request(ListKind::Shard, "", "")
+        };
+        let entries = client.list(&request).await.entries;
+        listed.extend(entries.into_iter().map(|entry| (shard, entry)));
+    }
+    listed.sort_by(|(_, a), (_, b)| a.package.cmp(&b.package));
+    let lines: Vec<_> = listed.iter().map(|(_, entry)| line(entry)).collect();
+    assert_eq!(lines, ["a_1.0  4 0 0", "b_2  1 0 0", "c-3.1  0 0 0"]);
+    // Again with the narrowed shard of the first time.
+    for _ in 0..2 {
+        for (excluded, expected) in [(None, 4), (Some(0), 1), (Some(1), 3), (Some(2), 4)] {
+            let excluded = excluded.map(|at: usize| Excluded {
+                shard: listed[at].0,
+                packages: vec![listed[at].1.number],
+            });
+            let search = Search {
+                excluded: excluded.into_iter().collect(),
+                ..client.regexp("int")
+            };
+            client.ask_for(&search).await;
+            let answer = client.answer().await;
+            let sent = answer.batches.iter().flat_map(Batch::matches).count() as u64;
+            let end = answer.end.unwrap();
+            let counted: u64 = end.shards.iter().map(|shard| shard.found).sum();
+            assert_eq!((sent, counted), (expected, expected), "{search:?}");
+        }
+    }
+    for (shard, package) in [(0, u32::MAX), (99, 0)] {
+        let packages = vec![package];
+        let search = Search {
+            excluded: vec![Excluded { shard, packages }],
+            ..client.regexp("int")
+        };
+        client.ask_for(&search).await;
+        let failure = client.answer().await.end.unwrap_err();
+        assert_eq!(failure.kind, FailureKind::Protocol, "{failure:?}");
     }
 }
