@@ -243,9 +243,9 @@ impl Site {
     }
 }
 
-/// Polls a condition, and fails if it does not hold within 5 s.
+/// Polls a condition, and fails if it does not hold within 20 s, which only a busy machine needs.
 pub(crate) fn eventually(what: &str, condition: impl FnMut() -> bool) {
-    eventually_within(Duration::from_secs(5), what, condition);
+    eventually_within(Duration::from_secs(20), what, condition);
 }
 
 /// Polls a condition, and fails if it does not hold in time.
