@@ -31,13 +31,13 @@ const WAITING_MAX: usize = 1;
 /// piece several times as long as what was read.
 pub(crate) const EXPORT_BYTES: u64 = 1 << 20;
 
-/// Bytes that a source reads at once for a fast client. The order of matches jumps from frame to frame, so
-/// a larger part of it reads each frame less often: 385,000 matches as text took 0.27 s in parts of
-/// 16 MiB, and 0.94 s in parts of 512 KiB.
-const AHEAD_BYTES: usize = 8 << 20;
+/// Memory for what a source reads at once for a slow client, a part of [`EXPORT_BYTES`].
+const READ_BYTES: usize = 256 << 10;
 
-/// Memory of reading ahead: what is read, and its copy in order.
-const AHEAD_RESERVED: u64 = 3 * AHEAD_BYTES as u64;
+/// Memory for what a source reads at once for a fast client. The order of matches jumps from frame to frame,
+/// so a larger part of it reads each frame less often: 385,000 matches as text took 0.27 s in parts of
+/// 16 MiB, and 0.94 s in parts of 512 KiB. The first of these that is free.
+const AHEAD_BYTES: [usize; 2] = [28 << 20, 12 << 20];
 
 /// A client that takes longer for a piece is slow.
 const SLOW: Duration = Duration::from_millis(200);
@@ -50,8 +50,8 @@ const RETRY_AFTER_S: u64 = 5;
 
 /// What is rendered.
 pub(crate) trait Source: Send + 'static {
-    /// Renders the next piece, of about [`PIECE_BYTES`]; `None` at the end. May read `bytes_max` at once
-    /// and keep what is not rendered for the next piece.
+    /// Renders the next piece, of about [`PIECE_BYTES`]; `None` at the end. May use `bytes_max` of memory to
+    /// read at once, and keep what is not rendered for the next piece.
     fn piece(&mut self, bytes_max: usize) -> Result<Option<Vec<u8>>, SpoolError>;
 
     /// Drops what was read ahead.
@@ -106,13 +106,12 @@ impl Export {
         let mut fast = FAST_PIECES;
         loop {
             if fast >= FAST_PIECES && ahead.is_none() {
-                ahead = self.coordinator.reserve(AHEAD_RESERVED, Need::Optional);
+                ahead = AHEAD_BYTES.into_iter().find_map(|bytes| {
+                    let reserved = self.coordinator.reserve(bytes as u64, Need::Optional);
+                    reserved.map(|reserved| (bytes, reserved))
+                });
             }
-            let bytes_max = if ahead.is_some() {
-                AHEAD_BYTES
-            } else {
-                PIECE_BYTES
-            };
+            let bytes_max = ahead.as_ref().map_or(READ_BYTES, |(bytes, _)| *bytes);
             let (next, piece) = blocking(move || {
                 let piece = source.piece(bytes_max);
                 (source, piece)

@@ -68,14 +68,14 @@ impl Memory {
     }
 
     /// Takes a part of the budget for anything else than pointers; `None` if less is left, or if all
-    /// reservations would then have more than this share of the budget. What clients need has at most a
-    /// half, so that slow clients do not push every query to the disk; what only makes them faster, a
-    /// quarter.
+    /// reservations would then have more than their share of the budget. What clients need has at most three
+    /// quarters, so that slow clients do not push every query to the disk; what only makes them faster, a
+    /// half.
     pub(crate) fn reserve(self: &Arc<Self>, bytes: u64, need: Need) -> Option<Reservation> {
         let chunks = bytes.div_ceil(CHUNK_BYTES) as usize;
         let reserved_max = match need {
-            Need::Required => self.chunks_max / 2,
-            Need::Optional => self.chunks_max / 4,
+            Need::Required => self.chunks_max * 3 / 4,
+            Need::Optional => self.chunks_max / 2,
         };
         let mut pool = lock(&self.pool);
         if pool.reserved + chunks > reserved_max || pool.taken + chunks > self.chunks_max {
@@ -186,21 +186,21 @@ mod tests {
     }
 
     #[test]
-    fn reservations_have_half_of_the_budget_and_free_unused_chunks() {
+    fn reservations_have_a_part_of_the_budget_and_free_unused_chunks() {
         let memory = Memory::new(10 * CHUNK_BYTES);
         let share = memory.share(10 * CHUNK_BYTES);
         let chunks: Vec<_> = std::iter::from_fn(|| share.take()).collect();
         let reserve = |bytes| memory.reserve(bytes, Need::Required);
         assert!(reserve(1).is_none(), "everything is taken");
         drop(chunks);
-        let reserved = reserve(5 * CHUNK_BYTES - 1);
+        let reserved = reserve(7 * CHUNK_BYTES - 1);
         assert!(reserved.is_some() && reserve(1).is_none());
-        assert_eq!(lock(&memory.pool).free.len(), 5);
+        assert_eq!(lock(&memory.pool).free.len(), 3);
         let others: Vec<_> = std::iter::from_fn(|| share.take()).collect();
-        assert_eq!(others.len(), 5);
+        assert_eq!(others.len(), 3);
         drop((reserved, others));
         assert_eq!(memory.left(), 10 * CHUNK_BYTES);
-        let optional = memory.reserve(2 * CHUNK_BYTES, Need::Optional);
+        let optional = memory.reserve(5 * CHUNK_BYTES, Need::Optional);
         assert!(optional.is_some() && memory.reserve(1, Need::Optional).is_none());
         assert!(reserve(1).is_some());
     }

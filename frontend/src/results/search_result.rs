@@ -4,7 +4,7 @@
 //! with their number. Reading them reads each frame once.
 
 use super::documents::{self, DocumentGroup};
-use super::matches::{MATCH_BYTES, Match};
+use super::matches::{ContextLine, MATCH_BYTES, Match};
 use super::outcome::{
     CorpusSize, Counts, Explain, Missing, Outcome, Overlaps, Reached, Skipped, Timings,
 };
@@ -23,7 +23,7 @@ use zerocopy::IntoBytes;
 const CHUNK_BYTES: usize = 64 << 20;
 
 /// The most matches of a range that [`SearchResult::matches_from`] tries.
-const WINDOW_LEN_MAX: usize = 16 << 10;
+const WINDOW_LEN_MAX: usize = 256 << 10;
 
 /// Bytes that are rendered without a thread of their own, in some tenths of a millisecond.
 const SMALL_BYTES: u64 = 64 << 10;
@@ -149,8 +149,10 @@ impl SearchResult {
     /// Reads matches from `first` on, in order: as many as take about `bytes_max` of memory, and at least
     /// one; none after the last. Blocks on the disk.
     pub fn matches_from(&self, first: usize, bytes_max: usize) -> Result<Vec<Match>, SpoolError> {
+        // Context lines are sent once for all matches, and copied for each.
         let spooled = self.spool.frame_bytes() as usize / self.len().max(1);
-        let fitting = bytes_max / (MATCH_BYTES + spooled);
+        let context = 2 * self.query.context_lines() as usize * size_of::<ContextLine>();
+        let fitting = bytes_max / (MATCH_BYTES + context + 2 * spooled);
         let mut window = fitting.clamp(1, WINDOW_LEN_MAX);
         loop {
             let end = self.len().min(first + window);

@@ -82,9 +82,15 @@ impl MatchTexts {
 }
 
 impl SearchResult {
-    /// Reads matches from `first` on as text: as many as take about `bytes_max`, and at least one; none
-    /// after the last. Blocks on the disk.
-    pub fn texts_from(&self, first: usize, bytes_max: usize) -> Result<MatchTexts, SpoolError> {
+    /// Reads matches from `first` on as text: as many as take about `memory_bytes_max` while they are read,
+    /// and at least one; none after the last. Blocks on the disk.
+    pub fn texts_from(
+        &self,
+        first: usize,
+        memory_bytes_max: usize,
+    ) -> Result<MatchTexts, SpoolError> {
+        // The texts in the order of the spool, their copies in order, and pointers.
+        let bytes_max = memory_bytes_max / 3;
         let mut window = (bytes_max / text_bytes(self)).clamp(1, self.len().max(1));
         let mut scratch = Scratch::default();
         loop {

@@ -62,7 +62,7 @@ fn slow_readers_hold_no_thread() {
 
 #[test]
 fn exports_past_the_limit_are_refused() {
-    for (exports_max, memory_bytes) in [(2, 256 << 20), (64, 8 << 20)] {
+    for (exports_max, memory_bytes) in [(2, 256 << 20), (64, 6 << 20)] {
         let site = site(exports_max, memory_bytes);
         for path in FORMATS {
             let readers = [begin(&site, path), begin(&site, path)];
