@@ -1,5 +1,5 @@
-//! From a request to work: counts the candidates of all shards before any is verified, and cuts those
-//! of a shard into work units.
+//! Plans a request: counts the candidate blocks of all shards before it verifies any of them, and splits
+//! the candidates of each shard into work units.
 //!
 //! So a search that is too expensive can be refused, and its progress is known from the start. The
 //! candidates are kept if they are few; else they are computed again, shard by shard, when it runs.

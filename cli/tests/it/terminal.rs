@@ -66,7 +66,7 @@ fn the_best_50_are_printed_and_a_last_line_says_how_many_more_there_are() {
         all.lines().filter(|line| line.contains("wanted")).count(),
         1200
     );
-    // In a pipe everything is printed, and nothing else.
+    // If the output is a pipe, all matches are printed, without the closing count.
     let piped = home.ok("search --index I wanted");
     assert_eq!(piped.split(|&byte| byte == b'\n').count(), 1201);
 }

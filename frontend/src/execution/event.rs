@@ -34,7 +34,7 @@ pub(crate) enum Event {
     Leave { client: ClientKey, grace: Duration },
     /// A client has no more interest. So many of its requests are open, and about to leave.
     Withdraw { client: ClientKey, open: usize },
-    /// The execution is to end, whoever waits for it.
+    /// Ends the execution, even if clients wait for its result.
     Cancel,
     /// The time of [`Action::SetTimer`] has come.
     Timer,
