@@ -42,7 +42,11 @@ fn exports_are_the_same_with_much_and_with_little_memory() {
         "api/v2/export?q=arse&format=csv&context=0",
         "api/v1/search?query=arse",
     ] {
-        let [expected, body] = [&much, &little].map(|site| site.get(&format!("/{format}")).body);
+        let [expected, body] = [&much, &little].map(|site| {
+            let answer = site.get(&format!("/{format}"));
+            assert_eq!(answer.status, 200, "{format}: {}", answer.text());
+            answer.body
+        });
         assert!(expected.len() > 400_000, "{format}: {}", expected.len());
         assert!(
             body == expected,
