@@ -149,7 +149,7 @@ impl Coordinator {
     }
 
     /// What can be searched, as the backends announced it. A shard or a package that several backends serve
-    /// counts once, except its bytes.
+    /// counts once.
     pub fn served(&self) -> Served {
         let statuses: Vec<_> = self.peers.iter().map(|peer| peer.status()).collect();
         let shards = statuses
@@ -165,7 +165,8 @@ impl Coordinator {
             shards: distinct.len() as u64,
             packages: packages.saturating_sub(routing.overlaps.superseded),
             documents: routing.known.documents,
-            text_bytes: sum(|shard| shard.text_bytes),
+            text_bytes: sum(|shard| shard.text_bytes)
+                .saturating_sub(routing.overlaps.superseded_bytes),
             updated: statuses.iter().filter_map(|status| status.updated).min(),
         }
     }

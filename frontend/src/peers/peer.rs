@@ -132,6 +132,11 @@ impl Peer {
     pub(crate) async fn ready(&self, deadline: tokio::time::Instant) {
         let mut status = self.status.subscribe();
         let attempts = {
+    /// Waits for changes of the link or the shards.
+    pub(crate) fn changes(&self) -> watch::Receiver<PeerStatus> {
+        self.status.subscribe()
+    }
+
             let now = status.borrow();
             let hangs = |began: Instant| began.elapsed() >= READY_MAX;
             if matches!(now.link, Link::Connected) || now.attempting.is_some_and(hangs) {
@@ -362,6 +367,7 @@ fn ask_packages(
         }
     }
 }
+                text_bytes: entry.text_bytes,
 
 fn wrong_packages() -> PeerError {
     PeerError::Failed("it lists other packages of a shard than it announced".to_owned())
