@@ -31,6 +31,7 @@ mod hosts;
 mod join;
 pub mod model;
 mod pages;
+mod kept_body;
 mod params;
 mod problem;
 mod request_id;
