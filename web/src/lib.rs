@@ -36,6 +36,7 @@ mod params;
 mod problem;
 mod request_id;
 mod request_limits;
+mod request_body;
 mod response;
 mod server;
 mod state;

@@ -58,6 +58,8 @@ impl Problem {
         long_address: LONG_ADDRESS,
         long_headers: LONG_HEADERS,
         misdirected: MISDIRECTED,
+        unauthorized: UNAUTHORIZED,
+        slow_body: SLOW_BODY,
         foreign: FOREIGN,
     }
 
@@ -132,6 +134,17 @@ impl IntoResponse for Problem {
         response.extensions_mut().insert(self);
         response
     }
+        let headers = response.headers_mut();
+        match self.kind.status {
+            StatusCode::UNAUTHORIZED => {
+                headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            }
+            // The rest of the body is never read.
+            StatusCode::REQUEST_TIMEOUT => {
+                headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+            }
+            _ => {}
+        }
 }
 
 impl From<BadQuery> for Problem {
@@ -255,6 +268,8 @@ kinds! {
         "The address exceeds the limit in `/api/v2/limits`. POST /api/v2/search takes a long query in its \
          body.";
     UNSUPPORTED = "unsupported-media-type", UNSUPPORTED_MEDIA_TYPE, "Unsupported media type",
+    SLOW_BODY = "slow-body", REQUEST_TIMEOUT, "Body too slow",
+        "The body of the request did not arrive in time. Send it again.";
         "The body must be JSON, and the header Content-Type must say so.";
     MISDIRECTED = "misdirected", MISDIRECTED_REQUEST, "Another host",
         "The request names a host that this server does not answer for. A server that only this machine \

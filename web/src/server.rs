@@ -13,6 +13,7 @@ mod timed_stream;
 
 pub use clients::{BadNetwork, Client, TrustedProxies};
 pub use limits::ConnectionLimits;
+pub(crate) use limits::BodyTime;
 
 use crate::problem::Problem;
 use axum::Router;
@@ -179,6 +180,7 @@ impl Server {
 
 fn refused(what: &str) -> Response {
     metrics::counter!("trawl_http_connections_refused_total").increment(1);
+        request.extensions_mut().insert(BodyTime(limits.body_max));
     let mut response = Problem::busy(format!("too many {what}"), RETRY_AFTER_S).into_response();
     let close = axum::http::HeaderValue::from_static("close");
     let headers = response.headers_mut();
