@@ -16,8 +16,10 @@ use tokio::task::JoinHandle;
 /// The state of a backend.
 #[derive(Clone, Debug)]
 pub struct BackendStatus {
-    /// The name of the backend.
+    /// The name of the backend in answers.
     pub name: String,
+    /// Its address, or its name if it has none.
+    pub address: String,
     /// Whether it is connected.
     pub connected: bool,
     /// Why it is not connected.
@@ -182,6 +184,7 @@ fn status(peer: &Peer) -> BackendStatus {
     let shards = status.shards.as_deref().unwrap_or_default();
     BackendStatus {
         name: peer.name().to_owned(),
+        address: peer.address().to_owned(),
         connected: matches!(status.link, Link::Connected),
         reason: match status.link {
             Link::Connected => None,
