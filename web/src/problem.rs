@@ -77,6 +77,13 @@ impl Problem {
         }
     }
 
+    pub(crate) fn too_many_tries(detail: impl Into<String>, retry_after_s: u64) -> Self {
+        Problem {
+            retry_after_s: Some(retry_after_s),
+            ..Problem::new(&TOO_MANY_TRIES, detail)
+        }
+    }
+
     pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
         Problem {
             hint: Some(hint.into()),
@@ -127,13 +134,6 @@ impl IntoResponse for Problem {
             (header::CACHE_CONTROL, NO_STORE),
         ];
         let mut response = (self.kind.status, head, Json(self.document())).into_response();
-        if let Some(seconds) = self.retry_after_s {
-            let headers = response.headers_mut();
-            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
-        }
-        response.extensions_mut().insert(self);
-        response
-    }
         let headers = response.headers_mut();
         match self.kind.status {
             StatusCode::UNAUTHORIZED => {
@@ -145,6 +145,12 @@ impl IntoResponse for Problem {
             }
             _ => {}
         }
+        if let Some(seconds) = self.retry_after_s {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        response.extensions_mut().insert(self);
+        response
+    }
 }
 
 impl From<BadQuery> for Problem {
@@ -249,6 +255,9 @@ kinds! {
     BAD_REQUEST = "bad-request", BAD_REQUEST, "Malformed request",
         "A parameter is unknown, repeated or has an invalid value, or the body is malformed. `detail` \
          names it.";
+    UNAUTHORIZED = "key-needed", UNAUTHORIZED, "A key is needed",
+        "The request has no key, or one that is not known or was revoked. The operator of the server hands out \
+         keys. Send one in the header `authorization: Bearer KEY`; `trawl` reads it from a file (`--key-file`).";
     FOREIGN = "foreign-origin", FORBIDDEN, "Page of another site",
         "A page of another site asked for a change. Only pages of this server may, and those whose origin \
          the operator allows.";
@@ -259,6 +268,8 @@ kinds! {
         "The answer has fewer pages. `last_page` is the number of its last page. Pages count from 0.";
     METHOD_NOT_ALLOWED = "method-not-allowed", METHOD_NOT_ALLOWED, "Method not allowed",
         "The address does not support this method. The header Allow lists the supported ones.";
+    SLOW_BODY = "slow-body", REQUEST_TIMEOUT, "Body too slow",
+        "The body of the request did not arrive in time. Send it again.";
     GONE = "gone", GONE, "The answer is gone",
         "The documents of the cursor or the generation are no longer kept, or the client has stopped the search. \
          Search again, from the first page.";
@@ -268,14 +279,16 @@ kinds! {
         "The address exceeds the limit in `/api/v2/limits`. POST /api/v2/search takes a long query in its \
          body.";
     UNSUPPORTED = "unsupported-media-type", UNSUPPORTED_MEDIA_TYPE, "Unsupported media type",
-    SLOW_BODY = "slow-body", REQUEST_TIMEOUT, "Body too slow",
-        "The body of the request did not arrive in time. Send it again.";
         "The body must be JSON, and the header Content-Type must say so.";
     MISDIRECTED = "misdirected", MISDIRECTED_REQUEST, "Another host",
         "The request names a host that this server does not answer for. A server that only this machine \
          reaches answers to localhost, and to names that its operator lists.";
+    TOO_MANY_TRIES = "too-many-tries", TOO_MANY_REQUESTS, "Too many wrong keys",
+        "Too many wrong keys were tried from this address. Retry-After says after how many seconds to try \
+         again.";
     LONG_HEADERS = "long-headers", REQUEST_HEADER_FIELDS_TOO_LARGE, "Headers too long",
-        "The headers exceed the limit in `/api/v2/limits`. No cookies are needed here.";
+        "The headers exceed the limit in `/api/v2/limits`. The longest are often cookies of other sites on the \
+         same host.";
     DAMAGED = "damaged", INTERNAL_SERVER_ERROR, "The answer cannot be read",
         "The stored answer is damaged and was discarded. Search again. The server's log has the reason.";
     OVERLOADED = "overloaded", SERVICE_UNAVAILABLE, "Too many queries",

@@ -11,13 +11,14 @@ mod clients;
 mod limits;
 mod timed_stream;
 
+pub(crate) use clients::IsHttps;
 pub use clients::{BadNetwork, Client, TrustedProxies};
-pub use limits::ConnectionLimits;
 pub(crate) use limits::BodyTime;
+pub use limits::ConnectionLimits;
 
+use crate::kept_body::KeptBody;
 use crate::problem::Problem;
 use axum::Router;
-use crate::kept_body::KeptBody;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
@@ -34,9 +35,9 @@ use std::time::Duration;
 use timed_stream::{Phase, TimedStream};
 use tokio::net::{TcpListener, TcpStream};
 use tower_service::Service;
+use tracing::Span;
 
 /// Connections beyond the limit, for these paths alone.
-use tracing::Span;
 const RESERVED: usize = 16;
 
 /// Of these, the connections of one client.
@@ -139,8 +140,8 @@ impl Server {
                 let (response, held) = server.respond(request, peer, is_reserved).await;
                 let body = |body| KeptBody {
                     body,
-                    _busy: busy,
-                    _held: held,
+                    span: Span::none(),
+                    _kept: (busy, held),
                 };
                 Ok::<_, Infallible>(response.map(body))
             }
@@ -172,7 +173,14 @@ impl Server {
                 return (refused("requests of this client are being answered"), None);
             }
         }
+        if limits
+            .trusted_proxies
+            .is_https(peer.ip(), request.headers())
+        {
+            request.extensions_mut().insert(IsHttps);
+        }
         request.extensions_mut().insert(client);
+        request.extensions_mut().insert(BodyTime(limits.body_max));
         let Ok(response) = self.router.clone().call(request).await;
         (response, held)
     }
@@ -180,7 +188,6 @@ impl Server {
 
 fn refused(what: &str) -> Response {
     metrics::counter!("trawl_http_connections_refused_total").increment(1);
-        request.extensions_mut().insert(BodyTime(limits.body_max));
     let mut response = Problem::busy(format!("too many {what}"), RETRY_AFTER_S).into_response();
     let close = axum::http::HeaderValue::from_static("close");
     let headers = response.headers_mut();
