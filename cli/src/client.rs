@@ -3,6 +3,8 @@
 //! Both answer the same paths with the same bytes, so a command is written once. An error response is
 //! an RFC 9457 problem.
 
+mod key;
+
 use crate::default_sources::default_sources;
 use crate::terminal::{escaped, report};
 use crate::{cache_dir, in_process, units};
@@ -40,6 +42,10 @@ pub(crate) struct Target {
     /// index that `trawl serve` has made of this directory]
     #[arg(long, value_name = "URL")]
     server: Option<String>,
+    /// Send the server the key in this file [default: $TRAWL_KEY, or the key on the line of the server in
+    /// trawl/keys in the user's configuration directory]
+    #[arg(long, value_name = "FILE", conflicts_with = "index")]
+    key_file: Option<PathBuf>,
     /// Search this index directory, without a server
     #[arg(long, value_name = "DIR", conflicts_with = "server")]
     index: Option<PathBuf>,
@@ -100,6 +106,7 @@ pub(crate) enum Client {
     Server {
         agent: ureq::Agent,
         url: String,
+        key: Option<String>,
     },
     /// Calls the routes without a socket.
     InProcess {
@@ -113,12 +120,13 @@ impl Client {
     pub(crate) fn new(target: &Target) -> Result<Client> {
         match target.place() {
             Place::Index(index) => Client::in_process(&index),
-            Place::Server(url) => Client::server(&url),
+            Place::Server(url) => Client::server(&url, target),
         }
     }
 
-    /// A client of the server at `url`, which is checked. Connects when something is asked.
-    pub(crate) fn server(url: &str) -> Result<Client> {
+    /// A client of the server at `url`, which is checked, with the key that `target` names. Connects when
+    /// something is asked.
+    pub(crate) fn server(url: &str, target: &Target) -> Result<Client> {
         let url = url.trim_end_matches('/');
         match url.split_once("://") {
             Some(("http", _)) => {}
@@ -129,8 +137,11 @@ impl Client {
             .http_status_as_error(false)
             .timeout_connect(Some(SERVER_CONNECT_MAX))
             .build();
-        let (agent, url) = (config.into(), url.to_owned());
-        Ok(Client::Server { agent, url })
+        Ok(Client::Server {
+            agent: config.into(),
+            url: url.to_owned(),
+            key: key::find(target.key_file.as_deref(), url)?,
+        })
     }
 
     /// Starts a frontend over the index in `directory`.
@@ -149,8 +160,12 @@ impl Client {
     pub(crate) fn get(&self, path: &str, parameters: &[(&str, &[u8])]) -> Result<Box<dyn Read>> {
         let uri = path_with(path, parameters);
         let (status, is_problem, mut body): (_, _, Box<dyn Read>) = match self {
-            Client::Server { agent, url } => {
-                let response = agent.get(format!("{url}{uri}")).call().map_err(plain);
+            Client::Server { agent, url, key } => {
+                let mut request = agent.get(format!("{url}{uri}"));
+                if let Some(key) = key {
+                    request = request.header(header::AUTHORIZATION, format!("Bearer {key}"));
+                }
+                let response = request.call().map_err(plain);
                 let response = response.with_context(|| {
                     format!(
                         "cannot reach the server at {url}; start one with `trawl serve`, name another \
@@ -210,6 +225,10 @@ fn error(status: u16, body: &[u8]) -> anyhow::Error {
             (bad.at, bad.filter, bad.hint) = (problem.at, problem.filter, problem.hint);
             bad.into()
         }
+        Ok(ProblemDocument { detail, .. }) if status == 401 => anyhow!(
+            "{} (HTTP 401); name a file with a key of this server with --key-file",
+            escaped(&detail)
+        ),
         Ok(ProblemDocument { detail, .. }) => anyhow!("{} (HTTP {status})", escaped(&detail)),
         Err(_) => anyhow!("unexpected response: HTTP {status}: {}", escaped(body)),
     }

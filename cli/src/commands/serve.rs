@@ -53,6 +53,7 @@ async fn serve(arguments: &ServeArguments) -> Result<ExitCode> {
     // Keys and address come first, so that a mistake there does not cost the time of an index.
     let limits = arguments.flags.connection_limits()?;
     let listener = listener::bind(&arguments.listen, "--listen").await?;
+    let admin = arguments.flags.access.bind_admin(&arguments.listen).await?;
     let options = arguments.flags.web_options(listener.local_addr()?.ip())?;
     let metrics = listener::record_metrics()?;
     let index = updated_index(arguments)?;
@@ -72,6 +73,11 @@ async fn serve(arguments: &ServeArguments) -> Result<ExitCode> {
         }
         None => cache_dir::with_free_spool("spool", start)?,
     };
+    let hosts = &arguments.flags.hosts;
+    arguments
+        .flags
+        .access
+        .serve_admin(admin, hosts, &frontend, &metrics)?;
     listener::serve(listener, web::app(frontend, options, metrics), limits).await
 }
 

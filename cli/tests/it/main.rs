@@ -20,6 +20,7 @@ mod http_errors;
 mod index_build;
 mod index_update;
 mod inspect;
+mod keys;
 mod log;
 mod long_lines;
 mod lost_backend;
