@@ -30,6 +30,7 @@ mod metrics;
 mod output_bytes;
 mod output_modes;
 mod overlap;
+mod packaging;
 mod process;
 mod proxy;
 mod random_sharding;
