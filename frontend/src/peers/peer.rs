@@ -165,7 +165,7 @@ impl Peer {
 
     /// Makes a new connection.
     pub(crate) fn dial(&self) -> Result<Connection, PeerError> {
-        let stream = (self.backend.dial)().map_err(PeerError::Unreachable)?;
+        let stream = (self.backend.dial)().map_err(PeerError::unreachable)?;
         Connection::new(stream, self.silence_max)
     }
 
