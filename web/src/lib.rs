@@ -43,7 +43,7 @@ mod versions;
 
 pub use cors::BadOrigin;
 pub use hosts::HostNames;
-pub use server::{BadNetwork, Client, ConnectionLimits, TrustedProxies, serve};
+pub use server::{BadNetwork, Client, ConnectionLimits, TrustedProxies, serve, serve_tls};
 
 use crate::hosts::Hosts;
 use crate::state::App;
