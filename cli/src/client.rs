@@ -3,6 +3,8 @@
 //! Both answer the same paths with the same bytes, so a command is written once. An error response is
 //! an RFC 9457 problem.
 
+mod https;
+
 use crate::default_sources::default_sources;
 use crate::terminal::{escaped, report};
 use crate::{cache_dir, in_process, units};
@@ -43,6 +45,9 @@ pub(crate) struct Target {
     /// Search this index directory, without a server
     #[arg(long, value_name = "DIR", conflicts_with = "server")]
     index: Option<PathBuf>,
+    /// Trust the CAs in this file (PEM) for https [default: $SSL_CERT_FILE, or the system's]
+    #[arg(long, value_name = "FILE")]
+    ca: Option<PathBuf>,
 }
 
 /// What answers.
@@ -113,23 +118,25 @@ impl Client {
     pub(crate) fn new(target: &Target) -> Result<Client> {
         match target.place() {
             Place::Index(index) => Client::in_process(&index),
-            Place::Server(url) => Client::server(&url),
+            Place::Server(url) => Client::server(&url, target),
         }
     }
 
     /// A client of the server at `url`, which is checked. Connects when something is asked.
-    pub(crate) fn server(url: &str) -> Result<Client> {
+    pub(crate) fn server(url: &str, target: &Target) -> Result<Client> {
         let url = url.trim_end_matches('/');
+        let mut config = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .timeout_connect(Some(SERVER_CONNECT_MAX));
         match url.split_once("://") {
             Some(("http", _)) => {}
-            Some((scheme, _)) => bail!("{url}: {scheme} is not supported; use http://"),
+            Some(("https", _)) => {
+                config = config.tls_config(https::config(target.ca.as_deref())?);
+            }
+            Some((scheme, _)) => bail!("{url}: {scheme} is not supported; use http:// or https://"),
             None => bail!("{url}: not a URL; expected http://host:port"),
         }
-        let config = ureq::Agent::config_builder()
-            .http_status_as_error(false)
-            .timeout_connect(Some(SERVER_CONNECT_MAX))
-            .build();
-        let (agent, url) = (config.into(), url.to_owned());
+        let (agent, url) = (config.build().into(), url.to_owned());
         Ok(Client::Server { agent, url })
     }
 
@@ -185,10 +192,13 @@ fn is_problem(headers: &HeaderMap) -> bool {
     kind.is_none_or(|kind| kind != "application/json")
 }
 
-/// The operating system's reason alone, if that is why a request failed.
+/// The reason of the operating system or of TLS alone, if that is why a request failed.
 fn plain(error: ureq::Error) -> anyhow::Error {
     match error {
-        ureq::Error::Io(reason) => reason.into(),
+        ureq::Error::Io(reason) => match https::reason(&reason) {
+            Some(words) => anyhow!(words),
+            None => reason.into(),
+        },
         other => other.into(),
     }
 }

@@ -1,7 +1,7 @@
 //! The subcommands, and the command line that has them all.
 //!
 //! [`catalog`] (`status`, `packages`, `skipped`) and `explain` print answers of the HTTP API and share
-//! [`api_printer`]; `serve`, `frontend` and `backend` listen and share [`listener`].
+//! [`api_printer`]; `serve`, `frontend` and `backend` listen and share [`listener`] and [`tls_flags`].
 
 mod api_printer;
 mod backend;
@@ -15,6 +15,7 @@ mod inspect;
 mod listener;
 mod search;
 mod serve;
+mod tls_flags;
 
 use anyhow::Result;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};

@@ -2,6 +2,7 @@
 //! what a frontend uses, and for who may use it.
 
 use super::listener;
+use super::tls_flags::{BackendClientTls, ServerIdentity};
 use crate::cache_dir::{self, read_small};
 use crate::terminal::report;
 use crate::units;
@@ -29,7 +30,8 @@ const ACCESS: &str = "Access";
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   trawl frontend --backend 127.0.0.1:28082 --spool /var/tmp/spool
-  trawl frontend --backend 10.0.0.1:28082 --backend 10.0.0.2:28082 --spool /var/lib/trawl/spool")]
+  trawl frontend --backend 10.0.0.1:28082 --backend 10.0.0.2:28082 --spool /var/lib/trawl/spool
+                 --backend-ca CA.pem --backend-cert F.pem --backend-key F.key")]
 pub(crate) struct FrontendArguments {
     /// The address of a backend; repeat for each backend
     #[arg(long = "backend", value_name = "ADDR", required = true)]
@@ -44,6 +46,8 @@ pub(crate) struct FrontendArguments {
     #[arg(long, value_name = "SIZE", value_parser = units::parse_size, default_value = "256M")]
     memory: u64,
     #[command(flatten)]
+    backend_tls: BackendClientTls,
+    #[command(flatten)]
     flags: FrontendFlags,
 }
 
@@ -56,14 +60,29 @@ async fn serve(arguments: &FrontendArguments) -> Result<ExitCode> {
     let listener = listener::bind(&arguments.listen, "--listen").await?;
     let options = arguments.flags.web_options(listener.local_addr()?.ip())?;
     let metrics = listener::record_metrics()?;
+    let tls = arguments.flags.tls.public()?;
+    let backends = backends(arguments)?;
     cache_dir::create(&arguments.spool)?;
     // How much text the backends have is not known yet.
     let config = arguments
         .flags
         .config(&arguments.spool, arguments.memory, None);
-    let backends = arguments.backends.iter().cloned().map(Backend::tcp);
-    let frontend = Coordinator::start(config, backends.collect())?;
-    listener::serve(listener, web::app(frontend, options, metrics), limits).await
+    let frontend = Coordinator::start(config, backends)?;
+    let app = web::app(frontend, options, metrics);
+    listener::serve(listener, app, limits, tls).await
+}
+
+fn backends(arguments: &FrontendArguments) -> Result<Vec<Backend>> {
+    let addresses = arguments.backends.iter().cloned();
+    match arguments.backend_tls.config(&arguments.backends)? {
+        None => Ok(addresses.map(Backend::tcp).collect()),
+        Some(config) => addresses
+            .map(|address| {
+                let named = || format!("{address}: expected a host and a port");
+                Backend::tls(&*address, config.clone()).with_context(named)
+            })
+            .collect(),
+    }
 }
 
 /// Limits of a frontend, and access to it.
@@ -102,6 +121,8 @@ pub(super) struct FrontendFlags {
     log_queries: LoggedQuery,
     #[command(flatten)]
     pub(super) log: listener::LogFlags,
+    #[command(flatten)]
+    pub(super) tls: ServerIdentity,
     /// Answer to this host name too; may be repeated. Without it a server on a loopback address answers
     /// only to localhost and loopback addresses, and any other server to every name
     #[arg(long = "host", value_name = "NAME", help_heading = ACCESS)]

@@ -7,7 +7,7 @@ mod in_process;
 mod refused;
 mod server;
 
-use crate::client::{Place, Target};
+use crate::client::{Client, Place, Target};
 use crate::print::{OutputKind, PrintFlags, PrintOptions, Printer};
 use crate::query::{QueryFlags, TypedQuery, report_notices};
 use crate::terminal::{escaped, report};
@@ -78,7 +78,8 @@ pub(super) fn run(arguments: &SearchArguments) -> Result<ExitCode> {
     let mut printer = Printer::new(options.limited(limit), &parsed.query);
     let searched = match &place {
         Place::Index(index) => in_process::search(index, &parsed, &mut printer),
-        Place::Server(url) => server::search(url, &query, &parsed.query, &mut printer),
+        Place::Server(url) => Client::server(url, &arguments.target)
+            .and_then(|server| server::search(&server, &query, &parsed.query, &mut printer)),
     };
     let summary = searched.map_err(|error| query.locate(error))?;
     printer.finish(&summary)?;

@@ -26,28 +26,27 @@ const BROKE_OFF: &str = "the server broke off: not all matches are printed";
 const DONE: &str = r#"{"done":"#;
 
 pub(super) fn search(
-    server: &str,
+    server: &Client,
     typed: &TypedQuery<'_>,
     query: &Query,
     printer: &mut Printer<'_>,
 ) -> Result<SearchSummary> {
-    let server = Client::server(server)?;
     if printer.options().streams() {
-        return stream(&server, typed, printer);
+        return stream(server, typed, printer);
     }
     let page: Page<'_> = {
         let _progress = show_progress();
         let view: [(&str, &[u8]); 2] = [("per_page", b"1"), ("explain", b"true")];
-        let page = get(&server, "/api/v2/search", typed, &view)?;
+        let page = get(server, "/api/v2/search", typed, &view)?;
         serde_json::from_reader(page).context(UNEXPECTED)?
     };
     if page.total == 0 || query.want() == Want::Count {
         return Ok(page.into());
     }
     let export = server.get(&format!("/api/v2/search/{}/export", page.id), &[])?;
-    let (printed, _) = print(&server, export, printer)?;
+    let (printed, _) = print(server, export, printer)?;
     let summary = summary(printed, page.total, page.into())?;
-    end(&server, printer)?;
+    end(server, printer)?;
     Ok(summary)
 }
 
