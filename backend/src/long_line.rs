@@ -367,27 +367,10 @@ impl Walk<'_, '_> {
         self.charge(0)?;
         let input = Input::new(text).range(at..);
         let started = self.dfa.start_state_forward(self.cache, &input);
-        let mut state = started.map_err(|_| NoAnswer::Unable)?;
-        let mut end = None;
-        for (index, &byte) in text.iter().enumerate().skip(at) {
-            state = self.step(state, byte)?;
-            if state.is_tagged() {
-                if state.is_match() {
-                    // A match is known one byte behind its end.
-                    end = Some(index);
-                    if earliest {
-                        return Ok(end);
-                    }
-                } else if state.is_dead() {
-                    return Ok(end);
-                } else if state.is_quit() {
-                    return Err(NoAnswer::Unable);
-                }
-            }
-            if index % (DFA_BYTES_A_STEP << 10) == 0 {
-                self.effort.spend(1 << 10)?;
-            }
-        }
+        let state = started.map_err(|_| NoAnswer::Unable)?;
+        let bytes = text.iter().enumerate().skip(at);
+        let (state, end) = self.walk(state, bytes, earliest)?;
+        let Some(state) = state else { return Ok(end) };
         let last = self.dfa.next_eoi_state(self.cache, state);
         let is_match = last.map_err(|_| NoAnswer::Unable)?.is_match();
         Ok(if is_match { Some(text.len()) } else { end })
@@ -398,21 +381,13 @@ impl Walk<'_, '_> {
         self.charge(0)?;
         let input = Input::new(text).range(at..end).anchored(Anchored::Yes);
         let started = self.dfa.start_state_reverse(self.cache, &input);
-        let mut state = started.map_err(|_| NoAnswer::Unable)?;
-        let mut start = end;
-        for index in (at..end).rev() {
-            state = self.step(state, text[index])?;
-            if state.is_match() {
-                start = index + 1;
-            } else if state.is_dead() {
-                return Ok(start);
-            } else if state.is_quit() {
-                return Err(NoAnswer::Unable);
-            }
-            if index % (DFA_BYTES_A_STEP << 10) == 0 {
-                self.effort.spend(1 << 10)?;
-            }
-        }
+        let state = started.map_err(|_| NoAnswer::Unable)?;
+        let bytes = text[..end].iter().enumerate().skip(at).rev();
+        let (state, last_match) = self.walk(state, bytes, false)?;
+        let start = last_match.map_or(end, |index| index + 1);
+        let Some(state) = state else {
+            return Ok(start);
+        };
         let last = match at.checked_sub(1) {
             Some(before) => self.dfa.next_state(self.cache, state, text[before]),
             None => self.dfa.next_eoi_state(self.cache, state),
@@ -422,6 +397,38 @@ impl Walk<'_, '_> {
             return Err(NoAnswer::Unable);
         }
         Ok(if last.is_match() { at } else { start })
+    }
+
+    /// Steps over `bytes`, which come with their indexes. Returns the state behind the last one, unless
+    /// no match can follow or, with `earliest`, one was found; and the byte at which the last match was
+    /// known, one byte behind its end.
+    #[inline]
+    fn walk<'t>(
+        &mut self,
+        mut state: LazyStateID,
+        bytes: impl Iterator<Item = (usize, &'t u8)>,
+        earliest: bool,
+    ) -> Result<(Option<LazyStateID>, Option<usize>), NoAnswer> {
+        let mut last_match = None;
+        for (index, &byte) in bytes {
+            state = self.step(state, byte)?;
+            if state.is_tagged() {
+                if state.is_match() {
+                    last_match = Some(index);
+                    if earliest {
+                        return Ok((None, last_match));
+                    }
+                } else if state.is_dead() {
+                    return Ok((None, last_match));
+                } else if state.is_quit() {
+                    return Err(NoAnswer::Unable);
+                }
+            }
+            if index % (DFA_BYTES_A_STEP << 10) == 0 {
+                self.effort.spend(1 << 10)?;
+            }
+        }
+        Ok((Some(state), last_match))
     }
 
     #[inline]

@@ -8,12 +8,15 @@
 //! check when the connection closes, CANCEL arrives or the deadline has passed.
 
 mod admission;
+mod chunk;
 mod connection;
 mod error_log;
 mod file;
 mod list;
 mod search;
+mod search_job;
 mod tls;
+mod transfer;
 
 pub use connection::{ConnectionError, Duplex};
 

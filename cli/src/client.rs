@@ -60,8 +60,8 @@ pub(crate) enum Place {
 }
 
 impl Target {
-    /// The index or the server. If neither is named and there is no server on this machine, it is the index
-    /// of the current directory, if there is one, and a message says so.
+    /// Returns what a flag or `TRAWL_SERVER` names, else the server on this machine. If no server answers
+    /// there, returns the index of the current directory, if it has one, and prints that.
     pub(crate) fn place(&self) -> Place {
         if let Some(index) = &self.index {
             return Place::Index(index.clone());

@@ -361,8 +361,8 @@ impl UnitResult {
         self.last_skip = Some(document);
     }
 
-    /// Removes the report of the first skipped document if it is `reported` already, for a part of it
-    /// in an earlier unit.
+    /// Removes the report of the first skipped document if it is the document that was `reported`
+    /// last: an earlier unit has another part of it.
     pub(super) fn remove_first_skip(&mut self, reported: Option<DocId>) {
         if let Some((document, bytes)) = self.first_skip
             && Some(document) == reported

@@ -1,8 +1,8 @@
 //! What is printed of matches, in which form and order: the flags of `trawl search` that say it, and
 //! what follows from them.
 //!
-//! Names and meanings of flags are ripgrep's where it has the flag. What is printed is decided once,
-//! from the flags and from what standard output is; no other module asks whether there is a terminal.
+//! Names and meanings of flags are ripgrep's where it has the flag. The form of the output is decided
+//! here, once, from the flags and from whether standard output is a terminal: no other module asks.
 
 use super::links::LinkFormat;
 use std::io::IsTerminal;

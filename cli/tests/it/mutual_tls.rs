@@ -112,8 +112,8 @@ fn connect(
     let mut socket = TcpStream::connect(&backend.address).unwrap();
     socket.set_read_timeout(Some(WAIT_MAX)).unwrap();
     let mut stream = rustls::Stream::new(&mut session, &mut socket);
-    match stream.read(&mut [0; 16]) {
-        Ok(_) => Ok(session.peer_certificates().unwrap()[0].clone().into_owned()),
+    match stream.read_exact(&mut [0; 16]) {
+        Ok(()) => Ok(session.peer_certificates().unwrap()[0].clone().into_owned()),
         Err(error) => Err(error.to_string()),
     }
 }

@@ -1,6 +1,6 @@
 //! Answers on disk: they survive a restart, damage is noticed, and evicted ones are searched again.
 
-use crate::site::Site;
+use crate::site::{PATIENCE, Site};
 use fake_backend::{Document, Fake};
 use frontend::Config;
 use serde_json::{Value, json};
@@ -108,6 +108,7 @@ fn searches_again_after_eviction() {
     let fakes = fakes(300);
     let site = site(&fakes, |config| {
         little_memory(config);
+        config.silence_max = PATIENCE;
         config.spool_bytes_max = 400_000;
     });
     let expected = pages(&site);

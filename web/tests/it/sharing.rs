@@ -77,13 +77,21 @@ fn cancels_when_the_last_client_leaves() {
         .unwrap();
     eventually("a search", || fake.searches.load(SeqCst) == 1);
     drop(search);
-    // Longer than a search without clients may go on.
-    std::thread::sleep(site.frontend.config().grace * 3);
+    // A search whose only client leaves later is cancelled first.
+    let other = site
+        .runtime
+        .block_on(site.frontend.search(query("parse")))
+        .unwrap();
+    eventually("another search", || fake.searches.load(SeqCst) == 2);
+    drop(other);
+    eventually("its cancellation at the backend", || {
+        fake.broken_off.load(SeqCst) == 1
+    });
     assert!(!second.is_finished(), "a client still waits");
     let id = second.id().to_owned();
     drop(second);
     eventually("cancellation at the backend", || {
-        fake.broken_off.load(SeqCst) == 1
+        fake.broken_off.load(SeqCst) == 2
     });
     fake.set(Fault::None);
     // A client that comes back later gets an answer.
@@ -191,7 +199,9 @@ fn stops_a_query_at_its_timeout() {
     // A client with a longer timeout extends it for all.
     let short = search("parse");
     let long = site.runtime.block_on(site.frontend.search(query("parse")));
-    std::thread::sleep(timeout * 2);
+    // A search that began later has reached the same timeout.
+    let later = search("int");
+    site.runtime.block_on(later.finished()).unwrap();
     assert!(!short.is_finished());
     fake.open_gate();
     let answer = site.runtime.block_on(long.unwrap().finished()).unwrap();

@@ -11,6 +11,9 @@ use web::{ConnectionLimits, Options, app};
 /// Long enough for a busy machine, short enough for a test.
 pub(crate) const SILENCE_MAX: Duration = Duration::from_millis(400);
 
+/// For tests in which no backend is silent, however busy the machine is.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+
 /// Threads for blocking work: few, so that a test notices when one of them waits for a client.
 pub(crate) const BLOCKING_THREADS: usize = 32;
 

@@ -1,0 +1,103 @@
+//! Moves the frames of a search to its connection until its end or its deadline, and sends the progress
+//! while there are no frames.
+//!
+//! **Invariant:** a PROGRESS is right about the frames before and after it on the connection. It is
+//! either written among the frames of a chunk, or the connection repeats the progress after the last
+//! chunk that it sent.
+
+use super::chunk::{Chunk, PROGRESS_EVERY};
+use super::connection::{Connection, ConnectionError, Duplex};
+use crate::search::Cancel;
+use schema::message::Progress;
+use std::future::Future;
+use std::pin::pin;
+use tokio::sync::mpsc;
+use tokio::time::{self, MissedTickBehavior};
+
+/// Moves the frames of a search to its connection.
+pub(super) struct Transfer<'a, S> {
+    pub(super) connection: &'a mut Connection<S>,
+    pub(super) chunks: mpsc::Receiver<Chunk>,
+    /// The progress of the search after what has been sent.
+    pub(super) sent: Progress,
+    pub(super) deadline: Option<time::Instant>,
+    pub(super) cancel: &'a Cancel,
+}
+
+impl<S: Duplex> Transfer<'_, S> {
+    /// Returns the result of `running` once all frames have been sent; `None` if the deadline has
+    /// passed before.
+    pub(super) async fn run<T>(
+        mut self,
+        running: impl Future<Output = T>,
+    ) -> Result<Option<T>, ConnectionError> {
+        let deadline = self.deadline;
+        let mut running = pin!(running);
+        let mut deadline_passed = pin!(async {
+            match deadline {
+                Some(at) => time::sleep_until(at).await,
+                None => std::future::pending().await,
+            }
+        });
+        let mut result = None;
+        let mut progress = time::interval(PROGRESS_EVERY);
+        progress.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        progress.reset();
+        loop {
+            tokio::select! {
+                biased;
+                end = &mut running, if result.is_none() => result = Some(end),
+                () = &mut deadline_passed => return Ok(None),
+                chunk = self.chunks.recv() => match chunk {
+                    Some(chunk) => {
+                        if !self.send(chunk, deadline_passed.as_mut()).await? {
+                            return Ok(None);
+                        }
+                        progress.reset();
+                    }
+                    None => break,
+                },
+                error = self.connection.reader.interrupted() => return Err(error),
+                _ = progress.tick() => {
+                    let sent = self.sent;
+                    self.connection.send(|out| sent.encode(out)).await?;
+                }
+            }
+        }
+        // The end of the search has closed the queue.
+        Ok(Some(match result {
+            Some(result) => result,
+            None => running.await,
+        }))
+    }
+
+    /// Sends a whole chunk, since frames must not be cut. Returns `false` if the deadline has
+    /// passed meanwhile; the search is stopped then.
+    async fn send(
+        &mut self,
+        chunk: Chunk,
+        deadline_passed: impl Future<Output = ()>,
+    ) -> Result<bool, ConnectionError> {
+        let mut sending = pin!(self.connection.send_while_wanted(&chunk.frames));
+        let in_time = tokio::select! {
+            biased;
+            sent = &mut sending => sent.map(|()| true)?,
+            () = deadline_passed => {
+                self.cancel.cancel();
+                self.chunks.close();
+                sending.await?;
+                false
+            }
+        };
+        self.sent = chunk.after;
+        chunk.count_sent();
+        Ok(in_time)
+    }
+}
+
+impl<S> Drop for Transfer<'_, S> {
+    /// Stops the workers, however the transfer ends.
+    fn drop(&mut self) {
+        self.cancel.cancel();
+    }
+}
