@@ -9,12 +9,11 @@
 mod pem;
 mod reload;
 
-pub(crate) use pem::authorities;
+pub(crate) use pem::{Identity, authorities, provider};
 
 use anyhow::{Context, Result};
 use pem::{Side, certified_key, roots};
 use rustls::client::Resumption;
-use rustls::crypto::{CryptoProvider, ring};
 use rustls::server::{NoServerSessionStorage, WebPkiClientVerifier};
 use rustls::sign::SingleCertAndKey;
 use rustls::version::TLS13;
@@ -25,13 +24,6 @@ use tokio::sync::watch;
 
 /// A configuration that changes when its files do.
 pub(crate) type Current<T> = watch::Receiver<Arc<T>>;
-
-/// The files of a certificate and its key.
-#[derive(Clone, Debug)]
-pub(crate) struct Identity {
-    pub(crate) certificate: PathBuf,
-    pub(crate) key: PathBuf,
-}
 
 /// The configuration of the public listener.
 pub(crate) fn public_server(identity: Identity) -> Result<Current<ServerConfig>> {
@@ -100,9 +92,4 @@ pub(crate) fn backend_client(
 pub(crate) fn describe_metrics() {
     let expiry = "When a certificate expires, in seconds since 1970";
     metrics::describe_gauge!("trawl_certificate_expiry_seconds", expiry);
-}
-
-/// The cryptography of every TLS connection.
-pub(crate) fn provider() -> Arc<CryptoProvider> {
-    Arc::new(ring::default_provider())
 }

@@ -3,17 +3,18 @@
 //! A certificate that every peer would refuse, because of its time, its purpose or its key, is an error that
 //! names the file and the reason.
 
-use super::{Identity, provider};
 use crate::cache_dir::read_small;
 use crate::terminal::escaped;
 use crate::units;
 use anyhow::{Context, Result, anyhow, bail};
+use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, UnixTime};
 use rustls::sign::CertifiedKey;
 use rustls::{InconsistentKeys, RootCertStore};
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 use webpki::{EndEntityCert, KeyUsage};
 
@@ -25,6 +26,13 @@ const EXPIRES_SOON: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// Permission to read, for users who are neither the owner nor in the group.
 const READABLE_BY_OTHERS: u32 = 0o004;
+
+/// The files of a certificate and its key.
+#[derive(Clone, Debug)]
+pub(crate) struct Identity {
+    pub(crate) certificate: PathBuf,
+    pub(crate) key: PathBuf,
+}
 
 /// Which side of a connection shows a certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -179,6 +187,11 @@ fn verified(
     let certificate = EndEntityCert::try_from(certificate)?;
     let verified = certificate.verify_for_usage(algorithms, &[], &[], time, usage, None, None);
     verified.map(drop)
+}
+
+/// The cryptography of every TLS connection.
+pub(crate) fn provider() -> Arc<CryptoProvider> {
+    Arc::new(ring::default_provider())
 }
 
 /// A path as messages show it.
