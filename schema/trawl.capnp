@@ -242,8 +242,8 @@ struct ListRequest {
                              # `package`; directories end with / and have the sums over their content
     skipped @2;              # skipped files of `package`, or of all packages when that is empty, whose
                              # path begins with `prefix` or is a directory above it
-    shard @3;                # the packages of the shard whose id is `package`: name, number, documents
-                             # and time alone
+    shard @3;                # the packages of the shard whose id is `package`: name, number, documents,
+                             # bytes and time alone
   }
   kind @0 :Kind;
   package @1 :Data;          # by its directory, or by its name

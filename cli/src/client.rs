@@ -4,6 +4,7 @@
 //! an RFC 9457 problem.
 
 mod https;
+mod key;
 
 use crate::default_sources::default_sources;
 use crate::terminal::{escaped, report};
@@ -42,6 +43,10 @@ pub(crate) struct Target {
     /// index that `trawl serve` has made of this directory]
     #[arg(long, value_name = "URL")]
     server: Option<String>,
+    /// Send the server the key in this file [default: $TRAWL_KEY, or the key on the line of the server in
+    /// trawl/keys in the user's configuration directory]
+    #[arg(long, value_name = "FILE", conflicts_with = "index")]
+    key_file: Option<PathBuf>,
     /// Search this index directory, without a server
     #[arg(long, value_name = "DIR", conflicts_with = "server")]
     index: Option<PathBuf>,
@@ -105,6 +110,7 @@ pub(crate) enum Client {
     Server {
         agent: ureq::Agent,
         url: String,
+        key: Option<String>,
     },
     /// Calls the routes without a socket.
     InProcess {
@@ -122,7 +128,8 @@ impl Client {
         }
     }
 
-    /// A client of the server at `url`, which is checked. Connects when something is asked.
+    /// A client of the server at `url`, which is checked, with the key that `target` names. Connects when
+    /// something is asked.
     pub(crate) fn server(url: &str, target: &Target) -> Result<Client> {
         let url = url.trim_end_matches('/');
         let mut config = ureq::Agent::config_builder()
@@ -136,8 +143,11 @@ impl Client {
             Some((scheme, _)) => bail!("{url}: {scheme} is not supported; use http:// or https://"),
             None => bail!("{url}: not a URL; expected http://host:port"),
         }
-        let (agent, url) = (config.build().into(), url.to_owned());
-        Ok(Client::Server { agent, url })
+        Ok(Client::Server {
+            agent: config.build().into(),
+            url: url.to_owned(),
+            key: key::find(target.key_file.as_deref(), url)?,
+        })
     }
 
     /// Starts a frontend over the index in `directory`.
@@ -156,8 +166,12 @@ impl Client {
     pub(crate) fn get(&self, path: &str, parameters: &[(&str, &[u8])]) -> Result<Box<dyn Read>> {
         let uri = path_with(path, parameters);
         let (status, is_problem, mut body): (_, _, Box<dyn Read>) = match self {
-            Client::Server { agent, url } => {
-                let response = agent.get(format!("{url}{uri}")).call().map_err(plain);
+            Client::Server { agent, url, key } => {
+                let mut request = agent.get(format!("{url}{uri}"));
+                if let Some(key) = key {
+                    request = request.header(header::AUTHORIZATION, format!("Bearer {key}"));
+                }
+                let response = request.call().map_err(plain);
                 let response = response.with_context(|| {
                     format!(
                         "cannot reach the server at {url}; start one with `trawl serve`, name another \
@@ -220,6 +234,10 @@ fn error(status: u16, body: &[u8]) -> anyhow::Error {
             (bad.at, bad.filter, bad.hint) = (problem.at, problem.filter, problem.hint);
             bad.into()
         }
+        Ok(ProblemDocument { detail, .. }) if status == 401 => anyhow!(
+            "{} (HTTP 401); name a file with a key of this server with --key-file",
+            escaped(&detail)
+        ),
         Ok(ProblemDocument { detail, .. }) => anyhow!("{} (HTTP {status})", escaped(&detail)),
         Err(_) => anyhow!("unexpected response: HTTP {status}: {}", escaped(body)),
     }

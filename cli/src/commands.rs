@@ -3,6 +3,7 @@
 //! [`catalog`] (`status`, `packages`, `skipped`) and `explain` print answers of the HTTP API and share
 //! [`api_printer`]; `serve`, `frontend` and `backend` listen and share [`listener`] and [`tls_flags`].
 
+mod access;
 mod api_printer;
 mod backend;
 mod catalog;
@@ -12,6 +13,7 @@ mod explain;
 mod frontend;
 mod index;
 mod inspect;
+mod key;
 mod listener;
 mod search;
 mod serve;
@@ -55,6 +57,7 @@ enum Command {
     Status(catalog::StatusArguments),
     Packages(catalog::PackagesArguments),
     Skipped(catalog::SkippedArguments),
+    Key(key::KeyArguments),
     Config(config::ConfigArguments),
     Completions(completions::CompletionsArguments),
     Man(completions::ManArguments),
@@ -77,6 +80,7 @@ pub(crate) fn run() -> Result<ExitCode> {
         Command::Status(arguments) => catalog::status(arguments),
         Command::Packages(arguments) => catalog::packages(arguments),
         Command::Skipped(arguments) => catalog::skipped(arguments),
+        Command::Key(arguments) => key::run(arguments),
         Command::Config(arguments) => config::run(arguments, &definition),
         Command::Completions(arguments) => completions::run(arguments, definition),
         Command::Man(arguments) => completions::man(arguments, definition),

@@ -87,7 +87,7 @@ impl Coordinator {
             .map(|backend| Peer::start(backend, config.silence_max, compares_packages))
             .collect::<Result<_, _>>()
             .map_err(StartError::Thread)?;
-        Ok(Arc::new(Coordinator {
+        let coordinator = Arc::new(Coordinator {
             peers,
             routing: Mutex::default(),
             resources: Resources {
@@ -101,7 +101,33 @@ impl Coordinator {
             admission: Arc::new(Admission::new(config.running_max, config.queued_max)),
             probes: AtomicU64::new(0),
             config,
-        }))
+        });
+        if compares_packages {
+            coordinator.route_on_changes();
+        }
+        Ok(coordinator)
+    }
+
+    /// Computes the routing when a backend announces other packages, so that those that backends have in common
+    /// are logged then, and not at the next search.
+    fn route_on_changes(self: &Arc<Coordinator>) {
+        for peer in &self.peers {
+            let (mut changes, coordinator) = (peer.changes(), Arc::downgrade(self));
+            self.resources.runtime.spawn(async move {
+                let mut last = Arc::clone(&changes.borrow_and_update().packages);
+                while changes.changed().await.is_ok() {
+                    let packages = Arc::clone(&changes.borrow_and_update().packages);
+                    if Arc::ptr_eq(&last, &packages) {
+                        continue;
+                    }
+                    last = packages;
+                    let Some(coordinator) = coordinator.upgrade() else {
+                        return;
+                    };
+                    coordinator.route();
+                }
+            });
+        }
     }
 
     /// Starts a query, or joins the execution of the same one. Waits up to a second for backends that

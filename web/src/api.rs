@@ -14,6 +14,8 @@ mod openapi;
 mod search;
 mod skipped;
 
+pub(crate) use catalog::status;
+
 use crate::state::App;
 use axum::Router;
 use axum::routing::get;

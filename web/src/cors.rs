@@ -1,6 +1,6 @@
 //! Cross-origin requests: pages of other sites may read answers only if the operator names their origin.
 //!
-//! There are no credentials here, so none are allowed.
+//! Cookies are for our own pages alone, so no credentials are allowed; a script of another site sends a key.
 
 use crate::dcs;
 use axum::http::{HeaderName, HeaderValue, Method, Uri, header};
@@ -43,6 +43,7 @@ pub(crate) fn layer(origins: &[String]) -> CorsLayer {
         .allow_methods([Method::GET, Method::HEAD, Method::POST, Method::DELETE])
         .allow_headers([
             header::CONTENT_TYPE,
+            header::AUTHORIZATION,
             header::IF_NONE_MATCH,
             HeaderName::from_static("x-dcs-apikey"),
         ])

@@ -3,12 +3,13 @@
 //! `/healthz` says that the process answers requests; `/readyz`, that it would answer a search: it runs one,
 //! over all backends, and uses the threads that render pages.
 
+use crate::access::KeyName;
 use crate::model::Overlaps;
 use crate::state::{App, blocking};
-use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
+use axum::{Extension, Json};
 use std::time::{Duration, Instant};
 
 /// How long the search of `/readyz` may take.
@@ -44,9 +45,14 @@ pub(crate) async fn healthz() -> impl IntoResponse {
 }
 
 /// Reports whether a search would be answered. Some backends are enough, and incomplete answers say so.
-pub(crate) async fn readyz(State(app): State<App>) -> impl IntoResponse {
+///
+/// Where keys are required, only a client that has one gets more than a word.
+pub(crate) async fn readyz(
+    State(app): State<App>,
+    key: Option<Extension<KeyName>>,
+) -> impl IntoResponse {
     let reason = last_probe(&app).await;
-    let backends = app.coordinator.backends();
+    let backends = app.backends();
     let is_degraded = backends.iter().any(|backend| !backend.connected);
     let (code, status) = match (&reason, is_degraded) {
         (Some(_), _) => (StatusCode::SERVICE_UNAVAILABLE, "down"),
@@ -60,15 +66,20 @@ pub(crate) async fn readyz(State(app): State<App>) -> impl IntoResponse {
         shards: status.shards,
         documents: status.documents,
     };
-    let backends = backends.into_iter().map(backend).collect();
-    let overlaps = Overlaps::of(&app.coordinator.overlaps());
+    let is_required = app
+        .access
+        .as_ref()
+        .is_some_and(|access| access.is_required());
+    if is_required && key.is_none() {
+        return (code, Json(serde_json::json!({"status": status}))).into_response();
+    }
     let readiness = Readiness {
         status,
         reason,
-        backends,
-        overlaps,
+        backends: backends.into_iter().map(backend).collect(),
+        overlaps: Overlaps::of(&app.overlaps()),
     };
-    (code, Json(readiness))
+    (code, Json(readiness)).into_response()
 }
 
 /// Probes, unless that was done just now. Returns why no search is answered.

@@ -7,7 +7,7 @@
 use crate::problem::Problem;
 use axum::extract::{Request, State};
 use axum::http::uri::Authority;
-use axum::http::{Method, header};
+use axum::http::{HeaderMap, HeaderName, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use std::net::IpAddr;
@@ -102,16 +102,29 @@ impl Hosts {
             return None;
         }
         let origin = headers.get(header::ORIGIN)?.to_str().unwrap_or_default();
-        let is_own = origin
-            .split_once("://")
-            .is_some_and(|(_, from)| from == host);
         let is_allowed = |allowed: &String| allowed == "*" || allowed == origin;
-        if is_own || self.origins.iter().any(is_allowed) {
+        if is_of(origin, host) || self.origins.iter().any(is_allowed) {
             return None;
         }
         let detail = format!("a page of {origin} may not send this request");
         Some(Problem::foreign(detail).hint("the operator can allow it with --cors-origin"))
     }
+}
+
+/// Whether a request comes from a page of this server, or from no page.
+pub(crate) fn is_from_own_page(headers: &HeaderMap) -> bool {
+    let text = |name: &HeaderName| {
+        headers
+            .get(name)
+            .map(|value| value.to_str().unwrap_or_default())
+    };
+    let host = text(&header::HOST).unwrap_or_default();
+    text(&header::ORIGIN).is_none_or(|origin: &str| is_of(origin, host))
+}
+
+fn is_of(origin: &str, host: &str) -> bool {
+    let site = origin.split_once("://");
+    site.is_some_and(|(_, from)| from == host)
 }
 
 #[cfg(test)]

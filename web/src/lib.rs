@@ -1,7 +1,8 @@
 //! HTTP over a frontend: the JSON API, the API of Debian Code Search, and HTML pages.
 //!
-//! [`app`] returns the routes. A handler parses the request, asks the [`Coordinator`] and renders the
-//! answer; work that takes more than a few microseconds or touches the disk runs on blocking threads.
+//! [`app`] returns the routes, and [`admin`] those for operators alone. A handler parses the request, asks the
+//! [`Coordinator`] and renders the answer; work that takes more than a few microseconds or touches the disk runs
+//! on blocking threads.
 //! A folder is an interface: `api`, `dcs`, `pages`. What they share lies beside them: how a request
 //! gets its search and a part of the answer (`join`), and what went wrong (`problem`).
 //! [`model`] declares the shapes of the JSON API, also for clients in Rust.
@@ -17,6 +18,7 @@
     )
 )]
 
+mod access;
 mod api;
 mod assets;
 mod choice;
@@ -26,13 +28,16 @@ mod cursor;
 mod dcs;
 mod eta;
 mod file_range;
+mod guard;
 mod health;
 mod hosts;
 mod join;
+mod kept_body;
 pub mod model;
 mod pages;
 mod params;
 mod problem;
+mod request_body;
 mod request_id;
 mod request_limits;
 mod response;
@@ -41,6 +46,7 @@ mod state;
 mod stream_body;
 mod versions;
 
+pub use access::{Access, ApiKeys, BadKeyFile, BadName, BadSecret, CookieSecret, NewKey};
 pub use cors::BadOrigin;
 pub use hosts::HostNames;
 pub use server::{BadNetwork, Client, ConnectionLimits, TrustedProxies, serve, serve_tls};
@@ -50,7 +56,7 @@ use crate::state::App;
 use axum::Router;
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::middleware::{from_fn, from_fn_with_state};
-use axum::routing::get;
+use axum::routing::{get, post};
 use frontend::Coordinator;
 use frontend::metrics;
 use metrics_exporter_prometheus::PrometheusHandle;
@@ -76,6 +82,10 @@ pub struct Options {
     pub exports_max: usize,
     /// The names by which clients may address the server.
     pub hosts: HostNames,
+    /// The keys that clients need; `None` if they need none.
+    pub access: Option<Arc<Access>>,
+    /// Whether metrics are left to [`admin`].
+    pub has_admin: bool,
 }
 
 impl Default for Options {
@@ -85,6 +95,8 @@ impl Default for Options {
             dcs_api_keys: Vec::new(),
             exports_max: 64,
             hosts: HostNames::default(),
+            access: None,
+            has_admin: false,
         }
     }
 }
@@ -110,12 +122,21 @@ impl Options {
 pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusHandle) -> Router {
     metrics::describe();
     server::describe();
+    guard::describe();
     keep_up(&coordinator, metrics.clone());
     let hosts = Hosts {
         hosts: options.hosts.clone(),
         origins: options.cors_origins.clone().into(),
     };
-    let router = routes()
+    let mut router = routes();
+    if !options.has_admin {
+        router = router.route("/metrics", get(health::metrics));
+    }
+    if let Some(access) = &options.access {
+        access.follow_key_file();
+        router = router.layer(from_fn_with_state(Arc::clone(access), guard::check));
+    }
+    let router = router
         .layer(from_fn(request_limits::check))
         .layer(from_fn_with_state(hosts, hosts::check))
         .layer(from_fn(pages::by_address))
@@ -126,18 +147,52 @@ pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusH
             .layer(cors::layer(origins))
             .layer(from_fn(dcs::preflight)),
     };
+    with_headers(router).with_state(App {
+        coordinator,
+        dcs_api_keys: options.dcs_api_keys.into(),
+        access: options.access,
+        shows_addresses: false,
+        metrics,
+        exports: Arc::new(Semaphore::new(options.exports_max)),
+        last_probe: Arc::default(),
+    })
+}
+
+/// Returns the routes for operators: metrics, health, and the status with the addresses of backends. They need
+/// no key, so only operators may reach the address at which they are served.
+pub fn admin(coordinator: Arc<Coordinator>, hosts: HostNames, metrics: PrometheusHandle) -> Router {
+    let hosts = Hosts {
+        hosts,
+        origins: Arc::default(),
+    };
+    let router = Router::new()
+        .route("/healthz", get(health::healthz))
+        .route("/readyz", get(health::readyz))
+        .route("/metrics", get(health::metrics))
+        .route("/api/v2/status", get(api::status))
+        .fallback(problem::not_found)
+        .method_not_allowed_fallback(problem::method_not_allowed)
+        .layer(from_fn(request_limits::check))
+        .layer(from_fn_with_state(hosts, hosts::check));
+    with_headers(router).with_state(App {
+        coordinator,
+        dcs_api_keys: Arc::default(),
+        access: None,
+        shows_addresses: true,
+        metrics,
+        exports: Arc::new(Semaphore::new(0)),
+        last_probe: Arc::default(),
+    })
+}
+
+/// Adds the headers that every response has, and the id of the request.
+fn with_headers(router: Router<App>) -> Router<App> {
     router
         .layer(always(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
-        .layer(always(header::REFERRER_POLICY, "no-referrer"))
+        // With `no-referrer` browsers hide where our own forms come from.
+        .layer(always(header::REFERRER_POLICY, "same-origin"))
         .layer(always(header::CONTENT_SECURITY_POLICY, POLICY))
         .layer(from_fn(request_id::name))
-        .with_state(App {
-            coordinator,
-            dcs_api_keys: options.dcs_api_keys.into(),
-            metrics,
-            exports: Arc::new(Semaphore::new(options.exports_max)),
-            last_probe: Arc::default(),
-        })
 }
 
 fn routes() -> Router<App> {
@@ -151,7 +206,11 @@ fn routes() -> Router<App> {
         .route("/robots.txt", get(assets::robots))
         .route("/healthz", get(health::healthz))
         .route("/readyz", get(health::readyz))
-        .route("/metrics", get(health::metrics))
+        .route(
+            guard::SIGN_IN,
+            get(pages::sign_in_form).post(pages::sign_in),
+        )
+        .route(guard::SIGN_OUT, post(pages::sign_out))
         .fallback(problem::not_found)
         .method_not_allowed_fallback(problem::method_not_allowed)
 }

@@ -15,6 +15,7 @@ mod links;
 mod matches;
 mod problem;
 mod search;
+mod sign_in;
 mod start;
 mod visible;
 
@@ -24,4 +25,5 @@ pub(crate) use links::encode;
 pub(crate) use matches::match_list;
 pub(crate) use problem::{by_address, kind, kinds, page as problem_page};
 pub(crate) use search::search;
+pub(crate) use sign_in::{form as sign_in_form, sign_in, sign_out};
 pub(crate) use start::start;

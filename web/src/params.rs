@@ -3,6 +3,7 @@
 //! Values of parameters are bytes, since names of packages and files need not be UTF-8. A part of the path
 //! is text; one that is not UTF-8 is refused with a [`Problem`], like every other bad request.
 
+use crate::access::KeyName;
 use crate::choice::{Choice, Group};
 use crate::problem::Problem;
 use crate::server::Client;
@@ -56,8 +57,10 @@ pub(crate) const FORMAT: &[&str] = &["format"];
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Params {
     pairs: Vec<(String, Vec<u8>)>,
-    /// Who sent them: a hash that distinguishes clients; 0 if that is unknown.
+    /// Who sent them: a hash of the key's name or else of the address; 0 if that is unknown.
     pub(crate) client: u64,
+    /// Whether they came with a key.
+    pub(crate) has_key: bool,
 }
 
 impl<S: Sync> FromRequestParts<S> for Params {
@@ -87,14 +90,19 @@ impl Params {
 
     /// Wraps parameters that did not come in an address.
     pub(crate) fn of(pairs: Vec<(String, Vec<u8>)>) -> Params {
-        Params { pairs, client: 0 }
+        Params {
+            pairs,
+            ..Params::default()
+        }
     }
 
     /// Notes the client of a request with these extensions.
     pub(crate) fn sent_by(self, extensions: &Extensions) -> Params {
-        let client = extensions.get::<Client>();
+        let key = extensions.get::<KeyName>().map(KeyName::number);
+        let address = || extensions.get::<Client>().map(Client::key);
         Params {
-            client: client.map_or(0, Client::key),
+            client: key.or_else(address).unwrap_or_default(),
+            has_key: key.is_some(),
             ..self
         }
     }

@@ -58,6 +58,8 @@ impl Problem {
         long_address: LONG_ADDRESS,
         long_headers: LONG_HEADERS,
         misdirected: MISDIRECTED,
+        unauthorized: UNAUTHORIZED,
+        slow_body: SLOW_BODY,
         foreign: FOREIGN,
     }
 
@@ -72,6 +74,13 @@ impl Problem {
         Problem {
             retry_after_s: Some(retry_after_s),
             ..Problem::new(&BUSY, detail)
+        }
+    }
+
+    pub(crate) fn too_many_tries(detail: impl Into<String>, retry_after_s: u64) -> Self {
+        Problem {
+            retry_after_s: Some(retry_after_s),
+            ..Problem::new(&TOO_MANY_TRIES, detail)
         }
     }
 
@@ -125,8 +134,18 @@ impl IntoResponse for Problem {
             (header::CACHE_CONTROL, NO_STORE),
         ];
         let mut response = (self.kind.status, head, Json(self.document())).into_response();
+        let headers = response.headers_mut();
+        match self.kind.status {
+            StatusCode::UNAUTHORIZED => {
+                headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            }
+            // The rest of the body is never read.
+            StatusCode::REQUEST_TIMEOUT => {
+                headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+            }
+            _ => {}
+        }
         if let Some(seconds) = self.retry_after_s {
-            let headers = response.headers_mut();
             headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
         response.extensions_mut().insert(self);
@@ -236,6 +255,9 @@ kinds! {
     BAD_REQUEST = "bad-request", BAD_REQUEST, "Malformed request",
         "A parameter is unknown, repeated or has an invalid value, or the body is malformed. `detail` \
          names it.";
+    UNAUTHORIZED = "key-needed", UNAUTHORIZED, "A key is needed",
+        "The request has no key, or one that is not known or was revoked. The operator of the server hands out \
+         keys. Send one in the header `authorization: Bearer KEY`; `trawl` reads it from a file (`--key-file`).";
     FOREIGN = "foreign-origin", FORBIDDEN, "Page of another site",
         "A page of another site asked for a change. Only pages of this server may, and those whose origin \
          the operator allows.";
@@ -246,6 +268,8 @@ kinds! {
         "The answer has fewer pages. `last_page` is the number of its last page. Pages count from 0.";
     METHOD_NOT_ALLOWED = "method-not-allowed", METHOD_NOT_ALLOWED, "Method not allowed",
         "The address does not support this method. The header Allow lists the supported ones.";
+    SLOW_BODY = "slow-body", REQUEST_TIMEOUT, "Body too slow",
+        "The body of the request did not arrive in time. Send it again.";
     GONE = "gone", GONE, "The answer is gone",
         "The documents of the cursor or the generation are no longer kept, or the client has stopped the search. \
          Search again, from the first page.";
@@ -259,8 +283,12 @@ kinds! {
     MISDIRECTED = "misdirected", MISDIRECTED_REQUEST, "Another host",
         "The request names a host that this server does not answer for. A server that only this machine \
          reaches answers to localhost, and to names that its operator lists.";
+    TOO_MANY_TRIES = "too-many-tries", TOO_MANY_REQUESTS, "Too many wrong keys",
+        "Too many wrong keys were tried from this address. Retry-After says after how many seconds to try \
+         again.";
     LONG_HEADERS = "long-headers", REQUEST_HEADER_FIELDS_TOO_LARGE, "Headers too long",
-        "The headers exceed the limit in `/api/v2/limits`. No cookies are needed here.";
+        "The headers exceed the limit in `/api/v2/limits`. The longest are often cookies of other sites on the \
+         same host.";
     DAMAGED = "damaged", INTERNAL_SERVER_ERROR, "The answer cannot be read",
         "The stored answer is damaged and was discarded. Search again. The server's log has the reason.";
     OVERLOADED = "overloaded", SERVICE_UNAVAILABLE, "Too many queries",

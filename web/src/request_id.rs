@@ -4,17 +4,14 @@
 //! A proxy or a client may choose it, in the header `x-request-id`. An id that could forge a line of the
 //! log, or fill it, is replaced by a new one.
 
+use crate::kept_body::KeptBody;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::{HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::Response;
-use bytes::Bytes;
-use http_body::{Body as HttpBody, Frame, SizeHint};
 use std::hash::{BuildHasher, RandomState};
-use std::pin::Pin;
-use std::task::{Context, Poll};
-use tracing::{Instrument, Span};
+use tracing::Instrument;
 
 /// Carries the id in requests and responses.
 const HEADER: HeaderName = HeaderName::from_static("x-request-id");
@@ -31,37 +28,18 @@ pub(crate) async fn name(request: Request, next: Next) -> Response {
     // The level of a span that no level of the log leaves out.
     let span = tracing::error_span!("request", id);
     let response = next.run(request).instrument(span.clone()).await;
-    let mut response = response.map(|body| Body::new(Spanned { body, span }));
+    // A body that is made while it is sent may log something.
+    let in_span = |body| {
+        Body::new(KeptBody {
+            body,
+            span,
+            _kept: (),
+        })
+    };
+    let mut response = response.map(in_span);
     let id = HeaderValue::from_str(&id).expect("an id is a token");
     response.headers_mut().insert(HEADER, id);
     response
-}
-
-/// A body that is made while it is sent, which may log something.
-struct Spanned {
-    body: Body,
-    span: Span,
-}
-
-impl HttpBody for Spanned {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        let Spanned { body, span } = &mut *self;
-        span.in_scope(|| Pin::new(body).poll_frame(context))
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
-    }
 }
 
 /// Returns the id that a header has, if it is a short token.

@@ -12,17 +12,18 @@ mod limits;
 mod timed_stream;
 mod tls;
 
+pub(crate) use clients::IsHttps;
 pub use clients::{BadNetwork, Client, TrustedProxies};
+pub(crate) use limits::BodyTime;
 pub use limits::ConnectionLimits;
 
+use crate::kept_body::KeptBody;
 use crate::problem::Problem;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
-use bytes::Bytes;
 use clients::{Clients, Held};
-use http_body::{Body as HttpBody, Frame, SizeHint};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -32,9 +33,7 @@ use std::convert::Infallible;
 use std::error::Error;
 use std::io;
 use std::net::SocketAddr;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 use timed_stream::{Phase, TimedStream};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -42,6 +41,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio_rustls::TlsAcceptor;
 use tower_service::Service;
+use tracing::Span;
 
 /// Connections beyond the limit, for these paths alone.
 const RESERVED: usize = 16;
@@ -216,10 +216,10 @@ impl Server {
             let (server, busy) = (Arc::clone(self), phase.begin());
             async move {
                 let (response, held) = server.respond(request, peer, is_reserved).await;
-                let body = |body| Counted {
+                let body = |body| KeptBody {
                     body,
-                    _busy: busy,
-                    _held: held,
+                    span: Span::none(),
+                    _kept: (busy, held),
                 };
                 Ok::<_, Infallible>(response.map(body))
             }
@@ -247,7 +247,12 @@ impl Server {
                 return (refused("requests of this client are being answered"), None);
             }
         }
+        let proxies = &limits.trusted_proxies;
+        if self.tls.is_some() || proxies.is_https(peer.ip(), request.headers()) {
+            request.extensions_mut().insert(IsHttps);
+        }
         request.extensions_mut().insert(client);
+        request.extensions_mut().insert(BodyTime(limits.body_max));
         let Ok(response) = self.router.clone().call(request).await;
         (response, held)
     }
@@ -260,31 +265,4 @@ fn refused(what: &str) -> Response {
     let headers = response.headers_mut();
     headers.insert(axum::http::header::CONNECTION, close);
     response
-}
-
-/// A response body that ends what its request holds.
-struct Counted {
-    body: Body,
-    _busy: timed_stream::Busy,
-    _held: Option<Held>,
-}
-
-impl HttpBody for Counted {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.body).poll_frame(context)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
-    }
 }

@@ -1,8 +1,10 @@
 //! What handlers share: the coordinator, the keys of the interfaces, the metrics, and where blocking
 //! work runs. Handlers import this and never the router.
 
-use frontend::{Coordinator, SearchResult};
+use crate::access::Access;
+use frontend::{BackendStatus, Coordinator, Overlaps, SearchResult};
 use metrics_exporter_prometheus::PrometheusHandle;
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{Mutex, Semaphore};
@@ -17,12 +19,51 @@ pub(crate) type Probed = (Instant, Option<String>);
 pub(crate) struct App {
     pub(crate) coordinator: Arc<Coordinator>,
     pub(crate) dcs_api_keys: Arc<[String]>,
+    /// The keys that clients need, if they need any.
+    pub(crate) access: Option<Arc<Access>>,
+    /// Whether answers show the addresses of backends: those to an operator.
+    pub(crate) shows_addresses: bool,
     pub(crate) metrics: PrometheusHandle,
     /// A permit for each export that may run.
     pub(crate) exports: Arc<Semaphore>,
     /// The last probe of `/readyz`: when it ended, and why no search is answered. One request at a time
     /// probes.
     pub(crate) last_probe: Arc<Mutex<Option<Probed>>>,
+}
+
+impl App {
+    /// The state of all backends, by the names that this interface shows.
+    pub(crate) fn backends(&self) -> Vec<BackendStatus> {
+        let mut backends = self.coordinator.backends();
+        if self.shows_addresses {
+            for backend in &mut backends {
+                backend.name.clone_from(&backend.address);
+            }
+        }
+        backends
+    }
+
+    /// Packages that several backends have, by the same names.
+    pub(crate) fn overlaps(&self) -> Arc<Overlaps> {
+        let overlaps = self.coordinator.overlaps();
+        if !self.shows_addresses || overlaps.packages.is_empty() {
+            return overlaps;
+        }
+        let backends = self.coordinator.backends().into_iter();
+        let addresses: HashMap<_, _> = backends.map(|it| (it.name, it.address)).collect();
+        let mut overlaps = Overlaps::clone(&overlaps);
+        for package in &mut overlaps.packages {
+            let names = [&mut package.searched]
+                .into_iter()
+                .chain(&mut package.superseded);
+            for name in names {
+                if let Some(address) = addresses.get(name) {
+                    name.clone_from(address);
+                }
+            }
+        }
+        Arc::new(overlaps)
+    }
 }
 
 /// Renders a part of an answer: in place if the answer is in memory, else on a blocking thread.

@@ -36,7 +36,7 @@ pub(super) fn read(
     }
 }
 
-/// Lists the live packages of one shard. Nothing of their documents is read.
+/// Lists the live packages of one shard. Of their documents only the first and the last record is read.
 pub(super) fn shard_packages(
     shard: &Shard,
     request: &ListRequest,
@@ -54,6 +54,7 @@ pub(super) fn shard_packages(
             package: package.directory.to_vec(),
             number: id.0,
             documents: package.documents.end - package.documents.start,
+            text_bytes: shard.package_text_bytes(&package)?,
             indexed,
             ..ListEntry::default()
         };

@@ -1,6 +1,7 @@
 //! `trawl frontend`: searches backends, and answers over HTTP. `serve` has the same flags for limits on
 //! what a frontend uses, and for who may use it.
 
+use super::access::AccessFlags;
 use super::listener;
 use super::tls_flags::{BackendClientTls, ServerIdentity};
 use crate::cache_dir::{self, read_small};
@@ -11,6 +12,7 @@ use frontend::{Backend, Config, Coordinator, LogQueries};
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 use web::{ConnectionLimits, HostNames, TrustedProxies};
 
@@ -31,7 +33,10 @@ const ACCESS: &str = "Access";
 #[command(after_help = "Examples:
   trawl frontend --backend 127.0.0.1:28082 --spool /var/tmp/spool
   trawl frontend --backend 10.0.0.1:28082 --backend 10.0.0.2:28082 --spool /var/lib/trawl/spool
-                 --backend-ca CA.pem --backend-cert F.pem --backend-key F.key")]
+                 --backend-ca CA.pem --backend-cert F.pem --backend-key F.key
+  trawl frontend --backend 127.0.0.1:28082 --spool /var/tmp/spool --api-keys keys --require-key \\
+      --admin-listen 127.0.0.1:9090
+                                           ask everybody for a key, and serve metrics apart")]
 pub(crate) struct FrontendArguments {
     /// The address of a backend; repeat for each backend
     #[arg(long = "backend", value_name = "ADDR", required = true)]
@@ -58,6 +63,7 @@ pub(super) fn run(arguments: &FrontendArguments) -> Result<ExitCode> {
 async fn serve(arguments: &FrontendArguments) -> Result<ExitCode> {
     let limits = arguments.flags.connection_limits()?;
     let listener = listener::bind(&arguments.listen, "--listen").await?;
+    let admin = arguments.flags.access.bind_admin(&arguments.listen).await?;
     let options = arguments.flags.web_options(listener.local_addr()?.ip())?;
     let metrics = listener::record_metrics()?;
     let tls = arguments.flags.tls.public()?;
@@ -68,21 +74,30 @@ async fn serve(arguments: &FrontendArguments) -> Result<ExitCode> {
         .flags
         .config(&arguments.spool, arguments.memory, None);
     let frontend = Coordinator::start(config, backends)?;
+    arguments
+        .flags
+        .access
+        .serve_admin(admin, &arguments.flags.hosts, &frontend, &metrics)?;
     let app = web::app(frontend, options, metrics);
     listener::serve(listener, app, limits, tls).await
 }
 
 fn backends(arguments: &FrontendArguments) -> Result<Vec<Backend>> {
-    let addresses = arguments.backends.iter().cloned();
-    match arguments.backend_tls.config(&arguments.backends)? {
-        None => Ok(addresses.map(Backend::tcp).collect()),
-        Some(config) => addresses
-            .map(|address| {
-                let named = || format!("{address}: expected a host and a port");
-                Backend::tls(&*address, config.clone()).with_context(named)
-            })
-            .collect(),
-    }
+    let tls = arguments.backend_tls.config(&arguments.backends)?;
+    let backend = |(number, address): (usize, &String)| {
+        let backend = match &tls {
+            None => Backend::tcp(address),
+            Some(tls) => Backend::tls(address, tls.clone())
+                .with_context(|| format!("--backend {address}: expected a host and a port"))?,
+        };
+        // Only operators see addresses, if they have an address of their own.
+        Ok(if arguments.flags.access.has_admin() {
+            backend.named(format!("backend {number}"))
+        } else {
+            backend
+        })
+    };
+    (1..).zip(&arguments.backends).map(backend).collect()
 }
 
 /// Limits of a frontend, and access to it.
@@ -126,7 +141,7 @@ pub(super) struct FrontendFlags {
     /// Answer to this host name too; may be repeated. Without it a server on a loopback address answers
     /// only to localhost and loopback addresses, and any other server to every name
     #[arg(long = "host", value_name = "NAME", help_heading = ACCESS)]
-    hosts: Vec<String>,
+    pub(super) hosts: Vec<String>,
     /// Believe the header x-forwarded-for of proxies in this network, such as 127.0.0.1 or 10.0.0.0/8;
     /// may be repeated
     #[arg(long = "trusted-proxy", value_name = "CIDR", help_heading = ACCESS)]
@@ -135,6 +150,8 @@ pub(super) struct FrontendFlags {
     /// repeated
     #[arg(long = "cors-origin", value_name = "URL", help_heading = ACCESS)]
     cors_origins: Vec<String>,
+    #[command(flatten)]
+    pub(super) access: AccessFlags,
     /// Require one of the keys in this file for /api/v1 (Debian Code Search's API): a key on each line
     #[arg(long, value_name = "FILE", help_heading = ACCESS)]
     dcs_api_keys: Option<PathBuf>,
@@ -191,7 +208,7 @@ impl FrontendFlags {
         }
     }
 
-    /// Checks the origins and reads the key file.
+    /// Checks the origins and reads the files of keys.
     pub(super) fn web_options(&self, address: IpAddr) -> Result<web::Options> {
         let keys = match &self.dcs_api_keys {
             Some(path) => parse_keys(&read_small(path, "the keys in", KEYS_BYTES_MAX)?)
@@ -201,6 +218,8 @@ impl FrontendFlags {
         let mut options = web::Options::new(self.cors_origins.clone(), keys)?;
         options.exports_max = self.exports.into();
         options.hosts = HostNames::new(address, &self.hosts);
+        options.access = self.access.keys()?.map(Arc::new);
+        options.has_admin = self.access.has_admin();
         Ok(options)
     }
 

@@ -78,8 +78,10 @@ pub(super) fn run(arguments: &SearchArguments) -> Result<ExitCode> {
     let mut printer = Printer::new(options.limited(limit), &parsed.query);
     let searched = match &place {
         Place::Index(index) => in_process::search(index, &parsed, &mut printer),
-        Place::Server(url) => Client::server(url, &arguments.target)
-            .and_then(|server| server::search(&server, &query, &parsed.query, &mut printer)),
+        Place::Server(url) => {
+            let server = Client::server(url, &arguments.target)?;
+            server::search(&server, &query, &parsed.query, &mut printer)
+        }
     };
     let summary = searched.map_err(|error| query.locate(error))?;
     printer.finish(&summary)?;

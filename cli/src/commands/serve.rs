@@ -53,6 +53,7 @@ async fn serve(arguments: &ServeArguments) -> Result<ExitCode> {
     // Keys, certificates and address come first, so that a mistake there does not cost the time of an index.
     let limits = arguments.flags.connection_limits()?;
     let listener = listener::bind(&arguments.listen, "--listen").await?;
+    let admin = arguments.flags.access.bind_admin(&arguments.listen).await?;
     let options = arguments.flags.web_options(listener.local_addr()?.ip())?;
     let metrics = listener::record_metrics()?;
     let tls = arguments.flags.tls.public()?;
@@ -73,6 +74,11 @@ async fn serve(arguments: &ServeArguments) -> Result<ExitCode> {
         }
         None => cache_dir::with_free_spool("spool", start)?,
     };
+    let hosts = &arguments.flags.hosts;
+    arguments
+        .flags
+        .access
+        .serve_admin(admin, hosts, &frontend, &metrics)?;
     let app = web::app(frontend, options, metrics);
     listener::serve(listener, app, limits, tls).await
 }

@@ -13,9 +13,10 @@ use tempfile::{NamedTempFile, TempDir};
 const TRAWL: &str = env!("CARGO_BIN_EXE_trawl");
 
 /// Environment variables that change what a process does.
-const VARIABLES: [&str; 6] = [
+const VARIABLES: [&str; 7] = [
     "TRAWL_LOG",
     "TRAWL_SERVER",
+    "TRAWL_KEY",
     "TRAWL_CONFIG",
     "XDG_CONFIG_HOME",
     "CARGO_HOME",

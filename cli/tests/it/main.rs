@@ -22,6 +22,7 @@ mod https;
 mod index_build;
 mod index_update;
 mod inspect;
+mod keys;
 mod log;
 mod long_lines;
 mod lost_backend;

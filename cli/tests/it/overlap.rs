@@ -92,6 +92,28 @@ fn check_told(home: &Home, server: &Server, backends: [&String; 2]) {
 }
 
 #[test]
+fn a_package_on_two_backends_is_logged_before_any_search_and_its_bytes_count_once() {
+    let home = home();
+    let (a, b) = (
+        home.start("backend --index Ia"),
+        home.start("backend --index Ib"),
+    );
+    let server = frontend(&home, "S", [&a, &b]);
+    crate::poll("the overlap in the log", crate::WAIT_MAX, || {
+        server.log().contains("several backends").then_some(())
+    });
+    let status = get(&server.address, "/api/v2/status").json();
+    let backends = [&status["backends"][0], &status["backends"][1]];
+    assert_eq!(
+        backends.map(|backend| backend["bytes"].as_u64()),
+        [Some(23), Some(36)]
+    );
+    // Without `needle old` and its line feed.
+    assert_eq!(status["bytes"], 48);
+    assert!(get(&server.address, "/").text().contains("48 bytes"));
+}
+
+#[test]
 fn a_superseded_package_is_searched_again_when_its_rival_is_gone() {
     let home = home();
     let (a, b) = (

@@ -16,8 +16,10 @@ use tokio::task::JoinHandle;
 /// The state of a backend.
 #[derive(Clone, Debug)]
 pub struct BackendStatus {
-    /// The name of the backend.
+    /// The name of the backend in answers.
     pub name: String,
+    /// Its address, or its name if it has none.
+    pub address: String,
     /// Whether it is connected.
     pub connected: bool,
     /// Why it is not connected.
@@ -149,7 +151,7 @@ impl Coordinator {
     }
 
     /// What can be searched, as the backends announced it. A shard or a package that several backends serve
-    /// counts once, except its bytes.
+    /// counts once.
     pub fn served(&self) -> Served {
         let statuses: Vec<_> = self.peers.iter().map(|peer| peer.status()).collect();
         let shards = statuses
@@ -165,7 +167,8 @@ impl Coordinator {
             shards: distinct.len() as u64,
             packages: packages.saturating_sub(routing.overlaps.superseded),
             documents: routing.known.documents,
-            text_bytes: sum(|shard| shard.text_bytes),
+            text_bytes: sum(|shard| shard.text_bytes)
+                .saturating_sub(routing.overlaps.superseded_bytes),
             updated: statuses.iter().filter_map(|status| status.updated).min(),
         }
     }
@@ -181,6 +184,7 @@ fn status(peer: &Peer) -> BackendStatus {
     let shards = status.shards.as_deref().unwrap_or_default();
     BackendStatus {
         name: peer.name().to_owned(),
+        address: peer.address().to_owned(),
         connected: matches!(status.link, Link::Connected),
         reason: match status.link {
             Link::Connected => None,

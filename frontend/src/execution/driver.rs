@@ -258,8 +258,8 @@ impl Execution {
         if let Ok(Err(error)) = &received {
             error.count();
             if let PeerError::Spool(error) = error {
-                let backend = handle.peer.name();
-                tracing::error!(backend, id = self.id, %error, "cannot spool the matches");
+                let backend = handle.peer.log_name();
+                tracing::error!(%backend, id = self.id, %error, "cannot spool the matches");
             }
         }
         let event = received.map_or_else(
@@ -271,8 +271,8 @@ impl Execution {
         if let StreamEvent::Lost { reason } = &event
             && !handle.is_stopped()
         {
-            let backend = handle.peer.name();
-            tracing::warn!(backend, id = self.id, reason, "stream lost");
+            let backend = handle.peer.log_name();
+            tracing::warn!(%backend, id = self.id, reason, "stream lost");
         }
         if self.feed(Event::Stream(stream, event)).is_some() {
             self.finalize();

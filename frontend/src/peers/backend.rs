@@ -1,8 +1,11 @@
-//! A backend's name and how to connect to it.
+//! A backend's name and address, and how to connect to it.
+//!
+//! Answers show the name, which an operator may choose; the log shows the address too.
 
-use super::tls::TlsStream;
+use super::tls::{self, TlsStream};
 use rustls::ClientConfig;
 use rustls::pki_types::{InvalidDnsNameError, ServerName};
+use std::borrow::Cow;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream, ToSocketAddrs};
 use std::os::unix::net::UnixStream;
@@ -20,7 +23,8 @@ type Dial = Arc<dyn Fn() -> io::Result<Socket> + Send + Sync>;
 #[derive(Clone)]
 pub struct Backend {
     name: String,
-    pub(super) dial: Dial,
+    address: String,
+    dial: Dial,
 }
 
 impl std::fmt::Debug for Backend {
@@ -35,8 +39,10 @@ impl Backend {
         name: impl Into<String>,
         dial: impl Fn() -> io::Result<Socket> + Send + Sync + 'static,
     ) -> Backend {
+        let name = name.into();
         Backend {
-            name: name.into(),
+            address: name.clone(),
+            name,
             dial: Arc::new(dial),
         }
     }
@@ -66,9 +72,49 @@ impl Backend {
         }))
     }
 
+    /// Gives it another name than its address, which answers then do not show.
+    pub fn named(self, name: impl Into<String>) -> Backend {
+        let name = name.into();
+        Backend { name, ..self }
+    }
+
     /// Its name in results.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Its address, or its name if it has none.
+    pub(super) fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// What the log calls it.
+    pub(super) fn log_name(&self) -> Cow<'_, str> {
+        if self.name == self.address {
+            Cow::from(&self.name)
+        } else {
+            Cow::from(format!("{} ({})", self.name, self.address))
+        }
+    }
+
+    /// Makes a connection. The error does not show an address that answers do not show.
+    pub(super) fn connect(&self) -> io::Result<Socket> {
+        (self.dial)().map_err(|error| self.without_address(error))
+    }
+
+    fn without_address(&self, error: io::Error) -> io::Error {
+        let host = self.address.rsplit_once(':').map_or("", |(host, _)| host);
+        let fault = tls::reason(&error);
+        let text = fault.clone().unwrap_or_else(|| error.to_string());
+        if self.name == self.address || host.is_empty() || !text.contains(host) {
+            return error;
+        }
+        tracing::debug!(backend = self.address, %error, "cannot connect");
+        let hidden = match fault {
+            Some(_) => tls::OTHER_NAME.to_owned(),
+            None => text.replace(host, &self.name),
+        };
+        io::Error::new(error.kind(), hidden)
     }
 }
 

@@ -27,6 +27,7 @@ pub(crate) struct PackageInfo {
     /// Its number in the shard.
     pub(crate) number: u32,
     pub(crate) documents: u32,
+    pub(crate) text_bytes: u64,
 }
 
 /// A shard as one backend announces it.
@@ -68,12 +69,14 @@ pub(crate) fn superseded<'a>(announced: impl IntoIterator<Item = Announced<'a>>)
     }
     let mut found = Superseded::default();
     let mut overlapping: BTreeMap<&[u8], Vec<&str>> = BTreeMap::new();
+    let mut superseded_bytes = 0_u64;
     for build in shards.values() {
         let mut superseded = SupersededPackages::default();
         for package in &build.packages.packages {
             if newest[&package.name[..]].key() != build.key() {
                 superseded.numbers.push(package.number);
                 superseded.documents = superseded.documents.saturating_add(package.documents);
+                superseded_bytes = superseded_bytes.saturating_add(package.text_bytes);
                 let backends = overlapping.entry(&package.name).or_default();
                 backends.push(build.backend);
             }
@@ -95,6 +98,7 @@ pub(crate) fn superseded<'a>(announced: impl IntoIterator<Item = Announced<'a>>)
         .map(|shard| shard.numbers.len() as u64);
     found.overlaps = Overlaps {
         superseded: numbers.sum(),
+        superseded_bytes,
         packages: overlapping.into_iter().map(describe).collect(),
     };
     found
@@ -165,6 +169,7 @@ mod tests {
                 name: name.as_bytes().into(),
                 number,
                 documents: 10,
+                text_bytes: 100,
             };
             let packages = (0..).zip(names.split_whitespace()).map(package).collect();
             (backend, shard, ShardPackages { indexed, packages })
@@ -189,6 +194,8 @@ mod tests {
             let shard = char::from(shard[0]);
             out += &format!("{shard} without {numbers:?}, {documents} documents{all}\n");
         }
+        let bytes = found.overlaps.superseded_bytes;
+        assert_eq!(bytes, 100 * found.overlaps.superseded);
         for package in &found.overlaps.packages {
             let name = String::from_utf8_lossy(&package.package);
             out += &format!(

@@ -11,6 +11,7 @@ use crate::lock::lock;
 use crate::results::ShardId;
 use schema::frame::Kind;
 use schema::message::{Failure, Hello, ListKind, ListReply, ListRequest, ShardInfo};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -118,8 +119,22 @@ impl Peer {
         self.backend.name()
     }
 
+    pub(crate) fn address(&self) -> &str {
+        self.backend.address()
+    }
+
+    /// What the log calls it.
+    pub(crate) fn log_name(&self) -> Cow<'_, str> {
+        self.backend.log_name()
+    }
+
     pub(crate) fn status(&self) -> PeerStatus {
         self.status.borrow().clone()
+    }
+
+    /// Waits for changes of the link or the shards.
+    pub(crate) fn changes(&self) -> watch::Receiver<PeerStatus> {
+        self.status.subscribe()
     }
 
     /// Changes whenever the link or the shards of [`status`](Self::status) change.
@@ -165,7 +180,7 @@ impl Peer {
 
     /// Makes a new connection.
     pub(crate) fn dial(&self) -> Result<Connection, PeerError> {
-        let stream = (self.backend.dial)().map_err(PeerError::unreachable)?;
+        let stream = self.backend.connect().map_err(PeerError::unreachable)?;
         Connection::new(stream, self.silence_max)
     }
 
@@ -281,7 +296,7 @@ impl Peer {
             }
             if !connected {
                 status.attempts += 1;
-                tracing::info!(backend = self.name(), shards = shards.len(), "connected");
+                tracing::info!(backend = %self.log_name(), shards = shards.len(), "connected");
             }
             status.link = Link::Connected;
             status.attempting = None;
@@ -303,7 +318,7 @@ impl Peer {
             let since = match &status.link {
                 Link::Lost { since, .. } if status.attempts > 1 => *since,
                 _ => {
-                    tracing::warn!(backend = self.name(), reason, "lost");
+                    tracing::warn!(backend = %self.log_name(), reason, "lost");
                     metrics::counter!("trawl_frontend_backends_lost_total", "reason" => lost.label())
                         .increment(1);
                     SystemTime::now()
@@ -352,6 +367,7 @@ fn ask_packages(
                 name: entry.package.into(),
                 number: entry.number,
                 documents: entry.documents,
+                text_bytes: entry.text_bytes,
             });
         }
         if is_stuck {

@@ -15,6 +15,10 @@ use std::time::{Duration, Instant};
 /// How long a handshake may take.
 const HANDSHAKE_MAX: Duration = Duration::from_secs(2);
 
+/// What is said of a certificate for another name than the backend's address, if neither may be shown.
+pub(super) const OTHER_NAME: &str =
+    "the backend's certificate is for another name than the one in --backend";
+
 /// A blocking TLS connection. One thread at a time reads or writes; others may shut the socket down.
 #[derive(Debug)]
 pub struct TlsStream {
@@ -112,7 +116,7 @@ fn refusal(fault: &CertificateError) -> String {
             "the backend's certificate was issued by another CA than those in --backend-ca"
                 .to_owned()
         }
-        Fault::NotValidForName => "the backend's certificate is for another name".to_owned(),
+        Fault::NotValidForName => OTHER_NAME.to_owned(),
         Fault::NotValidForNameContext {
             expected,
             presented,

@@ -39,6 +39,8 @@ pub struct Overlaps {
     pub packages: Vec<OverlappingPackage>,
     /// Builds of them that are left out: one or more of each.
     pub superseded: u64,
+    /// Bytes of their text.
+    pub superseded_bytes: u64,
 }
 
 impl Overlaps {

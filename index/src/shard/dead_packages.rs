@@ -64,6 +64,15 @@ impl Shard {
         Ok(Some(start..end))
     }
 
+    /// Bytes of the text of a package's documents.
+    pub fn package_text_bytes(&self, package: &Package<'_>) -> Result<u64, ShardError> {
+        let Some(blocks) = self.blocks_of(package)? else {
+            return Ok(0);
+        };
+        let text = self.text_range(blocks)?;
+        Ok(text.end - text.start)
+    }
+
     /// The ids of the dead packages, ascending.
     pub fn dead(&self) -> &[u32] {
         &self.live.dead

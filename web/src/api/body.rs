@@ -5,7 +5,7 @@
 
 use crate::params::{PARAMETERS_MAX, Params};
 use crate::problem::Problem;
-use axum::body::to_bytes;
+use crate::request_body;
 use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, header};
 use serde_json::Value;
@@ -29,9 +29,7 @@ impl<S: Sync> FromRequest<S> for Posted {
                 .hint("send the header content-type: application/json"));
         }
         let (parts, body) = request.into_parts();
-        let body = to_bytes(body, BODY_BYTES_MAX).await;
-        let body = body
-            .map_err(|_| Problem::too_large(format!("the body exceeds {BODY_BYTES_MAX} bytes")))?;
+        let body = request_body::read(body, BODY_BYTES_MAX, &parts.extensions).await?;
         Ok(Posted(parse(&body)?.sent_by(&parts.extensions)))
     }
 }

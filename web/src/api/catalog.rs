@@ -80,9 +80,8 @@ pub(crate) async fn tree(State(app): State<App>, params: Params) -> Result<Respo
 pub(crate) async fn status(State(app): State<App>, params: Params) -> Result<Response, Problem> {
     params.expect(&[])?;
     let now = UNIX_EPOCH.elapsed().unwrap_or_default().as_secs();
-    let frontend = &app.coordinator;
-    let overlaps = frontend.overlaps();
-    let status = Status::new(frontend.served(), frontend.backends(), &overlaps, now);
+    let served = app.coordinator.served();
+    let status = Status::new(served, app.backends(), &app.overlaps(), now);
     let mut response = response::json(&status).into_response();
     let headers = response.headers_mut();
     headers.insert(header::CACHE_CONTROL, NO_STORE);

@@ -47,7 +47,7 @@ pub(crate) async fn by_query(State(app): State<App>, params: Params) -> Result<R
     let parsed = params.parsed()?;
     let search = join::start(&app, &params, &parsed).await?;
     let notices = notices(&parsed.notices);
-    Ok(events(search, Some(parsed), notices))
+    Ok(events(&app, search, Some(parsed), notices).await)
 }
 
 /// Follow a search by its id.
@@ -64,7 +64,7 @@ pub(crate) async fn by_id(
     params.expect(&[])?;
     let search = join::by_id(&app, &id).await?;
     let parsed = parse_again(search.query());
-    Ok(events(search, parsed, Vec::new()))
+    Ok(events(&app, search, parsed, Vec::new()).await)
 }
 
 /// Parses a query as `interpreted_as` shows it, so that faults are located in that text. What the user
@@ -79,12 +79,28 @@ fn parse_again(query: &Query) -> Option<ParsedQuery> {
     parsed.filter(|parsed| parsed.query.expr() == query.expr())
 }
 
-fn events(search: SearchHandle, parsed: Option<ParsedQuery>, notices: Vec<Notice>) -> Response {
+/// Sends events. Without any backend the search ends at once, and its end decides the status.
+async fn events(
+    app: &App,
+    search: SearchHandle,
+    parsed: Option<ParsedQuery>,
+    notices: Vec<Notice>,
+) -> Response {
+    let mut backends = app.coordinator.backends().into_iter();
+    let answer = if backends.any(|backend| backend.connected) {
+        None
+    } else {
+        search.finished().await.ok()
+    };
     let (sender, receiver) = mpsc::channel(WAITING_MAX);
     let id = [response::search_header(search.id())];
     tokio::spawn(follow(search, parsed, notices, sender).in_current_span());
     let events = Sse::new(ReceiverStream::new(receiver)).keep_alive(KeepAlive::default());
-    (id, events).into_response()
+    let mut response = (id, events).into_response();
+    if let Some(answer) = answer {
+        response::mark_unavailable(&mut response, &answer);
+    }
+    response
 }
 
 /// Sends events until the search ends or the client disconnects.

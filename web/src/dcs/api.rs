@@ -3,10 +3,11 @@
 //!
 //! An error is a line of text. Debian Code Search lets pages of other sites ask, since its index is
 //! public. Here they may only if keys are needed, so that no page reads the private sources of the
-//! person who looks at it.
+//! person who looks at it. A key of `/api/v2` is as good as one of its own, and needed if every page needs one.
 
-use super::key::is_allowed;
+use super::key::is_known;
 use super::shapes::{MatchShape, PER_PACKAGE, PackageShape};
+use crate::guard;
 use crate::params::Params;
 use crate::problem::Problem;
 use crate::response::{self, NO_STORE};
@@ -88,8 +89,12 @@ pub(super) async fn options(headers: HeaderMap) -> Response {
 async fn respond(app: &App, headers: &HeaderMap, params: &Params, kind: ListKind) -> Response {
     let keys = &app.dcs_api_keys;
     let given = headers.get(KEY).map(HeaderValue::as_bytes);
-    let mut response = if is_allowed(keys, given) {
+    let is_open = keys.is_empty() && !app.access.as_ref().is_some_and(|it| it.is_required());
+    let mut response = if is_open || params.has_key || is_known(keys, given) {
         find(app, params, kind).await.into_response()
+    } else if keys.is_empty() {
+        guard::count_refused(false);
+        guard::refused(false).into_response()
     } else {
         let no_store = [(header::CACHE_CONTROL, NO_STORE)];
         let line = "invalid x-dcs-apikey header\n";

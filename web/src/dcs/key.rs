@@ -2,15 +2,14 @@
 
 use std::hint::black_box;
 
-/// Whether `given` is one of the keys, or there are no keys. The time that it takes reveals the lengths
-/// of keys and nothing else.
-pub(super) fn is_allowed(keys: &[String], given: Option<&[u8]>) -> bool {
+/// Whether `given` is one of the keys. The time that it takes reveals the lengths of keys and nothing else.
+pub(super) fn is_known(keys: &[String], given: Option<&[u8]>) -> bool {
     let Some(given) = given else {
-        return keys.is_empty();
+        return false;
     };
     let known = keys.iter().map(|key| is_equal(key.as_bytes(), given));
     // `fold` compares with all keys, whichever is equal.
-    keys.is_empty() | known.fold(false, |found, is_this| found | is_this)
+    known.fold(false, |found, is_this| found | is_this)
 }
 
 fn is_equal(a: &[u8], b: &[u8]) -> bool {
@@ -23,7 +22,7 @@ fn is_equal(a: &[u8], b: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_allowed;
+    use super::is_known;
 
     #[test]
     fn accepts_only_whole_keys() {
@@ -38,8 +37,8 @@ mod tests {
             (None, false),
         ] {
             let given = given.map(str::as_bytes);
-            assert_eq!(is_allowed(&keys, given), allowed, "{given:?}");
-            assert!(is_allowed(&[], given));
+            assert_eq!(is_known(&keys, given), allowed, "{given:?}");
+            assert!(!is_known(&[], given));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A file, or a part of it, line by line.
 
-use super::form::Layout;
+use super::form::{Form, Layout};
 use super::links::{file_href, window_href};
 use super::matches::LineView;
 use super::{filters, visible};
@@ -53,7 +53,11 @@ pub(crate) async fn show(State(app): State<App>, params: Params) -> Result<Html<
         return Err(Problem::missing(detail));
     }
     let name = (&package[..], params.required("path")?);
-    let page = FilePage::new(name, line, &reply);
+    let mut page = FilePage::new(name, line, &reply);
+    page.layout = Layout::new(Form {
+        has_key: params.has_key,
+        ..Form::default()
+    });
     Ok(Html(page.render().expect("a page fits in memory")))
 }
 

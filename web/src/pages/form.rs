@@ -30,6 +30,8 @@ pub(crate) struct Form {
     /// The id of the search that the script of the page follows. No other address has it: people share
     /// those.
     pub(super) run: Option<String>,
+    /// Whether the client has a key, which it may want to give up.
+    pub(super) has_key: bool,
 }
 
 /// An option of a select element.
@@ -89,6 +91,7 @@ impl Form {
             limit: typed("limit"),
             generation: typed("generation"),
             run: typed("run"),
+            has_key: params.has_key,
         }
     }
 

@@ -2,13 +2,14 @@
 //! kinds of problems.
 
 use super::form::{Form, Layout};
+use super::sign_in::{self, Asked};
 use super::{filters, visible};
 use crate::params::Path;
 use crate::problem::{KINDS, Kind, Problem};
 use askama::Template;
 use axum::body::Body;
 use axum::extract::Request;
-use axum::http::{HeaderValue, header};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{Html, IntoResponse, Response};
 
@@ -32,10 +33,12 @@ struct KindsPage {
 }
 
 /// Gives a problem the body that fits its address: below `/api/v1/` a line of text, which clients of
-/// Debian Code Search expect; elsewhere below `/api/` the problem document; else a page.
+/// Debian Code Search expect; elsewhere below `/api/` the problem document; else a page, which asks for a key
+/// if that is missing.
 pub(crate) async fn by_address(request: Request, next: Next) -> Response {
     let path = request.uri().path();
     let (is_text, is_json) = (path.starts_with("/api/v1/"), path.starts_with("/api/"));
+    let asked = Asked::new(request.method(), request.uri(), request.headers());
     let mut response = next.run(request).await;
     match response.extensions_mut().remove::<Problem>() {
         Some(problem) if is_text => {
@@ -43,6 +46,9 @@ pub(crate) async fn by_address(request: Request, next: Next) -> Response {
             let hint = hint.map_or_else(String::new, |hint| format!("; {hint}"));
             let line = format!("{}{hint}\n", problem.detail);
             with_body(response, "text/plain; charset=utf-8", line)
+        }
+        Some(problem) if !is_json && problem.kind.status == StatusCode::UNAUTHORIZED => {
+            sign_in::instead_of(&asked, response)
         }
         Some(problem) if !is_json => html(&problem, Form::default(), response),
         _ => response,

@@ -1,9 +1,11 @@
 //! The start page: what is indexed, and examples of queries.
 
 use super::filters;
-use super::form::Layout;
+use super::form::{Form, Layout};
+use crate::access::KeyName;
 use crate::state::App;
 use askama::Template;
+use axum::Extension;
 use axum::extract::State;
 use axum::response::Html;
 
@@ -18,13 +20,16 @@ struct StartPage {
     disconnected: Vec<(String, String)>,
 }
 
-pub(crate) async fn start(State(app): State<App>) -> Html<String> {
-    let backends = app.coordinator.backends();
+pub(crate) async fn start(State(app): State<App>, key: Option<Extension<KeyName>>) -> Html<String> {
+    let (served, backends) = (app.coordinator.served(), app.coordinator.backends());
     let page = StartPage {
-        layout: Layout::default(),
-        packages: backends.iter().map(|backend| backend.packages).sum(),
-        documents: backends.iter().map(|backend| backend.documents).sum(),
-        text_bytes: backends.iter().map(|backend| backend.text_bytes).sum(),
+        layout: Layout::new(Form {
+            has_key: key.is_some(),
+            ..Form::default()
+        }),
+        packages: served.packages,
+        documents: served.documents,
+        text_bytes: served.text_bytes,
         disconnected: backends
             .into_iter()
             .filter_map(|backend| Some((backend.name, backend.reason?)))

@@ -11,6 +11,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The header in which a proxy names its client.
 const FORWARDED_FOR: &str = "x-forwarded-for";
 
+/// The header in which a proxy says how its client asks: `http` or `https`.
+const FORWARDED_PROTO: &str = "x-forwarded-proto";
+
+/// Among the extensions of a request that the client sent encrypted, to this server or its proxy.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct IsHttps;
+
 /// A client, known by its address. Of IPv6 the network of 64 bits, all of which one client can use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Client(IpAddr);
@@ -24,6 +31,11 @@ impl Client {
             }
             address => address,
         })
+    }
+
+    /// The address, or the network of 64 bits.
+    pub(crate) fn address(&self) -> IpAddr {
+        self.0
     }
 
     /// A number that distinguishes clients, and is not 0.
@@ -160,6 +172,12 @@ impl TrustedProxies {
     pub(super) fn contains(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
         self.0.iter().any(|network| network.contains(&address))
+    }
+
+    /// Whether a trusted proxy says that its client asks with https.
+    pub(super) fn is_https(&self, peer: IpAddr, headers: &HeaderMap) -> bool {
+        let protocol = headers.get(FORWARDED_PROTO);
+        self.contains(peer) && protocol.is_some_and(|it| it.as_bytes() == b"https")
     }
 
     /// The client of a request: the last address that no trusted proxy has, from the connection back

@@ -12,6 +12,8 @@ pub struct ConnectionLimits {
     pub per_client_max: usize,
     /// From the first byte of a request, or from the beginning of the connection, to the end of its head.
     pub head_max: Duration,
+    /// From the end of the head to the end of the body of a request.
+    pub body_max: Duration,
     /// Between two requests.
     pub idle_max: Duration,
     /// How long a client may not read its response.
@@ -20,12 +22,23 @@ pub struct ConnectionLimits {
     pub trusted_proxies: TrustedProxies,
 }
 
+/// How long a client may take to send the body of a request.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BodyTime(pub(crate) Duration);
+
+impl Default for BodyTime {
+    fn default() -> BodyTime {
+        BodyTime(Duration::from_secs(30))
+    }
+}
+
 impl Default for ConnectionLimits {
     fn default() -> ConnectionLimits {
         ConnectionLimits {
             connections_max: 12_000,
             per_client_max: 512,
             head_max: Duration::from_secs(10),
+            body_max: BodyTime::default().0,
             idle_max: Duration::from_secs(75),
             unread_max: Duration::from_secs(30),
             trusted_proxies: TrustedProxies::default(),

@@ -77,6 +77,41 @@ fn half_open_requests_end() {
 }
 
 #[test]
+fn a_body_that_arrives_too_slowly_ends_with_a_problem() {
+    let site = site(ConnectionLimits {
+        body_max: SHORT,
+        ..patient()
+    });
+    let head = "POST /api/v2/search HTTP/1.1\r\nhost: x\r\ncontent-type: application/json";
+    let mut slow = sent(&site, &format!("{head}\r\ncontent-length: 1000\r\n\r\n"));
+    let asked = Instant::now();
+    // Bytes now and then do not extend the time.
+    let mut dripping = slow.try_clone().unwrap();
+    let drip = std::thread::spawn(move || {
+        while asked.elapsed() < 2 * SHORT && dripping.write_all(b" ").is_ok() {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    });
+    let mut first = [0; 512];
+    let read = slow.read(&mut first).unwrap();
+    let answer = String::from_utf8_lossy(&first[..read]).into_owned();
+    drip.join().unwrap();
+    assert!(asked.elapsed() >= SHORT);
+    assert!(answer.starts_with("HTTP/1.1 408"), "{answer}");
+    assert!(answer.contains("/problems/slow-body"), "{answer}");
+    end(slow);
+    let body = r#"{"q": "arse"}"#;
+    let whole = sent(
+        &site,
+        &format!(
+            "{head}\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        ),
+    );
+    assert!(end(whole).starts_with("HTTP/1.1 200"));
+}
+
+#[test]
 fn idle_connections_end_but_not_those_that_wait_for_a_search() {
     let fake = Fake::with("one", shards(1, 2), Fault::Gate);
     let limits = ConnectionLimits {

@@ -215,6 +215,9 @@ fn without_any_backend_the_status_is_503_and_complete_is_false() {
         "/api/v2/search?q=parse",
         "/api/v2/facets?q=parse",
         "/api/v2/export?q=parse",
+        "/api/v2/export?q=parse&order=found",
+        "/api/v2/export?q=parse&order=found&format=text",
+        "/api/v2/events?q=parse",
         "/api/v1/search?query=parse",
         "/search?q=parse",
     ] {
@@ -228,6 +231,15 @@ fn without_any_backend_the_status_is_503_and_complete_is_false() {
         (&json!(false), &json!(0))
     );
     assert_eq!(page["missing"].as_array().unwrap().len(), 2);
+    let export = site.get("/api/v2/export?q=parse&order=found").json();
+    assert_eq!(export["done"]["complete"], json!(false));
+    let events = site.events("/api/v2/events?q=parse", "done");
+    let (_, end) = events.last().unwrap();
+    assert_eq!(
+        (&end["complete"], end["missing"].as_array().unwrap().len()),
+        (&json!(false), 2)
+    );
+    assert_eq!(site.get("/api/v2/events?q=arse").status, 200);
     assert!(
         site.get("/search?q=parse")
             .text()

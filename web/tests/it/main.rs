@@ -13,6 +13,7 @@ mod facets;
 mod faults;
 mod filters;
 mod full_disk;
+mod keys;
 mod openapi;
 mod pages;
 mod persistence;

@@ -49,7 +49,7 @@ fn every_response_has_security_headers() {
     ] {
         let answer = site.get(path);
         assert_eq!(answer.header("x-content-type-options"), "nosniff", "{path}");
-        assert_eq!(answer.header("referrer-policy"), "no-referrer", "{path}");
+        assert_eq!(answer.header("referrer-policy"), "same-origin", "{path}");
         assert!(
             answer
                 .header("content-security-policy")

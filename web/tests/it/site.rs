@@ -132,14 +132,8 @@ impl Site {
 
     /// Sends a GET request and does not follow redirects.
     pub(crate) fn get_without_following(&self, path: &str) -> Answer {
-        let agent = ureq::Agent::config_builder()
-            .http_status_as_error(false)
-            .max_redirects(0)
-            .max_redirects_will_error(false)
-            .build();
         let site = format!("{}{path}", self.address);
-        let mut response = ureq::Agent::from(agent).get(site).call().unwrap();
-        Answer::new(&mut response)
+        Answer::new(&mut not_following().get(site).call().unwrap())
     }
 
     pub(crate) fn send(
@@ -152,13 +146,13 @@ impl Site {
         Answer::new(&mut response)
     }
 
-    /// Sends a POST request.
+    /// Sends a POST request and does not follow redirects.
     pub(crate) fn post(&self, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
         let mut request = ureq::http::Request::post(format!("{}{path}", self.address));
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        Answer::new(&mut self.agent.run(request.body(body).unwrap()).unwrap())
+        Answer::new(&mut not_following().run(request.body(body).unwrap()).unwrap())
     }
 
     /// Opens a connection.
@@ -244,6 +238,15 @@ impl Site {
     pub(crate) fn spooled(&self) -> usize {
         std::fs::read_dir(self.spool.path()).unwrap().count() - 1
     }
+}
+
+fn not_following() -> ureq::Agent {
+    let config = ureq::Agent::config_builder()
+        .http_status_as_error(false)
+        .max_redirects(0)
+        .max_redirects_will_error(false)
+        .build();
+    config.into()
 }
 
 /// Polls a condition, and fails if it does not hold within 20 s, which only a busy machine needs.

@@ -175,7 +175,7 @@ async fn a_search_leaves_out_the_packages_that_it_excludes() {
     }
     listed.sort_by(|(_, a), (_, b)| a.package.cmp(&b.package));
     let lines: Vec<_> = listed.iter().map(|(_, entry)| line(entry)).collect();
-    assert_eq!(lines, ["a_1.0  4 0 0", "b_2  1 0 0", "c-3.1  0 0 0"]);
+    assert_eq!(lines, ["a_1.0  4 35 0", "b_2  1 9 0", "c-3.1  0 0 0"]);
     // Again with the narrowed shard of the first time.
     for _ in 0..2 {
         for (excluded, expected) in [(None, 4), (Some(0), 1), (Some(1), 3), (Some(2), 4)] {

@@ -31,7 +31,7 @@ fn greeting(address: &str, config: Arc<ClientConfig>) -> Result<Vec<u8>, String>
     let (_sender, config) = watch::channel(config);
     let backend = Backend::tls(address, config).unwrap();
     let reason = |error| PeerError::unreachable(error).to_string();
-    let socket = (backend.dial)().map_err(reason)?;
+    let socket = backend.connect().map_err(reason)?;
     let mut greeting = vec![0; GREETING.len()];
     (&socket).read_exact(&mut greeting).map_err(reason)?;
     Ok(greeting)
@@ -69,6 +69,17 @@ fn wrong_certificates_of_a_backend_are_explained() {
     ] {
         check(&ours, shown, Some(&identity), says);
     }
+}
+
+#[test]
+fn a_wrong_name_does_not_show_an_address_that_is_hidden() {
+    let ours = Authority::new("ours");
+    let elsewhere = ours.issue_for(&["backend.example"], Valid::Now);
+    let address = backend(fake_ca::server(&elsewhere, None));
+    let (_sender, config) = watch::channel(fake_ca::client(&ours, None));
+    let backend = Backend::tls(address, config).unwrap().named("backend 1");
+    let hidden = PeerError::unreachable(backend.connect().unwrap_err()).to_string();
+    assert_eq!(hidden, OTHER_NAME);
 }
 
 #[test]

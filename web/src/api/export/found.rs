@@ -9,6 +9,7 @@ use super::format::{Format, head};
 use crate::join;
 use crate::model::ExportEnd;
 use crate::problem::Problem;
+use crate::response;
 use crate::state::blocking;
 use crate::stream_body::{Export, PIECE_BYTES};
 use axum::body::Body;
@@ -19,6 +20,7 @@ use frontend::{Match, MatchStream, SearchHandle, SearchResult, SpoolError};
 use futures_util::StreamExt;
 use futures_util::stream::{self, TryStreamExt};
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::{io, vec};
 use tokio::sync::watch;
 
@@ -37,12 +39,13 @@ pub(crate) async fn export(
         format,
         notices.unwrap_or_default(),
     );
-    let body = match FoundExport::new(export, search, format, parsed)
-        .part()
-        .await?
-    {
+    let export = FoundExport::new(export, search, format, parsed);
+    let mut answer = None;
+    let body = match export.part().await? {
         None => Body::empty(),
         Some((first, rest)) => {
+            // It is there if this part is the last one.
+            answer = rest.answer.clone();
             let rest = stream::try_unfold(rest, FoundExport::part);
             let rest = rest.map_err(|problem| io::Error::other(problem.to_string()));
             Body::from_stream(stream::iter([Ok(first)]).chain(rest))
@@ -50,6 +53,9 @@ pub(crate) async fn export(
     };
     let mut response = body.into_response();
     response.headers_mut().extend(about);
+    if let Some(answer) = answer {
+        response::mark_unavailable(&mut response, &answer);
+    }
     Ok(response)
 }
 
@@ -65,8 +71,8 @@ struct FoundExport {
     document: vec::IntoIter<Match>,
     /// How many matches were written.
     written: u64,
-    /// Whether the end was written.
-    is_over: bool,
+    /// What was found, once the end was written.
+    answer: Option<Arc<SearchResult>>,
 }
 
 impl FoundExport {
@@ -85,13 +91,13 @@ impl FoundExport {
             parsed,
             document: Vec::new().into_iter(),
             written: 0,
-            is_over: false,
+            answer: None,
         }
     }
 
     /// Waits for the next part, and returns it with the rest of the export; `None` after the end.
     async fn part(mut self) -> Result<Option<(Bytes, FoundExport)>, Problem> {
-        while !self.is_over {
+        while self.answer.is_none() {
             // Checked first: what is found after this check is read in the next round.
             let has_ended = self.search.is_finished();
             if has_ended || self.follower.has_more() || self.document.len() > 0 {
@@ -141,7 +147,7 @@ impl FoundExport {
     /// Returns the last part, once the search has ended and all its matches are written.
     async fn end(mut self) -> Result<Option<(Bytes, FoundExport)>, Problem> {
         let answer = join::finished(&self.search, self.parsed.as_ref()).await?;
-        self.is_over = true;
+        self.answer = Some(Arc::clone(&answer));
         match self.format {
             Format::Lines => {
                 let end = ExportEnd::new(&answer, self.search.id(), self.written);

@@ -272,6 +272,9 @@ pub(crate) struct BackendLost(ProblemDocument);
 /// Responses of an operation with a body.
 #[derive(IntoResponses)]
 pub(crate) enum Body {
+    /// The body did not arrive in time.
+    #[response(status = 408, content_type = "application/problem+json")]
+    Slow(ProblemDocument),
     /// The body has too many bytes.
     #[response(status = 413, content_type = "application/problem+json")]
     TooLarge(ProblemDocument),
@@ -283,6 +286,9 @@ pub(crate) enum Body {
 /// Responses that every request may get.
 #[derive(IntoResponses)]
 pub(crate) enum AnyRequest {
+    /// The server asks for a key, and the request has none that is known.
+    #[response(status = 401, content_type = "application/problem+json")]
+    KeyNeeded(ProblemDocument),
     /// The address is too long.
     #[response(status = 414, content_type = "application/problem+json")]
     LongAddress(ProblemDocument),

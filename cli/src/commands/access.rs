@@ -1,0 +1,104 @@
+//! Flags of `serve` and `frontend` for who may use them: keys, cookies, and an address for operators.
+
+use super::listener;
+use crate::terminal::report;
+use anyhow::{Context, Result, bail};
+use frontend::Coordinator;
+use metrics_exporter_prometheus::PrometheusHandle;
+use std::path::PathBuf;
+use std::sync::Arc;
+use tokio::net::TcpListener;
+use web::{Access, ApiKeys, ConnectionLimits, CookieSecret, HostNames};
+
+/// Connections of operators: some browsers and collectors of metrics.
+const ADMIN_CONNECTIONS_MAX: usize = 256;
+
+/// The heading in the help.
+const ACCESS: &str = "Access";
+
+/// Keys, and an address for operators.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct AccessFlags {
+    /// Require one of the keys in this file for /api/v2: a line that `trawl key` prints for each. The file is
+    /// read again when it changes
+    #[arg(long, value_name = "FILE", help_heading = ACCESS)]
+    api_keys: Option<PathBuf>,
+    /// Require one of these keys for pages, /api/v1 and metrics too; only health needs none
+    #[arg(long, help_heading = ACCESS)]
+    require_key: bool,
+    /// Sign the cookies of pages with the secret in this file (32 bytes or more), so that they work on several
+    /// frontends and after a restart [default: a random secret of this process]
+    #[arg(long, value_name = "FILE", help_heading = ACCESS)]
+    cookie_secret: Option<PathBuf>,
+    /// Serve metrics, health and the status with the addresses of backends at this address, without keys; the
+    /// other then has no metrics and no addresses
+    #[arg(long, value_name = "ADDR", help_heading = ACCESS)]
+    admin_listen: Option<String>,
+}
+
+impl AccessFlags {
+    /// Reads the keys, and the secret for cookies.
+    pub(super) fn keys(&self) -> Result<Option<Access>> {
+        let Some(keys) = &self.api_keys else {
+            if self.require_key {
+                bail!("--require-key needs a file of keys: add --api-keys FILE");
+            }
+            if self.cookie_secret.is_some() {
+                bail!(
+                    "--cookie-secret needs a file of keys: without --api-keys FILE pages have no cookies"
+                );
+            }
+            return Ok(None);
+        };
+        let keys = ApiKeys::open(keys).context("--api-keys")?;
+        let secret = match &self.cookie_secret {
+            Some(file) => CookieSecret::read(file).context("--cookie-secret")?,
+            None => CookieSecret::random(),
+        };
+        Ok(Some(Access::new(keys, secret, self.require_key)))
+    }
+
+    /// Whether operators have an address of their own.
+    pub(super) fn has_admin(&self) -> bool {
+        self.admin_listen.is_some()
+    }
+
+    /// Binds the address for operators, if they have one besides `listen`.
+    pub(super) async fn bind_admin(&self, listen: &str) -> Result<Option<TcpListener>> {
+        let Some(address) = &self.admin_listen else {
+            return Ok(None);
+        };
+        if address == listen && !address.ends_with(":0") {
+            bail!(
+                "--admin-listen and --listen are both {address}; choose another port for one of them"
+            );
+        }
+        listener::bind(address, "--admin-listen").await.map(Some)
+    }
+
+    /// Starts to answer operators.
+    pub(super) fn serve_admin(
+        &self,
+        listener: Option<TcpListener>,
+        hosts: &[String],
+        frontend: &Arc<Coordinator>,
+        metrics: &PrometheusHandle,
+    ) -> Result<()> {
+        let Some(listener) = listener else {
+            return Ok(());
+        };
+        let address = listener.local_addr()?;
+        report(format_args!("for operators: http://{address}/metrics"));
+        if !address.ip().is_loopback() {
+            tracing::warn!(%address, "metrics and addresses of backends are shown to all who reach this address");
+        }
+        let hosts = HostNames::new(address.ip(), hosts);
+        let router = web::admin(Arc::clone(frontend), hosts, metrics.clone());
+        let limits = ConnectionLimits {
+            connections_max: ADMIN_CONNECTIONS_MAX,
+            ..ConnectionLimits::default()
+        };
+        tokio::spawn(web::serve(listener, router, limits));
+        Ok(())
+    }
+}

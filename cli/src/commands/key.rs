@@ -1,0 +1,35 @@
+//! `trawl key`: makes a key for a client of a server.
+
+use crate::terminal::{self, report};
+use anyhow::{Context, Result};
+use std::process::ExitCode;
+use web::NewKey;
+
+/// Make a key for a client of the HTTP API
+///
+/// Prints the key, which the client sends and nobody can show again, and then the line for the file that the
+/// server's --api-keys names. The line has only a hash of the key.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  trawl key build-robot
+  trawl serve --api-keys keys              where `keys` has the printed lines
+  trawl search --key-file ~/robot.key malloc
+                                           where `~/robot.key` has the printed key")]
+pub(crate) struct KeyArguments {
+    /// The name of the key: the log and the file of keys show it
+    #[arg(value_name = "NAME")]
+    name: String,
+}
+
+pub(super) fn run(arguments: &KeyArguments) -> Result<ExitCode> {
+    let new = NewKey::random(&arguments.name).context("cannot make the key")?;
+    report(format_args!(
+        "the key, for the client; it is not shown again:"
+    ));
+    terminal::print(format_args!("{}", new.key))?;
+    report(format_args!(
+        "the line for the server's file of keys (--api-keys):"
+    ));
+    terminal::print(format_args!("{}", new.line))?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,235 @@
+//! The form that asks for a key once, where keys are required; and what ends its cookie.
+//!
+//! A page that needs a key shows the form in its place, and the user comes back to it. The form works without
+//! the script. **Invariant:** whatever the address says, it leads to a page of this server.
+
+use super::form::{Form, Layout};
+use crate::access::{Access, KeyName};
+use crate::guard::{self, SIGN_IN};
+use crate::hosts::is_from_own_page;
+use crate::params::Params;
+use crate::problem::{self, Problem};
+use crate::request_body;
+use crate::response::NO_STORE;
+use crate::server::{Client, IsHttps};
+use crate::state::App;
+use askama::Template;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
+use axum::response::{Html, IntoResponse, Response};
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+
+/// Bytes of the form: a key and an address.
+const FORM_BYTES_MAX: usize = 64 << 10;
+
+#[derive(Template)]
+#[template(path = "sign_in.html")]
+struct SignInPage {
+    layout: Layout,
+    /// Where the user comes from.
+    next: String,
+    fault: Option<String>,
+    /// The name of the key, if there is one already.
+    holder: Option<String>,
+    /// Whether to load the page once more: a browser that follows a link of another site leaves our cookie out,
+    /// and sends it when the page itself asks.
+    asks_again: bool,
+}
+
+/// Shows the form, or whose key the client has.
+pub(crate) async fn form(State(app): State<App>, request: Request) -> Response {
+    if required(&app).is_none() {
+        return problem::not_found(request.uri().clone())
+            .await
+            .into_response();
+    }
+    let (parts, _) = request.into_parts();
+    let next = Params::parse(parts.uri.query().unwrap_or_default());
+    let next = next
+        .ok()
+        .and_then(|params| Some(local(params.bytes("next")?)?.to_owned()));
+    let mut page = SignInPage::new(next.as_deref().unwrap_or("/"));
+    page.holder = parts
+        .extensions
+        .get::<KeyName>()
+        .map(|name| name.as_str().to_owned());
+    page.layout = Layout::new(Form {
+        has_key: page.holder.is_some(),
+        ..Form::default()
+    });
+    page.respond(StatusCode::OK)
+}
+
+/// Takes a key: gives the client a cookie and sends it back to where it came from.
+pub(crate) async fn sign_in(State(app): State<App>, request: Request) -> Response {
+    let Some(access) = required(&app) else {
+        return problem::not_found(request.uri().clone())
+            .await
+            .into_response();
+    };
+    let (parts, body) = request.into_parts();
+    match accept(access, &parts, body).await {
+        Ok(response) => response,
+        Err(problem) => problem.into_response(),
+    }
+}
+
+async fn accept(access: &Access, parts: &Parts, body: Body) -> Result<Response, Problem> {
+    if !is_from_own_page(&parts.headers) {
+        return Err(Problem::foreign(
+            "a page of another site may not send a key",
+        ));
+    }
+    let body = request_body::read(body, FORM_BYTES_MAX, &parts.extensions).await?;
+    let body = str::from_utf8(&body).map_err(|_| Problem::bad_request("the form is not text"))?;
+    let params = Params::parse(body)?;
+    let key = params.bytes("key").unwrap_or_default().trim_ascii();
+    let next = params.bytes("next").and_then(local).unwrap_or("/");
+    let tried = access.try_key(address(parts), key);
+    let name = tried.map_err(|seconds| {
+        guard::count_refused(true);
+        let detail = format!("too many wrong keys; try again in {seconds} s");
+        Problem::too_many_tries(detail, seconds)
+    })?;
+    let signed = name.and_then(|name| Some((access.cookie_for(&name)?, name)));
+    let Some((cookie, name)) = signed else {
+        guard::count_refused(true);
+        let mut page = SignInPage::new(next);
+        page.fault = Some("This key is not known here. It may have been revoked.".to_owned());
+        return Ok(page.respond(StatusCode::UNAUTHORIZED));
+    };
+    tracing::info!(key = name.as_str(), "signed in");
+    Ok(back_to(next, &cookie, parts))
+}
+
+/// Ends the cookie.
+pub(crate) async fn sign_out(State(app): State<App>, request: Request) -> Response {
+    if required(&app).is_none() {
+        return problem::not_found(request.uri().clone())
+            .await
+            .into_response();
+    }
+    let (parts, _) = request.into_parts();
+    back_to(SIGN_IN, "", &parts)
+}
+
+fn required(app: &App) -> Option<&Arc<Access>> {
+    app.access.as_ref().filter(|access| access.is_required())
+}
+
+fn address(parts: &Parts) -> IpAddr {
+    let client = parts.extensions.get::<Client>();
+    client.map_or(Ipv4Addr::UNSPECIFIED.into(), Client::address)
+}
+
+/// Redirects to a local address, with a new cookie.
+fn back_to(path: &str, cookie: &str, parts: &Parts) -> Response {
+    let location = HeaderValue::from_str(path).expect("the address was checked");
+    let head = [
+        (header::LOCATION, location),
+        (header::CACHE_CONTROL, NO_STORE),
+    ];
+    let mut response = (StatusCode::SEE_OTHER, head).into_response();
+    let name = guard::cookie_name(&parts.headers);
+    let is_https = parts.extensions.get::<IsHttps>().is_some();
+    guard::set_cookie(response.headers_mut(), &name, cookie, is_https);
+    response
+}
+
+/// Shows the form in the place of a page that needs a key.
+pub(super) fn instead_of(asked: &Asked, response: Response) -> Response {
+    let mut page = SignInPage::new(&asked.next);
+    page.asks_again = asked.is_from_elsewhere;
+    let (head, _) = response.into_parts();
+    let mut shown = page.respond(head.status);
+    shown.headers_mut().extend(
+        [header::WWW_AUTHENTICATE, header::VARY]
+            .into_iter()
+            .filter_map(|name| Some((name.clone(), head.headers.get(name)?.clone()))),
+    );
+    shown
+}
+
+/// What a request asked for.
+pub(super) struct Asked {
+    next: String,
+    is_from_elsewhere: bool,
+}
+
+impl Asked {
+    pub(super) fn new(method: &Method, uri: &Uri, headers: &HeaderMap) -> Asked {
+        let path = uri.path_and_query().map_or("/", |path| path.as_str());
+        let is_read = matches!(*method, Method::GET | Method::HEAD);
+        let next = local(path.as_bytes()).filter(|_| is_read);
+        let site = headers.get("sec-fetch-site");
+        Asked {
+            next: next.unwrap_or("/").to_owned(),
+            is_from_elsewhere: is_read && site.is_some_and(|site| site == "cross-site"),
+        }
+    }
+}
+
+impl SignInPage {
+    fn new(next: &str) -> SignInPage {
+        SignInPage {
+            layout: Layout::default(),
+            next: next.to_owned(),
+            fault: None,
+            holder: None,
+            asks_again: false,
+        }
+    }
+
+    fn respond(&self, status: StatusCode) -> Response {
+        let html = Html(self.render().expect("a page fits in memory"));
+        let mut response = (status, [(header::CACHE_CONTROL, NO_STORE)], html).into_response();
+        if status == StatusCode::UNAUTHORIZED {
+            let headers = response.headers_mut();
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        response
+    }
+}
+
+/// Returns an address if it is a path of this server. Browsers read `//host`, also with other slashes or with
+/// invisible characters between, as another host.
+fn local(address: &[u8]) -> Option<&str> {
+    let address = str::from_utf8(address).ok()?;
+    let is_plain = address
+        .bytes()
+        .all(|byte| byte.is_ascii_graphic() && byte != b'\\');
+    let is_path = address.starts_with('/') && !address.starts_with("//");
+    (is_plain && is_path).then_some(address)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_form_leads_back_only_to_pages_of_this_server() {
+        for good in ["/", "/search?q=a%20b&x=//evil.example", "/show?path=a#L3"] {
+            assert_eq!(local(good.as_bytes()), Some(good));
+        }
+        for bad in [
+            "",
+            "//evil.example",
+            "///evil.example",
+            "/\\evil.example",
+            "\\/evil.example",
+            "/\t/evil.example",
+            "/\n/evil.example",
+            "https://evil.example/",
+            "evil.example",
+            "javascript:alert(1)",
+            "/a\r\nset-cookie: x",
+            "/é",
+            " /",
+        ] {
+            assert_eq!(local(bad.as_bytes()), None, "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! Reads the body of a request, within limits on its bytes and on the time that the client takes to send it.
+
+use crate::problem::Problem;
+use crate::server::BodyTime;
+use axum::body::{Body, to_bytes};
+use axum::http::Extensions;
+use bytes::Bytes;
+
+/// Reads a body of at most `bytes_max` bytes, of a request with these extensions.
+pub(crate) async fn read(
+    body: Body,
+    bytes_max: usize,
+    extensions: &Extensions,
+) -> Result<Bytes, Problem> {
+    let BodyTime(time_max) = extensions.get().copied().unwrap_or_default();
+    let read = tokio::time::timeout(time_max, to_bytes(body, bytes_max)).await;
+    let read = read.map_err(|_| {
+        let seconds = time_max.as_secs_f64();
+        Problem::slow_body(format!("the body did not arrive within {seconds} s"))
+    })?;
+    read.map_err(|_| Problem::too_large(format!("the body exceeds {bytes_max} bytes")))
+}
