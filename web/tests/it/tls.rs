@@ -156,8 +156,6 @@ fn responses_that_are_not_read_end() {
     std::thread::sleep(4 * SHORT);
     let _ = stream.read_to_end(&mut all);
     assert!(all.len() < LARGE, "it was cut off");
-    let whole = server.get("/large").unwrap();
-    assert!(whole.len() > LARGE);
 }
 
 #[test]
