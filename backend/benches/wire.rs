@@ -91,7 +91,7 @@ fn measure(
         workers: 2,
         cancel: &Cancel::default(),
     };
-    let plan = request.plan(u64::MAX).expect("not cancelled");
+    let plan = request.plan(true).expect("not cancelled");
     let mut bytes = Bytes::default();
     let ends = request.run(plan, &mut bytes).expect("not cancelled");
     let matches: u64 = ends.iter().map(|end| end.matches).sum();

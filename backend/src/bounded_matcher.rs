@@ -76,6 +76,11 @@ impl BoundedMatcher {
         })
     }
 
+    /// Returns whether the pattern may take a second or more in one long line.
+    pub(crate) fn is_slow(&self) -> bool {
+        self.piece_bytes < PIECE_BYTES_MAX
+    }
+
     /// Returns whether the pattern matches in `text`.
     pub(crate) fn is_match(&self, text: &[u8], effort: &mut Effort<'_>) -> Result<bool, GivenUp> {
         if text.len() <= self.piece_bytes {

@@ -77,6 +77,14 @@ impl CompiledQuery {
         })
     }
 
+    /// Returns whether a pattern may take a second or more in one long line.
+    pub(crate) fn is_slow(&self) -> bool {
+        match &self.strategy {
+            Strategy::Lines { matcher, .. } => matcher.is_slow(),
+            Strategy::Documents(matcher) => matcher.is_slow(),
+        }
+    }
+
     /// Renders the query for candidate blocks or documents.
     pub fn plan_text(&self) -> String {
         match &self.strategy {

@@ -83,6 +83,14 @@ impl DocumentMatcher {
         })
     }
 
+    /// Returns whether a pattern may take a second or more in one long line.
+    pub(crate) fn is_slow(&self) -> bool {
+        self.texts.iter().any(|text| match &text.matcher {
+            TextMatcher::Line(matcher) => matcher.is_slow(),
+            TextMatcher::MultiLine(matcher) => matcher.is_slow(),
+        })
+    }
+
     /// Returns the patterns because of which the document at `path` in `package` matches; `None` when
     /// it does not. `has_text` returns whether a text term matches at least once.
     pub(crate) fn evaluate<E>(

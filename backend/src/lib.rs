@@ -48,7 +48,7 @@
 //!     workers: 1,
 //!     cancel: &Cancel::default(),
 //! };
-//! let plan = request.plan(u64::MAX).expect("not cancelled");
+//! let plan = request.plan(true).expect("not cancelled");
 //! let mut bytes = Bytes(0);
 //! let ends = request.run(plan, &mut bytes).expect("not stopped by the sink");
 //! assert_eq!(ends[0].matches, 1);

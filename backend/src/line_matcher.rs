@@ -71,6 +71,11 @@ impl LineMatcher {
         LineMatcher::new(expr, SizeLimits::FOR_ALL)
     }
 
+    /// Returns whether a pattern may take a second or more in one long line.
+    pub(crate) fn is_slow(&self) -> bool {
+        self.finder.is_slow() || self.condition.as_ref().is_some_and(LineCondition::is_slow)
+    }
+
     /// Returns whether a line matches in which the finder has found something; `line` is without
     /// its end.
     fn confirms(&self, line: &[u8], effort: &mut Effort<'_>) -> Result<bool, GivenUp> {
@@ -87,6 +92,16 @@ impl LineMatcher {
 }
 
 impl LineCondition {
+    fn is_slow(&self) -> bool {
+        match self {
+            LineCondition::Matches(matcher) => matcher.is_slow(),
+            LineCondition::All(parts) | LineCondition::Any(parts) => {
+                parts.iter().any(LineCondition::is_slow)
+            }
+            LineCondition::Not(inner) => inner.is_slow(),
+        }
+    }
+
     /// `matchers` are those of the patterns of `expr`, in order.
     fn new(expr: &Expr, matchers: &mut impl Iterator<Item = BoundedMatcher>) -> LineCondition {
         let mut each = |parts: &[Expr]| {

@@ -62,9 +62,9 @@ pub use peers::{Backend, Socket};
 pub use query::{BadQuery, Notice, ParsedQuery, Query, QueryInput};
 pub use results::{
     ContextLine, CorpusSize, DOCUMENTS_MAX, Document, DocumentGroup, Explain, Listing, Match,
-    MatchEvent, MatchStream, MatchText, MatchTexts, Missing, OverlappingPackage, Overlaps,
-    PackageGroup, Reached, SearchResult, ShardId, Skipped, SkippedDocument, Timings, Window,
-    entry_name, page,
+    MatchEvent, MatchStream, Missing, OverlappingPackage, Overlaps, PackageGroup, Reached,
+    RenderedMatch, RenderedMatches, Renderer, SearchResult, ShardId, Skipped, SkippedDocument,
+    Timings, Window, WriteMatch, entry_name, page,
 };
 pub use similar::similar;
 pub use spool::{BeforeWrite, SpoolError};

@@ -14,8 +14,8 @@ mod matches;
 mod outcome;
 pub(crate) mod packages;
 pub mod page;
+mod rendered;
 mod search_result;
-mod text;
 
 pub use documents::{DOCUMENTS_MAX, DocumentGroup};
 pub(crate) use listing::merge;
@@ -28,6 +28,6 @@ pub use outcome::{
 };
 pub(crate) use outcome::{Counts, Outcome, SPOOL};
 pub use packages::PackageGroup;
+pub use rendered::{RenderedMatch, RenderedMatches, Renderer, WriteMatch};
 pub use search_result::SearchResult;
 pub(crate) use search_result::read;
-pub use text::{MatchText, MatchTexts};

@@ -65,10 +65,12 @@ class Server:
 
 
 @contextlib.contextmanager
-def running(command):
-    """A process, which is terminated at the end."""
-    env = dict(os.environ, TRAWL_LOG="error")
-    process = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, env=env)
+def running(command, level="error", stderr=None):
+    """A process, which is terminated at the end. Its log has lines of `level` and above."""
+    env = dict(os.environ, TRAWL_LOG=level)
+    # SIGXFSZ stays ignored, so that a file that may not grow is an error of the write.
+    process = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, stderr=stderr,
+                               env=env, restore_signals=False)
     try:
         yield process
     finally:

@@ -11,6 +11,7 @@
 mod api;
 mod key;
 mod links;
+mod lists;
 mod shapes;
 
 pub(crate) use api::{COMPLETE, FILES_TOTAL, preflight};

@@ -7,6 +7,10 @@
 //! **Invariant:** a slow client holds [`EXPORT_BYTES`] at most, and one of the process's exports. Both are
 //! given back when its response ends or its connection closes.
 
+mod match_source;
+
+pub(crate) use match_source::MatchSource;
+
 use crate::problem::Problem;
 use crate::state::{App, blocking};
 use axum::body::Body;

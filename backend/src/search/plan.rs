@@ -10,15 +10,20 @@ use super::slices::{BlockRanges, DocumentSlice, DocumentSlices, UNIT_BLOCKS};
 use crate::compiled_query::Strategy;
 use crate::rank;
 use index::plan::{DocumentQuery, TrigramQuery};
-use index::shard::{Candidates, DocumentCandidates, PackageId, Shard, ShardError};
+use index::shard::{Candidates, DocId, DocumentCandidates, PackageId, Shard, ShardError};
 use schema::message::{Estimate, Progress, ShardEnd};
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 /// A search with more candidate blocks is heavy: it verifies 30 MB or more, which takes at least
 /// ten milliseconds.
 pub const HEAVY_BLOCKS: u64 = 8192;
+
+/// A line of this length takes most of the steps that one line may take ([`LINE_STEPS_MAX`](crate::long_line::LINE_STEPS_MAX)) if its pattern
+/// is slow: a second or more. A search that may read one is heavy, however few blocks it reads. Long
+/// blocks are single lines.
+const SLOW_LINE_BYTES: u64 = 16 << 10;
 
 /// Candidate blocks whose ids are held between counting and searching: 4 MiB of them.
 const HELD_BLOCKS_MAX: u64 = 1 << 20;
@@ -31,6 +36,15 @@ pub struct Plan {
     pub(super) later_static_ranks: Vec<f32>,
     /// The progress of the search before it has begun; `blocks_total` are all candidate blocks.
     pub progress: Progress,
+    /// Whether a pattern may take a second or more in one of the lines.
+    has_slow_lines: bool,
+}
+
+impl Plan {
+    /// Returns whether the search may take long.
+    pub fn is_heavy(&self) -> bool {
+        self.progress.blocks_total > HEAVY_BLOCKS || self.has_slow_lines
+    }
 }
 
 /// The candidates of a shard.
@@ -48,17 +62,26 @@ pub enum PlanError {
     Stopped,
     /// There are more candidate blocks than allowed: at least this number.
     TooMany(u64),
+    /// There is a long line in which the pattern may take a second or more.
+    SlowLines,
 }
 
 impl Request<'_> {
-    /// Counts the candidates of all shards, and fails as soon as there are more than `blocks_max`.
-    pub fn plan(&self, blocks_max: u64) -> Result<Plan, PlanError> {
+    /// Counts the candidates of all shards. Fails as soon as the search turns out to be heavy, unless it
+    /// `may_be_heavy`.
+    pub fn plan(&self, may_be_heavy: bool) -> Result<Plan, PlanError> {
+        let blocks_max = if may_be_heavy { u64::MAX } else { HEAVY_BLOCKS };
+        let has_slow_lines = AtomicBool::new(false);
         let (counted, mut shards) = (AtomicU64::new(0), Vec::new());
         let plans = pool::in_order(
             self.workers,
             self.shards.len(),
             || (),
-            |(), index| self.plan_shard(&self.shards[index], &counted, blocks_max),
+            |(), index| {
+                let plan = self.plan_shard(&self.shards[index], &counted, blocks_max)?;
+                has_slow_lines.fetch_or(self.has_slow_lines(&self.shards[index], &plan), Relaxed);
+                Ok(plan)
+            },
             |plan| {
                 shards.push(plan);
                 Ok(())
@@ -69,6 +92,10 @@ impl Request<'_> {
             return Err(PlanError::TooMany(blocks));
         }
         plans.map_err(|_| PlanError::Stopped)?;
+        let has_slow_lines = has_slow_lines.into_inner();
+        if has_slow_lines && !may_be_heavy {
+            return Err(PlanError::SlowLines);
+        }
         let (later_static_ranks, static_rank) = static_ranks(self.shards);
         Ok(Plan {
             shards,
@@ -78,7 +105,21 @@ impl Request<'_> {
                 bound: rank::bound(static_rank, self.query.finds_names),
                 ..Progress::default()
             },
+            has_slow_lines,
         })
+    }
+
+    /// Returns whether a pattern may take a second or more in one line. Plans with too many blocks to hold
+    /// are heavy in any case, and what cannot be read is reported by the search.
+    fn has_slow_lines(&self, shard: &Shard, plan: &ShardPlan) -> bool {
+        let ShardPlan::Held(candidates) = plan else {
+            return false;
+        };
+        self.query.is_slow()
+            && candidates.weight() <= HEAVY_BLOCKS
+            && candidates
+                .has_block_longer_than(SLOW_LINE_BYTES, shard)
+                .unwrap_or(false)
     }
 
     /// Returns what a search by this plan would look at: in each shard, and for each pattern alone.
@@ -213,6 +254,39 @@ impl ShardCandidates {
         match self {
             ShardCandidates::Blocks(_) => self.weight(),
             ShardCandidates::Documents(documents) => documents.block_count,
+        }
+    }
+
+    fn has_block_longer_than(&self, bytes: u64, shard: &Shard) -> Result<bool, ShardError> {
+        let is_longer = |block| -> Result<bool, ShardError> {
+            let text = shard.text_range(block..block + 1)?;
+            Ok(text.end - text.start > bytes)
+        };
+        let any = |blocks: &mut dyn Iterator<Item = u32>| -> Result<bool, ShardError> {
+            for block in blocks {
+                if is_longer(block)? {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
+        };
+        match self {
+            ShardCandidates::Blocks(Candidates::Blocks(blocks)) => any(&mut blocks.iter().copied()),
+            ShardCandidates::Blocks(Candidates::Ranges(ranges)) => {
+                any(&mut ranges.iter().cloned().flatten())
+            }
+            ShardCandidates::Documents(DocumentCandidates {
+                blocks: Some(blocks),
+                ..
+            }) => any(&mut blocks.iter().copied()),
+            ShardCandidates::Documents(it) => {
+                for id in it.documents.iter().cloned().flatten() {
+                    if any(&mut shard.document(DocId(id))?.blocks)? {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            }
         }
     }
 

@@ -25,15 +25,15 @@ fn regexp(text: &str) -> Expr {
     })
 }
 
-/// Indexes one file, and returns the skipped documents and the matches of a search.
-fn search(text: &str, expr: &Expr) -> (Vec<Skip>, u64) {
+/// Indexes one file, and calls `each` with a search of it.
+fn with_request<T>(text: &str, expr: &Expr, each: impl FnOnce(Request<'_>) -> T) -> T {
     let directory = tempfile::tempdir().unwrap();
     let (source, out) = (directory.path().join("p_1"), directory.path().join("index"));
     std::fs::create_dir(&source).unwrap();
     std::fs::write(source.join("long.txt"), text).unwrap();
     let sources = corpus::sources(&[source], false).unwrap();
     indexing::build(sources, &out, &Default::default(), &Default::default()).unwrap();
-    let request = Request {
+    each(Request {
         shards: &Index::open(&out).unwrap().shards,
         query: &CompiledQuery::new(expr, false).unwrap(),
         want: Want::Matches,
@@ -41,13 +41,19 @@ fn search(text: &str, expr: &Expr) -> (Vec<Skip>, u64) {
         context_lines: 0,
         workers: 2,
         cancel: &Cancel::default(),
-    };
-    let plan = request.plan(u64::MAX).expect("not cancelled");
-    let mut sent = Collector(Vec::new());
-    let ends = request.run(plan, &mut sent).unwrap();
-    let skips: Vec<Skip> = skips(&sent.0);
-    assert_eq!(ends[0].skipped, skips.len() as u64);
-    (skips, ends[0].matches)
+    })
+}
+
+/// Indexes one file, and returns the skipped documents and the matches of a search.
+fn search(text: &str, expr: &Expr) -> (Vec<Skip>, u64) {
+    with_request(text, expr, |request| {
+        let plan = request.plan(true).expect("not cancelled");
+        let mut sent = Collector(Vec::new());
+        let ends = request.run(plan, &mut sent).unwrap();
+        let skips: Vec<Skip> = skips(&sent.0);
+        assert_eq!(ends[0].skipped, skips.len() as u64);
+        (skips, ends[0].matches)
+    })
 }
 
 fn skips(mut frames: &[u8]) -> Vec<Skip> {
@@ -92,6 +98,30 @@ fn a_document_that_cannot_be_evaluated_is_skipped() {
     ]);
     let (skips, matches) = search(&long_lines(), &expr);
     assert_eq!((skips.len(), matches), (1, 0));
+}
+
+#[test]
+fn a_search_that_may_take_long_in_one_line_is_heavy() {
+    let slow = regexp("z{2000,}E");
+    let whole_documents = Expr::all(vec![regexp("interest"), slow.clone()]);
+    let short = "zzE zzF a line of no interest\n".repeat(200);
+    for (expr, text, is_heavy) in [
+        (&slow, &long_lines(), true),
+        (&whole_documents, &long_lines(), true),
+        (&slow, &short, false),
+        (&whole_documents, &short, false),
+        (&regexp("zzE"), &long_lines(), false),
+    ] {
+        with_request(text, expr, |request| {
+            let refused = request.plan(false).err();
+            assert_eq!(
+                refused,
+                is_heavy.then_some(PlanError::SlowLines),
+                "{expr:?}"
+            );
+            assert_eq!(request.plan(true).unwrap().is_heavy(), is_heavy);
+        });
+    }
 }
 
 #[test]

@@ -89,7 +89,7 @@ impl SearchJob {
             };
             return Ok(Finished { rest, end });
         }
-        if plan.progress.blocks_total > HEAVY_BLOCKS && !permit.is_heavy() {
+        if plan.is_heavy() && !permit.is_heavy() {
             let heavy = self.admission.heavy.try_permit();
             permit = heavy.ok_or(Incomplete::NeedsHeavyPermit)?;
         }
@@ -138,19 +138,28 @@ impl SearchJob {
 
     fn plan(&self, request: &Request<'_>) -> Result<Plan, Incomplete> {
         let may_be_heavy = self.search.heavy || self.search.want == Want::Estimate;
-        let blocks_max = if may_be_heavy { u64::MAX } else { HEAVY_BLOCKS };
-        request.plan(blocks_max).map_err(|error| match error {
+        request.plan(may_be_heavy).map_err(|error| match error {
             PlanError::Stopped => Incomplete::Stopped,
-            PlanError::TooMany(cost) => {
-                let message = format!(
+            PlanError::TooMany(cost) => heavy(
+                cost,
+                format!(
                     "the search would read {cost} or more blocks, but the request does not allow \
                      more than {HEAVY_BLOCKS} (HEAVY_BLOCKS)"
-                );
-                let failure = refused("heavy", FailureKind::Heavy, message);
-                Incomplete::Failed(Failure { cost, ..failure })
-            }
+                ),
+            ),
+            PlanError::SlowLines => heavy(
+                HEAVY_BLOCKS + 1,
+                "the search would read a long line in which its pattern may take seconds, which the \
+                 request does not allow"
+                    .to_owned(),
+            ),
         })
     }
+}
+
+fn heavy(cost: u64, message: String) -> Incomplete {
+    let failure = refused("heavy", FailureKind::Heavy, message);
+    Incomplete::Failed(Failure { cost, ..failure })
 }
 
 /// Returns the failure of a search that gets no answer, and counts it.

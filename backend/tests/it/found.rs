@@ -142,7 +142,7 @@ pub(crate) fn find(shards: &[Arc<Shard>], compiled: &CompiledQuery, how: How) ->
         workers: how.workers,
         cancel: &Cancel::default(),
     };
-    let plan = request.plan(u64::MAX).expect("not cancelled");
+    let plan = request.plan(true).expect("not cancelled");
     let mut sink = Collect {
         frames: Vec::new(),
         last: plan.progress,

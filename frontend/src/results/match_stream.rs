@@ -165,11 +165,7 @@ impl StreamReader {
         let matches = lines.filter(|(_, line)| line.is_match());
         let indexes: Vec<u32> = matches.map(|(index, _)| index).collect();
         let mut found = Vec::with_capacity(indexes.len());
-        Match::each(&view, &indexes, context_lines, |each| {
-            found.push(each);
-            true
-        })
-        .ok_or_else(corrupt)?;
+        Match::each(&view, &indexes, context_lines, |each| found.push(each)).ok_or_else(corrupt)?;
         Ok(found)
     }
 }

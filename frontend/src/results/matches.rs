@@ -69,13 +69,12 @@ pub struct Window {
 pub(super) const MATCH_BYTES: usize = size_of::<Match>();
 
 impl Match {
-    /// Calls `each` with the matches in these lines of a batch until it returns false; `None` if one of the
-    /// lines is no match.
+    /// Calls `each` with the matches in these lines of a batch; `None` if one of the lines is no match.
     pub(crate) fn each(
         batch: &BatchView<'_>,
         indexes: &[u32],
         context_lines: u32,
-        mut each: impl FnMut(Match) -> bool,
+        mut each: impl FnMut(Match),
     ) -> Option<()> {
         let lines: Vec<_> = batch.lines().collect();
         let document = Arc::new(Document {
@@ -86,9 +85,7 @@ impl Match {
         });
         for &index in indexes {
             let found = Match::one(&document, &lines, index as usize, context_lines as usize)?;
-            if !each(found) {
-                break;
-            }
+            each(found);
         }
         Some(())
     }
@@ -222,10 +219,7 @@ mod tests {
 
     fn one(view: &BatchView<'_>, index: u32, context: u32) -> Option<Match> {
         let mut found = None;
-        Match::each(view, &[index], context, |each| {
-            found = Some(each);
-            true
-        })?;
+        Match::each(view, &[index], context, |each| found = Some(each))?;
         found
     }
 

@@ -4,7 +4,7 @@
 //! with their number. Reading them reads each frame once.
 
 use super::documents::{self, DocumentGroup};
-use super::matches::{ContextLine, MATCH_BYTES, Match};
+use super::matches::{MATCH_BYTES, Match};
 use super::outcome::{
     CorpusSize, Counts, Explain, Missing, Outcome, Overlaps, Reached, Skipped, Timings,
 };
@@ -21,9 +21,6 @@ use zerocopy::IntoBytes;
 
 /// Memory for one chunk when all matches are read in chunks, approximately.
 const CHUNK_BYTES: usize = 64 << 20;
-
-/// The most matches of a range that [`SearchResult::matches_from`] tries.
-const WINDOW_LEN_MAX: usize = 256 << 10;
 
 /// Bytes that are rendered without a thread of their own, in some tenths of a millisecond.
 const SMALL_BYTES: u64 = 64 << 10;
@@ -146,32 +143,12 @@ impl SearchResult {
         self.read(&pointers)
     }
 
-    /// Reads matches from `first` on, in order: as many as take about `bytes_max` of memory, and at least
-    /// one; none after the last. Blocks on the disk.
-    pub fn matches_from(&self, first: usize, bytes_max: usize) -> Result<Vec<Match>, SpoolError> {
-        // Context lines are sent once for all matches, and copied for each.
-        let spooled = self.spool.frame_bytes() as usize / self.len().max(1);
-        let context = 2 * self.query.context_lines() as usize * size_of::<ContextLine>();
-        let fitting = bytes_max / (MATCH_BYTES + context + 2 * spooled);
-        let mut window = fitting.clamp(1, WINDOW_LEN_MAX);
-        loop {
-            let end = self.len().min(first + window);
-            let pointers = self.pointers(first.min(end)..end)?;
-            let context_lines = self.query.context_lines();
-            let read = read_within(&self.spool, &pointers, context_lines, bytes_max);
-            match self.checked(read)? {
-                Some(matches) => return Ok(matches),
-                None => window = pointers.len() / 2,
-            }
-        }
-    }
-
     fn read(&self, pointers: &[Pointer]) -> Result<Vec<Match>, SpoolError> {
         self.checked(read(&self.spool, pointers, self.query.context_lines()))
     }
 
     /// Marks the result as damaged on an error, so that it is not shared again.
-    fn checked<T>(&self, result: Result<T, SpoolError>) -> Result<T, SpoolError> {
+    pub(super) fn checked<T>(&self, result: Result<T, SpoolError>) -> Result<T, SpoolError> {
         if result.is_err() {
             self.damaged.store(true, Relaxed);
         }
@@ -277,23 +254,6 @@ pub(crate) fn read(
     pointers: &[Pointer],
     context_lines: u32,
 ) -> Result<Vec<Match>, SpoolError> {
-    let matches = read_within(files, pointers, context_lines, usize::MAX)?;
-    Ok(matches.expect("no memory is too much"))
-}
-
-/// Reads matches like [`read`]; `None` if several take more than `bytes_max` of memory.
-fn read_within(
-    files: &ResultFiles,
-    pointers: &[Pointer],
-    context_lines: u32,
-    bytes_max: usize,
-) -> Result<Option<Vec<Match>>, SpoolError> {
-    let bytes_max = if pointers.len() == 1 {
-        usize::MAX
-    } else {
-        bytes_max
-    };
-    let (mut bytes, mut fits) = (0_usize, true);
     let positions = in_spool_order(pointers);
     let mut matches: Vec<Option<Match>> = pointers.iter().map(|_| None).collect();
     let mut reader = files.reader();
@@ -302,23 +262,15 @@ fn read_within(
         let mut positions = group.iter();
         reader.batch(group[0].frame(), |batch| {
             Match::each(batch, &lines, context_lines, |found| {
-                bytes += found.memory_bytes();
-                fits = bytes <= bytes_max;
                 let line = positions.next().expect("a match for each line");
                 matches[line.pointer_index()] = Some(found);
-                fits
             })
         })?;
-        if !fits {
-            return Ok(None);
-        }
     }
     let matches = matches.into_iter();
-    Ok(Some(
-        matches
-            .map(|each| each.expect("every pointer is in one group"))
-            .collect(),
-    ))
+    Ok(matches
+        .map(|each| each.expect("every pointer is in one group"))
+        .collect())
 }
 
 /// The position of a match in the spool ([`Pointer::spool_order`], 96 bits) and the index of its pointer

@@ -1,5 +1,6 @@
 //! A document in memory, and what a backend that has it answers.
 
+use memchr::memmem;
 use schema::message::{
     Batch, Expr, Field, FileRange, FileReply, Line, Range, Reading, Search, ShardEnd, Want,
 };
@@ -37,7 +38,7 @@ impl Document {
         let wanted = filter.text.as_bytes();
         match filter.reading {
             Reading::Exact => value == wanted,
-            Reading::Regexp | Reading::Glob => find(value, wanted).is_some(),
+            Reading::Regexp | Reading::Glob => memmem::find(value, wanted).is_some(),
         }
     }
 
@@ -51,7 +52,7 @@ impl Document {
     ) -> Vec<Vec<u8>> {
         let pattern = search.expr.patterns()[0].text.as_bytes();
         let mut matches: Vec<usize> = (0..self.lines.len())
-            .filter(|&at| find(&self.lines[at], pattern).is_some())
+            .filter(|&at| memmem::find(&self.lines[at], pattern).is_some())
             .collect();
         end.documents += 1;
         end.matched_documents += u64::from(!matches.is_empty());
@@ -85,7 +86,7 @@ impl Document {
             if hits.get(next).is_none_or(|&hit| hit > at + context) {
                 continue;
             }
-            let hit = find(line, pattern).filter(|_| hits.binary_search(&at).is_ok());
+            let hit = memmem::find(line, pattern).filter(|_| hits.binary_search(&at).is_ok());
             text.extend_from_slice(line);
             ranges.extend(hit.map(|start| Range {
                 start: start as u32,
@@ -145,9 +146,4 @@ impl Document {
             hash: vec![1; 32],
         }
     }
-}
-
-/// Returns where `part` is first found.
-fn find(bytes: &[u8], part: &[u8]) -> Option<usize> {
-    bytes.windows(part.len()).position(|window| window == part)
 }

@@ -163,7 +163,7 @@ fn search_all(shard: &Arc<Shard>, compiled: &CompiledQuery) {
             workers,
             cancel: &Cancel::default(),
         };
-        let plan = request.plan(u64::MAX).expect("nothing cancels the search");
+        let plan = request.plan(true).expect("nothing cancels the search");
         let mut frames = Frames::default();
         let ends = request
             .run(plan, &mut frames)

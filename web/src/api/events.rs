@@ -1,7 +1,7 @@
 //! A running search, followed by server-sent events.
 //!
-//! First a `notice` for each ambiguity of the query. Then `progress` a few times a second, and `matches`
-//! when the best ones change: the first as soon as there are any, the last when they are final. At the end
+//! First a `notice` for each ambiguity of the query. Then `progress` a few times a second, less often while
+//! nothing changes, and `matches` when the best ones change: the first as soon as there are any, the last when they are final. At the end
 //! `facets`, if all matches were counted, and one `done`, which has the fields of a problem document if
 //! the search failed. The search goes on while a client listens.
 
@@ -32,6 +32,10 @@ use tracing::Instrument;
 
 /// How often progress is sent.
 const EVERY: Duration = Duration::from_millis(250);
+
+/// How often progress is sent while nothing changes: thousands of clients may follow a search that
+/// waits for its slot.
+const UNCHANGED_EVERY: Duration = Duration::from_secs(2);
 
 /// Events that wait for a slow client. It gets the next state instead of a backlog.
 const WAITING_MAX: usize = 2;
@@ -119,13 +123,15 @@ async fn follow(
         sender,
         eta: Eta::default(),
         shown: TopMatches::default(),
+        reported: None,
     };
     for notice in notices {
         if follower.send(EventName::Notice, &notice).await.is_none() {
             return;
         }
     }
-    let mut next = Instant::now() + EVERY;
+    let mut wait = EVERY;
+    let mut next = Instant::now() + wait;
     loop {
         tokio::select! {
             biased;
@@ -134,10 +140,15 @@ async fn follow(
             () = tokio::time::sleep_until(next.into()) => {}
             Ok(()) = news.changed() => if !follower.has_urgent_news() { continue },
         }
-        if follower.report().await.is_none() {
+        let Some(has_changed) = follower.report().await else {
             return;
-        }
-        next = Instant::now() + EVERY;
+        };
+        wait = if has_changed {
+            EVERY
+        } else {
+            (2 * wait).min(UNCHANGED_EVERY)
+        };
+        next = Instant::now() + wait;
     }
     follower.end().await;
 }
@@ -151,6 +162,8 @@ struct Follower {
     eta: Eta,
     /// What the last `matches` showed.
     shown: TopMatches,
+    /// Blocks, documents and matches of the last `progress`.
+    reported: Option<[u64; 3]>,
 }
 
 impl Follower {
@@ -161,8 +174,8 @@ impl Follower {
         is_first || (is_final && !self.shown.is_final)
     }
 
-    /// Sends the best matches if they have changed, and the progress.
-    async fn report(&mut self) -> Option<()> {
+    /// Sends the best matches if they have changed, and the progress. Returns whether that has changed.
+    async fn report(&mut self) -> Option<bool> {
         let standing = self.search.top_matches();
         if !standing.pointers.is_empty() && standing != self.shown {
             let (search, best) = (Arc::clone(&self.search), standing.clone());
@@ -177,7 +190,17 @@ impl Follower {
             id: self.search.id().to_owned(),
             progress: Progress::new(progress, eta),
         };
-        self.send(EventName::Progress, &event).await
+        self.send(EventName::Progress, &event).await?;
+        let Progress {
+            blocks_done,
+            documents,
+            matches,
+            ..
+        } = event.progress;
+        let now = Some([blocks_done, documents, matches]);
+        let has_changed = now != self.reported;
+        self.reported = now;
+        Some(has_changed)
     }
 
     async fn matches(&self, matches: &[Match], is_final: bool) -> Option<()> {

@@ -11,15 +11,14 @@ use crate::params::{Params, Path, QUERY};
 use crate::problem::Problem;
 use crate::response;
 use crate::state::App;
-use crate::stream_body::{Export, PIECE_BYTES, Source};
+use crate::stream_body::{Export, MatchSource};
 use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use format::{Format, Order, head};
 use frontend::query::Notice;
-use frontend::{Match, MatchTexts, SearchResult, SpoolError};
+use frontend::{Renderer, SearchResult};
 use std::sync::Arc;
-use std::{mem, vec};
 
 /// Parameters of an export besides those of its query.
 pub(crate) const EXPORT: &[&str] = &["format", "null", "order"];
@@ -101,10 +100,12 @@ async fn respond(
     let of = Arc::clone(&answer);
     let mut about = head(id, answer.query(), format, notices);
     about.extend([response::complete_header(&answer)]);
-    let body = match format {
-        Format::Text => export.body(TextSource::new(answer)).await?,
-        _ => export.body(MatchSource::new(answer, format)).await?,
+    let head = match format {
+        Format::Csv => csv::HEADER,
+        _ => b"",
     };
+    let source = MatchSource::new(answer, renderer(format), head);
+    let body = export.body(source).await?;
     let mut response = body.into_response();
     let headers = response.headers_mut();
     if format == Format::Csv {
@@ -116,107 +117,16 @@ async fn respond(
     Ok(response)
 }
 
-/// Appends a match in some format.
-type WriteMatch = dyn Fn(&Match, &mut Vec<u8>) + Send;
-
-/// All matches of an answer, best first, in a format other than text.
-struct MatchSource {
-    answer: Arc<SearchResult>,
-    /// What precedes the first match.
-    head: Vec<u8>,
-    write: Box<WriteMatch>,
-    /// The number of matches that were written.
-    written: usize,
-    /// Matches that were read and not written.
-    read: vec::IntoIter<Match>,
-}
-
-impl MatchSource {
-    fn new(answer: Arc<SearchResult>, format: Format) -> MatchSource {
-        MatchSource {
-            answer,
-            head: match format {
-                Format::Csv => csv::HEADER.to_vec(),
-                _ => Vec::new(),
-            },
-            write: match format {
-                Format::Csv => Box::new(csv::write),
-                Format::Lines => Box::new(Format::write_json),
-                Format::Text => Box::new(Match::write_text),
-                Format::Paths(end) => Box::new(move |found, out| {
-                    let document = &found.document;
-                    for part in [&document.package[..], b"/", &document.path, &[end]] {
-                        out.extend_from_slice(part);
-                    }
-                }),
-            },
-            written: 0,
-            read: Vec::new().into_iter(),
-        }
-    }
-}
-
-impl Source for MatchSource {
-    fn piece(&mut self, bytes_max: usize) -> Result<Option<Vec<u8>>, SpoolError> {
-        let mut out = mem::take(&mut self.head);
-        while out.len() < PIECE_BYTES {
-            let Some(found) = self.read.next() else {
-                let read = self.answer.matches_from(self.written, bytes_max)?;
-                if read.is_empty() {
-                    break;
-                }
-                self.read = read.into_iter();
-                continue;
-            };
-            (self.write)(&found, &mut out);
-            self.written += 1;
-        }
-        Ok(Some(out).filter(|out| !out.is_empty()))
-    }
-
-    fn forget(&mut self) {
-        self.read = Vec::new().into_iter();
-    }
-}
-
-/// All matches of an answer as text, which is copied from their frames without decoding each match.
-struct TextSource {
-    answer: Arc<SearchResult>,
-    /// The number of matches that were written.
-    written: usize,
-    /// Texts that were read.
-    read: Option<MatchTexts>,
-}
-
-impl TextSource {
-    fn new(answer: Arc<SearchResult>) -> TextSource {
-        TextSource {
-            answer,
-            written: 0,
-            read: None,
-        }
-    }
-}
-
-impl Source for TextSource {
-    fn piece(&mut self, bytes_max: usize) -> Result<Option<Vec<u8>>, SpoolError> {
-        let taken = self.read.as_mut().and_then(|read| read.take(PIECE_BYTES));
-        let taken = match taken {
-            Some(taken) => Some(taken),
-            None => {
-                let mut read = self.answer.texts_from(self.written, bytes_max)?;
-                let taken = read.take(PIECE_BYTES);
-                self.read = Some(read);
-                taken
+fn renderer(format: Format) -> Renderer {
+    match format {
+        Format::Text => Renderer::text(),
+        Format::Csv => Renderer::new(Box::new(csv::write)),
+        Format::Lines => Renderer::new(Box::new(Format::write_json)),
+        Format::Paths(end) => Renderer::new(Box::new(move |found, out| {
+            let document = &found.document;
+            for part in [&document.package[..], b"/", &document.path, &[end]] {
+                out.extend_from_slice(part);
             }
-        };
-        Ok(taken.map(|(bytes, written)| {
-            self.written = written;
-            bytes
-        }))
-    }
-
-    fn forget(&mut self) {
-        self.read = None;
+        })),
     }
 }

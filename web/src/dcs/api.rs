@@ -6,22 +6,21 @@
 //! person who looks at it. A key of `/api/v2` is as good as one of its own, and needed if every page needs one.
 
 use super::key::is_known;
-use super::shapes::{MatchShape, PER_PACKAGE, PackageShape};
+use super::lists;
 use crate::guard;
 use crate::params::Params;
 use crate::problem::Problem;
 use crate::response::{self, NO_STORE};
 use crate::state::App;
-use crate::stream_body::{Export, PIECE_BYTES, Source};
+use crate::stream_body::Export;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use frontend::query::{BadQuery, ParsedQuery, dcs};
-use frontend::{Match, PackageGroup, SearchError, SearchResult, SpoolError};
+use frontend::{SearchError, SearchResult};
 use schema::message::Syntax;
 use std::sync::Arc;
-use std::vec;
 
 const KEY: HeaderName = HeaderName::from_static("x-dcs-apikey");
 pub(crate) const FILES_TOTAL: HeaderName = HeaderName::from_static("x-codesearch-filestotal");
@@ -32,9 +31,6 @@ pub(super) const PATHS: [&str; 2] = ["/api/v1/search", "/api/v1/searchperpackage
 
 /// `Cache-Control` of a complete answer: the next request may get another one.
 const NO_CACHE: HeaderValue = HeaderValue::from_static("private, no-cache");
-
-/// Packages whose matches are read at a time.
-const PACKAGES_AT_ONCE: usize = 64;
 
 #[derive(Clone, Copy)]
 enum ListKind {
@@ -121,7 +117,10 @@ async fn find(app: &App, params: &Params, kind: ListKind) -> Result<Response, Pr
     let finished = search.finished().await;
     let answer = finished.map_err(|error| problem(error, &parsed))?;
     let (head, of) = (head(&answer), Arc::clone(&answer));
-    let body = export.body(List::new(answer, kind)).await?;
+    let body = match kind {
+        ListKind::Matches => export.body(lists::matches(answer)).await?,
+        ListKind::PerPackage => export.body(lists::packages(answer)).await?,
+    };
     let mut response = (head, body).into_response();
     response::mark_unavailable(&mut response, &of);
     Ok(response)
@@ -177,83 +176,4 @@ fn head(answer: &SearchResult) -> HeaderMap {
         (FILES_TOTAL, HeaderValue::from(answer.explain().documents)),
         (COMPLETE, HeaderValue::from_static(complete)),
     ])
-}
-
-/// A JSON array of all matches or packages, with an element a line.
-struct List {
-    answer: Arc<SearchResult>,
-    kind: ListKind,
-    /// The number of elements that were written.
-    written: usize,
-    /// Matches or packages that were read and not written.
-    matches: vec::IntoIter<Match>,
-    packages: vec::IntoIter<PackageGroup>,
-    is_over: bool,
-}
-
-impl List {
-    fn new(answer: Arc<SearchResult>, kind: ListKind) -> List {
-        List {
-            answer,
-            kind,
-            written: 0,
-            matches: Vec::new().into_iter(),
-            packages: Vec::new().into_iter(),
-            is_over: false,
-        }
-    }
-
-    /// Appends the next element; false if there is none.
-    fn write_next(&mut self, bytes_max: usize, out: &mut Vec<u8>) -> Result<bool, SpoolError> {
-        match self.kind {
-            ListKind::Matches => {
-                if self.matches.len() == 0 {
-                    let read = self.answer.matches_from(self.written, bytes_max)?;
-                    self.matches = read.into_iter();
-                }
-                let Some(found) = self.matches.next() else {
-                    return Ok(false);
-                };
-                self.push(&MatchShape::from(&found), out);
-            }
-            ListKind::PerPackage => {
-                if self.packages.len() == 0 {
-                    let end = self.answer.packages().min(self.written + PACKAGES_AT_ONCE);
-                    let read = self.answer.package_list(self.written..end)?;
-                    self.packages = read.into_iter();
-                }
-                let Some(package) = self.packages.next() else {
-                    return Ok(false);
-                };
-                let matches = self.answer.matches_of(&package, PER_PACKAGE)?;
-                self.push(&PackageShape::new(&package, &matches), out);
-            }
-        }
-        Ok(true)
-    }
-
-    fn push(&mut self, element: &impl serde::Serialize, out: &mut Vec<u8>) {
-        out.push(if self.written == 0 { b'[' } else { b',' });
-        serde_json::to_writer(&mut *out, element).expect("elements are plain data");
-        out.push(b'\n');
-        self.written += 1;
-    }
-}
-
-impl Source for List {
-    fn piece(&mut self, bytes_max: usize) -> Result<Option<Vec<u8>>, SpoolError> {
-        let mut out = Vec::new();
-        while out.len() < PIECE_BYTES && !self.is_over {
-            if !self.write_next(bytes_max, &mut out)? {
-                out.extend_from_slice(if self.written == 0 { b"[]" } else { b"]" });
-                self.is_over = true;
-            }
-        }
-        Ok(Some(out).filter(|out| !out.is_empty()))
-    }
-
-    fn forget(&mut self) {
-        self.matches = Vec::new().into_iter();
-        self.packages = Vec::new().into_iter();
-    }
 }

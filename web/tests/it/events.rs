@@ -68,6 +68,22 @@ fn sends_the_first_match_at_once() {
     assert_eq!(names(&events), ["matches"]);
 }
 
+#[test]
+fn progress_comes_less_often_while_nothing_changes() {
+    let fake = Fake::with("one", shards(1, 1), Fault::Gate);
+    let site = Site::new(vec![fake.backend()]);
+    let lines = site.lines("/api/v2/events?q=arse").map(Result::unwrap);
+    let progress = lines.filter_map(|line| {
+        let data: Value = serde_json::from_str(line.strip_prefix("data: ")?).unwrap();
+        data["elapsed_ms"].as_u64()
+    });
+    // The first follow 250, 500 and 1,000 ms later; these have no change.
+    let times: Vec<u64> = progress.take(8).collect();
+    let last = times[7] - times[6];
+    assert!(last > 1_500, "{times:?}");
+    fake.open_gate();
+}
+
 /// Two documents: twelve good matches before the gate, and twelve worse ones after it.
 fn good_and_bad() -> Vec<(u8, Vec<Document>)> {
     let document = |path: &[u8], line: &[u8]| Document {

@@ -9,6 +9,7 @@ mod damaged_answers;
 mod dcs;
 mod events;
 mod export_found;
+mod exports;
 mod facets;
 mod faults;
 mod filters;

@@ -31,6 +31,9 @@ pub(crate) struct Site {
     agent: ureq::Agent,
 }
 
+/// The longest response that a test may get.
+const BODY_BYTES_MAX: u64 = 64 << 20;
+
 /// A response.
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -46,7 +49,12 @@ impl Answer {
         Answer {
             status: response.status().as_u16(),
             headers: response.headers().iter().map(header).collect(),
-            body: response.body_mut().read_to_vec().unwrap(),
+            body: response
+                .body_mut()
+                .with_config()
+                .limit(BODY_BYTES_MAX)
+                .read_to_vec()
+                .unwrap(),
         }
     }
 

@@ -5,12 +5,16 @@ use crate::progress::{self, ProgressThread};
 use crate::{in_process, units};
 use anyhow::{Context, Result, bail};
 use frontend::{
-    Coordinator, Document, MatchEvent, ParsedQuery, SearchError, SearchHandle, SearchResult,
+    Coordinator, Document, MatchEvent, ParsedQuery, Renderer, SearchError, SearchHandle,
+    SearchResult,
 };
 use schema::message::FileRange;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
+
+/// Memory for the matches that are rendered at a time. Larger parts of the order read each frame less often.
+const RENDERED_BYTES_MAX: usize = 64 << 20;
 
 pub(super) fn search(
     index: &Path,
@@ -107,15 +111,19 @@ fn print_plain(
     answer: &SearchResult,
     printer: &mut Printer<'_>,
 ) -> Result<()> {
-    answer.for_each_text(|texts| {
-        texts.iter().try_for_each(|text| {
+    let mut renderer = Renderer::text();
+    let mut printed = 0;
+    while printed < answer.len() {
+        for text in renderer.render(answer, printed, RENDERED_BYTES_MAX)?.iter() {
             if text.whole {
-                Ok(printer.print_bytes(text.bytes)?)
+                printer.print_bytes(text.bytes)?;
             } else {
-                print(frontend, answer, text.index..text.index + 1, printer)
+                print(frontend, answer, text.index..text.index + 1, printer)?;
             }
-        })
-    })
+            printed = text.index + 1;
+        }
+    }
+    Ok(())
 }
 
 /// Prints a range of the matches.

@@ -4,8 +4,9 @@
 //! usage: synthetic_backend [--listen ADDR] [--shard N] [--per-document N] [--line-bytes N]
 //!
 //! It prints its address. For the pattern `matches N seed S` it sends N matches, different ones for
-//! each S, in documents of `--per-document` lines of `--line-bytes` bytes. It has one shard, whose id
-//! is made of `--shard`; the backends of one frontend need different ones.
+//! each S, in documents of `--per-document` lines of `--line-bytes` bytes. For `matches N seed S hold T`
+//! it sends only PROGRESS for T seconds before. It has one shard, whose id is made of `--shard`; the
+//! backends of one frontend need different ones.
 //!
 //! Documents are encoded once, in a ring, with pseudo-random ranks in [1, 2). To send one again, its
 //! number and path are overwritten and its checksum is computed anew: a copy and a CRC-32C, so the
@@ -23,7 +24,7 @@ use schema::message::{
 use std::error::Error;
 use std::io::{self, Write};
 use std::net::{TcpListener, TcpStream};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Bytes of one write: as many as the frontend reads at a time.
 const WRITE_BYTES: usize = 256 << 10;
@@ -33,6 +34,9 @@ const WRITES_PER_PROGRESS: u32 = 32;
 
 /// How often an idle connection gets a HELLO.
 const HEARTBEAT: Duration = Duration::from_secs(1);
+
+/// How often PROGRESS is sent while matches are held back.
+const HOLD_EVERY: Duration = Duration::from_millis(200);
 
 /// A search for more matches is refused unless it may be heavy.
 const LIGHT_MATCHES_MAX: u64 = 100_000;
@@ -93,14 +97,17 @@ impl Options {
 struct Wish {
     matches: u64,
     seed: u64,
+    hold: Duration,
 }
 
 impl Wish {
     fn parse(pattern: &str) -> Option<Wish> {
-        let (matches, seed) = pattern.strip_prefix("matches ")?.split_once(" seed ")?;
+        let (matches, rest) = pattern.strip_prefix("matches ")?.split_once(" seed ")?;
+        let (seed, hold_s) = rest.split_once(" hold ").unwrap_or((rest, "0"));
         Some(Wish {
             matches: matches.parse().ok()?,
             seed: seed.parse().ok()?,
+            hold: Duration::from_secs(hold_s.parse().ok()?),
         })
     }
 }
@@ -139,7 +146,7 @@ impl Options {
         let patterns = search.expr.patterns();
         let wish = patterns.first().and_then(|it| Wish::parse(&it.text));
         let wish = wish.ok_or_else(|| {
-            let reason = "expected the pattern `matches N seed S`";
+            let reason = "expected the pattern `matches N seed S` or `matches N seed S hold T`";
             Failure::new(FailureKind::BadQuery, reason)
         })?;
         if search.shards != [[self.shard; 32]] {
@@ -167,6 +174,11 @@ impl Options {
             verified_bytes: wish.matches * self.line_bytes as u64,
             ..ShardEnd::default()
         };
+        let until = Instant::now() + wish.hold;
+        while Instant::now() < until {
+            stream.write_all(&framed(|out| progress(&end).encode(out)))?;
+            std::thread::sleep(HOLD_EVERY);
+        }
         match want {
             Want::Matches => self.matches(wish, wish.matches, per_document, &mut end, stream)?,
             Want::Documents => {

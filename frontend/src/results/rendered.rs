@@ -1,0 +1,233 @@
+//! Renders all matches of a result as bytes, as many at a time as fit into a given memory.
+//!
+//! Exports of millions of matches use it. The order of matches jumps from frame to frame, so a window of the
+//! order is rendered in the order of the spool, by several threads, and handed out in the order of the
+//! result.
+//!
+//! **Invariant:** the bytes depend neither on the size of windows nor on the number of threads.
+
+mod part;
+
+pub use part::WriteMatch;
+
+use super::SearchResult;
+use super::search_result::{LinePosition, in_spool_order};
+use crate::order::Pointer;
+use crate::spool::SpoolError;
+use part::{Part, Rendered};
+use std::fmt;
+use std::panic::resume_unwind;
+use std::thread;
+
+/// Bytes of names and numbers in a match, approximately.
+const NAMES_BYTES: usize = 64;
+
+/// Memory of a match in a window besides its bytes: its pointer, its position in the spool, and twice the
+/// place of its bytes.
+const PLACE_BYTES: usize =
+    size_of::<Pointer>() + size_of::<LinePosition>() + 2 * size_of::<Rendered>();
+
+/// How much smaller than expected matches may get from window to window: a few short ones mean little.
+const SHRINK_MAX: usize = 4;
+
+/// Matches for which a thread pays.
+const PART_LEN_MIN: usize = 10_000;
+
+/// Threads that render a window. More do not help: writing the output is slower.
+const PARTS_MAX: usize = 4;
+
+/// Renders ranges of the order.
+pub struct Renderer {
+    /// Without it, matches are rendered as [`Match::write_text`](super::matches::Match::write_text) does, but
+    /// directly from the frames.
+    write: Option<Box<WriteMatch>>,
+    /// Memory for each match, as experience has it; 0 before the first window.
+    match_bytes: usize,
+}
+
+impl fmt::Debug for Renderer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Renderer").finish_non_exhaustive()
+    }
+}
+
+/// A rendered match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RenderedMatch<'a> {
+    /// Its position in the order.
+    pub index: usize,
+    /// The bytes.
+    pub bytes: &'a [u8],
+    /// Whether it has the whole line; a long line is cut.
+    pub whole: bool,
+}
+
+/// A rendered range of the order.
+#[derive(Debug)]
+pub struct RenderedMatches {
+    first: usize,
+    /// The bytes of each part.
+    parts: Vec<Vec<u8>>,
+    /// The matches in the order of the result, each with its part.
+    matches: Vec<(u8, Rendered)>,
+    /// How many were taken.
+    taken: usize,
+}
+
+impl RenderedMatches {
+    /// Whether there are none: the range begins after the last match.
+    pub fn is_empty(&self) -> bool {
+        self.matches.is_empty()
+    }
+
+    /// Iterates over the matches.
+    pub fn iter(&self) -> impl Iterator<Item = RenderedMatch<'_>> {
+        let indexed = (self.first..).zip(&self.matches);
+        indexed.map(|(index, place)| RenderedMatch {
+            index,
+            bytes: self.bytes(place),
+            whole: place.1.whole,
+        })
+    }
+
+    /// Appends matches that were not taken yet, one at least, until `out` has `len_min` bytes. Returns the
+    /// index of the match after them; `None` if all were taken before.
+    pub fn take(&mut self, out: &mut Vec<u8>, len_min: usize) -> Option<usize> {
+        let left = self.matches[self.taken..].iter();
+        let taken = self.taken;
+        for place in left {
+            out.extend_from_slice(self.bytes(place));
+            self.taken += 1;
+            if out.len() >= len_min {
+                break;
+            }
+        }
+        (self.taken > taken).then_some(self.first + self.taken)
+    }
+
+    fn bytes(&self, (part, rendered): &(u8, Rendered)) -> &[u8] {
+        let range = rendered.start as usize..rendered.end as usize;
+        &self.parts[usize::from(*part)][range]
+    }
+}
+
+impl Renderer {
+    /// Renders text: a line `package/path:number:line` for each line of a match.
+    pub fn text() -> Renderer {
+        Renderer {
+            write: None,
+            match_bytes: 0,
+        }
+    }
+
+    /// Renders what `write` appends for each match.
+    pub fn new(write: Box<WriteMatch>) -> Renderer {
+        Renderer {
+            write: Some(write),
+            match_bytes: 0,
+        }
+    }
+
+    /// Renders matches from `first` on, as many as take about `memory_bytes_max`: one at least, none after
+    /// the last. Blocks on the disk.
+    pub fn render(
+        &mut self,
+        answer: &SearchResult,
+        first: usize,
+        memory_bytes_max: usize,
+    ) -> Result<RenderedMatches, SpoolError> {
+        if self.match_bytes == 0 {
+            let frame_bytes = answer.spool.frame_bytes() as usize / answer.len().max(1);
+            self.match_bytes = PLACE_BYTES + NAMES_BYTES + frame_bytes;
+        }
+        loop {
+            let window = (memory_bytes_max / self.match_bytes).max(1);
+            let end = answer.len().min(first.saturating_add(window));
+            let pointers = answer.pointers(first.min(end)..end)?;
+            let bytes_max = match pointers.len() {
+                0 | 1 => usize::MAX,
+                len => memory_bytes_max.saturating_sub(len * PLACE_BYTES),
+            };
+            let Some(rendered) = self.window(answer, first, &pointers, bytes_max)? else {
+                self.match_bytes = 2 * memory_bytes_max / pointers.len();
+                continue;
+            };
+            if pointers.len() == window {
+                let bytes: usize = rendered.parts.iter().map(Vec::len).sum();
+                let match_bytes = PLACE_BYTES + bytes.div_ceil(window);
+                // With a margin: a window that does not fit is rendered in vain.
+                self.match_bytes = (match_bytes * 9 / 8).max(self.match_bytes / SHRINK_MAX);
+            }
+            return Ok(rendered);
+        }
+    }
+
+    /// Renders a window; `None` if it has more than `bytes_max` bytes.
+    fn window(
+        &self,
+        answer: &SearchResult,
+        first: usize,
+        pointers: &[Pointer],
+        bytes_max: usize,
+    ) -> Result<Option<RenderedMatches>, SpoolError> {
+        let positions = in_spool_order(pointers);
+        let slices = split(&positions);
+        let part_bytes_max = bytes_max / slices.len().max(1);
+        let render = |positions: &[LinePosition]| {
+            let expected = positions.len() * self.match_bytes.saturating_sub(PLACE_BYTES);
+            let context_lines = answer.query().context_lines();
+            let mut part = Part::new(self.write.as_deref(), context_lines);
+            part.bytes.reserve(expected.min(part_bytes_max));
+            let fits = part.read(&answer.spool, positions, part_bytes_max)?;
+            Ok(fits.then_some(part))
+        };
+        let parts = thread::scope(|scope| {
+            let mut slices = slices.iter().copied();
+            let first = slices.next();
+            let others: Vec<_> = slices
+                .map(|slice| scope.spawn(move || render(slice)))
+                .collect();
+            let mut parts: Vec<_> = first.map(render).into_iter().collect();
+            let others = others.into_iter().map(thread::ScopedJoinHandle::join);
+            parts.extend(others.map(|part| part.unwrap_or_else(|panic| resume_unwind(panic))));
+            parts
+                .into_iter()
+                .collect::<Result<Option<Vec<Part<'_>>>, _>>()
+        });
+        let parts = answer.checked(parts)?;
+        Ok(parts.map(|parts| in_order(first, &slices, parts)))
+    }
+}
+
+/// Splits positions for threads, so that each frame is read by one.
+fn split(positions: &[LinePosition]) -> Vec<&[LinePosition]> {
+    let count = match positions.len() / PART_LEN_MIN {
+        0 | 1 => 1,
+        parts => parts.min(PARTS_MAX).min(rayon::current_num_threads()),
+    };
+    let (mut slices, mut rest) = (Vec::with_capacity(count), positions);
+    for left in (2..=count).rev() {
+        let frame = rest[rest.len() / left].frame();
+        let (slice, after) = rest.split_at(rest.partition_point(|line| line.frame() < frame));
+        slices.push(slice);
+        rest = after;
+    }
+    slices.push(rest);
+    slices
+}
+
+fn in_order(first: usize, slices: &[&[LinePosition]], parts: Vec<Part<'_>>) -> RenderedMatches {
+    let len = slices.iter().map(|slice| slice.len()).sum();
+    let mut matches = vec![<(u8, Rendered)>::default(); len];
+    for ((number, slice), part) in (0_u8..).zip(slices).zip(&parts) {
+        for (line, rendered) in slice.iter().zip(&part.matches) {
+            matches[line.pointer_index()] = (number, *rendered);
+        }
+    }
+    RenderedMatches {
+        first,
+        parts: parts.into_iter().map(|part| part.bytes).collect(),
+        matches,
+        taken: 0,
+    }
+}

@@ -1,0 +1,146 @@
+//! A part of a window: renders the matches of some frames, in the order of the spool.
+
+use crate::results::matches::Match;
+use crate::results::search_result::LinePosition;
+use crate::spool::{ResultFiles, SpoolError};
+use schema::message::{BatchView, LineView};
+
+/// Appends a match in some format.
+pub type WriteMatch = dyn Fn(&Match, &mut Vec<u8>) + Send + Sync;
+
+/// Where the bytes of a match are.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Rendered {
+    pub(super) start: u32,
+    pub(super) end: u32,
+    /// Whether they have the whole line.
+    pub(super) whole: bool,
+}
+
+pub(super) struct Part<'a> {
+    write: Option<&'a WriteMatch>,
+    context_lines: u32,
+    pub(super) bytes: Vec<u8>,
+    /// The matches, in the order of the spool.
+    pub(super) matches: Vec<Rendered>,
+}
+
+impl<'a> Part<'a> {
+    pub(super) fn new(write: Option<&'a WriteMatch>, context_lines: u32) -> Part<'a> {
+        Part {
+            write,
+            context_lines,
+            bytes: Vec::new(),
+            matches: Vec::new(),
+        }
+    }
+
+    /// Renders the matches at `positions`; false, with a part of them, if they have more than `bytes_max`.
+    pub(super) fn read(
+        &mut self,
+        spool: &ResultFiles,
+        positions: &[LinePosition],
+        bytes_max: usize,
+    ) -> Result<bool, SpoolError> {
+        self.matches.reserve(positions.len());
+        let (mut reader, mut name) = (spool.reader(), Vec::new());
+        for group in positions.chunk_by(|a, b| a.frame() == b.frame()) {
+            reader.batch(group[0].frame(), |batch| match self.write {
+                Some(write) => self.add_each(batch, group, write),
+                None => self.add_text(batch, group, &mut name),
+            })?;
+            if self.bytes.len() > bytes_max {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Adds matches of a batch; `None` if the batch lacks a line.
+    fn add_each(
+        &mut self,
+        batch: &BatchView<'_>,
+        group: &[LinePosition],
+        write: &WriteMatch,
+    ) -> Option<()> {
+        let lines: Vec<u32> = group.iter().map(|line| line.line_index()).collect();
+        let mut ended = Some(());
+        Match::each(batch, &lines, self.context_lines, |found| {
+            let start = self.bytes.len();
+            write(&found, &mut self.bytes);
+            ended = ended.and(self.end(start, found.window.is_none()));
+        })?;
+        ended
+    }
+
+    /// Adds matches of a batch, which ascend by line, as text; `None` if the batch lacks a line.
+    fn add_text(
+        &mut self,
+        batch: &BatchView<'_>,
+        group: &[LinePosition],
+        name: &mut Vec<u8>,
+    ) -> Option<()> {
+        name.clear();
+        for part in [batch.package, b"/", batch.path] {
+            name.extend_from_slice(part);
+        }
+        let mut lines = (0_u32..).zip(batch.lines());
+        for position in group {
+            let (_, line) = lines.find(|(index, _)| *index == position.line_index())?;
+            let start = self.bytes.len();
+            self.push_text(name, &line);
+            self.end(start, line.text.len() as u64 == line.line_bytes)?;
+        }
+        Some(())
+    }
+
+    /// Ends a match that begins at `start`; `None` if a place cannot say where.
+    fn end(&mut self, start: usize, whole: bool) -> Option<()> {
+        self.matches.push(Rendered {
+            start: u32::try_from(start).ok()?,
+            end: u32::try_from(self.bytes.len()).ok()?,
+            whole,
+        });
+        Some(())
+    }
+
+    fn push_text(&mut self, name: &[u8], line: &LineView<'_>) {
+        match line.number {
+            // A match of the name has no line.
+            0 => self.push_line(name, b""),
+            number if line.lines == 1 => self.push_numbered(name, number, line.text),
+            first => {
+                let lines = line.text.split(|&byte| byte == b'\n');
+                let lines = (first..).zip(lines);
+                lines.for_each(|(number, text)| self.push_numbered(name, number, text));
+            }
+        }
+    }
+
+    fn push_numbered(&mut self, name: &[u8], number: u32, text: &[u8]) {
+        self.bytes.extend_from_slice(name);
+        self.bytes.push(b':');
+        push_number(number, &mut self.bytes);
+        self.push_line(b":", text);
+    }
+
+    fn push_line(&mut self, head: &[u8], text: &[u8]) {
+        self.bytes.extend_from_slice(head);
+        self.bytes.extend_from_slice(text);
+        self.bytes.push(b'\n');
+    }
+}
+
+/// Appends a number in decimal.
+fn push_number(mut number: u32, out: &mut Vec<u8>) {
+    let mut digits = [0; 10];
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            return out.extend_from_slice(&digits[at..]);
+        }
+    }
+}

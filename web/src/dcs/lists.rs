@@ -1,0 +1,109 @@
+//! JSON arrays of all matches or packages, with an element a line.
+
+use super::shapes::{MatchShape, PER_PACKAGE, PackageShape};
+use crate::stream_body::{MatchSource, PIECE_BYTES, Source};
+use frontend::{PackageGroup, Renderer, SearchResult, SpoolError};
+use std::sync::Arc;
+use std::vec;
+
+/// Packages that are read at a time.
+const PACKAGES_AT_ONCE: usize = 64;
+
+/// Returns an array of the matches.
+pub(super) fn matches(answer: Arc<SearchResult>) -> impl Source {
+    let renderer = Renderer::new(Box::new(|found, out| push(&MatchShape::from(found), out)));
+    Array::new(MatchSource::new(answer, renderer, b""))
+}
+
+/// Returns an array of the packages, each with its first matches.
+pub(super) fn packages(answer: Arc<SearchResult>) -> impl Source {
+    Array::new(PackageSource {
+        answer,
+        written: 0,
+        read: Vec::new().into_iter(),
+    })
+}
+
+/// Appends an element, with a comma in front.
+fn push(element: &impl serde::Serialize, out: &mut Vec<u8>) {
+    out.push(b',');
+    serde_json::to_writer(&mut *out, element).expect("elements are plain data");
+    out.push(b'\n');
+}
+
+/// Makes an array of elements that have a comma in front.
+struct Array<S> {
+    elements: S,
+    is_begun: bool,
+    is_over: bool,
+}
+
+impl<S> Array<S> {
+    fn new(elements: S) -> Array<S> {
+        Array {
+            elements,
+            is_begun: false,
+            is_over: false,
+        }
+    }
+}
+
+impl<S: Source> Source for Array<S> {
+    fn piece(&mut self, bytes_max: usize) -> Result<Option<Vec<u8>>, SpoolError> {
+        let mut out = Vec::new();
+        while out.len() < PIECE_BYTES && !self.is_over {
+            match self.elements.piece(bytes_max)? {
+                Some(piece) if out.is_empty() => out = piece,
+                Some(piece) => out.extend_from_slice(&piece),
+                None => {
+                    if !self.is_begun && out.is_empty() {
+                        out.push(b',');
+                    }
+                    out.push(b']');
+                    self.is_over = true;
+                }
+            }
+        }
+        if let (false, Some(first)) = (self.is_begun, out.first_mut()) {
+            *first = b'[';
+            self.is_begun = true;
+        }
+        Ok(Some(out).filter(|out| !out.is_empty()))
+    }
+
+    fn forget(&mut self) {
+        self.elements.forget();
+    }
+}
+
+struct PackageSource {
+    answer: Arc<SearchResult>,
+    /// The number of packages that were written.
+    written: usize,
+    /// Packages that were read and not written.
+    read: vec::IntoIter<PackageGroup>,
+}
+
+impl Source for PackageSource {
+    fn piece(&mut self, _: usize) -> Result<Option<Vec<u8>>, SpoolError> {
+        let mut out = Vec::new();
+        while out.len() < PIECE_BYTES {
+            if self.read.len() == 0 {
+                let end = self.answer.packages().min(self.written + PACKAGES_AT_ONCE);
+                self.read = self.answer.package_list(self.written..end)?.into_iter();
+            }
+            let Some(package) = self.read.next() else {
+                break;
+            };
+            let matches = self.answer.matches_of(&package, PER_PACKAGE)?;
+            push(&PackageShape::new(&package, &matches), &mut out);
+            self.written += 1;
+        }
+        Ok(Some(out).filter(|out| !out.is_empty()))
+    }
+
+    fn forget(&mut self) {
+        // What was read and not written is read again.
+        self.read = Vec::new().into_iter();
+    }
+}
