@@ -33,6 +33,7 @@ mod mutual_tls;
 mod output_bytes;
 mod output_modes;
 mod overlap;
+mod packaging;
 mod process;
 mod proxy;
 mod random_sharding;
