@@ -14,7 +14,6 @@ mod error_log;
 mod file;
 mod list;
 mod search;
-mod search_job;
 mod transfer;
 
 pub use connection::{ConnectionError, Duplex};
