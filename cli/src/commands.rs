@@ -1,7 +1,7 @@
 //! The subcommands, and the command line that has them all.
 //!
 //! [`catalog`] (`status`, `packages`, `skipped`) and `explain` print answers of the HTTP API and share
-//! [`api_printer`]; `serve`, `frontend` and `backend` listen and share [`listener`].
+//! [`api_printer`]; `serve`, `frontend` and `backend` listen and share [`listener`] and [`tls_flags`].
 
 mod access;
 mod api_printer;
@@ -17,6 +17,7 @@ mod key;
 mod listener;
 mod search;
 mod serve;
+mod tls_flags;
 
 use anyhow::Result;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};

@@ -1,0 +1,1 @@
+source <(trawl completions bash)

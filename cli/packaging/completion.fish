@@ -1,0 +1,1 @@
+trawl completions fish | source
