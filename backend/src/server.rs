@@ -14,7 +14,6 @@ mod error_log;
 mod file;
 mod list;
 mod search;
-mod search_job;
 mod tls;
 mod transfer;
 

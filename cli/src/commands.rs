@@ -37,6 +37,7 @@ use std::process::ExitCode;
                                            ... and search it without a server
   trawl search 'malloc free lang:c'        search with the server on this machine
   trawl explain 'malloc lang:c'            show what that search costs
+  trawl key build-robot                    make a key for a client of a server
   trawl completions bash                   print completions for a shell
 
 Exit status: 0 success, 1 nothing found, 2 error, 3 found, but something could not be searched.")]

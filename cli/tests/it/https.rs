@@ -48,6 +48,36 @@ fn the_command_line_searches_over_https() {
 }
 
 #[test]
+fn keys_and_cookies_travel_over_https() {
+    let Stage { home, ca } = stage();
+    let made = home.run("key robot");
+    let (key, line) = made.text().trim().split_once('\n').unwrap();
+    home.write("key", key);
+    home.write("keys", line);
+    let server = home.start("serve --index I --tls-cert s.pem --tls-key s.key --api-keys keys");
+    let url = format!("https://{}", server.address);
+    let search = format!("search --server {url} --ca ca.pem wanted");
+    home.run(&search)
+        .check("no key", 2, &["a key is needed (HTTP 401)"]);
+    home.run(&format!("{search} --key-file key"))
+        .check("a key", 0, &[]);
+    // The page's cookie is for https alone.
+    let name = ServerName::try_from("127.0.0.1").unwrap();
+    let mut session = rustls::ClientConnection::new(fake_ca::client(&ca, None), name).unwrap();
+    let mut socket = TcpStream::connect(&server.address).unwrap();
+    let mut stream = rustls::Stream::new(&mut session, &mut socket);
+    let request = format!("GET / HTTP/1.1\r\nhost: {}\r\n\r\n", server.address);
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut head = [0; 1024];
+    let mut length = 0;
+    while !head[..length].windows(4).any(|part| part == b"\r\n\r\n") {
+        length += stream.read(&mut head[length..]).unwrap();
+    }
+    let head = String::from_utf8_lossy(&head[..length]);
+    assert!(head.contains("SameSite=Strict; Secure"), "{head}");
+}
+
+#[test]
 fn servers_that_are_not_trusted_are_explained() {
     let Stage { home, ca } = stage();
     home.write("other.pem", Authority::new("other").pem());
