@@ -62,18 +62,7 @@ fn keys_and_cookies_travel_over_https() {
     home.run(&format!("{search} --key-file key"))
         .check("a key", 0, &[]);
     // The page's cookie is for https alone.
-    let name = ServerName::try_from("127.0.0.1").unwrap();
-    let mut session = rustls::ClientConnection::new(fake_ca::client(&ca, None), name).unwrap();
-    let mut socket = TcpStream::connect(&server.address).unwrap();
-    let mut stream = rustls::Stream::new(&mut session, &mut socket);
-    let request = format!("GET / HTTP/1.1\r\nhost: {}\r\n\r\n", server.address);
-    stream.write_all(request.as_bytes()).unwrap();
-    let mut head = [0; 1024];
-    let mut length = 0;
-    while !head[..length].windows(4).any(|part| part == b"\r\n\r\n") {
-        length += stream.read(&mut head[length..]).unwrap();
-    }
-    let head = String::from_utf8_lossy(&head[..length]);
+    let (_, head) = browse(&server, &ca, "/");
     assert!(head.contains("SameSite=Strict; Secure"), "{head}");
 }
 
@@ -160,21 +149,4 @@ fn browsers_are_offered_http_1_1() {
     let (protocol, response) = browse(&serve(&home), &ca, "/healthz");
     assert!(response.starts_with("HTTP/1.1 200"), "{response}");
     assert_eq!(protocol, b"http/1.1");
-}
-
-#[test]
-fn cookies_of_an_https_server_are_secure() {
-    let Stage { home, ca } = stage();
-    let line = home.ok("key robot");
-    home.write("keys", line.split(|&byte| byte == b'\n').nth(1).unwrap());
-    let flags = "--tls-cert s.pem --tls-key s.key --api-keys keys";
-    let server = home.start(&format!("serve --index I {flags}"));
-    let (_, response) = browse(&server, &ca, "/");
-    let cookie = response
-        .lines()
-        .find(|line| line.starts_with("set-cookie: "));
-    assert!(
-        cookie.is_some_and(|cookie| cookie.contains("; Secure")),
-        "{response}"
-    );
 }
