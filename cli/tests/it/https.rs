@@ -137,20 +137,44 @@ fn the_configuration_file_names_the_certificate() {
     assert_eq!(found, b"p/a.c:1:int wanted;\n");
 }
 
-#[test]
-fn browsers_are_offered_http_1_1() {
-    let Stage { home, ca } = stage();
-    let server = serve(&home);
-    let mut config = Arc::unwrap_or_clone(fake_ca::client(&ca, None));
+/// Sends a GET request as a browser does. Returns the protocol that was agreed on, and the response.
+fn browse(server: &Server, ca: &Authority, path: &str) -> (Vec<u8>, String) {
+    let mut config = Arc::unwrap_or_clone(fake_ca::client(ca, None));
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     let name = ServerName::try_from("localhost").unwrap();
     let mut session = rustls::ClientConnection::new(Arc::new(config), name).unwrap();
     let mut socket = TcpStream::connect(&server.address).unwrap();
     let mut stream = rustls::Stream::new(&mut session, &mut socket);
-    let request = b"GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
-    stream.write_all(request).unwrap();
-    let mut start = [0; 12];
-    stream.read_exact(&mut start).unwrap();
-    assert_eq!(&start, b"HTTP/1.1 200");
-    assert_eq!(session.alpn_protocol(), Some(&b"http/1.1"[..]));
+    let request = format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut response = Vec::new();
+    // The server may close without saying so.
+    let _ = stream.read_to_end(&mut response);
+    let protocol = session.alpn_protocol().unwrap_or_default().to_vec();
+    (protocol, String::from_utf8(response).unwrap())
+}
+
+#[test]
+fn browsers_are_offered_http_1_1() {
+    let Stage { home, ca } = stage();
+    let (protocol, response) = browse(&serve(&home), &ca, "/healthz");
+    assert!(response.starts_with("HTTP/1.1 200"), "{response}");
+    assert_eq!(protocol, b"http/1.1");
+}
+
+#[test]
+fn cookies_of_an_https_server_are_secure() {
+    let Stage { home, ca } = stage();
+    let line = home.ok("key robot");
+    home.write("keys", line.split(|&byte| byte == b'\n').nth(1).unwrap());
+    let flags = "--tls-cert s.pem --tls-key s.key --api-keys keys";
+    let server = home.start(&format!("serve --index I {flags}"));
+    let (_, response) = browse(&server, &ca, "/");
+    let cookie = response
+        .lines()
+        .find(|line| line.starts_with("set-cookie: "));
+    assert!(
+        cookie.is_some_and(|cookie| cookie.contains("; Secure")),
+        "{response}"
+    );
 }
