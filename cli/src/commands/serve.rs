@@ -22,7 +22,9 @@ use std::process::ExitCode;
   trawl serve                              this directory
   trawl serve ~/src/linux ~/src/git
   trawl serve --each /srv/debian-sources --listen 127.0.0.1:9000
-  trawl serve --index I                    an existing index, without updating it")]
+  trawl serve --index I                    an existing index, without updating it
+  trawl serve --index I --api-keys keys --require-key
+                                           only for people and programs with a key: see `trawl key`")]
 pub(crate) struct ServeArguments {
     /// The index directory; with SOURCE it is updated first
     #[arg(long, value_name = "DIR")]
