@@ -14,7 +14,7 @@ mod error_log;
 mod file;
 mod list;
 mod search;
-mod search_job;
+mod tls;
 mod transfer;
 
 pub use connection::{ConnectionError, Duplex};
@@ -23,6 +23,7 @@ use crate::live_shards::{Generation, LiveShards};
 use admission::Admission;
 use connection::Connection;
 use error_log::ErrorLog;
+use rustls::ServerConfig;
 use schema::frame::Kind;
 use schema::message::{
     self, Failure, FailureKind, FileReply, FileRequest, ListKind, ListReply, ListRequest, Search,
@@ -31,8 +32,8 @@ use search::SearchService;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Semaphore, watch};
 
 /// An idle connection gets a HELLO this often.
 const HELLO_EVERY: Duration = Duration::from_secs(1);
@@ -90,8 +91,12 @@ impl Backend {
         &self.live
     }
 
-    /// Accepts and serves connections for ever.
-    pub async fn listen(self: Arc<Self>, listener: TcpListener) -> io::Result<()> {
+    /// Accepts and serves connections for ever; if `tls` is given, over TLS with its current configuration.
+    pub async fn listen(
+        self: Arc<Self>,
+        listener: TcpListener,
+        tls: Option<watch::Receiver<Arc<ServerConfig>>>,
+    ) -> io::Result<()> {
         let permits = Arc::new(Semaphore::new(CONNECTIONS_MAX));
         let errors = Arc::new(ErrorLog::default());
         loop {
@@ -106,10 +111,11 @@ impl Backend {
                 }
             };
             let (backend, errors) = (self.clone(), errors.clone());
+            let config = tls.as_ref().map(|tls| Arc::clone(&tls.borrow()));
             tokio::spawn(async move {
                 let _permit = permit;
                 let _ = stream.set_nodelay(true);
-                if let Err(error) = backend.serve(stream).await {
+                if let Err(error) = backend.serve_accepted(stream, config).await {
                     errors.log(peer, &error);
                 }
             });
@@ -118,12 +124,21 @@ impl Backend {
 
     /// Serves one connection until it ends, and counts the error with which it does.
     pub async fn serve<S: Duplex>(&self, stream: S) -> Result<(), ConnectionError> {
-        let served = self.serve_requests(stream).await;
-        if let Some(reason) = served.as_ref().err().and_then(ConnectionError::label) {
-            metrics::counter!("trawl_backend_connection_errors_total", "reason" => reason)
-                .increment(1);
+        counted(self.serve_requests(stream).await)
+    }
+
+    async fn serve_accepted(
+        &self,
+        stream: TcpStream,
+        tls: Option<Arc<ServerConfig>>,
+    ) -> Result<(), ConnectionError> {
+        let Some(config) = tls else {
+            return self.serve(stream).await;
+        };
+        match counted(tls::accept(stream, config).await)? {
+            Some(stream) => self.serve(stream).await,
+            None => Ok(()),
         }
-        served
     }
 
     async fn serve_requests<S: Duplex>(&self, stream: S) -> Result<(), ConnectionError> {
@@ -206,6 +221,14 @@ impl Backend {
         let failure = Failure::new(FailureKind::Unavailable, error);
         connection.answer(|out| failure.encode(out)).await
     }
+}
+
+/// Counts the error with which a connection ends.
+fn counted<T>(served: Result<T, ConnectionError>) -> Result<T, ConnectionError> {
+    if let Some(reason) = served.as_ref().err().and_then(ConnectionError::label) {
+        metrics::counter!("trawl_backend_connection_errors_total", "reason" => reason).increment(1);
+    }
+    served
 }
 
 /// A request of the other side.

@@ -3,6 +3,7 @@
 //! Both answer the same paths with the same bytes, so a command is written once. An error response is
 //! an RFC 9457 problem.
 
+mod https;
 mod key;
 
 use crate::default_sources::default_sources;
@@ -49,6 +50,9 @@ pub(crate) struct Target {
     /// Search this index directory, without a server
     #[arg(long, value_name = "DIR", conflicts_with = "server")]
     index: Option<PathBuf>,
+    /// Trust the CAs in this file (PEM) for https [default: $SSL_CERT_FILE, or the system's]
+    #[arg(long, value_name = "FILE")]
+    ca: Option<PathBuf>,
 }
 
 /// What answers.
@@ -128,17 +132,19 @@ impl Client {
     /// something is asked.
     pub(crate) fn server(url: &str, target: &Target) -> Result<Client> {
         let url = url.trim_end_matches('/');
+        let mut config = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .timeout_connect(Some(SERVER_CONNECT_MAX));
         match url.split_once("://") {
             Some(("http", _)) => {}
-            Some((scheme, _)) => bail!("{url}: {scheme} is not supported; use http://"),
+            Some(("https", _)) => {
+                config = config.tls_config(https::config(target.ca.as_deref())?);
+            }
+            Some((scheme, _)) => bail!("{url}: {scheme} is not supported; use http:// or https://"),
             None => bail!("{url}: not a URL; expected http://host:port"),
         }
-        let config = ureq::Agent::config_builder()
-            .http_status_as_error(false)
-            .timeout_connect(Some(SERVER_CONNECT_MAX))
-            .build();
         Ok(Client::Server {
-            agent: config.into(),
+            agent: config.build().into(),
             url: url.to_owned(),
             key: key::find(target.key_file.as_deref(), url)?,
         })
@@ -200,10 +206,13 @@ fn is_problem(headers: &HeaderMap) -> bool {
     kind.is_none_or(|kind| kind != "application/json")
 }
 
-/// The operating system's reason alone, if that is why a request failed.
+/// The reason of the operating system or of TLS alone, if that is why a request failed.
 fn plain(error: ureq::Error) -> anyhow::Error {
     match error {
-        ureq::Error::Io(reason) => reason.into(),
+        ureq::Error::Io(reason) => match https::reason(&reason) {
+            Some(words) => anyhow!(words),
+            None => reason.into(),
+        },
         other => other.into(),
     }
 }

@@ -1,7 +1,7 @@
 //! The subcommands, and the command line that has them all.
 //!
 //! [`catalog`] (`status`, `packages`, `skipped`) and `explain` print answers of the HTTP API and share
-//! [`api_printer`]; `serve`, `frontend` and `backend` listen and share [`listener`].
+//! [`api_printer`]; `serve`, `frontend` and `backend` listen and share [`listener`] and [`tls_flags`].
 
 mod access;
 mod api_printer;
@@ -17,6 +17,7 @@ mod key;
 mod listener;
 mod search;
 mod serve;
+mod tls_flags;
 
 use anyhow::Result;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -36,6 +37,7 @@ use std::process::ExitCode;
                                            ... and search it without a server
   trawl search 'malloc free lang:c'        search with the server on this machine
   trawl explain 'malloc lang:c'            show what that search costs
+  trawl key build-robot                    make a key for a client of a server
   trawl completions bash                   print completions for a shell
 
 Exit status: 0 success, 1 nothing found, 2 error, 3 found, but something could not be searched.")]

@@ -16,6 +16,7 @@ mod print;
 mod progress;
 mod query;
 mod terminal;
+mod tls;
 mod units;
 
 use std::process::ExitCode;

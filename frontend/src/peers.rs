@@ -4,7 +4,7 @@
 //! the backend announces its shards and that it is alive. Each query, and each request for a file or a
 //! list, uses a connection of its own, an idle one if possible. [`overlap`] finds packages that several
 //! shards have, [`shard_routing`] decides which backend searches which shard, [`account`] checks what a
-//! stream sends.
+//! stream sends. [`tls`] encrypts a connection.
 //!
 //! Sockets block and have threads of their own: a stream waits for nothing but its socket and the disk.
 
@@ -15,6 +15,7 @@ pub(crate) mod overlap;
 mod peer;
 mod request;
 pub(crate) mod shard_routing;
+mod tls;
 
 pub use backend::{Backend, Socket};
 pub(crate) use connection::{Connection, PeerError, hello};

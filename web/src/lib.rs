@@ -49,7 +49,7 @@ mod versions;
 pub use access::{Access, ApiKeys, BadKeyFile, BadName, BadSecret, CookieSecret, NewKey};
 pub use cors::BadOrigin;
 pub use hosts::HostNames;
-pub use server::{BadNetwork, Client, ConnectionLimits, TrustedProxies, serve};
+pub use server::{BadNetwork, Client, ConnectionLimits, TrustedProxies, serve, serve_tls};
 
 use crate::hosts::Hosts;
 use crate::state::App;

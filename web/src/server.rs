@@ -10,6 +10,7 @@
 mod clients;
 mod limits;
 mod timed_stream;
+mod tls;
 
 pub(crate) use clients::IsHttps;
 pub use clients::{BadNetwork, Client, TrustedProxies};
@@ -27,13 +28,18 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
+use rustls::ServerConfig;
 use std::convert::Infallible;
+use std::error::Error;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use timed_stream::{Phase, TimedStream};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+use tokio_rustls::TlsAcceptor;
 use tower_service::Service;
 use tracing::Span;
 
@@ -61,10 +67,30 @@ pub(crate) fn describe() {
 
 /// Accepts connections and serves `router` on them, for ever.
 pub async fn serve(listener: TcpListener, router: Router, limits: ConnectionLimits) -> io::Error {
+    serve_all(listener, router, limits, None).await
+}
+
+/// Does the same over TLS, with the configuration that is current when a connection begins.
+pub async fn serve_tls(
+    listener: TcpListener,
+    router: Router,
+    limits: ConnectionLimits,
+    tls: watch::Receiver<Arc<ServerConfig>>,
+) -> io::Error {
+    serve_all(listener, router, limits, Some(tls)).await
+}
+
+async fn serve_all(
+    listener: TcpListener,
+    router: Router,
+    limits: ConnectionLimits,
+    tls: Option<watch::Receiver<Arc<ServerConfig>>>,
+) -> io::Error {
     let server = Arc::new(Server {
         clients: Arc::default(),
         router,
         limits,
+        tls,
     });
     loop {
         match listener.accept().await {
@@ -91,6 +117,7 @@ struct Server {
     clients: Arc<Clients>,
     router: Router,
     limits: ConnectionLimits,
+    tls: Option<watch::Receiver<Arc<ServerConfig>>>,
 }
 
 impl Server {
@@ -131,11 +158,62 @@ impl Server {
         is_reserved: bool,
     ) {
         metrics::gauge!("trawl_http_connections").increment(1.0);
+        let served = match self.tls.as_ref().map(|tls| Arc::clone(&tls.borrow())) {
+            None => self.serve_plain(stream, peer, is_reserved).await,
+            Some(config) => {
+                self.serve_encrypted(stream, config, peer, is_reserved)
+                    .await
+            }
+        };
+        if let Err(error) = served {
+            tracing::debug!(%peer, error, "a connection ended");
+        }
+        drop(held);
+        metrics::gauge!("trawl_http_connections").decrement(1.0);
+    }
+
+    async fn serve_plain(
+        self: &Arc<Self>,
+        stream: TcpStream,
+        peer: SocketAddr,
+        is_reserved: bool,
+    ) -> Result<(), Box<dyn Error + Send + Sync>> {
         let phase = Arc::new(Phase::default());
         let stream = TimedStream::new(stream, Arc::clone(&phase), &self.limits);
+        Ok(self
+            .serve_requests(stream, phase, peer, is_reserved)
+            .await?)
+    }
+
+    /// Makes the handshake below the time limits of a request, and serves requests.
+    async fn serve_encrypted(
+        self: &Arc<Self>,
+        mut stream: TcpStream,
+        config: Arc<ServerConfig>,
+        peer: SocketAddr,
+        is_reserved: bool,
+    ) -> Result<(), Box<dyn Error + Send + Sync>> {
+        if !tls::is_handshake(&mut stream, self.limits.head_max).await? {
+            return Err("the client does not speak TLS".into());
+        }
+        let phase = Arc::new(Phase::default());
+        let stream = TimedStream::new(stream, Arc::clone(&phase), &self.limits);
+        let stream = TlsAcceptor::from(config).accept(stream).await?;
+        Ok(self
+            .serve_requests(stream, phase, peer, is_reserved)
+            .await?)
+    }
+
+    async fn serve_requests(
+        self: &Arc<Self>,
+        stream: impl AsyncRead + AsyncWrite + Unpin + Send,
+        phase: Arc<Phase>,
+        peer: SocketAddr,
+        is_reserved: bool,
+    ) -> hyper::Result<()> {
         let service = service_fn(|request: hyper::Request<Incoming>| {
             let request = request.map(Body::new);
-            let (server, busy) = (Arc::clone(&self), phase.begin());
+            let (server, busy) = (Arc::clone(self), phase.begin());
             async move {
                 let (response, held) = server.respond(request, peer, is_reserved).await;
                 let body = |body| KeptBody {
@@ -147,11 +225,7 @@ impl Server {
             }
         });
         let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
-        if let Err(error) = connection.await {
-            tracing::debug!(%peer, %error, "a connection ended");
-        }
-        drop(held);
-        metrics::gauge!("trawl_http_connections").decrement(1.0);
+        connection.await
     }
 
     /// Answers a request, with what it holds until its response has been sent.
@@ -173,10 +247,8 @@ impl Server {
                 return (refused("requests of this client are being answered"), None);
             }
         }
-        if limits
-            .trusted_proxies
-            .is_https(peer.ip(), request.headers())
-        {
+        let proxies = &limits.trusted_proxies;
+        if self.tls.is_some() || proxies.is_https(peer.ip(), request.headers()) {
             request.extensions_mut().insert(IsHttps);
         }
         request.extensions_mut().insert(client);

@@ -1,22 +1,32 @@
 //! Answers SEARCH: runs the search on a thread of its own, and moves its frames to the connection until
 //! its end or its deadline.
 //!
-//! The thread compiles the query, plans it, and runs it if its permit allows ([`SearchJob`]). Its
-//! frames are collected into chunks ([`super::chunk`]), which come through a short queue to the
-//! connection ([`Transfer`]).
+//! The thread compiles the query, plans it, and searches if its permit allows. Its frames are collected
+//! into chunks ([`super::chunk`]), which come through a short queue to the connection ([`Transfer`]).
+//! A search that turns out to be heavy and gets no permit at once ends, and starts again when it has
+//! one: nothing is kept while it waits.
 
-use super::admission::Admission;
-use super::chunk::{CHUNKS_MAX, Chunk};
+use super::admission::{Admission, Permit};
+use super::chunk::{CHUNKS_MAX, Chunk, ChunkWriter};
 use super::connection::{Connection, ConnectionError, Duplex};
-use super::search_job::{Finished, Incomplete, SearchJob, refused, unavailable};
 use super::transfer::Transfer;
+use crate::compiled_query::CompiledQuery;
 use crate::live_shards::LiveShards;
-use crate::search::Cancel;
-use schema::message::{Failure, FailureKind, Progress, Search};
+use crate::search::{Cancel, HEAVY_BLOCKS, Plan, PlanError, Request, Stopped};
+use index::shard::Shard;
+use schema::message::{
+    End, Failure, FailureKind, MessageError, Phases, Progress, Search, ShardEnd, Want,
+};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 use tokio::time;
+
+/// Bytes of a plan in END. A longer plan is cut, since nobody would read it.
+const PLAN_BYTES_MAX: usize = 16 << 10;
+
+/// Lines of context before and after a match, at most.
+const CONTEXT_LINES_MAX: u32 = 20;
 
 /// Runs the searches of all connections.
 pub(super) struct SearchService {
@@ -99,5 +109,172 @@ async fn run(job: Arc<SearchJob>, queue: mpsc::Sender<Chunk>) -> Result<Finished
                 return Err(unavailable("the search failed; see the log of the backend"));
             }
         }
+    }
+}
+
+/// One search.
+struct SearchJob {
+    shards: Vec<Arc<Shard>>,
+    search: Search,
+    live: Arc<LiveShards>,
+    workers: usize,
+    admission: Arc<Admission>,
+    cancel: Cancel,
+}
+
+/// The result of a search that is done: the last frames, and END.
+struct Finished {
+    rest: Chunk,
+    end: End,
+}
+
+impl Finished {
+    /// Encodes what is left to send. For a small search this is the whole answer.
+    fn encode(&self, out: &mut Vec<u8>) -> Result<(), MessageError> {
+        out.extend_from_slice(&self.rest.frames);
+        self.rest.after.encode(out)?;
+        self.end.encode(out)
+    }
+}
+
+/// Why a search is not done.
+enum Incomplete {
+    /// It was cancelled.
+    Stopped,
+    /// It is heavy and has to wait for a permit. It starts again after that, and nothing is kept
+    /// until then.
+    NeedsHeavyPermit,
+    /// It has no answer.
+    Failed(Failure),
+}
+
+impl From<Stopped> for Incomplete {
+    fn from(Stopped: Stopped) -> Self {
+        Incomplete::Stopped
+    }
+}
+
+impl SearchJob {
+    /// Searches, and queues frames of batches and progress. A search that turns out to be heavy
+    /// exchanges its light permit for a heavy one.
+    fn run(&self, mut permit: Permit, queue: mpsc::Sender<Chunk>) -> Result<Finished, Incomplete> {
+        let started = Instant::now();
+        let query = CompiledQuery::new(&self.search.expr, self.search.names)
+            .map_err(|bad| Incomplete::Failed(bad.into()))?;
+        let shards = self.narrowed_shards().map_err(Incomplete::Failed)?;
+        let request = self.request(&shards, &query);
+        let planned = Instant::now();
+        let plan = self.plan(&request)?;
+        let counted = Instant::now();
+        let mut chunks = ChunkWriter::new(queue, plan.progress)?;
+        if self.search.want == Want::Estimate {
+            let (shards, estimates) = request.estimate(plan)?;
+            let (rest, _) = chunks.finish();
+            let phases = [planned - started, counted.elapsed(), Duration::ZERO];
+            let end = End {
+                estimates,
+                ..end(&query, phases, shards)
+            };
+            return Ok(Finished { rest, end });
+        }
+        if plan.is_heavy() && !permit.is_heavy() {
+            let heavy = self.admission.heavy.try_permit();
+            permit = heavy.ok_or(Incomplete::NeedsHeavyPermit)?;
+        }
+        let shards = request.run(plan, &mut chunks)?;
+        let (rest, waited) = chunks.finish();
+        drop(permit);
+        let phases = [planned - started, counted - planned, counted.elapsed()];
+        crate::metrics::record_search(phases, waited, &shards);
+        let end = end(&query, phases, shards);
+        Ok(Finished { rest, end })
+    }
+
+    /// Returns the shards without the packages that the search excludes.
+    fn narrowed_shards(&self) -> Result<Vec<Arc<Shard>>, Failure> {
+        let mut shards = self.shards.clone();
+        for excluded in &self.search.excluded {
+            let named = shards.get_mut(excluded.shard as usize);
+            let has = |shard: &&mut Arc<Shard>| {
+                let mut packages = excluded.packages.iter();
+                packages.all(|&package| package < shard.package_count())
+            };
+            let shard = named.filter(has).ok_or_else(|| {
+                let message = "the search excludes a package that its shards do not have";
+                Failure::new(FailureKind::Protocol, message)
+            })?;
+            let narrowed = self.live.without(shard, &excluded.packages);
+            *shard = narrowed.map_err(|error| unavailable(&error.to_string()))?;
+        }
+        Ok(shards)
+    }
+
+    fn request<'a>(&'a self, shards: &'a [Arc<Shard>], query: &'a CompiledQuery) -> Request<'a> {
+        Request {
+            shards,
+            query,
+            want: self.search.want,
+            limit: self.search.limit,
+            context_lines: match self.search.want {
+                Want::Matches | Want::Documents => self.search.context_lines.min(CONTEXT_LINES_MAX),
+                Want::Count | Want::Estimate => 0,
+            },
+            workers: self.workers,
+            cancel: &self.cancel,
+        }
+    }
+
+    fn plan(&self, request: &Request<'_>) -> Result<Plan, Incomplete> {
+        let may_be_heavy = self.search.heavy || self.search.want == Want::Estimate;
+        request.plan(may_be_heavy).map_err(|error| match error {
+            PlanError::Stopped => Incomplete::Stopped,
+            PlanError::TooMany(cost) => heavy(
+                cost,
+                format!(
+                    "the search would read {cost} or more blocks, but the request does not allow \
+                     more than {HEAVY_BLOCKS} (HEAVY_BLOCKS)"
+                ),
+            ),
+            PlanError::SlowLines => heavy(
+                HEAVY_BLOCKS + 1,
+                "the search would read a long line in which its pattern may take seconds, which the \
+                 request does not allow"
+                    .to_owned(),
+            ),
+        })
+    }
+}
+
+fn heavy(cost: u64, message: String) -> Incomplete {
+    let failure = refused("heavy", FailureKind::Heavy, message);
+    Incomplete::Failed(Failure { cost, ..failure })
+}
+
+/// Returns the failure of a search that gets no answer, and counts it.
+fn refused(reason: &'static str, kind: FailureKind, message: String) -> Failure {
+    metrics::counter!("trawl_backend_searches_refused_total", "reason" => reason).increment(1);
+    Failure::new(kind, message)
+}
+
+fn unavailable(message: &str) -> Failure {
+    Failure::new(FailureKind::Unavailable, message)
+}
+
+fn end(query: &CompiledQuery, phases: [Duration; 3], shards: Vec<ShardEnd>) -> End {
+    let mut plan = query.plan_text();
+    if plan.len() > PLAN_BYTES_MAX {
+        plan.truncate(plan.floor_char_boundary(PLAN_BYTES_MAX));
+        plan.push_str(" ...");
+    }
+    let [plan_us, candidates_us, verify_us] = phases.map(|phase| phase.as_micros() as u64);
+    End {
+        shards,
+        plan,
+        phases: Phases {
+            plan_us,
+            candidates_us,
+            verify_us,
+        },
+        estimates: Vec::new(),
     }
 }

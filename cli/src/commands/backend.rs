@@ -1,6 +1,7 @@
 //! `trawl backend`: serves the shards of an index to frontends, and over HTTP its health and metrics.
 
 use super::listener;
+use super::tls_flags::BackendTls;
 use crate::terminal;
 use anyhow::Result;
 use axum::http::header;
@@ -19,11 +20,12 @@ const UPKEEP_EVERY: Duration = Duration::from_secs(5);
 /// Serve an index to frontends
 ///
 /// Prints the address it listens on. A changed index is picked up within a second, without a restart.
-/// Trawl's protocol has no authentication: let only frontends connect.
+/// On an address that other machines reach it needs TLS: it serves frontends that have a certificate of the
+/// client CA, and nobody else.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   trawl backend --index I
-  trawl backend --index I --listen 10.0.0.1:28082 --metrics 127.0.0.1:28090")]
+  trawl backend --index I --listen 10.0.0.1:28082 --tls-cert B.pem --tls-key B.key --client-ca CA.pem")]
 pub(crate) struct BackendArguments {
     /// The index directory
     #[arg(long, value_name = "DIR")]
@@ -44,6 +46,8 @@ pub(crate) struct BackendArguments {
     /// [default: one for each processor, at least two]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     heavy_searches: Option<u16>,
+    #[command(flatten)]
+    tls: BackendTls,
     #[command(flatten)]
     log: listener::LogFlags,
 }
@@ -75,8 +79,9 @@ async fn serve(arguments: &BackendArguments) -> Result<ExitCode> {
         )),
         None => None,
     };
-    let index = arguments.index.display();
     let address = listener.local_addr()?;
+    let tls = arguments.tls.config(address)?;
+    let index = arguments.index.display();
     terminal::print(format_args!("backend of {index} on {address}"))?;
     let backend = backend::Backend::start(live, arguments.options());
     let health = async {
@@ -86,7 +91,7 @@ async fn serve(arguments: &BackendArguments) -> Result<ExitCode> {
         }
     };
     tokio::select! {
-        result = backend.clone().listen(listener) => result?,
+        result = backend.clone().listen(listener, tls) => result?,
         result = health => result?,
         () = listener::shutdown_signal() => {}
     }

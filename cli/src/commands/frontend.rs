@@ -3,6 +3,7 @@
 
 use super::access::AccessFlags;
 use super::listener;
+use super::tls_flags::{BackendClientTls, ServerIdentity};
 use crate::cache_dir::{self, read_small};
 use crate::terminal::report;
 use crate::units;
@@ -32,6 +33,7 @@ const ACCESS: &str = "Access";
 #[command(after_help = "Examples:
   trawl frontend --backend 127.0.0.1:28082 --spool /var/tmp/spool
   trawl frontend --backend 10.0.0.1:28082 --backend 10.0.0.2:28082 --spool /var/lib/trawl/spool
+                 --backend-ca CA.pem --backend-cert F.pem --backend-key F.key
   trawl frontend --backend 127.0.0.1:28082 --spool /var/tmp/spool --api-keys keys --require-key \\
       --admin-listen 127.0.0.1:9090
                                            ask everybody for a key, and serve metrics apart")]
@@ -49,6 +51,8 @@ pub(crate) struct FrontendArguments {
     #[arg(long, value_name = "SIZE", value_parser = units::parse_size, default_value = "256M")]
     memory: u64,
     #[command(flatten)]
+    backend_tls: BackendClientTls,
+    #[command(flatten)]
     flags: FrontendFlags,
 }
 
@@ -62,27 +66,38 @@ async fn serve(arguments: &FrontendArguments) -> Result<ExitCode> {
     let admin = arguments.flags.access.bind_admin(&arguments.listen).await?;
     let options = arguments.flags.web_options(listener.local_addr()?.ip())?;
     let metrics = listener::record_metrics()?;
+    let tls = arguments.flags.tls.public()?;
+    let backends = backends(arguments)?;
     cache_dir::create(&arguments.spool)?;
     // How much text the backends have is not known yet.
     let config = arguments
         .flags
         .config(&arguments.spool, arguments.memory, None);
-    let backends = (1..).zip(arguments.backends.iter().cloned());
-    let backends = backends.map(|(number, address)| {
-        let backend = Backend::tcp(address);
-        // Only operators see addresses, if they have an address of their own.
-        if admin.is_some() {
-            backend.named(format!("backend {number}"))
-        } else {
-            backend
-        }
-    });
-    let frontend = Coordinator::start(config, backends.collect())?;
+    let frontend = Coordinator::start(config, backends)?;
     arguments
         .flags
         .access
         .serve_admin(admin, &arguments.flags.hosts, &frontend, &metrics)?;
-    listener::serve(listener, web::app(frontend, options, metrics), limits).await
+    let app = web::app(frontend, options, metrics);
+    listener::serve(listener, app, limits, tls).await
+}
+
+fn backends(arguments: &FrontendArguments) -> Result<Vec<Backend>> {
+    let tls = arguments.backend_tls.config(&arguments.backends)?;
+    let backend = |(number, address): (usize, &String)| {
+        let backend = match &tls {
+            None => Backend::tcp(address),
+            Some(tls) => Backend::tls(address, tls.clone())
+                .with_context(|| format!("--backend {address}: expected a host and a port"))?,
+        };
+        // Only operators see addresses, if they have an address of their own.
+        Ok(if arguments.flags.access.has_admin() {
+            backend.named(format!("backend {number}"))
+        } else {
+            backend
+        })
+    };
+    (1..).zip(&arguments.backends).map(backend).collect()
 }
 
 /// Limits of a frontend, and access to it.
@@ -121,6 +136,8 @@ pub(super) struct FrontendFlags {
     log_queries: LoggedQuery,
     #[command(flatten)]
     pub(super) log: listener::LogFlags,
+    #[command(flatten)]
+    pub(super) tls: ServerIdentity,
     /// Answer to this host name too; may be repeated. Without it a server on a loopback address answers
     /// only to localhost and loopback addresses, and any other server to every name
     #[arg(long = "host", value_name = "NAME", help_heading = ACCESS)]

@@ -1,10 +1,12 @@
 //! What the commands that listen have in common: the log, metrics, addresses, and how they end.
 
 use crate::terminal;
+use crate::tls::{self, Current};
 use anyhow::{Context, Result};
 use axum::Router;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustls::ServerConfig;
 use std::io;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::ffi::OsStrExt;
@@ -61,21 +63,30 @@ pub(super) async fn bind(address: &str, flag: &str) -> Result<TcpListener> {
 
 /// Starts to record the metrics of this process.
 pub(super) fn record_metrics() -> Result<PrometheusHandle> {
-    Ok(PrometheusBuilder::new()
-        .set_buckets(&SECONDS_BUCKETS)?
-        .install_recorder()?)
+    let recorder = PrometheusBuilder::new().set_buckets(&SECONDS_BUCKETS)?;
+    let handle = recorder.install_recorder()?;
+    tls::describe_metrics();
+    Ok(handle)
 }
 
-/// Prints the URL, and answers HTTP requests until a signal ends the process.
+/// Prints the URL, and answers HTTP requests, over TLS if it is given, until a signal ends the process.
 pub(super) async fn serve(
     listener: TcpListener,
     app: Router,
     limits: ConnectionLimits,
+    tls: Option<Current<ServerConfig>>,
 ) -> Result<ExitCode> {
-    terminal::print(format_args!("http://{}/", listener.local_addr()?))?;
+    let scheme = if tls.is_some() { "https" } else { "http" };
+    terminal::print(format_args!("{scheme}://{}/", listener.local_addr()?))?;
     notify_ready();
+    let serving = async {
+        match tls {
+            None => web::serve(listener, app, limits).await,
+            Some(tls) => web::serve_tls(listener, app, limits, tls).await,
+        }
+    };
     tokio::select! {
-        error = web::serve(listener, app, limits) => Err(error.into()),
+        error = serving => Err(error.into()),
         () = shutdown_signal() => Ok(ExitCode::SUCCESS),
     }
 }

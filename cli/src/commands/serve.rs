@@ -22,7 +22,9 @@ use std::process::ExitCode;
   trawl serve                              this directory
   trawl serve ~/src/linux ~/src/git
   trawl serve --each /srv/debian-sources --listen 127.0.0.1:9000
-  trawl serve --index I                    an existing index, without updating it")]
+  trawl serve --index I                    an existing index, without updating it
+  trawl serve --index I --api-keys keys --require-key
+                                           only for people and programs with a key: see `trawl key`")]
 pub(crate) struct ServeArguments {
     /// The index directory; with SOURCE it is updated first
     #[arg(long, value_name = "DIR")]
@@ -50,12 +52,13 @@ pub(super) fn run(arguments: &ServeArguments) -> Result<ExitCode> {
 }
 
 async fn serve(arguments: &ServeArguments) -> Result<ExitCode> {
-    // Keys and address come first, so that a mistake there does not cost the time of an index.
+    // Keys, certificates and address come first, so that a mistake there does not cost the time of an index.
     let limits = arguments.flags.connection_limits()?;
     let listener = listener::bind(&arguments.listen, "--listen").await?;
     let admin = arguments.flags.access.bind_admin(&arguments.listen).await?;
     let options = arguments.flags.web_options(listener.local_addr()?.ip())?;
     let metrics = listener::record_metrics()?;
+    let tls = arguments.flags.tls.public()?;
     let index = updated_index(arguments)?;
     let shards = index::directory::Index::open(&index)?.shards;
     let text_bytes = shards.iter().map(|shard| shard.live_counts().text_bytes);
@@ -78,7 +81,8 @@ async fn serve(arguments: &ServeArguments) -> Result<ExitCode> {
         .flags
         .access
         .serve_admin(admin, hosts, &frontend, &metrics)?;
-    listener::serve(listener, web::app(frontend, options, metrics), limits).await
+    let app = web::app(frontend, options, metrics);
+    listener::serve(listener, app, limits, tls).await
 }
 
 /// Updates the index if necessary, and returns its directory.

@@ -133,11 +133,11 @@ fn is_shard(path: &Path) -> bool {
         .is_some_and(|extension| extension == "shard")
 }
 
-/// The address in `backend of I on 127.0.0.1:1234` or `http://127.0.0.1:1234/`.
+/// The address in `backend of I on 127.0.0.1:1234` or `http://127.0.0.1:1234/`, also with `https`.
 fn address_in(line: &str) -> Option<String> {
     let line = line.strip_suffix('\n')?;
-    let address = match line.strip_prefix("http://") {
-        Some(rest) => rest.strip_suffix('/')?,
+    let address = match line.split_once("://") {
+        Some((_, rest)) => rest.strip_suffix('/')?,
         None => line.strip_prefix("backend of ")?.rsplit_once(" on ")?.1,
     };
     Some(address.to_owned())

@@ -2,12 +2,16 @@
 //!
 //! Answers show the name, which an operator may choose; the log shows the address too.
 
+use super::tls::{self, TlsStream};
+use rustls::ClientConfig;
+use rustls::pki_types::{InvalidDnsNameError, ServerName};
 use std::borrow::Cow;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream, ToSocketAddrs};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::watch;
 
 /// How long connecting may take.
 const CONNECT_MAX: Duration = Duration::from_secs(2);
@@ -46,7 +50,26 @@ impl Backend {
     /// A backend that listens on `host:port`, which is also its name.
     pub fn tcp(address: impl Into<String>) -> Backend {
         let address = address.into();
-        Backend::new(address.clone(), move || connect(&address))
+        Backend::new(address.clone(), move || connect(&address).map(Socket::Tcp))
+    }
+
+    /// A backend like [`tcp`](Self::tcp), but over TLS with the current `config`. The backend's certificate
+    /// must be for the host in `address`.
+    pub fn tls(
+        address: impl Into<String>,
+        config: watch::Receiver<Arc<ClientConfig>>,
+    ) -> Result<Backend, InvalidDnsNameError> {
+        let address = address.into();
+        let host = address.rsplit_once(':').map_or(&*address, |(host, _)| host);
+        let bare = host
+            .strip_prefix('[')
+            .and_then(|host| host.strip_suffix(']'));
+        let name = ServerName::try_from(bare.unwrap_or(host))?.to_owned();
+        Ok(Backend::new(address.clone(), move || {
+            let config = Arc::clone(&config.borrow());
+            let stream = TlsStream::connect(connect(&address)?, config, name.clone())?;
+            Ok(Socket::Tls(Box::new(stream)))
+        }))
     }
 
     /// Gives it another name than its address, which answers then do not show.
@@ -81,23 +104,28 @@ impl Backend {
 
     fn without_address(&self, error: io::Error) -> io::Error {
         let host = self.address.rsplit_once(':').map_or("", |(host, _)| host);
-        let text = error.to_string();
+        let fault = tls::reason(&error);
+        let text = fault.clone().unwrap_or_else(|| error.to_string());
         if self.name == self.address || host.is_empty() || !text.contains(host) {
             return error;
         }
         tracing::debug!(backend = self.address, %error, "cannot connect");
-        io::Error::new(error.kind(), text.replace(host, &self.name))
+        let hidden = match fault {
+            Some(_) => tls::OTHER_NAME.to_owned(),
+            None => text.replace(host, &self.name),
+        };
+        io::Error::new(error.kind(), hidden)
     }
 }
 
 /// Tries each address of the name.
-fn connect(address: &str) -> io::Result<Socket> {
+fn connect(address: &str) -> io::Result<TcpStream> {
     let mut last = io::Error::new(io::ErrorKind::NotFound, "the host name has no address");
     for address in address.to_socket_addrs()? {
         match TcpStream::connect_timeout(&address, CONNECT_MAX) {
             Ok(stream) => {
                 stream.set_nodelay(true)?;
-                return Ok(Socket::Tcp(stream));
+                return Ok(stream);
             }
             Err(error) => last = error,
         }
@@ -110,6 +138,8 @@ fn connect(address: &str) -> io::Result<Socket> {
 pub enum Socket {
     /// To another machine or process.
     Tcp(TcpStream),
+    /// To another machine or process, encrypted.
+    Tls(Box<TlsStream>),
     /// Within this machine or this process.
     Unix(UnixStream),
 }
@@ -118,16 +148,16 @@ impl Socket {
     /// Sets the timeout of one read or write.
     pub fn set_timeout(&self, timeout: Duration) -> io::Result<()> {
         let timeout = Some(timeout);
-        match self {
-            Socket::Tcp(stream) => {
-                stream.set_read_timeout(timeout)?;
-                stream.set_write_timeout(timeout)
-            }
+        let stream = match self {
+            Socket::Tcp(stream) => stream,
+            Socket::Tls(stream) => &stream.socket,
             Socket::Unix(stream) => {
                 stream.set_read_timeout(timeout)?;
-                stream.set_write_timeout(timeout)
+                return stream.set_write_timeout(timeout);
             }
-        }
+        };
+        stream.set_read_timeout(timeout)?;
+        stream.set_write_timeout(timeout)
     }
 
     /// Shuts the connection down in both directions; other threads' reads and writes end.
@@ -135,6 +165,7 @@ impl Socket {
         // Fails if the other side was faster, which is fine.
         let _ = match self {
             Socket::Tcp(stream) => stream.shutdown(Shutdown::Both),
+            Socket::Tls(stream) => stream.socket.shutdown(Shutdown::Both),
             Socket::Unix(stream) => stream.shutdown(Shutdown::Both),
         };
     }
@@ -144,6 +175,7 @@ impl Read for &Socket {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
             Socket::Tcp(stream) => (&mut &*stream).read(buffer),
+            Socket::Tls(stream) => stream.read(buffer),
             Socket::Unix(stream) => (&mut &*stream).read(buffer),
         }
     }
@@ -153,6 +185,7 @@ impl Write for &Socket {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Socket::Tcp(stream) => (&mut &*stream).write(bytes),
+            Socket::Tls(stream) => stream.write(bytes),
             Socket::Unix(stream) => (&mut &*stream).write(bytes),
         }
     }

@@ -2,6 +2,7 @@
 
 use super::account::AccountError;
 use super::backend::Socket;
+use super::tls;
 use crate::query::BadQuery;
 use crate::spool::SpoolError;
 use schema::frame::{self, Decoder, Kind};
@@ -17,8 +18,14 @@ pub(crate) enum PeerError {
     Unreachable(io::Error),
     #[error("connection lost: {}", words(.0))]
     Broken(io::Error),
+    #[error("{0}")]
+    Tls(String),
     #[error("connection closed before the end of the answer")]
     Closed,
+    #[error(
+        "the backend closed the connection without a greeting; if it expects TLS, give --backend-ca, --backend-cert and --backend-key"
+    )]
+    Ungreeted,
     #[error("no data for {:.1} s", .0.as_secs_f32())]
     Silent(Duration),
     #[error("malformed frame: {0}")]
@@ -63,6 +70,8 @@ impl PeerError {
         match self {
             PeerError::Unreachable(_) => "unreachable",
             PeerError::Broken(_) => "broken",
+            PeerError::Tls(_) => "tls",
+            PeerError::Ungreeted => "ungreeted",
             PeerError::Closed | PeerError::Malformed(frame::FrameError::Truncated) => "closed",
             PeerError::Silent(_) => "silent",
             PeerError::Malformed(frame::FrameError::Checksum) => "checksum",
@@ -79,6 +88,16 @@ impl PeerError {
             PeerError::Deadline(_) => "deadline",
             PeerError::Stopped => "stopped",
         }
+    }
+
+    /// The error of a connection that is not there.
+    pub(crate) fn unreachable(error: io::Error) -> Self {
+        tls::reason(&error).map_or(PeerError::Unreachable(error), PeerError::Tls)
+    }
+
+    /// The error of a connection that failed.
+    fn broken(error: io::Error) -> Self {
+        tls::reason(&error).map_or(PeerError::Broken(error), PeerError::Tls)
     }
 
     /// The error at the end of the bytes.
@@ -124,6 +143,8 @@ pub(crate) struct Connection {
     silence_max: Duration,
     /// When the last complete frame arrived, or the connection was taken into use.
     heard: Instant,
+    /// Whether anything has arrived.
+    is_greeted: bool,
 }
 
 impl Connection {
@@ -134,6 +155,7 @@ impl Connection {
             decoder: Decoder::new(),
             silence_max,
             heard: Instant::now(),
+            is_greeted: false,
         })
     }
 
@@ -153,7 +175,7 @@ impl Connection {
     }
 
     pub(crate) fn send(&mut self, frame: &[u8]) -> Result<(), PeerError> {
-        (&*self.stream).write_all(frame).map_err(PeerError::Broken)
+        (&*self.stream).write_all(frame).map_err(PeerError::broken)
     }
 
     /// Whether only HELLO frames follow the answer; backends may send them in the same write. Anything else
@@ -174,8 +196,10 @@ impl Connection {
         }
         loop {
             match (&*self.stream).read(self.decoder.space()) {
+                Ok(0) if self.is_maybe_plain() => return Err(PeerError::Ungreeted),
                 Ok(0) => return Err(PeerError::closed(&self.decoder)),
                 Ok(bytes) => {
+                    self.is_greeted = true;
                     self.decoder.filled(bytes);
                     return Ok(());
                 }
@@ -184,10 +208,15 @@ impl Connection {
                     io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
                         return Err(PeerError::Silent(self.silence_max));
                     }
-                    _ => return Err(PeerError::Broken(error)),
+                    _ => return Err(PeerError::broken(error)),
                 },
             }
         }
+    }
+
+    /// Whether the backend may have closed because it waited for a TLS handshake.
+    fn is_maybe_plain(&self) -> bool {
+        !self.is_greeted && matches!(*self.stream, Socket::Tcp(_))
     }
 
     /// Calls `take` with the next frame that is not a HELLO.

@@ -180,7 +180,7 @@ impl Peer {
 
     /// Makes a new connection.
     pub(crate) fn dial(&self) -> Result<Connection, PeerError> {
-        let stream = self.backend.connect().map_err(PeerError::Unreachable)?;
+        let stream = self.backend.connect().map_err(PeerError::unreachable)?;
         Connection::new(stream, self.silence_max)
     }
 

@@ -105,7 +105,8 @@ pub(crate) const CRATES: [Crate; 6] = [
         layers: &[
             "commands",
             "client config print query",
-            "in_process progress exit units",
+            "in_process progress exit tls",
+            "units",
             "cache_dir default_sources",
             "terminal",
         ],

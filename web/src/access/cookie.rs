@@ -1,6 +1,8 @@
 //! The cookie of a page: until when it is valid, for which key, and a signature (keyed BLAKE3).
 //!
-//!     1795000000.robot.5f0c…      seconds since 1970, the name of the key (or nothing), 64 digits
+//! ```text
+//! 1795000000.robot.5f0c…      seconds since 1970, the name of the key (or nothing), 64 digits
+//! ```
 //!
 //! The signature covers the hash of the key as well, so the cookie of a key ends when the key is revoked or
 //! replaced. **Invariant:** whoever lacks the secret can neither make a cookie nor change one.

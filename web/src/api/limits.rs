@@ -8,7 +8,9 @@ use crate::params::{PARAMETERS_MAX, Params};
 use crate::problem::Problem;
 use crate::request_limits::{ADDRESS_BYTES_MAX, HEADERS_BYTES_MAX};
 use crate::response;
+use crate::server::BodyTime;
 use crate::state::{App, KEEP};
+use axum::Extension;
 use axum::extract::State;
 use axum::response::Response;
 use frontend::DOCUMENTS_MAX;
@@ -34,8 +36,13 @@ const FILTER_BYTES_MAX: usize = 1 << 20;
     get, path = "/api/v2/limits", operation_id = "limits", tag = "index",
     responses((status = 200, description = "All limits", body = Limits), doc::Any)
 )]
-pub(crate) async fn limits(State(app): State<App>, params: Params) -> Result<Response, Problem> {
+pub(crate) async fn limits(
+    State(app): State<App>,
+    body_time: Option<Extension<BodyTime>>,
+    params: Params,
+) -> Result<Response, Problem> {
     params.expect(&[])?;
+    let Extension(BodyTime(body_max)) = body_time.unwrap_or_default();
     let config = app.coordinator.config();
     Ok(response::json(&Limits {
         query: QueryLimits {
@@ -65,6 +72,7 @@ pub(crate) async fn limits(State(app): State<App>, params: Params) -> Result<Res
             address_bytes: ADDRESS_BYTES_MAX,
             header_bytes: HEADERS_BYTES_MAX,
             body_bytes: BODY_BYTES_MAX,
+            body_ms: body_max.as_millis() as u64,
             parameters: PARAMETERS_MAX,
         },
         server: ServerLimits {

@@ -68,6 +68,8 @@ pub struct RequestLimits {
     /// Bytes of the names and values of all headers.
     pub header_bytes: usize,
     pub body_bytes: usize,
+    /// How long a body may take to arrive.
+    pub body_ms: u64,
     pub parameters: usize,
 }
 

@@ -22,6 +22,7 @@ mod requests;
 mod sharing;
 mod site;
 mod slow_readers;
+mod tls;
 
 use fake_backend::Document;
 

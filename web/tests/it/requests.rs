@@ -210,6 +210,7 @@ fn lists_all_limits() {
         ("page", "per_page", 1000),
         ("page", "per_document", 5),
         ("request", "body_bytes", 128 << 10),
+        ("request", "body_ms", 30_000),
         ("server", "running", 4),
     ] {
         assert_eq!(limits[group][name], json!(value), "{group}.{name}");

@@ -1,0 +1,181 @@
+//! Flags for TLS: of the public listener, of a backend, and of a frontend towards its backends.
+
+use crate::tls::{self, Current, Identity};
+use anyhow::{Result, bail};
+use rustls::{ClientConfig, ServerConfig};
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+
+/// A heading in the help.
+const ENCRYPTION: &str = "Encryption";
+
+/// The certificate of a process that listens.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(super) struct ServerIdentity {
+    /// Speak TLS, with the certificate in this file (PEM, followed by those between it and its CA). Files are
+    /// read again when they change
+    #[arg(long, help_heading = ENCRYPTION, value_name = "FILE")]
+    tls_cert: Option<PathBuf>,
+    /// The private key of --tls-cert (PEM)
+    #[arg(long, help_heading = ENCRYPTION, value_name = "FILE")]
+    tls_key: Option<PathBuf>,
+}
+
+impl ServerIdentity {
+    /// The configuration of the public listener, if it is to speak TLS.
+    pub(super) fn public(&self) -> Result<Option<Current<ServerConfig>>> {
+        self.identity()?.map(tls::public_server).transpose()
+    }
+
+    fn identity(&self) -> Result<Option<Identity>> {
+        match (self.tls_cert.clone(), self.tls_key.clone()) {
+            (Some(certificate), Some(key)) => Ok(Some(Identity { certificate, key })),
+            (None, None) => Ok(None),
+            (Some(_), None) => {
+                bail!("--tls-cert needs --tls-key, the private key of the certificate")
+            }
+            (None, Some(_)) => bail!("--tls-key needs --tls-cert, the certificate of the key"),
+        }
+    }
+}
+
+/// TLS of a backend.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(super) struct BackendTls {
+    #[command(flatten)]
+    identity: ServerIdentity,
+    /// Serve only clients with a certificate of the CAs in this file (PEM); needs --tls-cert
+    #[arg(long, help_heading = ENCRYPTION, value_name = "FILE")]
+    client_ca: Option<PathBuf>,
+    /// Listen on an address that other machines reach, without TLS: who reaches it, can read everything
+    #[arg(long, help_heading = ENCRYPTION)]
+    insecure: bool,
+}
+
+impl BackendTls {
+    /// The configuration of a backend that listens on `address`, if it is to speak TLS.
+    pub(super) fn config(&self, address: SocketAddr) -> Result<Option<Current<ServerConfig>>> {
+        match (self.identity.identity()?, self.client_ca.clone()) {
+            (Some(identity), Some(client_ca)) => tls::backend_server(identity, client_ca).map(Some),
+            (None, None) => self.check_plain(address.ip()).map(|()| None),
+            (Some(_), None) => bail!(
+                "--tls-cert needs --client-ca, the CA of the frontends' certificates; without it \
+                 everybody who reaches {address} could search"
+            ),
+            (None, Some(_)) => bail!("--client-ca needs --tls-cert and --tls-key"),
+        }
+    }
+
+    /// Refuses to send everything in the clear, unless that is wanted.
+    fn check_plain(&self, address: IpAddr) -> Result<()> {
+        if address.to_canonical().is_loopback() || self.insecure {
+            return Ok(());
+        }
+        bail!(
+            "{address} is not a loopback address, so other machines could read everything that is \
+             indexed; give --tls-cert, --tls-key and --client-ca (docs/operations.md, Encryption), or \
+             --insecure if nobody but frontends reaches this address"
+        )
+    }
+}
+
+/// TLS of a frontend towards its backends.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(super) struct BackendClientTls {
+    /// Speak TLS with backends, whose certificates must be of the CAs in this file (PEM) and for the host
+    /// in --backend; needs --backend-cert and --backend-key
+    #[arg(long, help_heading = ENCRYPTION, value_name = "FILE")]
+    backend_ca: Option<PathBuf>,
+    /// The certificate that backends ask for (PEM)
+    #[arg(long, help_heading = ENCRYPTION, value_name = "FILE")]
+    backend_cert: Option<PathBuf>,
+    /// The private key of --backend-cert (PEM)
+    #[arg(long, help_heading = ENCRYPTION, value_name = "FILE")]
+    backend_key: Option<PathBuf>,
+}
+
+impl BackendClientTls {
+    /// The configuration for these backends, if they are to be spoken to over TLS.
+    pub(super) fn config(&self, backends: &[String]) -> Result<Option<Current<ClientConfig>>> {
+        let given = (
+            self.backend_ca.clone(),
+            self.backend_cert.clone(),
+            self.backend_key.clone(),
+        );
+        match given {
+            (Some(ca), Some(certificate), Some(key)) => {
+                let identity = Identity { certificate, key };
+                tls::backend_client(identity, ca).map(Some)
+            }
+            (None, None, None) => {
+                let remote = backends.iter().filter(|address| !is_loopback(address));
+                for backend in remote {
+                    tracing::warn!(
+                        backend,
+                        "what is asked of this backend and what it answers can be read and changed on the \
+                         way; give --backend-ca, --backend-cert and --backend-key"
+                    );
+                }
+                Ok(None)
+            }
+            _ => bail!(
+                "--backend-ca, --backend-cert and --backend-key need each other; give all three"
+            ),
+        }
+    }
+}
+
+/// Whether the host of an address is certainly this machine.
+fn is_loopback(address: &str) -> bool {
+    let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    host == "localhost"
+        || host
+            .parse()
+            .is_ok_and(|host: IpAddr| host.to_canonical().is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plain(insecure: bool, address: &str) -> Result<()> {
+        let flags = BackendTls {
+            insecure,
+            ..BackendTls::default()
+        };
+        flags.check_plain(address.parse().unwrap())
+    }
+
+    #[test]
+    fn a_backend_without_tls_listens_on_loopback_alone_unless_told_otherwise() {
+        for (address, is_allowed) in [
+            ("127.0.0.1", true),
+            ("127.0.0.2", true),
+            ("::1", true),
+            ("0.0.0.0", false),
+            ("::", false),
+            ("10.0.0.1", false),
+        ] {
+            assert_eq!(plain(false, address).is_ok(), is_allowed, "{address}");
+            assert!(plain(true, address).is_ok(), "{address}");
+        }
+        let refused = plain(false, "10.0.0.1").unwrap_err().to_string();
+        assert!(refused.contains("--client-ca") && refused.contains("--insecure"));
+    }
+
+    #[test]
+    fn hosts_of_this_machine_are_known() {
+        for own in ["127.0.0.1:1", "[::1]:1", "localhost:1"] {
+            assert!(is_loopback(own), "{own}");
+        }
+        for other in [
+            "10.0.0.1:1",
+            "[2001:db8::1]:1",
+            "host.example:1",
+            "0.0.0.0:1",
+        ] {
+            assert!(!is_loopback(other), "{other}");
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Certificates and keys of this process, from files.
+//!
+//! [`pem`] reads and checks them, [`reload`] reads them again when they change, and the functions here make
+//! TLS configurations of them: of the public listener, and of the connections between frontends and
+//! backends, where both sides show a certificate.
+//!
+//! **Invariant:** a configuration that is in use is replaced only by one that was read without an error.
+
+mod pem;
+mod reload;
+
+pub(crate) use pem::{Identity, authorities, provider};
+
+use anyhow::{Context, Result};
+use pem::{Side, certified_key, roots};
+use rustls::client::Resumption;
+use rustls::server::{NoServerSessionStorage, WebPkiClientVerifier};
+use rustls::sign::SingleCertAndKey;
+use rustls::version::TLS13;
+use rustls::{ClientConfig, ServerConfig};
+use std::path::PathBuf;
+use std::sync::Arc;
+use tokio::sync::watch;
+
+/// A configuration that changes when its files do.
+pub(crate) type Current<T> = watch::Receiver<Arc<T>>;
+
+/// The configuration of the public listener.
+pub(crate) fn public_server(identity: Identity) -> Result<Current<ServerConfig>> {
+    let files = vec![identity.certificate.clone(), identity.key.clone()];
+    reload::watched(files, move || {
+        let server = ServerConfig::builder_with_provider(provider());
+        let server = server.with_safe_default_protocol_versions()?;
+        let key = certified_key(&identity, Side::Server)?;
+        let resolver = Arc::new(SingleCertAndKey::from(key));
+        let mut config = server.with_no_client_auth().with_cert_resolver(resolver);
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        Ok(config)
+    })
+}
+
+/// The configuration of a backend, which serves only clients with a certificate of `client_ca`.
+pub(crate) fn backend_server(
+    identity: Identity,
+    client_ca: PathBuf,
+) -> Result<Current<ServerConfig>> {
+    let files = vec![
+        identity.certificate.clone(),
+        identity.key.clone(),
+        client_ca.clone(),
+    ];
+    reload::watched(files, move || {
+        let server = ServerConfig::builder_with_provider(provider());
+        let server = server.with_protocol_versions(&[&TLS13])?;
+        let clients = Arc::new(roots(&client_ca)?);
+        let verifier = WebPkiClientVerifier::builder_with_provider(clients, provider());
+        let verifier = verifier.build().context("--client-ca")?;
+        let key = certified_key(&identity, Side::Server)?;
+        let resolver = Arc::new(SingleCertAndKey::from(key));
+        let server = server.with_client_cert_verifier(verifier);
+        let mut config = server.with_cert_resolver(resolver);
+        // A connection is never resumed, so each is checked against the current CA.
+        config.session_storage = Arc::new(NoServerSessionStorage {});
+        config.send_tls13_tickets = 0;
+        Ok(config)
+    })
+}
+
+/// The configuration of a frontend, whose backends show certificates of `backend_ca`.
+pub(crate) fn backend_client(
+    identity: Identity,
+    backend_ca: PathBuf,
+) -> Result<Current<ClientConfig>> {
+    let files = vec![
+        identity.certificate.clone(),
+        identity.key.clone(),
+        backend_ca.clone(),
+    ];
+    reload::watched(files, move || {
+        let client = ClientConfig::builder_with_provider(provider());
+        let client = client.with_protocol_versions(&[&TLS13])?;
+        let client = client.with_root_certificates(roots(&backend_ca)?);
+        let key = certified_key(&identity, Side::Client)?;
+        let resolver = Arc::new(SingleCertAndKey::from(key));
+        let mut config = client.with_client_cert_resolver(resolver);
+        config.resumption = Resumption::disabled();
+        Ok(config)
+    })
+}
+
+/// Describes the metrics of certificates.
+pub(crate) fn describe_metrics() {
+    let expiry = "When a certificate expires, in seconds since 1970";
+    metrics::describe_gauge!("trawl_certificate_expiry_seconds", expiry);
+}

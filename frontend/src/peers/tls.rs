@@ -1,0 +1,171 @@
+//! TLS on a connection to a backend: the handshake, and what its failures mean.
+//!
+//! The backend's certificate is checked before anything is sent. The backend checks the one of this side
+//! later: to this side the handshake looks finished by then, so a refusal arrives when the first bytes are
+//! read, as an alert.
+
+use crate::lock::lock;
+use rustls::pki_types::ServerName;
+use rustls::{AlertDescription, CertificateError, ClientConfig, ClientConnection, Stream};
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// How long a handshake may take.
+const HANDSHAKE_MAX: Duration = Duration::from_secs(2);
+
+/// What is said of a certificate for another name than the backend's address, if neither may be shown.
+pub(super) const OTHER_NAME: &str =
+    "the backend's certificate is for another name than the one in --backend";
+
+/// A blocking TLS connection. One thread at a time reads or writes; others may shut the socket down.
+#[derive(Debug)]
+pub struct TlsStream {
+    pub(super) socket: TcpStream,
+    session: Mutex<ClientConnection>,
+}
+
+impl TlsStream {
+    /// Makes the handshake with the backend of this name.
+    pub(super) fn connect(
+        socket: TcpStream,
+        config: Arc<ClientConfig>,
+        name: ServerName<'static>,
+    ) -> io::Result<TlsStream> {
+        let mut session = ClientConnection::new(config, name).map_err(io::Error::other)?;
+        let due = Instant::now() + HANDSHAKE_MAX;
+        while session.is_handshaking() || session.wants_write() {
+            step(&mut session, &socket, due)?;
+        }
+        Ok(TlsStream {
+            socket,
+            session: Mutex::new(session),
+        })
+    }
+
+    pub(super) fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut session = lock(&self.session);
+        match Stream::new(&mut *session, &mut &self.socket).read(buffer) {
+            // Frames say where an answer ends, so a connection that is cut here is noticed.
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(0),
+            read => read,
+        }
+    }
+
+    /// Sends all bytes that it takes.
+    pub(super) fn write(&self, bytes: &[u8]) -> io::Result<usize> {
+        let mut session = lock(&self.session);
+        let mut socket = &self.socket;
+        let mut stream = Stream::new(&mut *session, &mut socket);
+        let taken = stream.write(bytes)?;
+        stream.flush()?;
+        Ok(taken)
+    }
+}
+
+/// Sends or receives once.
+fn step(session: &mut ClientConnection, mut socket: &TcpStream, due: Instant) -> io::Result<()> {
+    let left = due.saturating_duration_since(Instant::now());
+    if left.is_zero() {
+        return Err(io::ErrorKind::TimedOut.into());
+    }
+    socket.set_read_timeout(Some(left))?;
+    socket.set_write_timeout(Some(left))?;
+    if session.wants_write() {
+        return session.write_tls(&mut socket).map(drop);
+    }
+    if session.read_tls(&mut socket)? == 0 {
+        let what = "the backend closed the connection during the TLS handshake";
+        return Err(io::Error::new(io::ErrorKind::UnexpectedEof, what));
+    }
+    session.process_new_packets().map(drop).map_err(|fault| {
+        // Tells the backend why.
+        let _ = session.write_tls(&mut socket);
+        io::Error::new(io::ErrorKind::InvalidData, fault)
+    })
+}
+
+/// Explains a failure of TLS, if `error` is one. Users read it after the backend's name.
+pub(super) fn reason(error: &io::Error) -> Option<String> {
+    let fault = error.get_ref()?.downcast_ref::<rustls::Error>()?;
+    Some(match fault {
+        rustls::Error::InvalidMessage(_) => {
+            "the backend does not speak TLS; start it with --tls-cert, --tls-key and --client-ca, or \
+             this frontend without --backend-ca"
+                .to_owned()
+        }
+        rustls::Error::InvalidCertificate(fault) => refusal(fault),
+        rustls::Error::AlertReceived(alert) => refused(*alert),
+        other => format!("TLS failed: {other}"),
+    })
+}
+
+/// Why this frontend does not accept the certificate of a backend.
+fn refusal(fault: &CertificateError) -> String {
+    use CertificateError as Fault;
+    match fault {
+        Fault::Expired | Fault::ExpiredContext { .. } => {
+            "the backend's certificate has expired; renew it (its --tls-cert)".to_owned()
+        }
+        Fault::NotValidYet | Fault::NotValidYetContext { .. } => {
+            "the backend's certificate is not valid yet; compare the clocks of both machines"
+                .to_owned()
+        }
+        Fault::UnknownIssuer | Fault::BadSignature => {
+            "the backend's certificate was issued by another CA than those in --backend-ca"
+                .to_owned()
+        }
+        Fault::NotValidForName => OTHER_NAME.to_owned(),
+        Fault::NotValidForNameContext {
+            expected,
+            presented,
+        } => {
+            let expected = expected.to_str();
+            let names = if presented.is_empty() {
+                "no name".to_owned()
+            } else {
+                let names: Vec<&str> = presented.iter().map(|name| bare(name)).collect();
+                names.join(", ")
+            };
+            format!(
+                "the backend's certificate is for {names}, not for {expected}; issue one for this name \
+                 (subjectAltName), or connect to a name that it has"
+            )
+        }
+        Fault::InvalidPurpose | Fault::InvalidPurposeContext { .. } => {
+            "the backend's certificate is not for servers (extendedKeyUsage)".to_owned()
+        }
+        other => format!("the backend's certificate is not accepted: {other}"),
+    }
+}
+
+/// A name without its kind: `DnsName("host.example")`.
+fn bare(name: &str) -> &str {
+    let (_, name) = name.split_once('(').unwrap_or(("", name));
+    name.trim_end_matches(')').trim_matches('"')
+}
+
+/// Why a backend does not accept the certificate of this frontend, or the connection at all.
+fn refused(alert: AlertDescription) -> String {
+    let why = match alert {
+        AlertDescription::CertificateExpired => {
+            "it has expired or is not valid yet; renew it (--backend-cert)"
+        }
+        AlertDescription::UnknownCA | AlertDescription::DecryptError => {
+            "it was issued by another CA than those in the backend's --client-ca"
+        }
+        AlertDescription::CertificateRequired => {
+            "there is none; give --backend-cert and --backend-key"
+        }
+        AlertDescription::UnsupportedCertificate => "it is not for clients (extendedKeyUsage)",
+        AlertDescription::BadCertificate | AlertDescription::CertificateUnknown => {
+            "the backend's log says why"
+        }
+        other => return format!("the backend refuses the TLS handshake: {other:?}"),
+    };
+    format!("the backend refuses this frontend's certificate: {why}")
+}
+
+#[cfg(test)]
+mod tests;
