@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from .. import servers, tools
 from ..bench.overload import target
 from ..connection import Connection
-from .attackers import HALF, Bystander, allow_descriptors, close, connect, get, released, send
+from .attackers import HALF, Bystander, allow_descriptors, close, get, released, send
 from .table import at_least
 
 BACKENDS = 4
@@ -74,9 +74,7 @@ def idle_streams(binary):
     allow_descriptors(2 * STREAMS)
     with frontend(binary) as server:
         before = server.descriptors("socket:")
-        streams = [connect(server.address, number) for number in range(STREAMS)]
-        for stream in filter(None, streams):
-            stream.sendall(request)
+        streams = [send(server.address, number, request) for number in range(STREAMS)]
         with Bystander(server, light, what) as seen:
             time.sleep(STREAMS_S)
         yield at_least(f"{what}: are followed", sum(map(follows, filter(None, streams))), STREAMS)
