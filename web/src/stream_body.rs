@@ -54,7 +54,11 @@ const RETRY_AFTER_S: u64 = 5;
 
 /// What is rendered.
 pub(crate) trait Source: Send + 'static {
-    /// Renders the next piece, of about [`PIECE_BYTES`]; `None` at the end. May use `bytes_max` of memory to
+    /// Whether a piece is rendered in a moment, without a look at the disk.
+    fn is_small(&self) -> bool;
+
+    /// Renders the next piece, of [`PIECE_BYTES`] or a little more; only the last one is shorter. `None` after it.
+    /// May use `bytes_max` of memory to
     /// read at once, and keep what is not rendered for the next piece.
     fn piece(&mut self, bytes_max: usize) -> Result<Option<Vec<u8>>, SpoolError>;
 
@@ -87,16 +91,30 @@ impl Export {
     /// Returns the body that `source` renders. A body of one piece has a length; a failure before the
     /// first piece is a problem with a status, and a later one breaks the transfer off, so that the client
     /// does not take it for the end.
-    pub(crate) async fn body(self, source: impl Source) -> Result<Body, Problem> {
+    pub(crate) async fn body(self, mut source: impl Source) -> Result<Body, Problem> {
+        let mut begun: Vec<Result<Bytes, SpoolError>> = Vec::new();
+        if source.is_small() {
+            let piece = source.piece(READ_BYTES)?.unwrap_or_default();
+            if piece.len() < PIECE_BYTES {
+                return Ok(Body::from(piece));
+            }
+            begun.push(Ok(piece.into()));
+        }
         let (sender, mut receiver) = mpsc::channel(WAITING_MAX);
         tokio::spawn(self.send(source, sender).in_current_span());
-        let Some(first) = receiver.recv().await.transpose()? else {
-            return Ok(Body::empty());
-        };
-        let Some(second) = receiver.recv().await else {
-            return Ok(Body::from(first));
-        };
-        let begun = tokio_stream::iter([Ok(first), second]);
+        while begun.len() < 2 {
+            match receiver.recv().await {
+                Some(first) if begun.is_empty() => begun.push(Ok(first?)),
+                Some(second) => begun.push(second),
+                None => {
+                    return Ok(begun
+                        .pop()
+                        .transpose()?
+                        .map_or_else(Body::empty, Body::from));
+                }
+            }
+        }
+        let begun = tokio_stream::iter(begun);
         Ok(Body::from_stream(
             begun.chain(ReceiverStream::new(receiver)),
         ))

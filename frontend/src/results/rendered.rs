@@ -80,6 +80,11 @@ impl RenderedMatches {
         self.matches.is_empty()
     }
 
+    /// The number of matches.
+    pub fn len(&self) -> usize {
+        self.matches.len()
+    }
+
     /// Iterates over the matches.
     pub fn iter(&self) -> impl Iterator<Item = RenderedMatch<'_>> {
         let indexed = (self.first..).zip(&self.matches);

@@ -49,6 +49,10 @@ impl<S> Array<S> {
 }
 
 impl<S: Source> Source for Array<S> {
+    fn is_small(&self) -> bool {
+        self.elements.is_small()
+    }
+
     fn piece(&mut self, bytes_max: usize) -> Result<Option<Vec<u8>>, SpoolError> {
         let mut out = Vec::new();
         while out.len() < PIECE_BYTES && !self.is_over {
@@ -85,6 +89,10 @@ struct PackageSource {
 }
 
 impl Source for PackageSource {
+    fn is_small(&self) -> bool {
+        self.answer.is_in_memory()
+    }
+
     fn piece(&mut self, _: usize) -> Result<Option<Vec<u8>>, SpoolError> {
         let mut out = Vec::new();
         while out.len() < PIECE_BYTES {

@@ -34,9 +34,12 @@ impl MatchSource {
 }
 
 impl Source for MatchSource {
+    fn is_small(&self) -> bool {
+        self.answer.is_in_memory()
+    }
+
     fn piece(&mut self, bytes_max: usize) -> Result<Option<Vec<u8>>, SpoolError> {
-        let mut out = Vec::with_capacity(PIECE_BYTES);
-        out.extend_from_slice(std::mem::take(&mut self.head));
+        let mut out = std::mem::take(&mut self.head).to_vec();
         while out.len() < PIECE_BYTES {
             let rendered = self.rendered.as_mut();
             if let Some(written) = rendered.and_then(|some| some.take(&mut out, PIECE_BYTES)) {

@@ -5,16 +5,18 @@ use crate::progress::{self, ProgressThread};
 use crate::{in_process, units};
 use anyhow::{Context, Result, bail};
 use frontend::{
-    Coordinator, Document, MatchEvent, ParsedQuery, Renderer, SearchError, SearchHandle,
-    SearchResult,
+    Coordinator, Document, MatchEvent, ParsedQuery, RenderedMatches, Renderer, SearchError,
+    SearchHandle, SearchResult,
 };
 use schema::message::FileRange;
 use std::ops::Range;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
+use std::thread;
 
-/// Memory for the matches that are rendered at a time. Larger parts of the order read each frame less often.
-const RENDERED_BYTES_MAX: usize = 64 << 20;
+/// Memory for the matches that are rendered at a time, while those before are printed. Larger parts of the
+/// order read each frame less often.
+const RENDERED_BYTES_MAX: usize = 48 << 20;
 
 pub(super) fn search(
     index: &Path,
@@ -111,19 +113,40 @@ fn print_plain(
     answer: &SearchResult,
     printer: &mut Printer<'_>,
 ) -> Result<()> {
-    let mut renderer = Renderer::text();
-    let mut printed = 0;
-    while printed < answer.len() {
-        for text in renderer.render(answer, printed, RENDERED_BYTES_MAX)?.iter() {
+    let mut print_texts = |texts: RenderedMatches| {
+        texts.iter().try_for_each(|text| {
             if text.whole {
-                printer.print_bytes(text.bytes)?;
+                Ok(printer.print_bytes(text.bytes)?)
             } else {
-                print(frontend, answer, text.index..text.index + 1, printer)?;
+                print(frontend, answer, text.index..text.index + 1, printer)
             }
-            printed = text.index + 1;
-        }
+        })
+    };
+    let mut renderer = Renderer::text();
+    let first = renderer.render(answer, 0, RENDERED_BYTES_MAX)?;
+    let mut rendered = first.len();
+    if rendered == answer.len() {
+        return print_texts(first);
     }
-    Ok(())
+    thread::scope(|scope| {
+        let (sender, receiver) = mpsc::sync_channel(0);
+        scope.spawn(move || {
+            while rendered < answer.len() {
+                let texts = renderer.render(answer, rendered, RENDERED_BYTES_MAX);
+                rendered = match &texts {
+                    Ok(texts) => rendered + texts.len(),
+                    Err(_) => answer.len(),
+                };
+                // Fails when printing has failed.
+                if sender.send(texts).is_err() {
+                    return;
+                }
+            }
+        });
+        print_texts(first)?;
+        let mut rest = receiver.into_iter();
+        rest.try_for_each(|texts| print_texts(texts?))
+    })
 }
 
 /// Prints a range of the matches.
