@@ -320,6 +320,7 @@ fn readiness_takes_the_path_of_a_search() {
     let failure = Fault::Failure(FailureKind::Unavailable, None);
     let fake = Fake::with("one", shards(1, 2), failure);
     let site = Site::new(vec![fake.backend()]);
+    eventually("a connection", || site.frontend.backends()[0].connected);
     let started = site.counter("trawl_frontend_queries_started_total");
     let down = site.get("/readyz");
     assert_eq!(down.status, 503, "{}", down.text());
