@@ -49,7 +49,7 @@ fn the_command_line_sends_the_key_of_a_file_or_a_variable_and_the_log_has_none()
     let found = b"p_1/x.c:1:needle\n";
     assert_eq!(run(search().args(["--key-file", "key"])).ok(), found);
     assert_eq!(run(search().env("TRAWL_KEY", &key)).ok(), found);
-    // In the user's own file a key is for the server on its line alone.
+    // A key in the user's own file is sent only to the server that its line names.
     home.write(".config/trawl/keys", format!("http://127.0.0.1:1 {key}\n"));
     run(&mut search()).check("another server", 2, &["a key is needed"]);
     home.write(".config/trawl/keys", format!("{url}/ {key}\n"));

@@ -36,7 +36,7 @@ pub enum Valid {
     Now,
     /// Until the year 2000.
     Past,
-    /// From the year 3000 on.
+    /// Valid only from the year 3000 on.
     Future,
 }
 

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! The signature covers the hash of the key as well, so the cookie of a key ends when the key is revoked or
-//! replaced. **Invariant:** whoever lacks the secret can neither make a cookie nor change one.
+//! replaced. **Invariant:** nobody can make or change a cookie without the secret.
 
 use super::keys::{KeyName, KnownKeys};
 use blake3::Hash;

@@ -12,7 +12,7 @@ pub struct ConnectionLimits {
     pub per_client_max: usize,
     /// From the first byte of a request, or from the beginning of the connection, to the end of its head.
     pub head_max: Duration,
-    /// From the end of the head to the end of the body of a request.
+    /// How long the body of a request may take, counted from the end of its head.
     pub body_max: Duration,
     /// Between two requests.
     pub idle_max: Duration,

@@ -244,7 +244,7 @@ fn with_required_keys_everything_but_health_needs_one() {
     assert_eq!(guarded.get("/readyz", &[]).text(), r#"{"status":"ok"}"#);
     let ready = guarded.with_key("/readyz", &guarded.robot);
     assert_eq!(ready.json()["backends"][0]["name"], "one");
-    // A cookie of an open page is not enough, whoever made it.
+    // A cookie that an open page was given is not enough where keys are required.
     let open = Guarded::new(false);
     let cookie = sent_back(&open.get("/", &[]));
     assert!(is_refused(&guarded.get("/", &[("cookie", &cookie)])));
