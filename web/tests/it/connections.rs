@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 use web::{ConnectionLimits, TrustedProxies};
 
 const SHORT: Duration = Duration::from_millis(300);
-const LONG: Duration = Duration::from_secs(60);
+pub(crate) const LONG: Duration = Duration::from_secs(60);
 
 /// Limits of which none is reached.
-fn patient() -> ConnectionLimits {
+pub(crate) fn patient() -> ConnectionLimits {
     ConnectionLimits {
         head_max: LONG,
         idle_max: LONG,

@@ -1,5 +1,6 @@
 //! Connections over TLS: handshakes that are not finished end, and count, as half-open requests do.
 
+use crate::connections::{LONG, patient};
 use axum::Router;
 use axum::routing::get;
 use fake_ca::Authority;
@@ -14,7 +15,6 @@ use tokio::sync::watch;
 use web::ConnectionLimits;
 
 const SHORT: Duration = Duration::from_millis(300);
-const LONG: Duration = Duration::from_secs(60);
 
 /// More than the buffers of two sockets.
 const LARGE: usize = 32 << 20;
@@ -82,16 +82,6 @@ fn cut(error: std::io::Error) -> std::io::Result<usize> {
     match error.kind() {
         ErrorKind::UnexpectedEof => Ok(0),
         _ => Err(error),
-    }
-}
-
-/// Limits of which none is reached.
-fn patient() -> ConnectionLimits {
-    ConnectionLimits {
-        head_max: LONG,
-        idle_max: LONG,
-        unread_max: LONG,
-        ..ConnectionLimits::default()
     }
 }
 
