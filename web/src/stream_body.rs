@@ -1,7 +1,7 @@
 //! A response body of any length, rendered piece by piece as the client takes it.
 //!
-//! No thread waits for a client: a piece is rendered on a blocking thread, and a task waits until it is
-//! taken. While a client is fast, the source may read ahead; what it read is dropped when the client
+//! No thread waits for a client: matches are read and rendered on a blocking thread, and a task waits until
+//! a piece is taken. While a client is fast, the source may read ahead; what it read is dropped when the client
 //! becomes slow, and read again in small pieces later.
 //!
 //! **Invariant:** a slow client holds [`EXPORT_BYTES`] at most, and one of the process's exports. Both are
@@ -38,9 +38,10 @@ pub(crate) const EXPORT_BYTES: u64 = 1 << 20;
 /// Memory for what a source reads at once for a slow client, a part of [`EXPORT_BYTES`].
 const READ_BYTES: usize = 256 << 10;
 
-/// Memory for what a source reads at once for a fast client. The order of matches jumps from frame to frame,
-/// so a larger part of it reads each frame less often: 385,000 matches as text took 0.27 s in parts of
-/// 16 MiB, and 0.94 s in parts of 512 KiB. The first of these that is free.
+/// Memory for what a source reads at once for a fast client, in two windows: one is sent while the next one
+/// is rendered. The order of matches jumps from frame to frame, so a larger window reads each frame less
+/// often: 385,000 matches as text took 0.27 s in windows of 16 MiB, and 0.94 s in windows of 512 KiB, when
+/// one thread did everything. The first of these that is free.
 const AHEAD_BYTES: [usize; 2] = [28 << 20, 12 << 20];
 
 /// A client that takes longer for a piece is slow.
@@ -57,13 +58,58 @@ pub(crate) trait Source: Send + 'static {
     /// Whether a piece is rendered in a moment, without a look at the disk.
     fn is_small(&self) -> bool;
 
-    /// Renders the next piece, of [`PIECE_BYTES`] or a little more; only the last one is shorter. `None` after it.
-    /// May use `bytes_max` of memory to
-    /// read at once, and keep what is not rendered for the next piece.
-    fn piece(&mut self, bytes_max: usize) -> Result<Option<Vec<u8>>, SpoolError>;
+    /// Whether the next piece was read already, and is only to be copied.
+    fn is_read(&self) -> bool;
+
+    /// Renders the next piece, of [`PIECE_BYTES`] or a little more; only the last one is shorter. `None`
+    /// after it. What is read at once fits in `memory`, and what is not rendered of it stays for the next
+    /// piece.
+    fn piece(&mut self, memory: &Arc<ReadMemory>) -> Result<Option<Vec<u8>>, SpoolError>;
 
     /// Drops what was read ahead.
     fn forget(&mut self);
+}
+
+/// Memory for what a source reads at once.
+pub(crate) struct ReadMemory {
+    bytes: usize,
+    /// `None`: the memory is a part of the [`EXPORT_BYTES`] of its export.
+    ahead: Option<Reservation>,
+}
+
+impl ReadMemory {
+    /// Memory to read ahead for a fast client; `None` if there is no room.
+    fn ahead(coordinator: &Arc<Coordinator>) -> Option<ReadMemory> {
+        AHEAD_BYTES.into_iter().find_map(|bytes| {
+            let ahead = coordinator.reserve(bytes as u64, Need::Optional)?;
+            Some(ReadMemory {
+                bytes,
+                ahead: Some(ahead),
+            })
+        })
+    }
+
+    /// Memory for a slow client.
+    fn slow() -> ReadMemory {
+        ReadMemory {
+            bytes: READ_BYTES,
+            ahead: None,
+        }
+    }
+
+    /// Whether it is for a fast client, for which the next window is rendered while one is sent.
+    fn is_ahead(&self) -> bool {
+        self.ahead.is_some()
+    }
+
+    /// Memory for a window, of which there are two if one is rendered ahead.
+    fn window_bytes(&self) -> usize {
+        if self.is_ahead() {
+            self.bytes / 2
+        } else {
+            self.bytes
+        }
+    }
 }
 
 /// The right to run one export.
@@ -94,7 +140,8 @@ impl Export {
     pub(crate) async fn body(self, mut source: impl Source) -> Result<Body, Problem> {
         let mut begun: Vec<Result<Bytes, SpoolError>> = Vec::new();
         if source.is_small() {
-            let piece = source.piece(READ_BYTES)?.unwrap_or_default();
+            let memory = Arc::new(ReadMemory::slow());
+            let piece = source.piece(&memory)?.unwrap_or_default();
             if piece.len() < PIECE_BYTES {
                 return Ok(Body::from(piece));
             }
@@ -123,23 +170,27 @@ impl Export {
     /// Sends pieces until the end, or until the client disconnects.
     async fn send(self, source: impl Source, sender: mpsc::Sender<Result<Bytes, SpoolError>>) {
         let mut sender = sender;
-        let (mut source, mut ahead) = (source, None);
+        let mut source = source;
+        let mut memory = Arc::new(ReadMemory::slow());
         // Every client counts as fast at first: most results are a few pieces.
         let mut fast = FAST_PIECES;
         loop {
-            if fast >= FAST_PIECES && ahead.is_none() {
-                ahead = AHEAD_BYTES.into_iter().find_map(|bytes| {
-                    let reserved = self.coordinator.reserve(bytes as u64, Need::Optional);
-                    reserved.map(|reserved| (bytes, reserved))
-                });
+            if fast >= FAST_PIECES && !memory.is_ahead() {
+                let ahead = ReadMemory::ahead(&self.coordinator);
+                memory = ahead.map_or(memory, Arc::new);
             }
-            let bytes_max = ahead.as_ref().map_or(READ_BYTES, |(bytes, _)| *bytes);
-            let (next, piece) = blocking(move || {
-                let piece = source.piece(bytes_max);
-                (source, piece)
-            })
-            .await;
-            source = next;
+            let piece = if source.is_read() {
+                source.piece(&memory)
+            } else {
+                let memory = Arc::clone(&memory);
+                let (next, piece) = blocking(move || {
+                    let piece = source.piece(&memory);
+                    (source, piece)
+                })
+                .await;
+                source = next;
+                piece
+            };
             let Some(piece) = piece.map(|piece| piece.map(Bytes::from)).transpose() else {
                 return;
             };
@@ -153,7 +204,7 @@ impl Export {
                 Err(_) => {
                     fast = 0;
                     source.forget();
-                    ahead = None;
+                    memory = Arc::new(ReadMemory::slow());
                     sender.clone().reserve_owned().await
                 }
             };

@@ -17,6 +17,7 @@ use crate::spool::SpoolError;
 use part::{Part, Rendered};
 use std::fmt;
 use std::panic::resume_unwind;
+use std::sync::Arc;
 use std::thread;
 
 /// Bytes of names and numbers in a match, approximately.
@@ -36,11 +37,12 @@ const PART_LEN_MIN: usize = 10_000;
 /// Threads that render a window. More do not help: writing the output is slower.
 const PARTS_MAX: usize = 4;
 
-/// Renders ranges of the order.
+/// Renders ranges of the order. A clone has the same experience of how long matches are.
+#[derive(Clone)]
 pub struct Renderer {
     /// Without it, matches are rendered as [`Match::write_text`](super::matches::Match::write_text) does, but
     /// directly from the frames.
-    write: Option<Box<WriteMatch>>,
+    write: Option<Arc<WriteMatch>>,
     /// Memory for each match, as experience has it; 0 before the first window.
     match_bytes: usize,
 }
@@ -72,6 +74,8 @@ pub struct RenderedMatches {
     matches: Vec<(u8, Rendered)>,
     /// How many were taken.
     taken: usize,
+    /// The bytes of those that were not taken.
+    bytes_left: usize,
 }
 
 impl RenderedMatches {
@@ -95,11 +99,16 @@ impl RenderedMatches {
         })
     }
 
+    /// The bytes of the matches that were not taken yet.
+    pub fn bytes_left(&self) -> usize {
+        self.bytes_left
+    }
+
     /// Appends matches that were not taken yet, one at least, until `out` has `len_min` bytes. Returns the
     /// index of the match after them; `None` if all were taken before.
     pub fn take(&mut self, out: &mut Vec<u8>, len_min: usize) -> Option<usize> {
         let left = self.matches[self.taken..].iter();
-        let taken = self.taken;
+        let (taken, len) = (self.taken, out.len());
         for place in left {
             out.extend_from_slice(self.bytes(place));
             self.taken += 1;
@@ -107,6 +116,7 @@ impl RenderedMatches {
                 break;
             }
         }
+        self.bytes_left -= out.len() - len;
         (self.taken > taken).then_some(self.first + self.taken)
     }
 
@@ -128,7 +138,7 @@ impl Renderer {
     /// Renders what `write` appends for each match.
     pub fn new(write: Box<WriteMatch>) -> Renderer {
         Renderer {
-            write: Some(write),
+            write: Some(write.into()),
             match_bytes: 0,
         }
     }
@@ -229,9 +239,11 @@ fn in_order(first: usize, slices: &[&[LinePosition]], parts: Vec<Part<'_>>) -> R
             matches[line.pointer_index()] = (number, *rendered);
         }
     }
+    let parts: Vec<_> = parts.into_iter().map(|part| part.bytes).collect();
     RenderedMatches {
         first,
-        parts: parts.into_iter().map(|part| part.bytes).collect(),
+        bytes_left: parts.iter().map(Vec::len).sum(),
+        parts,
         matches,
         taken: 0,
     }

@@ -32,6 +32,10 @@ SERVED = [
     ("regexp", r"[0-9]{3}-[0-9]{4}"),
 ]
 
+# 30 million short lines and their pointers take 4 GB; a finished query of 10 million is kept beside
+# the next one.
+SPOOL_BYTES = ("--spool-bytes", "12G")
+
 
 def binaries(baseline):
     """Returns the binaries to measure, by name."""

@@ -13,7 +13,7 @@ import time
 from .. import ripgrep, servers, tools
 from ..table import Ratios, Wrong, interleaved, load, medians, row
 from ..zoekt import zoekt_server
-from . import SERVED, binaries, indexes
+from . import SERVED, SPOOL_BYTES, binaries, indexes
 
 STARTED = "trawl_frontend_queries_started_total"
 
@@ -60,7 +60,8 @@ def main(corpus, runs, baseline):
 
 def cold(trawl, index, work, mode, text):
     """Returns the seconds until the last match, those of its stream, those from the spool, and the export."""
-    with tempfile.TemporaryDirectory(dir=work) as spool, servers.serve(trawl, index, spool) as server:
+    with tempfile.TemporaryDirectory(dir=work) as spool, servers.serve(
+            trawl, index, spool, *SPOOL_BYTES) as server:
         export_all(server, mode, text, context=1)
         before = server.metric(STARTED)
         elapsed, export = export_all(server, mode, text)

@@ -16,14 +16,10 @@ import time
 
 from .. import servers, tools
 from ..table import Goals, Wrong, quantiles
-from . import binaries, end_to_end
+from . import SPOOL_BYTES, binaries, end_to_end
 
 BACKENDS = 4
 MILLION = 1_000_000
-
-# 30 million short lines and their pointers take 4 GB; a finished query of 10 million is kept beside
-# the next one.
-SPOOL_BYTES = ("--spool-bytes", "12G")
 
 SPOOLED = "trawl_frontend_spool_written_bytes_total"
 PAGES = 300

@@ -1,7 +1,7 @@
 //! JSON arrays of all matches or packages, with an element a line.
 
 use super::shapes::{MatchShape, PER_PACKAGE, PackageShape};
-use crate::stream_body::{MatchSource, PIECE_BYTES, Source};
+use crate::stream_body::{MatchSource, PIECE_BYTES, ReadMemory, Source};
 use frontend::{PackageGroup, Renderer, SearchResult, SpoolError};
 use std::sync::Arc;
 use std::vec;
@@ -53,10 +53,14 @@ impl<S: Source> Source for Array<S> {
         self.elements.is_small()
     }
 
-    fn piece(&mut self, bytes_max: usize) -> Result<Option<Vec<u8>>, SpoolError> {
+    fn is_read(&self) -> bool {
+        self.elements.is_read()
+    }
+
+    fn piece(&mut self, memory: &Arc<ReadMemory>) -> Result<Option<Vec<u8>>, SpoolError> {
         let mut out = Vec::new();
         while out.len() < PIECE_BYTES && !self.is_over {
-            match self.elements.piece(bytes_max)? {
+            match self.elements.piece(memory)? {
                 Some(piece) if out.is_empty() => out = piece,
                 Some(piece) => out.extend_from_slice(&piece),
                 None => {
@@ -93,7 +97,11 @@ impl Source for PackageSource {
         self.answer.is_in_memory()
     }
 
-    fn piece(&mut self, _: usize) -> Result<Option<Vec<u8>>, SpoolError> {
+    fn is_read(&self) -> bool {
+        false
+    }
+
+    fn piece(&mut self, _: &Arc<ReadMemory>) -> Result<Option<Vec<u8>>, SpoolError> {
         let mut out = Vec::new();
         while out.len() < PIECE_BYTES {
             if self.read.len() == 0 {

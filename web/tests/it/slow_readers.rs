@@ -11,19 +11,28 @@ use web::{ConnectionLimits, Options};
 
 /// A corpus with 10,000 matches: far more bytes than sockets and pieces hold.
 pub(crate) fn large() -> Vec<(u8, Vec<Document>)> {
+    documents(100)
+}
+
+/// Documents of 100 matches, which have 1,000 bytes each.
+fn documents(count: u32) -> Vec<(u8, Vec<Document>)> {
     let document = |number: u32| Document {
         package: b"p".to_vec(),
         path: format!("{number}.c").into_bytes(),
         lines: vec![b"arse ".repeat(200); 100],
         split: false,
     };
-    vec![(1, (0..100).map(document).collect())]
+    vec![(1, (0..count).map(document).collect())]
 }
 
 fn site(exports_max: usize, memory_bytes: u64) -> Site {
+    site_of(large(), exports_max, memory_bytes)
+}
+
+fn site_of(corpus: Vec<(u8, Vec<Document>)>, exports_max: usize, memory_bytes: u64) -> Site {
     let mut options = Options::default();
     options.exports_max = exports_max;
-    let backends = vec![Fake::new("one", large()).backend()];
+    let backends = vec![Fake::new("one", corpus).backend()];
     Site::start(backends, options, ConnectionLimits::default(), |config| {
         config.memory_bytes = memory_bytes;
     })
@@ -79,25 +88,27 @@ fn exports_past_the_limit_are_refused() {
     }
 }
 
-/// A slow client gets what was read ahead a second time, in small pieces.
+/// A slow client gets what was read ahead a second time, in small pieces. A fast one gets several windows,
+/// each rendered while the one before it is sent.
 #[test]
 fn slow_and_fast_readers_get_the_same_bytes() {
-    let site = site(64, 256 << 20);
-    let fast = |path: &str| {
-        let mut all = Vec::new();
-        begin(&site, path).read_to_end(&mut all).unwrap();
-        all
-    };
-    let body = |response: &[u8]| {
+    let (small, windows) = (site(64, 256 << 20), site_of(documents(200), 64, 256 << 20));
+    let body = |stream: &mut TcpStream| {
+        let mut response = Vec::new();
+        stream.read_to_end(&mut response).unwrap();
         let head = response.windows(4).position(|part| part == b"\r\n\r\n");
         response[head.unwrap()..].to_vec()
     };
-    for path in [FORMATS[0], FORMATS[1], FORMATS[3]] {
-        let mut slow = begin(&site, path);
+    for (site, path, len_min) in [
+        (&small, FORMATS[0], 8 << 20),
+        (&small, FORMATS[1], 8 << 20),
+        (&small, FORMATS[3], 8 << 20),
+        (&windows, FORMATS[0], 16 << 20),
+    ] {
+        let mut slow = begin(site, path);
         std::thread::sleep(Duration::from_millis(600));
-        let mut all = Vec::new();
-        slow.read_to_end(&mut all).unwrap();
-        assert!(body(&all) == body(&fast(path)), "{path}");
-        assert!(all.len() > 8 << 20, "{path}: {} bytes", all.len());
+        let (slow, fast) = (body(&mut slow), body(&mut begin(site, path)));
+        assert!(slow == fast, "{path}");
+        assert!(slow.len() > len_min, "{path}: {} bytes", slow.len());
     }
 }
