@@ -118,6 +118,9 @@ impl BoundedMatcher {
         effort: &mut Effort<'_>,
     ) -> Result<Option<Range<usize>>, GivenUp> {
         let program = self.long.program();
+        let Some(at) = program.first_prefix(text, at, effort)? else {
+            return Ok(None);
+        };
         let mut buffers = self.buffers.lock().unwrap_or_else(PoisonError::into_inner);
         let buffers = buffers.get_or_insert_with(|| Box::new(program.buffers()));
         if first {
@@ -192,12 +195,16 @@ mod tests {
         "[ab]*a[ab]{4}",
         r"\b{start}a|b\b{end}",
         "x^",
+        "ab c|b",
+        r"\bab|cd\w",
+        "(?i)ab c",
     ];
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(300))]
 
-        /// The lazy DFA and the NFA find in every text what ripgrep's matcher finds.
+        /// The lazy DFA and the NFA find in every text what ripgrep's matcher finds, and no match begins
+        /// before the first literal.
         #[test]
         fn long_texts_match_as_short_ones(
             number in 0..PATTERNS.len(),
@@ -228,6 +235,10 @@ mod tests {
                     }
                     let found = program.find(&mut buffers, text, at, false, effort).unwrap();
                     prop_assert_eq!(&found, &fast, "at {} with DFA: {}", at, use_dfa);
+                    let prefix = program.first_prefix(text, at, effort).unwrap();
+                    if let Some(fast) = &fast {
+                        prop_assert!(prefix.is_some_and(|first| first <= fast.start), "at {}", at);
+                    }
                     let any = program.find(&mut buffers, text, at, true, effort).unwrap();
                     prop_assert_eq!(any.is_some(), fast.is_some(), "{} {}", at, use_dfa);
                 }

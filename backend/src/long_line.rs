@@ -2,7 +2,8 @@
 //!
 //! ripgrep's matcher cannot be stopped inside one call, and the call can take long: `z{90000,}E` on
 //! a line of 100 kB takes 6 s. This one simulates the same program. It runs a lazy DFA, about 1 ns
-//! a byte, and charges each state that has to be built. When these cost too much, or the pattern
+//! a byte, from the first place where a literal is that a match can begin with, and charges each state
+//! that has to be built. When these cost too much, or the pattern
 //! looks for Unicode word boundaries beside bytes that are not ASCII, it simulates the NFA, at most
 //! one step for each of its states a byte.
 //!
@@ -12,8 +13,9 @@
 use regex_automata::hybrid::LazyStateID;
 use regex_automata::hybrid::dfa::{self, DFA};
 use regex_automata::nfa::thompson::{self, NFA, State, WhichCaptures};
+use regex_automata::util::prefilter::Prefilter;
 use regex_automata::util::primitives::StateID;
-use regex_automata::{Anchored, Input, MatchKind};
+use regex_automata::{Anchored, Input, MatchKind, Span};
 use regex_syntax::hir::Hir;
 use std::ops::Range;
 
@@ -30,6 +32,12 @@ const STOP_STEPS: u64 = 1 << 18;
 
 /// Bytes that a DFA walks for one step.
 const DFA_BYTES_A_STEP: usize = 8;
+
+/// Bytes that are searched for literals at a time. Unit tests have short texts.
+const PREFIX_BYTES: usize = if cfg!(test) { 5 } else { 1 << 20 };
+
+/// Bytes that are searched for literals for one step.
+const PREFIX_BYTES_A_STEP: usize = 64;
 
 /// Bytes of states that a DFA keeps. It forgets all of them when there are more.
 const DFA_BYTES_MAX: usize = 2 << 20;
@@ -103,6 +111,8 @@ impl<'a> Effort<'a> {
 /// A compiled pattern. It has no mutable parts, so threads share it.
 pub(crate) struct Program {
     nfa: NFA,
+    /// Finds the literals that a match can begin with; `None` if there are too many, or none.
+    prefixes: Option<Prefilter>,
     /// `None` when the pattern is too large for [`DFA_BYTES_MAX`].
     dfas: Option<Dfas>,
 }
@@ -156,7 +166,12 @@ impl Program {
         let nfa = compile(config.clone()).expect("it was compiled before");
         let dfas = compile(config.reverse(true));
         let dfas = dfas.and_then(|reverse| Dfas::new(nfa.clone(), reverse));
-        Program { nfa, dfas }
+        let prefixes = Prefilter::from_hir_prefix(MatchKind::LeftmostFirst, hir);
+        Program {
+            nfa,
+            prefixes: prefixes.filter(Prefilter::is_fast),
+            dfas,
+        }
     }
 
     pub(crate) fn buffers(&self) -> Buffers {
@@ -166,6 +181,31 @@ impl Program {
             current: Threads::new(states),
             next: Threads::new(states),
             stack: Vec::new(),
+        }
+    }
+
+    /// Returns the first place at or after `at` where a match may begin; `None` if there is none.
+    pub(crate) fn first_prefix(
+        &self,
+        text: &[u8],
+        mut at: usize,
+        effort: &mut Effort<'_>,
+    ) -> Result<Option<usize>, GivenUp> {
+        let Some(prefixes) = &self.prefixes else {
+            return Ok(Some(at));
+        };
+        loop {
+            // A literal that begins before `next` ends before `end`.
+            let next = at + PREFIX_BYTES;
+            let end = text.len().min(next + prefixes.max_needle_len());
+            let found = prefixes.find(text, Span { start: at, end });
+            let place = found.map_or(end, |found| found.start).min(next);
+            effort.spend(1 + ((place - at) / PREFIX_BYTES_A_STEP) as u64)?;
+            match found {
+                Some(found) if found.start < next => return Ok(Some(found.start)),
+                None if end == text.len() => return Ok(None),
+                _ => at = next,
+            }
         }
     }
 

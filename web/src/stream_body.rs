@@ -53,13 +53,13 @@ const FAST_PIECES: u32 = 4;
 /// Seconds after which a client that found no room may try again.
 const RETRY_AFTER_S: u64 = 5;
 
+/// A piece, or why it cannot be read.
+type Piece = Result<Bytes, SpoolError>;
+
 /// What is rendered.
 pub(crate) trait Source: Send + 'static {
-    /// Whether a piece is rendered in a moment, without a look at the disk.
-    fn is_small(&self) -> bool;
-
-    /// Whether the next piece was read already, and is only to be copied.
-    fn is_read(&self) -> bool;
+    /// Whether the next piece is rendered in a moment, without a look at the disk.
+    fn is_quick(&self) -> bool;
 
     /// Renders the next piece, of [`PIECE_BYTES`] or a little more; only the last one is shorter. `None`
     /// after it. What is read at once fits in `memory`, and what is not rendered of it stays for the next
@@ -134,43 +134,25 @@ impl Export {
         }
     }
 
-    /// Returns the body that `source` renders. A body of one piece has a length; a failure before the
+    /// Returns the body that `source` renders. A body of less than a piece has a length; a failure before the
     /// first piece is a problem with a status, and a later one breaks the transfer off, so that the client
     /// does not take it for the end.
-    pub(crate) async fn body(self, mut source: impl Source) -> Result<Body, Problem> {
-        let mut begun: Vec<Result<Bytes, SpoolError>> = Vec::new();
-        if source.is_small() {
-            let memory = Arc::new(ReadMemory::slow());
-            let piece = source.piece(&memory)?.unwrap_or_default();
-            if piece.len() < PIECE_BYTES {
-                return Ok(Body::from(piece));
-            }
-            begun.push(Ok(piece.into()));
+    pub(crate) async fn body(self, source: impl Source) -> Result<Body, Problem> {
+        let (source, first) = next_piece(source, &Arc::new(ReadMemory::slow())).await;
+        let first = first?.unwrap_or_default();
+        if first.len() < PIECE_BYTES {
+            return Ok(Body::from(first));
         }
-        let (sender, mut receiver) = mpsc::channel(WAITING_MAX);
+        let (sender, receiver) = mpsc::channel(WAITING_MAX);
         tokio::spawn(self.send(source, sender).in_current_span());
-        while begun.len() < 2 {
-            match receiver.recv().await {
-                Some(first) if begun.is_empty() => begun.push(Ok(first?)),
-                Some(second) => begun.push(second),
-                None => {
-                    return Ok(begun
-                        .pop()
-                        .transpose()?
-                        .map_or_else(Body::empty, Body::from));
-                }
-            }
-        }
-        let begun = tokio_stream::iter(begun);
+        let first = tokio_stream::once(Ok(first));
         Ok(Body::from_stream(
-            begun.chain(ReceiverStream::new(receiver)),
+            first.chain(ReceiverStream::new(receiver)),
         ))
     }
 
     /// Sends pieces until the end, or until the client disconnects.
-    async fn send(self, source: impl Source, sender: mpsc::Sender<Result<Bytes, SpoolError>>) {
-        let mut sender = sender;
-        let mut source = source;
+    async fn send(self, mut source: impl Source, mut sender: mpsc::Sender<Piece>) {
         let mut memory = Arc::new(ReadMemory::slow());
         // Every client counts as fast at first: most results are a few pieces.
         let mut fast = FAST_PIECES;
@@ -179,22 +161,14 @@ impl Export {
                 let ahead = ReadMemory::ahead(&self.coordinator);
                 memory = ahead.map_or(memory, Arc::new);
             }
-            let piece = if source.is_read() {
-                source.piece(&memory)
-            } else {
-                let memory = Arc::clone(&memory);
-                let (next, piece) = blocking(move || {
-                    let piece = source.piece(&memory);
-                    (source, piece)
-                })
-                .await;
-                source = next;
-                piece
-            };
-            let Some(piece) = piece.map(|piece| piece.map(Bytes::from)).transpose() else {
+            let (next, piece) = next_piece(source, &memory).await;
+            source = next;
+            let Some(piece) = piece.transpose() else {
                 return;
             };
-            let has_failed = piece.is_err();
+            let is_last = piece
+                .as_ref()
+                .map_or(true, |piece| piece.len() < PIECE_BYTES);
             let is_taken = timeout(SLOW, sender.clone().reserve_owned()).await;
             let permit = match is_taken {
                 Ok(permit) => {
@@ -211,9 +185,29 @@ impl Export {
             // An error: the client has disconnected.
             let Ok(permit) = permit else { return };
             sender = OwnedPermit::send(permit, piece);
-            if has_failed {
+            if is_last {
                 return;
             }
         }
     }
+}
+
+/// Renders the next piece of `source`, and gives it back. A piece that takes time is rendered on a blocking
+/// thread.
+async fn next_piece<S: Source>(
+    mut source: S,
+    memory: &Arc<ReadMemory>,
+) -> (S, Result<Option<Bytes>, SpoolError>) {
+    let (source, piece) = if source.is_quick() {
+        let piece = source.piece(memory);
+        (source, piece)
+    } else {
+        let memory = Arc::clone(memory);
+        let render = move || {
+            let piece = source.piece(&memory);
+            (source, piece)
+        };
+        blocking(render).await
+    };
+    (source, piece.map(|piece| piece.map(Bytes::from)))
 }

@@ -49,12 +49,8 @@ impl<S> Array<S> {
 }
 
 impl<S: Source> Source for Array<S> {
-    fn is_small(&self) -> bool {
-        self.elements.is_small()
-    }
-
-    fn is_read(&self) -> bool {
-        self.elements.is_read()
+    fn is_quick(&self) -> bool {
+        self.elements.is_quick()
     }
 
     fn piece(&mut self, memory: &Arc<ReadMemory>) -> Result<Option<Vec<u8>>, SpoolError> {
@@ -93,12 +89,8 @@ struct PackageSource {
 }
 
 impl Source for PackageSource {
-    fn is_small(&self) -> bool {
+    fn is_quick(&self) -> bool {
         self.answer.is_in_memory()
-    }
-
-    fn is_read(&self) -> bool {
-        false
     }
 
     fn piece(&mut self, _: &Arc<ReadMemory>) -> Result<Option<Vec<u8>>, SpoolError> {

@@ -74,13 +74,10 @@ impl MatchSource {
 }
 
 impl Source for MatchSource {
-    fn is_small(&self) -> bool {
-        self.answer.is_in_memory()
-    }
-
-    fn is_read(&self) -> bool {
+    fn is_quick(&self) -> bool {
         let rendered = self.rendered.as_ref();
-        rendered.is_some_and(|rendered| rendered.bytes_left() >= PIECE_BYTES)
+        let is_rendered = rendered.is_some_and(|rendered| rendered.bytes_left() >= PIECE_BYTES);
+        is_rendered || self.answer.is_in_memory()
     }
 
     fn piece(&mut self, memory: &Arc<ReadMemory>) -> Result<Option<Vec<u8>>, SpoolError> {
