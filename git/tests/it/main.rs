@@ -1,0 +1,5 @@
+//! Look-ups in repositories that the tests make with `git`, which must be installed.
+
+mod support;
+
+mod commits;
