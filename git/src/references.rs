@@ -189,12 +189,13 @@ impl<'r> References<'r> {
             &mut loose,
         )?;
         for name in loose {
+            // A broken reference says nothing about others.
             let found = match name.to_str() {
-                Ok(name) => self.follow(name)?,
-                Err(_) => self.follow_bytes(&name)?,
+                Ok(name) => self.follow(name),
+                Err(_) => self.follow_bytes(&name),
             };
             match found {
-                Found::Object(id, _) => names.insert(name, (id, None)),
+                Ok(Found::Object(id, _)) => names.insert(name, (id, None)),
                 _ => names.remove(&name),
             };
         }

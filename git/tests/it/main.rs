@@ -3,3 +3,6 @@
 mod support;
 
 mod commits;
+mod hostile;
+mod logs;
+mod stores;

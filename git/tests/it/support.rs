@@ -28,7 +28,6 @@ impl Root {
         self.directory.path().join("root")
     }
 
-    #[allow(dead_code)]
     /// A directory beside it, which no look-up may read.
     pub(crate) fn outside(&self) -> PathBuf {
         self.directory.path().join("outside")
