@@ -12,13 +12,14 @@ use crate::references::{Reference, ReferenceKind};
 use crate::repository::{Repository, Session};
 use crate::revision;
 use crate::similar::similar;
-use std::collections::HashMap;
+use clru::CLruCache;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Repositories that are open at a time. Each keeps at most 4 MiB of objects.
-const OPEN_MAX: usize = 64;
+const OPEN_MAX: NonZeroUsize = NonZeroUsize::new(64).unwrap();
 
 /// Time for which a list of names is returned again.
 const NAMES_AGE_MAX: Duration = Duration::from_secs(5);
@@ -39,11 +40,8 @@ pub struct Log {
     pub next: Option<LogCursor>,
 }
 
-#[derive(Default)]
-struct Open {
-    by_name: HashMap<String, (u64, Arc<Repository>)>,
-    uses: u64,
-}
+/// Open repositories by name.
+type Open = CLruCache<String, Arc<Repository>>;
 
 impl Repositories {
     /// Takes the directory, and opens nothing yet.
@@ -60,7 +58,7 @@ impl Repositories {
         std::fs::read_dir(&real).map_err(fail)?;
         Ok(Repositories {
             root: real,
-            open: Mutex::default(),
+            open: Mutex::new(Open::new(OPEN_MAX)),
             names: Mutex::default(),
         })
     }
@@ -160,19 +158,19 @@ impl Repositories {
         if is_new || !matches!(answer, Err(LookupError::Unreadable { .. })) {
             return answer;
         }
-        self.lock_open().by_name.remove(name);
+        self.lock_open().pop(name);
         let (repository, _) = self.repository(name)?;
         repository.look_up(|session| look(&repository, session))
     }
 
     /// Returns the open repository of this name, and whether it was opened just now.
     fn repository(&self, name: &str) -> Result<(Arc<Repository>, bool), LookupError> {
-        let known = self.lock_open().get(name);
+        let known = self.lock_open().get(name).cloned();
         if let Some(repository) = known {
             if repository.is_current() {
                 return Ok((repository, false));
             }
-            self.lock_open().by_name.remove(name);
+            self.lock_open().pop(name);
         }
         let Some(location) = self.locate(name)? else {
             return Err(LookupError::UnknownRepository {
@@ -180,7 +178,8 @@ impl Repositories {
             });
         };
         let repository = Arc::new(Repository::open(location)?);
-        self.lock_open().insert(name, Arc::clone(&repository));
+        self.lock_open()
+            .put(name.to_owned(), Arc::clone(&repository));
         Ok((repository, true))
     }
 
@@ -207,27 +206,5 @@ impl Repositories {
 
     fn lock_open(&self) -> MutexGuard<'_, Open> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Open {
-    fn get(&mut self, name: &str) -> Option<Arc<Repository>> {
-        self.uses += 1;
-        let (used, repository) = self.by_name.get_mut(name)?;
-        *used = self.uses;
-        Some(Arc::clone(repository))
-    }
-
-    fn insert(&mut self, name: &str, repository: Arc<Repository>) {
-        self.uses += 1;
-        self.by_name
-            .insert(name.to_owned(), (self.uses, repository));
-        while self.by_name.len() > OPEN_MAX {
-            let oldest = self.by_name.iter().min_by_key(|(_, (used, _))| *used);
-            let Some(oldest) = oldest.map(|(name, _)| name.clone()) else {
-                return;
-            };
-            self.by_name.remove(&oldest);
-        }
     }
 }
