@@ -71,8 +71,8 @@ pub(crate) const CRATES: [Crate; 7] = [
         uses: &["git", "index", "schema"],
         never: HTTP,
         layers: &[
-            "server",
-            "live_shards metrics search",
+            "git_repositories server",
+            "live_shards metrics repositories search",
             "batch compiled_query rank",
             "document_matcher",
             "filters line_matcher",
