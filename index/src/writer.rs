@@ -18,8 +18,8 @@ pub(crate) use tables::DocumentName;
 use crate::builder::{Segment, SegmentBlock};
 use crate::file::{self, AtomicFile};
 use crate::format::{
-    self, BlockRecord, CODEC_RAW, Extent, Header, MAGIC, NAME_BYTES_MAX, PAGE_BYTES, SECTIONS_MAX,
-    SINGLE, Section, VERSION,
+    self, BlockRecord, CODEC_RAW, Extent, Header, MAGIC, PAGE_BYTES, SECTIONS_MAX, SINGLE, Section,
+    VERSION,
 };
 use crate::posting::{self, PADDING_BYTES, encode_varint};
 use merge::{RunExtent, RunMerge};
@@ -31,7 +31,7 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
-use tables::Tables;
+use tables::{Tables, count};
 use zerocopy::{FromZeros, IntoBytes};
 
 /// A finished shard.
@@ -304,20 +304,4 @@ fn push_joined<T: PartialOrd>(ranges: &mut Vec<Range<T>>, range: Range<T>) {
 /// Returns the name of a shard's file.
 pub(crate) fn shard_name(id: &[u8; 32]) -> String {
     format!("{}.shard", crate::manifest::hex(&id[..8]))
-}
-
-fn name_bytes(name: &[u8]) -> io::Result<u32> {
-    let bytes = u32::try_from(name.len()).ok();
-    let too_long = || io::Error::other(format!("a name of more than {NAME_BYTES_MAX} bytes"));
-    bytes
-        .filter(|&bytes| bytes <= NAME_BYTES_MAX)
-        .ok_or_else(too_long)
-}
-
-fn count(count: usize) -> io::Result<u32> {
-    u32::try_from(count).map_err(|_| too_many())
-}
-
-fn too_many() -> io::Error {
-    io::Error::other("a shard holds at most 2^32 packages, documents and blocks")
 }

@@ -5,9 +5,8 @@
 //! **Invariant:** a text belongs to the package that brought it first, and a package's texts are a
 //! range.
 
-use super::{count, name_bytes};
 use crate::builder::SegmentDocument;
-use crate::format::{DocumentRecord, PackageRecord, TextRecord};
+use crate::format::{DocumentRecord, NAME_BYTES_MAX, PackageRecord, TextRecord};
 use std::collections::HashMap;
 use std::io;
 use zerocopy::IntoBytes;
@@ -179,4 +178,21 @@ fn prefix(hash: &[u8; 32]) -> u64 {
     let mut first = [0; 8];
     first.copy_from_slice(&hash[..8]);
     u64::from_le_bytes(first)
+}
+
+fn name_bytes(name: &[u8]) -> io::Result<u32> {
+    let bytes = u32::try_from(name.len()).ok();
+    let too_long = || io::Error::other(format!("a name of more than {NAME_BYTES_MAX} bytes"));
+    bytes
+        .filter(|&bytes| bytes <= NAME_BYTES_MAX)
+        .ok_or_else(too_long)
+}
+
+/// Converts a number of entries to the width that the format has.
+pub(super) fn count(count: usize) -> io::Result<u32> {
+    u32::try_from(count).map_err(|_| too_many())
+}
+
+fn too_many() -> io::Error {
+    io::Error::other("a shard holds at most 2^32 packages, documents and blocks")
 }
