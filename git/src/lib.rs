@@ -31,9 +31,11 @@ mod revision;
 mod similar;
 mod stamp;
 mod tags;
+mod tree;
 
 pub use commit::{Commit, Signature};
 pub use error::{LookupError, RootError};
 pub use log::{CursorError, LogCursor};
 pub use references::{Reference, ReferenceKind};
 pub use repositories::{Log, Repositories};
+pub use tree::{Blob, Hazard, TreeEntry, TreeEntryKind, TreeWalk, lfs_pointer};

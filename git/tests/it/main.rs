@@ -6,3 +6,4 @@ mod commits;
 mod hostile;
 mod logs;
 mod stores;
+mod trees;

@@ -42,7 +42,7 @@ pub(crate) const CRATES: [Crate; 7] = [
         never: HTTP,
         layers: &[
             "repositories",
-            "log revision",
+            "log revision tree",
             "history repository",
             "tags",
             "commit names objects references",
