@@ -12,6 +12,7 @@ struct Hello {
   protocol @0 :UInt32;
   shards @1 :List(ShardInfo);
   updated @2 :UInt64;        # when the manifest was written, seconds since 1970
+  hasRepositories @3 :Bool;  # answers LOOKUP
 }
 
 struct ShardInfo {
@@ -270,6 +271,100 @@ struct ListEntry {
   reason @8 :Text;           # of a skipped file: the key of the reason, and its detail
   detail @9 :Text;
   number @10 :UInt32;        # of a package in its shard
+}
+
+struct LookupRequest {
+  # Frontend -> backend: asks git repositories for commits. Answered by one LOOKUP or ERROR.
+  lookups @0 :List(Lookup);  # at most 256
+}
+
+struct Lookup {
+  repository @0 :Text;       # its path below the directory of repositories, without .git at its end
+  union {
+    commit :group {          # the commit that a revision names
+      revision @1 :Text;     # empty: the default branch
+    }
+    log :group {             # the commits that a revision reaches, in the order of `git log`
+      revision @2 :Text;
+      path @3 :Data;         # only commits that changed this file or directory; empty: all
+      after @4 :Data;        # CommitLog.next of the previous part; empty: from the first commit
+      count @5 :UInt32;      # at most; the limit of a reply may make it fewer
+    }
+    references :group {      # the names of commits, ascending
+      after @6 :Data;        # only names after this one
+      count @7 :UInt32;      # at most; the limit of a reply may make it fewer
+    }
+  }
+}
+
+struct LookupReply {
+  answers @0 :List(LookupAnswer);
+                             # of the first look-ups, in their order: at least one, and all of them if
+                             # time and the limit of a reply allow
+}
+
+struct LookupAnswer {
+  union {
+    commit @0 :Commit;
+    log @1 :CommitLog;
+    references @2 :ReferenceList;
+    problem @3 :LookupProblem;
+  }
+}
+
+struct Commit {
+  id @0 :Text;               # hexadecimal digits, like all ids of git objects
+  tree @1 :Text;
+  parents @2 :List(Text);
+  author @3 :Signature;
+  committer @4 :Signature;
+  subject @5 :Data;
+  body @6 :Data;
+  tags @7 :List(Data);       # the short names of tags that point to it, ascending
+  shortened @8 :Bool;        # a name, the message, the parents or the tags were too long, and are cut off
+}
+
+struct Signature {
+  name @0 :Data;
+  email @1 :Data;
+  seconds @2 :Int64;         # since 1970
+  offsetMinutes @3 :Int32;   # east of UTC
+}
+
+struct CommitLog {
+  commits @0 :List(Commit);
+  next @1 :Data;             # Lookup.log.after of the next part; empty: these are the last commits
+}
+
+struct ReferenceList {
+  references @0 :List(Reference);
+  more @1 :Bool;             # more names follow the last one
+}
+
+struct Reference {
+  enum Kind {
+    branch @0;
+    tag @1;
+    other @2;
+  }
+  name @0 :Data;             # in full, such as refs/heads/main
+  kind @1 :Kind;
+  id @2 :Text;               # of the commit
+}
+
+struct LookupProblem {
+  # A look-up has no answer.
+  enum Kind {
+    unknownRepository @0;    # not here; another backend may have it
+    unknownRevision @1;
+    ambiguous @2;            # the revision names several commits
+    refused @3;              # no backend answers such a revision
+    unreadable @4;           # the repository is damaged or cannot be read
+    late @5;                 # it took too long
+  }
+  kind @0 :Kind;
+  reason @1 :Text;           # for people; empty if the kind says all
+  candidates @2 :List(Text); # similar names, or what an ambiguous revision may mean
 }
 
 struct SpoolManifest {

@@ -6,7 +6,8 @@
 //!   ranked ([`rank`]) and packed with their context ([`batch`]) into frames, which go to a
 //!   [`search::Sink`]. Their order does not depend on the number of workers.
 //! - [`LiveShards`] are the shards of an index directory, replaced when it has a new manifest.
-//! - [`Backend`] serves them on connections: HELLO, SEARCH, FILE, LIST ([`server`]).
+//! - [`Backend`] serves them on connections: HELLO, SEARCH, FILE, LIST, LOOKUP ([`server`]).
+//! - [`repositories`] answers look-ups of commits.
 //!
 //! **Invariant:** no memory here grows with the number of matches. Workers wait while the frames
 //! they have made are not taken, and frames are not taken while the other end of the connection
@@ -63,16 +64,19 @@ mod bounded_matcher;
 pub mod compiled_query;
 pub mod document_matcher;
 mod filters;
+mod git_repositories;
 pub mod line_matcher;
 mod live_shards;
 pub mod long_line;
 mod metrics;
 pub mod pattern;
 pub mod rank;
+pub mod repositories;
 pub mod search;
 pub mod server;
 
 pub use bad_expr::BadExpr;
 pub use compiled_query::CompiledQuery;
+pub use git_repositories::GitRepositories;
 pub use live_shards::{Generation, LiveShards};
 pub use server::Backend;

@@ -2,7 +2,7 @@
 //! done. Other counters and gauges are updated where things happen.
 
 use ::metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogram, histogram};
-use schema::message::ShardEnd;
+use schema::message::{LookupAnswer, LookupProblemKind, ShardEnd};
 use std::time::Duration;
 
 /// Registers the descriptions of all metrics.
@@ -12,6 +12,10 @@ pub(crate) fn describe() {
     describe_counter!(
         "trawl_backend_connection_errors_total",
         "Connections that ended with an error, by reason",
+    );
+    describe_counter!(
+        "trawl_backend_lookups_total",
+        "Look-ups in repositories, by operation and outcome",
     );
     describe_counter!(
         "trawl_backend_matches_total",
@@ -33,6 +37,10 @@ pub(crate) fn describe() {
     describe_gauge!(
         "trawl_backend_searches_running",
         "Running searches by class: light, which includes those not planned yet, and heavy"
+    );
+    timing(
+        "trawl_backend_lookup_seconds",
+        "Look-ups in repositories, by operation",
     );
     timing(
         "trawl_backend_phase_seconds",
@@ -62,4 +70,22 @@ pub(crate) fn record_search(
     let sum = |of: fn(&ShardEnd) -> u64| shards.iter().map(of).sum::<u64>();
     counter!("trawl_backend_verified_bytes_total").increment(sum(|shard| shard.verified_bytes));
     counter!("trawl_backend_matches_total").increment(sum(|shard| shard.matches));
+}
+
+/// Records a look-up in a repository.
+pub(crate) fn record_lookup(operation: &'static str, answer: &LookupAnswer, time: Duration) {
+    let outcome = match answer {
+        LookupAnswer::Problem(problem) => match problem.kind {
+            LookupProblemKind::UnknownRepository => "unknown_repository",
+            LookupProblemKind::UnknownRevision => "unknown_revision",
+            LookupProblemKind::Ambiguous => "ambiguous",
+            LookupProblemKind::Refused => "refused",
+            LookupProblemKind::Unreadable => "unreadable",
+            LookupProblemKind::Late => "late",
+        },
+        _ => "found",
+    };
+    counter!("trawl_backend_lookups_total", "operation" => operation, "outcome" => outcome)
+        .increment(1);
+    histogram!("trawl_backend_lookup_seconds", "operation" => operation).record(time);
 }

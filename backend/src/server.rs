@@ -13,6 +13,7 @@ mod connection;
 mod error_log;
 mod file;
 mod list;
+mod lookup;
 mod search;
 mod tls;
 mod transfer;
@@ -20,13 +21,16 @@ mod transfer;
 pub use connection::{ConnectionError, Duplex};
 
 use crate::live_shards::{Generation, LiveShards};
+use crate::repositories::LookUp;
 use admission::Admission;
 use connection::Connection;
 use error_log::ErrorLog;
+use lookup::LookupService;
 use rustls::ServerConfig;
 use schema::frame::Kind;
 use schema::message::{
-    self, Failure, FailureKind, FileReply, FileRequest, ListKind, ListReply, ListRequest, Search,
+    self, Failure, FailureKind, FileReply, FileRequest, ListKind, ListReply, ListRequest,
+    LookupRequest, Search,
 };
 use search::SearchService;
 use std::io;
@@ -52,6 +56,8 @@ pub struct Options {
     /// Heavy searches that run at once, beside the light ones: those with more than
     /// [`HEAVY_BLOCKS`](crate::search::HEAVY_BLOCKS) candidate blocks.
     pub heavy_searches: usize,
+    /// Requests for look-ups in repositories that are answered at once; others wait.
+    pub lookups: usize,
 }
 
 impl Default for Options {
@@ -61,6 +67,7 @@ impl Default for Options {
             workers,
             searches: 4 * workers,
             heavy_searches: workers.max(2),
+            lookups: 4 * workers,
         }
     }
 }
@@ -69,12 +76,17 @@ impl Default for Options {
 pub struct Backend {
     live: Arc<LiveShards>,
     searches: SearchService,
+    lookups: Option<LookupService>,
 }
 
 impl Backend {
-    /// Starts to keep `live` up to date, and returns a backend that serves it. Needs a tokio
-    /// runtime.
-    pub fn start(live: LiveShards, options: Options) -> Arc<Backend> {
+    /// Starts to keep `live` up to date, and returns a backend that serves it, and answers look-ups from
+    /// `repositories` if there are any. Needs a tokio runtime.
+    pub fn start(
+        live: LiveShards,
+        repositories: Option<Arc<dyn LookUp>>,
+        options: Options,
+    ) -> Arc<Backend> {
         crate::metrics::describe();
         let live = Arc::new(live);
         tokio::spawn(live.clone().watch());
@@ -83,7 +95,12 @@ impl Backend {
             workers: options.workers,
             admission: Arc::new(Admission::new(options.searches, options.heavy_searches)),
         };
-        Arc::new(Backend { live, searches })
+        let lookups = repositories.map(|it| LookupService::new(it, options.lookups));
+        Arc::new(Backend {
+            live,
+            searches,
+            lookups,
+        })
     }
 
     /// Returns the shards that are served.
@@ -142,7 +159,7 @@ impl Backend {
     }
 
     async fn serve_requests<S: Duplex>(&self, stream: S) -> Result<(), ConnectionError> {
-        let mut connection = Connection::new(stream, self.live.clone());
+        let mut connection = Connection::new(stream, self.live.clone(), self.lookups.is_some());
         let mut changes = self.live.changes();
         connection.greet().await?;
         loop {
@@ -174,6 +191,9 @@ impl Backend {
                     let encode = ListReply::encode;
                     self.answer_read(&mut connection, read, encode).await?;
                 }
+                Ok(ClientRequest::Lookup(request)) => {
+                    self.answer_lookups(&mut connection, request).await?;
+                }
                 // The search that it was for has ended.
                 Ok(ClientRequest::Cancel) => {}
                 Err(error) => {
@@ -203,6 +223,20 @@ impl Backend {
                 connection.answer(|out| failure.encode(out)).await
             }
         }
+    }
+
+    async fn answer_lookups<S: Duplex>(
+        &self,
+        connection: &mut Connection<S>,
+        request: LookupRequest,
+    ) -> Result<(), ConnectionError> {
+        let Some(lookups) = &self.lookups else {
+            let message = "this backend has no repositories: it was started without --repos";
+            let failure = Failure::new(FailureKind::Unavailable, message);
+            return connection.answer(|out| failure.encode(out)).await;
+        };
+        let reply = lookups.answer(request).await;
+        connection.answer(|out| reply.encode(out)).await
     }
 
     /// Answers with what `read` returns for the current shards.
@@ -236,6 +270,7 @@ enum ClientRequest {
     Search(Search),
     File(FileRequest),
     List(ListRequest),
+    Lookup(LookupRequest),
     Cancel,
 }
 
@@ -245,6 +280,7 @@ impl ClientRequest {
             Kind::Search => Search::decode(payload).map(ClientRequest::Search),
             Kind::File => FileRequest::decode(payload).map(ClientRequest::File),
             Kind::List => ListRequest::decode(payload).map(ClientRequest::List),
+            Kind::Lookup => LookupRequest::decode(payload).map(ClientRequest::Lookup),
             Kind::Cancel => Ok(ClientRequest::Cancel),
             other => return Err(ConnectionError::UnexpectedFrame(other)),
         };

@@ -64,11 +64,15 @@ enum Command {
     Man(completions::ManArguments),
 }
 
+/// Defines the command line. It takes time to build, so a search builds it once.
+fn definition() -> clap::Command {
+    crate::config::with_file_flag(CommandLine::command())
+}
+
 /// Runs the command that this process was started with. Ends the process when the command line is
 /// wrong, as clap does.
 pub(crate) fn run() -> Result<ExitCode> {
-    let definition = crate::config::with_file_flag(CommandLine::command());
-    let matches = crate::config::matches(&definition)?;
+    let matches = crate::config::matches(definition())?;
     let line = CommandLine::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     match &line.command {
         Command::Index(arguments) => index::run(arguments),
@@ -82,8 +86,8 @@ pub(crate) fn run() -> Result<ExitCode> {
         Command::Packages(arguments) => catalog::packages(arguments),
         Command::Skipped(arguments) => catalog::skipped(arguments),
         Command::Key(arguments) => key::run(arguments),
-        Command::Config(arguments) => config::run(arguments, &definition),
-        Command::Completions(arguments) => completions::run(arguments, definition),
-        Command::Man(arguments) => completions::man(arguments, definition),
+        Command::Config(arguments) => config::run(arguments, &definition()),
+        Command::Completions(arguments) => completions::run(arguments, definition()),
+        Command::Man(arguments) => completions::man(arguments, definition()),
     }
 }

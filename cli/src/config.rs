@@ -31,22 +31,23 @@ pub(crate) fn with_file_flag(definition: Command) -> Command {
 
 /// Parses the command line of this process; what it leaves open comes from variables and the file. Ends
 /// the process when the command line is wrong, as clap does.
-pub(crate) fn matches(definition: &Command) -> Result<ArgMatches> {
+pub(crate) fn matches(definition: Command) -> Result<ArgMatches> {
     let words: Vec<OsString> = std::env::args_os().collect();
+    let Some((table, named)) = configured_command(&definition, &words) else {
+        return Ok(definition.get_matches_from(words));
+    };
+    let file = ConfigFile::find(named, &definition)?;
+    let faults = file.as_ref().map_or(Vec::new(), ConfigFile::faults);
+    let settings = Setting::all(&definition, table);
+    let faults = [faults, unknown_variables(table, &settings)].concat();
+    if !faults.is_empty() {
+        bail!("{}", faults.join("\n"));
+    }
     let mut configured = definition.clone();
-    if let Some((table, named)) = configured_command(definition, &words) {
-        let file = ConfigFile::find(named, definition)?;
-        let faults = file.as_ref().map_or(Vec::new(), ConfigFile::faults);
-        let settings = Setting::all(definition, table);
-        let faults = [faults, unknown_variables(table, &settings)].concat();
-        if !faults.is_empty() {
-            bail!("{}", faults.join("\n"));
-        }
-        for setting in settings {
-            if let Some(value) = value(&setting, table, file.as_ref()) {
-                setting.check(definition, table, &value)?;
-                configured = configured.mut_subcommand(table, |it| setting.set(it, &value));
-            }
+    for setting in settings {
+        if let Some(value) = value(&setting, table, file.as_ref()) {
+            setting.check(&definition, table, &value)?;
+            configured = configured.mut_subcommand(table, |it| setting.set(it, &value));
         }
     }
     Ok(configured.get_matches_from(words))

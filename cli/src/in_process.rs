@@ -5,7 +5,9 @@ mod backend;
 pub(crate) use backend::backend;
 
 use crate::cache_dir;
-use anyhow::Result;
+use ::backend::GitRepositories;
+use ::backend::repositories::LookUp;
+use anyhow::{Context, Result};
 use frontend::{Config, Coordinator};
 use std::path::Path;
 use std::sync::Arc;
@@ -21,7 +23,7 @@ const MEMORY_BYTES: u64 = 64 << 20;
 /// cache directory; or if that cannot be written, in the system's temporary directory; or else there is
 /// none, and a result must fit in memory. Needs a tokio runtime.
 pub(crate) fn frontend(directory: &Path) -> Result<Arc<Coordinator>> {
-    let backend = backend(directory)?;
+    let backend = backend(directory, None)?;
     let start = |spool: &Path| {
         let config = Config {
             durable: false,
@@ -34,6 +36,16 @@ pub(crate) fn frontend(directory: &Path) -> Result<Arc<Coordinator>> {
     cache_dir::with_free_spool(SPOOL, start)
         .or_else(|_| cache_dir::with_temporary_spool(SPOOL, start))
         .or_else(|_| Ok(start(Path::new(""))?))
+}
+
+/// Opens the directory of git repositories that a flag names, if it is given.
+pub(crate) fn repositories(repos: Option<&Path>) -> Result<Option<Arc<dyn LookUp>>> {
+    let Some(directory) = repos else {
+        return Ok(None);
+    };
+    let repositories = GitRepositories::open(directory)
+        .with_context(|| format!("--repos {} cannot be used", directory.display()))?;
+    Ok(Some(Arc::new(repositories)))
 }
 
 /// A runtime that only forwards frames: searching has threads of its own. It is never dropped, because

@@ -6,6 +6,9 @@
 
 mod catalog;
 mod interests;
+mod lookup_cache;
+mod lookups;
+mod repositories;
 
 pub use catalog::{BackendStatus, Served};
 
@@ -27,6 +30,7 @@ use crate::query::{Query, QueryInput};
 use crate::results::{Overlaps, SearchResult};
 use crate::spool::{Spool, SpoolConfig};
 use interests::Interests;
+use lookups::Lookups;
 use schema::message::ShardInfo;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
@@ -44,6 +48,7 @@ pub struct Coordinator {
     cache: Arc<Mutex<ResultCache>>,
     interests: Mutex<Interests>,
     admission: Arc<Admission>,
+    lookups: Lookups,
     /// The number of probes.
     probes: AtomicU64,
 }
@@ -99,6 +104,7 @@ impl Coordinator {
             cache,
             interests: Mutex::default(),
             admission: Arc::new(Admission::new(config.running_max, config.queued_max)),
+            lookups: Lookups::default(),
             probes: AtomicU64::new(0),
             config,
         });

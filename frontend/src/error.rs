@@ -2,7 +2,7 @@
 
 use crate::query::BadQuery;
 use crate::spool::SpoolError;
-use schema::message;
+use schema::message::{self, LookupProblem};
 
 /// When a refused client should try again, in seconds.
 pub(crate) const RETRY_AFTER_S: u64 = 2;
@@ -56,6 +56,26 @@ pub enum FileError {
     /// The request is too large.
     #[error("cannot encode the request")]
     Request(#[from] message::MessageError),
+}
+
+/// Why a repository was not asked, or did not answer as wanted.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum LookupError {
+    /// No backend answers for repositories.
+    #[error("no backend has repositories")]
+    NoRepositories,
+    /// These backends did not answer, and the others do not have the repository. Names and reasons.
+    #[error("no answer from {}", names(.0))]
+    Unreachable(Vec<(String, String)>),
+    /// A backend has answered that there is no such commit, or that it cannot tell.
+    #[error("{}", .0.reason)]
+    Problem(LookupProblem),
+    /// Too many look-ups were waiting, or the backends were slow.
+    #[error("the look-up was not answered within {seconds} s")]
+    Late {
+        /// The time that it had.
+        seconds: u64,
+    },
 }
 
 fn names(backends: &[(String, String)]) -> String {

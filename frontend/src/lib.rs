@@ -53,7 +53,7 @@ mod spool;
 
 pub use config::{Config, LogQueries};
 pub use coordinator::{BackendStatus, Coordinator, Served};
-pub use error::{FileError, SearchError, StartError};
+pub use error::{FileError, LookupError, SearchError, StartError};
 pub use execution::handle::SearchHandle;
 pub use execution::memory::{Need, Reservation};
 pub use execution::stream_stats::{BackendProgress, Progress, TopMatches};

@@ -15,6 +15,7 @@ use std::time::Duration;
 const COUNTERS: &[(&str, &str)] = &[
     ("trawl_frontend_backends_lost_total", "Connections to backends that were lost, by reason"),
     ("trawl_frontend_cache_total", "Queries that joined a running execution (how=attach) or were answered from the cache (hit), and evicted results that were searched for again (rerun)"),
+    ("trawl_frontend_lookups_total", "Look-ups in repositories, by operation: answered from the cache (how=hit), with the same one that was under way (attach), or by backends (miss)"),
     ("trawl_frontend_matches_total", "Matches received, of finished queries"),
     ("trawl_frontend_not_modified_total", "Pages that the client already had (304)"),
     ("trawl_frontend_queries_cancelled_total", "Queries ended by a client, or because the last client had left"),
@@ -42,6 +43,7 @@ const GAUGES: &[(&str, &str)] = &[
 /// In seconds.
 #[rustfmt::skip]
 const HISTOGRAMS: &[(&str, &str)] = &[
+    ("trawl_frontend_lookup_seconds", "Look-ups in repositories that backends answered, by operation"),
     ("trawl_frontend_phase_seconds", "Phases of queries: queue, stream (within it, in the slowest backend: plan, candidates, verify), rank; and render for each page"),
     ("trawl_frontend_query_seconds", "Queries from the request to the result"),
 ];
@@ -73,6 +75,17 @@ pub(crate) fn shared(is_running: bool) {
 /// Counts an evicted result that is searched for again.
 pub(crate) fn rerun() {
     ::metrics::counter!("trawl_frontend_cache_total", "how" => "rerun").increment(1);
+}
+
+/// Counts a look-up in a repository.
+pub(crate) fn lookup(operation: &'static str, how: &'static str) {
+    ::metrics::counter!("trawl_frontend_lookups_total", "operation" => operation, "how" => how)
+        .increment(1);
+}
+
+/// Records how long backends took to answer a look-up.
+pub(crate) fn looked_up(operation: &'static str, time: Duration) {
+    ::metrics::histogram!("trawl_frontend_lookup_seconds", "operation" => operation).record(time);
 }
 
 /// Records a finished query, and logs it if it was slow.

@@ -62,6 +62,8 @@ pub enum Kind {
     Manifest = 10,
     /// A request for names, and the reply to it.
     List = 11,
+    /// A request for commits of git repositories, and the reply to it.
+    Lookup = 12,
 }
 
 /// Why bytes are not a stream of frames. The stream cannot be used after such an error.

@@ -10,6 +10,7 @@
 mod batch;
 mod codec;
 mod expr;
+mod lookup;
 mod manifest;
 mod reply;
 mod request;
@@ -17,6 +18,11 @@ mod request;
 pub use batch::{Batch, BatchReader, BatchView, Line, LineView, Lines, Range, Span, Window};
 pub use codec::{ATOMS_MAX, DEPTH_MAX, MessageError};
 pub use expr::{Expr, Field, Filter, Pattern, Reading, Syntax};
+pub use lookup::{
+    Commit, CommitLog, LOOKUPS_MAX, Lookup, LookupAnswer, LookupOf, LookupProblem,
+    LookupProblemKind, LookupReply, LookupRequest, Reference, ReferenceKind, ReferenceList,
+    Signature,
+};
 pub use manifest::{Facet, SPOOL_VERSION, SpoolFacets, SpoolManifest};
 pub use reply::{
     End, Estimate, Failure, FailureKind, FileReply, Hello, ListEntry, ListReply, Phases, Progress,

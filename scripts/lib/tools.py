@@ -18,6 +18,7 @@ INSTALL = {
     "cargo": "see https://rustup.rs",
     "cindex": "apt install codesearch",
     "csearch": "apt install codesearch",
+    "git": "apt install git",
     "openssl": "apt install openssl",
     "rg": "apt install ripgrep, or cargo install ripgrep",
     "strace": "apt install strace",

@@ -4,6 +4,7 @@
 
 mod body;
 mod catalog;
+mod commits;
 mod events;
 mod explain;
 mod export;
@@ -18,7 +19,7 @@ pub(crate) use catalog::status;
 
 use crate::state::App;
 use axum::Router;
-use axum::routing::get;
+use axum::routing::{get, post};
 
 /// The routes of the JSON API.
 pub(crate) fn routes() -> Router<App> {
@@ -44,6 +45,10 @@ pub(crate) fn routes() -> Router<App> {
         .route("/api/v2/index/packages", get(catalog::packages))
         .route("/api/v2/tree", get(catalog::tree))
         .route("/api/v2/skipped", get(skipped::skipped))
+        .route("/api/v2/commit", get(commits::commit))
+        .route("/api/v2/commits", post(commits::commits))
+        .route("/api/v2/log", get(commits::log))
+        .route("/api/v2/refs", get(commits::refs))
         .route("/api/v2/status", get(catalog::status))
         .route("/api/v2/limits", get(limits::limits))
         .route("/api/openapi.json", get(openapi::document))

@@ -16,6 +16,7 @@
 
 mod bytes;
 mod catalog;
+mod commits;
 mod events;
 mod explain;
 mod facets;
@@ -28,6 +29,10 @@ pub use bytes::{Malformed, exact};
 pub use catalog::{
     BackendStatus, IndexPackage, IndexPackages, LeftOut, PackageState, Status, Tree, TreeEntry,
     TreeEntryKind, Unreachable, Why,
+};
+pub use commits::{
+    Commit, CommitEntry, CommitLog, Commits, Person, Ref, RefKind, Refs, RevisionName,
+    RevisionNames,
 };
 pub use events::{BestMatches, Event, EventName, SearchEnd, SearchProgress};
 pub(crate) use explain::share;

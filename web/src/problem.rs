@@ -27,6 +27,8 @@ pub(crate) struct Problem {
     retry_after_s: Option<u64>,
     /// The number of the last page, if a later one was requested.
     pub(crate) last_page: Option<usize>,
+    /// What the client may have meant.
+    candidates: Vec<String>,
 }
 
 macro_rules! constructors {
@@ -46,6 +48,7 @@ impl Problem {
             hint: None,
             retry_after_s: None,
             last_page: None,
+            candidates: Vec::new(),
         }
     }
 
@@ -61,6 +64,10 @@ impl Problem {
         unauthorized: UNAUTHORIZED,
         slow_body: SLOW_BODY,
         foreign: FOREIGN,
+        unknown_revision: UNKNOWN_REVISION,
+        ambiguous_revision: AMBIGUOUS_REVISION,
+        no_repositories: NO_REPOSITORIES,
+        unreadable_repository: UNREADABLE_REPOSITORY,
     }
 
     pub(crate) fn unavailable(detail: impl Into<String>) -> Self {
@@ -91,6 +98,10 @@ impl Problem {
         }
     }
 
+    pub(crate) fn candidates(self, candidates: Vec<String>) -> Self {
+        Problem { candidates, ..self }
+    }
+
     /// The position of the fault in the pattern or the filter, in bytes.
     pub(crate) fn at(&self) -> Option<usize> {
         self.query.as_ref()?.at
@@ -112,6 +123,7 @@ impl Problem {
             filter: self.filter().map(str::to_owned),
             hint: self.hint.clone(),
             last_page: self.last_page,
+            candidates: self.candidates.clone(),
         }
     }
 }
@@ -266,6 +278,12 @@ kinds! {
          while.";
     NO_SUCH_PAGE = "no-such-page", NOT_FOUND, "No such page",
         "The answer has fewer pages. `last_page` is the number of its last page. Pages count from 0.";
+    UNKNOWN_REVISION = "unknown-revision", NOT_FOUND, "Unknown repository or revision",
+        "There is no repository of this name, or it has no such revision. `candidates` lists similar names.";
+    AMBIGUOUS_REVISION = "ambiguous-revision", NOT_FOUND, "Ambiguous revision",
+        "The revision is the beginning of several ids. `candidates` lists them.";
+    NO_REPOSITORIES = "no-repositories", NOT_FOUND, "No repositories",
+        "No backend was started with git repositories. The operator gives their directory with `--repos`.";
     METHOD_NOT_ALLOWED = "method-not-allowed", METHOD_NOT_ALLOWED, "Method not allowed",
         "The address does not support this method. The header Allow lists the supported ones.";
     SLOW_BODY = "slow-body", REQUEST_TIMEOUT, "Body too slow",
@@ -291,6 +309,8 @@ kinds! {
          same host.";
     DAMAGED = "damaged", INTERNAL_SERVER_ERROR, "The answer cannot be read",
         "The stored answer is damaged and was discarded. Search again. The server's log has the reason.";
+    UNREADABLE_REPOSITORY = "unreadable-repository", BAD_GATEWAY, "Unreadable repository",
+        "The repository is damaged, or the backend may not read it. `detail` has the reason.";
     OVERLOADED = "overloaded", SERVICE_UNAVAILABLE, "Too many queries",
         "Too many heavy queries are running. Retry-After says after how many seconds to try again. A \
          light query does not wait.";

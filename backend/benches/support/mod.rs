@@ -42,7 +42,7 @@ impl Client {
     pub(crate) fn new(index: &Path) -> Result<Client, Box<dyn Error>> {
         let runtime = tokio::runtime::Runtime::new()?;
         let guard = runtime.enter();
-        let backend = Backend::start(LiveShards::open(index)?, Options::default());
+        let backend = Backend::start(LiveShards::open(index)?, None, Options::default());
         let (stream, theirs) = UnixStream::pair()?;
         theirs.set_nonblocking(true)?;
         let theirs = tokio::net::UnixStream::from_std(theirs)?;

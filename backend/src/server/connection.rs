@@ -90,6 +90,7 @@ impl ConnectionError {
 pub(super) struct Connection<S> {
     /// Announced in HELLO.
     live: Arc<LiveShards>,
+    has_repositories: bool,
     pub(super) reader: Reader<S>,
     writer: WriteHalf<S>,
     /// Buffer for frames to send.
@@ -105,7 +106,7 @@ pub(super) struct Reader<S> {
 }
 
 impl<S: Duplex> Connection<S> {
-    pub(super) fn new(stream: S, live: Arc<LiveShards>) -> Self {
+    pub(super) fn new(stream: S, live: Arc<LiveShards>, has_repositories: bool) -> Self {
         let (half, writer) = tokio::io::split(stream);
         let reader = Reader {
             half,
@@ -114,6 +115,7 @@ impl<S: Duplex> Connection<S> {
         };
         Connection {
             live,
+            has_repositories,
             reader,
             writer,
             out: Vec::new(),
@@ -124,7 +126,7 @@ impl<S: Duplex> Connection<S> {
     /// received meanwhile.
     pub(super) async fn greet(&mut self) -> Result<(), ConnectionError> {
         self.out.clear();
-        hello(&self.live).encode(&mut self.out)?;
+        hello(&self.live, self.has_repositories).encode(&mut self.out)?;
         let sent = timeout(HELLO_WAIT_MAX, write(&mut self.writer, &self.out));
         Ok(sent.await.map_err(|_| ConnectionError::Unread)??)
     }
@@ -134,10 +136,10 @@ impl<S: Duplex> Connection<S> {
         &mut self,
         encode: impl FnOnce(&mut Vec<u8>) -> Result<(), message::MessageError>,
     ) -> Result<(), ConnectionError> {
-        let live = self.live.clone();
+        let hello = hello(&self.live, self.has_repositories);
         self.send(|out| {
             encode(out)?;
-            hello(&live).encode(out)
+            hello.encode(out)
         })
         .await
     }
@@ -210,7 +212,7 @@ async fn write<W: AsyncWrite + Unpin>(writer: &mut W, bytes: &[u8]) -> io::Resul
     writer.flush().await
 }
 
-fn hello(live: &LiveShards) -> Hello {
+fn hello(live: &LiveShards, has_repositories: bool) -> Hello {
     let describe = |shard: &Arc<Shard>| {
         let live = shard.live_counts();
         message::ShardInfo {
@@ -226,5 +228,6 @@ fn hello(live: &LiveShards) -> Hello {
         protocol: PROTOCOL,
         shards: current.shards.iter().map(describe).collect(),
         updated: current.updated,
+        has_repositories,
     }
 }

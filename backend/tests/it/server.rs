@@ -7,6 +7,7 @@ mod admission;
 mod client;
 mod hostile;
 mod list;
+mod lookup;
 
 use crate::found::Batch;
 use client::{Client, Served, build, check_end};

@@ -2,7 +2,7 @@
 
 use super::listener;
 use super::tls_flags::BackendTls;
-use crate::terminal;
+use crate::{in_process, terminal};
 use anyhow::Result;
 use axum::http::header;
 use axum::routing::get;
@@ -33,6 +33,9 @@ pub(crate) struct BackendArguments {
     /// Listen on this address; with port 0 on any free port
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:28082")]
     listen: String,
+    /// Answer for the commits of the git repositories below this directory
+    #[arg(long, value_name = "DIR")]
+    repos: Option<PathBuf>,
     /// Serve /metrics (Prometheus) and /healthz over HTTP on this address [default: not served]
     #[arg(long, value_name = "ADDR")]
     metrics: Option<String>,
@@ -61,6 +64,7 @@ impl BackendArguments {
             heavy_searches: self
                 .heavy_searches
                 .map_or(default.heavy_searches, usize::from),
+            lookups: default.lookups,
         }
     }
 }
@@ -71,6 +75,7 @@ pub(super) fn run(arguments: &BackendArguments) -> Result<ExitCode> {
 
 async fn serve(arguments: &BackendArguments) -> Result<ExitCode> {
     let live = backend::LiveShards::open(&arguments.index)?;
+    let repositories = in_process::repositories(arguments.repos.as_deref())?;
     let listener = listener::bind(&arguments.listen, "--listen").await?;
     let health = match &arguments.metrics {
         Some(address) => Some((
@@ -83,7 +88,7 @@ async fn serve(arguments: &BackendArguments) -> Result<ExitCode> {
     let tls = arguments.tls.config(address)?;
     let index = arguments.index.display();
     terminal::print(format_args!("backend of {index} on {address}"))?;
-    let backend = backend::Backend::start(live, arguments.options());
+    let backend = backend::Backend::start(live, repositories, arguments.options());
     let health = async {
         match health {
             Some((listener, metrics)) => serve_health(listener, backend.clone(), metrics).await,

@@ -32,6 +32,9 @@ pub(crate) struct ServeArguments {
     /// Listen on this address; with port 0 on any free port
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080")]
     listen: String,
+    /// Answer for the commits of the git repositories below this directory
+    #[arg(long, value_name = "DIR")]
+    repos: Option<PathBuf>,
     /// The directory for results [default: in the user's cache directory]
     #[arg(long, value_name = "DIR")]
     spool: Option<PathBuf>,
@@ -59,11 +62,12 @@ async fn serve(arguments: &ServeArguments) -> Result<ExitCode> {
     let options = arguments.flags.web_options(listener.local_addr()?.ip())?;
     let metrics = listener::record_metrics()?;
     let tls = arguments.flags.tls.public()?;
+    let repositories = in_process::repositories(arguments.repos.as_deref())?;
     let index = updated_index(arguments)?;
     let shards = index::directory::Index::open(&index)?.shards;
     let text_bytes = shards.iter().map(|shard| shard.live_counts().text_bytes);
     let text_bytes = Some(text_bytes.sum());
-    let backend = in_process::backend(&index)?;
+    let backend = in_process::backend(&index, repositories)?;
     let start = |spool: &Path| {
         let memory = arguments.search_memory;
         let config = arguments.flags.config(spool, memory, text_bytes);

@@ -9,6 +9,7 @@ mod as_ripgrep;
 mod broken_pipe;
 mod certificate_files;
 mod command_errors;
+mod commits;
 mod config;
 mod dcs_api;
 mod disconnects;

@@ -221,7 +221,7 @@ fn start(packages: &[PathBuf], out: &Path, layout: Layout, seed: u64) -> Backend
         workers: layout.workers,
         ..Options::default()
     };
-    let backend = backend::Backend::start(LiveShards::open(out).unwrap(), options);
+    let backend = backend::Backend::start(LiveShards::open(out).unwrap(), None, options);
     let runtime = Handle::current();
     let name = out.file_name().unwrap().to_string_lossy();
     Backend::new(name, move || {

@@ -314,9 +314,12 @@ impl<'a> Ingest<'a> {
                 return Ok(Some(end));
             }
             Kind::Error => return Err(self.failure(Failure::decode(frame.payload)?)),
-            kind @ (Kind::Search | Kind::Cancel | Kind::File | Kind::Manifest | Kind::List) => {
-                return Err(PeerError::Unexpected(kind));
-            }
+            kind @ (Kind::Search
+            | Kind::Cancel
+            | Kind::File
+            | Kind::Manifest
+            | Kind::List
+            | Kind::Lookup) => return Err(PeerError::Unexpected(kind)),
         }
         Ok(None)
     }

@@ -56,6 +56,8 @@ pub(crate) struct PeerStatus {
     pub(crate) packages: Arc<PackagesByShard>,
     /// When its manifest was written, in seconds since 1970.
     pub(crate) updated: Option<u64>,
+    /// Whether it answers look-ups in repositories; `None` before it was first connected.
+    pub(crate) has_repositories: Option<bool>,
     /// Finished attempts to connect.
     attempts: u64,
     /// When the current attempt began.
@@ -93,6 +95,7 @@ impl Peer {
             shards: None,
             packages: Arc::default(),
             updated: None,
+            has_repositories: None,
             attempts: 0,
             attempting: None,
             version: 0,
@@ -287,7 +290,8 @@ impl Peer {
     fn announce(&self, hello: Hello, packages: Arc<PackagesByShard>) {
         let shards = hello.shards;
         self.status.send_if_modified(|status| {
-            // Does not wake anybody: it changes no routing.
+            // These do not wake anybody: they change no routing.
+            status.has_repositories = Some(hello.has_repositories);
             status.updated = Some(hello.updated).filter(|&updated| updated > 0);
             let connected = matches!(status.link, Link::Connected);
             let same = status.shards.as_deref() == Some(&shards[..]);

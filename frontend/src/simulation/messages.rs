@@ -145,6 +145,7 @@ pub(super) fn hello(protocol: u32) -> Vec<u8> {
         protocol,
         shards: Vec::new(),
         updated: 0,
+        has_repositories: false,
     };
     framed(|out| hello.encode(out))
 }

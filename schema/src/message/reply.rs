@@ -33,12 +33,15 @@ pub struct Hello {
     pub shards: Vec<ShardInfo>,
     /// When its manifest was written, in seconds since 1970.
     pub updated: u64,
+    /// Whether it answers look-ups in git repositories; earlier versions never do.
+    pub has_repositories: bool,
 }
 
 impl Hello {
     fn encode_to(&self, mut root: hello::Builder<'_>) {
         root.set_protocol(self.protocol);
         root.set_updated(self.updated);
+        root.set_has_repositories(self.has_repositories);
         let mut shards = root.init_shards(length(self.shards.len()));
         for (index, shard) in (0..).zip(&self.shards) {
             let mut entry = shards.reborrow().get(index);
@@ -65,6 +68,7 @@ impl Hello {
             protocol: root.get_protocol(),
             shards,
             updated: root.get_updated(),
+            has_repositories: root.get_has_repositories(),
         })
     }
 }

@@ -107,6 +107,7 @@ fn decodes_what_was_encoded() {
             protocol: PROTOCOL,
             shards: vec![shard],
             updated: 1_800_000_000,
+            has_repositories: true,
         }
     );
     check_round_trip!(
@@ -270,6 +271,99 @@ fn decodes_what_was_encoded() {
             hash: vec![5; 32],
         }
     );
+}
+
+#[test]
+fn look_ups_and_their_answers_are_decoded_as_they_were_encoded() {
+    let lookup = |of| Lookup {
+        repository: "tools/trawl".to_owned(),
+        of,
+    };
+    let revision = || "HEAD~25".to_owned();
+    check_round_trip!(
+        LookupRequest,
+        LookupRequest {
+            lookups: vec![
+                lookup(LookupOf::Commit {
+                    revision: String::new(),
+                }),
+                lookup(LookupOf::Log {
+                    revision: revision(),
+                    path: b"src/\xff".to_vec(),
+                    after: b"\x00cursor".to_vec(),
+                    count: 100,
+                }),
+                lookup(LookupOf::References {
+                    after: b"refs/heads/\xff".to_vec(),
+                    count: 9,
+                }),
+            ],
+        }
+    );
+    let signature = |name: &str| Signature {
+        name: name.as_bytes().to_vec(),
+        email: b"a@\xff".to_vec(),
+        seconds: -1,
+        offset_minutes: -90,
+    };
+    let commit = Commit {
+        id: "12".repeat(20),
+        tree: "34".repeat(20),
+        parents: vec!["56".repeat(20), "78".repeat(20)],
+        author: signature("A"),
+        committer: signature("B"),
+        subject: b"schema: add look-ups".to_vec(),
+        body: b"Why\n\xff\n".to_vec(),
+        tags: vec![b"v1.0".to_vec(), b"\xff".to_vec()],
+        shortened: true,
+    };
+    let reference = |name: &[u8], kind| Reference {
+        name: name.to_vec(),
+        kind,
+        id: "12".repeat(20),
+    };
+    check_round_trip!(
+        LookupReply,
+        LookupReply {
+            answers: vec![
+                LookupAnswer::Commit(commit.clone()),
+                LookupAnswer::Log(CommitLog {
+                    commits: vec![commit, Commit::default()],
+                    next: b"next".to_vec(),
+                }),
+                LookupAnswer::References(ReferenceList {
+                    references: vec![
+                        reference(b"refs/heads/main", ReferenceKind::Branch),
+                        reference(b"refs/tags/\xff", ReferenceKind::Tag),
+                        reference(b"refs/notes/x", ReferenceKind::Other),
+                    ],
+                    more: true,
+                }),
+                LookupAnswer::Problem(LookupProblem {
+                    kind: LookupProblemKind::Ambiguous,
+                    reason: "two commits".to_owned(),
+                    candidates: vec!["12".repeat(20), "12".repeat(19)],
+                }),
+            ],
+        }
+    );
+}
+
+#[test]
+fn a_request_with_too_many_look_ups_is_refused() {
+    let lookup = Lookup {
+        repository: "r".to_owned(),
+        of: LookupOf::Commit {
+            revision: String::new(),
+        },
+    };
+    for (count, is_good) in [(LOOKUPS_MAX, true), (LOOKUPS_MAX + 1, false)] {
+        let lookups = vec![lookup.clone(); count];
+        let mut frame = Vec::new();
+        LookupRequest { lookups }.encode(&mut frame).unwrap();
+        let decoded = LookupRequest::decode(aligned(&frame).as_bytes());
+        assert_eq!(decoded.is_ok(), is_good, "{count} look-ups");
+    }
 }
 
 /// Checks the length: header, Cap'n Proto's table of one segment, and the words.
@@ -548,5 +642,7 @@ proptest! {
         let _ = FileReply::decode(words.as_bytes());
         let _ = ListRequest::decode(words.as_bytes());
         let _ = ListReply::decode(words.as_bytes());
+        let _ = LookupRequest::decode(words.as_bytes());
+        let _ = LookupReply::decode(words.as_bytes());
     }
 }

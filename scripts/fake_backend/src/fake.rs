@@ -2,12 +2,14 @@
 
 use crate::document::Document;
 use crate::listing;
+use crate::repository::{self, FakeRepository};
 use crate::session::{self, Answers, Request, framed};
 use frontend::{Backend, Socket};
 use schema::frame::{Decoder, Kind};
 use schema::message::{
     End, Estimate, Expr, Failure, FailureKind, Field, FileReply, FileRequest, Hello, ListKind,
-    ListRequest, PROTOCOL, Pattern, Progress, Search, ShardEnd, ShardInfo, Skip, Want,
+    ListRequest, LookupReply, LookupRequest, PROTOCOL, Pattern, Progress, Search, ShardEnd,
+    ShardInfo, Skip, Want,
 };
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -70,6 +72,10 @@ pub struct Fake {
     fault: Mutex<Fault>,
     /// The protocol version in HELLO.
     pub protocol: u32,
+    /// Its repositories; without any, it announces that it answers no look-ups.
+    pub repositories: Mutex<Vec<FakeRepository>>,
+    /// Look-ups that were answered.
+    pub lookups: AtomicUsize,
     /// Searches that were begun.
     pub searches: AtomicUsize,
     /// Answers that could not be sent, because the frontend had closed the connection.
@@ -108,6 +114,8 @@ impl Fake {
             shards: Mutex::new(Arc::new(shards)),
             fault: Mutex::new(Fault::None),
             protocol: PROTOCOL,
+            repositories: Mutex::default(),
+            lookups: AtomicUsize::new(0),
             searches: AtomicUsize::new(0),
             broken_off: AtomicUsize::new(0),
             connections: AtomicUsize::new(0),
@@ -216,6 +224,7 @@ impl Answers<UnixStream> for Fake {
             protocol: self.protocol,
             shards: shards.iter().map(shard).collect(),
             updated: 1_600_000_000,
+            has_repositories: !self.repositories.lock().unwrap().is_empty(),
         }
     }
 
@@ -224,6 +233,7 @@ impl Answers<UnixStream> for Fake {
             Request::Search(search) => self.search(stream, search),
             Request::File(request) => self.file(stream, request),
             Request::List(request) => self.list(stream, request),
+            Request::Lookup(request) => self.look_up(stream, request),
         }
     }
 
@@ -394,6 +404,23 @@ impl Fake {
         if *self.fault.lock().unwrap() == Fault::Astray && request.kind == ListKind::Children {
             reply.entries.splice(.., listing::astray(&request.package));
         }
+        self.write(stream, &framed(|out| reply.encode(out)))
+    }
+
+    /// Answers so many look-ups at a time, so that a frontend has to ask for the rest.
+    fn look_up(&self, stream: &mut UnixStream, request: &LookupRequest) -> io::Result<()> {
+        const AT_ONCE: usize = 100;
+        if *self.fault.lock().unwrap() == Fault::Gate {
+            let open = self.gate.0.lock().unwrap();
+            drop(self.gate.1.wait_while(open, |open| !*open).unwrap());
+        }
+        let repositories = self.repositories.lock().unwrap();
+        let lookups = request.lookups.iter().take(AT_ONCE);
+        let answers = lookups.map(|lookup| repository::answer(&repositories, lookup));
+        let reply = LookupReply {
+            answers: answers.collect(),
+        };
+        self.lookups.fetch_add(reply.answers.len(), SeqCst);
         self.write(stream, &framed(|out| reply.encode(out)))
     }
 

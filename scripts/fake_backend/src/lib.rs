@@ -12,7 +12,9 @@
 mod document;
 mod fake;
 mod listing;
+mod repository;
 pub mod session;
 
 pub use document::Document;
 pub use fake::{Fake, Fault, Shards};
+pub use repository::{FakeRepository, commit_id};

@@ -2,7 +2,7 @@
 //! while it is idle.
 
 use schema::frame::{Decoder, Kind};
-use schema::message::{FileRequest, Hello, ListRequest, MessageError, Search};
+use schema::message::{FileRequest, Hello, ListRequest, LookupRequest, MessageError, Search};
 use std::io::{self, ErrorKind, Read, Write};
 
 /// What a frontend asks for.
@@ -14,6 +14,8 @@ pub enum Request {
     File(FileRequest),
     /// Names of packages or documents.
     List(ListRequest),
+    /// Commits of repositories.
+    Lookup(LookupRequest),
 }
 
 /// What a backend says on its connections. An error closes the connection.
@@ -42,6 +44,7 @@ pub fn serve<S: Read + Write>(stream: &mut S, backend: &impl Answers<S>) -> io::
                 Kind::Search => Search::decode(frame.payload).map(Request::Search),
                 Kind::File => FileRequest::decode(frame.payload).map(Request::File),
                 Kind::List => ListRequest::decode(frame.payload).map(Request::List),
+                Kind::Lookup => LookupRequest::decode(frame.payload).map(Request::Lookup),
                 // It came after the end of its search.
                 Kind::Cancel => continue,
                 kind => return Err(io::Error::other(format!("{kind:?} from a frontend"))),

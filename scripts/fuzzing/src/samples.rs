@@ -1,10 +1,11 @@
 //! One valid frame of every message, as seeds for the targets that read frames.
 
 use schema::message::{
-    Batch, End, Excluded, Expr, Failure, FailureKind, Field, FileRange, FileReply, FileRequest,
-    Filter, Hello, Line, ListEntry, ListKind, ListReply, ListRequest, MessageError, PROTOCOL,
-    Pattern, Progress, Range, Reading, Search, ShardEnd, ShardInfo, Skip, SpoolManifest, Syntax,
-    Want, Window,
+    Batch, Commit, CommitLog, End, Excluded, Expr, Failure, FailureKind, Field, FileRange,
+    FileReply, FileRequest, Filter, Hello, Line, ListEntry, ListKind, ListReply, ListRequest,
+    Lookup, LookupAnswer, LookupOf, LookupProblem, LookupProblemKind, LookupReply, LookupRequest,
+    MessageError, PROTOCOL, Pattern, Progress, Range, Reading, Reference, ReferenceKind,
+    ReferenceList, Search, ShardEnd, ShardInfo, Skip, SpoolManifest, Syntax, Want, Window,
 };
 
 /// Returns a frame of every message, in the order of [`crate::wire::messages`].
@@ -104,8 +105,72 @@ pub(crate) fn samples() -> Vec<Vec<u8>> {
         frame(&|out| manifest.encode(out)),
         frame(&|out| list.encode(out)),
         frame(&|out| listed.encode(out)),
+        frame(&|out| lookups().encode(out)),
+        frame(&|out| found().encode(out)),
         frame(&|out| batch(out)),
     ]
+}
+
+/// Returns a look-up of each operation.
+fn lookups() -> LookupRequest {
+    let revision = || "HEAD~2".to_owned();
+    let (path, after) = (b"a/b.c".to_vec(), b"refs/heads/a".to_vec());
+    let operations = [
+        LookupOf::Commit {
+            revision: revision(),
+        },
+        LookupOf::Log {
+            revision: revision(),
+            path,
+            after: Vec::new(),
+            count: 9,
+        },
+        LookupOf::References { after, count: 9 },
+    ];
+    let lookup = |of| Lookup {
+        repository: "a/b".to_owned(),
+        of,
+    };
+    LookupRequest {
+        lookups: operations.map(lookup).into(),
+    }
+}
+
+/// Returns an answer of each kind.
+fn found() -> LookupReply {
+    let commit = Commit {
+        id: "12".repeat(20),
+        parents: vec!["34".repeat(20)],
+        subject: b"web: fix".to_vec(),
+        tags: vec![b"v1".to_vec()],
+        ..Commit::default()
+    };
+    let reference = Reference {
+        name: b"refs/heads/main".to_vec(),
+        kind: ReferenceKind::Branch,
+        id: commit.id.clone(),
+    };
+    let log = CommitLog {
+        commits: vec![commit.clone()],
+        next: b"n".to_vec(),
+    };
+    let list = ReferenceList {
+        references: vec![reference],
+        more: true,
+    };
+    let problem = LookupProblem {
+        kind: LookupProblemKind::Ambiguous,
+        reason: "two".to_owned(),
+        candidates: vec!["1234".to_owned()],
+    };
+    LookupReply {
+        answers: vec![
+            LookupAnswer::Commit(commit),
+            LookupAnswer::Log(log),
+            LookupAnswer::References(list),
+            LookupAnswer::Problem(problem),
+        ],
+    }
 }
 
 /// Returns an expression with two patterns, a filter, and every operator.
@@ -138,6 +203,7 @@ pub(crate) fn hello() -> Hello {
         protocol: PROTOCOL,
         shards: vec![shard],
         updated: 0,
+        has_repositories: true,
     }
 }
 

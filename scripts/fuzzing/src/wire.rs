@@ -4,7 +4,8 @@ use crate::samples::samples;
 use schema::frame::{self, Decoder, HEADER_BYTES, Kind};
 use schema::message::{
     Batch, BatchReader, End, Failure, FileReply, FileRequest, Hello, Line, LineView, ListReply,
-    ListRequest, MessageError, Progress, Range, Search, Skip, SpoolManifest, Window,
+    ListRequest, LookupReply, LookupRequest, MessageError, Progress, Range, Search, Skip,
+    SpoolManifest, Window,
 };
 use zerocopy::IntoBytes;
 
@@ -99,7 +100,7 @@ pub(crate) fn messages(data: &[u8]) {
     let Some((kind, payload)) = data.split_first() else {
         return;
     };
-    match kind % 12 {
+    match kind % 14 {
         0 => check(payload, Hello::decode, Hello::encode),
         1 => check(payload, Search::decode, Search::encode),
         2 => check(payload, Progress::decode, Progress::encode),
@@ -111,6 +112,8 @@ pub(crate) fn messages(data: &[u8]) {
         8 => check(payload, SpoolManifest::decode, SpoolManifest::encode),
         9 => check(payload, ListRequest::decode, ListRequest::encode),
         10 => check(payload, ListReply::decode, ListReply::encode),
+        11 => check(payload, LookupRequest::decode, LookupRequest::encode),
+        12 => check(payload, LookupReply::decode, LookupReply::encode),
         _ => check(payload, OwnedBatch::decode, OwnedBatch::encode),
     }
 }

@@ -25,12 +25,30 @@ pub(crate) struct Crate {
 /// HTTP and HTML belong to `web`.
 const HTTP: &[&str] = &["askama", "axum", "hyper", "tower-http", "utoipa"];
 
-pub(crate) const CRATES: [Crate; 6] = [
+/// HTTP, and reading git repositories, which belongs to `git` and processes that have an index.
+const HTTP_AND_GIT: &[&str] = &["askama", "axum", "gix", "hyper", "tower-http", "utoipa"];
+
+pub(crate) const CRATES: [Crate; 7] = [
     Crate {
         name: "schema",
         uses: &[],
         never: HTTP,
         layers: &["message", "frame name order trawl_capnp"],
+        shared_names: &[],
+    },
+    Crate {
+        name: "git",
+        uses: &[],
+        never: HTTP,
+        layers: &[
+            "repositories",
+            "log revision tree",
+            "history repository",
+            "tags",
+            "commit names objects references",
+            "expression location similar stamp",
+            "error",
+        ],
         shared_names: &[],
     },
     Crate {
@@ -50,11 +68,11 @@ pub(crate) const CRATES: [Crate; 6] = [
     },
     Crate {
         name: "backend",
-        uses: &["index", "schema"],
+        uses: &["git", "index", "schema"],
         never: HTTP,
         layers: &[
-            "server",
-            "live_shards metrics search",
+            "git_repositories server",
+            "live_shards metrics repositories search",
             "batch compiled_query rank",
             "document_matcher",
             "filters line_matcher",
@@ -67,7 +85,7 @@ pub(crate) const CRATES: [Crate; 6] = [
     Crate {
         name: "frontend",
         uses: &["schema"],
-        never: HTTP,
+        never: HTTP_AND_GIT,
         layers: &[
             "coordinator",
             "execution",
@@ -83,7 +101,7 @@ pub(crate) const CRATES: [Crate; 6] = [
     Crate {
         name: "web",
         uses: &["frontend", "schema"],
-        never: &[],
+        never: &["gix"],
         layers: &[
             "api cors",
             "dcs",
@@ -100,7 +118,7 @@ pub(crate) const CRATES: [Crate; 6] = [
     },
     Crate {
         name: "cli",
-        uses: &["web", "frontend", "backend", "index", "schema"],
+        uses: &["web", "frontend", "backend", "git", "index", "schema"],
         never: &[],
         layers: &[
             "commands",

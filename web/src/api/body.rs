@@ -8,6 +8,7 @@ use crate::problem::Problem;
 use crate::request_body;
 use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, header};
+use bytes::Bytes;
 use serde_json::Value;
 
 /// Bytes of a body. A query has 16 KiB at most, and JSON escapes make up to six times as many.
@@ -20,18 +21,24 @@ impl<S: Sync> FromRequest<S> for Posted {
     type Rejection = Problem;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
-        if request.uri().query().is_some_and(|query| !query.is_empty()) {
-            let detail = "with POST, parameters go into the body, not the address";
-            return Err(Problem::bad_request(detail));
-        }
-        if !is_json(request.headers()) {
-            return Err(Problem::unsupported("the body must be JSON")
-                .hint("send the header content-type: application/json"));
-        }
-        let (parts, body) = request.into_parts();
-        let body = request_body::read(body, BODY_BYTES_MAX, &parts.extensions).await?;
-        Ok(Posted(parse(&body)?.sent_by(&parts.extensions)))
+        let extensions = request.extensions().clone();
+        let body = read_json(request, BODY_BYTES_MAX).await?;
+        Ok(Posted(parse(&body)?.sent_by(&extensions)))
     }
+}
+
+/// Reads a body that must be JSON, of a request that has no parameters in its address.
+pub(super) async fn read_json(request: Request, bytes_max: usize) -> Result<Bytes, Problem> {
+    if request.uri().query().is_some_and(|query| !query.is_empty()) {
+        let detail = "with POST, parameters go into the body, not the address";
+        return Err(Problem::bad_request(detail));
+    }
+    if !is_json(request.headers()) {
+        return Err(Problem::unsupported("the body must be JSON")
+            .hint("send the header content-type: application/json"));
+    }
+    let (parts, body) = request.into_parts();
+    request_body::read(body, bytes_max, &parts.extensions).await
 }
 
 fn is_json(headers: &HeaderMap) -> bool {

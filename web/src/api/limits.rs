@@ -1,8 +1,8 @@
 //! Every limit that a client can meet, by the name that errors give it.
 
 use super::body::BODY_BYTES_MAX;
-use super::file;
 use super::openapi::described as doc;
+use super::{commits, file};
 use crate::model::{Limits, PageLimits, QueryLimits, RequestLimits, ServerLimits};
 use crate::params::{PARAMETERS_MAX, Params};
 use crate::problem::Problem;
@@ -74,6 +74,8 @@ pub(crate) async fn limits(
             body_bytes: BODY_BYTES_MAX,
             body_ms: body_max.as_millis() as u64,
             parameters: PARAMETERS_MAX,
+            commits: commits::COMMITS_MAX,
+            commits_body_bytes: commits::BODY_BYTES_MAX,
         },
         server: ServerLimits {
             running: config.running_max,

@@ -5,7 +5,7 @@
 
 pub(crate) mod described;
 
-use super::{catalog, events, explain, export, facets, file, limits, search, skipped};
+use super::{catalog, commits, events, explain, export, facets, file, limits, search, skipped};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use described::AnyRequest;
@@ -25,13 +25,14 @@ use utoipa::{IntoResponses, Modify, OpenApi};
         search::by_query, search::by_posted_query, search::by_id, search::cancel, events::by_query, events::by_id, facets::facets,
         facets::facets_by_id, facets::packages, facets::packages_by_id, export::by_query, export::by_id,
         explain::explain, file::raw, limits::limits, catalog::packages, catalog::tree,
-        catalog::status, skipped::skipped,
+        catalog::status, skipped::skipped, commits::commit, commits::commits, commits::log, commits::refs,
     ),
     components(schemas(crate::model::ProblemDocument, crate::model::ExportEnd)),
     modifiers(&Everywhere),
     tags(
         (name = "search", description = "Searches and their matches"),
         (name = "index", description = "The index that is searched"),
+        (name = "repositories", description = "Commits of git repositories"),
     )
 )]
 struct Api;
@@ -67,7 +68,7 @@ pub(crate) async fn document() -> Response {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{catalog, export};
+    use super::super::{catalog, commits, export};
     use super::described as doc;
     use crate::params::{FORMAT, QUERY, VIEW};
     use utoipa::IntoParams;
@@ -86,5 +87,6 @@ mod tests {
         check::<doc::ExportParams>(export::EXPORT);
         check::<doc::FormatParam>(FORMAT);
         check::<doc::PartParams>(catalog::PART);
+        check::<doc::LogParams>(commits::LOG);
     }
 }

@@ -71,6 +71,9 @@ pub struct RequestLimits {
     /// How long a body may take to arrive.
     pub body_ms: u64,
     pub parameters: usize,
+    /// Revisions in a body of `POST /api/v2/commits`, and its bytes.
+    pub commits: usize,
+    pub commits_body_bytes: usize,
 }
 
 /// Limits of the server, for all clients together.

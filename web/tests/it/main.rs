@@ -3,6 +3,7 @@
 mod abandoned;
 mod answers;
 mod catalog;
+mod commits;
 mod conditional;
 mod connections;
 mod damaged_answers;

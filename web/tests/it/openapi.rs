@@ -2,12 +2,17 @@
 
 use crate::shards;
 use crate::site::Site;
-use fake_backend::Fake;
+use fake_backend::{Fake, FakeRepository};
 use serde_json::{Value, json};
 use ureq::http::Method;
 
 fn site() -> Site {
-    Site::new(vec![Fake::new("one", shards(1, 2)).backend()])
+    let fake = Fake::new("one", shards(1, 2));
+    fake.repositories
+        .lock()
+        .unwrap()
+        .push(FakeRepository::new("project", 30));
+    Site::new(vec![fake.backend()])
 }
 
 #[test]
@@ -153,7 +158,12 @@ fn bodies_and_problems_match_the_description() {
     let page = site.post("/api/v2/search", &json, example.as_bytes());
     assert_eq!(page.status, 200, "{}", page.text());
     check(&document, &schemas["Page"], &page.json(), "page").unwrap();
+    let example = schemas["RevisionNames"]["example"].to_string();
+    let commits = site.post("/api/v2/commits", &json, example.as_bytes());
+    assert_eq!(commits.status, 200, "{}", commits.text());
+    check(&document, &schemas["Commits"], &commits.json(), "commits").unwrap();
     for address in [
+        "/api/v2/commit?repo=projec",
         "/api/v2/search?q=/(/",
         "/api/v2/nowhere",
         "/api/v2/search?q=arse&page=99",

@@ -4,6 +4,7 @@ use crate::corpus::{Build, build_index, write_package};
 use crate::found::Batch;
 use backend::Backend;
 use backend::LiveShards;
+use backend::repositories::LookUp;
 use backend::server::Options;
 use index::shard::Shard;
 use schema::frame::{Decoder, Kind};
@@ -50,13 +51,23 @@ impl Served {
 
     /// Serves the index in `out`.
     pub(super) fn over(directory: tempfile::TempDir, searches: usize) -> Served {
+        Served::with(directory, searches, None)
+    }
+
+    /// Serves the index in `out`, and repositories, one request for look-ups at a time.
+    pub(super) fn with(
+        directory: tempfile::TempDir,
+        searches: usize,
+        repositories: Option<Arc<dyn LookUp>>,
+    ) -> Served {
         let live = LiveShards::open(&directory.path().join("out")).unwrap();
         let options = Options {
             workers: 2,
             searches,
             heavy_searches: 1,
+            lookups: 1,
         };
-        let backend = Backend::start(live, options);
+        let backend = Backend::start(live, repositories, options);
         Served { backend, directory }
     }
 

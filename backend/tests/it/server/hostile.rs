@@ -62,6 +62,7 @@ fn replies() -> Vec<Vec<u8>> {
         protocol,
         shards,
         updated,
+        has_repositories: false,
     }
     .encode(&mut hello)
     .unwrap();

@@ -45,6 +45,10 @@ pub(crate) const ROUTES: &[&str] = &[
     "/api/v1/{}",
     "/{}",
     "//{}/../search",
+    "/api/v2/commit",
+    "/api/v2/commits",
+    "/api/v2/log",
+    "/api/v2/refs",
 ];
 
 /// Methods. Most requests use the first.
@@ -103,6 +107,8 @@ pub(crate) const PARAMETERS: &[&str] = &[
     "query",
     "match_mode",
     "qq",
+    "repo",
+    "rev",
 ];
 
 /// Parts that are neither headers nor parameters: a raw piece of the query string, a variable part of

@@ -206,6 +206,43 @@ pub(crate) struct MissedParams {
     path: Option<String>,
 }
 
+/// A repository.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct RepositoryParam {
+    /// The repository: its path below the directory of repositories, without `.git` at its end.
+    #[param(example = "project")]
+    repo: String,
+}
+
+/// A revision of a repository.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct RevisionParams {
+    /// The repository: its path below the directory of repositories, without `.git` at its end.
+    #[param(example = "project")]
+    repo: String,
+    /// A branch, a tag, an id or its beginning, or an expression such as `HEAD~25` or `v1.0^{commit}`; absent:
+    /// the default branch.
+    #[param(nullable = false, example = "HEAD~1")]
+    rev: Option<String>,
+}
+
+/// A part of a history.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct LogParams {
+    /// Only commits that changed this file or directory.
+    #[param(nullable = false)]
+    path: Option<String>,
+    /// `next` of an earlier answer.
+    #[param(nullable = false)]
+    cursor: Option<String>,
+    /// The maximum number of commits.
+    #[param(nullable = false, minimum = 1, maximum = 1000)]
+    count: Option<u32>,
+}
+
 /// A search.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Path)]
@@ -258,6 +295,20 @@ pub(crate) enum Searching {
 #[derive(IntoResponses)]
 #[response(status = 404, content_type = "application/problem+json")]
 pub(crate) struct NotFound(ProblemDocument);
+
+/// Responses of an operation that asks a repository.
+#[derive(IntoResponses)]
+pub(crate) enum Repositories {
+    /// The repository or the revision is unknown or ambiguous, or no backend has repositories.
+    #[response(status = 404, content_type = "application/problem+json")]
+    NotFound(ProblemDocument),
+    /// The repository cannot be read.
+    #[response(status = 502, content_type = "application/problem+json")]
+    Unreadable(ProblemDocument),
+    /// A backend that may have the repository cannot be reached, or was too slow.
+    #[response(status = 503, content_type = "application/problem+json")]
+    Unavailable(ProblemDocument),
+}
 
 /// The client already has the answer.
 #[derive(IntoResponses)]

@@ -125,6 +125,7 @@ impl<S: Write> Answers<S> for Options {
             protocol: PROTOCOL,
             shards: vec![shard],
             updated: 0,
+            has_repositories: false,
         }
     }
 
@@ -136,6 +137,7 @@ impl<S: Write> Answers<S> for Options {
             },
             Request::File(_) => stream.write_all(&framed(|out| FileReply::default().encode(out))),
             Request::List(_) => stream.write_all(&framed(|out| ListReply::default().encode(out))),
+            Request::Lookup(_) => Err(io::Error::other("it has announced no repositories")),
         }
     }
 }

@@ -1,0 +1,211 @@
+//! Answers look-ups from the git repositories below a directory, which the crate `git` reads.
+
+use crate::repositories::{
+    ANSWER_BYTES_MAX, LookUp, log_bytes, reference_bytes, shorten, shorten_problem,
+};
+use git::{LogCursor, LookupError, Repositories, RootError};
+use schema::message::{
+    Commit, CommitLog, Lookup, LookupAnswer, LookupOf, LookupProblem, LookupProblemKind, Reference,
+    ReferenceKind, ReferenceList, Signature,
+};
+use std::path::Path;
+
+/// Commits in a part of a history.
+const COMMITS_MAX: u32 = 1000;
+
+/// Bytes of the name of a reference that is listed: as many as a path may have.
+const NAME_BYTES_MAX: usize = 4096;
+
+/// The repositories below a directory.
+pub struct GitRepositories(Repositories);
+
+impl GitRepositories {
+    /// Takes a directory. Repositories are opened when they are asked for.
+    pub fn open(directory: &Path) -> Result<GitRepositories, RootError> {
+        Repositories::new(directory).map(GitRepositories)
+    }
+}
+
+impl LookUp for GitRepositories {
+    fn look_up(&self, lookup: &Lookup) -> LookupAnswer {
+        let repository = &lookup.repository;
+        let answer = match &lookup.of {
+            LookupOf::Commit { revision } => self
+                .0
+                .commit(repository, revision)
+                .map(|found| LookupAnswer::Commit(commit(found))),
+            LookupOf::Log {
+                revision,
+                path,
+                after,
+                count,
+            } => self
+                .log(repository, revision, path, after, *count)
+                .map(LookupAnswer::Log),
+            LookupOf::References { after, count } => self
+                .0
+                .refs(repository)
+                .map(|all| LookupAnswer::References(part(all, after, *count))),
+        };
+        answer.unwrap_or_else(|error| LookupAnswer::Problem(problem(error)))
+    }
+}
+
+impl GitRepositories {
+    /// Reads at most `count` commits, and fewer if they do not fit into an answer.
+    fn log(
+        &self,
+        repository: &str,
+        revision: &str,
+        path: &[u8],
+        after: &[u8],
+        count: u32,
+    ) -> Result<CommitLog, LookupError> {
+        let after = cursor(after)?;
+        let mut count = count.clamp(1, COMMITS_MAX) as usize;
+        loop {
+            let found = self
+                .0
+                .log(repository, revision, path, after.as_ref(), count)?;
+            let log = CommitLog {
+                commits: found.commits.into_iter().map(commit).collect(),
+                next: found
+                    .next
+                    .map_or(Vec::new(), |next| next.to_string().into_bytes()),
+            };
+            if count == 1 || log_bytes(&log) <= ANSWER_BYTES_MAX {
+                return Ok(log);
+            }
+            count /= 2;
+        }
+    }
+}
+
+/// Parses where a history goes on.
+fn cursor(after: &[u8]) -> Result<Option<LogCursor>, LookupError> {
+    if after.is_empty() {
+        return Ok(None);
+    }
+    let parsed = str::from_utf8(after)
+        .ok()
+        .and_then(|after| after.parse().ok());
+    parsed.map(Some).ok_or_else(|| LookupError::Refused {
+        reason: "malformed cursor: expected `next` of an earlier answer".to_owned(),
+    })
+}
+
+/// Returns the references after a name, as many as are wanted and fit into an answer.
+fn part(all: Vec<git::Reference>, after: &[u8], count: u32) -> ReferenceList {
+    let start = all.partition_point(|reference| reference.name[..] <= *after);
+    let rest = all.into_iter().skip(start);
+    let mut list = ReferenceList::default();
+    let mut bytes = 0;
+    for found in rest.filter(|reference| reference.name.len() <= NAME_BYTES_MAX) {
+        bytes += reference_bytes(found.name.len(), found.id.len());
+        let is_full = list.references.len() == count.max(1) as usize;
+        if is_full || bytes > ANSWER_BYTES_MAX {
+            list.more = true;
+            break;
+        }
+        list.references.push(reference(found));
+    }
+    list
+}
+
+fn commit(found: git::Commit) -> Commit {
+    let mut commit = Commit {
+        id: found.id,
+        tree: found.tree,
+        parents: found.parents,
+        author: signature(found.author),
+        committer: signature(found.committer),
+        subject: found.subject,
+        body: found.body,
+        tags: found.tags,
+        shortened: false,
+    };
+    shorten(&mut commit);
+    commit
+}
+
+fn signature(found: git::Signature) -> Signature {
+    Signature {
+        name: found.name,
+        email: found.email,
+        seconds: found.seconds,
+        offset_minutes: found.offset_minutes,
+    }
+}
+
+fn reference(found: git::Reference) -> Reference {
+    Reference {
+        name: found.name,
+        kind: match found.kind {
+            git::ReferenceKind::Branch => ReferenceKind::Branch,
+            git::ReferenceKind::Tag => ReferenceKind::Tag,
+            git::ReferenceKind::Other => ReferenceKind::Other,
+        },
+        id: found.id,
+    }
+}
+
+fn problem(error: LookupError) -> LookupProblem {
+    let none = String::new();
+    let (kind, reason, candidates) = match error {
+        LookupError::UnknownRepository { candidates } => {
+            (LookupProblemKind::UnknownRepository, none, candidates)
+        }
+        LookupError::UnknownRevision { candidates } => {
+            (LookupProblemKind::UnknownRevision, none, candidates)
+        }
+        LookupError::Ambiguous { candidates } => (LookupProblemKind::Ambiguous, none, candidates),
+        LookupError::Refused { reason } => (LookupProblemKind::Refused, reason, Vec::new()),
+        LookupError::Unreadable { reason } => (LookupProblemKind::Unreadable, reason, Vec::new()),
+    };
+    let mut problem = LookupProblem {
+        kind,
+        reason,
+        candidates,
+    };
+    shorten_problem(&mut problem);
+    problem
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn references_that_do_not_fit_into_an_answer_are_left_for_the_next() {
+        let reference = |number: usize| git::Reference {
+            name: format!("refs/heads/{number:05}{}", "x".repeat(1000)).into_bytes(),
+            kind: git::ReferenceKind::Branch,
+            id: "1".repeat(40),
+        };
+        let all: Vec<_> = (0..1000).map(reference).collect();
+        let (mut found, mut after, mut parts) = (Vec::new(), Vec::new(), 0);
+        loop {
+            let list = part(all.clone(), &after, 1000);
+            after = list.references.last().unwrap().name.clone();
+            found.extend(list.references);
+            parts += 1;
+            if !list.more {
+                break;
+            }
+        }
+        assert_eq!(found.len(), 1000);
+        assert!(found.is_sorted_by_key(|each| each.name.clone()));
+        assert!((2..10).contains(&parts), "{parts}");
+        let three = part(all, b"refs/heads/00004", 3);
+        assert_eq!(three.references.len(), 3);
+        assert!(three.references[0].name.starts_with(b"refs/heads/00004x"));
+    }
+
+    #[test]
+    fn a_cursor_that_no_answer_had_is_refused() {
+        assert!(cursor(b"").unwrap().is_none());
+        for bad in [&b"x"[..], b"\xff", b"1."] {
+            assert!(matches!(cursor(bad), Err(LookupError::Refused { .. })));
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! What answers look-ups, and how long its answers may be.
+//!
+//! A name or a message in a repository may have any length, and a frame may not. What is too long is cut off, and
+//! the answer says so ([`Commit::shortened`]).
+
+use schema::message::{
+    Commit, CommitLog, Lookup, LookupAnswer, LookupProblem, ReferenceList, Signature,
+};
+
+/// Bytes of an answer in a frame, at most.
+pub(crate) const ANSWER_BYTES_MAX: usize = 400 << 10;
+
+/// Bytes of a name, an address or a tag.
+const NAME_BYTES_MAX: usize = 1 << 10;
+
+/// Bytes of the first paragraph of a message, and of the rest.
+const SUBJECT_BYTES_MAX: usize = 4 << 10;
+const BODY_BYTES_MAX: usize = 128 << 10;
+
+/// Parents and tags of a commit. The commit of Linux with the most parents has 66.
+const PARENTS_MAX: usize = 512;
+const TAGS_MAX: usize = 64;
+
+/// Characters of a reason or a candidate, and candidates of a problem.
+const REASON_CHARS_MAX: usize = 1 << 10;
+const CANDIDATES_MAX: usize = 16;
+
+/// Bytes that a string takes in a message, besides its own: a pointer, zeros up to a whole word, and another pointer
+/// if it is in another segment.
+const STRING_BYTES: usize = 24;
+
+/// Bytes that a commit takes in a message, besides its strings.
+const COMMIT_BYTES: usize = 256;
+
+/// Answers look-ups. It blocks, since it reads files.
+pub trait LookUp: Send + Sync {
+    /// Answers a look-up. The answer is [`shorten`]ed.
+    fn look_up(&self, lookup: &Lookup) -> LookupAnswer;
+}
+
+/// Cuts off what is too long in a commit.
+pub fn shorten(commit: &mut Commit) {
+    let mut is_cut = commit.parents.len() > PARENTS_MAX || commit.tags.len() > TAGS_MAX;
+    commit.parents.truncate(PARENTS_MAX);
+    commit.tags.truncate(TAGS_MAX);
+    let people = [&mut commit.author, &mut commit.committer];
+    let names = people
+        .into_iter()
+        .flat_map(|Signature { name, email, .. }| [name, email])
+        .chain(&mut commit.tags)
+        .map(|name| (name, NAME_BYTES_MAX));
+    let message = [
+        (&mut commit.subject, SUBJECT_BYTES_MAX),
+        (&mut commit.body, BODY_BYTES_MAX),
+    ];
+    for (text, bytes_max) in names.chain(message) {
+        is_cut |= cut(text, bytes_max);
+    }
+    commit.shortened |= is_cut;
+}
+
+/// Cuts off what is too long in a problem.
+pub(crate) fn shorten_problem(problem: &mut LookupProblem) {
+    problem.candidates.truncate(CANDIDATES_MAX);
+    for text in problem.candidates.iter_mut().chain([&mut problem.reason]) {
+        if let Some((end, _)) = text.char_indices().nth(REASON_CHARS_MAX) {
+            text.truncate(end);
+        }
+    }
+}
+
+/// Shortens a text to `bytes_max` bytes, without cutting a UTF-8 character. Returns whether it was longer.
+fn cut(text: &mut Vec<u8>, bytes_max: usize) -> bool {
+    if text.len() <= bytes_max {
+        return false;
+    }
+    let is_inside = |byte: u8| byte & 0xc0 == 0x80;
+    let start = (bytes_max - 3..=bytes_max).rev();
+    let end = start.into_iter().find(|&end| !is_inside(text[end]));
+    text.truncate(end.unwrap_or(bytes_max));
+    true
+}
+
+/// Returns an upper bound of the bytes that an answer takes in a frame.
+pub(crate) fn answer_bytes(answer: &LookupAnswer) -> usize {
+    COMMIT_BYTES
+        + match answer {
+            LookupAnswer::Commit(commit) => commit_bytes(commit),
+            LookupAnswer::Log(log) => log_bytes(log),
+            LookupAnswer::References(list) => list_bytes(list),
+            LookupAnswer::Problem(problem) => {
+                let texts = problem.candidates.iter().chain([&problem.reason]);
+                texts.map(|text| text.len() + STRING_BYTES).sum()
+            }
+        }
+}
+
+pub(crate) fn log_bytes(log: &CommitLog) -> usize {
+    log.next.len() + STRING_BYTES + log.commits.iter().map(commit_bytes).sum::<usize>()
+}
+
+fn list_bytes(list: &ReferenceList) -> usize {
+    let references = list.references.iter();
+    references
+        .map(|it| reference_bytes(it.name.len(), it.id.len()))
+        .sum()
+}
+
+/// Returns the bytes that a reference takes in a frame, with a name and an id of these lengths.
+pub(crate) fn reference_bytes(name: usize, id: usize) -> usize {
+    3 * STRING_BYTES + name + id
+}
+
+fn commit_bytes(commit: &Commit) -> usize {
+    let Commit {
+        author, committer, ..
+    } = commit;
+    let texts = [
+        &author.name,
+        &author.email,
+        &committer.name,
+        &committer.email,
+        &commit.subject,
+        &commit.body,
+    ];
+    let ids = commit.parents.iter().chain([&commit.id, &commit.tree]);
+    let lengths = texts
+        .into_iter()
+        .chain(&commit.tags)
+        .map(Vec::len)
+        .chain(ids.map(String::len));
+    COMMIT_BYTES + lengths.map(|length| length + STRING_BYTES).sum::<usize>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use schema::message::LookupReply;
+
+    fn huge() -> Commit {
+        let text = "ü".repeat(1 << 20).into_bytes();
+        let person = Signature {
+            name: text.clone(),
+            email: text.clone(),
+            ..Signature::default()
+        };
+        Commit {
+            id: "1".repeat(64),
+            tree: "2".repeat(64),
+            parents: vec!["3".repeat(64); 5000],
+            author: person.clone(),
+            committer: person,
+            subject: [b"x", &text[..]].concat(),
+            body: text.clone(),
+            tags: vec![text; 100],
+            shortened: false,
+        }
+    }
+
+    #[test]
+    fn a_hostile_commit_is_shortened_until_it_fits_into_an_answer() {
+        let mut commit = huge();
+        shorten(&mut commit);
+        assert!(commit.shortened);
+        assert_eq!(
+            commit.subject.len(),
+            SUBJECT_BYTES_MAX - 1,
+            "a whole letter"
+        );
+        assert!(str::from_utf8(&commit.body).is_ok());
+        let answer = LookupAnswer::Commit(commit);
+        let bytes = answer_bytes(&answer);
+        assert!(bytes < ANSWER_BYTES_MAX, "{bytes}");
+        let mut frame = Vec::new();
+        let answers = vec![answer];
+        LookupReply { answers }.encode(&mut frame).unwrap();
+        assert!(frame.len() <= bytes, "{} of {bytes}", frame.len());
+    }
+
+    #[test]
+    fn an_ordinary_commit_is_not_changed() {
+        let mut commit = Commit {
+            subject: b"index: fix \xff".to_vec(),
+            tags: vec![b"v1".to_vec()],
+            ..Commit::default()
+        };
+        let before = commit.clone();
+        shorten(&mut commit);
+        assert_eq!(commit, before);
+    }
+}

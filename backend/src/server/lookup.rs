@@ -1,0 +1,132 @@
+//! Answers LOOKUP: what git repositories have, on threads that may block, a few at once, and in time.
+//!
+//! **Invariant:** a reply has at least one answer. A look-up that takes longer than a frontend waits is answered
+//! with a problem; its thread runs to its end, and counts as long among those that run at once.
+
+use crate::metrics;
+use crate::repositories::{ANSWER_BYTES_MAX, LookUp, answer_bytes};
+use schema::frame::FRAME_BYTES_MAX;
+use schema::message::{
+    Lookup, LookupAnswer, LookupProblem, LookupProblemKind, LookupReply, LookupRequest,
+};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::Semaphore;
+
+/// How long a request may take. Frontends give up on a backend that is silent for 3 s.
+const TIME_MAX: Duration = Duration::from_secs(2);
+
+/// A request that takes longer is answered in part, so that its other look-ups are not late.
+const TIME_GOAL: Duration = Duration::from_millis(500);
+
+/// Look-ups that take at least this long are logged.
+const SLOW: Duration = Duration::from_millis(100);
+
+/// Bytes of the answers in a reply, before the last one.
+const REPLY_BYTES: usize = FRAME_BYTES_MAX - ANSWER_BYTES_MAX - (128 << 10);
+
+/// Characters of a name in the log.
+const LOGGED_MAX: usize = 200;
+
+/// Answers requests from repositories.
+pub(super) struct LookupService {
+    repositories: Arc<dyn LookUp>,
+    permits: Arc<Semaphore>,
+}
+
+/// The answers of a request so far; `None` once the reply is sent.
+type Answers = Arc<Mutex<Option<Vec<LookupAnswer>>>>;
+
+impl LookupService {
+    /// Runs at most `at_once` requests at once; others wait.
+    pub(super) fn new(repositories: Arc<dyn LookUp>, at_once: usize) -> LookupService {
+        LookupService {
+            repositories,
+            permits: Arc::new(Semaphore::new(at_once)),
+        }
+    }
+
+    /// Answers the first look-ups of a request, as many as time and the size of a frame allow.
+    pub(super) async fn answer(&self, request: LookupRequest) -> LookupReply {
+        if request.lookups.is_empty() {
+            return LookupReply::default();
+        }
+        let answers: Answers = Arc::new(Mutex::new(Some(Vec::new())));
+        let ended = tokio::time::timeout(TIME_MAX, self.run(request, Arc::clone(&answers))).await;
+        let taken = answers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        let mut answers = taken.expect("taken once");
+        if answers.is_empty() {
+            let (kind, reason) = match ended {
+                Err(_) => {
+                    let seconds = TIME_MAX.as_secs();
+                    let reason = format!("it took longer than {seconds} s");
+                    (LookupProblemKind::Late, reason)
+                }
+                Ok(()) => {
+                    let reason = "reading it has failed; the backend's log says more".to_owned();
+                    (LookupProblemKind::Unreadable, reason)
+                }
+            };
+            answers.push(LookupAnswer::Problem(LookupProblem {
+                kind,
+                reason,
+                candidates: Vec::new(),
+            }));
+        }
+        LookupReply { answers }
+    }
+
+    async fn run(&self, request: LookupRequest, answers: Answers) {
+        let permit = Arc::clone(&self.permits).acquire_owned().await;
+        let repositories = Arc::clone(&self.repositories);
+        let work = tokio::task::spawn_blocking(move || {
+            let _permit = permit;
+            look_up_all(&*repositories, &request.lookups, &answers);
+        });
+        // A panic is in the log.
+        let _ = work.await;
+    }
+}
+
+fn look_up_all(repositories: &dyn LookUp, lookups: &[Lookup], answers: &Answers) {
+    let (began, mut bytes) = (Instant::now(), 0);
+    for lookup in lookups {
+        let answer = timed(repositories, lookup);
+        bytes += answer_bytes(&answer);
+        let mut answers = answers.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(answers) = &mut *answers else {
+            return;
+        };
+        answers.push(answer);
+        if bytes > REPLY_BYTES || began.elapsed() > TIME_GOAL {
+            return;
+        }
+    }
+}
+
+/// Looks up, and records how that went: no process is spawned that somebody could see.
+fn timed(repositories: &dyn LookUp, lookup: &Lookup) -> LookupAnswer {
+    let began = Instant::now();
+    let answer = repositories.look_up(lookup);
+    let time = began.elapsed();
+    metrics::record_lookup(lookup.of.operation(), &answer, time);
+    if time >= SLOW {
+        tracing::warn!(
+            operation = lookup.of.operation(),
+            repository = %logged(&lookup.repository),
+            revision = lookup.of.revision().map(|revision| tracing::field::display(logged(revision))),
+            ms = time.as_millis() as u64,
+            "slow look-up"
+        );
+    }
+    answer
+}
+
+/// The beginning of a name, on one line.
+fn logged(name: &str) -> String {
+    let shown: String = name.chars().take(LOGGED_MAX).collect();
+    shown.escape_debug().to_string()
+}

@@ -1,0 +1,127 @@
+//! Commits of git repositories over HTTP: what git says, said by `trawl serve` and by backend and frontend.
+
+use crate::home::Home;
+use crate::http::get;
+use crate::metrics;
+use serde_json::Value;
+use std::process::Command;
+
+/// Runs git in a repository, without the configuration of this machine.
+fn git(home: &Home, repository: &str, arguments: &[&str]) -> String {
+    let output = Command::new("git")
+        .arg("-C")
+        .arg(home.path(repository))
+        .args(arguments)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .envs([
+            ("GIT_AUTHOR_NAME", "Zoë"),
+            ("GIT_AUTHOR_EMAIL", "z@example.org"),
+            ("GIT_AUTHOR_DATE", "1700000000 +0130"),
+            ("GIT_COMMITTER_NAME", "C"),
+            ("GIT_COMMITTER_EMAIL", "c@example.org"),
+            ("GIT_COMMITTER_DATE", "1700000000 +0130"),
+        ])
+        .output()
+        .expect("git is installed");
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "git {arguments:?}: {text}");
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
+/// Returns a home with an index and a repository, `tools/x`, of two commits.
+fn home() -> Home {
+    let home = Home::new();
+    home.write("src/p_1/a.c", "int main;\n");
+    home.ok("index --each --out I src");
+    for (text, message) in [("one\n", "first"), ("two\n", "second\n\nWhy.")] {
+        home.write("repos/tools/x/a.txt", text);
+        if message == "first" {
+            git(&home, "repos/tools/x", &["init", "-q", "-b", "main"]);
+        }
+        git(&home, "repos/tools/x", &["add", "."]);
+        git(&home, "repos/tools/x", &["commit", "-q", "-m", message]);
+    }
+    git(&home, "repos/tools/x", &["tag", "v1"]);
+    home
+}
+
+fn check(home: &Home, address: &str) {
+    let read = |path: &str| -> Value {
+        let reply = get(address, path);
+        assert_eq!(reply.status, 200, "{path}: {}", reply.text());
+        reply.json()
+    };
+    for rev in ["HEAD", "main", "v1", "HEAD~1", "main^{commit}"] {
+        let commit = read(&format!("/api/v2/commit?repo=tools/x&rev={rev}"));
+        let id = git(home, "repos/tools/x", &["rev-parse", &format!("{rev}^0")]);
+        assert_eq!(commit["id"], Value::from(id), "{rev}");
+    }
+    let commit = read("/api/v2/commit?repo=tools/x");
+    assert_eq!(
+        [&commit["subject"], &commit["body"], &commit["tags"][0]],
+        ["second", "Why.", "v1"]
+    );
+    assert_eq!(
+        [&commit["author"]["name"], &commit["author"]["date"]],
+        ["Zoë", "2023-11-14T23:43:20+01:30"]
+    );
+    let log = read("/api/v2/log?repo=tools/x&path=a.txt&count=1");
+    assert_eq!(log["commits"][0]["id"], commit["id"]);
+    let next = log["next"].as_str().unwrap();
+    let log = read(&format!(
+        "/api/v2/log?repo=tools/x&path=a.txt&cursor={next}"
+    ));
+    assert_eq!(log["commits"][0]["subject"], "first");
+    assert_eq!(log["next"], Value::Null);
+    let refs = read("/api/v2/refs?repo=tools/x");
+    assert_eq!(refs["refs"][1]["name"], "refs/tags/v1");
+    assert_eq!(refs["refs"][1]["id"], commit["id"]);
+    for (query, status) in [
+        ("repo=tools/y", 404),
+        ("repo=../src", 400),
+        ("repo=tools/x&rev=mian", 404),
+        ("repo=tools/x&rev=main@{1}", 400),
+    ] {
+        let reply = get(address, &format!("/api/v2/commit?{query}"));
+        assert_eq!(reply.status, status, "{query}: {}", reply.text());
+    }
+}
+
+#[test]
+fn serve_answers_for_commits_as_git_does() {
+    let home = home();
+    let server = home.start("serve --index I --repos repos");
+    check(&home, &server.address);
+}
+
+#[test]
+fn a_backend_answers_for_commits_and_counts_its_look_ups() {
+    let home = home();
+    let backend = home.start("backend --index I --repos repos --metrics 127.0.0.1:0");
+    let frontend = home.start(&format!(
+        "frontend --backend {} --spool spool",
+        backend.address
+    ));
+    check(&home, &frontend.address);
+    let counters = metrics::counters(&metrics::address(&backend));
+    let count = |outcome: &str| {
+        let labels = format!("{{operation=\"commit\",outcome=\"{outcome}\"}}");
+        counters.get(&format!("trawl_backend_lookups_total{labels}"))
+    };
+    assert_eq!(count("found"), Some(&6), "{counters:?}");
+    assert_eq!(count("refused"), Some(&2), "{counters:?}");
+}
+
+#[test]
+fn a_directory_of_repositories_that_cannot_be_used_is_an_error_at_start() {
+    let home = home();
+    home.write("file", "");
+    for command in ["serve --index I", "backend --index I --listen 127.0.0.1:0"] {
+        for wrong in ["nowhere", "file"] {
+            let finished = home.run(&format!("{command} --repos {wrong}"));
+            let says = format!("--repos {wrong} cannot be used");
+            finished.check(command, 2, &[&says]);
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! Asks the backends for what their repositories have.
+//!
+//! Backends are asked one after the other, in the order in which they were configured: the first that has the
+//! repository answers. A backend that cannot be asked, or cannot read its repository, is passed over, and
+//! remembered in case no other one has the answer. Answers are kept for a while (`lookup_cache`).
+
+use super::lookup_cache::{Found, LookupCache, LookupOutcome, bytes_of_lookup};
+use crate::error::LookupError;
+use crate::metrics;
+use crate::peers::{self, Link, Peer, PeerError};
+use schema::frame::Kind;
+use schema::message::{
+    LOOKUPS_MAX, Lookup, LookupAnswer, LookupOf, LookupProblem, LookupProblemKind, LookupReply,
+    LookupRequest,
+};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::runtime::Handle;
+use tokio::sync::Semaphore;
+
+/// How long a look-up may take, over all backends.
+const TIME_MAX: Duration = Duration::from_secs(10);
+
+/// Requests for look-ups that are with backends at once; further ones wait. Each takes a thread.
+const AT_ONCE_MAX: usize = 32;
+
+/// Bytes of the look-ups in a request. A backend refuses requests of 128 KiB.
+const REQUEST_BYTES_MAX: usize = 64 << 10;
+
+/// What look-ups share.
+pub(super) struct Lookups {
+    cache: Arc<LookupCache>,
+    permits: Arc<Semaphore>,
+}
+
+impl Default for Lookups {
+    fn default() -> Lookups {
+        Lookups {
+            cache: Arc::default(),
+            permits: Arc::new(Semaphore::new(AT_ONCE_MAX)),
+        }
+    }
+}
+
+impl Lookups {
+    /// Looks up all of these at once. The outcomes are in their order.
+    pub(super) async fn look_up(
+        &self,
+        runtime: &Handle,
+        peers: &[Arc<Peer>],
+        lookups: Vec<Lookup>,
+    ) -> Vec<LookupOutcome> {
+        let (sources, claimed) = self.cache.claim(lookups);
+        if !claimed.is_empty() {
+            let asking = Asking::new(peers, claimed.lookups());
+            let permits = Arc::clone(&self.permits);
+            // A task of its own, because others may wait for it when this client has left.
+            runtime.spawn(async move {
+                let outcomes = asking.run(&permits).await;
+                claimed.finish(outcomes);
+            });
+        }
+        let mut outcomes = Vec::with_capacity(sources.len());
+        for source in sources {
+            outcomes.push(source.outcome().await);
+        }
+        outcomes
+    }
+}
+
+/// Look-ups on their way through the backends.
+struct Asking {
+    peers: Vec<Arc<Peer>>,
+    lookups: Vec<Arc<Lookup>>,
+    /// `None`: not answered yet.
+    outcomes: Vec<Option<LookupOutcome>>,
+    /// What is said if no later backend has a better answer.
+    problems: Vec<Option<LookupProblem>>,
+    /// Backends that could not be asked, and why.
+    unreachable: Vec<(String, String)>,
+    has_repositories: bool,
+    began: Instant,
+}
+
+impl Asking {
+    fn new(peers: &[Arc<Peer>], lookups: Vec<Arc<Lookup>>) -> Asking {
+        Asking {
+            peers: peers.to_vec(),
+            outcomes: lookups.iter().map(|_| None).collect(),
+            problems: lookups.iter().map(|_| None).collect(),
+            lookups,
+            unreachable: Vec::new(),
+            has_repositories: false,
+            began: Instant::now(),
+        }
+    }
+
+    /// Asks one backend after the other, and returns the outcomes in the order of the look-ups.
+    async fn run(mut self, permits: &Arc<Semaphore>) -> Vec<LookupOutcome> {
+        let deadline = self.began + TIME_MAX;
+        let permit = tokio::time::timeout_at(deadline.into(), Arc::clone(permits).acquire_owned());
+        if let Ok(permit) = permit.await {
+            for peer in std::mem::take(&mut self.peers) {
+                if self.outcomes.iter().all(Option::is_some) || Instant::now() >= deadline {
+                    break;
+                }
+                self.ask(peer, deadline).await;
+            }
+            drop(permit);
+        }
+        self.finish()
+    }
+
+    /// Asks a backend for what has no outcome yet.
+    async fn ask(&mut self, peer: Arc<Peer>, deadline: Instant) {
+        if peer.status().has_repositories == Some(false) {
+            return;
+        }
+        peer.ready(Peer::ready_deadline()).await;
+        let status = peer.status();
+        match (status.has_repositories, status.link) {
+            (Some(false), _) => return,
+            (_, Link::Lost { reason, .. }) => {
+                self.has_repositories |= status.has_repositories.is_some();
+                self.unreachable.push((peer.name().to_owned(), reason));
+                return;
+            }
+            (_, Link::Connected) => self.has_repositories = true,
+        }
+        let open = (0..self.lookups.len()).filter(|&index| self.outcomes[index].is_none());
+        let open: Vec<usize> = open.collect();
+        let wanted: Vec<_> = open
+            .iter()
+            .map(|&index| Arc::clone(&self.lookups[index]))
+            .collect();
+        let name = peer.name().to_owned();
+        let asked = tokio::task::spawn_blocking(move || ask_all(&peer, &wanted, deadline)).await;
+        let (answers, lost) = asked.expect("requests to backends do not panic");
+        for (index, answer) in open.into_iter().zip(answers) {
+            self.receive(index, answer);
+        }
+        if let Some(lost) = lost {
+            self.unreachable.push((name, lost.to_string()));
+        }
+    }
+
+    fn receive(&mut self, index: usize, answer: LookupAnswer) {
+        let outcome = match answer {
+            LookupAnswer::Commit(commit) => Ok(Found::Commit(Arc::new(commit))),
+            LookupAnswer::Log(log) => Ok(Found::Log(Arc::new(log))),
+            LookupAnswer::References(list) => Ok(Found::References(Arc::new(list))),
+            LookupAnswer::Problem(problem) => match problem.kind {
+                LookupProblemKind::UnknownRepository | LookupProblemKind::Unreadable => {
+                    return self.keep_problem(index, problem);
+                }
+                _ => Err(LookupError::Problem(problem)),
+            },
+        };
+        metrics::looked_up(self.lookups[index].of.operation(), self.began.elapsed());
+        self.outcomes[index] = Some(outcome);
+    }
+
+    /// Keeps the reason of a damaged repository, or the names that are similar on all backends.
+    fn keep_problem(&mut self, index: usize, problem: LookupProblem) {
+        match &mut self.problems[index] {
+            Some(kept) if kept.kind == LookupProblemKind::Unreadable => {}
+            Some(kept) if kept.kind == problem.kind => {
+                for candidate in problem.candidates {
+                    if !kept.candidates.contains(&candidate) {
+                        kept.candidates.push(candidate);
+                    }
+                }
+            }
+            kept => *kept = Some(problem),
+        }
+    }
+
+    fn finish(self) -> Vec<LookupOutcome> {
+        let in_time = self.began.elapsed() < TIME_MAX;
+        let outcomes = self.outcomes.into_iter().zip(self.problems);
+        let outcome = |(outcome, problem): (Option<LookupOutcome>, Option<LookupProblem>)| {
+            if let Some(outcome) = outcome {
+                return outcome;
+            }
+            Err(match problem {
+                Some(problem) if problem.kind == LookupProblemKind::Unreadable => {
+                    LookupError::Problem(problem)
+                }
+                _ if !in_time => LookupError::Late {
+                    seconds: TIME_MAX.as_secs(),
+                },
+                // A backend that was not asked may have the repository.
+                _ if !self.unreachable.is_empty() => {
+                    LookupError::Unreachable(self.unreachable.clone())
+                }
+                Some(problem) => LookupError::Problem(problem),
+                None if self.has_repositories => LookupError::Late {
+                    seconds: TIME_MAX.as_secs(),
+                },
+                None => LookupError::NoRepositories,
+            })
+        };
+        outcomes.map(outcome).collect()
+    }
+}
+
+/// Asks a backend, request by request. Returns the answers to the first look-ups, and why there are no more.
+fn ask_all(
+    peer: &Peer,
+    lookups: &[Arc<Lookup>],
+    deadline: Instant,
+) -> (Vec<LookupAnswer>, Option<PeerError>) {
+    let mut answers = Vec::with_capacity(lookups.len());
+    while answers.len() < lookups.len() && Instant::now() < deadline {
+        let part = part(&lookups[answers.len()..]);
+        match ask_part(peer, part) {
+            Ok(more) => answers.extend(more),
+            Err(lost) => return (answers, Some(lost)),
+        }
+    }
+    (answers, None)
+}
+
+/// Returns the look-ups that fit into a request; at least one.
+fn part(lookups: &[Arc<Lookup>]) -> &[Arc<Lookup>] {
+    let mut bytes = 0;
+    let fits = |lookup: &&Arc<Lookup>| {
+        bytes += bytes_of_lookup(lookup);
+        bytes <= REQUEST_BYTES_MAX
+    };
+    let count = lookups.iter().take(LOOKUPS_MAX).take_while(fits).count();
+    &lookups[..count.max(1)]
+}
+
+fn ask_part(peer: &Peer, lookups: &[Arc<Lookup>]) -> Result<Vec<LookupAnswer>, PeerError> {
+    let each = lookups.iter().map(|lookup| Lookup::clone(lookup));
+    let request = LookupRequest {
+        lookups: each.collect(),
+    };
+    let mut frame = Vec::new();
+    request.encode(&mut frame)?;
+    let reply = peers::request(peer, &frame, Kind::Lookup, LookupReply::decode)?;
+    let is_good = !reply.answers.is_empty()
+        && reply.answers.len() <= lookups.len()
+        && lookups
+            .iter()
+            .zip(&reply.answers)
+            .all(|(lookup, answer)| fits(lookup, answer));
+    if !is_good {
+        let reason = "it did not answer the look-ups that it was asked for";
+        return Err(PeerError::Failed(reason.to_owned()));
+    }
+    Ok(reply.answers)
+}
+
+/// Whether an answer is one to this kind of look-up.
+fn fits(lookup: &Lookup, answer: &LookupAnswer) -> bool {
+    matches!(
+        (&lookup.of, answer),
+        (_, LookupAnswer::Problem(_))
+            | (LookupOf::Commit { .. }, LookupAnswer::Commit(_))
+            | (LookupOf::Log { .. }, LookupAnswer::Log(_))
+            | (LookupOf::References { .. }, LookupAnswer::References(_))
+    )
+}

@@ -1,0 +1,185 @@
+//! A commit as callers see it, decoded from the bytes of its object.
+//!
+//! Names and messages stay bytes, as git stores them, unless the commit names another encoding: then they
+//! are UTF-8, as `git log` prints them. Parents are those that the object names, also where a graft or a
+//! shallow clone hides them from navigation.
+
+use crate::LookupError;
+use encoding_rs::Encoding;
+use gix::ObjectId;
+use gix::objs::CommitRef;
+use std::borrow::Cow;
+
+/// A commit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Commit {
+    /// The id, in hexadecimal.
+    pub id: String,
+    /// The id of its tree.
+    pub tree: String,
+    /// The ids of its parents, as the object names them.
+    pub parents: Vec<String>,
+    /// Who wrote the change.
+    pub author: Signature,
+    /// Who made the commit.
+    pub committer: Signature,
+    /// The first paragraph of the message, in one line.
+    pub subject: Vec<u8>,
+    /// The rest of the message, without blank lines around it.
+    pub body: Vec<u8>,
+    /// The tags that lead to the commit, ascending, without `refs/tags/`.
+    pub tags: Vec<Vec<u8>>,
+}
+
+/// A person and a time.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Signature {
+    /// The name.
+    pub name: Vec<u8>,
+    /// The address.
+    pub email: Vec<u8>,
+    /// Seconds since 1970 in UTC, 0 if the commit has no readable time.
+    pub seconds: i64,
+    /// Minutes that the local time was ahead of UTC.
+    pub offset_minutes: i32,
+}
+
+/// Decodes the bytes of a commit object. The tags are the caller's.
+pub(crate) fn decode(id: &ObjectId, data: &[u8]) -> Result<Commit, LookupError> {
+    let damaged = || LookupError::unreadable(format!("commit {id} is damaged: run git fsck"));
+    let commit = CommitRef::from_bytes(data, id.kind()).map_err(|_| damaged())?;
+    let encoding = commit.encoding.and_then(|label| Encoding::for_label(label));
+    let signature = |line: &[u8]| parse_signature(&in_utf8(encoding, line));
+    let message = in_utf8(encoding, commit.message);
+    let (subject, body) = split_message(&message);
+    Ok(Commit {
+        id: id.to_string(),
+        tree: commit.tree().to_string(),
+        parents: commit.parents().map(|parent| parent.to_string()).collect(),
+        author: signature(commit.author),
+        committer: signature(commit.committer),
+        subject,
+        body,
+        tags: Vec::new(),
+    })
+}
+
+/// Returns the seconds of the committer's time, by which logs are ordered. An unreadable time is 0.
+pub(crate) fn committed_seconds(id: &ObjectId, data: &[u8]) -> i64 {
+    let committer = gix::objs::CommitRefIter::from_bytes(data, id.kind()).committer();
+    committer.map_or(0, |committer| committer.seconds().max(0))
+}
+
+fn in_utf8<'b>(encoding: Option<&'static Encoding>, bytes: &'b [u8]) -> Cow<'b, [u8]> {
+    let Some(encoding) = encoding.filter(|it| *it != encoding_rs::UTF_8) else {
+        return Cow::Borrowed(bytes);
+    };
+    match encoding.decode_without_bom_handling_and_without_replacement(bytes) {
+        Some(text) => Cow::Owned(text.into_owned().into_bytes()),
+        None => Cow::Borrowed(bytes),
+    }
+}
+
+/// Parses `Name <address> seconds offset`. What is missing is empty or 0.
+fn parse_signature(line: &[u8]) -> Signature {
+    let open = line.iter().position(|byte| *byte == b'<');
+    let close = line.iter().rposition(|byte| *byte == b'>');
+    let (Some(open), Some(close)) = (open, close) else {
+        return Signature {
+            name: line.trim_ascii().to_vec(),
+            ..Signature::default()
+        };
+    };
+    let time = String::from_utf8_lossy(&line[close + 1..]).into_owned();
+    let mut time = time.split_ascii_whitespace();
+    let seconds = time.next().and_then(|it| it.parse().ok()).unwrap_or(0);
+    let offset: i32 = time.next().and_then(|it| it.parse().ok()).unwrap_or(0);
+    Signature {
+        name: line[..open].trim_ascii().to_vec(),
+        email: (line.get(open + 1..close).unwrap_or_default())
+            .trim_ascii()
+            .to_vec(),
+        seconds,
+        offset_minutes: offset / 100 * 60 + offset % 100,
+    }
+}
+
+/// Splits a message as `git log` does for `%s` and `%b`.
+fn split_message(message: &[u8]) -> (Vec<u8>, Vec<u8>) {
+    let mut rest = message;
+    let mut subject = Vec::new();
+    while !rest.is_empty() {
+        let (line, next) = split_line(rest);
+        let line = line.trim_ascii_end();
+        if line.is_empty() && !subject.is_empty() {
+            break;
+        }
+        if !line.is_empty() {
+            if !subject.is_empty() {
+                subject.push(b' ');
+            }
+            subject.extend_from_slice(line);
+        }
+        rest = next;
+    }
+    loop {
+        let (line, next) = split_line(rest);
+        if rest.is_empty() || !line.trim_ascii().is_empty() {
+            break;
+        }
+        rest = next;
+    }
+    (subject, rest.trim_ascii_end().to_vec())
+}
+
+fn split_line(text: &[u8]) -> (&[u8], &[u8]) {
+    match text.iter().position(|byte| *byte == b'\n') {
+        Some(end) => (&text[..end], &text[end + 1..]),
+        None => (text, &[]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_is_split_as_by_git_log() {
+        let check = |message: &str, subject: &str, body: &str| {
+            let (it, rest) = split_message(message.as_bytes());
+            assert_eq!(String::from_utf8_lossy(&it), subject);
+            assert_eq!(String::from_utf8_lossy(&rest), body);
+        };
+        check("one\n", "one", "");
+        check(
+            "\n\none\ntwo \n\n\nthree\n\nfour\n\n",
+            "one two",
+            "three\n\nfour",
+        );
+        check("", "", "");
+        check("one\r\n\r\ntwo", "one", "two");
+    }
+
+    #[test]
+    fn a_signature_without_parts_is_read_as_far_as_it_goes() {
+        let check = |line: &str, name: &str, email: &str, seconds: i64, offset_minutes: i32| {
+            let signature = parse_signature(line.as_bytes());
+            assert_eq!(signature.name, name.as_bytes(), "{line}");
+            assert_eq!(signature.email, email.as_bytes(), "{line}");
+            assert_eq!(signature.seconds, seconds, "{line}");
+            assert_eq!(signature.offset_minutes, offset_minutes, "{line}");
+        };
+        check(
+            "A B <a@b> 1700000000 +0530",
+            "A B",
+            "a@b",
+            1_700_000_000,
+            330,
+        );
+        check("A <a> 1 -0230", "A", "a", 1, -150);
+        check("<> 7", "", "", 7, 0);
+        check("nobody", "nobody", "", 0, 0);
+        check("A > <", "A >", "", 0, 0);
+        check("A <a> 99999999999999999999 +0000", "A", "a", 0, 0);
+    }
+}

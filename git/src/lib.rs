@@ -1,0 +1,41 @@
+//! Reads git repositories in this process, with gix. No program is started.
+//!
+//! [`Repositories`] are those below one directory; each look-up names one and a revision:
+//!
+//! ```no_run
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let repositories = git::Repositories::new("/srv/git".as_ref())?;
+//! let commit = repositories.commit("tools/trawl", "v1.0~3")?;
+//! println!("{} {}", commit.id, String::from_utf8_lossy(&commit.subject));
+//! # Ok(()) }
+//! ```
+//!
+//! A repository is hostile: it is opened without configuration of the system or the user, without hooks,
+//! filters and the environment; nothing outside the directory is read; a damaged one is an error of that
+//! look-up alone. What differs from git is refused with the reason: reflogs (`@{…}`), ranges, and what is
+//! no commit. Replace refs, grafts and shallow boundaries count as in git, except that a replacement is not
+//! replaced again.
+
+mod commit;
+mod error;
+mod expression;
+mod history;
+mod location;
+mod log;
+mod names;
+mod objects;
+mod references;
+mod repositories;
+mod repository;
+mod revision;
+mod similar;
+mod stamp;
+mod tags;
+mod tree;
+
+pub use commit::{Commit, Signature};
+pub use error::{LookupError, RootError};
+pub use log::{CursorError, LogCursor};
+pub use references::{Reference, ReferenceKind};
+pub use repositories::{Log, Repositories};
+pub use tree::{Blob, Hazard, TreeEntry, TreeEntryKind, TreeWalk, lfs_pointer};

@@ -1,0 +1,370 @@
+//! Where a repository is on disk, and that nothing of it lies outside the directory of repositories.
+//!
+//! **Invariant:** every file that gix opens on its own is a regular file whose path, without symbolic links,
+//! starts with the root: the git directory, the directory it shares with other work trees, the object
+//! directories that alternates name, and packs. References are checked when they are read.
+
+use crate::LookupError;
+use std::fs::{self, Metadata};
+use std::io::{self, ErrorKind};
+use std::path::{Component, Path, PathBuf};
+
+/// Bytes of a repository's name.
+const NAME_BYTES_MAX: usize = 1_024;
+
+/// Bytes of a file that says where another directory is.
+const POINTER_BYTES_MAX: u64 = 64 << 10;
+
+/// Bytes of a reference, and of the configuration. `FETCH_HEAD` has a line for each branch.
+const SMALL_FILE_BYTES_MAX: u64 = 4 << 20;
+
+/// Object directories that a repository takes objects from.
+const ALTERNATES_MAX: usize = 32;
+
+/// Files that gix reads by itself.
+const FILES: [&str; 8] = [
+    "HEAD",
+    "config",
+    "config.worktree",
+    "packed-refs",
+    "shallow",
+    "info/grafts",
+    "commondir",
+    "gitdir",
+];
+
+/// Directories that gix enters by itself.
+const DIRECTORIES: [&str; 6] = [
+    "objects",
+    "refs",
+    "refs/heads",
+    "refs/tags",
+    "refs/remotes",
+    "refs/replace",
+];
+
+/// Where a repository is.
+#[derive(Debug, Clone)]
+pub(crate) struct Location {
+    /// The directory that nothing leaves.
+    pub(crate) root: PathBuf,
+    /// The directory with `HEAD`.
+    pub(crate) git_dir: PathBuf,
+    /// The directory with `objects` and `refs`. It differs in an additional work tree.
+    pub(crate) common_dir: PathBuf,
+    /// The object directories, the repository's own first.
+    pub(crate) objects: Vec<PathBuf>,
+}
+
+/// Returns where the repository of this name is, or `None` if there is none. `root` is canonical.
+pub(crate) fn locate(root: &Path, name: &str) -> Result<Option<Location>, LookupError> {
+    check_name(name)?;
+    let path = root.join(name);
+    let mut bare = path.clone().into_os_string();
+    bare.push(".git");
+    for candidate in [path.join(".git"), path, PathBuf::from(bare)] {
+        if let Some(git_dir) = git_dir(root, &candidate)? {
+            return confine(root, git_dir).map(Some);
+        }
+    }
+    Ok(None)
+}
+
+/// Returns whether a directory looks like a git directory.
+pub(crate) fn is_git_dir(path: &Path) -> bool {
+    let is_dir = |name: &str| path.join(name).is_dir();
+    path.join("HEAD").symlink_metadata().is_ok()
+        && ((is_dir("objects") && is_dir("refs")) || path.join("commondir").is_file())
+}
+
+/// Returns whether `base/name` is a file that may be read. Err: it is no regular file, too large, or a
+/// symbolic link leads out of the root.
+pub(crate) fn is_file_below(root: &Path, base: &Path, name: &Path) -> Result<bool, LookupError> {
+    let mut path = base.to_owned();
+    let mut has_link = false;
+    let mut last: Option<Metadata> = None;
+    for part in name.components() {
+        path.push(part);
+        match path.symlink_metadata() {
+            Ok(metadata) => {
+                has_link |= metadata.is_symlink();
+                last = Some(metadata);
+            }
+            Err(error) if is_absent(&error) => return Ok(false),
+            Err(error) => return Err(unreadable(&path, &error)),
+        }
+    }
+    let Some(mut metadata) = last else {
+        return Ok(false);
+    };
+    if has_link {
+        let Some(real) = real_path(root, &path)? else {
+            return Ok(false);
+        };
+        metadata = real.metadata().map_err(|error| unreadable(&path, &error))?;
+    }
+    if metadata.is_dir() {
+        return Ok(false);
+    }
+    check_file(&path, &metadata, SMALL_FILE_BYTES_MAX)?;
+    Ok(true)
+}
+
+fn check_name(name: &str) -> Result<(), LookupError> {
+    let refused = |why: &str| {
+        let shown: String = name.chars().take(200).collect();
+        Err(LookupError::refused(format!(
+            "{shown:?} is no name of a repository: {why}"
+        )))
+    };
+    if name.is_empty() {
+        return refused("it is empty");
+    }
+    if name.len() > NAME_BYTES_MAX {
+        return refused("it is too long");
+    }
+    if name.contains('\0') {
+        return refused("it has a NUL");
+    }
+    let is_plain = |part: &str| !part.is_empty() && part != "." && part != "..";
+    if !name.split('/').all(is_plain) {
+        return refused("a part between slashes is empty, `.` or `..`");
+    }
+    if name
+        .split('/')
+        .any(|part| part.eq_ignore_ascii_case(".git"))
+    {
+        return refused("`.git` is no part of a name");
+    }
+    let path = Path::new(name);
+    if !path
+        .components()
+        .all(|part| matches!(part, Component::Normal(_)))
+    {
+        return refused("it is no relative path");
+    }
+    Ok(())
+}
+
+/// Returns the git directory at a path: the directory itself, or the one that a file `.git` names.
+fn git_dir(root: &Path, path: &Path) -> Result<Option<PathBuf>, LookupError> {
+    let Some(real) = real_path(root, path)? else {
+        return Ok(None);
+    };
+    if real.is_dir() {
+        return Ok(is_git_dir(&real).then_some(real));
+    }
+    if path.file_name().is_none_or(|name| name != ".git") {
+        return Ok(None);
+    }
+    let text = read_pointer(&real)?.unwrap_or_default();
+    let Some(target) = text.strip_prefix("gitdir: ") else {
+        return Ok(None);
+    };
+    let target = real.parent().unwrap_or(root).join(target);
+    let real = real_path(root, &target)?;
+    Ok(real.filter(|real| is_git_dir(real)))
+}
+
+/// Checks all that gix opens by itself.
+fn confine(root: &Path, git_dir: PathBuf) -> Result<Location, LookupError> {
+    check_entries(root, &git_dir)?;
+    let common_dir = match read_pointer(&git_dir.join("commondir"))? {
+        None => git_dir.clone(),
+        Some(common) => {
+            let common = real_path(root, &git_dir.join(common))?;
+            common.ok_or_else(|| {
+                LookupError::unreadable(
+                    "the repository that this work tree belongs to does not exist",
+                )
+            })?
+        }
+    };
+    if common_dir != git_dir {
+        check_entries(root, &common_dir)?;
+    }
+    let objects = object_directories(root, common_dir.join("objects"))?;
+    Ok(Location {
+        root: root.to_owned(),
+        git_dir,
+        common_dir,
+        objects,
+    })
+}
+
+/// Checks the files and directories of a git directory.
+fn check_entries(root: &Path, git_dir: &Path) -> Result<(), LookupError> {
+    for name in FILES {
+        let path = git_dir.join(name);
+        let Some(real) = real_path(root, &path)? else {
+            continue;
+        };
+        let metadata = real.metadata().map_err(|error| unreadable(&path, &error))?;
+        let is_mapped = matches!(name, "packed-refs" | "shallow" | "info/grafts");
+        let most = if is_mapped {
+            u64::MAX
+        } else {
+            SMALL_FILE_BYTES_MAX
+        };
+        check_file(&path, &metadata, most)?;
+    }
+    for name in DIRECTORIES {
+        real_path(root, &git_dir.join(name))?;
+    }
+    Ok(())
+}
+
+/// Returns an object directory and those that its alternates name, each checked.
+fn object_directories(root: &Path, own: PathBuf) -> Result<Vec<PathBuf>, LookupError> {
+    check_object_directory(root, &own)?;
+    let mut directories = vec![own.clone()];
+    let mut index = 0;
+    while let Some(directory) = directories.get(index) {
+        let path = directory.join("info/alternates");
+        if let Some(real) = real_path(root, &path)? {
+            let metadata = real.metadata().map_err(|error| unreadable(&path, &error))?;
+            check_file(&path, &metadata, POINTER_BYTES_MAX)?;
+            let bytes = fs::read(&real).map_err(|error| unreadable(&path, &error))?;
+            let named = gix::odb::alternate::parse(&bytes).map_err(|_| {
+                LookupError::unreadable("the file `objects/info/alternates` is damaged")
+            })?;
+            for alternate in named {
+                // Gix resolves all of them from the repository's own directory.
+                let alternate = own.join(alternate);
+                let Some(real) = real_path(root, &alternate)? else {
+                    continue;
+                };
+                if !directories.contains(&real) {
+                    check_object_directory(root, &real)?;
+                    directories.push(real);
+                }
+            }
+        }
+        index += 1;
+        if directories.len() > ALTERNATES_MAX {
+            return Err(LookupError::refused(format!(
+                "the repository takes objects from more than {ALTERNATES_MAX} others"
+            )));
+        }
+    }
+    Ok(directories)
+}
+
+/// Checks the symbolic links in an object directory and among its packs.
+fn check_object_directory(root: &Path, directory: &Path) -> Result<(), LookupError> {
+    for directory in [
+        directory.to_owned(),
+        directory.join("pack"),
+        directory.join("info"),
+    ] {
+        if real_path(root, &directory)?.is_none() {
+            continue;
+        }
+        let entries = fs::read_dir(&directory).map_err(|error| unreadable(&directory, &error))?;
+        for entry in entries.flatten() {
+            let Ok(kind) = entry.file_type() else {
+                continue;
+            };
+            if kind.is_symlink() {
+                real_path(root, &entry.path())?;
+            } else if !kind.is_dir() && !kind.is_file() {
+                return Err(no_file(&entry.path()));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns the path without symbolic links, or `None` if nothing is there. Err: it leaves the root.
+fn real_path(root: &Path, path: &Path) -> Result<Option<PathBuf>, LookupError> {
+    match fs::canonicalize(path) {
+        Ok(real) if real.starts_with(root) => Ok(Some(real)),
+        Ok(_) => Err(LookupError::refused(format!(
+            "{} of the repository lies outside the directory of repositories",
+            shown(root, path)
+        ))),
+        Err(error) if is_absent(&error) => Ok(None),
+        Err(error) => Err(unreadable(path, &error)),
+    }
+}
+
+/// Returns the path as the error names it, relative to the root: where the root is, is the operator's.
+fn shown(root: &Path, path: &Path) -> String {
+    let path = path.strip_prefix(root).unwrap_or(path);
+    path.display().to_string()
+}
+
+/// Reads a file that names a directory, without the line end.
+fn read_pointer(path: &Path) -> Result<Option<String>, LookupError> {
+    let metadata = match path.metadata() {
+        Ok(metadata) => metadata,
+        Err(error) if is_absent(&error) => return Ok(None),
+        Err(error) => return Err(unreadable(path, &error)),
+    };
+    check_file(path, &metadata, POINTER_BYTES_MAX)?;
+    let text = fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
+    Ok(Some(text.trim_end_matches(['\n', '\r']).to_owned()))
+}
+
+fn check_file(path: &Path, metadata: &Metadata, bytes_max: u64) -> Result<(), LookupError> {
+    if !metadata.is_file() {
+        return Err(no_file(path));
+    }
+    if metadata.len() > bytes_max {
+        return Err(LookupError::unreadable(format!(
+            "{} has more than {bytes_max} bytes",
+            file_name(path)
+        )));
+    }
+    Ok(())
+}
+
+fn no_file(path: &Path) -> LookupError {
+    LookupError::unreadable(format!(
+        "{} of the repository is no regular file",
+        file_name(path)
+    ))
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> LookupError {
+    LookupError::unreadable(format!(
+        "cannot read {} of the repository: {error}",
+        file_name(path)
+    ))
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned()
+}
+
+/// Returns whether a path names nothing. A symbolic link to itself names nothing.
+fn is_absent(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::InvalidFilename
+    ) || error.raw_os_error() == Some(LOOP)
+}
+
+/// `ELOOP` of Linux.
+const LOOP: i32 = 40;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_a_relative_path_without_dots() {
+        for name in ["a", "a/b", "foo.git", "..a", "a..b", "-x", "a b"] {
+            assert_eq!(check_name(name), Ok(()), "{name}");
+        }
+        let long = "x".repeat(2_000);
+        for name in [
+            "", "/a", "a/", "a//b", ".", "..", "a/../b", "a\0b", ".git", "a/.GIT/b", &long,
+        ] {
+            assert!(check_name(name).is_err(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! The log of a revision: commits from the youngest, all of them or those that changed a path.
+//!
+//! Order and choice are those of `git log` and `git log -- PATH`: a merge that took its version of the path
+//! from one parent is left out, and only that parent is followed. A page is computed from the tip again, so
+//! that a cursor needs no memory in the server, and a push between two pages changes neither.
+
+use crate::LookupError;
+use crate::history::History;
+use crate::repository::Session;
+use gix::ObjectId;
+use std::fmt::{self, Display};
+use std::str::FromStr;
+
+/// Commits of a page. More are not returned at once.
+pub(crate) const LOG_COUNT_MAX: usize = 1_000;
+
+/// Commits that one page looks at, those of earlier pages included.
+const LOG_WALKED_MAX: usize = 250_000;
+
+/// Bytes of a path.
+const PATH_BYTES_MAX: usize = 4_096;
+
+/// Where a log goes on: the tip that it began at, and the number of commits walked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogCursor {
+    tip: String,
+    walked: usize,
+}
+
+impl Display for LogCursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.tip, self.walked)
+    }
+}
+
+/// The text is no cursor of a log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("malformed cursor: take `next` of the page before")]
+pub struct CursorError;
+
+impl FromStr for LogCursor {
+    type Err = CursorError;
+
+    fn from_str(text: &str) -> Result<LogCursor, CursorError> {
+        let (tip, walked) = text.split_once('.').ok_or(CursorError)?;
+        let is_plain = walked.bytes().all(|byte| byte.is_ascii_digit());
+        let walked = walked
+            .parse()
+            .ok()
+            .filter(|_| is_plain)
+            .ok_or(CursorError)?;
+        ObjectId::from_hex(tip.as_bytes()).map_err(|_| CursorError)?;
+        Ok(LogCursor {
+            tip: tip.to_ascii_lowercase(),
+            walked,
+        })
+    }
+}
+
+/// A page of a log, before its commits are decoded.
+pub(crate) struct Page<'r> {
+    pub(crate) commits: Vec<gix::Object<'r>>,
+    pub(crate) next: Option<LogCursor>,
+}
+
+impl LogCursor {
+    /// Returns the tip, if it is an id of this repository's kind.
+    pub(crate) fn tip(&self) -> &str {
+        &self.tip
+    }
+}
+
+/// Splits a path into names. An empty path is the whole repository.
+pub(crate) fn split_path(path: &[u8]) -> Result<Vec<&[u8]>, LookupError> {
+    let path = path.strip_suffix(b"/").unwrap_or(path);
+    if path.is_empty() {
+        return Ok(Vec::new());
+    }
+    let names: Vec<&[u8]> = path.split(|byte| *byte == b'/').collect();
+    let is_name = |name: &&[u8]| !matches!(*name, b"" | b"." | b"..");
+    if path.len() > PATH_BYTES_MAX || path.contains(&0) || !names.iter().all(is_name) {
+        return Err(LookupError::refused(format!(
+            "a path has at most {PATH_BYTES_MAX} bytes, no NUL, and no empty, `.` or `..` part"
+        )));
+    }
+    Ok(names)
+}
+
+/// Returns up to `count` commits after the first `walked` ones.
+pub(crate) fn page<'r>(
+    session: &Session<'r>,
+    tip: ObjectId,
+    path: &[&[u8]],
+    walked: Option<&LogCursor>,
+    count: usize,
+) -> Result<Page<'r>, LookupError> {
+    let skipped = walked.map_or(0, |cursor| cursor.walked);
+    let mut history = History::new(&session.objects);
+    history.add(tip, "the log")?;
+    let mut commits = Vec::new();
+    for walked in 0..LOG_WALKED_MAX {
+        if walked >= skipped && commits.len() == count {
+            let tip = tip.to_string();
+            let next = Some(LogCursor { tip, walked });
+            return Ok(Page { commits, next }.trimmed(history));
+        }
+        let Some(commit) = history.next()? else {
+            return Ok(Page {
+                commits,
+                next: None,
+            });
+        };
+        let (parents, is_shown) = simplify(session, &commit, path)?;
+        for parent in parents {
+            history.add(parent, &format!("commit {}", commit.id))?;
+        }
+        if is_shown && walked >= skipped {
+            commits.push(commit);
+        }
+    }
+    Err(LookupError::refused(format!(
+        "the log goes on after {LOG_WALKED_MAX} commits, which is the most that one look-up walks: ask \
+         for the log of an older commit"
+    )))
+}
+
+impl<'r> Page<'r> {
+    /// Drops the cursor if nothing comes after.
+    fn trimmed(mut self, history: History<'_, 'r>) -> Page<'r> {
+        if history.is_done() {
+            self.next = None;
+        }
+        self
+    }
+}
+
+/// Returns the parents to follow, and whether the commit changed the path.
+fn simplify(
+    session: &Session<'_>,
+    commit: &gix::Object<'_>,
+    path: &[&[u8]],
+) -> Result<(Vec<ObjectId>, bool), LookupError> {
+    let parents = session.objects.parents(commit);
+    if path.is_empty() {
+        return Ok((parents, true));
+    }
+    let entry = session.objects.entry(session.objects.tree(commit)?, path)?;
+    for parent in &parents {
+        let object = session
+            .objects
+            .get(*parent, &format!("commit {}", commit.id))?;
+        if session
+            .objects
+            .entry(session.objects.tree(&object)?, path)?
+            == entry
+        {
+            return Ok((vec![*parent], false));
+        }
+    }
+    let is_shown = !parents.is_empty() || entry.is_some();
+    Ok((parents, is_shown))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_reads_back_as_it_was_printed() {
+        let text = format!("{}.17", "ab".repeat(20));
+        assert_eq!(text.parse::<LogCursor>().map(|it| it.to_string()), Ok(text));
+        for text in [
+            "",
+            ".",
+            "ab.1",
+            "x",
+            &format!("{}.+1", "ab".repeat(20)),
+            &"ab".repeat(20),
+        ] {
+            assert_eq!(text.parse::<LogCursor>(), Err(CursorError), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_path_has_no_dots_and_no_empty_part() {
+        assert_eq!(split_path(b"a/b/").unwrap(), [b"a", b"b"]);
+        assert!(split_path(b"").unwrap().is_empty());
+        for path in ["/a", "a//b", "../a", "a/./b", "a\0", "a/.."] {
+            assert!(split_path(path.as_bytes()).is_err(), "{path:?}");
+        }
+    }
+}

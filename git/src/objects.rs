@@ -1,0 +1,195 @@
+//! Reads objects of one repository: commits, tags and trees, and the history that commits make.
+//!
+//! **Invariant:** one look-up reads a bounded number of objects, each of bounded size. Replace refs are
+//! followed once (by gix), grafts and the boundary of a shallow clone change the parents that navigation
+//! sees, as in git.
+
+use crate::LookupError;
+use crate::expression::Peel;
+use gix::ObjectId;
+use gix::objs::{CommitRefIter, Kind, TagRefIter, TreeRefIter};
+use std::cell::Cell;
+use std::collections::HashMap;
+
+/// Objects that one look-up reads on the way to its answer. `HEAD~100000000` of a longer history is refused.
+const READS_MAX: u64 = 1_000_000;
+
+/// Tags that lead to tags.
+const TAG_CHAIN_MAX: usize = 64;
+
+/// Parents that a commit has instead of its own, from `info/grafts`.
+pub(crate) type Grafts = HashMap<ObjectId, Vec<ObjectId>>;
+
+/// The objects of a repository during one look-up.
+pub(crate) struct Objects<'r> {
+    repo: &'r gix::Repository,
+    grafts: &'r Grafts,
+    shallow: Option<gix::shallow::Commits>,
+    reads: Cell<u64>,
+}
+
+impl<'r> Objects<'r> {
+    pub(crate) fn new(
+        repo: &'r gix::Repository,
+        grafts: &'r Grafts,
+    ) -> Result<Objects<'r>, LookupError> {
+        let shallow = repo.shallow_commits().map_err(|_| {
+            LookupError::unreadable("the file `shallow` of the repository is damaged")
+        })?;
+        Ok(Objects {
+            repo,
+            grafts,
+            shallow,
+            reads: Cell::new(0),
+        })
+    }
+
+    /// Reads an object, if the repository has it.
+    pub(crate) fn find(&self, id: ObjectId) -> Result<Option<gix::Object<'r>>, LookupError> {
+        self.reads.set(self.reads.get() + 1);
+        if self.reads.get() > READS_MAX {
+            return Err(LookupError::refused(format!(
+                "the answer is more than {READS_MAX} commits away: ask from a nearer one"
+            )));
+        }
+        self.repo.try_find_object(id).map_err(|error| {
+            LookupError::unreadable(format!(
+                "object {id} cannot be read ({}): run git fsck",
+                first_line(&error)
+            ))
+        })
+    }
+
+    /// Reads an object that another one or a reference names.
+    pub(crate) fn get(&self, id: ObjectId, named_by: &str) -> Result<gix::Object<'r>, LookupError> {
+        self.find(id)?.ok_or_else(|| {
+            LookupError::unreadable(format!(
+                "{named_by} names object {id}, which the repository does not have: run git fsck"
+            ))
+        })
+    }
+
+    /// Follows tags, and commits to their trees, until an object is what `peel` asks for. `None` if it never is.
+    pub(crate) fn peel(
+        &self,
+        object: gix::Object<'r>,
+        peel: Peel,
+    ) -> Result<Option<gix::Object<'r>>, LookupError> {
+        let mut object = object;
+        for _ in 0..TAG_CHAIN_MAX {
+            let is_there = match peel {
+                Peel::Object => true,
+                Peel::Untagged => object.kind != Kind::Tag,
+                Peel::Commit => object.kind == Kind::Commit,
+                Peel::Tag => object.kind == Kind::Tag,
+                Peel::Tree => object.kind == Kind::Tree,
+                Peel::Blob => object.kind == Kind::Blob,
+            };
+            if is_there {
+                return Ok(Some(object));
+            }
+            let Some(next) = self.behind(&object, peel)? else {
+                return Ok(None);
+            };
+            object = self.get(next, &format!("{} {}", object.kind, object.id))?;
+        }
+        Err(LookupError::unreadable(format!(
+            "tag {} is one of more than {TAG_CHAIN_MAX} that lead to each other",
+            object.id
+        )))
+    }
+
+    /// Returns the object that a tag or a commit leads to, if peeling goes on there.
+    fn behind(
+        &self,
+        object: &gix::Object<'r>,
+        peel: Peel,
+    ) -> Result<Option<ObjectId>, LookupError> {
+        let hash = object.id.kind();
+        let next = match object.kind {
+            Kind::Tag => TagRefIter::from_bytes(&object.data, hash).target_id(),
+            Kind::Commit if peel != Peel::Commit => {
+                CommitRefIter::from_bytes(&object.data, hash).tree_id()
+            }
+            _ => return Ok(None),
+        };
+        let damaged = |_| {
+            LookupError::unreadable(format!(
+                "{} {} is damaged: run git fsck",
+                object.kind, object.id
+            ))
+        };
+        next.map(Some).map_err(damaged)
+    }
+
+    /// Reads the commit that an object or a chain of tags leads to. `None` if it is another object.
+    pub(crate) fn commit(&self, id: ObjectId) -> Result<Option<gix::Object<'r>>, LookupError> {
+        match self.find(id)? {
+            Some(object) => self.peel(object, Peel::Commit),
+            None => Ok(None),
+        }
+    }
+
+    /// Returns the parents that navigation sees.
+    pub(crate) fn parents(&self, commit: &gix::Object<'r>) -> Vec<ObjectId> {
+        let is_boundary = (self.shallow.as_ref())
+            .is_some_and(|commits| commits.iter().any(|known| *known == commit.id));
+        if is_boundary {
+            return Vec::new();
+        }
+        if let Some(parents) = self.grafts.get(&commit.id) {
+            return parents.clone();
+        }
+        CommitRefIter::from_bytes(&commit.data, commit.id.kind())
+            .parent_ids()
+            .collect()
+    }
+
+    /// Returns the mode and the id of what a tree has at a path, if anything.
+    pub(crate) fn entry(
+        &self,
+        tree: ObjectId,
+        path: &[&[u8]],
+    ) -> Result<Option<(u16, ObjectId)>, LookupError> {
+        let mut id = tree;
+        for (depth, name) in path.iter().enumerate() {
+            let object = self.get(id, "a tree")?;
+            let mut found = None;
+            for entry in TreeRefIter::from_bytes(&object.data, object.id.kind()) {
+                let damaged =
+                    |_| LookupError::unreadable(format!("tree {id} is damaged: run git fsck"));
+                let entry = entry.map_err(damaged)?;
+                if entry.filename == *name {
+                    found = Some((entry.mode, entry.oid.to_owned()));
+                    break;
+                }
+            }
+            match found {
+                None => return Ok(None),
+                Some((mode, entry)) if depth + 1 == path.len() => {
+                    return Ok(Some((mode.kind() as u16, entry)));
+                }
+                Some((mode, _)) if !mode.is_tree() => return Ok(None),
+                Some((_, entry)) => id = entry,
+            }
+        }
+        Ok(Some((0, id)))
+    }
+
+    /// Returns the tree of a commit.
+    pub(crate) fn tree(&self, commit: &gix::Object<'r>) -> Result<ObjectId, LookupError> {
+        let tree = self.behind(commit, Peel::Tree)?;
+        tree.ok_or_else(|| LookupError::unreadable(format!("{} has no tree", commit.id)))
+    }
+}
+
+/// Returns the first line of an error of gix. Later ones can repeat bytes of the file.
+fn first_line(error: &impl std::fmt::Display) -> String {
+    let text = error.to_string();
+    text.lines()
+        .next()
+        .unwrap_or_default()
+        .chars()
+        .take(200)
+        .collect()
+}

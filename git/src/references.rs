@@ -1,0 +1,267 @@
+//! Branches, tags and other references: found by name, as git finds them, and listed.
+//!
+//! Gix reads each file; this module decides which. A file that is reached through a symbolic link out of
+//! the directory of repositories, or is no regular file, is not opened.
+
+use crate::LookupError;
+use crate::location::{self, Location};
+use gix::ObjectId;
+use gix::bstr::{BString, ByteSlice};
+use gix::refs::{FullName, Target};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Symbolic references that lead to each other, as in git.
+const SYMBOLIC_MAX: usize = 5;
+
+/// References of a repository that are listed.
+const REFERENCES_MAX: usize = 500_000;
+
+/// Directories in directories below `refs`.
+const DEPTH_MAX: usize = 64;
+
+/// A reference that leads to a commit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reference {
+    /// The full name, such as `refs/heads/main`.
+    pub name: Vec<u8>,
+    /// What kind of reference it is.
+    pub kind: ReferenceKind,
+    /// The id of the commit, behind any tags.
+    pub id: String,
+}
+
+/// The kind of a reference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReferenceKind {
+    /// Below `refs/heads`.
+    Branch,
+    /// Below `refs/tags`.
+    Tag,
+    /// Anything else, such as `refs/remotes/origin/main`.
+    Other,
+}
+
+impl ReferenceKind {
+    /// Returns the kind of the reference with this full name.
+    pub(crate) fn of(name: &[u8]) -> ReferenceKind {
+        if name.starts_with(b"refs/heads/") {
+            ReferenceKind::Branch
+        } else if name.starts_with(b"refs/tags/") {
+            ReferenceKind::Tag
+        } else {
+            ReferenceKind::Other
+        }
+    }
+}
+
+/// What a name leads to.
+pub(crate) enum Found {
+    /// The object, and the full name of the reference.
+    Object(ObjectId, BString),
+    /// No reference has the name.
+    Nothing,
+    /// A reference has the name, but leads nowhere. The reason is for people.
+    Broken(String),
+}
+
+/// The references of a repository.
+pub(crate) struct References<'r> {
+    repo: &'r gix::Repository,
+    location: &'r Location,
+}
+
+impl<'r> References<'r> {
+    pub(crate) fn new(repo: &'r gix::Repository, location: &'r Location) -> References<'r> {
+        References { repo, location }
+    }
+
+    /// Finds the object that a short or full name leads to, in the order of gitrevisions(7).
+    pub(crate) fn find(&self, name: &str) -> Result<Found, LookupError> {
+        let name = if name == "@" { "HEAD" } else { name };
+        let is_full = name.starts_with("refs/")
+            || name
+                .bytes()
+                .all(|byte| byte.is_ascii_uppercase() || b"_-".contains(&byte));
+        let prefixes = ["", "refs/", "refs/tags/", "refs/heads/", "refs/remotes/"];
+        let names = prefixes.iter().map(|prefix| format!("{prefix}{name}"));
+        let names = names.chain([format!("refs/remotes/{name}/HEAD")]);
+        let mut broken = None;
+        for full in names.skip(usize::from(!is_full)) {
+            match self.follow(&full)? {
+                Found::Nothing => {}
+                Found::Broken(reason) => broken = broken.or(Some(reason)),
+                found => return Ok(found),
+            }
+        }
+        Ok(broken.map_or(Found::Nothing, Found::Broken))
+    }
+
+    /// Follows symbolic references from a full name to an object.
+    pub(crate) fn follow(&self, full: &str) -> Result<Found, LookupError> {
+        let Ok(first) = FullName::try_from(full) else {
+            return Ok(Found::Nothing);
+        };
+        let mut name = first;
+        for step in 0..=SYMBOLIC_MAX {
+            match self.read(&name)? {
+                Ok(Some(Target::Object(id))) => {
+                    return Ok(Found::Object(id, full.into()));
+                }
+                Ok(Some(Target::Symbolic(next))) => name = next,
+                Ok(None) if step == 0 => return Ok(Found::Nothing),
+                Ok(None) => {
+                    return Ok(Found::Broken(format!(
+                        "{full} leads to {name}, which does not exist"
+                    )));
+                }
+                Err(reason) => return Ok(Found::Broken(reason)),
+            }
+        }
+        Ok(Found::Broken(format!(
+            "{full} leads through more than {SYMBOLIC_MAX} symbolic references, or to itself"
+        )))
+    }
+
+    /// Reads one reference: a file of its own, or a line of `packed-refs`. The inner error is the reason
+    /// why it is damaged.
+    fn read(&self, name: &FullName) -> Result<Result<Option<Target>, String>, LookupError> {
+        let text = name.as_bstr();
+        let damaged =
+            || format!("{text} holds neither the id of an object nor the name of a reference");
+        let path = name
+            .to_path()
+            .map_err(|_| LookupError::refused(format!("{text} is no path")))?;
+        let base = if text.starts_with(b"refs/") {
+            &self.location.common_dir
+        } else {
+            &self.location.git_dir
+        };
+        if location::is_file_below(&self.location.root, base, path)? {
+            let found = self
+                .repo
+                .refs
+                .try_find_loose(name.as_ref().as_partial_name());
+            return Ok(match found {
+                Ok(found) => Ok(found.filter(|it| it.name == *name).map(|it| it.target)),
+                Err(_) => Err(damaged()),
+            });
+        }
+        let unreadable =
+            |_| LookupError::unreadable("the file `packed-refs` of the repository is damaged");
+        let Some(packed) = self.repo.refs.cached_packed_buffer().map_err(unreadable)? else {
+            return Ok(Ok(None));
+        };
+        let found = packed
+            .try_find(name.as_ref().as_partial_name())
+            .map_err(unreadable)?;
+        Ok(Ok(found
+            .filter(|it| it.name == name.as_ref())
+            .map(|it| Target::Object(it.target()))))
+    }
+
+    /// Lists references in ascending order of names, with the object that each leads to, peeled if the file
+    /// `packed-refs` says so. Broken ones are left out.
+    pub(crate) fn list(
+        &self,
+        below: &str,
+    ) -> Result<BTreeMap<BString, (ObjectId, Option<ObjectId>)>, LookupError> {
+        let mut names = BTreeMap::new();
+        let unreadable =
+            |_| LookupError::unreadable("the file `packed-refs` of the repository is damaged");
+        if let Some(packed) = self.repo.refs.cached_packed_buffer().map_err(unreadable)? {
+            let prefix = BString::from(format!("{below}/"));
+            for reference in packed.iter_prefixed(prefix).map_err(unreadable)? {
+                let reference = reference.map_err(unreadable)?;
+                let peeled = reference.object.is_some().then(|| reference.object());
+                names.insert(
+                    reference.name.as_bstr().to_owned(),
+                    (reference.target(), peeled),
+                );
+                check_number(names.len())?;
+            }
+        }
+        let mut loose = Vec::new();
+        self.collect(
+            &self.location.common_dir.join(below),
+            below.as_bytes(),
+            0,
+            &mut loose,
+        )?;
+        for name in loose {
+            // A broken reference says nothing about others.
+            let found = match name.to_str() {
+                Ok(name) => self.follow(name),
+                Err(_) => self.follow_bytes(&name),
+            };
+            match found {
+                Ok(Found::Object(id, _)) => names.insert(name, (id, None)),
+                _ => names.remove(&name),
+            };
+        }
+        check_number(names.len())?;
+        Ok(names)
+    }
+
+    /// Reads a reference whose name is not UTF-8.
+    fn follow_bytes(&self, name: &BString) -> Result<Found, LookupError> {
+        let Ok(full) = FullName::try_from(name.as_bstr()) else {
+            return Ok(Found::Nothing);
+        };
+        Ok(match self.read(&full)? {
+            Ok(Some(Target::Object(id))) => Found::Object(id, name.clone()),
+            _ => Found::Nothing,
+        })
+    }
+
+    /// Collects the names of the references that are files. Symbolic links to directories are not followed.
+    fn collect(
+        &self,
+        directory: &Path,
+        name: &[u8],
+        depth: usize,
+        names: &mut Vec<BString>,
+    ) -> Result<(), LookupError> {
+        let Ok(entries) = std::fs::read_dir(directory) else {
+            return Ok(());
+        };
+        for entry in entries.flatten() {
+            let mut full = BString::from(name);
+            full.push(b'/');
+            full.extend_from_slice(entry.file_name().as_encoded_bytes());
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() && depth < DEPTH_MAX => {
+                    self.collect(&entry.path(), &full, depth + 1, names)?;
+                }
+                Ok(kind) if !kind.is_dir() && !full.ends_with(b".lock") => names.push(full),
+                _ => {}
+            }
+            check_number(names.len())?;
+        }
+        Ok(())
+    }
+}
+
+fn check_number(number: usize) -> Result<(), LookupError> {
+    if number > REFERENCES_MAX {
+        return Err(LookupError::refused(format!(
+            "the repository has more than {REFERENCES_MAX} references"
+        )));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kind_of_a_reference_follows_from_its_name() {
+        assert_eq!(ReferenceKind::of(b"refs/heads/a/b"), ReferenceKind::Branch);
+        assert_eq!(ReferenceKind::of(b"refs/tags/v1"), ReferenceKind::Tag);
+        assert_eq!(
+            ReferenceKind::of(b"refs/remotes/o/HEAD"),
+            ReferenceKind::Other
+        );
+    }
+}

@@ -1,0 +1,234 @@
+//! The repositories below one directory, by name.
+//!
+//! A bounded number of repositories is open at a time, the least recently used one is closed first. One that
+//! was moved, repacked or given other replace refs is opened again before it answers.
+
+use crate::commit::{self, Commit};
+use crate::error::{LookupError, RootError};
+use crate::location::{self, Location};
+use crate::log::{self, LOG_COUNT_MAX, LogCursor};
+use crate::names;
+use crate::references::{Reference, ReferenceKind};
+use crate::repository::{Repository, Session};
+use crate::revision;
+use crate::similar::similar;
+use crate::tree::{self, Blob, TreeWalk};
+use clru::CLruCache;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Repositories that are open at a time. Each keeps at most 4 MiB of objects.
+const OPEN_MAX: NonZeroUsize = NonZeroUsize::new(64).unwrap();
+
+/// Time for which a list of names is returned again.
+const NAMES_AGE_MAX: Duration = Duration::from_secs(5);
+
+/// The repositories below one directory. Look-ups run on any number of threads at once.
+pub struct Repositories {
+    root: PathBuf,
+    open: Mutex<Open>,
+    names: Mutex<Option<(Instant, Arc<Vec<String>>)>>,
+}
+
+/// A page of a log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Log {
+    /// The commits, youngest first.
+    pub commits: Vec<Commit>,
+    /// Where the next page begins, if there is one.
+    pub next: Option<LogCursor>,
+}
+
+/// Open repositories by name.
+type Open = CLruCache<String, Arc<Repository>>;
+
+impl Repositories {
+    /// Takes the directory, and opens nothing yet.
+    ///
+    /// # Errors
+    ///
+    /// The path names no directory, or one that cannot be read.
+    pub fn new(root: &Path) -> Result<Repositories, RootError> {
+        let fail = |source| RootError {
+            path: root.to_owned(),
+            source,
+        };
+        let real = root.canonicalize().map_err(fail)?;
+        std::fs::read_dir(&real).map_err(fail)?;
+        Ok(Repositories {
+            root: real,
+            open: Mutex::new(Open::new(OPEN_MAX)),
+            names: Mutex::default(),
+        })
+    }
+
+    /// Returns the names of the repositories, ascending: paths below the directory, without `.git` at their
+    /// end. The directory is walked at most every 5 seconds.
+    ///
+    /// # Errors
+    ///
+    /// The directory cannot be read.
+    pub fn names(&self) -> Result<Vec<String>, RootError> {
+        self.shared_names().map(|names| names.to_vec())
+    }
+
+    /// Returns the commit that a revision stands for. An empty revision is the default branch.
+    ///
+    /// # Errors
+    ///
+    /// See [`LookupError`].
+    pub fn commit(&self, repo: &str, rev: &str) -> Result<Commit, LookupError> {
+        self.look_up(repo, |repository, session| {
+            let object = revision::resolve(session, rev)?;
+            let mut commit = commit::decode(&object.id, &object.data)?;
+            commit.tags = repository.tags(session)?.of(&object.id);
+            Ok(commit)
+        })
+    }
+
+    /// Returns a page of the log of a revision, in the order of `git log`. With a path, those that changed
+    /// it. With a cursor, the log goes on from the tip it began at, whatever `rev` is now.
+    ///
+    /// # Errors
+    ///
+    /// See [`LookupError`].
+    pub fn log(
+        &self,
+        repo: &str,
+        rev: &str,
+        path: &[u8],
+        after: Option<&LogCursor>,
+        count: usize,
+    ) -> Result<Log, LookupError> {
+        let path = log::split_path(path)?;
+        self.look_up(repo, |repository, session| {
+            let tip = revision::resolve(session, after.map_or(rev, LogCursor::tip))?.id;
+            let page = log::page(session, tip, &path, after, count.clamp(1, LOG_COUNT_MAX))?;
+            let tags = repository.tags(session)?;
+            let decode = |object: gix::Object<'_>| {
+                let mut commit = commit::decode(&object.id, &object.data)?;
+                commit.tags = tags.of(&object.id);
+                Ok(commit)
+            };
+            Ok(Log {
+                commits: page
+                    .commits
+                    .into_iter()
+                    .map(decode)
+                    .collect::<Result<_, _>>()?,
+                next: page.next,
+            })
+        })
+    }
+
+    /// Returns the references that lead to a commit, ascending by full name. Those that are broken, or lead
+    /// to a tree or a file, are left out.
+    ///
+    /// # Errors
+    ///
+    /// See [`LookupError`].
+    pub fn refs(&self, repo: &str) -> Result<Vec<Reference>, LookupError> {
+        self.look_up(repo, |_, session| {
+            let mut references = Vec::new();
+            for (name, (id, peeled)) in session.references.list("refs")? {
+                // A damaged object says nothing about other references.
+                let commit = session.objects.commit(peeled.unwrap_or(id)).ok().flatten();
+                if let Some(commit) = commit {
+                    references.push(Reference {
+                        kind: ReferenceKind::of(&name),
+                        name: name.into(),
+                        id: commit.id.to_string(),
+                    });
+                }
+            }
+            Ok(references)
+        })
+    }
+
+    /// Walks the files of the commit that a revision stands for.
+    ///
+    /// # Errors
+    ///
+    /// See [`LookupError`].
+    pub fn walk(&self, repo: &str, rev: &str) -> Result<TreeWalk, LookupError> {
+        let tree = self.look_up(repo, |_, session| {
+            session.objects.tree(&revision::resolve(session, rev)?)
+        })?;
+        TreeWalk::new(self.repository(repo)?.0, tree)
+    }
+
+    /// Reads the file with this id. One of more than `bytes_max` bytes is not read.
+    ///
+    /// # Errors
+    ///
+    /// See [`LookupError`]; the repository has no such object: `UnknownRevision`.
+    pub fn blob(&self, repo: &str, id: &str, bytes_max: u64) -> Result<Blob, LookupError> {
+        let id = gix::ObjectId::from_hex(id.as_bytes())
+            .map_err(|_| LookupError::refused(format!("{id:?} is no full id of an object")))?;
+        tree::blob(&self.repository(repo)?.0, id, bytes_max)
+    }
+
+    /// Runs a look-up. One that a repository opened earlier cannot answer is run again on the repository as
+    /// it is now: it may have been repacked in between.
+    fn look_up<T>(
+        &self,
+        name: &str,
+        look: impl Fn(&Repository, &Session<'_>) -> Result<T, LookupError>,
+    ) -> Result<T, LookupError> {
+        let (repository, is_new) = self.repository(name)?;
+        let answer = repository.look_up(|session| look(&repository, session));
+        if is_new || !matches!(answer, Err(LookupError::Unreadable { .. })) {
+            return answer;
+        }
+        self.lock_open().pop(name);
+        let (repository, _) = self.repository(name)?;
+        repository.look_up(|session| look(&repository, session))
+    }
+
+    /// Returns the open repository of this name, and whether it was opened just now.
+    fn repository(&self, name: &str) -> Result<(Arc<Repository>, bool), LookupError> {
+        let known = self.lock_open().get(name).cloned();
+        if let Some(repository) = known {
+            if repository.is_current() {
+                return Ok((repository, false));
+            }
+            self.lock_open().pop(name);
+        }
+        let Some(location) = self.locate(name)? else {
+            return Err(LookupError::UnknownRepository {
+                candidates: self.resembling(name),
+            });
+        };
+        let repository = Arc::new(Repository::open(location)?);
+        self.lock_open()
+            .put(name.to_owned(), Arc::clone(&repository));
+        Ok((repository, true))
+    }
+
+    fn locate(&self, name: &str) -> Result<Option<Location>, LookupError> {
+        location::locate(&self.root, name)
+    }
+
+    fn resembling(&self, name: &str) -> Vec<String> {
+        let names = self.shared_names().unwrap_or_default();
+        similar(name, names.iter().map(String::as_str))
+    }
+
+    fn shared_names(&self) -> Result<Arc<Vec<String>>, RootError> {
+        let mut known = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((read, names)) = known.as_ref()
+            && read.elapsed() < NAMES_AGE_MAX
+        {
+            return Ok(Arc::clone(names));
+        }
+        let names = Arc::new(names::list(&self.root)?);
+        *known = Some((Instant::now(), Arc::clone(&names)));
+        Ok(names)
+    }
+
+    fn lock_open(&self) -> MutexGuard<'_, Open> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,54 @@
+//! Tells whether a file or a directory changed since it was read.
+
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::SystemTime;
+
+/// Nanoseconds after a change in which another one may leave the same time behind.
+const RACY_NS: i128 = 2_000_000_000;
+
+/// What the system says of a path: nothing is there, or this file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Stamp(Option<Seen>);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Seen {
+    device: u64,
+    inode: u64,
+    bytes: u64,
+    changed_ns: i128,
+    is_dir: bool,
+}
+
+impl Stamp {
+    /// Returns the stamp of what a path leads to.
+    pub(crate) fn of(path: &Path) -> Stamp {
+        let seen = |metadata: Metadata| Seen {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+            bytes: metadata.len(),
+            changed_ns: i128::from(metadata.mtime()) * 1_000_000_000
+                + i128::from(metadata.mtime_nsec()),
+            is_dir: metadata.is_dir(),
+        };
+        Stamp(path.metadata().ok().map(seen))
+    }
+
+    /// Returns whether a directory is the same one, whatever is in it now, and a file unchanged.
+    pub(crate) fn is_same(&self, earlier: &Stamp) -> bool {
+        match (self.0, earlier.0) {
+            (Some(now), Some(then)) if now.is_dir && then.is_dir => {
+                (now.device, now.inode) == (then.device, then.inode)
+            }
+            (now, then) => now == then,
+        }
+    }
+
+    /// Returns whether a change that came after the stamp would show.
+    pub(crate) fn is_settled(&self) -> bool {
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let now = since.map_or(0, |since| since.as_nanos() as i128);
+        self.0.is_none_or(|seen| now - seen.changed_ns > RACY_NS)
+    }
+}

@@ -1,0 +1,70 @@
+//! The tags of a repository by the commit that each leads to, kept until a tag changes.
+
+use crate::LookupError;
+use crate::location::Location;
+use crate::objects::Objects;
+use crate::references::References;
+use crate::stamp::Stamp;
+use gix::ObjectId;
+use std::collections::{BTreeSet, HashMap};
+use std::path::PathBuf;
+
+/// Tags of one commit that are returned.
+const TAGS_OF_COMMIT_MAX: usize = 100;
+
+/// Which tags lead to which commit.
+pub(crate) struct Tags {
+    by_commit: HashMap<ObjectId, Vec<Vec<u8>>>,
+    /// `packed-refs`, and the directories with tags.
+    stamps: Vec<(PathBuf, Stamp)>,
+}
+
+impl Tags {
+    /// Reads all tags of a repository.
+    pub(crate) fn read(
+        location: &Location,
+        references: &References<'_>,
+        objects: &Objects<'_>,
+    ) -> Result<Tags, LookupError> {
+        let tags = location.common_dir.join("refs/tags");
+        let mut paths = BTreeSet::from([location.common_dir.join("packed-refs"), tags.clone()]);
+        add_directories(&tags, &mut paths);
+        let stamps = paths.into_iter().map(|path| {
+            let stamp = Stamp::of(&path);
+            (path, stamp)
+        });
+        let stamps = stamps.collect();
+        let mut by_commit: HashMap<ObjectId, Vec<Vec<u8>>> = HashMap::new();
+        for (name, (id, peeled)) in references.list("refs/tags")? {
+            let id = match peeled {
+                Some(id) => Some(id),
+                // A damaged tag says nothing about other commits.
+                None => objects.commit(id).ok().flatten().map(|it| it.id),
+            };
+            let known = id.map(|id| by_commit.entry(id).or_default());
+            if let Some(known) = known.filter(|known| known.len() < TAGS_OF_COMMIT_MAX) {
+                known.push(name[b"refs/tags/".len()..].to_vec());
+            }
+        }
+        Ok(Tags { by_commit, stamps })
+    }
+
+    /// Returns the tags that lead to a commit.
+    pub(crate) fn of(&self, commit: &ObjectId) -> Vec<Vec<u8>> {
+        self.by_commit.get(commit).cloned().unwrap_or_default()
+    }
+
+    /// Returns whether no tag changed since they were read.
+    pub(crate) fn is_current(&self) -> bool {
+        (self.stamps.iter()).all(|(path, stamp)| stamp.is_settled() && Stamp::of(path) == *stamp)
+    }
+}
+
+fn add_directories(directory: &std::path::Path, paths: &mut BTreeSet<PathBuf>) {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    for entry in entries {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) && paths.insert(entry.path()) {
+            add_directories(&entry.path(), paths);
+        }
+    }
+}

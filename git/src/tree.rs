@@ -1,0 +1,299 @@
+//! The files of a commit, read from the object store and never checked out.
+//!
+//! **Invariant:** a tree of any depth is walked without recursion, and one that repeats itself ends at a
+//! bound. Paths are bytes as the tree has them; one that a file system would not take as it is, or that
+//! would leave the tree, comes with its hazard and is still only a name.
+
+use crate::LookupError;
+use crate::expression::Peel;
+use crate::repository::Repository;
+use gix::ObjectId;
+use gix::objs::tree::EntryKind;
+use gix::objs::{Kind, TreeRefIter};
+use std::sync::Arc;
+
+/// Entries of one commit. A small tree can repeat itself to any number.
+const ENTRIES_MAX: u64 = 20_000_000;
+
+/// Directories in directories.
+const DEPTH_MAX: usize = 100_000;
+
+/// Bytes of a path.
+const PATH_BYTES_MAX: usize = 1 << 20;
+
+/// Bytes of the trees from the root to the entry that a walk is at.
+const OPEN_BYTES_MAX: usize = 256 << 20;
+
+/// Bytes of the largest file that may be a pointer of Git LFS, by its specification.
+const LFS_POINTER_BYTES_MAX: usize = 1_024;
+
+/// A file of a commit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TreeEntry {
+    /// The path, with slashes.
+    pub path: Vec<u8>,
+    /// What is there.
+    pub kind: TreeEntryKind,
+    /// The id of the blob; of a submodule, that of its commit.
+    pub id: String,
+    /// Why the path is unusual, if it is.
+    pub hazard: Option<Hazard>,
+}
+
+/// What a tree has at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TreeEntryKind {
+    /// A file.
+    File,
+    /// A file that may be executed.
+    Executable,
+    /// A symbolic link. Its blob is the text of its target.
+    Link,
+    /// A commit of another repository, which is not read.
+    Submodule,
+}
+
+/// What is unusual about a name in a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hazard {
+    /// It is empty, `.` or `..`, or has a slash: joined to a directory, it would leave it.
+    Traversal,
+    /// It is `.git`, in some spelling that a file system takes for it.
+    GitDirectory,
+    /// It has a line end or another control character.
+    Control,
+    /// It ends in a dot or a space, which Windows drops.
+    TrailingDot,
+}
+
+/// A file's content.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Blob {
+    /// The bytes.
+    Content(Vec<u8>),
+    /// The file has more bytes than were allowed, namely so many, and was not read.
+    TooLarge(u64),
+}
+
+/// Walks the files of a commit, in the order of the tree.
+pub struct TreeWalk {
+    repository: Arc<Repository>,
+    open: Vec<Directory>,
+    path: Vec<u8>,
+    open_bytes: usize,
+    entries: u64,
+}
+
+struct Directory {
+    entries: std::vec::IntoIter<(EntryKind, Vec<u8>, ObjectId)>,
+    /// Bytes of the path of the directory, with its slash.
+    prefix: usize,
+    bytes: usize,
+}
+
+impl TreeWalk {
+    pub(crate) fn new(
+        repository: Arc<Repository>,
+        tree: ObjectId,
+    ) -> Result<TreeWalk, LookupError> {
+        let mut walk = TreeWalk {
+            repository,
+            open: Vec::new(),
+            path: Vec::new(),
+            open_bytes: 0,
+            entries: 0,
+        };
+        walk.enter(tree)?;
+        Ok(walk)
+    }
+
+    /// Reads the directory at the current path.
+    fn enter(&mut self, tree: ObjectId) -> Result<(), LookupError> {
+        let (entries, bytes) = self.repository.look_up(|session| {
+            let object = session.objects.get(tree, "a tree")?;
+            let damaged =
+                || LookupError::unreadable(format!("tree {tree} is damaged: run git fsck"));
+            if object.kind != Kind::Tree {
+                return Err(damaged());
+            }
+            let entries = TreeRefIter::from_bytes(&object.data, tree.kind()).map(|entry| {
+                let entry = entry.map_err(|_| damaged())?;
+                Ok((
+                    entry.mode.kind(),
+                    entry.filename.to_vec(),
+                    entry.oid.to_owned(),
+                ))
+            });
+            Ok((entries.collect::<Result<Vec<_>, _>>()?, object.data.len()))
+        })?;
+        self.open_bytes += bytes;
+        let is_too_much = self.open_bytes > OPEN_BYTES_MAX || self.open.len() >= DEPTH_MAX;
+        if is_too_much || self.path.len() > PATH_BYTES_MAX {
+            return Err(LookupError::refused(format!(
+                "the files of the commit lie too deep: more than {DEPTH_MAX} directories in each other, or \
+                 a path of more than {PATH_BYTES_MAX} bytes"
+            )));
+        }
+        self.open.push(Directory {
+            entries: entries.into_iter(),
+            prefix: self.path.len(),
+            bytes,
+        });
+        Ok(())
+    }
+
+    fn step(&mut self) -> Result<Option<TreeEntry>, LookupError> {
+        loop {
+            let Some(directory) = self.open.last_mut() else {
+                return Ok(None);
+            };
+            self.path.truncate(directory.prefix);
+            let Some((kind, name, id)) = directory.entries.next() else {
+                self.open_bytes -= directory.bytes;
+                self.open.pop();
+                continue;
+            };
+            self.entries += 1;
+            if self.entries > ENTRIES_MAX {
+                return Err(LookupError::refused(format!(
+                    "the commit has more than {ENTRIES_MAX} files and directories"
+                )));
+            }
+            self.path.extend_from_slice(&name);
+            let kind = match kind {
+                EntryKind::Tree => {
+                    self.path.push(b'/');
+                    self.enter(id)?;
+                    continue;
+                }
+                EntryKind::Blob => TreeEntryKind::File,
+                EntryKind::BlobExecutable => TreeEntryKind::Executable,
+                EntryKind::Link => TreeEntryKind::Link,
+                EntryKind::Commit => TreeEntryKind::Submodule,
+            };
+            return Ok(Some(TreeEntry {
+                hazard: hazard(&self.path),
+                path: self.path.clone(),
+                kind,
+                id: id.to_string(),
+            }));
+        }
+    }
+}
+
+impl Iterator for TreeWalk {
+    type Item = Result<TreeEntry, LookupError>;
+
+    /// Returns the next file. After an error the walk is over.
+    fn next(&mut self) -> Option<Self::Item> {
+        let entry = self.step();
+        if entry.is_err() {
+            self.open.clear();
+        }
+        entry.transpose()
+    }
+}
+
+/// Reads a blob of at most `bytes_max` bytes.
+pub(crate) fn blob(
+    repository: &Repository,
+    id: ObjectId,
+    bytes_max: u64,
+) -> Result<Blob, LookupError> {
+    repository.look_up(|session| {
+        let header = session.handle.try_find_header(id).map_err(|_| {
+            LookupError::unreadable(format!("object {id} cannot be read: run git fsck"))
+        })?;
+        let header = header.ok_or_else(|| LookupError::UnknownRevision {
+            candidates: Vec::new(),
+        })?;
+        if header.kind() != Kind::Blob {
+            return Err(LookupError::refused(format!(
+                "{} {id} is not a file",
+                header.kind()
+            )));
+        }
+        if header.size() > bytes_max {
+            return Ok(Blob::TooLarge(header.size()));
+        }
+        let object = session.objects.get(id, "a tree")?;
+        let blob = session.objects.peel(object, Peel::Blob)?;
+        let blob = blob.ok_or_else(|| LookupError::unreadable(format!("{id} is not a file")))?;
+        Ok(Blob::Content(blob.data.clone()))
+    })
+}
+
+/// Returns the SHA-256 and the size that a pointer of Git LFS names, if the content is one.
+pub fn lfs_pointer(content: &[u8]) -> Option<(String, u64)> {
+    if content.len() > LFS_POINTER_BYTES_MAX {
+        return None;
+    }
+    let mut lines = std::str::from_utf8(content).ok()?.lines();
+    let version = lines.next()?.strip_prefix("version ")?;
+    if version != "https://git-lfs.github.com/spec/v1" {
+        return None;
+    }
+    let (mut id, mut size) = (None, None);
+    for line in lines {
+        match line.split_once(' ') {
+            Some(("oid", value)) => id = value.strip_prefix("sha256:"),
+            Some(("size", value)) => size = value.parse().ok(),
+            _ => {}
+        }
+    }
+    Some((id?.to_owned(), size?))
+}
+
+fn hazard(path: &[u8]) -> Option<Hazard> {
+    path.split(|byte| *byte == b'/').find_map(|name| {
+        let bare = name.trim_ascii_end();
+        let bare = bare.strip_suffix(b"::$INDEX_ALLOCATION").unwrap_or(bare);
+        let bare: Vec<u8> = bare
+            .iter()
+            .copied()
+            .rev()
+            .skip_while(|byte| b". ".contains(byte))
+            .collect();
+        if matches!(name, b"" | b"." | b"..") {
+            Some(Hazard::Traversal)
+        } else if [&b"tig."[..], b"1~tig"]
+            .iter()
+            .any(|it| bare.eq_ignore_ascii_case(it))
+        {
+            Some(Hazard::GitDirectory)
+        } else if name.iter().any(u8::is_ascii_control) {
+            Some(Hazard::Control)
+        } else {
+            matches!(name.last(), Some(b'.' | b' ')).then_some(Hazard::TrailingDot)
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_that_is_unusual_has_its_hazard() {
+        let check = |path: &str, expected: Option<Hazard>| {
+            assert_eq!(hazard(path.as_bytes()), expected, "{path:?}")
+        };
+        check("a/b.c", None);
+        check(".github/x", None);
+        check("a/../b", Some(Hazard::Traversal));
+        check("a//b", Some(Hazard::Traversal));
+        check(".GIT/config", Some(Hazard::GitDirectory));
+        check("a/.git. ", Some(Hazard::GitDirectory));
+        check("git~1", Some(Hazard::GitDirectory));
+        check("a\nb", Some(Hazard::Control));
+        check("a./b", Some(Hazard::TrailingDot));
+    }
+
+    #[test]
+    fn a_pointer_of_lfs_names_an_id_and_a_size() {
+        let text = "version https://git-lfs.github.com/spec/v1\noid sha256:ab\nsize 12\n";
+        assert_eq!(lfs_pointer(text.as_bytes()), Some(("ab".to_owned(), 12)));
+        assert_eq!(lfs_pointer(b"version 2\n"), None);
+        assert_eq!(lfs_pointer(&text.repeat(100).into_bytes()), None);
+    }
+}

@@ -1,0 +1,9 @@
+//! Look-ups in repositories that the tests make with `git`, which must be installed.
+
+mod support;
+
+mod commits;
+mod hostile;
+mod logs;
+mod stores;
+mod trees;

@@ -1,0 +1,150 @@
+//! The files of a commit, whatever a hostile tree calls them.
+
+use crate::support::{Root, Worktree};
+use git::{Blob, Hazard, LookupError, TreeEntryKind};
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+/// Writes a tree that `git` itself would not make, and returns its id.
+fn tree(worktree: &Worktree, entries: &[(&str, &[u8], &str)]) -> String {
+    let mut bytes = Vec::new();
+    for (mode, name, id) in entries {
+        write!(bytes, "{mode} ").unwrap();
+        bytes.extend_from_slice(name);
+        bytes.push(0);
+        bytes.extend((0..20).map(|at| u8::from_str_radix(&id[2 * at..2 * at + 2], 16).unwrap()));
+    }
+    hash(worktree, "tree", &bytes)
+}
+
+fn hash(worktree: &Worktree, kind: &str, bytes: &[u8]) -> String {
+    let mut child = Command::new("git")
+        .args(["hash-object", "-w", "--literally", "--stdin", "-t", kind])
+        .current_dir(&worktree.path)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("git is installed: apt install git");
+    child.stdin.take().unwrap().write_all(bytes).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success());
+    String::from_utf8(output.stdout)
+        .unwrap()
+        .trim_end()
+        .to_owned()
+}
+
+fn commit(worktree: &Worktree, tree: &str) -> String {
+    worktree.git(["commit-tree", "-m", "it", tree])
+}
+
+#[test]
+fn the_files_of_a_commit_are_those_of_git_ls_tree() {
+    let root = Root::new();
+    let worktree = root.init("r");
+    for file in ["a", "b/c", "b/d/e", "z"] {
+        worktree.commit(file, file, file);
+    }
+    worktree.git(["update-index", "--chmod=+x", "z"]);
+    worktree.git(["commit", "-q", "-m", "executable"]);
+    for packed in [false, true] {
+        let repositories = root.repositories();
+        let found: Vec<String> = (repositories.walk("r", "HEAD").unwrap())
+            .map(|entry| entry.unwrap())
+            .map(|it| format!("{} {}", it.id, String::from_utf8(it.path).unwrap()))
+            .collect();
+        let expected = worktree.git(["ls-tree", "-r", "--format=%(objectname) %(path)", "HEAD"]);
+        assert_eq!(found.join("\n"), expected, "packed: {packed}");
+        worktree.git(["gc", "-q"]);
+    }
+}
+
+#[test]
+fn hostile_names_are_reported_with_their_hazard() {
+    let root = Root::new();
+    let worktree = root.init("r");
+    let file = hash(&worktree, "blob", b"text");
+    let inner = tree(&worktree, &[("100644", b"config", &file)]);
+    let names: [(&[u8], Hazard); 6] = [
+        (b"..", Hazard::Traversal),
+        (b"../../etc/passwd", Hazard::Traversal),
+        (b"/etc", Hazard::Traversal),
+        (b".GiT ", Hazard::GitDirectory),
+        (b"a\nb", Hazard::Control),
+        (b"name.", Hazard::TrailingDot),
+    ];
+    let mut entries: Vec<(&str, &[u8], &str)> = names
+        .iter()
+        .map(|(name, _)| ("100644", *name, file.as_str()))
+        .collect();
+    entries.push(("40000", b".git", &inner));
+    entries.push(("120000", b"link", &file));
+    entries.push(("160000", b"module", &file));
+    let commit = commit(&worktree, &tree(&worktree, &entries));
+    let repositories = root.repositories();
+    let found: Vec<_> = repositories
+        .walk("r", &commit)
+        .unwrap()
+        .map(|it| it.unwrap())
+        .collect();
+    for (entry, (name, hazard)) in found.iter().zip(names) {
+        assert_eq!((entry.path.as_slice(), entry.hazard), (name, Some(hazard)));
+    }
+    assert_eq!(
+        (found[6].path.as_slice(), found[6].hazard),
+        (&b".git/config"[..], Some(Hazard::GitDirectory))
+    );
+    assert_eq!(
+        (found[7].kind, found[8].kind),
+        (TreeEntryKind::Link, TreeEntryKind::Submodule)
+    );
+    assert_eq!(
+        repositories.blob("r", &file, 4),
+        Ok(Blob::Content(b"text".to_vec()))
+    );
+    assert_eq!(repositories.blob("r", &file, 3), Ok(Blob::TooLarge(4)));
+    assert!(matches!(
+        repositories.blob("r", &inner, 3),
+        Err(LookupError::Refused { .. })
+    ));
+    assert!(matches!(
+        repositories.blob("r", &"0".repeat(40), 3),
+        Err(LookupError::UnknownRevision { .. })
+    ));
+}
+
+#[test]
+fn a_tree_4000_deep_is_walked() {
+    let root = Root::new();
+    let worktree = root.init("r");
+    let mut stream = String::from(
+        "commit refs/heads/main\ncommitter a <a> 1 +0000\ndata 1\nx\nM 100644 inline ",
+    );
+    stream.push_str(&"d/".repeat(4_000));
+    stream.push_str("f\ndata 1\nx\n");
+    let mut child = Command::new("git")
+        .args(["fast-import", "--quiet", "--force"])
+        .current_dir(&worktree.path)
+        .stdin(Stdio::piped())
+        .spawn()
+        .expect("git is installed: apt install git");
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(stream.as_bytes())
+        .unwrap();
+    assert!(child.wait().unwrap().success());
+    let paths: Vec<_> = root
+        .repositories()
+        .walk("r", "main")
+        .unwrap()
+        .map(|it| it.unwrap().path.len())
+        .collect();
+    assert_eq!(paths, [8_001]);
+    let log = root
+        .repositories()
+        .log("r", "main", b"d/d/d", None, 1)
+        .unwrap();
+    assert_eq!(log.commits.len(), 1);
+}

@@ -1,0 +1,117 @@
+//! Sends GET requests over some connections, each as soon as the last one is answered, and prints how many were
+//! answered, in how many seconds, the median and the 99th percentile in microseconds, and how many failed.
+//!
+//! usage: `http_load ADDRESS CONNECTIONS SECONDS FILE`. FILE has a path a line; the connections take them in turn.
+//! With 0 SECONDS each path is requested once.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+struct Load {
+    address: String,
+    paths: Vec<String>,
+    next: AtomicUsize,
+    /// `None`: each path once.
+    until: Option<Instant>,
+}
+
+fn main() -> std::io::Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [address, connections, seconds, file] = &arguments[..] else {
+        panic!("usage: http_load ADDRESS CONNECTIONS SECONDS FILE");
+    };
+    let number = |text: &String| text.parse::<u64>().expect("a number");
+    let began = Instant::now();
+    let seconds = Some(number(seconds)).filter(|&seconds| seconds > 0);
+    let load = Arc::new(Load {
+        address: address.clone(),
+        paths: std::fs::read_to_string(file)?
+            .lines()
+            .map(str::to_owned)
+            .collect(),
+        next: AtomicUsize::new(0),
+        until: seconds.map(|seconds| began + Duration::from_secs(seconds)),
+    });
+    let threads = (0..number(connections)).map(|_| {
+        let load = Arc::clone(&load);
+        std::thread::spawn(move || load.run())
+    });
+    let threads: Vec<_> = threads.collect();
+    let (mut times, mut failed) = (Vec::new(), 0);
+    for thread in threads {
+        let (more, bad) = thread.join().expect("no panic")?;
+        times.extend(more);
+        failed += bad;
+    }
+    let elapsed = began.elapsed().as_secs_f64();
+    times.sort_unstable();
+    let at = |share: f64| {
+        times
+            .get((share * times.len() as f64) as usize)
+            .unwrap_or(&0)
+    };
+    println!(
+        "{} {elapsed:.3} {} {} {failed}",
+        times.len(),
+        at(0.5),
+        at(0.99)
+    );
+    Ok(())
+}
+
+impl Load {
+    /// Returns the microseconds of each request, and how many had another status than 200.
+    fn run(&self) -> std::io::Result<(Vec<u32>, usize)> {
+        let stream = TcpStream::connect(&self.address)?;
+        stream.set_nodelay(true)?;
+        let mut reader = BufReader::new(stream.try_clone()?);
+        let (mut stream, mut times, mut failed) = (stream, Vec::new(), 0);
+        let (mut line, mut body) = (String::new(), Vec::new());
+        while self.until.is_none_or(|until| Instant::now() < until) {
+            let number = self.next.fetch_add(1, Relaxed);
+            if self.until.is_none() && number >= self.paths.len() {
+                break;
+            }
+            let path = &self.paths[number % self.paths.len()];
+            let began = Instant::now();
+            let request = format!("GET {path} HTTP/1.1\r\nhost: {}\r\n\r\n", self.address);
+            stream.write_all(request.as_bytes())?;
+            let is_good = read_answer(&mut reader, &mut line, &mut body)?;
+            times.push(began.elapsed().as_micros() as u32);
+            failed += usize::from(!is_good);
+        }
+        Ok((times, failed))
+    }
+}
+
+/// Reads an answer with a length. Returns whether its status is 200.
+fn read_answer(
+    reader: &mut BufReader<TcpStream>,
+    line: &mut String,
+    body: &mut Vec<u8>,
+) -> std::io::Result<bool> {
+    line.clear();
+    reader.read_line(line)?;
+    let is_good = line.starts_with("HTTP/1.1 200");
+    let mut length = 0;
+    loop {
+        line.clear();
+        if reader.read_line(line)? == 0 {
+            return Err(std::io::ErrorKind::UnexpectedEof.into());
+        }
+        if let Some((name, value)) = line.split_once(':')
+            && name.eq_ignore_ascii_case("content-length")
+        {
+            length = value.trim().parse().map_err(std::io::Error::other)?;
+        }
+        if line == "\r\n" {
+            break;
+        }
+    }
+    body.resize(length, 0);
+    reader.read_exact(body)?;
+    Ok(is_good)
+}

@@ -1,0 +1,134 @@
+//! A git repository in memory: one branch, `main`, without merges.
+
+use schema::message::{
+    Commit, CommitLog, Lookup, LookupAnswer, LookupOf, LookupProblem, LookupProblemKind, Reference,
+    ReferenceKind, ReferenceList, Signature,
+};
+
+/// A repository whose commits are numbered from the oldest, 0.
+#[derive(Clone, Debug)]
+pub struct FakeRepository {
+    /// Its name.
+    pub name: String,
+    /// The number of its commits.
+    pub commits: usize,
+    /// Why it cannot be read; empty if it can.
+    pub damage: String,
+}
+
+impl FakeRepository {
+    /// Returns a repository with so many commits.
+    pub fn new(name: &str, commits: usize) -> FakeRepository {
+        FakeRepository {
+            name: name.to_owned(),
+            commits,
+            damage: String::new(),
+        }
+    }
+
+    /// The number of the commit that a revision names.
+    fn find(&self, revision: &str) -> Option<usize> {
+        let newest = self.commits.checked_sub(1)?;
+        match revision {
+            "" | "HEAD" | "main" | "refs/heads/main" => Some(newest),
+            other => match other.strip_prefix("HEAD~") {
+                Some(back) => newest.checked_sub(back.parse().ok()?),
+                None => (0..self.commits).find(|&number| commit_id(number) == other),
+            },
+        }
+    }
+
+    fn commit(&self, number: usize) -> Commit {
+        let signature = Signature {
+            name: b"A <script> \xff".to_vec(),
+            email: b"a@example.org".to_vec(),
+            seconds: 1_700_000_000 + number as i64,
+            offset_minutes: 90,
+        };
+        Commit {
+            id: commit_id(number),
+            tree: "ee".repeat(20),
+            parents: number.checked_sub(1).map(commit_id).into_iter().collect(),
+            author: signature.clone(),
+            committer: signature,
+            subject: format!("{}: change {number}", self.name).into_bytes(),
+            body: b"Why.\n".to_vec(),
+            tags: (number == 0).then(|| b"v0".to_vec()).into_iter().collect(),
+            shortened: false,
+        }
+    }
+}
+
+/// Returns the id of the commit with this number.
+pub fn commit_id(number: usize) -> String {
+    format!("{:040x}", 0xc0de_0000 + number)
+}
+
+/// Answers a look-up.
+pub(crate) fn answer(repositories: &[FakeRepository], lookup: &Lookup) -> LookupAnswer {
+    let mut known = repositories.iter();
+    let Some(found) = known.find(|known| known.name == lookup.repository) else {
+        let names = repositories.iter().map(|known| known.name.clone());
+        return problem(LookupProblemKind::UnknownRepository, "", names.collect());
+    };
+    if !found.damage.is_empty() {
+        return problem(LookupProblemKind::Unreadable, &found.damage, Vec::new());
+    }
+    let revision = lookup.of.revision().unwrap_or_default();
+    if revision.contains("@{") {
+        let reason = "it reads a reflog";
+        return problem(LookupProblemKind::Refused, reason, Vec::new());
+    }
+    if revision == "c0de" {
+        let candidates = vec![commit_id(0), commit_id(1)];
+        return problem(LookupProblemKind::Ambiguous, "", candidates);
+    }
+    let Some(number) = found.find(revision) else {
+        let names = vec!["main".to_owned()];
+        return problem(LookupProblemKind::UnknownRevision, "", names);
+    };
+    match &lookup.of {
+        LookupOf::Commit { .. } => LookupAnswer::Commit(found.commit(number)),
+        LookupOf::Log { after, count, .. } => {
+            let after = str::from_utf8(after).ok().and_then(|it| it.parse().ok());
+            let newest = after.unwrap_or(number + 1);
+            let oldest = newest.saturating_sub(*count as usize);
+            let numbers = (oldest..newest).rev();
+            LookupAnswer::Log(CommitLog {
+                commits: numbers.map(|number| found.commit(number)).collect(),
+                next: match oldest {
+                    0 => Vec::new(),
+                    more => more.to_string().into_bytes(),
+                },
+            })
+        }
+        LookupOf::References { after, count } => {
+            let all = [
+                ("refs/heads/main", ReferenceKind::Branch, number),
+                ("refs/notes/x", ReferenceKind::Other, number),
+                ("refs/tags/v0", ReferenceKind::Tag, 0),
+            ];
+            let mut rest = all
+                .into_iter()
+                .filter(|(name, ..)| name.as_bytes() > &after[..]);
+            let part = rest.by_ref().take(*count as usize);
+            let part = part.map(|(name, kind, number)| Reference {
+                name: name.into(),
+                kind,
+                id: commit_id(number),
+            });
+            LookupAnswer::References(ReferenceList {
+                references: part.collect(),
+                more: rest.next().is_some(),
+            })
+        }
+    }
+}
+
+fn problem(kind: LookupProblemKind, reason: &str, candidates: Vec<String>) -> LookupAnswer {
+    LookupAnswer::Problem(LookupProblem {
+        kind,
+        reason: reason.to_owned(),
+        candidates,
+    })
+}

@@ -1,0 +1,254 @@
+//! Commits, histories and references of the git repositories that backends have.
+
+use super::body;
+use super::catalog::PART;
+use super::openapi::described as doc;
+use crate::model::{
+    Commit, CommitEntry, CommitLog, Commits, Ref, Refs, RevisionName, RevisionNames,
+};
+use crate::params::Params;
+use crate::problem::Problem;
+use crate::response;
+use crate::state::App;
+use axum::extract::{Request, State};
+use axum::response::Response;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
+use frontend::LookupError;
+use schema::message::{self, LookupOf, LookupProblem, LookupProblemKind};
+use std::sync::Arc;
+
+/// Commits that are asked for at once.
+pub(crate) const COMMITS_MAX: usize = 1000;
+
+/// Bytes of the body that asks for them: about 1 KB for each.
+pub(crate) const BODY_BYTES_MAX: usize = 1 << 20;
+
+/// Bytes of the name of a repository, of a revision, and of a path in it.
+const NAME_BYTES_MAX: usize = 1 << 10;
+const PATH_BYTES_MAX: usize = 4 << 10;
+
+/// Commits or references in a part of a list.
+const COUNT_DEFAULT: usize = 100;
+const COUNT_MAX: usize = 1000;
+
+/// Names that are suggested in a hint; `candidates` has all.
+const SUGGESTED_MAX: usize = 3;
+
+/// Get the commit that a revision names.
+#[utoipa::path(
+    get, path = "/api/v2/commit", operation_id = "commit", tag = "repositories",
+    params(doc::RevisionParams),
+    responses((status = 200, description = "The commit", body = Commit), doc::Any, doc::Repositories)
+)]
+pub(crate) async fn commit(State(app): State<App>, params: Params) -> Result<Response, Problem> {
+    params.expect(&[&["repo", "rev"]])?;
+    let (repo, rev) = names(&params)?;
+    let asked = vec![(repo.to_owned(), rev.to_owned())];
+    let mut found = app.coordinator.commits(asked).await;
+    let found = found.pop().expect("an outcome for each pair");
+    let found = found.map_err(|error| problem(error, repo, rev))?;
+    Ok(response::json(&Commit::new(repo, rev, &found)))
+}
+
+/// Get up to 1,000 commits at once. Each has a commit or a problem of its own.
+#[utoipa::path(
+    post, path = "/api/v2/commits", operation_id = "commits", tag = "repositories",
+    request_body = RevisionNames,
+    responses((status = 200, description = "Commits, in the order of the request", body = Commits), doc::Any, doc::Body)
+)]
+pub(crate) async fn commits(State(app): State<App>, request: Request) -> Result<Response, Problem> {
+    let body = body::read_json(request, BODY_BYTES_MAX).await?;
+    let asked: RevisionNames = serde_json::from_slice(&body).map_err(|error| {
+        Problem::bad_request(format!("malformed body: {error}"))
+            .hint(r#"such as {"revisions": [{"repo": "project", "rev": "main"}]}"#)
+    })?;
+    if asked.revisions.len() > COMMITS_MAX {
+        let detail = format!(
+            "{} revisions; at most {COMMITS_MAX} are answered at once",
+            asked.revisions.len()
+        );
+        return Err(Problem::bad_request(detail).hint("send several requests"));
+    }
+    for RevisionName { repo, rev } in &asked.revisions {
+        check_name("repo", repo)?;
+        check_name("rev", rev)?;
+    }
+    let pairs = asked.revisions.iter();
+    let pairs = pairs.map(|name| (name.repo.clone(), name.rev.clone()));
+    let found = app.coordinator.commits(pairs.collect()).await;
+    let entries = asked.revisions.into_iter().zip(found);
+    Ok(response::json(&Commits {
+        commits: entries.map(|(name, found)| entry(name, found)).collect(),
+    }))
+}
+
+fn entry(name: RevisionName, found: Result<Arc<message::Commit>, LookupError>) -> CommitEntry {
+    let RevisionName { repo, rev } = name;
+    let (commit, problem) = match found {
+        Ok(commit) => (Some(Commit::new(&repo, &rev, &commit)), None),
+        Err(error) => (None, Some(problem(error, &repo, &rev).document())),
+    };
+    CommitEntry {
+        repo,
+        rev,
+        commit,
+        problem,
+    }
+}
+
+/// List the commits that a revision reaches, or those of them that changed a file or a directory.
+#[utoipa::path(
+    get, path = "/api/v2/log", operation_id = "log", tag = "repositories",
+    params(doc::RevisionParams, doc::LogParams),
+    responses((status = 200, description = "Commits, in the order of git log", body = CommitLog), doc::Any, doc::Repositories)
+)]
+pub(crate) async fn log(State(app): State<App>, params: Params) -> Result<Response, Problem> {
+    params.expect(&[&["repo", "rev"], LOG])?;
+    let (repo, rev) = names(&params)?;
+    let path = params.bytes("path").unwrap_or_default();
+    if path.len() > PATH_BYTES_MAX {
+        let detail = format!("path has more than {PATH_BYTES_MAX} bytes");
+        return Err(Problem::bad_request(detail));
+    }
+    let of = LookupOf::Log {
+        revision: rev.to_owned(),
+        path: path.to_vec(),
+        after: position(&params, "cursor")?,
+        count: params.bounded("count", COUNT_DEFAULT, COUNT_MAX)? as u32,
+    };
+    let log = app.coordinator.log(repo.to_owned(), of).await;
+    let log = log.map_err(|error| problem(error, repo, rev))?;
+    let commits = log.commits.iter();
+    Ok(response::json(&CommitLog {
+        repo: repo.to_owned(),
+        rev: rev.to_owned(),
+        commits: commits
+            .map(|commit| Commit::new(repo, &commit.id, commit))
+            .collect(),
+        next: Some(&log.next)
+            .filter(|next| !next.is_empty())
+            .map(|next| BASE64.encode(next)),
+    }))
+}
+
+/// Parameters of a history, besides the revision.
+pub(crate) const LOG: &[&str] = &["path", "cursor", "count"];
+
+/// List the branches, tags and other references of a repository.
+#[utoipa::path(
+    get, path = "/api/v2/refs", operation_id = "refs", tag = "repositories",
+    params(doc::RepositoryParam, doc::PartParams),
+    responses((status = 200, description = "References, by name", body = Refs), doc::Any, doc::Repositories)
+)]
+pub(crate) async fn refs(State(app): State<App>, params: Params) -> Result<Response, Problem> {
+    params.expect(&[&["repo"], PART])?;
+    let (repo, _) = names(&params)?;
+    let after = position(&params, "after")?;
+    let count = params.bounded("count", COUNT_DEFAULT, COUNT_MAX)? as u32;
+    let list = app
+        .coordinator
+        .references(repo.to_owned(), after, count)
+        .await;
+    let list = list.map_err(|error| problem(error, repo, ""))?;
+    let last = list.references.last().filter(|_| list.more);
+    Ok(response::json(&Refs {
+        repo: repo.to_owned(),
+        refs: list.references.iter().map(Ref::from).collect(),
+        next: last.map(|last| BASE64.encode(&last.name)),
+    }))
+}
+
+/// Returns the repository and the revision.
+fn names(params: &Params) -> Result<(&str, &str), Problem> {
+    params.required("repo")?;
+    let repo = params.text("repo")?.unwrap_or_default();
+    let rev = params.text("rev")?.unwrap_or_default();
+    check_name("repo", repo)?;
+    check_name("rev", rev)?;
+    Ok((repo, rev))
+}
+
+fn check_name(parameter: &str, name: &str) -> Result<(), Problem> {
+    if parameter == "repo" && name.is_empty() {
+        return Err(Problem::bad_request("repo is missing"));
+    }
+    if name.len() > NAME_BYTES_MAX {
+        let detail = format!("{parameter} has more than {NAME_BYTES_MAX} bytes");
+        return Err(Problem::bad_request(detail));
+    }
+    Ok(())
+}
+
+/// Returns where a part of a list begins.
+fn position(params: &Params, name: &str) -> Result<Vec<u8>, Problem> {
+    let text = params.text(name)?.unwrap_or_default();
+    BASE64.decode(text).map_err(|_| {
+        let detail = format!("{name} is malformed: expected `next` of an earlier answer");
+        Problem::bad_request(detail).hint("leave it out to start from the beginning")
+    })
+}
+
+/// Says why a repository has not answered as wanted.
+fn problem(error: LookupError, repo: &str, rev: &str) -> Problem {
+    match error {
+        LookupError::NoRepositories => Problem::no_repositories("no backend has git repositories")
+            .hint("the operator starts `trawl backend` or `trawl serve` with --repos DIR"),
+        LookupError::Problem(found) => answered(found, repo, rev),
+        LookupError::Unreachable(_) | LookupError::Late { .. } => {
+            Problem::unavailable(error.to_string())
+        }
+    }
+}
+
+fn answered(found: LookupProblem, repo: &str, rev: &str) -> Problem {
+    let LookupProblem {
+        kind,
+        reason,
+        candidates,
+    } = found;
+    let why = match &reason[..] {
+        "" => String::new(),
+        reason => format!(": {reason}"),
+    };
+    match kind {
+        LookupProblemKind::UnknownRepository => {
+            let detail = format!("there is no repository {repo}{why}");
+            let problem = Problem::unknown_revision(detail);
+            suggest(problem, candidates, "did you mean")
+        }
+        LookupProblemKind::UnknownRevision => {
+            let rev = if rev.is_empty() {
+                "a default branch"
+            } else {
+                rev
+            };
+            let detail = format!("{repo} has no revision {rev}{why}");
+            let problem = Problem::unknown_revision(detail);
+            suggest(problem, candidates, "did you mean")
+        }
+        LookupProblemKind::Ambiguous => {
+            let detail = format!("{rev} names several commits of {repo}{why}");
+            let problem = Problem::ambiguous_revision(detail);
+            suggest(problem, candidates, "do you mean")
+        }
+        LookupProblemKind::Refused => Problem::bad_request(reason),
+        LookupProblemKind::Unreadable => {
+            Problem::unreadable_repository(format!("{repo} cannot be read{why}"))
+        }
+        LookupProblemKind::Late => {
+            Problem::unavailable(format!("{repo} did not answer in time{why}"))
+        }
+    }
+}
+
+/// Adds similar names, or what an ambiguous one may mean; the first of them in a hint.
+fn suggest(problem: Problem, candidates: Vec<String>, question: &str) -> Problem {
+    if candidates.is_empty() {
+        return problem;
+    }
+    let few = candidates.iter().take(SUGGESTED_MAX);
+    let few: Vec<&str> = few.map(|candidate| &candidate[..]).collect();
+    let hint = format!("{question} {}?", few.join(" or "));
+    problem.candidates(candidates).hint(hint)
+}
