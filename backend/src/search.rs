@@ -10,13 +10,16 @@
 //!
 //! **Invariant:** the frames do not depend on the number of workers or on time.
 
+mod document_matches;
 mod document_search;
+mod found_lines;
 mod line_locator;
 mod plan;
 mod pool;
 mod request;
 mod slices;
 mod spans;
+mod text_slices;
 mod top_k;
 mod verify;
 
@@ -28,6 +31,7 @@ use crate::compiled_query::Strategy;
 use crate::line_matcher::{self, LineMatcher};
 use crate::long_line::Effort;
 use crate::rank;
+use document_matches::UnitResult;
 use document_search::{DocumentMatchers, DocumentSearch, find_ranges};
 use index::shard::{DocId, ShardError};
 use plan::{ShardCandidates, WorkList, WorkUnit};
@@ -35,7 +39,7 @@ use request::{Interrupted, ShardTask, SharedEvaluations};
 use schema::message::{Progress, ShardEnd, Want};
 use std::mem;
 use top_k::{PendingMatch, PendingMatches, Threshold, TopMatches};
-use verify::{UnitResult, Verifier};
+use verify::Verifier;
 
 impl Request<'_> {
     /// Searches all shards, and returns a summary of each. An error in a shard is reported in its
@@ -233,12 +237,13 @@ impl<'a> Worker<'a> {
     fn search(&mut self, unit: WorkUnit<'_>) -> Result<UnitResult, Interrupted> {
         let mut out = UnitResult::default();
         let shard = self.verifier.task.shard;
+        let last = unit.last_document();
         match unit {
-            WorkUnit::Blocks(blocks) => {
+            WorkUnit::Texts(slices, all) => {
                 let Matchers::Line(matcher) = &self.matchers else {
                     unreachable!("only a query of lines has block candidates");
                 };
-                self.verifier.search_blocks(matcher, blocks, &mut out)?;
+                self.verifier.search_texts(matcher, slices, all, &mut out)?;
             }
             WorkUnit::Documents(slices, all) => {
                 let Matchers::Document(matchers) = &mut self.matchers else {
@@ -254,7 +259,7 @@ impl<'a> Worker<'a> {
             }
         }
         out.pending.finish();
-        if let Some((last, _)) = out.last {
+        if let Some(last) = last {
             out.static_rank_after = shard.static_rank_bound(last)?;
         }
         shard.intact()?;

@@ -1,31 +1,45 @@
-//! The bytes of a shard, version 1. All numbers are little endian; "page" is 4,096 bytes.
+//! The bytes of a shard, version 2. All numbers are little endian; "page" is 4,096 bytes.
+//!
+//! A *text* is stored once; a *document* is a package, a path and a text. Texts are in the order of the
+//! best document that has them: by package, then by path rank. Documents are numbered by text, so that
+//! the documents of a text are a range of numbers, and whatever ascends by text ascends by document.
 //!
 //! ```text
 //! page 0       header
 //!      0    8  magic: "TRAWLSHD"
-//!      8    4  version: 1
+//!      8    4  version: 2
 //!     12    4  target size of a block, in bytes
 //!     16   32  id: BLAKE3 of version, block size, and the sections NAMES to SKIPPED, each after
 //!              its length in 8 bytes
-//!     48    4  packages      52  4  documents     56  4  blocks
-//!     60    4  codec of the content: 0, raw
-//!     64    8  bytes of text      72  8  bytes of the file
-//!     80   16  for each of the 9 sections, in the order below: offset, length in bytes
-//!    224    4  CRC-32C of the section CHECKSUMS
-//!    228 3864  zeros
+//!     48    4  packages      52  4  texts       56  4  documents
+//!     60    4  entries of SHARED                64  4  blocks
+//!     68    4  codec of the content: 0, raw
+//!     72    8  bytes of the texts               80  8  bytes of the documents: each text as often
+//!              as it has documents
+//!     88    8  bytes of the file
+//!     96    4  CRC-32C of the section CHECKSUMS
+//!    100    4  zeros
+//!    104   16  for each of 16 sections: offset, length in bytes. The first ten are those below up to
+//!              SKIPPED, in this order, the last one is CHECKSUMS. The others are free: a reader skips
+//!              those that it does not know
+//!    360 3732  zeros
 //!   4092    4  CRC-32C of the 4,092 bytes before
 //! page 1...    sections, each beginning at a multiple of 8, padded with zeros
-//!    CONTENT      the texts of the documents, in the order of DOCUMENTS; without byte-order marks,
-//!                 and UTF-16 converted to UTF-8
+//!    CONTENT      the texts, in the order of TEXTS; without byte-order marks, and UTF-16 converted
+//!                 to UTF-8
 //!    POSTINGS     posting lists (see `posting`), in the order of their trigrams, and 8 zeros
 //!    DICTIONARY   8 per trigram, ascending: its three bytes from the top bit on (a << 56 | b << 48 |
 //!                 c << 40), then 40 bits: the offset of its list in POSTINGS; or, for a list of
 //!                 one block, bit 39 and the block
 //!    NAMES        for each package the name of its directory, then the paths of its documents
-//!    PACKAGES     24 per package, best first: offset in NAMES 8, length 4, first document 4,
-//!                 popularity (`inst`) f32, (`rdep`) f32
-//!    DOCUMENTS    56 per document: offset of its path in NAMES 8, length 4, first block 4, lines 4,
-//!                 static rank f32, BLAKE3 of its text 32
+//!    PACKAGES     40 per package, best first: offset in NAMES 8, length 4, first text 4, first entry
+//!                 in SHARED 4, documents 4, bytes of their texts 8, popularity (`inst`) f32,
+//!                 (`rdep`) f32
+//!    TEXTS        44 per text: first block 4, lines 4, first document 4, BLAKE3 32
+//!    DOCUMENTS    24 per document, by text, then in the order of packages and of path ranks: offset
+//!                 of its path in NAMES 8, length 4, package 4, text 4, static rank f32
+//!    SHARED       4 per document whose text is not in the range of its own package: the document;
+//!                 by package, ascending
 //!    BLOCKS       12 per block: offset in CONTENT 8, number of its first line, from 1, 4; and one
 //!                 more entry for the end of the last block: offset, 0
 //!    SKIPPED      for each skipped file: varints package, length of path; path; varint length of
@@ -33,17 +47,21 @@
 //!    CHECKSUMS    CRC-32C of every page from page 1 on; the last page ends where CHECKSUMS begins
 //! ```
 //!
-//! A document's blocks go up to the next document's first one; an empty document has none.
+//! Ranges go up to the next entry's first one: a text's blocks and documents, and a package's texts and
+//! entries in SHARED. The texts of a package's range are those whose best document is in the package;
+//! other packages may have them too. An empty text has no block. Every text has a document.
 //!
 //! **Invariant:** a shard never changes after it has been written. A reader verifies a checksum
 //! before it uses a byte: the header's at open, any other page's when it is first read.
 //!
-//! Worked example: a package `p_1` of two documents and a binary file, its popularity unknown. A test
-//! builds this shard and compares it with the text below. `testdata/` has an index of every released
-//! version of the format. (The dictionary's first entry, read backwards: 20 61 3b, which is `" a;"`,
-//! then bit 39, then block 0.)
+//! Worked example: packages `p_1` and `q_1`, of unknown popularity. The first has two documents and a
+//! binary file; the only document of the second is a copy. A test builds this shard and compares it
+//! with the text below. `testdata/` has an index of every released version of the format. (The
+//! dictionary's first entry, read backwards: 20 61 3b, which is `" a;"`, then bit 39, then block 0.)
 //!
-#![doc = include_str!("format/example.md")]
+#![doc = include_str!("format/example_2.md")]
+
+pub(crate) mod version_1;
 
 use std::ops::Range;
 use zerocopy::little_endian::{F32, U32, U64};
@@ -52,7 +70,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 /// The first bytes of a shard.
 pub(crate) const MAGIC: [u8; 8] = *b"TRAWLSHD";
 /// The version that this module describes.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// Bytes that one checksum covers.
 pub(crate) const PAGE_BYTES: usize = 4096;
 /// The codec of the content: raw bytes.
@@ -62,10 +80,10 @@ pub(crate) const CODEC_RAW: u32 = 0;
 /// a frame holds one of each and has room for these.
 pub(crate) const NAME_BYTES_MAX: u32 = 64 << 10;
 
-/// The sections of a shard, in their order.
+/// The sections of a shard, in their order in the file; the numbers are their places in the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Section {
-    /// The documents' texts.
+    /// The texts.
     Content,
     /// Posting lists.
     Postings,
@@ -75,30 +93,39 @@ pub enum Section {
     Names,
     /// Packages.
     Packages,
+    /// Texts; version 1 has none, because each of its documents has a text of its own.
+    Texts,
     /// Documents.
     Documents,
+    /// Documents whose text is in the range of another package; version 1 has none.
+    Shared,
     /// Blocks.
     Blocks,
     /// Files that were left out, and why.
     Skipped,
     /// A checksum for every page of the other sections.
-    Checksums,
+    Checksums = SECTIONS_MAX as isize - 1,
 }
 
 impl Section {
     /// All sections, in their order.
-    pub const ALL: [Section; 9] = [
+    pub const ALL: [Section; 11] = [
         Section::Content,
         Section::Postings,
         Section::Dictionary,
         Section::Names,
         Section::Packages,
+        Section::Texts,
         Section::Documents,
+        Section::Shared,
         Section::Blocks,
         Section::Skipped,
         Section::Checksums,
     ];
 }
+
+/// Sections that a header has room for.
+pub(crate) const SECTIONS_MAX: usize = 16;
 
 /// Offset and length of a section.
 #[derive(Clone, Copy, Debug, Default, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
@@ -108,8 +135,16 @@ pub(crate) struct Extent {
     pub(crate) bytes: U64,
 }
 
+impl Extent {
+    /// The range in the file; `None` when it is not below `file_bytes`.
+    pub(crate) fn range(self, file_bytes: u64) -> Option<Range<u64>> {
+        let end = self.offset.get().checked_add(self.bytes.get())?;
+        (end <= file_bytes).then_some(self.offset.get()..end)
+    }
+}
+
 /// Bytes between the last field of the header and its checksum.
-const RESERVED_BYTES: usize = PAGE_BYTES - 228 - 4;
+const RESERVED_BYTES: usize = PAGE_BYTES - 360 - 4;
 
 /// Page 0.
 #[derive(Clone, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
@@ -120,28 +155,24 @@ pub(crate) struct Header {
     pub(crate) block_bytes: U32,
     pub(crate) id: [u8; 32],
     pub(crate) packages: U32,
+    pub(crate) texts: U32,
     pub(crate) documents: U32,
+    pub(crate) shared: U32,
     pub(crate) blocks: U32,
     pub(crate) codec: U32,
+    pub(crate) content_bytes: U64,
     pub(crate) text_bytes: U64,
     pub(crate) file_bytes: U64,
-    pub(crate) sections: [Extent; 9],
     pub(crate) checksums_crc: U32,
+    pub(crate) padding: [u8; 4],
+    pub(crate) sections: [Extent; SECTIONS_MAX],
     pub(crate) reserved: [u8; RESERVED_BYTES],
     pub(crate) crc: U32,
 }
 
-impl Header {
-    /// Returns the range of a section in the file, in bytes.
-    pub(crate) fn extent(&self, section: Section) -> Range<u64> {
-        let extent = self.sections[section as usize];
-        extent.offset.get()..extent.offset.get() + extent.bytes.get()
-    }
-
-    /// Computes the checksum that belongs into `crc`.
-    pub(crate) fn checksum(&self) -> u32 {
-        crc32c::crc32c(&self.as_bytes()[..PAGE_BYTES - 4])
-    }
+/// Computes the checksum of a header of any version: `page` is page 0.
+pub(crate) fn header_checksum(page: &[u8]) -> u32 {
+    crc32c::crc32c(&page[..PAGE_BYTES - 4])
 }
 
 /// An entry of PACKAGES.
@@ -150,9 +181,22 @@ impl Header {
 pub(crate) struct PackageRecord {
     pub(crate) name_offset: U64,
     pub(crate) name_bytes: U32,
-    pub(crate) first_document: U32,
+    pub(crate) first_text: U32,
+    pub(crate) first_shared: U32,
+    pub(crate) documents: U32,
+    pub(crate) text_bytes: U64,
     pub(crate) inst: F32,
     pub(crate) rdep: F32,
+}
+
+/// An entry of TEXTS.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub(crate) struct TextRecord {
+    pub(crate) first_block: U32,
+    pub(crate) lines: U32,
+    pub(crate) first_document: U32,
+    pub(crate) hash: [u8; 32],
 }
 
 /// An entry of DOCUMENTS.
@@ -161,10 +205,9 @@ pub(crate) struct PackageRecord {
 pub(crate) struct DocumentRecord {
     pub(crate) path_offset: U64,
     pub(crate) path_bytes: U32,
-    pub(crate) first_block: U32,
-    pub(crate) lines: U32,
+    pub(crate) package: U32,
+    pub(crate) text: U32,
     pub(crate) static_rank: F32,
-    pub(crate) hash: [u8; 32],
 }
 
 /// An entry of BLOCKS.
@@ -188,8 +231,9 @@ mod tests {
     #[test]
     fn records_have_the_documented_sizes() {
         assert_eq!(size_of::<Header>(), PAGE_BYTES);
-        assert_eq!(size_of::<PackageRecord>(), 24);
-        assert_eq!(size_of::<DocumentRecord>(), 56);
+        assert_eq!(size_of::<PackageRecord>(), 40);
+        assert_eq!(size_of::<TextRecord>(), 44);
+        assert_eq!(size_of::<DocumentRecord>(), 24);
         assert_eq!(size_of::<BlockRecord>(), 12);
     }
 }

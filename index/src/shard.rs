@@ -17,19 +17,19 @@ mod dead_packages;
 mod document_candidates;
 mod error;
 mod file;
+mod layout;
 mod live_set;
 mod pages;
+mod tables;
+mod texts;
 
 pub use candidates::Candidates;
 pub use document_candidates::DocumentCandidates;
 pub use error::ShardError;
 pub use live_set::Counts;
 
-use crate::document::{Class, Popularity};
 use crate::file::Bytes;
-use crate::format::{
-    BlockRecord, DocumentRecord, NAME_BYTES_MAX, PAYLOAD, PackageRecord, SINGLE, Section,
-};
+use crate::format::{NAME_BYTES_MAX, PAYLOAD, SINGLE, Section};
 use crate::posting::{self, PADDING_BYTES, PostingList, decode_varint};
 use crate::trigram::Trigram;
 use file::ShardFile;
@@ -48,7 +48,12 @@ pub struct Shard {
     live: LiveSet,
 }
 
-/// A document of a shard: dense, in the order of packages, then of classes.
+/// A text of a shard: dense, in the order of the best documents that have it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TextId(pub u32);
+
+/// A document of a shard: dense, in the order of the texts; documents of one text are in the order of
+/// packages, then of classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DocId(pub u32);
 
@@ -56,18 +61,37 @@ pub struct DocId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PackageId(pub u32);
 
-/// A block of a shard: dense, in the order of the documents.
+/// A block of a shard: dense, in the order of the texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BlockId(pub u32);
+
+/// A text's entry, borrowed from the shard.
+#[derive(Clone, Debug)]
+pub struct Text<'a> {
+    /// Its id.
+    pub id: TextId,
+    /// The documents that have it, the best one first. There is one at least.
+    pub documents: Range<u32>,
+    /// Its blocks.
+    pub blocks: Range<u32>,
+    /// Number of lines.
+    pub lines: u32,
+    /// BLAKE3 of it.
+    pub hash: &'a [u8; 32],
+}
 
 /// A document's entry, borrowed from the shard.
 #[derive(Clone, Debug)]
 pub struct Document<'a> {
     /// Its id.
     pub id: DocId,
+    /// Its package.
+    pub package: PackageId,
+    /// Its text.
+    pub text: TextId,
     /// Its path within its package.
     pub path: &'a [u8],
-    /// Its blocks.
+    /// The blocks of its text.
     pub blocks: Range<u32>,
     /// Number of lines.
     pub lines: u32,
@@ -84,8 +108,13 @@ pub struct Package<'a> {
     pub id: PackageId,
     /// The name of its directory, version included.
     pub directory: &'a [u8],
-    /// Its documents.
-    pub documents: Range<u32>,
+    /// The texts whose best document is in it. The others of its documents have texts of packages
+    /// before it.
+    pub texts: Range<u32>,
+    /// Entries in the list of documents whose text is in the range of another package.
+    shared: Range<u32>,
+    /// Number of its documents.
+    pub documents: u32,
     /// Share of installations, 0 when unknown.
     pub inst: f32,
     /// Share of reverse dependencies, 0 when unknown.
@@ -116,7 +145,7 @@ impl Shard {
     /// Opens a shard of `bytes`; `path` is for messages.
     pub fn from_bytes(path: &Path, bytes: Bytes) -> Result<Shard, ShardError> {
         let file = Arc::new(ShardFile::new(path, bytes)?);
-        let live = LiveSet::all(file.header());
+        let live = LiveSet::all(file.layout());
         Ok(Shard { file, live })
     }
 
@@ -151,32 +180,52 @@ impl Shard {
 
     /// A hash of the file's content, dead packages included.
     pub fn file_id(&self) -> [u8; 32] {
-        self.file.header().id
+        self.file.layout().id
     }
 
     /// Number of packages, dead ones included.
     pub fn package_count(&self) -> u32 {
-        self.file.header().packages.get()
+        self.file.layout().packages
+    }
+
+    /// The version of its format.
+    pub fn version(&self) -> u32 {
+        self.file.layout().version
+    }
+
+    /// Target size of a block, in bytes.
+    pub fn block_bytes(&self) -> u32 {
+        self.file.layout().block_bytes
+    }
+
+    /// Number of texts, dead ones included.
+    pub fn text_count(&self) -> u32 {
+        self.file.layout().texts
     }
 
     /// Number of documents, dead ones included.
     pub fn document_count(&self) -> u32 {
-        self.file.header().documents.get()
+        self.file.layout().documents
     }
 
     /// Number of blocks, dead ones included.
     pub fn block_count(&self) -> u32 {
-        self.file.header().blocks.get()
+        self.file.layout().blocks
     }
 
-    /// Bytes of text, dead documents included.
+    /// Bytes of the texts, dead ones included.
+    pub fn content_bytes(&self) -> u64 {
+        self.file.layout().content_bytes
+    }
+
+    /// Bytes of the documents, dead ones included: each text as often as it has documents.
     pub fn text_bytes(&self) -> u64 {
-        self.file.header().text_bytes.get()
+        self.file.layout().text_bytes
     }
 
     /// Bytes of the file.
     pub fn file_bytes(&self) -> u64 {
-        self.file.header().file_bytes.get()
+        self.file.layout().file_bytes
     }
 
     /// Length of a section in bytes.
@@ -184,106 +233,7 @@ impl Shard {
         self.file.section_bytes(section)
     }
 
-    /// Returns a document; `id` must be below [`document_count`](Self::document_count).
-    pub fn document(&self, id: DocId) -> Result<Document<'_>, ShardError> {
-        let entry: &DocumentRecord = self.file.entry(Section::Documents, id.0)?;
-        let first = entry.first_block.get();
-        let end = if id.0 + 1 < self.document_count() {
-            let next: &DocumentRecord = self.file.entry(Section::Documents, id.0 + 1)?;
-            next.first_block.get()
-        } else {
-            self.block_count()
-        };
-        if first > end || end > self.block_count() {
-            return Err(self.corrupt(Section::Documents, "blocks of a document"));
-        }
-        Ok(Document {
-            id,
-            path: self.name(entry.path_offset.get(), entry.path_bytes.get())?,
-            blocks: first..end,
-            lines: entry.lines.get(),
-            static_rank: entry.static_rank.get(),
-            hash: &entry.hash,
-        })
-    }
-
-    /// Returns the document that a block belongs to; `block` must be below
-    /// [`block_count`](Self::block_count).
-    pub fn document_of(&self, block: BlockId) -> Result<DocId, ShardError> {
-        let is_before = |entry: &DocumentRecord| entry.first_block.get() <= block.0;
-        let behind = self.file.partition_point(Section::Documents, is_before)?;
-        let document = behind.checked_sub(1).map(DocId);
-        document.ok_or_else(|| self.corrupt(Section::Documents, "first block"))
-    }
-
-    /// Returns a package; `id` must be below [`package_count`](Self::package_count).
-    pub fn package(&self, id: PackageId) -> Result<Package<'_>, ShardError> {
-        let entry: &PackageRecord = self.file.entry(Section::Packages, id.0)?;
-        let first = entry.first_document.get();
-        let end = if id.0 + 1 < self.package_count() {
-            let next: &PackageRecord = self.file.entry(Section::Packages, id.0 + 1)?;
-            next.first_document.get()
-        } else {
-            self.document_count()
-        };
-        if first > end || end > self.document_count() {
-            return Err(self.corrupt(Section::Packages, "documents of a package"));
-        }
-        Ok(Package {
-            id,
-            directory: self.name(entry.name_offset.get(), entry.name_bytes.get())?,
-            documents: first..end,
-            inst: entry.inst.get(),
-            rdep: entry.rdep.get(),
-        })
-    }
-
-    /// Returns the package that a document belongs to.
-    pub fn package_of(&self, document: DocId) -> Result<PackageId, ShardError> {
-        let is_before = |entry: &PackageRecord| entry.first_document.get() <= document.0;
-        let behind = self.file.partition_point(Section::Packages, is_before)?;
-        let package = behind.checked_sub(1).map(PackageId);
-        package.ok_or_else(|| self.corrupt(Section::Packages, "first document"))
-    }
-
-    /// Returns an upper bound of the static ranks of `document` and all later documents. Packages
-    /// are ordered by popularity and documents by class, so it is the higher one of the document's
-    /// own rank and of the best rank that the next package could have.
-    pub fn static_rank_bound(&self, document: DocId) -> Result<f32, ShardError> {
-        let own = self.document(document)?.static_rank;
-        let next = PackageId(self.package_of(document)?.0 + 1);
-        Ok(own.max(self.static_rank_from(next)?))
-    }
-
-    /// Returns an upper bound of the static ranks in `package` and all later packages.
-    pub fn static_rank_from(&self, package: PackageId) -> Result<f32, ShardError> {
-        if package.0 >= self.package_count() {
-            return Ok(0.0);
-        }
-        let Package { inst, rdep, .. } = self.package(package)?;
-        Ok(Popularity { inst, rdep }.rank() + Class::Source.share())
-    }
-
-    /// Returns the number of the first line of a block, from 1.
-    pub fn first_line(&self, block: BlockId) -> Result<u32, ShardError> {
-        let entry: &BlockRecord = self.file.entry(Section::Blocks, block.0)?;
-        Ok(entry.first_line.get())
-    }
-
-    /// Returns where blocks are in the text of all documents, in bytes.
-    pub fn text_range(&self, blocks: Range<u32>) -> Result<Range<u64>, ShardError> {
-        let offset = |block| -> Result<u64, ShardError> {
-            let entry: &BlockRecord = self.file.entry(Section::Blocks, block)?;
-            Ok(entry.offset.get())
-        };
-        let (start, end) = (offset(blocks.start)?, offset(blocks.end)?);
-        if start > end || end > self.text_bytes() {
-            return Err(self.corrupt(Section::Blocks, "offset of a block"));
-        }
-        Ok(start..end)
-    }
-
-    /// Returns bytes of the text of all documents.
+    /// Returns bytes of the shard's texts, one after the other.
     pub fn text(&self, range: Range<u64>) -> Result<&[u8], ShardError> {
         self.file.slice(Section::Content, range)
     }

@@ -1,27 +1,37 @@
 //! Writes a shard: joins segments in order, merges their sorted runs, lays out the sections.
 //!
-//! Text is written to the shard at once, sorted runs to a temporary file beside it. The tables of
-//! documents, paths and blocks (about 150 bytes a document and 12 a block) stay in memory until the
+//! Text is written to the shard at once, sorted runs to a temporary file beside it. A text that the
+//! shard has already is left out, with its blocks, and its blocks are left out of the sorted runs
+//! when these are merged. The tables of texts, documents, paths and blocks (about 250 bytes a
+//! document, of which the table of hashes takes 16 to 32, and 12 a block) stay in memory until the
 //! end; the size of a shard's text bounds them.
-//! **Invariant:** the bytes follow from the segments alone, and the file gets its name only when all
-//! of it is on the disk.
+//! **Invariant:** the bytes follow from the documents alone, in their order, however they were cut
+//! into segments; and the file gets its name only when all of it is on the disk.
 
 mod merge;
 mod page;
+mod segment_text;
+mod tables;
 
-use crate::builder::Segment;
+pub(crate) use tables::DocumentName;
+
+use crate::builder::{Segment, SegmentBlock};
 use crate::file::{self, AtomicFile};
 use crate::format::{
-    BlockRecord, CODEC_RAW, DocumentRecord, Extent, Header, MAGIC, NAME_BYTES_MAX, PAGE_BYTES,
-    PackageRecord, SINGLE, Section, VERSION,
+    self, BlockRecord, CODEC_RAW, Extent, Header, MAGIC, PAGE_BYTES, SECTIONS_MAX, SINGLE, Section,
+    VERSION,
 };
 use crate::posting::{self, PADDING_BYTES, encode_varint};
 use merge::{RunExtent, RunMerge};
 use page::PageWriter;
+use segment_text::SegmentText;
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::sync::Arc;
+use tables::{Tables, count};
 use zerocopy::{FromZeros, IntoBytes};
 
 /// A finished shard.
@@ -31,32 +41,27 @@ pub(crate) struct ShardSummary {
     pub(crate) name: String,
     pub(crate) packages: u32,
     pub(crate) documents: u32,
+    /// Bytes of the documents.
     pub(crate) text_bytes: u64,
+    /// Bytes of the texts, each once.
+    pub(crate) unique_bytes: u64,
     pub(crate) file_bytes: u64,
-}
-
-/// A document's path in its package, and the part of its rank that no query changes.
-#[derive(Clone, Debug)]
-pub(crate) struct DocumentName {
-    pub(crate) path: Vec<u8>,
-    pub(crate) static_rank: f32,
 }
 
 /// A shard in progress.
 pub(crate) struct ShardWriter {
     shard: AtomicFile,
     out: PageWriter<BufWriter<File>>,
-    sections: [Extent; 9],
+    sections: [Extent; SECTIONS_MAX],
     runs_out: BufWriter<File>,
     runs: Vec<RunExtent>,
     runs_bytes: u64,
-    /// The tables, encoded.
-    names: Vec<u8>,
-    packages: Vec<u8>,
-    documents: Vec<u8>,
+    tables: Tables,
+    /// Encoded, as `skipped` is.
     blocks: Vec<u8>,
     skipped: Vec<u8>,
-    text_bytes: u64,
+    /// Bytes of the texts so far.
+    content_bytes: u64,
     block_bytes: u32,
 }
 
@@ -76,84 +81,62 @@ impl ShardWriter {
         Ok(ShardWriter {
             shard,
             out,
-            sections: [Extent::default(); 9],
+            sections: [Extent::default(); SECTIONS_MAX],
             runs_out: BufWriter::with_capacity(WRITE_BYTES, file::anonymous(directory)?),
             runs: Vec::new(),
             runs_bytes: 0,
-            names: Vec::new(),
-            packages: Vec::new(),
-            documents: Vec::new(),
+            tables: Tables::default(),
             blocks: Vec::new(),
             skipped: Vec::new(),
-            text_bytes: 0,
+            content_bytes: 0,
             block_bytes: block_bytes as u32,
         })
     }
 
     /// Begins a package. Documents and skipped files that follow belong to it.
     pub(crate) fn package(&mut self, directory: &[u8], inst: f32, rdep: f32) -> io::Result<()> {
-        let entry = PackageRecord {
-            name_offset: (self.names.len() as u64).into(),
-            name_bytes: name_bytes(directory)?.into(),
-            first_document: self.document_count()?.into(),
-            inst: inst.into(),
-            rdep: rdep.into(),
-        };
-        self.names.extend_from_slice(directory);
-        self.packages.extend_from_slice(entry.as_bytes());
-        Ok(())
+        self.tables.package(directory, inst, rdep)
     }
 
     /// Records a file of the package in progress that was skipped.
     pub(crate) fn skipped(&mut self, path: &[u8], reason: &str) {
-        let package = self.packages.len() / size_of::<PackageRecord>() - 1;
-        encode_varint(package as u64, &mut self.skipped);
+        encode_varint(self.tables.package_number() as u64, &mut self.skipped);
         encode_varint(path.len() as u64, &mut self.skipped);
         self.skipped.extend_from_slice(path);
         encode_varint(reason.len() as u64, &mut self.skipped);
         self.skipped.extend_from_slice(reason.as_bytes());
     }
 
-    /// Adds the next document of the package in progress. `document` is its entry in a segment, whose
-    /// first block is `base`, as [`segment`](Self::segment) returned it.
-    pub(crate) fn document(
-        &mut self,
-        name: &DocumentName,
-        base: u32,
-        document: &crate::builder::SegmentDocument,
-    ) -> io::Result<()> {
-        let first_block = base
-            .checked_add(document.first_block)
-            .ok_or_else(too_many)?;
-        let entry = DocumentRecord {
-            path_offset: (self.names.len() as u64).into(),
-            path_bytes: name_bytes(&name.path)?.into(),
-            first_block: first_block.into(),
-            lines: document.lines.into(),
-            static_rank: name.static_rank.into(),
-            hash: document.hash,
-        };
-        self.document_count()?;
-        self.names.extend_from_slice(&name.path);
-        self.documents.extend_from_slice(entry.as_bytes());
-        Ok(())
+    /// Adds the next document of the package in progress. `text` is the number of its text, as
+    /// [`segment`](Self::segment) returned it.
+    pub(crate) fn document(&mut self, name: &DocumentName, text: u32) -> io::Result<()> {
+        self.tables.document(name, text)
     }
 
-    /// Appends text, blocks and sorted runs of a segment and returns the number of its first block.
-    pub(crate) fn segment(&mut self, mut segment: Segment) -> io::Result<u32> {
-        let base = count(self.blocks.len() / size_of::<BlockRecord>())?;
-        for block in &segment.blocks {
-            let entry = BlockRecord {
-                offset: (self.text_bytes + block.offset).into(),
-                first_line: block.first_line.into(),
-            };
-            self.blocks.extend_from_slice(entry.as_bytes());
+    /// Appends what is new in a segment: texts, blocks and sorted runs. Returns the number of the text
+    /// of each of its documents.
+    pub(crate) fn segment(&mut self, segment: Segment) -> io::Result<Vec<u32>> {
+        let base = self.block_count()?;
+        let text = SegmentText::new(&segment)?;
+        let mut texts = Vec::with_capacity(segment.documents.len());
+        let (mut dropped, mut kept) = (Vec::new(), Vec::new());
+        for (number, document) in segment.documents.iter().enumerate() {
+            let blocks = text.blocks(number);
+            let range = text.bytes(&blocks);
+            let bytes = range.end - range.start;
+            if let Some(known) = self.tables.find(document, bytes) {
+                texts.push(known);
+                push_joined(&mut dropped, blocks);
+                continue;
+            }
+            let first_block = self.block_count()?;
+            texts.push(self.tables.text(document, first_block, bytes)?);
+            self.add_blocks(text.entries(blocks), range.start);
+            self.content_bytes += bytes;
+            push_joined(&mut kept, range);
         }
-        if let Some(file) = &mut segment.spilled {
-            self.text_bytes += io::copy(file, &mut self.out)?;
-        }
-        self.out.write_all(&segment.text)?;
-        self.text_bytes += segment.text.len() as u64;
+        text.copy(&kept, &mut self.out)?;
+        let dropped: Arc<[Range<u32>]> = dropped.into();
         for run in &segment.runs {
             self.runs_out.write_all(run)?;
             let (offset, bytes) = (self.runs_bytes, run.len() as u64);
@@ -161,38 +144,51 @@ impl ShardWriter {
                 offset,
                 bytes,
                 base,
+                dropped: Arc::clone(&dropped),
             });
             self.runs_bytes += bytes;
         }
-        Ok(base)
+        Ok(texts)
+    }
+
+    /// Adds the blocks of a text that begins at `start` in its segment.
+    fn add_blocks(&mut self, blocks: &[SegmentBlock], start: u64) {
+        for block in blocks {
+            let entry = BlockRecord {
+                offset: (self.content_bytes + (block.offset - start)).into(),
+                first_line: block.first_line.into(),
+            };
+            self.blocks.extend_from_slice(entry.as_bytes());
+        }
     }
 
     /// Merges the sorted runs with at most `merge_bytes` of buffers, writes the remaining sections and
     /// gives the file its name.
     pub(crate) fn finish(mut self, merge_bytes: usize) -> io::Result<ShardSummary> {
         let end = BlockRecord {
-            offset: self.text_bytes.into(),
+            offset: self.content_bytes.into(),
             first_line: 0.into(),
         };
-        let blocks = count(self.blocks.len() / size_of::<BlockRecord>())?;
+        let blocks = self.block_count()?;
         self.blocks.extend_from_slice(end.as_bytes());
-        self.sections[0] = Extent {
+        self.sections[Section::Content as usize] = Extent {
             offset: (PAGE_BYTES as u64).into(),
-            bytes: self.text_bytes.into(),
+            bytes: self.content_bytes.into(),
         };
         let dictionary = self.write_postings(blocks, merge_bytes)?;
         self.section(Section::Dictionary, &dictionary)?;
-        let take = std::mem::take::<Vec<u8>>;
-        let (names, packages) = (take(&mut self.names), take(&mut self.packages));
-        let (documents, blocks_table) = (take(&mut self.documents), take(&mut self.blocks));
-        let skipped = take(&mut self.skipped);
+        let tables = std::mem::take(&mut self.tables).finish()?;
+        let blocks_table = std::mem::take(&mut self.blocks);
+        let skipped = std::mem::take(&mut self.skipped);
         let mut id = blake3::Hasher::new();
         id.update(&VERSION.to_le_bytes())
             .update(&self.block_bytes.to_le_bytes());
         for (section, bytes) in [
-            (Section::Names, &names),
-            (Section::Packages, &packages),
-            (Section::Documents, &documents),
+            (Section::Names, &tables.names),
+            (Section::Packages, &tables.packages),
+            (Section::Texts, &tables.texts),
+            (Section::Documents, &tables.documents),
+            (Section::Shared, &tables.shared),
             (Section::Blocks, &blocks_table),
             (Section::Skipped, &skipped),
         ] {
@@ -205,15 +201,18 @@ impl ShardWriter {
         header.version = VERSION.into();
         header.block_bytes = self.block_bytes.into();
         header.id = *id.finalize().as_bytes();
-        header.packages = count(packages.len() / size_of::<PackageRecord>())?.into();
-        header.documents = count(documents.len() / size_of::<DocumentRecord>())?.into();
+        header.packages = tables.counts.packages.into();
+        header.texts = tables.counts.texts.into();
+        header.documents = tables.counts.documents.into();
+        header.shared = tables.counts.shared.into();
         header.blocks = blocks.into();
         header.codec = CODEC_RAW.into();
-        header.text_bytes = self.text_bytes.into();
+        header.content_bytes = self.content_bytes.into();
+        header.text_bytes = tables.counts.text_bytes.into();
         header.file_bytes = self.out.offset().into();
         header.sections = self.sections;
         header.checksums_crc = checksums.into();
-        header.crc = header.checksum().into();
+        header.crc = format::header_checksum(header.as_bytes()).into();
         self.publish(&header)
     }
 
@@ -228,6 +227,7 @@ impl ShardWriter {
             packages: header.packages.get(),
             documents: header.documents.get(),
             text_bytes: header.text_bytes.get(),
+            unique_bytes: header.content_bytes.get(),
             file_bytes: header.file_bytes.get(),
         })
     }
@@ -241,6 +241,8 @@ impl ShardWriter {
         let (mut dictionary, mut list, mut encoded) = (Vec::new(), Vec::new(), Vec::new());
         while let Some(trigram) = merge.next(&mut list)? {
             let payload = match list[..] {
+                // All of its blocks were left out.
+                [] => continue,
                 [block] => SINGLE | u64::from(block),
                 _ => {
                     encoded.clear();
@@ -285,28 +287,21 @@ impl ShardWriter {
         self.out.write_all(&[0; 8][..padding as usize])
     }
 
-    fn document_count(&self) -> io::Result<u32> {
-        count(self.documents.len() / size_of::<DocumentRecord>())
+    fn block_count(&self) -> io::Result<u32> {
+        count(self.blocks.len() / size_of::<BlockRecord>())
+    }
+}
+
+/// Appends a range, joining it to the last one when they touch; an empty range is dropped.
+fn push_joined<T: PartialOrd>(ranges: &mut Vec<Range<T>>, range: Range<T>) {
+    match ranges.last_mut() {
+        _ if range.is_empty() => {}
+        Some(last) if last.end == range.start => last.end = range.end,
+        _ => ranges.push(range),
     }
 }
 
 /// Returns the name of a shard's file.
 pub(crate) fn shard_name(id: &[u8; 32]) -> String {
     format!("{}.shard", crate::manifest::hex(&id[..8]))
-}
-
-fn name_bytes(name: &[u8]) -> io::Result<u32> {
-    let bytes = u32::try_from(name.len()).ok();
-    let too_long = || io::Error::other(format!("a name of more than {NAME_BYTES_MAX} bytes"));
-    bytes
-        .filter(|&bytes| bytes <= NAME_BYTES_MAX)
-        .ok_or_else(too_long)
-}
-
-fn count(count: usize) -> io::Result<u32> {
-    u32::try_from(count).map_err(|_| too_many())
-}
-
-fn too_many() -> io::Error {
-    io::Error::other("a shard holds at most 2^32 packages, documents and blocks")
 }

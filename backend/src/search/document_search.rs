@@ -4,17 +4,19 @@
 //! A document whose slices are in several work units is evaluated by the first worker that comes to
 //! it.
 
+use super::document_matches::{DocumentMatches, LineSink, UnitResult};
 use super::line_locator::LineLocator;
 use super::request::{Evaluation, Interrupted, ShardTask};
 use super::slices::{BlockRanges, DocumentSlice, DocumentSlices};
 use super::spans;
 use super::top_k::PendingMatch;
-use super::verify::{DocumentMatches, UnitResult, Verifier};
+use super::verify::Verifier;
 use crate::document_matcher::{DocumentMatcher, PatternSet, TextMatcher};
 use crate::line_matcher::{self, LineMatcher, LineSearch};
 use crate::long_line::Effort;
-use index::shard::{DocId, Document, Shard, ShardError};
+use index::shard::{DocId, Document, Shard, ShardError, TextId};
 use schema::message::Expr;
+use std::mem;
 use std::ops::ControlFlow;
 use std::sync::LazyLock;
 
@@ -46,6 +48,7 @@ pub(super) struct DocumentSearch<'s, 'a> {
 
 impl<'a> DocumentSearch<'_, 'a> {
     pub(super) fn search(&mut self, slices: &[DocumentSlice]) -> Result<(), Interrupted> {
+        self.matchers.known = KnownTerms::default();
         for slice in slices {
             let ShardTask { request, shard, .. } = self.verifier.task;
             request.cancel.check()?;
@@ -181,6 +184,29 @@ pub(super) struct DocumentMatchers<'a> {
     texts: Vec<TextMatcher>,
     /// Combined matchers, with the text terms they combine. They are so few that a scan finds one.
     line_matchers: Vec<(u64, LineMatcher)>,
+    known: KnownTerms,
+}
+
+/// What is known of the text terms in the last text: the next document of the unit may have the same
+/// one. What a unit reads must not depend on the worker, so nothing is kept from unit to unit, nor of
+/// documents that are in several units.
+#[derive(Default)]
+struct KnownTerms {
+    text: Option<TextId>,
+    /// Whether a term matches, and whether a part of the text was left out to find that.
+    terms: Vec<Option<(bool, bool)>>,
+}
+
+impl KnownTerms {
+    /// Returns what is known of a text.
+    fn of(&mut self, text: TextId, terms: usize) -> &mut [Option<(bool, bool)>] {
+        if self.text != Some(text) {
+            self.text = Some(text);
+            self.terms.clear();
+            self.terms.resize(terms, None);
+        }
+        &mut self.terms
+    }
 }
 
 impl<'a> DocumentMatchers<'a> {
@@ -190,6 +216,7 @@ impl<'a> DocumentMatchers<'a> {
             matcher,
             texts: texts.map(|text| text.matcher.clone()).collect(),
             line_matchers: Vec::new(),
+            known: KnownTerms::default(),
         }
     }
 
@@ -221,7 +248,7 @@ impl<'a> DocumentMatchers<'a> {
 
     /// Evaluates a document. `slice` is one of its slices in `slices`.
     pub(super) fn evaluate(
-        &self,
+        &mut self,
         verifier: &mut Verifier<'a>,
         document: &Document<'a>,
         (slice, slices): (&DocumentSlice, &DocumentSlices<'_>),
@@ -232,20 +259,38 @@ impl<'a> DocumentMatchers<'a> {
         if self.matcher.is_multiline() && bytes.end - bytes.start > MULTILINE_BYTES_MAX {
             return Ok(Evaluation::TooLarge);
         }
-        let package = verifier.package_of(document.id)?.directory;
+        let package = verifier.package_of(document.package)?.directory;
         let cancel = verifier.task.request.cancel;
         let stop = || cancel.is_cancelled();
         let mut effort = Effort::new(&stop);
-        let has_text = |text: usize| match &self.texts[text] {
+        let texts = &self.texts;
+        let mut search = |term: usize, effort: &mut Effort<'_>| match &texts[term] {
             TextMatcher::Line(matcher) => {
                 let blocks = slices.document_blocks(slice);
-                has_line(matcher, verifier, document, blocks, &mut effort, out)
+                has_line(matcher, verifier, document, blocks, effort, out)
             }
             TextMatcher::MultiLine(matcher) => {
                 let text = shard.text(bytes.clone())?;
                 out.verified_bytes += text.len() as u64;
-                Ok(spans::is_any(matcher, text, &mut effort))
+                Ok(spans::is_any(matcher, text, effort))
             }
+        };
+        if !slice.is_whole {
+            self.known = KnownTerms::default();
+        }
+        let known = self.known.of(document.text, self.texts.len());
+        let has_text = |term: usize| -> Result<bool, Interrupted> {
+            let (is_found, has_given_up) = match known[term] {
+                Some(known) => known,
+                None => {
+                    let before = mem::take(&mut effort.has_given_up);
+                    let is_found = search(term, &mut effort)?;
+                    let has_given_up = mem::replace(&mut effort.has_given_up, before);
+                    *known[term].insert((is_found, has_given_up))
+                }
+            };
+            effort.has_given_up |= has_given_up;
+            Ok(is_found)
         };
         let patterns = self.matcher.evaluate(package, document.path, has_text)?;
         cancel.check()?;

@@ -1,19 +1,19 @@
 //! Pieces of a shard's candidates that a worker takes at a time: ranges of blocks, and slices of
-//! documents.
+//! documents. The documents of one text have the same blocks.
 //!
 //! A document with many blocks is cut into slices that go to several units, so that all units cost
 //! about the same and their results stay small. A document that must be read as a whole, because a
 //! match in it may span lines, is searched with its first slice; `MULTILINE_BYTES_MAX` bounds its
 //! size.
 
-use index::shard::{DocId, DocumentCandidates, Shard, ShardError};
+use index::shard::{DocId, DocumentCandidates, Shard, ShardError, TextId};
 use std::ops::Range;
 
 /// Candidate blocks of a work unit: a quarter of a megabyte of text, a few tenths of a millisecond.
 pub(super) const UNIT_BLOCKS: usize = 64;
 
 /// Documents of a unit, at most. Evaluating one by its name takes well below a microsecond.
-const UNIT_DOCUMENTS: usize = 256;
+pub(super) const UNIT_DOCUMENTS: usize = 256;
 
 /// Ascending blocks, taken from the front as ranges of consecutive ones.
 pub(super) struct BlockRanges<'a> {
@@ -32,7 +32,15 @@ impl<'a> BlockRanges<'a> {
         BlockRanges { range: 0..0, list }
     }
 
-    pub(super) fn peek(&self) -> Option<u32> {
+    /// Returns the blocks of a list that have these indexes, or, without a list, the blocks of a range.
+    pub(super) fn of(list: Option<&'a [u32]>, range: Range<u32>) -> Self {
+        match list {
+            None => BlockRanges::all(range),
+            Some(list) => BlockRanges::listed(&list[range.start as usize..range.end as usize]),
+        }
+    }
+
+    fn peek(&self) -> Option<u32> {
         self.list
             .first()
             .copied()
@@ -76,6 +84,8 @@ pub(super) struct DocumentSlice {
     pub(super) is_first: bool,
     /// Whether it has all candidate blocks of the document.
     pub(super) is_whole: bool,
+    /// Whether the document before has the same text, so that its blocks were counted there.
+    is_copy: bool,
 }
 
 impl<'a> DocumentSlices<'a> {
@@ -88,25 +98,29 @@ impl<'a> DocumentSlices<'a> {
             slices: Vec::new(),
             ends: Vec::new(),
         };
-        let mut at = 0;
+        let mut last: Option<(TextId, Range<u32>)> = None;
         for id in candidates.documents.iter().cloned().flatten() {
-            let blocks = shard.document(DocId(id))?.blocks;
-            let range = match slices.blocks {
-                None => blocks,
-                Some(list) => {
-                    let rest = &list[at as usize..];
-                    let own = rest.partition_point(|&block| block < blocks.end) as u32;
-                    at..at + own
+            let document = shard.document(DocId(id))?;
+            let of_last = last.take_if(|(text, _)| *text == document.text);
+            let is_copy = of_last.is_some();
+            let range = match (of_last, slices.blocks) {
+                (Some((_, range)), _) => range,
+                (None, None) => document.blocks,
+                (None, Some(list)) => {
+                    let start = last.map_or(0, |(_, range)| range.end);
+                    let rest = &list[start as usize..];
+                    let own = rest.partition_point(|&block| block < document.blocks.end) as u32;
+                    start..start + own
                 }
             };
-            at = range.end;
-            slices.push(id, range);
+            last = Some((document.text, range.clone()));
+            slices.push(id, range, is_copy);
         }
         slices.cut();
         Ok(slices)
     }
 
-    fn push(&mut self, document: u32, range: Range<u32>) {
+    fn push(&mut self, document: u32, range: Range<u32>, is_copy: bool) {
         let mut start = range.start;
         loop {
             let end = range.end.min(start.saturating_add(UNIT_BLOCKS as u32));
@@ -116,6 +130,7 @@ impl<'a> DocumentSlices<'a> {
                 end,
                 is_first: start == range.start,
                 is_whole: start == range.start && end == range.end,
+                is_copy,
             });
             start = end;
             if start >= range.end {
@@ -164,10 +179,7 @@ impl<'a> DocumentSlices<'a> {
     }
 
     fn block_ranges(&self, range: Range<u32>) -> BlockRanges<'_> {
-        match self.blocks {
-            None => BlockRanges::all(range),
-            Some(list) => BlockRanges::listed(&list[range.start as usize..range.end as usize]),
-        }
+        BlockRanges::of(self.blocks, range)
     }
 }
 
@@ -178,6 +190,11 @@ impl DocumentSlice {
 
     /// Returns its share of the search's progress: its blocks, and one for the document.
     pub(super) fn weight(&self) -> u64 {
-        u64::from(self.end - self.start) + u64::from(self.is_first)
+        let blocks = if self.is_copy {
+            0
+        } else {
+            self.end - self.start
+        };
+        u64::from(blocks) + u64::from(self.is_first)
     }
 }

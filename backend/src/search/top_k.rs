@@ -7,7 +7,7 @@
 //! leave out more at any time, by comparing ranks with a [`Threshold`]. It only rises, so a match
 //! that was below it is still below it when the emitter would come to that match.
 
-use super::slices::UNIT_BLOCKS;
+use super::slices::UNIT_DOCUMENTS;
 use crate::batch::LinePosition;
 use crate::document_matcher::PatternSet;
 use index::shard::DocId;
@@ -142,16 +142,16 @@ pub(super) struct PendingMatch {
     pub(super) patterns: PatternSet,
 }
 
-/// The pending matches of a unit: at most twice the limit, or two per block.
+/// The pending matches of a unit: at most twice the limit, or twice the documents of a unit.
 #[derive(Debug, Default)]
 pub(super) struct PendingMatches(pub(super) Vec<PendingMatch>);
 
 impl PendingMatches {
     pub(super) fn push(&mut self, pending: PendingMatch, limit: usize) {
-        // When one match per document is wanted, a unit has at most one match per block, so none is
-        // dropped here. That matters because the emitter may drop the first one, whose document
+        // When one match per document is wanted, a unit has at most so many, so none is dropped here.
+        // That matters because the emitter may drop the first one, whose document
         // already has a match in an earlier unit: it must not have displaced another match.
-        let keep = limit.max(UNIT_BLOCKS);
+        let keep = limit.max(UNIT_DOCUMENTS);
         if self.0.len() == 2 * keep {
             self.0
                 .select_nth_unstable_by(keep, |a, b| a.key.cmp(&b.key));
@@ -262,7 +262,7 @@ mod tests {
             all.sort();
             pending.finish();
             let kept = pending.0;
-            prop_assert!(kept.len() <= 2 * limit.max(UNIT_BLOCKS));
+            prop_assert!(kept.len() <= 2 * limit.max(UNIT_DOCUMENTS));
             prop_assert!(kept.is_sorted_by_key(|one| one.position.number));
             let kept: Vec<SortKey> = kept.into_iter().map(|one| one.key).collect();
             prop_assert!(all.iter().take(limit).all(|key| kept.contains(key)));

@@ -1,38 +1,28 @@
-//! Verifies candidates: finds the matching lines in their bytes, ranks them, and packs them or keeps
-//! them for later.
+//! Verifies candidates: finds the matching lines in their bytes.
 //!
-//! A [`Verifier`] searches the blocks of a unit document by document. The matches of a document
-//! ([`DocumentMatches`]) are packed at once, unless only the top ones are wanted: then they may still
-//! be left out. A [`UnitResult`] collects both, and counts.
+//! A [`Verifier`] searches the blocks of a unit text by text. The lines of a text go to the matches of
+//! its document; if it has several, they are kept ([`FoundLines`]) and given to each of them.
 
+use super::document_matches::{DocumentMatches, LineSink, UnitResult};
+use super::found_lines::FoundLines;
 use super::line_locator::LineLocator;
 use super::request::{Interrupted, ShardTask};
 use super::slices::BlockRanges;
-use super::top_k::{DocumentName, PendingMatch, PendingMatches, SortKey};
-use crate::batch::{BatchBuffers, BatchPacker, LinePosition, Packed};
-use crate::document_matcher::PatternSet;
+use super::text_slices::{TextSlice, TextSlices};
+use crate::batch::{BatchBuffers, Packed};
 use crate::line_matcher::{self, LineMatcher, LineSearch};
-use crate::long_line::{Effort, LINE_STEPS_MAX};
-use crate::rank;
-use index::shard::{BlockId, DocId, Document, Package, ShardError};
-use schema::message::{Skip, Want};
+use crate::long_line::Effort;
+use index::shard::{DocId, Document, Package, PackageId, ShardError};
 use std::mem;
 use std::ops::Range;
-use std::sync::{Arc, LazyLock};
-
-/// Why a part of a document was left out.
-static GIVEN_UP: LazyLock<String> = LazyLock::new(|| {
-    format!(
-        "a part of the document was not searched: a match in one line may take at most \
-         {LINE_STEPS_MAX} steps (LINE_STEPS_MAX); use a pattern with smaller repetitions"
-    )
-});
 
 /// Verifies blocks, and keeps its buffers from one document to the next.
 pub(super) struct Verifier<'a> {
     pub(super) task: ShardTask<'a>,
     /// The package of the last document.
     package: Option<Package<'a>>,
+    /// The documents of the current slice.
+    documents: Vec<DocId>,
     /// The ranges of the current line.
     pub(super) ranges: Vec<(usize, usize)>,
     /// Reused by the next packer.
@@ -46,6 +36,7 @@ impl<'a> Verifier<'a> {
         Verifier {
             task,
             package: None,
+            documents: Vec::new(),
             ranges: Vec::new(),
             buffers: BatchBuffers::default(),
             text: Vec::new(),
@@ -56,7 +47,7 @@ impl<'a> Verifier<'a> {
         &mut self,
         document: Document<'a>,
     ) -> Result<DocumentMatches<'a>, Interrupted> {
-        let package = self.package_of(document.id)?.directory;
+        let package = self.package_of(document.package)?.directory;
         let buffers = mem::take(&mut self.buffers);
         Ok(DocumentMatches::new(self.task, document, package, buffers))
     }
@@ -70,42 +61,109 @@ impl<'a> Verifier<'a> {
         Ok(())
     }
 
-    /// Searches blocks line by line.
-    pub(super) fn search_blocks(
+    /// Searches texts line by line.
+    pub(super) fn search_texts(
         &mut self,
         matcher: &LineMatcher,
-        mut blocks: BlockRanges<'_>,
+        slices: &[TextSlice],
+        all: &TextSlices<'_>,
         out: &mut UnitResult,
     ) -> Result<(), Interrupted> {
         let ShardTask { shard, request, .. } = self.task;
-        while let Some(block) = blocks.peek() {
+        for slice in slices {
             request.cancel.check()?;
-            let document = shard.document(shard.document_of(BlockId(block))?)?;
-            if !document.blocks.contains(&block) {
-                return Err(shard.inconsistent("a block of no document").into());
+            out.blocks += slice.weight();
+            self.find_accepted(slice)?;
+            let matched_before = out.matched_blocks;
+            if let [id] = self.documents[..] {
+                let mut matches = self.begin(shard.document(id)?)?;
+                self.search_blocks(matcher, all.blocks(slice), &mut matches, out)?;
+                self.finish(matches, out)?;
+            } else if !self.documents.is_empty() {
+                self.search_copies(matcher, all.blocks(slice), out)?;
             }
-            let mut matches = self.begin(document)?;
-            while let Some(range) = blocks.next_range(matches.document.blocks.end) {
-                out.blocks += u64::from(range.end - range.start);
-                if !matches.is_done() {
-                    self.verify(matcher, range, &mut matches, out)?;
-                }
-                request.cancel.check()?;
+            if shard.has_accepted(&request.query.filters, slice.earlier.clone())? {
+                // An earlier slice has counted them.
+                out.matched_blocks = matched_before;
             }
-            out.skip_if_given_up(&matches);
-            let (id, matched) = (matches.document.id, matches.matched);
-            self.end(matches, &mut out.packed)?;
-            out.count_document(id, matched);
         }
         Ok(())
     }
 
-    /// Verifies consecutive blocks of one document.
+    /// Searches blocks of a text that has several documents, and emits the lines for each of them.
+    fn search_copies(
+        &mut self,
+        matcher: &LineMatcher,
+        blocks: BlockRanges<'_>,
+        out: &mut UnitResult,
+    ) -> Result<(), Interrupted> {
+        let ShardTask { shard, request, .. } = self.task;
+        let mut copies = Vec::with_capacity(self.documents.len());
+        for index in 0..self.documents.len() {
+            copies.push(self.begin(shard.document(self.documents[index])?)?);
+        }
+        let mut found = FoundLines::new(
+            copies.iter().all(DocumentMatches::counts_only),
+            request.want,
+        );
+        self.search_blocks(matcher, blocks, &mut found, out)?;
+        for mut matches in copies {
+            request.cancel.check()?;
+            found.replay(shard, &mut matches, out)?;
+            self.finish(matches, out)?;
+        }
+        Ok(())
+    }
+
+    /// Ends the matches of a document in a slice.
+    fn finish(
+        &mut self,
+        matches: DocumentMatches<'a>,
+        out: &mut UnitResult,
+    ) -> Result<(), ShardError> {
+        out.skip_if_given_up(&matches);
+        let (id, matched) = (matches.document.id, matches.matched);
+        self.end(matches, &mut out.packed)?;
+        out.count_document(id, matched);
+        Ok(())
+    }
+
+    /// Finds the documents of a slice that the filters accept. A candidate that is its text's only
+    /// document has been accepted.
+    fn find_accepted(&mut self, slice: &TextSlice) -> Result<(), ShardError> {
+        let ShardTask { shard, request, .. } = self.task;
+        self.documents.clear();
+        for id in slice.documents.clone().map(DocId) {
+            if !slice.is_shared || shard.is_accepted(&request.query.filters, id)? {
+                self.documents.push(id);
+            }
+        }
+        Ok(())
+    }
+
+    /// Searches blocks of one text.
+    fn search_blocks(
+        &mut self,
+        matcher: &LineMatcher,
+        mut blocks: BlockRanges<'_>,
+        sink: &mut impl LineSink,
+        out: &mut UnitResult,
+    ) -> Result<(), Interrupted> {
+        while let Some(range) = blocks.next_range(u32::MAX) {
+            if !sink.is_done() {
+                self.verify(matcher, range, sink, out)?;
+            }
+            self.task.request.cancel.check()?;
+        }
+        Ok(())
+    }
+
+    /// Verifies consecutive blocks of one text.
     pub(super) fn verify(
         &mut self,
         matcher: &LineMatcher,
         blocks: Range<u32>,
-        matches: &mut DocumentMatches<'a>,
+        sink: &mut impl LineSink,
         out: &mut UnitResult,
     ) -> Result<(), Interrupted> {
         let ShardTask { shard, request, .. } = self.task;
@@ -118,278 +176,37 @@ impl<'a> Verifier<'a> {
         let mut effort = Effort::new(&stop);
         let mut lines = LineSearch::new(matcher, text, 0);
         while let Some(line) = lines.next(&mut effort) {
-            matches.matched = true;
-            out.lines += 1;
-            result = if matches.counts_only {
+            sink.count(1, out);
+            result = if sink.counts_only() {
                 locator.enter(&line)
             } else {
                 locator.locate(text, &line).and_then(|position| {
                     let line = &text[line];
                     let body = line_matcher::without_end(line);
                     line_matcher::ranges(matcher, body, &mut effort, &mut self.ranges);
-                    matches.push(position, line, &self.ranges, out)
+                    sink.push(position, line, &self.ranges, out)
                 })
             };
-            if result.is_err() || matches.is_done() || effort.is_stopped() {
+            if result.is_err() || sink.is_done() || effort.is_stopped() {
                 break;
             }
         }
-        matches.has_given_up |= effort.has_given_up;
+        if effort.has_given_up {
+            sink.give_up();
+        }
         out.matched_blocks += locator.matched_blocks;
         self.text = buffer;
         Ok(result?)
     }
 
-    pub(super) fn package_of(&mut self, document: DocId) -> Result<Package<'a>, Interrupted> {
+    pub(super) fn package_of(&mut self, id: PackageId) -> Result<Package<'a>, Interrupted> {
         match &self.package {
-            Some(package) if package.documents.contains(&document.0) => Ok(package.clone()),
+            Some(package) if package.id == id => Ok(package.clone()),
             _ => {
-                let id = self.task.shard.package_of(document)?;
                 let package = self.task.shard.package(id)?;
                 self.package = Some(package.clone());
                 Ok(package)
             }
         }
-    }
-}
-
-/// The matches of the current document. The first one that is packed creates the packer.
-pub(super) struct DocumentMatches<'a> {
-    task: ShardTask<'a>,
-    pub(super) document: Document<'a>,
-    pub(super) package: &'a [u8],
-    /// The part of the rank that all its matches share.
-    document_rank: f32,
-    /// No match will be sent, so their positions do not matter.
-    pub(super) counts_only: bool,
-    pub(super) matched: bool,
-    /// A part of the text needed too many steps and was left out.
-    pub(super) has_given_up: bool,
-    /// The patterns that contribute, when the document was evaluated.
-    pub(super) patterns: PatternSet,
-    /// Set by the first match that is deferred.
-    name: Option<Arc<DocumentName>>,
-    /// Passed to the packer.
-    buffers: BatchBuffers,
-    packer: Option<BatchPacker<'a>>,
-}
-
-impl<'a> DocumentMatches<'a> {
-    /// `buffers` are empty.
-    pub(super) fn new(
-        task: ShardTask<'a>,
-        document: Document<'a>,
-        package: &'a [u8],
-        buffers: BatchBuffers,
-    ) -> Self {
-        let query = task.request.query;
-        let rank = rank::document_rank(document.static_rank, document.path, &query.literals);
-        let highest = rank::document_bound(rank, query.finds_names);
-        DocumentMatches {
-            task,
-            document,
-            package,
-            document_rank: rank,
-            counts_only: task.request.want == Want::Count || task.threshold.leaves_out(highest),
-            matched: false,
-            has_given_up: false,
-            patterns: PatternSet::default(),
-            name: None,
-            buffers,
-            packer: None,
-        }
-    }
-
-    /// Returns whether no further match of the document is wanted.
-    pub(super) fn is_done(&self) -> bool {
-        self.matched && self.task.request.want == Want::Documents
-    }
-
-    /// Adds a match; `line` includes its end, and `ranges` are in what is before the end.
-    pub(super) fn push(
-        &mut self,
-        position: LinePosition,
-        line: &[u8],
-        ranges: &[(usize, usize)],
-        out: &mut UnitResult,
-    ) -> Result<(), ShardError> {
-        let line_rank = rank::line_rank(line_matcher::without_end(line), ranges.iter().copied());
-        let rank = self.document_rank + line_rank;
-        if let Some(limit) = self.task.request.top_k() {
-            self.defer(position, rank, limit, &mut out.pending);
-            return Ok(());
-        }
-        let packed = &mut out.packed;
-        self.packer()?.push(position, line, rank, ranges, packed)
-    }
-
-    /// Adds the document's name as a match; `ranges` are in its path.
-    pub(super) fn push_name(
-        &mut self,
-        ranges: &[(usize, usize)],
-        out: &mut UnitResult,
-    ) -> Result<(), ShardError> {
-        if let Some(limit) = self.task.request.top_k() {
-            let position = LinePosition::of_name(&self.document, 0);
-            self.defer(position, self.name_rank(ranges), limit, &mut out.pending);
-            return Ok(());
-        }
-        self.pack_name(ranges, &mut out.packed)
-    }
-
-    /// Returns the rank of the document's name. It is that of a file name when names are searched,
-    /// else that of a line.
-    fn name_rank(&self, ranges: &[(usize, usize)]) -> f32 {
-        let (path, query) = (self.document.path, self.task.request.query);
-        let rank = if query.finds_names {
-            rank::name_rank(path, &query.literals)
-        } else {
-            rank::line_rank(path, ranges.iter().copied())
-        };
-        self.document_rank + rank
-    }
-
-    /// Keeps a match for later, since a better one may displace it.
-    fn defer(
-        &mut self,
-        position: LinePosition,
-        rank: f32,
-        limit: usize,
-        pending: &mut PendingMatches,
-    ) {
-        if self.task.threshold.leaves_out(rank) {
-            return;
-        }
-        let (package, path) = (self.package, self.document.path);
-        let name = self
-            .name
-            .get_or_insert_with(|| DocumentName::new(package, path));
-        let pending_match = PendingMatch {
-            key: SortKey::new(rank, Arc::clone(name), position.number),
-            document: self.document.id,
-            position,
-            patterns: self.patterns,
-        };
-        pending.push(pending_match, limit);
-    }
-
-    pub(super) fn pack_name(
-        &mut self,
-        ranges: &[(usize, usize)],
-        out: &mut Packed,
-    ) -> Result<(), ShardError> {
-        let rank = self.name_rank(ranges);
-        self.packer()?.push_name(rank, ranges, out);
-        Ok(())
-    }
-
-    pub(super) fn packer(&mut self) -> Result<&mut BatchPacker<'a>, ShardError> {
-        Ok(match &mut self.packer {
-            Some(packer) => packer,
-            none => none.insert(BatchPacker::new(
-                (self.task.shard, self.task.index),
-                self.document.clone(),
-                self.package,
-                self.task.request.context_lines,
-                mem::take(&mut self.buffers),
-            )?),
-        })
-    }
-
-    /// Packs what is left, and returns the empty buffers.
-    pub(super) fn finish(self, out: &mut Packed) -> Result<BatchBuffers, ShardError> {
-        match self.packer {
-            Some(packer) => packer.finish(out),
-            None => Ok(self.buffers),
-        }
-    }
-}
-
-/// The result of one work unit.
-#[derive(Default)]
-pub(super) struct UnitResult {
-    /// Matches, unless only the top ones are wanted.
-    pub(super) packed: Packed,
-    /// Matches that may be among the top ones, when only those are wanted.
-    pub(super) pending: PendingMatches,
-    /// Bytes of the frames of the first document.
-    first_bytes: usize,
-    /// Matching lines that were seen: all, or one per document when documents are wanted.
-    pub(super) lines: u64,
-    pub(super) blocks: u64,
-    pub(super) documents: u64,
-    pub(super) matched_documents: u64,
-    pub(super) matched_blocks: u64,
-    pub(super) verified_bytes: u64,
-    /// Frames about documents that were skipped, and the number of those.
-    pub(super) skips: Vec<u8>,
-    pub(super) skipped: u64,
-    /// The first document that was skipped, and the bytes of its frame.
-    pub(super) first_skip: Option<(DocId, usize)>,
-    pub(super) last_skip: Option<DocId>,
-    /// The first document, and whether it matched in this unit.
-    pub(super) first: Option<DocId>,
-    pub(super) first_matched: bool,
-    /// The last document, and whether it matched in this unit.
-    pub(super) last: Option<(DocId, bool)>,
-    /// No document after this unit has a higher static rank.
-    pub(super) static_rank_after: f32,
-}
-
-impl UnitResult {
-    /// Reports a document of which a part was left out.
-    pub(super) fn skip_if_given_up(&mut self, matches: &DocumentMatches<'_>) {
-        if matches.has_given_up {
-            self.skip(matches, GIVEN_UP.clone());
-        }
-    }
-
-    /// Reports that a document was not searched, or not wholly.
-    pub(super) fn skip(&mut self, matches: &DocumentMatches<'_>, reason: String) {
-        let document = matches.document.id;
-        let skip = Skip {
-            shard: matches.task.index,
-            document: document.0,
-            package: matches.package.to_vec(),
-            path: matches.document.path.to_vec(),
-            reason,
-        };
-        self.skipped += 1;
-        skip.encode(&mut self.skips)
-            .expect("two names and a reason are smaller than a frame");
-        self.first_skip.get_or_insert((document, self.skips.len()));
-        self.last_skip = Some(document);
-    }
-
-    /// Removes the report of the first skipped document if it is the document that was `reported`
-    /// last: an earlier unit has another part of it.
-    pub(super) fn remove_first_skip(&mut self, reported: Option<DocId>) {
-        if let Some((document, bytes)) = self.first_skip
-            && Some(document) == reported
-        {
-            self.skips.drain(..bytes);
-            self.skipped -= 1;
-        }
-    }
-
-    /// Removes the only match of the first document, unless it was left out already.
-    pub(super) fn remove_first(&mut self) {
-        let Some(first) = self.first else { return };
-        if self.packed.keys.first().is_some_and(|key| key.0 == first) {
-            self.packed.keys.remove(0);
-            self.packed.frames.drain(..self.first_bytes);
-        }
-        self.pending.remove_first_of(first);
-    }
-
-    pub(super) fn count_document(&mut self, id: DocId, matched: bool) {
-        if self.documents == 0 {
-            self.first = Some(id);
-            self.first_matched = matched;
-            self.first_bytes = self.packed.frames.len();
-        }
-        self.documents += 1;
-        self.matched_documents += u64::from(matched);
-        self.last = Some((id, matched));
     }
 }

@@ -12,7 +12,7 @@ mod reply_builder;
 use crate::live_shards::Generation;
 use index::corpus::SkipReason;
 use index::document::language;
-use index::shard::{DocId, Document, PackageId, Shard, ShardError};
+use index::shard::{Document, PackageId, Shard, ShardError};
 use reply_builder::ReplyBuilder;
 use schema::message::{ListEntry, ListKind, ListReply, ListRequest};
 use schema::name::package_name;
@@ -36,7 +36,8 @@ pub(super) fn read(
     }
 }
 
-/// Lists the live packages of one shard. Of their documents only the first and the last record is read.
+/// Lists the live packages of one shard. Of their documents at most the first and the last record is
+/// read.
 pub(super) fn shard_packages(
     shard: &Shard,
     request: &ListRequest,
@@ -53,7 +54,7 @@ pub(super) fn shard_packages(
         let entry = ListEntry {
             package: package.directory.to_vec(),
             number: id.0,
-            documents: package.documents.end - package.documents.start,
+            documents: package.documents,
             text_bytes: shard.package_text_bytes(&package)?,
             indexed,
             ..ListEntry::default()
@@ -85,12 +86,12 @@ fn describe_package(shard: &Shard, id: PackageId) -> Result<ListEntry, ShardErro
     let package = shard.package(id)?;
     let mut entry = ListEntry {
         package: package.directory.to_vec(),
-        documents: package.documents.end - package.documents.start,
+        documents: package.documents,
         indexed: indexed(shard),
         ..ListEntry::default()
     };
-    for document in package.documents {
-        let document = shard.document(DocId(document))?;
+    for document in shard.documents_of(&package)? {
+        let document = shard.document(document)?;
         entry.lines += u64::from(document.lines);
         entry.text_bytes += text_bytes(shard, &document)?;
     }
@@ -168,8 +169,8 @@ fn children_of(
     let package = shard.package(package)?;
     let directory = package.directory;
     let mut reply = ReplyBuilder::new(request);
-    for document in package.documents {
-        let document = shard.document(DocId(document))?;
+    for document in shard.documents_of(&package)? {
+        let document = shard.document(document)?;
         let Some(name) = child(document.path, &request.prefix) else {
             continue;
         };

@@ -27,13 +27,24 @@ pub(crate) struct Build {
 /// Bytes of a long line. Longer ones take a debug build too long.
 pub(crate) const LONG_LINE_BYTES: usize = 100_000;
 
-/// Generates one to four packages of up to eight files. Some lines have about `long_line_bytes`.
+/// Generates one to four packages of up to eight files. Some lines have about `long_line_bytes`. Half of
+/// the files are copies of some texts, in the same package or in others.
 pub(crate) fn corpora(long_line_bytes: usize) -> impl Strategy<Value = Corpus> {
-    let package = vec(
-        (any::<prop::sample::Index>(), contents(long_line_bytes)),
-        0..=8,
+    let file = (
+        any::<prop::sample::Index>(),
+        prop::option::of(any::<prop::sample::Index>()),
+        contents(long_line_bytes),
     );
-    vec(package.prop_map(named), 1..=4)
+    let packages = vec(vec(file, 0..=8), 1..=4);
+    (packages, vec(contents(long_line_bytes), 1..4)).prop_map(|(packages, copied)| {
+        let package = |files: Vec<(prop::sample::Index, Option<prop::sample::Index>, _)>| {
+            let files = files.into_iter().map(|(name, copy, own)| {
+                (name, copy.map_or(own, |copy| copy.get(&copied).clone()))
+            });
+            named(files.collect())
+        };
+        packages.into_iter().map(package).collect()
+    })
 }
 
 /// Generates blocks of few lines or of many, in one shard or one per package.

@@ -13,7 +13,7 @@ use crate::wants;
 use backend::batch::LINE_BYTES_MAX;
 use backend::compiled_query::{CompiledQuery, Strategy};
 use backend::line_matcher::RANGES_MAX;
-use index::shard::{BlockId, Candidates, DocId, Shard};
+use index::shard::{BlockId, Candidates, DocId, PackageId, Shard, Text};
 use proptest::prelude::*;
 use regex::bytes::Regex;
 use schema::message::{Expr, Field, Pattern, Reading, ShardEnd, Syntax};
@@ -50,12 +50,44 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(crate::cases(24))]
+
+    /// Packages that were superseded or removed are dead; texts that they share with live ones are not.
+    #[test]
+    fn finds_what_a_naive_scan_finds_in_live_packages(
+        corpus in corpora(LONG_LINE_BYTES),
+        how in builds(),
+        dead in prop::collection::vec(any::<bool>(), 4),
+        recipes in prop::collection::vec((recipes(), filters()), 6),
+    ) {
+        let mut built = Built::new(&corpus, how);
+        let is_dead = |directory: &[u8]| dead[usize::from(directory[1] - b'0')];
+        for shard in &mut built.index.shards {
+            let packages = (0..shard.package_count()).map(PackageId);
+            let packages = packages.filter(|id| is_dead(shard.package(*id).unwrap().directory));
+            *shard = Arc::new(shard.with_dead(packages.map(|id| id.0).collect()).unwrap());
+        }
+        let mut documents = naive::documents(&built.source());
+        documents.retain(|document| !is_dead(&document.package));
+        check_documents(&built, &documents, recipes);
+    }
+}
+
 fn check_all(built: &Built, recipes: Vec<((Recipe, bool), Vec<Filter>)>) {
     let documents = naive::documents(&built.source());
+    check_documents(built, &documents, recipes);
+}
+
+fn check_documents(
+    built: &Built,
+    documents: &[Document],
+    recipes: Vec<((Recipe, bool), Vec<Filter>)>,
+) {
     for ((recipe, ignore_case), filters) in recipes {
-        let query = recipe.query(&documents, ignore_case);
+        let query = recipe.query(documents, ignore_case);
         if !query.naive.contains(r"\B") {
-            check(built, &documents, &query, &filters);
+            check(built, documents, &query, &filters);
         }
     }
 }
@@ -98,18 +130,68 @@ fn workers_do_not_change_the_matches_of_a_large_document() {
     }
 }
 
+/// A text is verified once, and its matches come for every document that has it, in the order of their
+/// packages.
+#[test]
+fn copies_of_a_text_are_verified_once_and_all_found() {
+    let text = "int task;\nint other;\n".repeat(20).into_bytes();
+    let package = |files: u32| -> Vec<_> {
+        let name = |file| format!("{file:02}.c").into_bytes();
+        (0..files).map(|file| (name(file), text.clone())).collect()
+    };
+    let how = Build {
+        block_bytes: 64,
+        shard_bytes: u64::MAX,
+    };
+    let built = Built::new(&vec![package(3), package(1), package(2)], how);
+    let shard = &built.index.shards[0];
+    assert_eq!((shard.text_count(), shard.document_count()), (1, 6));
+    let pattern = Expr::Pattern(Pattern {
+        text: "task".to_owned(),
+        ..Pattern::default()
+    });
+    let compiled = CompiledQuery::new(&pattern, false).unwrap();
+    let found = find(slice::from_ref(shard), &compiled, How::all(0));
+    let end = &found.ends[0];
+    assert_eq!(
+        (end.matches, end.documents, end.matched_documents),
+        (120, 6, 6)
+    );
+    assert_eq!(end.verified_bytes, text.len() as u64);
+    let mut names: Vec<_> = found
+        .batches()
+        .into_iter()
+        .map(|batch| [&batch.package[..], b"/", &batch.path].concat())
+        .collect();
+    names.dedup();
+    let expected = [
+        "p0_1/00.c",
+        "p0_1/01.c",
+        "p0_1/02.c",
+        "p1_1/00.c",
+        "p2_1/00.c",
+        "p2_1/01.c",
+    ];
+    assert_eq!(names, expected.map(|name| name.as_bytes().to_vec()));
+}
+
+fn text_of(shard: &Shard, block: u32) -> Text<'_> {
+    shard.text_with(BlockId(block)).unwrap()
+}
+
 /// Other packages are excluded before any block is read, whatever the pattern.
 #[test]
 fn package_filter_costs_only_that_package() {
-    let package = |files: u32| -> Vec<_> {
+    let package = |number: u32, files: u32| -> Vec<_> {
         (0..files)
             .map(|file| {
-                let text = format!("int task;\nint {file};\n").repeat(40);
+                let text = format!("int task;\nint {file}{number};\n").repeat(40);
                 (format!("{file:03}.c").into_bytes(), text.into_bytes())
             })
             .collect()
     };
-    let corpus: Corpus = vec![package(200), package(3), package(200)];
+    let mut corpus: Corpus = vec![package(0, 200), package(1, 3), package(2, 200)];
+    corpus[1][2].1 = corpus[0][77].1.clone();
     let how = Build {
         block_bytes: 64,
         shard_bytes: u64::MAX,
@@ -127,10 +209,10 @@ fn package_filter_costs_only_that_package() {
     let package = { packages }
         .find(|package| package.directory == b"p1_1")
         .unwrap();
-    let blocks = package.documents.flat_map(|id| {
-        let document = shard.document(DocId(id)).unwrap();
-        document.blocks
-    });
+    let documents = shard.documents_of(&package).unwrap();
+    let blocks = documents
+        .into_iter()
+        .flat_map(|id| shard.document(id).unwrap().blocks);
     let blocks = blocks.count() as u64;
     for (text, matches) in [
         (".", 240),
@@ -270,36 +352,42 @@ fn expected_end<'b>(
         Candidates::Ranges(ranges) => ranges.into_iter().flatten().collect(),
         Candidates::Blocks(blocks) => blocks,
     };
-    let document_of = |&block: &u32| shard.document_of(BlockId(block)).unwrap();
     let bytes_of = |&block: &u32| {
         let range = shard.text_range(block..block + 1).unwrap();
         range.end - range.start
     };
-    let begins: Vec<_> = (0..shard.block_count())
-        .map(|block| {
-            (
-                document_of(&block).0,
-                shard.first_line(BlockId(block)).unwrap(),
-            )
-        })
-        .collect();
-    let block_of = |key: &(u32, u32)| begins.partition_point(|begin| begin <= key) as u32;
-    let count = |set: BTreeSet<u32>| set.len() as u64;
+    let (mut examined, mut verified) = (0, 0);
+    for own in candidates.chunk_by(|a, b| text_of(shard, *a).id == text_of(shard, *b).id) {
+        let documents = text_of(shard, own[0]).documents;
+        let is_accepted = |id: &u32| shard.is_accepted(&compiled.filters, DocId(*id)).unwrap();
+        // A text of many blocks is verified for each of its documents, others for some at a time.
+        let some = if own.len() > 64 {
+            1
+        } else {
+            (1024 / own.len()).min(256) as u32
+        };
+        let first = documents.start;
+        let accepted: Vec<u32> = documents.filter(is_accepted).collect();
+        examined += accepted.len() as u64;
+        let times = accepted.chunk_by(|a, b| (a - first) / some == (b - first) / some);
+        verified += times.count() as u64 * own.iter().map(bytes_of).sum::<u64>();
+    }
+    let block_of = |&(document, line): &(u32, u32)| {
+        let document = shard.document(DocId(document)).unwrap();
+        let is_before = |block: &u32| shard.first_line(BlockId(*block)).unwrap() <= line;
+        document.blocks.take_while(is_before).last()
+    };
+    let count = |set: BTreeSet<Option<u32>>| set.len() as u64;
     ShardEnd {
         shard: index,
         matches: keys.len() as u64,
         found: keys.len() as u64,
-        documents: count(
-            candidates
-                .iter()
-                .map(|block| document_of(block).0)
-                .collect(),
-        ),
-        matched_documents: count(keys.iter().map(|key| key.0).collect()),
-        blocks: u64::from(shard.block_count()),
+        documents: examined,
+        matched_documents: count(keys.iter().map(|key| Some(key.0)).collect()),
+        blocks: u64::from(shard.live_counts().blocks),
         candidates: candidates.len() as u64,
         matched_blocks: count(keys.iter().map(block_of).collect()),
-        verified_bytes: candidates.iter().map(bytes_of).sum(),
+        verified_bytes: verified,
         hash: keys.iter().fold(0, |hash, &(document, line)| {
             ShardEnd::key_hash(hash, document, line)
         }),

@@ -269,10 +269,11 @@ fn what_was_read(read: &ReadStats, elapsed: Duration) -> String {
     let seconds = elapsed.as_secs_f64().max(0.001);
     let rate = units::size((read.text_bytes as f64 / seconds) as u64);
     format!(
-        "indexed {} of {}, {} of text, in {seconds:.1} s ({rate}/s)",
+        "indexed {} of {}, {} of text ({} unique), in {seconds:.1} s ({rate}/s)",
         units::plural(read.documents, "file"),
         units::plural(read.packages, "package"),
         units::size(read.text_bytes),
+        units::size(read.unique_bytes),
     )
 }
 

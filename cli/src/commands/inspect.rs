@@ -151,27 +151,29 @@ fn list_skipped(shard: &Shard, out: &mut impl Write) -> Result<()> {
 fn list_packages(shard: &Shard, out: &mut impl Write) -> Result<()> {
     for package in shard.live_packages() {
         let package = shard.package(package)?;
-        let documents = package.documents.end - package.documents.start;
-        writeln!(out, "{documents}\t{}", escaped(package.directory))?;
+        let (documents, name) = (package.documents, escaped(package.directory));
+        writeln!(out, "{documents}\t{name}")?;
     }
     Ok(())
 }
 
 fn summarize(shard: &Shard, out: &mut impl Write) -> Result<()> {
-    let (live, text) = (shard.live_counts(), shard.text_bytes().max(1) as f64);
+    let (live, text) = (shard.live_counts(), shard.content_bytes().max(1) as f64);
     writeln!(out, "{}", shard.path().display())?;
     writeln!(
         out,
-        "  {}, {}, {}, {} of text, {}",
+        "  format {}, {}, {}, {}, {} of text ({} unique), {}",
+        shard.version(),
         units::plural(live.packages.into(), "package"),
         units::plural(live.documents.into(), "document"),
         units::plural(live.blocks.into(), "block"),
         units::size(live.text_bytes),
+        units::size(live.unique_bytes),
         units::plural(shard.trigram_count(), "trigram"),
     )?;
     let dead = shard.dead().len() as u64;
     if dead > 0 {
-        let dead_text = units::size(shard.text_bytes().saturating_sub(live.text_bytes));
+        let dead_text = units::size(shard.content_bytes().saturating_sub(live.unique_bytes));
         let dead = units::plural(dead, "package");
         writeln!(
             out,
@@ -209,12 +211,18 @@ fn show_named_document(index: &Index, name: &OsStr, out: &mut impl Write) -> Res
 fn show_document(shard: &Shard, document: DocId, out: &mut impl Write) -> Result<()> {
     let package = shard.package(shard.package_of(document)?)?.directory;
     let document = shard.document(document)?;
-    let text = shard.text_range(document.blocks.clone())?;
+    let text = shard.text_entry(document.text)?;
+    let copies = text.documents.len() as u64 - 1;
+    let text = shard.text_range(text.blocks)?;
     let rows = [
         ("shard", shard.path().display().to_string()),
         (
             "document",
             numbers(&(document.id.0..document.id.0 + 1), shard.document_count()),
+        ),
+        (
+            "copies",
+            format!("{} in this shard", units::plural(copies, "other document")),
         ),
         ("blocks", numbers(&document.blocks, shard.block_count())),
         ("lines", document.lines.to_string()),

@@ -143,10 +143,11 @@ fn check_changed(manifest: bool, change: impl FnOnce(&mut Vec<u8>), says: &[&str
 fn indexes_of_a_newer_format() {
     let says = ["format 3; this version of Trawl reads format 2: update Trawl, or build the index"];
     check_changed(true, |bytes| bytes["trawl-index ".len()] = b'3', &says);
-    let says = ["format 2; this version of Trawl reads format 1: update Trawl, or build the index"];
+    let says =
+        ["format 3; this version of Trawl reads formats 1 to 2: update Trawl, or build the index"];
     check_changed(
         false,
-        |bytes| bytes[8..12].copy_from_slice(&[2, 0, 0, 0]),
+        |bytes| bytes[8..12].copy_from_slice(&[3, 0, 0, 0]),
         &says,
     );
 }

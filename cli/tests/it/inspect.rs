@@ -98,6 +98,7 @@ fn document_shows_its_tables() {
 hello_1.0/tests/long.c
   shard        I/SHARD
   document     1 of 0 to 3
+  copies       0 other documents in this shard
   blocks       1 to 2 of 0 to 3 (2)
   lines        300
   bytes        4800

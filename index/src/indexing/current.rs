@@ -223,6 +223,7 @@ impl<'a> CurrentIndex<'a> {
             report.packages += u64::from(counts.packages);
             report.documents += u64::from(counts.documents);
             report.text_bytes += counts.text_bytes;
+            report.unique_bytes += counts.unique_bytes;
             report.file_bytes += shard.file_bytes();
         }
     }

@@ -56,8 +56,8 @@ pub(super) fn merge(
 impl ShardSize {
     fn of(CurrentShard { shard, .. }: &CurrentShard) -> ShardSize {
         ShardSize {
-            live_bytes: shard.live_counts().text_bytes,
-            bytes: shard.text_bytes(),
+            live_bytes: shard.live_counts().unique_bytes,
+            bytes: shard.content_bytes(),
         }
     }
 

@@ -131,17 +131,15 @@ impl<'a> ShardAssembly<'a> {
                 packages: Vec::new(),
             }),
         };
-        let documents = finished.segment.documents.clone();
-        let base = shard.writer.segment(finished.segment)?;
-        let mut documents = documents.iter();
+        let mut texts = shard.writer.segment(finished.segment)?.into_iter();
         for entry in finished.entries {
             match entry {
                 SegmentEntry::Package { index, signature } => {
                     shard.package(&packages[index], signature)?
                 }
                 SegmentEntry::Document(name) => {
-                    let document = documents.next().expect("one for each entry");
-                    shard.writer.document(&name, base, document)?;
+                    let text = texts.next().expect("one for each entry");
+                    shard.writer.document(&name, text)?;
                 }
                 SegmentEntry::Skipped(skipped) => {
                     if let Some(key) = skipped.key {
@@ -174,6 +172,7 @@ impl<'a> ShardAssembly<'a> {
         stats.packages += u64::from(shard.packages);
         stats.documents += u64::from(shard.documents);
         stats.text_bytes += shard.text_bytes;
+        stats.unique_bytes += shard.unique_bytes;
         self.written.file_bytes += shard.file_bytes;
         self.written.shards.push(ShardEntry {
             id: shard.id,

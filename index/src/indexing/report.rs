@@ -32,6 +32,8 @@ pub struct Report {
     pub documents: u64,
     /// Bytes of their text.
     pub text_bytes: u64,
+    /// Bytes of their text, where each text counts once in a shard.
+    pub unique_bytes: u64,
     /// Bytes of the index's files.
     pub file_bytes: u64,
     /// Shards.
@@ -78,6 +80,8 @@ pub struct ReadStats {
     pub documents: u64,
     /// Bytes of their text.
     pub text_bytes: u64,
+    /// Bytes of their text, where each text counts once in a shard.
+    pub unique_bytes: u64,
     /// Number of skipped files by [`SkipReason::key`](crate::corpus::SkipReason::key).
     pub skipped: BTreeMap<String, u64>,
 }

@@ -7,7 +7,7 @@ use super::package::{InputPackage, Origin, ShardPackage, SkippedEntry};
 use super::report::Progress;
 use crate::builder::Limits;
 use crate::corpus::{self, File, Walk};
-use crate::document::Popularity;
+use crate::document::{Popularity, classify};
 use crate::shard::DocId;
 use fnv::FnvHasher;
 use std::hash::Hasher;
@@ -183,8 +183,12 @@ fn shard_contents(package: &ShardPackage) -> Result<Contents, BuildError> {
         items: skipped.map(TaskItem::Skipped).collect(),
     };
     let shard = &package.shard;
-    for document in shard.package(package.id)?.documents {
-        let document = shard.document(DocId(document))?;
+    let documents = shard.documents_of(&shard.package(package.id)?)?;
+    let documents = documents.into_iter().map(|id| shard.document(id));
+    let mut documents = documents.collect::<Result<Vec<_>, _>>()?;
+    // The shard has them by text; a directory has them in this order.
+    documents.sort_by_cached_key(|document| (classify(document.path), document.path));
+    for document in documents {
         let text = shard.text_range(document.blocks)?;
         let bytes = text.end - text.start;
         contents.items.push(TaskItem::Document(document.id, bytes));

@@ -25,12 +25,11 @@ fn contents(index: &Index) -> Vec<(String, String, Vec<u8>)> {
     for shard in &index.shards {
         for id in 0..shard.document_count() {
             let document = shard.document(DocId(id)).unwrap();
-            let package = shard
-                .package(shard.package_of(document.id).unwrap())
-                .unwrap();
-            assert!(package.documents.contains(&id));
+            let package = shard.package(document.package).unwrap();
+            let documents = shard.documents_of(&package).unwrap();
+            assert!(documents.contains(&DocId(id)));
             for block in document.blocks.clone() {
-                assert_eq!(shard.document_of(BlockId(block)).unwrap(), document.id);
+                assert_eq!(shard.text_of(BlockId(block)).unwrap(), document.text);
             }
             let text = shard
                 .text(shard.text_range(document.blocks.clone()).unwrap())

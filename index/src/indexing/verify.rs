@@ -11,7 +11,7 @@ use super::package::{InputPackage, Origin};
 use super::report::{DIFFERING_LISTED_MAX, Progress, Verified};
 use super::task::is_unchanged;
 use crate::corpus::{self, ReadOutcome, Source, TextSink};
-use crate::shard::{DocId, PackageId, Shard};
+use crate::shard::{PackageId, Shard};
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::sync::atomic::Ordering;
@@ -86,8 +86,8 @@ fn places<'a>(
 /// Returns the hashes of a package's documents, by path.
 fn documents(shard: &Shard, package: PackageId) -> Result<HashMap<Vec<u8>, [u8; 32]>, BuildError> {
     let mut documents = HashMap::new();
-    for document in shard.package(package)?.documents {
-        let document = shard.document(DocId(document))?;
+    for document in shard.documents_of(&shard.package(package)?)? {
+        let document = shard.document(document)?;
         documents.insert(document.path.to_vec(), *document.hash);
     }
     shard.intact()?;

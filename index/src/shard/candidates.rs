@@ -1,21 +1,21 @@
 //! From a trigram query and filters to the blocks that they do not rule out.
 //!
 //! Filters are applied in two steps, ordered by cost. Package filters come first, for every live
-//! package: a package is one range of blocks, and posting lists are intersected only inside the
-//! ranges that remain. Path and language filters come last: a regular expression on every path
+//! package: a package is one range of texts, and some that it shares with packages before it; posting
+//! lists are intersected only inside the ranges that remain. Path and language filters come last: a regular expression on every path
 //! would cost more than most posting lists, so it is matched only against documents that still have
 //! a candidate (or against all remaining ones when the query rules nothing out).
 //!
 //! The query is evaluated with posting lists ([`Evaluator`]). Blocks outside the ranges are skipped
 //! over, not read, so a query inside one package costs what that package costs.
-//! **Invariant:** no block of a document that the filters reject is a candidate, and the filters
-//! rule out no block of a document that they accept.
+//! **Invariant:** a block is a candidate only if its text has a live document that the filters
+//! accept, and the filters rule out no block of such a text. Which of a text's documents they are is
+//! asked again where matches are emitted ([`Shard::is_accepted`]).
 
 use super::error::ShardError;
 use super::live_set::push_range;
-use super::{BlockId, Document, Package, Shard};
+use super::{BlockId, Shard};
 use crate::filter::Filters;
-use crate::format::Section;
 use crate::plan::TrigramQuery;
 use crate::posting::{self, PostingList};
 use crate::trigram::Trigram;
@@ -51,7 +51,10 @@ impl Shard {
         filters: &Filters,
         stop: &dyn Fn() -> bool,
     ) -> Result<Option<Candidates>, ShardError> {
-        let ranges = self.accepted_packages(filters, stop)?;
+        let ranges = match self.texts_of_accepted(filters, stop)? {
+            Cow::Borrowed(_) => Cow::Borrowed(self.live_blocks()),
+            Cow::Owned(texts) => Cow::Owned(self.blocks_of_all(&texts)?),
+        };
         let blocks = Evaluator::new(self, &ranges, stop).blocks(query)?;
         let candidates = match (blocks, filters.has_document_filters()) {
             (Some(blocks), false) => Some(Candidates::Blocks(blocks)),
@@ -95,28 +98,15 @@ impl Shard {
         })
     }
 
-    /// Returns the blocks of the live packages that the package filters accept.
-    fn accepted_packages(
+    /// Returns the texts of the live packages that the package filters accept.
+    pub(super) fn texts_of_accepted(
         &self,
         filters: &Filters,
         stop: &dyn Fn() -> bool,
     ) -> Result<Cow<'_, [Range<u32>]>, ShardError> {
         if !filters.has_package_filters() {
-            return Ok(Cow::Borrowed(self.live_blocks()));
+            return Ok(Cow::Borrowed(&self.live.texts));
         }
-        let blocks = self.ranges_of_accepted_packages(filters, stop, |package| {
-            Ok(self.blocks_of(package)?.unwrap_or_default())
-        })?;
-        Ok(Cow::Owned(blocks))
-    }
-
-    /// Returns a range for each of the live packages that the package filters accept.
-    pub(super) fn ranges_of_accepted_packages(
-        &self,
-        filters: &Filters,
-        stop: &dyn Fn() -> bool,
-        range: impl Fn(&Package<'_>) -> Result<Range<u32>, ShardError>,
-    ) -> Result<Vec<Range<u32>>, ShardError> {
         let mut accepted = Vec::new();
         for package in self.live_packages() {
             if stop() {
@@ -124,14 +114,14 @@ impl Shard {
             }
             let package = self.package(package)?;
             if filters.accepts_package(package.directory) {
-                push_range(&mut accepted, range(&package)?)
-                    .ok_or_else(|| self.corrupt(Section::Packages, "order of packages"))?;
+                accepted.push(package);
             }
         }
-        Ok(accepted)
+        Ok(Cow::Owned(self.texts_of_packages(&accepted)?))
     }
 
-    /// Returns the parts of `within`, ranges of whole documents, that the document filters accept.
+    /// Returns the parts of `within`, ranges of whole texts, whose texts have a document that the
+    /// filters accept.
     fn accepted_ranges(
         &self,
         filters: &Filters,
@@ -140,25 +130,28 @@ impl Shard {
     ) -> Result<Option<Vec<Range<u32>>>, ShardError> {
         let mut accepted = Vec::new();
         for range in within {
-            let mut id = self.document_of(BlockId(range.start))?;
+            let mut id = self.text_of(BlockId(range.start))?;
             let mut at = range.start;
             while at < range.end {
                 if stop() {
                     return Ok(None);
                 }
-                let document = self.document(id)?;
-                at = document.blocks.end;
+                if id.0 >= self.text_count() {
+                    return Err(self.inconsistent("a block of no text"));
+                }
+                let text = self.text_entry(id)?;
+                at = text.blocks.end;
                 id.0 += 1;
-                if self.is_accepted(filters, &document)? {
-                    push_range(&mut accepted, document.blocks)
-                        .ok_or_else(|| self.inconsistent("order of documents"))?;
+                if self.has_accepted(filters, text.documents)? {
+                    push_range(&mut accepted, text.blocks)
+                        .ok_or_else(|| self.inconsistent("order of texts"))?;
                 }
             }
         }
         Ok(Some(accepted))
     }
 
-    /// Returns those of the ascending `blocks` whose documents the document filters accept.
+    /// Returns those of the ascending `blocks` whose texts have a document that the filters accept.
     fn accepted_blocks(
         &self,
         filters: &Filters,
@@ -170,33 +163,14 @@ impl Shard {
             if stop() {
                 return Ok(None);
             }
-            let document = self.document_with(BlockId(block))?;
-            let own = rest.partition_point(|&block| block < document.blocks.end);
-            if self.is_accepted(filters, &document)? {
+            let text = self.text_with(BlockId(block))?;
+            let own = rest.partition_point(|&block| block < text.blocks.end);
+            if self.has_accepted(filters, text.documents)? {
                 accepted.extend_from_slice(&rest[..own]);
             }
             rest = &rest[own..];
         }
         Ok(Some(accepted))
-    }
-
-    /// Returns the document that holds a block.
-    pub(super) fn document_with(&self, block: BlockId) -> Result<Document<'_>, ShardError> {
-        let document = self.document(self.document_of(block)?)?;
-        if !document.blocks.contains(&block.0) {
-            return Err(self.inconsistent("a block of no document"));
-        }
-        Ok(document)
-    }
-
-    /// Whether the document filters accept a document.
-    pub(super) fn is_accepted(
-        &self,
-        filters: &Filters,
-        document: &Document<'_>,
-    ) -> Result<bool, ShardError> {
-        let package = self.package(self.package_of(document.id)?)?;
-        Ok(filters.accepts_document(package.directory, document.path))
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::error::ShardError;
 use super::live_set::{Counts, LiveSet};
-use super::{DocId, Package, PackageId, Shard};
+use super::{DocId, PackageId, Shard};
 use crate::format::Section;
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ impl Shard {
             return Err(self.corrupt(Section::Packages, "the numbers of dead packages"));
         }
         let live = if dead.is_empty() {
-            LiveSet::all(self.file.header())
+            LiveSet::all(self.file.layout())
         } else {
             self.live_without(dead)?
         };
@@ -26,51 +26,34 @@ impl Shard {
     }
 
     fn live_without(&self, dead: Vec<u32>) -> Result<LiveSet, ShardError> {
-        let out_of_order = || self.corrupt(Section::Packages, "order of packages");
         let mut live = LiveSet::without(self.file_id(), dead);
-        let mut documents_end = 0;
-        for package in (0..self.package_count()).map(PackageId) {
-            if !live.is_live(package.0) {
-                continue;
+        let mut packages = Vec::new();
+        for id in (0..self.package_count()).map(PackageId) {
+            if live.is_live(id.0) {
+                packages.push(self.package(id)?);
             }
-            let package = self.package(package)?;
-            let blocks = self.blocks_of(&package)?.unwrap_or_default();
-            let Range { start, end } = package.documents;
-            if start < documents_end {
-                return Err(out_of_order());
-            }
-            documents_end = end;
+        }
+        live.texts = self.texts_of_packages(&packages)?;
+        live.blocks = self.blocks_of_all(&live.texts)?;
+        let counts = &mut live.counts;
+        counts.packages = packages.len() as u32;
+        for package in &packages {
+            let documents = counts.documents.checked_add(package.documents);
+            let bytes = counts
+                .text_bytes
+                .checked_add(self.package_text_bytes(package)?);
+            let (Some(documents), Some(bytes)) = (documents, bytes) else {
+                return Err(self.corrupt(Section::Packages, "documents of a package"));
+            };
+            (counts.documents, counts.text_bytes) = (documents, bytes);
+        }
+        for blocks in &live.blocks {
             let text = self.text_range(blocks.clone())?;
-            live.add(end - start, blocks, text.end - text.start)
-                .ok_or_else(out_of_order)?;
+            counts.blocks += blocks.end - blocks.start;
+            counts.unique_bytes += text.end - text.start;
         }
         self.intact()?;
         Ok(live)
-    }
-
-    /// Returns the blocks of a package; `None` when it has no documents.
-    pub(super) fn blocks_of(
-        &self,
-        package: &Package<'_>,
-    ) -> Result<Option<Range<u32>>, ShardError> {
-        let Some(last) = package.documents.clone().next_back() else {
-            return Ok(None);
-        };
-        let start = self.document(DocId(package.documents.start))?.blocks.start;
-        let end = self.document(DocId(last))?.blocks.end;
-        if start > end {
-            return Err(self.corrupt(Section::Documents, "blocks of a package"));
-        }
-        Ok(Some(start..end))
-    }
-
-    /// Bytes of the text of a package's documents.
-    pub fn package_text_bytes(&self, package: &Package<'_>) -> Result<u64, ShardError> {
-        let Some(blocks) = self.blocks_of(package)? else {
-            return Ok(0);
-        };
-        let text = self.text_range(blocks)?;
-        Ok(text.end - text.start)
     }
 
     /// The ids of the dead packages, ascending.
@@ -106,9 +89,9 @@ impl Shard {
             if package.directory != directory {
                 continue;
             }
-            for document in package.documents {
-                if self.document(DocId(document))?.path == path {
-                    return Ok(Some(DocId(document)));
+            for document in self.documents_of(&package)? {
+                if self.document(document)?.path == path {
+                    return Ok(Some(document));
                 }
             }
         }

@@ -9,7 +9,7 @@
 use super::candidates::Evaluator;
 use super::error::ShardError;
 use super::live_set::push_range;
-use super::{BlockId, DocId, Package, Shard};
+use super::{BlockId, DocId, Shard};
 use crate::filter::Filters;
 use crate::plan::{DocumentQuery, TrigramQuery};
 use crate::posting;
@@ -20,10 +20,16 @@ use std::ops::Range;
 pub struct DocumentCandidates {
     /// The documents: ascending ranges of ids, none empty, never two that touch.
     pub documents: Vec<Range<u32>>,
-    /// The blocks to look at, ascending, all in these documents; `None` means all their blocks.
+    /// The blocks to look at, ascending, all in the texts of these documents; `None` means all.
     pub blocks: Option<Vec<u32>>,
-    /// Number of blocks to look at.
+    /// Number of blocks to look at, each once, however many documents have it.
     pub block_count: u64,
+}
+
+/// Documents that filters accept, and their texts: ascending ranges.
+struct AcceptedDocuments {
+    texts: Vec<Range<u32>>,
+    documents: Vec<Range<u32>>,
 }
 
 impl Shard {
@@ -37,25 +43,24 @@ impl Shard {
         filters: &Filters,
         stop: &dyn Fn() -> bool,
     ) -> Result<Option<DocumentCandidates>, ShardError> {
-        let documents = |package: &Package<'_>| Ok(package.documents.clone());
-        let packages = self.ranges_of_accepted_packages(filters, stop, documents)?;
-        let blocks = self.blocks_of_documents(&packages)?;
+        let scope = self.texts_of_accepted(filters, stop)?;
+        let blocks = self.blocks_of_all(&scope)?;
         let evaluator = Evaluator::new(self, &blocks, stop);
-        let documents = match self.documents_with(query, &evaluator)? {
-            None => packages,
-            Some(documents) => joined(&documents),
+        let texts = match self.texts_with(query, &evaluator)? {
+            None => scope.into_owned(),
+            Some(texts) => joined(&texts),
         };
-        let Some(documents) = self.accepted_documents(documents, filters, stop)? else {
+        let Some(AcceptedDocuments { texts, documents }) =
+            self.accepted_documents(texts, filters, stop)?
+        else {
             return Ok(None);
         };
-        let blocks = self.blocks_to_look_at(&documents, looks, &evaluator)?;
+        let ranges = self.blocks_of_all(&texts)?;
+        let blocks = self.blocks_to_look_at(&ranges, looks, &evaluator)?;
         self.intact()?;
         let block_count = match &blocks {
             Some(blocks) => blocks.len() as u64,
-            None => {
-                let ranges = self.blocks_of_documents(&documents)?;
-                ranges.iter().map(|range| range.len() as u64).sum()
-            }
+            None => ranges.iter().map(|range| range.len() as u64).sum(),
         };
         let candidates = DocumentCandidates {
             documents,
@@ -65,20 +70,8 @@ impl Shard {
         Ok(Some(candidates).filter(|_| !stop()))
     }
 
-    /// Returns the blocks of ranges of documents.
-    fn blocks_of_documents(&self, documents: &[Range<u32>]) -> Result<Vec<Range<u32>>, ShardError> {
-        let mut blocks = Vec::new();
-        for range in documents {
-            let start = self.document(DocId(range.start))?.blocks.start;
-            let end = self.document(DocId(range.end - 1))?.blocks.end;
-            push_range(&mut blocks, start..end.max(start))
-                .ok_or_else(|| self.inconsistent("order of documents"))?;
-        }
-        Ok(blocks)
-    }
-
-    /// Returns the documents for which a query holds, ascending; `None` means all.
-    fn documents_with(
+    /// Returns the texts for which a query holds, ascending; `None` means all.
+    fn texts_with(
         &self,
         query: &DocumentQuery,
         evaluator: &Evaluator<'_>,
@@ -86,15 +79,15 @@ impl Shard {
         match query {
             DocumentQuery::Block(query) => {
                 let blocks = evaluator.blocks(query)?;
-                blocks.map(|blocks| self.documents_of(&blocks)).transpose()
+                blocks.map(|blocks| self.texts_of(&blocks)).transpose()
             }
             DocumentQuery::And(parts) => {
                 let mut left: Option<Vec<u32>> = None;
                 for part in parts {
-                    match (&mut left, self.documents_with(part, evaluator)?) {
+                    match (&mut left, self.texts_with(part, evaluator)?) {
                         (_, None) => {}
-                        (None, documents) => left = documents,
-                        (Some(left), Some(documents)) => posting::retain_common(left, &documents),
+                        (None, texts) => left = texts,
+                        (Some(left), Some(texts)) => posting::retain_common(left, &texts),
                     }
                     if left.as_ref().is_some_and(Vec::is_empty) {
                         break;
@@ -105,9 +98,9 @@ impl Shard {
             DocumentQuery::Or(parts) => {
                 let mut all = Vec::new();
                 for part in parts {
-                    match self.documents_with(part, evaluator)? {
+                    match self.texts_with(part, evaluator)? {
                         None => return Ok(None),
-                        Some(documents) => all.extend(documents),
+                        Some(texts) => all.extend(texts),
                     }
                 }
                 all.sort_unstable();
@@ -117,44 +110,59 @@ impl Shard {
         }
     }
 
-    /// Returns the documents that hold the ascending `blocks`.
-    fn documents_of(&self, blocks: &[u32]) -> Result<Vec<u32>, ShardError> {
-        let (mut documents, mut rest) = (Vec::new(), blocks);
+    /// Returns the texts that hold the ascending `blocks`.
+    fn texts_of(&self, blocks: &[u32]) -> Result<Vec<u32>, ShardError> {
+        let (mut texts, mut rest) = (Vec::new(), blocks);
         while let Some(&block) = rest.first() {
-            let document = self.document_with(BlockId(block))?;
-            documents.push(document.id.0);
-            rest = &rest[rest.partition_point(|&block| block < document.blocks.end)..];
+            let text = self.text_with(BlockId(block))?;
+            texts.push(text.id.0);
+            rest = &rest[rest.partition_point(|&block| block < text.blocks.end)..];
         }
-        Ok(documents)
+        Ok(texts)
     }
 
-    /// Returns those of `documents` that the document filters accept; `None` when it was stopped.
+    /// Returns the documents of `texts` that the filters accept, and the texts of these; `None` when it
+    /// was stopped.
     fn accepted_documents(
         &self,
-        documents: Vec<Range<u32>>,
+        texts: Vec<Range<u32>>,
         filters: &Filters,
         stop: &dyn Fn() -> bool,
-    ) -> Result<Option<Vec<Range<u32>>>, ShardError> {
-        if !filters.has_document_filters() {
-            return Ok(Some(documents));
-        }
-        let mut accepted = Vec::new();
-        for id in documents.into_iter().flatten() {
-            if stop() {
-                return Ok(None);
+    ) -> Result<Option<AcceptedDocuments>, ShardError> {
+        let out_of_order = || self.inconsistent("order of documents");
+        let is_narrowed = filters.has_package_filters() || !self.dead().is_empty();
+        let asks = filters.has_document_filters() || (is_narrowed && self.has_copies());
+        let (mut left, mut accepted) = (Vec::new(), Vec::new());
+        for range in &texts {
+            let documents = self.documents_of_texts(range)?;
+            if !asks {
+                push_range(&mut accepted, documents).ok_or_else(out_of_order)?;
+                continue;
             }
-            if self.is_accepted(filters, &self.document(DocId(id))?)? {
-                push_range(&mut accepted, id..id + 1)
-                    .ok_or_else(|| self.inconsistent("order of documents"))?;
+            for id in documents {
+                if stop() {
+                    return Ok(None);
+                }
+                if !self.is_accepted(filters, DocId(id))? {
+                    continue;
+                }
+                push_range(&mut accepted, id..id + 1).ok_or_else(out_of_order)?;
+                let text = self.text_of_document(DocId(id))?.0;
+                if left.last() != Some(&text) {
+                    left.push(text);
+                }
             }
         }
-        Ok(Some(accepted))
+        Ok(Some(AcceptedDocuments {
+            texts: if asks { joined(&left) } else { texts },
+            documents: accepted,
+        }))
     }
 
-    /// Returns the documents' blocks that satisfy one of `looks`; `None` means all.
+    /// Returns the blocks inside the `ranges` that satisfy one of `looks`; `None` means all.
     fn blocks_to_look_at(
         &self,
-        documents: &[Range<u32>],
+        ranges: &[Range<u32>],
         looks: &[&TrigramQuery],
         evaluator: &Evaluator<'_>,
     ) -> Result<Option<Vec<u32>>, ShardError> {
@@ -167,7 +175,6 @@ impl Shard {
         }
         all.sort_unstable();
         all.dedup();
-        let ranges = self.blocks_of_documents(documents)?;
         let mut ranges = ranges.iter().peekable();
         all.retain(|block| {
             while ranges.next_if(|range| range.end <= *block).is_some() {}

@@ -23,8 +23,8 @@ pub enum ShardError {
         path: PathBuf,
     },
     /// A later version of Trawl has written it.
-    #[error("{}: a shard of format {version}; this version of Trawl reads format {VERSION}: \
-             update Trawl, or build the index again", path.display())]
+    #[error("{}: a shard of format {version}; this version of Trawl reads formats 1 to \
+             {VERSION}: update Trawl, or build the index again", path.display())]
     Newer {
         /// The shard.
         path: PathBuf,

@@ -7,9 +7,10 @@
 //! checksum of an intact page is computed once.
 
 use super::error::ShardError;
+use super::layout::Layout;
 use super::pages::{CHECKSUM_BYTES, PageChecks};
 use crate::file::Bytes;
-use crate::format::{self, Header, MAGIC, PAGE_BYTES, Section, VERSION};
+use crate::format::{PAGE_BYTES, Section};
 use crate::mapping::Damage;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -23,17 +24,17 @@ const READ_BYTES_MAX: usize = 1 << 20;
 pub(super) struct ShardFile {
     path: PathBuf,
     bytes: Bytes,
-    header: Header,
+    layout: Layout,
     pages: PageChecks,
 }
 
 impl ShardFile {
     /// Checks header and checksums of `bytes`; `path` is for messages.
     pub(super) fn new(path: &Path, bytes: Bytes) -> Result<ShardFile, ShardError> {
-        let header = read_header(path, &bytes)?;
-        let checksums = header.extent(Section::Checksums);
+        let layout = Layout::read(path, &bytes)?;
+        let checksums = layout.extent(Section::Checksums);
         let table = &bytes[checksums.start as usize..checksums.end as usize];
-        if crc32c::crc32c(table) != header.checksums_crc.get() {
+        if crc32c::crc32c(table) != layout.checksums_crc {
             let what = "checksum of the checksums";
             return Err(ShardError::corrupt(path, checksums.start, what));
         }
@@ -41,9 +42,8 @@ impl ShardFile {
             path: path.to_owned(),
             pages: PageChecks::new(table.len() / CHECKSUM_BYTES),
             bytes,
-            header,
+            layout,
         };
-        file.check_section_lengths()?;
         file.intact()?;
         Ok(file)
     }
@@ -52,13 +52,13 @@ impl ShardFile {
         &self.path
     }
 
-    pub(super) fn header(&self) -> &Header {
-        &self.header
+    pub(super) fn layout(&self) -> &Layout {
+        &self.layout
     }
 
     /// Length of a section in bytes.
     pub(super) fn section_bytes(&self, section: Section) -> u64 {
-        let extent = self.header.extent(section);
+        let extent = self.layout.extent(section);
         extent.end - extent.start
     }
 
@@ -84,7 +84,7 @@ impl ShardFile {
 
     /// Checks every page that has not been checked yet.
     pub(super) fn verify(&self) -> Result<(), ShardError> {
-        let end = self.header.extent(Section::Checksums).start;
+        let end = self.layout.extent(Section::Checksums).start;
         self.check_pages(PAGE_BYTES as u64..end)?;
         self.intact()
     }
@@ -104,7 +104,7 @@ impl ShardFile {
         range: Range<u64>,
         buffer: &'a mut Vec<u8>,
     ) -> Result<&'a [u8], ShardError> {
-        let checksums = self.header.extent(Section::Checksums);
+        let checksums = self.layout.extent(Section::Checksums);
         let file = self.range_in_file(section, range)?;
         let pages = file.start / PAGE_BYTES as u64 * PAGE_BYTES as u64
             ..file
@@ -144,7 +144,7 @@ impl ShardFile {
     where
         T: FromBytes + KnownLayout + Immutable + Unaligned,
     {
-        let (table, bytes) = (self.header.extent(section), size_of::<T>() as u64);
+        let (table, bytes) = (self.layout.extent(section), size_of::<T>() as u64);
         let (mut low, mut high) = (0, (table.end - table.start) / bytes);
         while low < high {
             let middle = low + (high - low) / 2;
@@ -161,7 +161,7 @@ impl ShardFile {
 
     /// The error for tables that contradict each other although their checksums are right.
     pub(super) fn corrupt(&self, section: Section, what: &'static str) -> ShardError {
-        self.corrupt_at(self.header.extent(section).start, what)
+        self.corrupt_at(self.layout.extent(section).start, what)
     }
 
     /// The error for wrong bytes at `offset`, or, when the file has changed meanwhile, for that.
@@ -171,33 +171,9 @@ impl ShardFile {
         changed.unwrap_or_else(|| ShardError::corrupt(&self.path, offset, what))
     }
 
-    /// Fails unless every section is as long as the header's counts say.
-    fn check_section_lengths(&self) -> Result<(), ShardError> {
-        let header = &self.header;
-        let pages = header.extent(Section::Checksums).start;
-        let pages = pages.div_ceil(PAGE_BYTES as u64) - 1;
-        let expected = [
-            (Section::Content, header.text_bytes.get()),
-            (Section::Packages, u64::from(header.packages.get()) * 24),
-            (Section::Documents, u64::from(header.documents.get()) * 56),
-            (Section::Blocks, (u64::from(header.blocks.get()) + 1) * 12),
-            (
-                Section::Dictionary,
-                self.section_bytes(Section::Dictionary) / 8 * 8,
-            ),
-            (Section::Checksums, pages * CHECKSUM_BYTES as u64),
-        ];
-        for (section, bytes) in expected {
-            if self.section_bytes(section) != bytes {
-                return Err(self.corrupt(section, "length"));
-            }
-        }
-        Ok(())
-    }
-
     /// Converts a range of a section to a range of the file.
     fn range_in_file(&self, section: Section, range: Range<u64>) -> Result<Range<u64>, ShardError> {
-        let extent = self.header.extent(section);
+        let extent = self.layout.extent(section);
         if range.start > range.end || range.end > extent.end - extent.start {
             return Err(self.corrupt(section, "a reference beyond the section's end"));
         }
@@ -215,49 +191,10 @@ impl ShardFile {
 
     #[cold]
     fn check_pages(&self, range: Range<u64>) -> Result<(), ShardError> {
-        let checksums = self.header.extent(Section::Checksums);
+        let checksums = self.layout.extent(Section::Checksums);
         let (file, checksums) = self.bytes.split_at(checksums.start as usize);
         self.pages
             .check(file, checksums, range)
             .map_err(|offset| self.corrupt_at(offset, "checksum"))
     }
-}
-
-fn read_header(path: &Path, bytes: &[u8]) -> Result<Header, ShardError> {
-    let corrupt = |offset, what| Err(ShardError::corrupt(path, offset, what));
-    let file_bytes = bytes.len() as u64;
-    if !bytes.starts_with(&MAGIC) {
-        return Err(ShardError::NotAShard {
-            path: path.to_owned(),
-        });
-    }
-    let Ok((header, _)) = Header::read_from_prefix(bytes) else {
-        return corrupt(file_bytes, "the file ends in its header");
-    };
-    // A later version may lay out everything behind its number in another way.
-    if header.version.get() > VERSION {
-        return Err(ShardError::Newer {
-            path: path.to_owned(),
-            version: header.version.get(),
-        });
-    }
-    if header.checksum() != header.crc.get() {
-        return corrupt(0, "checksum of the header");
-    }
-    if header.version.get() != VERSION || header.codec.get() != format::CODEC_RAW {
-        return corrupt(8, "unknown version or codec");
-    }
-    if header.file_bytes.get() != file_bytes {
-        return corrupt(file_bytes, "the file is cut or has grown");
-    }
-    let mut end = PAGE_BYTES as u64;
-    for section in header.sections {
-        let (offset, length) = (section.offset.get(), section.bytes.get());
-        let section_end = offset.checked_add(length);
-        if offset < end || section_end.is_none_or(|end| end > file_bytes) {
-            return corrupt(80, "position of a section");
-        }
-        end = offset + length;
-    }
-    Ok(header)
 }

@@ -1,7 +1,7 @@
 //! Which packages and blocks of a shard are live, and lists of ranges of such ids: ascending, none
 //! empty, and never two that touch. Plain data: it does not read the shard.
 
-use crate::format::Header;
+use super::layout::Layout;
 use std::ops::Range;
 
 /// The size of the live part of a shard.
@@ -11,10 +11,12 @@ pub struct Counts {
     pub packages: u32,
     /// Their documents.
     pub documents: u32,
-    /// The documents' blocks.
+    /// The blocks of their texts.
     pub blocks: u32,
-    /// Bytes of the documents' text.
+    /// Bytes of the documents: each text as often as it has live documents.
     pub text_bytes: u64,
+    /// Bytes of the texts.
+    pub unique_bytes: u64,
 }
 
 /// The live part of a shard.
@@ -24,29 +26,33 @@ pub(super) struct LiveSet {
     pub(super) id: [u8; 32],
     /// Ids of the dead packages, ascending.
     pub(super) dead: Vec<u32>,
-    /// Live blocks: ascending ranges, none empty, never two that touch.
+    /// Texts with a live document: ascending ranges, none empty, never two that touch.
+    pub(super) texts: Vec<Range<u32>>,
+    /// Their blocks, likewise.
     pub(super) blocks: Vec<Range<u32>>,
     pub(super) counts: Counts,
 }
 
 impl LiveSet {
     /// All of the shard that has this header.
-    pub(super) fn all(header: &Header) -> LiveSet {
+    pub(super) fn all(layout: &Layout) -> LiveSet {
         let mut live = LiveSet {
-            id: header.id,
+            id: layout.id,
             counts: Counts {
-                packages: header.packages.get(),
-                documents: header.documents.get(),
-                blocks: header.blocks.get(),
-                text_bytes: header.text_bytes.get(),
+                packages: layout.packages,
+                documents: layout.documents,
+                blocks: layout.blocks,
+                text_bytes: layout.text_bytes,
+                unique_bytes: layout.content_bytes,
             },
             ..LiveSet::default()
         };
-        let _ = push_range(&mut live.blocks, 0..live.counts.blocks);
+        let _ = push_range(&mut live.texts, 0..layout.texts);
+        let _ = push_range(&mut live.blocks, 0..layout.blocks);
         live
     }
 
-    /// No package yet, of the shard `file_id` without the packages `dead`.
+    /// Nothing yet, of the shard `file_id` without the packages `dead`.
     pub(super) fn without(file_id: [u8; 32], dead: Vec<u32>) -> LiveSet {
         let mut id = blake3::Hasher::new();
         id.update(&file_id);
@@ -58,20 +64,6 @@ impl LiveSet {
             dead,
             ..LiveSet::default()
         }
-    }
-
-    /// Adds a package of so many documents; `None` when its blocks precede those of an earlier one.
-    pub(super) fn add(
-        &mut self,
-        documents: u32,
-        blocks: Range<u32>,
-        text_bytes: u64,
-    ) -> Option<()> {
-        self.counts.packages += 1;
-        self.counts.documents += documents;
-        self.counts.blocks += blocks.end - blocks.start;
-        self.counts.text_bytes += text_bytes;
-        push_range(&mut self.blocks, blocks)
     }
 
     pub(super) fn is_live(&self, package: u32) -> bool {

@@ -7,6 +7,7 @@ mod golden;
 use super::*;
 use crate::corpus;
 use crate::directory::{self, Index, MANIFEST};
+use crate::document::Popularity;
 use crate::filter::{FilterExpr, Filters, NamePattern, Predicate};
 use crate::indexing::{BuildOptions, Progress, build};
 use crate::manifest::{Options, hex};
@@ -18,8 +19,9 @@ use std::path::PathBuf;
 /// A file of a fixture: package, path, bytes.
 type File<'a> = (&'a str, &'a str, &'a [u8]);
 
-/// Two packages with an empty file, a binary file, one of several blocks, and one that is not UTF-8.
-const FIXTURE: [File<'_>; 5] = [
+/// Three packages with an empty file, a binary file, one of several blocks, one that is not UTF-8, and
+/// copies inside a package and of other packages.
+const FIXTURE: [File<'_>; 9] = [
     ("alpha_1", "src/empty.h", b""),
     ("alpha_1", "src/logo.c", b"\x7fELF\0"),
     (
@@ -28,7 +30,11 @@ const FIXTURE: [File<'_>; 5] = [
         b"int main;\nint a;\r\n\n/* mainly */\nint b",
     ),
     ("alpha_1", "tests/t.c", b"MAIN\n"),
+    ("alpha_1", "vendor/empty.c", b""),
     ("beta-2", "README", b"na\xefve\n"),
+    ("beta-2", "main.c", b"MAIN\n"),
+    ("gamma-3", "README", b"na\xefve\n"),
+    ("gamma-3", "t.c", b"MAIN\n"),
 ];
 
 /// Builds an index of `files` in `there`/out.
@@ -76,20 +82,26 @@ fn open(bytes: &[u8]) -> Result<Shard, ShardError> {
 
 /// Renders everything that a shard holds.
 fn dump(shard: &Shard) -> Result<String, ShardError> {
-    let header = shard.file.header();
+    let layout = shard.file.layout();
     let mut out = format!(
-        "version {}, blocks of {}, codec {}, id {}\n",
-        header.version,
-        header.block_bytes,
-        header.codec,
+        "version {}, blocks of {}, id {}\n",
+        shard.version(),
+        shard.block_bytes(),
         hex(&shard.id()[..8]),
     );
-    let (text, file) = (shard.text_bytes(), shard.file_bytes());
+    let (unique, text) = (shard.content_bytes(), shard.text_bytes());
+    let file = shard.file_bytes();
     // Writing to a string cannot fail.
-    let _ = writeln!(out, "{text} bytes of text, {file} of file");
+    let _ = writeln!(
+        out,
+        "{unique} bytes of texts, {text} of documents, {file} of file"
+    );
     for section in Section::ALL {
-        let Range { start, end } = header.extent(section);
+        let Range { start, end } = layout.extent(section);
         let _ = writeln!(out, "{section:?} at {start}, {} bytes", end - start);
+    }
+    for id in 0..shard.text_count() {
+        dump_text(shard, shard.text_entry(TextId(id))?, &mut out)?;
     }
     dump_packages(shard, &mut out)?;
     dump_dictionary(shard, &mut out)?;
@@ -100,43 +112,52 @@ fn dump(shard: &Shard) -> Result<String, ShardError> {
     Ok(out)
 }
 
-fn dump_packages(shard: &Shard, out: &mut String) -> Result<(), ShardError> {
-    for id in 0..shard.package_count() {
-        let package = shard.package(PackageId(id))?;
-        let (name, inst, rdep) = (package.directory.escape_ascii(), package.inst, package.rdep);
-        let _ = writeln!(out, "package {id} {name}: inst {inst}, rdep {rdep}");
-        for document in package.documents {
-            assert_eq!(shard.package_of(DocId(document))?, package.id);
-            dump_document(shard, shard.document(DocId(document))?, out)?;
-        }
+fn dump_text(shard: &Shard, text: Text<'_>, out: &mut String) -> Result<(), ShardError> {
+    let Text {
+        id,
+        documents,
+        blocks,
+        lines,
+        hash,
+    } = text;
+    let hash = hex(&hash[..4]);
+    let _ = writeln!(
+        out,
+        "text {}: {lines} lines, {hash}, documents {documents:?}",
+        id.0
+    );
+    for block in blocks {
+        assert_eq!(shard.text_of(BlockId(block))?, id);
+        let text = shard.text(shard.text_range(block..block + 1)?)?;
+        let (line, text) = (shard.first_line(BlockId(block))?, text.escape_ascii());
+        let _ = writeln!(out, "    block {block} from line {line}: {text}");
     }
     Ok(())
 }
 
-fn dump_document(
-    shard: &Shard,
-    document: Document<'_>,
-    out: &mut String,
-) -> Result<(), ShardError> {
-    let Document {
-        id,
-        path,
-        lines,
-        static_rank,
-        hash,
-        blocks,
-    } = document;
-    let (path, hash) = (path.escape_ascii(), hex(&hash[..4]));
-    let _ = writeln!(
-        out,
-        "  document {} {path}: {lines} lines, rank {static_rank}, {hash}",
-        id.0
-    );
-    for block in blocks {
-        assert_eq!(shard.document_of(BlockId(block))?, id);
-        let text = shard.text(shard.text_range(block..block + 1)?)?;
-        let (line, text) = (shard.first_line(BlockId(block))?, text.escape_ascii());
-        let _ = writeln!(out, "    block {block} from line {line}: {text}");
+fn dump_packages(shard: &Shard, out: &mut String) -> Result<(), ShardError> {
+    for id in 0..shard.package_count() {
+        let package = shard.package(PackageId(id))?;
+        let (name, inst, rdep) = (package.directory.escape_ascii(), package.inst, package.rdep);
+        let (texts, bytes) = (&package.texts, shard.package_text_bytes(&package)?);
+        let _ = writeln!(
+            out,
+            "package {id} {name}: texts {texts:?}, {bytes} bytes, inst {inst}, rdep {rdep}"
+        );
+        let documents = shard.documents_of(&package)?;
+        assert_eq!(documents.len(), package.documents as usize);
+        for document in documents {
+            let document = shard.document(document)?;
+            assert_eq!(document.package, package.id);
+            assert_eq!(shard.package_of(document.id)?, package.id);
+            let Document { id, text, .. } = document;
+            let (path, rank) = (document.path.escape_ascii(), document.static_rank);
+            let _ = writeln!(
+                out,
+                "  document {} {path}: text {}, rank {rank}",
+                id.0, text.0
+            );
+        }
     }
     Ok(())
 }

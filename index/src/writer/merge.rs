@@ -5,14 +5,37 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::fs::File;
 use std::io::{self, BufReader, Read};
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
+use std::sync::Arc;
 
-/// Where a sorted run is in the file, and the number of the first block of its segment.
-#[derive(Clone, Copy, Debug)]
+/// Where a sorted run is in the file, and what has become of the blocks of its segment.
+#[derive(Clone, Debug)]
 pub(super) struct RunExtent {
     pub(super) offset: u64,
     pub(super) bytes: u64,
+    /// The number of its segment's first block that is kept.
     pub(super) base: u32,
+    /// The blocks of its segment that are left out: ascending ranges that do not touch.
+    pub(super) dropped: Arc<[Range<u32>]>,
+}
+
+impl RunExtent {
+    /// Converts blocks of the segment, which ascend from `start` on in `blocks`, to blocks of the shard.
+    fn renumber(&self, blocks: &mut Vec<u32>, start: usize) {
+        let (mut dropped, mut gone, mut kept) = (self.dropped.iter().peekable(), 0, start);
+        for index in start..blocks.len() {
+            let block = blocks[index];
+            while let Some(range) = dropped.next_if(|range| range.end <= block) {
+                gone += range.end - range.start;
+            }
+            if dropped.peek().is_none_or(|range| block < range.start) {
+                blocks[kept] = self.base + block - gone;
+                kept += 1;
+            }
+        }
+        blocks.truncate(kept);
+    }
 }
 
 /// Bytes of a run that are read at once, if memory allows.
@@ -22,14 +45,18 @@ const BUFFER_BYTES_MIN: usize = 4 << 10;
 
 /// Reads all runs in the order of their trigrams.
 pub(super) struct RunMerge<'a> {
-    readers: Vec<(RunReader<BufReader<FileRange<'a>>>, u32)>,
+    readers: Vec<(RunReader<BufReader<FileRange<'a>>>, &'a RunExtent)>,
     /// The next trigram of each run that is not at its end; of equal trigrams the earlier run first.
     heads: BinaryHeap<Reverse<(u32, usize)>>,
 }
 
 impl<'a> RunMerge<'a> {
     /// Merges the `runs` in `file` with about `memory_bytes` of buffers.
-    pub(super) fn new(file: &'a File, runs: &[RunExtent], memory_bytes: usize) -> io::Result<Self> {
+    pub(super) fn new(
+        file: &'a File,
+        runs: &'a [RunExtent],
+        memory_bytes: usize,
+    ) -> io::Result<Self> {
         let buffer = (memory_bytes / runs.len().max(1)).clamp(BUFFER_BYTES_MIN, BUFFER_BYTES_MAX);
         let mut merge = RunMerge {
             readers: Vec::new(),
@@ -42,13 +69,14 @@ impl<'a> RunMerge<'a> {
                 end: run.offset + run.bytes,
             };
             let reader = RunReader::new(BufReader::with_capacity(buffer, part));
-            merge.readers.push((reader, run.base));
+            merge.readers.push((reader, run));
             merge.advance(index)?;
         }
         Ok(merge)
     }
 
-    /// Returns the next trigram and puts its blocks into `blocks`.
+    /// Returns the next trigram and puts its blocks into `blocks`, which stays empty when all of them
+    /// are left out.
     pub(super) fn next(&mut self, blocks: &mut Vec<u32>) -> io::Result<Option<u32>> {
         blocks.clear();
         let Some(&Reverse((trigram, _))) = self.heads.peek() else {
@@ -58,8 +86,14 @@ impl<'a> RunMerge<'a> {
             && head == trigram
         {
             self.heads.pop();
-            let (reader, base) = &mut self.readers[index];
-            reader.list(*base, blocks)?;
+            let (reader, run) = &mut self.readers[index];
+            if run.dropped.is_empty() {
+                reader.list(run.base, blocks)?;
+            } else {
+                let start = blocks.len();
+                reader.list(0, blocks)?;
+                run.renumber(blocks, start);
+            }
             self.advance(index)?;
         }
         Ok(Some(trigram))

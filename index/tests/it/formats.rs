@@ -7,7 +7,7 @@ use index::document::Popularity;
 use index::indexing::{BuildOptions, Changes, Progress, update};
 use index::manifest::Options;
 use index::plan::plan;
-use index::shard::{BlockId, Candidates, Shard};
+use index::shard::{BlockId, Candidates, DocId, Shard};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -47,8 +47,8 @@ fn contents(shard: &Shard) -> Vec<(String, String, Vec<u8>)> {
     let mut contents = Vec::new();
     for package in shard.live_packages() {
         let package = shard.package(package).unwrap();
-        for id in package.documents {
-            let document = shard.document(index::shard::DocId(id)).unwrap();
+        for id in shard.documents_of(&package).unwrap() {
+            let document = shard.document(id).unwrap();
             let bytes = shard.text_range(document.blocks).unwrap();
             let bytes = shard.text(bytes).unwrap();
             assert_eq!(blake3::hash(bytes).as_bytes(), document.hash);
@@ -66,9 +66,15 @@ fn lines_with(shard: &Shard, word: &str) -> Vec<(String, String, u32)> {
     };
     let mut found = Vec::new();
     for block in blocks {
-        let document = shard.document_of(BlockId(block)).unwrap();
-        let package = shard.package(shard.package_of(document).unwrap()).unwrap();
-        let document = shard.document(document).unwrap();
+        let documents = shard.text_with(BlockId(block)).unwrap().documents;
+        let documents = documents.map(|id| shard.document(DocId(id)).unwrap());
+        let documents = documents.filter(|document| shard.is_live(document.package));
+        let names: Vec<_> = documents
+            .map(|document| {
+                let package = shard.package(document.package).unwrap().directory;
+                [package, document.path].map(|name| String::from_utf8_lossy(name).into_owned())
+            })
+            .collect();
         let text = shard
             .text(shard.text_range(block..block + 1).unwrap())
             .unwrap();
@@ -79,9 +85,8 @@ fn lines_with(shard: &Shard, word: &str) -> Vec<(String, String, u32)> {
                 .windows(word.len())
                 .any(|part| part == word.as_bytes())
             {
-                let [package, path] = [package.directory, document.path]
-                    .map(|name| String::from_utf8_lossy(name).into_owned());
-                found.push((package, path, number));
+                let copies = names.iter().cloned();
+                found.extend(copies.map(|[package, path]| (package, path, number)));
             }
         }
     }
@@ -91,7 +96,29 @@ fn lines_with(shard: &Shard, word: &str) -> Vec<(String, String, u32)> {
 
 #[test]
 fn format_1_is_read() {
-    let directory = testdata("format-1");
+    check_fixture("format-1", &[], 1);
+}
+
+#[test]
+fn format_2_is_read() {
+    let read = |path: &str| fs::read(testdata("source-2").join(path)).unwrap();
+    let copies = [
+        ("delta_1.0", "README", read("delta_1.0/README")),
+        ("delta_1.0", "empty", Vec::new()),
+        ("delta_1.0", "many.py", read("delta_1.0/many.py")),
+        ("delta_1.0", "src/copy.c", read("delta_1.0/src/copy.c")),
+    ];
+    check_fixture("format-2", &copies, 2);
+    let shard = &Index::open(&testdata("format-2")).unwrap().shards[0];
+    assert_eq!(
+        shard.document_count() - shard.text_count(),
+        copies.len() as u32
+    );
+}
+
+/// `copies` are documents beside those of format 1.
+fn check_fixture(name: &str, copies: &[(&str, &str, Vec<u8>)], version: u32) {
+    let directory = testdata(name);
     assert!(is_index(&directory));
     let index = Index::open(&directory).unwrap();
     let options = Options {
@@ -103,10 +130,12 @@ fn format_1_is_read() {
         panic!("one shard")
     };
     shard.verify().unwrap();
-    let expected: Vec<_> = documents()
-        .into_iter()
+    assert_eq!(shard.version(), version);
+    let documents = documents().into_iter().chain(copies.iter().cloned());
+    let mut expected: Vec<_> = documents
         .map(|(package, path, text)| (package.to_owned(), path.to_owned(), text))
         .collect();
+    expected.sort();
     assert!(contents(shard) == expected);
 
     let place = |package: &str, path: &str, line| (package.to_owned(), path.to_owned(), line);
@@ -118,12 +147,16 @@ fn format_1_is_read() {
     needles.push(place("alpha_1.0", "web/long.min.js", 1));
     needles.push(place("beta-2", "a b.md", 1));
     needles.push(place("beta-2", "latin1.txt", 1));
+    if !copies.is_empty() {
+        needles.extend((1..=300).map(|line| place("delta_1.0", "many.py", line)));
+        needles.push(place("delta_1.0", "src/copy.c", 5));
+        needles.push(place("delta_1.0", "README", 1));
+    }
     needles.sort();
     assert_eq!(lines_with(shard, "needle"), needles);
-    assert_eq!(
-        lines_with(shard, "int main"),
-        [place("alpha_1.0", "src/main.c", 3)]
-    );
+    let mut mains = vec![place("alpha_1.0", "src/main.c", 3)];
+    mains.extend((!copies.is_empty()).then(|| place("delta_1.0", "src/copy.c", 3)));
+    assert_eq!(lines_with(shard, "int main"), mains);
     assert_eq!(lines_with(shard, "removed"), []);
 
     let skipped = shard.skipped().unwrap();
@@ -141,7 +174,7 @@ fn format_1_is_read() {
 
 /// The same files give the same shard, and the same manifest except for the times of files.
 #[test]
-fn format_1_is_written() {
+fn format_2_is_written() {
     let out = tempfile::tempdir().unwrap();
     let popularity = |inst, rdep| Popularity { inst, rdep };
     let options = BuildOptions {
@@ -170,9 +203,10 @@ fn format_1_is_written() {
         )
         .unwrap();
     };
-    run(sources(&[testdata("source")], true).unwrap(), &[]);
+    let given = [testdata("source"), testdata("source-2")];
+    run(sources(&given, true).unwrap(), &[]);
     run(Vec::new(), &[b"gamma"]);
-    let fixture = testdata("format-1");
+    let fixture = testdata("format-2");
     let mut expected = read_manifest(&fixture).unwrap();
     let mut manifest = read_manifest(out.path()).unwrap();
     for shard in expected.shards.iter_mut().chain(&mut manifest.shards) {
@@ -190,4 +224,53 @@ fn format_1_is_written() {
             shard.file
         );
     }
+}
+
+/// An update keeps shards of format 1, and merges them to shards of format 2.
+#[test]
+fn an_index_of_format_1_is_brought_up_to_date() {
+    let there = tempfile::tempdir().unwrap();
+    let out = there.path().join("index");
+    fs::create_dir(&out).unwrap();
+    for file in fs::read_dir(testdata("format-1")).unwrap() {
+        let file = file.unwrap();
+        fs::copy(file.path(), out.join(file.file_name())).unwrap();
+    }
+    let options = BuildOptions {
+        options: Options {
+            block_bytes: 4096,
+            no_ignore: true,
+        },
+        ..BuildOptions::default()
+    };
+    let needles = |index: &Index| -> usize {
+        let shards = index.shards.iter();
+        shards.map(|shard| lines_with(shard, "needle").len()).sum()
+    };
+    let before = needles(&Index::open(&out).unwrap());
+    let many = fs::read_to_string(testdata("source").join("alpha_1.0/tests/many.py")).unwrap();
+    for number in 0..9 {
+        let source = there.path().join(format!("new{number}_1"));
+        fs::create_dir(&source).unwrap();
+        fs::write(source.join("copy.md"), "# Needle\n").unwrap();
+        fs::write(source.join("own.py"), format!("{many}{number}\n")).unwrap();
+        let changes = Changes::default();
+        let sources = sources(&[source], false).unwrap();
+        update(sources, &changes, &out, &options, &Progress::default()).unwrap();
+        let index = Index::open(&out).unwrap();
+        assert_eq!(needles(&index), before + 301 * (number + 1));
+        let versions: Vec<u32> = index.shards.iter().map(|shard| shard.version()).collect();
+        if number == 0 {
+            assert_eq!(versions, [1, 2]);
+        }
+        if versions.len() == 1 {
+            assert_eq!(versions, [2], "all were merged");
+            assert_eq!(
+                index.shards[0].text_count(),
+                index.shards[0].document_count() - number as u32 - 1
+            );
+            return;
+        }
+    }
+    panic!("small shards are merged");
 }

@@ -7,7 +7,7 @@ use index::file::Bytes;
 use index::format::Section;
 use index::indexing::{BuildOptions, Progress, build};
 use index::manifest::{Manifest, Options};
-use index::shard::{BlockId, DocId, PackageId, Shard, ShardError};
+use index::shard::{BlockId, PackageId, Shard, ShardError};
 use index::trigram::Trigram;
 use schema::message::{self, Expr, Field, Filter, Pattern, Reading, Syntax, Want};
 use std::fs;
@@ -57,10 +57,11 @@ pub(crate) fn shard(data: &[u8]) {
 
 fn packages(shard: &Shard) -> Result<(), ShardError> {
     for id in 0..shard.package_count() {
-        let documents = shard.package(PackageId(id))?.documents;
-        assert!(documents.end <= shard.document_count());
-        for document in documents {
-            let document = shard.document(DocId(document))?;
+        let package = shard.package(PackageId(id))?;
+        assert!(package.texts.end <= shard.text_count());
+        for document in shard.documents_of(&package)? {
+            assert!(document.0 < shard.document_count());
+            let document = shard.document(document)?;
             assert!(document.blocks.end <= shard.block_count());
             let _ = shard.package_of(document.id);
             let _ = shard.static_rank_bound(document.id);
@@ -72,8 +73,10 @@ fn packages(shard: &Shard) -> Result<(), ShardError> {
 
 fn blocks(shard: &Shard) -> Result<(), ShardError> {
     for block in 0..shard.block_count() {
-        let document = shard.document_of(BlockId(block))?;
-        assert!(document.0 < shard.document_count());
+        let text = shard.text_of(BlockId(block))?;
+        assert!(text.0 < shard.text_count());
+        let text = shard.text_entry(text)?;
+        assert!(text.documents.end <= shard.document_count());
         let _ = shard.first_line(BlockId(block))?;
         let text = shard.text(shard.text_range(block..block + 1)?)?;
         for bytes in text.windows(3).take(100) {
@@ -175,19 +178,23 @@ fn search_all(shard: &Arc<Shard>, compiled: &CompiledQuery) {
 /// Sets the file length in the header, and the checksum of every page.
 fn correct_checksums(bytes: &mut [u8]) {
     const PAGE_BYTES: usize = 4096;
-    const FILE_BYTES_AT: usize = 72;
-    const CHECKSUMS_AT: usize = 80 + 16 * Section::Checksums as usize;
-    const CHECKSUMS_CRC_AT: usize = 224;
+    let is_version_1 = bytes.get(8) == Some(&1);
+    // Of the file's length, of the last section, and of the checksum of the checksums.
+    let [file_bytes_at, checksums_at, checksums_crc_at] = if is_version_1 {
+        [72, 80 + 16 * 8, 224]
+    } else {
+        [88, 104 + 16 * Section::Checksums as usize, 96]
+    };
     let length = bytes.len() as u64;
     let Some((header, pages)) = bytes.split_at_mut_checked(PAGE_BYTES) else {
         return;
     };
-    header[FILE_BYTES_AT..][..8].copy_from_slice(&length.to_le_bytes());
+    header[file_bytes_at..][..8].copy_from_slice(&length.to_le_bytes());
     let number = |at: usize| {
         let bytes = header[at..at + 8].try_into().expect("8 bytes");
         usize::try_from(u64::from_le_bytes(bytes)).unwrap_or(usize::MAX)
     };
-    let (start, length) = (number(CHECKSUMS_AT), number(CHECKSUMS_AT + 8));
+    let (start, length) = (number(checksums_at), number(checksums_at + 8));
     let start = start.saturating_sub(PAGE_BYTES);
     if let Some((pages, table)) = pages.split_at_mut_checked(start)
         && let Some(table) = table.get_mut(..length)
@@ -195,7 +202,7 @@ fn correct_checksums(bytes: &mut [u8]) {
         for (page, checksum) in pages.chunks(PAGE_BYTES).zip(table.chunks_exact_mut(4)) {
             checksum.copy_from_slice(&crc32c::crc32c(page).to_le_bytes());
         }
-        header[CHECKSUMS_CRC_AT..][..4].copy_from_slice(&crc32c::crc32c(table).to_le_bytes());
+        header[checksums_crc_at..][..4].copy_from_slice(&crc32c::crc32c(table).to_le_bytes());
     }
     let (header, checksum) = header.split_at_mut(PAGE_BYTES - 4);
     checksum.copy_from_slice(&crc32c::crc32c(header).to_le_bytes());
@@ -217,6 +224,7 @@ fn small_shard() -> Vec<u8> {
         ("alpha_1.0/x.bin", "\0"),
         ("beta-2/README", "needle na\u{ef}ve\nassert\n"),
         ("gamma_3/gone.c", "needle"),
+        ("gamma_3/src/copy.md", "needle na\u{ef}ve\nassert\n"),
     ];
     for (path, text) in files {
         let path = source.join(path);

@@ -207,13 +207,13 @@ fn answered(found: LookupProblem, repo: &str, rev: &str) -> Problem {
         reason,
         candidates,
     } = found;
-    let reason = match &reason[..] {
+    let why = match &reason[..] {
         "" => String::new(),
         reason => format!(": {reason}"),
     };
     match kind {
         LookupProblemKind::UnknownRepository => {
-            let detail = format!("there is no repository {repo}{reason}");
+            let detail = format!("there is no repository {repo}{why}");
             let problem = Problem::unknown_revision(detail);
             suggest(problem, candidates, "did you mean")
         }
@@ -223,21 +223,21 @@ fn answered(found: LookupProblem, repo: &str, rev: &str) -> Problem {
             } else {
                 rev
             };
-            let detail = format!("{repo} has no revision {rev}{reason}");
+            let detail = format!("{repo} has no revision {rev}{why}");
             let problem = Problem::unknown_revision(detail);
             suggest(problem, candidates, "did you mean")
         }
         LookupProblemKind::Ambiguous => {
-            let detail = format!("{rev} names several commits of {repo}{reason}");
+            let detail = format!("{rev} names several commits of {repo}{why}");
             let problem = Problem::ambiguous_revision(detail);
             suggest(problem, candidates, "do you mean")
         }
-        LookupProblemKind::Refused => Problem::bad_request(format!("rev={rev}{reason}")),
+        LookupProblemKind::Refused => Problem::bad_request(reason),
         LookupProblemKind::Unreadable => {
-            Problem::unreadable_repository(format!("{repo} cannot be read{reason}"))
+            Problem::unreadable_repository(format!("{repo} cannot be read{why}"))
         }
         LookupProblemKind::Late => {
-            Problem::unavailable(format!("{repo} did not answer in time{reason}"))
+            Problem::unavailable(format!("{repo} did not answer in time{why}"))
         }
     }
 }

@@ -11,7 +11,7 @@ use frontend::{BadQuery, Query};
 use index::directory::Index;
 use index::plan::TrigramQuery;
 use index::posting::{Codec, PostingList};
-use index::shard::{BlockId, Candidates, Shard};
+use index::shard::{BlockId, Candidates, DocId, Shard};
 use index::trigram::Trigram;
 use schema::message::{Expr, Pattern};
 use std::ffi::OsStr;
@@ -77,8 +77,17 @@ fn show_list(
 }
 
 fn show_block(shard: &Shard, block: BlockId, out: &mut impl Write) -> Result<()> {
-    let document = shard.document(shard.document_of(block)?)?;
-    let package = shard.package(shard.package_of(document.id)?)?.directory;
+    let documents = shard.text_with(block)?.documents;
+    // The first one may be of a package that was replaced.
+    let mut best = DocId(documents.start);
+    for document in documents.map(DocId) {
+        if shard.is_live(shard.package_of(document)?) {
+            best = document;
+            break;
+        }
+    }
+    let document = shard.document(best)?;
+    let package = shard.package(document.package)?.directory;
     let (package, path) = (escaped(package), escaped(document.path));
     let line = shard.first_line(block)?;
     writeln!(out, "  block {}, from {package}/{path}:{line} on", block.0)?;
@@ -128,7 +137,7 @@ fn compile(pattern: Pattern) -> Result<TrigramQuery, BadQuery> {
 fn candidates(shard: &Shard, query: &TrigramQuery) -> Result<String> {
     let live = shard.live_counts();
     let (blocks, bytes) = match shard.candidates(query)? {
-        Candidates::Ranges(_) => (u64::from(live.blocks), live.text_bytes),
+        Candidates::Ranges(_) => (u64::from(live.blocks), live.unique_bytes),
         Candidates::Blocks(blocks) => {
             let mut bytes = 0;
             for &block in &blocks {

@@ -124,18 +124,22 @@ fn rows(index: &Index) -> BTreeSet<Row> {
     let mut rows = BTreeSet::new();
     for shard in &index.shards {
         let mut counts = crate::shard::Counts::default();
+        let mut texts = BTreeSet::new();
         for id in shard.live_packages() {
             let package = shard.package(id).unwrap();
             counts.packages += 1;
-            for id in package.documents {
-                let document = shard.document(DocId(id)).unwrap();
+            for id in shard.documents_of(&package).unwrap() {
+                let document = shard.document(id).unwrap();
                 let range = shard.text_range(document.blocks.clone()).unwrap();
                 let (directory, path) = (text(package.directory), text(document.path));
                 let of_path = shard.find(package.directory, document.path).unwrap();
-                assert_eq!(of_path, Some(DocId(id)));
+                assert_eq!(of_path, Some(id));
                 counts.documents += 1;
-                counts.blocks += document.blocks.len() as u32;
                 counts.text_bytes += range.end - range.start;
+                if texts.insert(document.text) {
+                    counts.blocks += document.blocks.len() as u32;
+                    counts.unique_bytes += range.end - range.start;
+                }
                 let bytes = shard.text(range).unwrap().to_vec();
                 rows.insert((directory, path, document.static_rank.to_bits(), bytes));
             }
@@ -169,11 +173,15 @@ fn found(index: &Index) -> BTreeSet<(String, Vec<u8>)> {
         };
         for block in blocks {
             assert!(live.binary_search(&block).is_ok(), "block {block} is dead");
-            let document = shard.document_of(BlockId(block)).unwrap();
-            let package = shard.package_of(document).unwrap();
-            let package = text(shard.package(package).unwrap().directory);
             let range = shard.text_range(block..block + 1).unwrap();
-            all.insert((package, shard.text(range).unwrap().to_vec()));
+            let bytes = shard.text(range).unwrap();
+            for document in shard.text_with(BlockId(block)).unwrap().documents {
+                let package = shard.package_of(DocId(document)).unwrap();
+                if shard.is_live(package) {
+                    let package = text(shard.package(package).unwrap().directory);
+                    all.insert((package, bytes.to_vec()));
+                }
+            }
         }
     }
     all

@@ -1,7 +1,9 @@
 //! Damaged, forged and truncated shards. The damage is exhaustive, since a shard of one page is small.
 
 use super::*;
-use crate::format::{Header, PAGE_BYTES};
+use crate::format::version_1::HeaderOne;
+use crate::format::{self, Header, PAGE_BYTES};
+use crate::plan::DocumentQuery;
 use zerocopy::{FromBytes, IntoBytes};
 
 /// Asserts that an error names the file, and the page that holds `at`.
@@ -50,7 +52,7 @@ fn detects_every_changed_byte_at_open_or_by_verify() {
     let checksums = open(&bytes)
         .unwrap()
         .file
-        .header()
+        .layout()
         .extent(Section::Checksums);
     let mut broken = bytes.clone();
     for at in 0..bytes.len() {
@@ -91,7 +93,8 @@ fn answers(shard: &Shard) -> Result<Vec<(Candidates, Vec<u8>)>, ShardError> {
         };
         let mut text = Vec::new();
         for &block in blocks {
-            let document = shard.document(shard.document_of(BlockId(block))?)?;
+            let first = shard.text_with(BlockId(block))?.documents.start;
+            let document = shard.document(DocId(first))?;
             text.extend_from_slice(document.path);
             text.extend_from_slice(shard.text(shard.text_range(block..block + 1)?)?);
         }
@@ -107,7 +110,7 @@ fn a_damaged_page_gives_an_error_or_is_not_read() {
     let checksums = open(&bytes)
         .unwrap()
         .file
-        .header()
+        .layout()
         .extent(Section::Checksums)
         .start as usize;
     assert!(checksums > 6 * PAGE_BYTES, "some pages");
@@ -143,8 +146,7 @@ fn only_the_page_that_is_read_is_checked() {
 }
 
 /// Corrects the checksums of changed bytes, as only an attacker would.
-fn forge(bytes: &mut [u8], header: &Header) {
-    let checksums = header.extent(Section::Checksums);
+fn forge(bytes: &mut [u8], checksums: &Range<u64>, is_version_1: bool) {
     let (pages, table) = bytes.split_at_mut(checksums.start as usize);
     for (page, checksum) in pages[PAGE_BYTES..]
         .chunks(PAGE_BYTES)
@@ -152,28 +154,44 @@ fn forge(bytes: &mut [u8], header: &Header) {
     {
         checksum.copy_from_slice(&crc32c::crc32c(page).to_le_bytes());
     }
-    let mut forged = Header::read_from_prefix(bytes).unwrap().0;
-    forged.checksums_crc = crc32c::crc32c(&bytes[checksums.start as usize..]).into();
-    forged.crc = forged.checksum().into();
-    bytes[..PAGE_BYTES].copy_from_slice(forged.as_bytes());
+    let checksums_crc = crc32c::crc32c(table).into();
+    if is_version_1 {
+        let mut header = HeaderOne::read_from_prefix(bytes).unwrap().0;
+        header.checksums_crc = checksums_crc;
+        header.crc = format::header_checksum(header.as_bytes()).into();
+        bytes[..PAGE_BYTES].copy_from_slice(header.as_bytes());
+    } else {
+        let mut header = Header::read_from_prefix(bytes).unwrap().0;
+        header.checksums_crc = checksums_crc;
+        header.crc = format::header_checksum(header.as_bytes()).into();
+        bytes[..PAGE_BYTES].copy_from_slice(header.as_bytes());
+    }
 }
 
 /// Checksums detect accidents, not attackers: a forged shard may give wrong answers, but no panic.
 #[test]
 fn a_forged_shard_does_not_panic() {
-    let bytes = shard_bytes(&FIXTURE, 16);
-    let header = open(&bytes).unwrap().file.header().clone();
-    let meaningful = (12..224).chain(PAGE_BYTES..bytes.len());
-    for at in meaningful {
-        for value in [0x00, 0x01, 0x7f, 0x80, 0xff] {
-            let mut forged = bytes.clone();
-            forged[at] = value;
-            forge(&mut forged, &header);
-            if let Ok(shard) = open(&forged) {
-                let _ = (read_all(&shard), shard.verify());
+    let shards = [shard_bytes(&FIXTURE, 16), golden::example_of_version_1()];
+    for bytes in shards {
+        let is_version_1 = bytes[8] == 1;
+        let checksums = checksums(&bytes);
+        let meaningful = (12..360).chain(PAGE_BYTES..bytes.len());
+        for at in meaningful {
+            for value in [0x00, 0x01, 0x02, 0x7f, 0x80, 0xff] {
+                let mut forged = bytes.clone();
+                forged[at] = value;
+                forge(&mut forged, &checksums, is_version_1);
+                if let Ok(shard) = open(&forged) {
+                    let _ = (read_all(&shard), shard.verify());
+                }
             }
         }
     }
+}
+
+fn checksums(bytes: &[u8]) -> Range<u64> {
+    let shard = open(bytes).unwrap();
+    shard.file.layout().extent(Section::Checksums)
 }
 
 /// Reads everything, like [`dump`] and [`answers`], without the assertions that only hold for valid shards.
@@ -196,20 +214,29 @@ fn read_all(shard: &Shard) -> Result<(), ShardError> {
     for entry in 0..shard.trigram_count() as u32 {
         let _ = shard.blocks_with(shard.trigram(entry)?);
     }
+    for id in (0..shard.document_count()).map(DocId) {
+        let _ = (shard.document(id).map(drop), shard.static_rank_bound(id));
+        let _ = shard.is_accepted(&filters, id);
+    }
+    let query = DocumentQuery::Block(plan("main|int", true).unwrap());
+    for filters in [&filters, &Filters::default()] {
+        let _ = shard.document_candidates(&query, &[], filters, &|| false);
+    }
     for block in 0..shard.block_count() {
-        let _ = shard
-            .document_of(BlockId(block))
-            .map(|id| shard.static_rank_bound(id));
+        let _ = shard.text_with(BlockId(block)).map(drop);
         let range = shard.text_range(block..block + 1);
         let _ = range.map(|range| shard.text(range).map(<[u8]>::len));
     }
     let _ = shard.find(b"beta-2", b"README");
-    for dead in [vec![0], vec![1], vec![0, 1]] {
+    for dead in [vec![0], vec![1], vec![0, 1], vec![2]] {
         let _ = shard
             .with_dead(dead)
             .map(|shard| filtered(&shard, everything, &filters).map(drop));
     }
-    let _ = (0..shard.package_count()).try_for_each(|id| shard.package(PackageId(id)).map(drop));
+    for id in (0..shard.package_count()).map(PackageId) {
+        let package = shard.package(id);
+        let _ = package.map(|package| shard.documents_of(&package).map(drop));
+    }
     shard.skipped().map(drop)
 }
 
@@ -300,12 +327,12 @@ fn reopen_replaces_a_truncated_shard() {
 #[test]
 fn a_later_version_is_rejected_with_advice() {
     let mut bytes = shard_bytes(&FIXTURE, 16);
-    bytes[8] = 2;
+    bytes[8] = 3;
     let error = open(&bytes).err().unwrap();
-    assert!(matches!(error, ShardError::Newer { version: 2, .. }));
+    assert!(matches!(error, ShardError::Newer { version: 3, .. }));
     assert_eq!(
         error.to_string(),
-        "some.shard: a shard of format 2; this version of Trawl reads format 1: update Trawl, or \
+        "some.shard: a shard of format 3; this version of Trawl reads formats 1 to 2: update Trawl, or \
          build the index again"
     );
 }

@@ -1,6 +1,7 @@
 //! Candidates of a shard with filters and dead packages.
 
 use super::*;
+use crate::plan::DocumentQuery;
 
 #[test]
 fn dead_packages_are_neither_counted_nor_found() {
@@ -15,30 +16,34 @@ fn dead_packages_are_neither_counted_nor_found() {
             .flatten()
             .collect::<Vec<_>>()
     };
+    // Blocks 0 to 3 are of alpha alone, 4 is shared by all, 5 by beta and gamma.
     assert_eq!(live(&whole), [0, 1, 2, 3, 4, 5]);
     assert_eq!(without(&[]).id(), whole.id());
     let shard = without(&[0]);
     let id = blake3::hash(&[&whole.id()[..], &[0; 4]].concat());
     assert_eq!((shard.id(), shard.file_id()), (*id.as_bytes(), whole.id()));
     let counts = Counts {
-        packages: 1,
-        documents: 1,
-        blocks: 1,
-        text_bytes: 6,
+        packages: 2,
+        documents: 4,
+        blocks: 2,
+        text_bytes: 22,
+        unique_bytes: 11,
     };
     assert_eq!(shard.live_counts(), counts);
-    assert_eq!(live(&shard), [5]);
+    assert_eq!(live(&shard), [4, 5]);
     assert!(shard.skipped().unwrap().is_empty());
     assert_eq!(shard.find(b"alpha_1", b"src/main.c").unwrap(), None);
-    assert_eq!(shard.find(b"beta-2", b"README").unwrap(), Some(DocId(3)));
+    assert_eq!(shard.find(b"beta-2", b"README").unwrap(), Some(DocId(6)));
+    assert_eq!(shard.find(b"beta-2", b"main.c").unwrap(), Some(DocId(4)));
     let blocks = |shard: &Shard, pattern| candidates(shard, pattern).unwrap();
-    assert_eq!(blocks(&shard, "main"), Candidates::Blocks(vec![]));
-    let range = std::iter::once(5..6).collect();
+    assert_eq!(blocks(&shard, "main"), Candidates::Blocks(vec![4]));
+    let range = std::iter::once(4..6).collect();
     assert_eq!(blocks(&shard, "ve|main"), Candidates::Ranges(range));
     let shard = without(&[1]);
     assert_eq!(blocks(&shard, "main"), Candidates::Blocks(vec![0, 2, 4]));
-    assert_eq!(live(&shard), [0, 1, 2, 3, 4]);
-    let none = without(&[0, 1]);
+    assert_eq!(live(&shard), [0, 1, 2, 3, 4, 5], "the last package has it");
+    assert_eq!(live(&without(&[1, 2])), [0, 1, 2, 3, 4]);
+    let none = without(&[0, 1, 2]);
     assert_eq!(
         (none.live_blocks(), none.live_counts()),
         (&[][..], Counts::default())
@@ -50,7 +55,7 @@ fn dead_packages_are_neither_counted_nor_found() {
 fn dead_packages_must_exist_and_ascend() {
     let bytes = shard_bytes(&FIXTURE, 16);
     let shard = open(&bytes).unwrap();
-    for dead in [&[2][..], &[0, 2], &[1, 0], &[0, 0], &[u32::MAX]] {
+    for dead in [&[3][..], &[0, 3], &[1, 0], &[0, 0], &[u32::MAX]] {
         let error = shard.with_dead(dead.to_vec()).err();
         assert!(
             matches!(error, Some(ShardError::Corrupt { .. })),
@@ -59,8 +64,8 @@ fn dead_packages_must_exist_and_ascend() {
     }
 }
 
-/// Packages with adjacent and non-adjacent blocks, and documents of several blocks.
-const FILTERED: [File<'_>; 7] = [
+/// Packages with adjacent and non-adjacent blocks, documents of several blocks, and copies.
+const FILTERED: [File<'_>; 10] = [
     (
         "alpha_1",
         "src/main.c",
@@ -76,6 +81,13 @@ const FILTERED: [File<'_>; 7] = [
     ("beta_2", "empty.c", b""),
     ("gamma-3", "src/main.c", b"nothing here\nint main;\n"),
     ("gamma-3", "README", b"main\n"),
+    ("gamma-3", "copy.c", b"int main;\nint main;\n"),
+    (
+        "gamma-3",
+        "src/copy.py",
+        b"int main;\nint a;\nint b;\nint main;\n",
+    ),
+    ("beta_2", "src/x.c", b"int main;\n"),
 ];
 
 /// Lists the blocks of candidates.
@@ -132,19 +144,52 @@ fn filtered_candidates_equal_candidates_in_accepted_documents() {
         &["", r"\.c$", "^src/", "nowhere"],
         &["", "C", "Python"],
     );
-    for dead in [vec![], vec![1], vec![0, 2]] {
+    for dead in [vec![], vec![0], vec![1], vec![0, 2], vec![0, 1]] {
         let shard = whole.with_dead(dead).unwrap();
         all.iter()
             .for_each(|filters| check_filtered(&shard, filters));
+        all.iter()
+            .for_each(|filters| check_documents(&shard, filters));
+    }
+}
+
+/// The documents that a query of documents leaves are those that the filters accept, of texts with a
+/// candidate; and the blocks to look at are those of these texts.
+fn check_documents(shard: &Shard, filters: &Filters) {
+    for pattern in [".", "main", "nothing|int b"] {
+        let query = DocumentQuery::Block(plan(pattern, true).unwrap());
+        let found = shard.document_candidates(&query, &[], filters, &|| false);
+        let found: Vec<u32> = found
+            .unwrap()
+            .unwrap()
+            .documents
+            .into_iter()
+            .flatten()
+            .collect();
+        let blocks = blocks_of(candidates(shard, pattern).unwrap());
+        let is_left = |id: &u32| {
+            let document = shard.document(DocId(*id)).unwrap();
+            let mut blocks = blocks.iter();
+            shard.is_accepted(filters, document.id).unwrap()
+                && (pattern == "." || blocks.any(|block| document.blocks.contains(block)))
+        };
+        let expected: Vec<u32> = (0..shard.document_count()).filter(is_left).collect();
+        assert_eq!(found, expected, "{pattern} {filters:?}");
     }
 }
 
 fn check_filtered(shard: &Shard, filters: &Filters) {
     let is_left = |block: &u32| {
-        let id = shard.document_of(BlockId(*block)).unwrap();
-        let package = shard.package(shard.package_of(id).unwrap()).unwrap();
-        filters.accepts_package(package.directory)
-            && filters.accepts_document(package.directory, shard.document(id).unwrap().path)
+        let text = shard.text_with(BlockId(*block)).unwrap();
+        text.documents.map(DocId).any(|id| {
+            let document = shard.document(id).unwrap();
+            let directory = shard.package(document.package).unwrap().directory;
+            let is_accepted = shard.is_live(document.package)
+                && filters.accepts_package(directory)
+                && filters.accepts_document(directory, document.path);
+            assert_eq!(shard.is_accepted(filters, id).unwrap(), is_accepted);
+            is_accepted
+        })
     };
     for pattern in [
         ".",

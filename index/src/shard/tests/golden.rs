@@ -13,29 +13,40 @@ fn check(shard: &Shard, expected: &Expect) {
 fn the_golden_shard() {
     let bytes = shard_bytes(&FIXTURE, 16);
     let expected = expect![[r#"
-        version 1, blocks of 16, codec 0, id 9d10b9e56b47af15
-        48 bytes of text, 4780 of file
+        version 2, blocks of 16, id 3c5f35f39c6d416d
+        48 bytes of texts, 64 of documents, 5044 of file
         Content at 4096, 48 bytes
         Postings at 4144, 18 bytes
         Dictionary at 4168, 168 bytes
-        Names at 4336, 49 bytes
-        Packages at 4392, 48 bytes
-        Documents at 4440, 224 bytes
-        Blocks at 4664, 84 bytes
-        Skipped at 4752, 19 bytes
-        Checksums at 4776, 4 bytes
-        package 0 alpha_1: inst 0.5, rdep 0.25
-          document 0 src/empty.h: 0 lines, rank 0.577675, af1349b9
-          document 1 src/main.c: 5 lines, rank 0.577675, 0976cc2f
+        Names at 4336, 85 bytes
+        Packages at 4424, 120 bytes
+        Texts at 4544, 176 bytes
+        Documents at 4720, 192 bytes
+        Shared at 4912, 12 bytes
+        Blocks at 4928, 84 bytes
+        Skipped at 5016, 19 bytes
+        Checksums at 5040, 4 bytes
+        text 0: 0 lines, af1349b9, documents 0..2
+        text 1: 5 lines, 0976cc2f, documents 2..3
             block 0 from line 1: int main;\n
             block 1 from line 2: int a;\r\n\n
             block 2 from line 4: /* mainly */\n
             block 3 from line 5: int b
-          document 2 tests/t.c: 1 lines, rank 0.377675, e060bce5
+        text 2: 1 lines, e060bce5, documents 3..6
             block 4 from line 1: MAIN\n
-        package 1 beta-2: inst 0, rdep 0
-          document 3 README: 1 lines, rank 0.2, 5b8d7bcf
+        text 3: 1 lines, 5b8d7bcf, documents 6..8
             block 5 from line 1: na\xefve\n
+        package 0 alpha_1: texts 0..3, 42 bytes, inst 0.5, rdep 0.25
+          document 0 src/empty.h: text 0, rank 0.577675
+          document 1 vendor/empty.c: text 0, rank 0.277675
+          document 2 src/main.c: text 1, rank 0.577675
+          document 3 tests/t.c: text 2, rank 0.377675
+        package 1 beta-2: texts 3..4, 11 bytes, inst 0, rdep 0
+          document 4 main.c: text 2, rank 0.3
+          document 6 README: text 3, rank 0.2
+        package 2 gamma-3: texts 4..4, 11 bytes, inst 0, rdep 0
+          document 5 t.c: text 2, rank 0.3
+          document 7 README: text 3, rank 0.2
         " */" in [2]
         " a;" in [1]
         " ma" in [0, 2]
@@ -60,22 +71,27 @@ fn the_golden_shard() {
         skipped: PackageId(0) src/logo.c: binary
     "#]];
     check(&open(&bytes).unwrap(), &expected);
-    expect!["00f82a396d672e505d10a5cdd1c7c08bbb119cc427a58a7527edbe71523ee800"]
+    expect!["43b9cba37711295d96cf57d30aba3d0f4dedf80bd96744d84088c1cd9fc065e1"]
         .assert_eq(&blake3::hash(&bytes).to_hex());
 }
 
 /// Length and meaning of every part of the example in [`format`](mod@crate::format).
-const EXAMPLE: [(usize, &str); 79] = [
+const EXAMPLE: &[(usize, &str)] = &[
     (8, "magic"),
-    (4, "version 1"),
+    (4, "version 2"),
     (4, "blocks of 4096 bytes"),
     (32, "id"),
-    (4, "1 package"),
-    (4, "2 documents"),
+    (4, "2 packages"),
+    (4, "2 texts"),
+    (4, "3 documents"),
+    (4, "1 of them shared"),
     (4, "2 blocks"),
     (4, "codec 0: raw"),
-    (8, "14 bytes of text"),
+    (8, "14 bytes of texts"),
+    (8, "21 bytes of documents"),
     (8, "bytes of the file"),
+    (4, "checksum of CHECKSUMS"),
+    (4, ""),
     (8, "CONTENT is at"),
     (8, "and has bytes"),
     (8, "POSTINGS is at"),
@@ -86,19 +102,23 @@ const EXAMPLE: [(usize, &str); 79] = [
     (8, "and has bytes"),
     (8, "PACKAGES is at"),
     (8, "and has bytes"),
+    (8, "TEXTS is at"),
+    (8, "and has bytes"),
     (8, "DOCUMENTS is at"),
+    (8, "and has bytes"),
+    (8, "SHARED is at"),
     (8, "and has bytes"),
     (8, "BLOCKS is at"),
     (8, "and has bytes"),
     (8, "SKIPPED is at"),
     (8, "and has bytes"),
+    (80, "room for five sections"),
     (8, "CHECKSUMS is at"),
     (8, "and has bytes"),
-    (4, "checksum of CHECKSUMS"),
-    (3864, "reserved"),
+    (3732, "reserved"),
     (4, "checksum of the header"),
-    (7, "CONTENT: document 0, block 0: \"int a;\\n\""),
-    (7, "document 1, block 1: \"int b;\\n\""),
+    (7, "CONTENT: text 0, block 0: \"int a;\\n\""),
+    (7, "text 1, block 1: \"int b;\\n\""),
     (2, "padding to a multiple of 8"),
     (
         2,
@@ -116,24 +136,50 @@ const EXAMPLE: [(usize, &str); 79] = [
     (3, "NAMES: \"p_1\""),
     (3, "\"a.c\""),
     (3, "\"b.c\""),
-    (7, "padding to a multiple of 8"),
+    (3, "\"q_1\""),
+    (3, "\"c.c\""),
+    (1, "padding to a multiple of 8"),
     (8, "PACKAGES: package 0: its name is at 0"),
     (4, "and has 3 bytes"),
-    (4, "first document 0"),
+    (4, "first text 0"),
+    (4, "first entry in SHARED 0"),
+    (4, "2 documents"),
+    (8, "of 14 bytes"),
     (4, "inst 0"),
     (4, "rdep 0"),
+    (8, "package 1: its name is at 9"),
+    (4, "and has 3 bytes"),
+    (4, "first text 2: it has no text of its own"),
+    (4, "first entry in SHARED 0"),
+    (4, "1 document"),
+    (8, "of 7 bytes"),
+    (4, "inst 0"),
+    (4, "rdep 0"),
+    (4, "TEXTS: text 0: first block 0"),
+    (4, "1 line"),
+    (4, "first document 0"),
+    (32, "BLAKE3"),
+    (4, "text 1: first block 1"),
+    (4, "1 line"),
+    (4, "first document 1"),
+    (32, "BLAKE3"),
     (8, "DOCUMENTS: document 0: its path is at 3"),
     (4, "and has 3 bytes"),
-    (4, "first block 0"),
-    (4, "1 line"),
+    (4, "package 0"),
+    (4, "text 0"),
     (4, "static rank 0.3"),
-    (32, "BLAKE3 of its text"),
     (8, "document 1: its path is at 6"),
     (4, "and has 3 bytes"),
-    (4, "first block 1"),
-    (4, "1 line"),
+    (4, "package 0"),
+    (4, "text 1"),
     (4, "static rank 0.3"),
-    (32, "BLAKE3 of its text"),
+    (8, "document 2: its path is at 12"),
+    (4, "and has 3 bytes"),
+    (4, "package 1"),
+    (4, "text 1"),
+    (4, "static rank 0.3"),
+    (4, "SHARED: of package 1: document 2"),
+    (4, "padding to a multiple of 8"),
     (8, "BLOCKS: block 0 begins at 0"),
     (4, "with line 1"),
     (8, "block 1 begins at 7"),
@@ -177,11 +223,67 @@ fn draw(bytes: &[u8], parts: &[(usize, &str)]) -> String {
 /// The example of [`format`](mod@crate::format), byte for byte.
 #[test]
 fn the_example_of_the_format_is_correct() {
-    let files: [File<'_>; 3] = [
+    let files: [File<'_>; 4] = [
         ("p_1", "a.c", b"int a;\n"),
         ("p_1", "b.c", b"int b;\n"),
         ("p_1", "l", b"\0"),
+        ("q_1", "c.c", b"int b;\n"),
     ];
     let bytes = shard_bytes(&files, 4096);
-    expect_file!["../../format/example.md"].assert_eq(&draw(&bytes, &EXAMPLE));
+    expect_file!["../../format/example_2.md"].assert_eq(&draw(&bytes, EXAMPLE));
+}
+
+/// Reads back the bytes that an example shows.
+pub(super) fn example_of_version_1() -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let text = include_str!("../../format/example_1.md");
+    for row in text.lines().filter(|row| row.starts_with(' ')) {
+        let shown = row[7..].get(..25).unwrap_or(&row[7..]).trim_end();
+        match shown.strip_prefix("00 x ") {
+            Some(zeros) => bytes.resize(bytes.len() + zeros.parse::<usize>().unwrap(), 0),
+            None => {
+                let shown = shown.split(' ');
+                bytes.extend(shown.map(|byte| u8::from_str_radix(byte, 16).unwrap()));
+            }
+        }
+    }
+    bytes
+}
+
+#[test]
+fn the_example_of_version_1_is_read() {
+    let shard = open(&example_of_version_1()).unwrap();
+    shard.verify().unwrap();
+    check(
+        &shard,
+        &expect![[r#"
+        version 1, blocks of 4096, id 162f5bc1ed191405
+        14 bytes of texts, 14 of documents, 4388 of file
+        Content at 4096, 14 bytes
+        Postings at 4112, 12 bytes
+        Dictionary at 4128, 48 bytes
+        Names at 4176, 9 bytes
+        Packages at 4192, 24 bytes
+        Texts at 0, 0 bytes
+        Documents at 4216, 112 bytes
+        Shared at 0, 0 bytes
+        Blocks at 4328, 36 bytes
+        Skipped at 4368, 10 bytes
+        Checksums at 4384, 4 bytes
+        text 0: 1 lines, 0d937065, documents 0..1
+            block 0 from line 1: int a;\n
+        text 1: 1 lines, 709be070, documents 1..2
+            block 1 from line 1: int b;\n
+        package 0 p_1: texts 0..2, 14 bytes, inst 0, rdep 0
+          document 0 a.c: text 0, rank 0.3
+          document 1 b.c: text 1, rank 0.3
+        " a;" in [0]
+        " b;" in [1]
+        "int" in [0, 1]
+        "nt " in [0, 1]
+        "t a" in [0]
+        "t b" in [1]
+        skipped: PackageId(0) l: binary
+    "#]],
+    );
 }

@@ -50,6 +50,12 @@ fn mostly_dead_shards_are_merged_without_their_sources() {
     let mut there = There::new();
     for package in ["a_1", "b_1", "c_1"] {
         peculiar(&mut there, package);
+        // What they share stays alive.
+        there.write(
+            package,
+            "own.c",
+            format!("needle {package}\n").repeat(9_000),
+        );
     }
     there.update(&["a_1", "b_1", "c_1"]).unwrap();
     fs::rename(there.path("b_1"), there.path("away")).unwrap();

@@ -1,0 +1,303 @@
+//! The matches of a document, and the result of a work unit.
+//!
+//! The matches of a document ([`DocumentMatches`]) are ranked and packed at once, unless only the top
+//! ones are wanted: then they may still be left out. A [`UnitResult`] collects both, and counts.
+
+use super::request::ShardTask;
+use super::top_k::{DocumentName, PendingMatch, PendingMatches, SortKey};
+use crate::batch::{BatchBuffers, BatchPacker, LinePosition, Packed};
+use crate::document_matcher::PatternSet;
+use crate::line_matcher;
+use crate::long_line::LINE_STEPS_MAX;
+use crate::rank;
+use index::shard::{DocId, Document, ShardError};
+use schema::message::{Skip, Want};
+use std::mem;
+use std::sync::{Arc, LazyLock};
+
+/// Why a part of a document was left out.
+static GIVEN_UP: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "a part of the document was not searched: a match in one line may take at most \
+         {LINE_STEPS_MAX} steps (LINE_STEPS_MAX); use a pattern with smaller repetitions"
+    )
+});
+
+/// The matches of the current document. The first one that is packed creates the packer.
+pub(super) struct DocumentMatches<'a> {
+    pub(super) task: ShardTask<'a>,
+    pub(super) document: Document<'a>,
+    pub(super) package: &'a [u8],
+    /// The part of the rank that all its matches share.
+    document_rank: f32,
+    /// No match will be sent, so their positions do not matter.
+    pub(super) counts_only: bool,
+    pub(super) matched: bool,
+    /// A part of the text needed too many steps and was left out.
+    pub(super) has_given_up: bool,
+    /// The patterns that contribute, when the document was evaluated.
+    pub(super) patterns: PatternSet,
+    /// Set by the first match that is deferred.
+    name: Option<Arc<DocumentName>>,
+    /// Passed to the packer.
+    buffers: BatchBuffers,
+    packer: Option<BatchPacker<'a>>,
+}
+
+impl<'a> DocumentMatches<'a> {
+    /// `buffers` are empty.
+    pub(super) fn new(
+        task: ShardTask<'a>,
+        document: Document<'a>,
+        package: &'a [u8],
+        buffers: BatchBuffers,
+    ) -> Self {
+        let query = task.request.query;
+        let rank = rank::document_rank(document.static_rank, document.path, &query.literals);
+        let highest = rank::document_bound(rank, query.finds_names);
+        DocumentMatches {
+            task,
+            document,
+            package,
+            document_rank: rank,
+            counts_only: task.request.want == Want::Count || task.threshold.leaves_out(highest),
+            matched: false,
+            has_given_up: false,
+            patterns: PatternSet::default(),
+            name: None,
+            buffers,
+            packer: None,
+        }
+    }
+
+    /// Adds the document's name as a match; `ranges` are in its path.
+    pub(super) fn push_name(
+        &mut self,
+        ranges: &[(usize, usize)],
+        out: &mut UnitResult,
+    ) -> Result<(), ShardError> {
+        if let Some(limit) = self.task.request.top_k() {
+            let position = LinePosition::of_name(&self.document, 0);
+            self.defer(position, self.name_rank(ranges), limit, &mut out.pending);
+            return Ok(());
+        }
+        self.pack_name(ranges, &mut out.packed)
+    }
+
+    /// Returns the rank of the document's name. It is that of a file name when names are searched,
+    /// else that of a line.
+    fn name_rank(&self, ranges: &[(usize, usize)]) -> f32 {
+        let (path, query) = (self.document.path, self.task.request.query);
+        let rank = if query.finds_names {
+            rank::name_rank(path, &query.literals)
+        } else {
+            rank::line_rank(path, ranges.iter().copied())
+        };
+        self.document_rank + rank
+    }
+
+    /// Keeps a match for later, since a better one may displace it.
+    fn defer(
+        &mut self,
+        position: LinePosition,
+        rank: f32,
+        limit: usize,
+        pending: &mut PendingMatches,
+    ) {
+        if self.task.threshold.leaves_out(rank) {
+            return;
+        }
+        let (package, path) = (self.package, self.document.path);
+        let name = self
+            .name
+            .get_or_insert_with(|| DocumentName::new(package, path));
+        let pending_match = PendingMatch {
+            key: SortKey::new(rank, Arc::clone(name), position.number),
+            document: self.document.id,
+            position,
+            patterns: self.patterns,
+        };
+        pending.push(pending_match, limit);
+    }
+
+    pub(super) fn pack_name(
+        &mut self,
+        ranges: &[(usize, usize)],
+        out: &mut Packed,
+    ) -> Result<(), ShardError> {
+        let rank = self.name_rank(ranges);
+        self.packer()?.push_name(rank, ranges, out);
+        Ok(())
+    }
+
+    pub(super) fn packer(&mut self) -> Result<&mut BatchPacker<'a>, ShardError> {
+        Ok(match &mut self.packer {
+            Some(packer) => packer,
+            none => none.insert(BatchPacker::new(
+                (self.task.shard, self.task.index),
+                self.document.clone(),
+                self.package,
+                self.task.request.context_lines,
+                mem::take(&mut self.buffers),
+            )?),
+        })
+    }
+
+    /// Packs what is left, and returns the empty buffers.
+    pub(super) fn finish(self, out: &mut Packed) -> Result<BatchBuffers, ShardError> {
+        match self.packer {
+            Some(packer) => packer.finish(out),
+            None => Ok(self.buffers),
+        }
+    }
+}
+
+/// Receives the matching lines of a text, ascending.
+pub(super) trait LineSink {
+    /// No line will be sent, so their positions do not matter.
+    fn counts_only(&self) -> bool;
+
+    /// Returns whether no further line is wanted.
+    fn is_done(&self) -> bool;
+
+    /// Counts matching lines.
+    fn count(&mut self, lines: u64, out: &mut UnitResult);
+
+    /// Adds a line that was counted; `line` includes its end, and `ranges` are in what is before the
+    /// end.
+    fn push(
+        &mut self,
+        position: LinePosition,
+        line: &[u8],
+        ranges: &[(usize, usize)],
+        out: &mut UnitResult,
+    ) -> Result<(), ShardError>;
+
+    /// A part of the text needed too many steps and was left out.
+    fn give_up(&mut self);
+}
+
+impl LineSink for DocumentMatches<'_> {
+    fn counts_only(&self) -> bool {
+        self.counts_only
+    }
+
+    fn is_done(&self) -> bool {
+        self.matched && self.task.request.want == Want::Documents
+    }
+
+    fn count(&mut self, lines: u64, out: &mut UnitResult) {
+        self.matched |= lines > 0;
+        out.lines += lines;
+    }
+
+    fn push(
+        &mut self,
+        position: LinePosition,
+        line: &[u8],
+        ranges: &[(usize, usize)],
+        out: &mut UnitResult,
+    ) -> Result<(), ShardError> {
+        let line_rank = rank::line_rank(line_matcher::without_end(line), ranges.iter().copied());
+        let rank = self.document_rank + line_rank;
+        if let Some(limit) = self.task.request.top_k() {
+            self.defer(position, rank, limit, &mut out.pending);
+            return Ok(());
+        }
+        let packed = &mut out.packed;
+        self.packer()?.push(position, line, rank, ranges, packed)
+    }
+
+    fn give_up(&mut self) {
+        self.has_given_up = true;
+    }
+}
+
+/// The result of one work unit.
+#[derive(Default)]
+pub(super) struct UnitResult {
+    /// Matches, unless only the top ones are wanted.
+    pub(super) packed: Packed,
+    /// Matches that may be among the top ones, when only those are wanted.
+    pub(super) pending: PendingMatches,
+    /// Bytes of the frames of the first document.
+    first_bytes: usize,
+    /// Matching lines that were seen: all, or one per document when documents are wanted.
+    pub(super) lines: u64,
+    pub(super) blocks: u64,
+    pub(super) documents: u64,
+    pub(super) matched_documents: u64,
+    pub(super) matched_blocks: u64,
+    pub(super) verified_bytes: u64,
+    /// Frames about documents that were skipped, and the number of those.
+    pub(super) skips: Vec<u8>,
+    pub(super) skipped: u64,
+    /// The first document that was skipped, and the bytes of its frame.
+    pub(super) first_skip: Option<(DocId, usize)>,
+    pub(super) last_skip: Option<DocId>,
+    /// The first document, and whether it matched in this unit.
+    pub(super) first: Option<DocId>,
+    pub(super) first_matched: bool,
+    /// The last document, and whether it matched in this unit.
+    pub(super) last: Option<(DocId, bool)>,
+    /// No document after this unit has a higher static rank.
+    pub(super) static_rank_after: f32,
+}
+
+impl UnitResult {
+    /// Reports a document of which a part was left out.
+    pub(super) fn skip_if_given_up(&mut self, matches: &DocumentMatches<'_>) {
+        if matches.has_given_up {
+            self.skip(matches, GIVEN_UP.clone());
+        }
+    }
+
+    /// Reports that a document was not searched, or not wholly.
+    pub(super) fn skip(&mut self, matches: &DocumentMatches<'_>, reason: String) {
+        let document = matches.document.id;
+        let skip = Skip {
+            shard: matches.task.index,
+            document: document.0,
+            package: matches.package.to_vec(),
+            path: matches.document.path.to_vec(),
+            reason,
+        };
+        self.skipped += 1;
+        skip.encode(&mut self.skips)
+            .expect("two names and a reason are smaller than a frame");
+        self.first_skip.get_or_insert((document, self.skips.len()));
+        self.last_skip = Some(document);
+    }
+
+    /// Removes the report of the first skipped document if it is the document that was `reported`
+    /// last: an earlier unit has another part of it.
+    pub(super) fn remove_first_skip(&mut self, reported: Option<DocId>) {
+        if let Some((document, bytes)) = self.first_skip
+            && Some(document) == reported
+        {
+            self.skips.drain(..bytes);
+            self.skipped -= 1;
+        }
+    }
+
+    /// Removes the only match of the first document, unless it was left out already.
+    pub(super) fn remove_first(&mut self) {
+        let Some(first) = self.first else { return };
+        if self.packed.keys.first().is_some_and(|key| key.0 == first) {
+            self.packed.keys.remove(0);
+            self.packed.frames.drain(..self.first_bytes);
+        }
+        self.pending.remove_first_of(first);
+    }
+
+    pub(super) fn count_document(&mut self, id: DocId, matched: bool) {
+        if self.documents == 0 {
+            self.first = Some(id);
+            self.first_matched = matched;
+            self.first_bytes = self.packed.frames.len();
+        }
+        self.documents += 1;
+        self.matched_documents += u64::from(matched);
+        self.last = Some((id, matched));
+    }
+}

@@ -1,0 +1,84 @@
+//! The matching lines of a text that has several documents: found once, emitted for each of them.
+
+use super::document_matches::{DocumentMatches, LineSink, UnitResult};
+use crate::batch::LinePosition;
+use index::shard::{Shard, ShardError};
+use schema::message::Want;
+use std::ops::Range;
+
+/// Lines of a slice.
+pub(super) struct FoundLines {
+    counts_only: bool,
+    want: Want,
+    count: u64,
+    has_given_up: bool,
+    /// With their ranges: where these are in `ranges`.
+    lines: Vec<(LinePosition, Range<usize>)>,
+    ranges: Vec<(usize, usize)>,
+}
+
+impl FoundLines {
+    /// No line yet; `counts_only` when none will be sent for any document.
+    pub(super) fn new(counts_only: bool, want: Want) -> Self {
+        FoundLines {
+            counts_only,
+            want,
+            count: 0,
+            has_given_up: false,
+            lines: Vec::new(),
+            ranges: Vec::new(),
+        }
+    }
+
+    /// Adds all lines to the matches of a document that has the text.
+    pub(super) fn replay(
+        &self,
+        shard: &Shard,
+        matches: &mut DocumentMatches<'_>,
+        out: &mut UnitResult,
+    ) -> Result<(), ShardError> {
+        matches.count(self.count, out);
+        if self.has_given_up {
+            matches.give_up();
+        }
+        if matches.counts_only() {
+            return Ok(());
+        }
+        for (position, ranges) in &self.lines {
+            let line = shard.text(position.start..position.end)?;
+            matches.push(*position, line, &self.ranges[ranges.clone()], out)?;
+        }
+        Ok(())
+    }
+}
+
+impl LineSink for FoundLines {
+    fn counts_only(&self) -> bool {
+        self.counts_only
+    }
+
+    fn is_done(&self) -> bool {
+        self.count > 0 && self.want == Want::Documents
+    }
+
+    fn count(&mut self, lines: u64, _: &mut UnitResult) {
+        self.count += lines;
+    }
+
+    fn push(
+        &mut self,
+        position: LinePosition,
+        _: &[u8],
+        ranges: &[(usize, usize)],
+        _: &mut UnitResult,
+    ) -> Result<(), ShardError> {
+        let first = self.ranges.len();
+        self.ranges.extend_from_slice(ranges);
+        self.lines.push((position, first..self.ranges.len()));
+        Ok(())
+    }
+
+    fn give_up(&mut self) {
+        self.has_given_up = true;
+    }
+}

@@ -1,0 +1,226 @@
+//! The candidate texts of a shard, for queries that match lines one by one: cut into slices, and these
+//! into units.
+//!
+//! A text is verified once, and its matches are emitted for each of its documents. Units bound what
+//! waits to be sent, so a text of many blocks has slices of some blocks, document by document, and a
+//! text of many documents has slices of some documents: it is verified once for each of these.
+//!
+//! **Invariant:** slices ascend by document, then by block, as the keys of their matches do.
+
+use super::slices::{BlockRanges, UNIT_BLOCKS, UNIT_DOCUMENTS};
+use index::shard::{BlockId, Candidates, Shard, ShardError, Text, TextId};
+use std::ops::Range;
+
+/// Blocks that a slice of several documents has, each counted for every document, at most: 4 MiB of
+/// text to send, if all lines match.
+const COPIED_BLOCKS_MAX: usize = 1024;
+
+/// The candidate texts of a shard, cut into units.
+pub(super) struct TextSlices<'a> {
+    /// The candidate blocks; `None` means all blocks of a slice's range.
+    blocks: Option<&'a [u32]>,
+    slices: Vec<TextSlice>,
+    /// The end of each unit in `slices`.
+    ends: Vec<usize>,
+}
+
+/// Consecutive candidate blocks of a text, for some of its documents.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct TextSlice {
+    /// Block ids, or indexes in the list of candidate blocks.
+    blocks: Range<u32>,
+    /// Documents that have the text. If it has others, a filter may reject these.
+    pub(super) documents: Range<u32>,
+    /// Whether the text has more than one document.
+    pub(super) is_shared: bool,
+    /// The documents for which earlier slices have the same blocks.
+    pub(super) earlier: Range<u32>,
+}
+
+impl<'a> TextSlices<'a> {
+    pub(super) fn new(candidates: &'a Candidates, shard: &Shard) -> Result<Self, ShardError> {
+        let mut slices = TextSlices {
+            blocks: None,
+            slices: Vec::new(),
+            ends: Vec::new(),
+        };
+        match candidates {
+            Candidates::Ranges(ranges) => {
+                for range in ranges {
+                    slices.add_range(range, shard)?;
+                }
+            }
+            Candidates::Blocks(blocks) => {
+                slices.blocks = Some(blocks);
+                slices.add_blocks(blocks, shard)?;
+            }
+        }
+        slices.cut();
+        Ok(slices)
+    }
+
+    fn add_range(&mut self, range: &Range<u32>, shard: &Shard) -> Result<(), ShardError> {
+        let mut id = shard.text_of(BlockId(range.start))?;
+        let mut at = range.start;
+        while at < range.end {
+            if id.0 >= shard.text_count() {
+                return Err(shard.inconsistent("a block of no text"));
+            }
+            let text = shard.text_entry(id)?;
+            let end = text.blocks.end.min(range.end);
+            if at < end {
+                self.push(&text.documents, at..end);
+                at = end;
+            }
+            id.0 += 1;
+        }
+        Ok(())
+    }
+
+    fn add_blocks(&mut self, blocks: &[u32], shard: &Shard) -> Result<(), ShardError> {
+        let mut at = 0;
+        let mut next = TextId(0);
+        while let Some(&block) = blocks.get(at) {
+            let text = text_with(block, next, shard)?;
+            let rest = blocks[at..].iter();
+            let own = rest.take_while(|&&block| block < text.blocks.end).count();
+            self.push(&text.documents, at as u32..(at + own) as u32);
+            at += own;
+            next = TextId(text.id.0 + 1);
+        }
+        Ok(())
+    }
+
+    /// Adds the candidate blocks of a text with these documents.
+    fn push(&mut self, documents: &Range<u32>, blocks: Range<u32>) {
+        let copies = if blocks.len() > UNIT_BLOCKS {
+            1
+        } else {
+            (COPIED_BLOCKS_MAX / blocks.len().max(1)).min(UNIT_DOCUMENTS)
+        };
+        let mut first = documents.start;
+        while first < documents.end {
+            let some = first..documents.end.min(first.saturating_add(copies as u32));
+            let mut start = blocks.start;
+            while start < blocks.end {
+                let end = blocks.end.min(start.saturating_add(UNIT_BLOCKS as u32));
+                self.slices.push(TextSlice {
+                    blocks: start..end,
+                    documents: some.clone(),
+                    is_shared: documents.len() > 1,
+                    earlier: documents.start..first,
+                });
+                start = end;
+            }
+            first = some.end;
+        }
+    }
+
+    fn cut(&mut self) {
+        let mut blocks = 0;
+        for (index, slice) in self.slices.iter().enumerate() {
+            let own = slice.blocks.len() * slice.documents.len();
+            if index > 0 && blocks + own > UNIT_BLOCKS {
+                self.ends.push(index);
+                blocks = 0;
+            }
+            blocks += own;
+        }
+        if !self.slices.is_empty() {
+            self.ends.push(self.slices.len());
+        }
+    }
+
+    /// Returns the number of units.
+    pub(super) fn unit_count(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub(super) fn unit(&self, index: usize) -> &[TextSlice] {
+        let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.slices[start..self.ends[index]]
+    }
+
+    /// Returns the blocks of a slice.
+    pub(super) fn blocks(&self, slice: &TextSlice) -> BlockRanges<'_> {
+        BlockRanges::of(self.blocks, slice.blocks.clone())
+    }
+}
+
+/// Returns the text that holds a block; often it is the one behind the last one.
+fn text_with(block: u32, next: TextId, shard: &Shard) -> Result<Text<'_>, ShardError> {
+    if next.0 < shard.text_count() {
+        let text = shard.text_entry(next)?;
+        if text.blocks.contains(&block) {
+            return Ok(text);
+        }
+    }
+    shard.text_with(BlockId(block))
+}
+
+impl TextSlice {
+    /// Returns its share of the search's progress: its blocks, unless they were counted before.
+    pub(super) fn weight(&self) -> u64 {
+        if self.earlier.is_empty() {
+            self.blocks.len() as u64
+        } else {
+            0
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Cuts texts, given by their numbers of documents and of blocks.
+    fn slices(texts: &[(u32, u32)]) -> TextSlices<'static> {
+        let mut slices = TextSlices {
+            blocks: None,
+            slices: Vec::new(),
+            ends: Vec::new(),
+        };
+        let (mut document, mut block) = (0, 0);
+        for (documents, blocks) in texts {
+            slices.push(&(document..document + documents), block..block + blocks);
+            (document, block) = (document + documents, block + blocks);
+        }
+        slices.cut();
+        slices
+    }
+
+    #[test]
+    fn units_have_every_document_of_every_block_once_in_the_order_of_keys() {
+        let tables: [&[(u32, u32)]; 5] = [
+            &[],
+            &[(1, 1); 200],
+            &[(1, 64), (1, 65), (1, 200), (2, 3)],
+            &[(3, 65), (2, 200), (1, 1)],
+            &[(1000, 1), (1000, 5), (20, 64), (1, 7)],
+        ];
+        for texts in tables {
+            let slices = slices(texts);
+            let mut keys = Vec::new();
+            let mut weight = 0;
+            for unit in 0..slices.unit_count() {
+                let unit = slices.unit(unit);
+                let size = |slice: &TextSlice| slice.blocks.len() * slice.documents.len();
+                let sum: usize = unit.iter().map(size).sum();
+                assert!(sum <= UNIT_BLOCKS || unit.len() == 1);
+                assert!(sum <= COPIED_BLOCKS_MAX);
+                for slice in unit {
+                    weight += slice.weight();
+                    assert!(slice.documents.len() <= UNIT_DOCUMENTS);
+                    for document in slice.documents.clone() {
+                        keys.extend(slice.blocks.clone().map(|block| (document, block)));
+                    }
+                }
+            }
+            assert!(keys.is_sorted_by(|a, b| a < b), "{texts:?}");
+            let all = texts.iter().map(|(documents, blocks)| documents * blocks);
+            assert_eq!(keys.len() as u32, all.sum::<u32>());
+            let once = texts.iter().map(|(_, blocks)| u64::from(*blocks));
+            assert_eq!(weight, once.sum::<u64>(), "{texts:?}");
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! The tables of a shard: its texts, documents, packages and blocks, from entries of either version.
+//!
+//! An entry has the beginning of a range, which ends where the next entry's begins.
+//! **Invariant:** a range is in ascending order and inside its table, whatever the file says; numbers
+//! that contradict each other are an error.
+
+use super::error::ShardError;
+use super::{BlockId, DocId, Document, Package, PackageId, Shard, Text, TextId};
+use crate::document::{Class, Popularity};
+use crate::format::version_1::{DocumentOne, PackageOne};
+use crate::format::{BlockRecord, DocumentRecord, PackageRecord, Section, TextRecord};
+use std::ops::Range;
+
+impl Shard {
+    /// Returns a text; `id` must be below [`text_count`](Self::text_count).
+    pub fn text_entry(&self, id: TextId) -> Result<Text<'_>, ShardError> {
+        let (first, documents, lines, hash) = self.text_record(id)?;
+        let (end, documents_end) = if id.0 + 1 < self.text_count() {
+            let (block, document, ..) = self.text_record(TextId(id.0 + 1))?;
+            (block, document)
+        } else {
+            (self.block_count(), self.document_count())
+        };
+        if first > end || end > self.block_count() {
+            return Err(self.corrupt(Section::Texts, "blocks of a text"));
+        }
+        if documents >= documents_end || documents_end > self.document_count() {
+            return Err(self.corrupt(Section::Texts, "documents of a text"));
+        }
+        Ok(Text {
+            id,
+            documents: documents..documents_end,
+            blocks: first..end,
+            lines,
+            hash,
+        })
+    }
+
+    /// Returns first block, first document, lines and hash of a text.
+    fn text_record(&self, id: TextId) -> Result<(u32, u32, u32, &[u8; 32]), ShardError> {
+        if self.is_version_1() {
+            let entry: &DocumentOne = self.file.entry(Section::Documents, id.0)?;
+            return Ok((
+                entry.first_block.get(),
+                id.0,
+                entry.lines.get(),
+                &entry.hash,
+            ));
+        }
+        let entry: &TextRecord = self.file.entry(Section::Texts, id.0)?;
+        let (block, document) = (entry.first_block.get(), entry.first_document.get());
+        Ok((block, document, entry.lines.get(), &entry.hash))
+    }
+
+    /// Returns the text that a block belongs to; `block` must be below
+    /// [`block_count`](Self::block_count).
+    pub fn text_of(&self, block: BlockId) -> Result<TextId, ShardError> {
+        let behind = if self.is_version_1() {
+            let is_before = |entry: &DocumentOne| entry.first_block.get() <= block.0;
+            self.file.partition_point(Section::Documents, is_before)?
+        } else {
+            let is_before = |entry: &TextRecord| entry.first_block.get() <= block.0;
+            self.file.partition_point(Section::Texts, is_before)?
+        };
+        let text = behind.checked_sub(1).map(TextId);
+        text.ok_or_else(|| self.corrupt(Section::Texts, "first block"))
+    }
+
+    /// Returns the text that holds a block.
+    pub fn text_with(&self, block: BlockId) -> Result<Text<'_>, ShardError> {
+        let text = self.text_entry(self.text_of(block)?)?;
+        if !text.blocks.contains(&block.0) {
+            return Err(self.inconsistent("a block of no text"));
+        }
+        Ok(text)
+    }
+
+    /// Returns a document; `id` must be below [`document_count`](Self::document_count).
+    pub fn document(&self, id: DocId) -> Result<Document<'_>, ShardError> {
+        if self.is_version_1() {
+            return self.document_of_version_1(id);
+        }
+        let entry: &DocumentRecord = self.file.entry(Section::Documents, id.0)?;
+        let (package, text) = (entry.package.get(), entry.text.get());
+        if package >= self.package_count() || text >= self.text_count() {
+            return Err(self.corrupt(Section::Documents, "package or text of a document"));
+        }
+        let text = self.text_entry(TextId(text))?;
+        if !text.documents.contains(&id.0) {
+            return Err(self.corrupt(Section::Documents, "text of a document"));
+        }
+        Ok(Document {
+            id,
+            package: PackageId(package),
+            text: text.id,
+            path: self.name(entry.path_offset.get(), entry.path_bytes.get())?,
+            blocks: text.blocks,
+            lines: text.lines,
+            static_rank: entry.static_rank.get(),
+            hash: text.hash,
+        })
+    }
+
+    fn document_of_version_1(&self, id: DocId) -> Result<Document<'_>, ShardError> {
+        let entry: &DocumentOne = self.file.entry(Section::Documents, id.0)?;
+        let text = self.text_entry(TextId(id.0))?;
+        Ok(Document {
+            id,
+            package: self.package_of(id)?,
+            text: text.id,
+            path: self.name(entry.path_offset.get(), entry.path_bytes.get())?,
+            blocks: text.blocks,
+            lines: text.lines,
+            static_rank: entry.static_rank.get(),
+            hash: text.hash,
+        })
+    }
+
+    /// Returns the text of a document, without the rest of its entry.
+    pub(super) fn text_of_document(&self, id: DocId) -> Result<TextId, ShardError> {
+        if self.is_version_1() {
+            return Ok(TextId(id.0));
+        }
+        let entry: &DocumentRecord = self.file.entry(Section::Documents, id.0)?;
+        let text = entry.text.get();
+        if text >= self.text_count() {
+            return Err(self.corrupt(Section::Documents, "text of a document"));
+        }
+        Ok(TextId(text))
+    }
+
+    /// Returns the package of a document.
+    pub fn package_of(&self, document: DocId) -> Result<PackageId, ShardError> {
+        let package = if self.is_version_1() {
+            let is_before = |entry: &PackageOne| entry.first_document.get() <= document.0;
+            let behind = self.file.partition_point(Section::Packages, is_before)?;
+            behind.checked_sub(1)
+        } else {
+            let entry: &DocumentRecord = self.file.entry(Section::Documents, document.0)?;
+            Some(entry.package.get()).filter(|&package| package < self.package_count())
+        };
+        let package = package.map(PackageId);
+        package.ok_or_else(|| self.corrupt(Section::Documents, "package of a document"))
+    }
+
+    /// Returns a package; `id` must be below [`package_count`](Self::package_count).
+    pub fn package(&self, id: PackageId) -> Result<Package<'_>, ShardError> {
+        let (first, shared) = self.package_begins(id)?;
+        let (end, shared_end) = if id.0 + 1 < self.package_count() {
+            self.package_begins(PackageId(id.0 + 1))?
+        } else {
+            (self.text_count(), self.file.layout().shared)
+        };
+        if first > end || end > self.text_count() {
+            return Err(self.corrupt(Section::Packages, "texts of a package"));
+        }
+        if shared > shared_end || shared_end > self.file.layout().shared {
+            return Err(self.corrupt(Section::Packages, "shared documents of a package"));
+        }
+        let package = |directory, documents, inst, rdep| Package {
+            id,
+            directory,
+            texts: first..end,
+            shared: shared..shared_end,
+            documents,
+            inst,
+            rdep,
+        };
+        Ok(if self.is_version_1() {
+            let it: &PackageOne = self.file.entry(Section::Packages, id.0)?;
+            let directory = self.name(it.name_offset.get(), it.name_bytes.get())?;
+            package(directory, end - first, it.inst.get(), it.rdep.get())
+        } else {
+            let it: &PackageRecord = self.file.entry(Section::Packages, id.0)?;
+            let directory = self.name(it.name_offset.get(), it.name_bytes.get())?;
+            let documents = it.documents.get();
+            if documents > self.document_count() {
+                return Err(self.corrupt(Section::Packages, "documents of a package"));
+            }
+            package(directory, documents, it.inst.get(), it.rdep.get())
+        })
+    }
+
+    /// Returns a package's first text, and its first entry in the list of shared documents.
+    fn package_begins(&self, id: PackageId) -> Result<(u32, u32), ShardError> {
+        if self.is_version_1() {
+            let entry: &PackageOne = self.file.entry(Section::Packages, id.0)?;
+            return Ok((entry.first_document.get(), 0));
+        }
+        let entry: &PackageRecord = self.file.entry(Section::Packages, id.0)?;
+        Ok((entry.first_text.get(), entry.first_shared.get()))
+    }
+
+    /// Bytes of the texts of a package's documents, each as often as it has such a document.
+    pub fn package_text_bytes(&self, package: &Package<'_>) -> Result<u64, ShardError> {
+        if !self.is_version_1() {
+            let entry: &PackageRecord = self.file.entry(Section::Packages, package.id.0)?;
+            return Ok(entry.text_bytes.get());
+        }
+        let text = self.text_range(self.blocks_of_texts(&package.texts)?)?;
+        Ok(text.end - text.start)
+    }
+
+    /// Returns an upper bound of the static ranks of `document` and all later documents. Packages
+    /// are ordered by popularity and documents by class, so it is the higher one of the rank of the
+    /// best document with the same text and of the best rank that the next package could have.
+    pub fn static_rank_bound(&self, document: DocId) -> Result<f32, ShardError> {
+        let text = self.text_entry(self.text_of_document(document)?)?;
+        let best = self.document(DocId(text.documents.start))?;
+        let next = PackageId(best.package.0 + 1);
+        Ok(best.static_rank.max(self.static_rank_from(next)?))
+    }
+
+    /// Returns an upper bound of the static ranks in `package` and all later packages.
+    pub fn static_rank_from(&self, package: PackageId) -> Result<f32, ShardError> {
+        if package.0 >= self.package_count() {
+            return Ok(0.0);
+        }
+        let Package { inst, rdep, .. } = self.package(package)?;
+        Ok(Popularity { inst, rdep }.rank() + Class::Source.share())
+    }
+
+    /// Returns the number of the first line of a block, from 1.
+    pub fn first_line(&self, block: BlockId) -> Result<u32, ShardError> {
+        let entry: &BlockRecord = self.file.entry(Section::Blocks, block.0)?;
+        Ok(entry.first_line.get())
+    }
+
+    /// Returns where blocks are in the shard's texts, in bytes.
+    pub fn text_range(&self, blocks: Range<u32>) -> Result<Range<u64>, ShardError> {
+        let offset = |block| -> Result<u64, ShardError> {
+            let entry: &BlockRecord = self.file.entry(Section::Blocks, block)?;
+            Ok(entry.offset.get())
+        };
+        let (start, end) = (offset(blocks.start)?, offset(blocks.end)?);
+        if start > end || end > self.content_bytes() {
+            return Err(self.corrupt(Section::Blocks, "offset of a block"));
+        }
+        Ok(start..end)
+    }
+
+    fn is_version_1(&self) -> bool {
+        self.file.layout().is_version_1()
+    }
+}

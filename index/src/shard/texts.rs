@@ -1,0 +1,142 @@
+//! From packages to texts, and from texts to documents and blocks, as ranges of numbers.
+//!
+//! A package has the texts of its own range, and shares others with packages before it. In a shard
+//! without shared texts (all of version 1) a range of texts is a range of documents.
+
+use super::error::ShardError;
+use super::live_set::push_range;
+use super::{DocId, Package, Shard, TextId};
+use crate::filter::Filters;
+use crate::format::Section;
+use std::ops::Range;
+use zerocopy::little_endian::U32;
+
+impl Shard {
+    /// Whether some text has several documents.
+    pub(super) fn has_copies(&self) -> bool {
+        self.document_count() > self.text_count()
+    }
+
+    /// Returns a package's documents, ascending.
+    pub fn documents_of(&self, package: &Package<'_>) -> Result<Vec<DocId>, ShardError> {
+        let mut documents = Vec::new();
+        for id in self.documents_of_texts(&package.texts)? {
+            if !self.has_copies() || self.package_of(DocId(id))? == package.id {
+                documents.push(DocId(id));
+            }
+        }
+        for entry in package.shared.clone() {
+            documents.push(self.shared_document(entry)?);
+        }
+        documents.sort_unstable();
+        Ok(documents)
+    }
+
+    fn shared_document(&self, entry: u32) -> Result<DocId, ShardError> {
+        let document = self.file.entry::<U32>(Section::Shared, entry)?.get();
+        if document >= self.document_count() {
+            return Err(self.corrupt(Section::Shared, "a document"));
+        }
+        Ok(DocId(document))
+    }
+
+    /// Returns the texts of packages, which must ascend: ascending ranges that do not touch.
+    pub(super) fn texts_of_packages(
+        &self,
+        packages: &[Package<'_>],
+    ) -> Result<Vec<Range<u32>>, ShardError> {
+        let mut own = Vec::new();
+        for package in packages {
+            push_range(&mut own, package.texts.clone())
+                .ok_or_else(|| self.corrupt(Section::Packages, "order of packages"))?;
+        }
+        let mut others = Vec::new();
+        for entry in packages.iter().flat_map(|package| package.shared.clone()) {
+            let text = self.text_of_document(self.shared_document(entry)?)?.0;
+            let behind = own.partition_point(|range: &Range<u32>| range.end <= text);
+            if own.get(behind).is_none_or(|range| text < range.start) {
+                others.push(text);
+            }
+        }
+        if others.is_empty() {
+            return Ok(own);
+        }
+        others.sort_unstable();
+        others.dedup();
+        own.extend(others.into_iter().map(|text| text..text + 1));
+        own.sort_unstable_by_key(|range| range.start);
+        let mut texts = Vec::new();
+        for range in own {
+            push_range(&mut texts, range).ok_or_else(|| self.inconsistent("order of texts"))?;
+        }
+        Ok(texts)
+    }
+
+    /// Returns the blocks of a range of texts.
+    pub(super) fn blocks_of_texts(&self, texts: &Range<u32>) -> Result<Range<u32>, ShardError> {
+        if texts.is_empty() {
+            return Ok(0..0);
+        }
+        let start = self.text_entry(TextId(texts.start))?.blocks.start;
+        let end = self.text_entry(TextId(texts.end - 1))?.blocks.end;
+        if start > end {
+            return Err(self.corrupt(Section::Texts, "order of texts"));
+        }
+        Ok(start..end)
+    }
+
+    /// Returns the documents of a range of texts.
+    pub(super) fn documents_of_texts(&self, texts: &Range<u32>) -> Result<Range<u32>, ShardError> {
+        if texts.is_empty() {
+            return Ok(0..0);
+        }
+        let start = self.text_entry(TextId(texts.start))?.documents.start;
+        let end = self.text_entry(TextId(texts.end - 1))?.documents.end;
+        if start > end {
+            return Err(self.corrupt(Section::Texts, "order of texts"));
+        }
+        Ok(start..end)
+    }
+
+    /// Returns the blocks of ascending ranges of texts.
+    pub(super) fn blocks_of_all(
+        &self,
+        texts: &[Range<u32>],
+    ) -> Result<Vec<Range<u32>>, ShardError> {
+        let mut blocks = Vec::new();
+        for range in texts {
+            push_range(&mut blocks, self.blocks_of_texts(range)?)
+                .ok_or_else(|| self.inconsistent("order of texts"))?;
+        }
+        Ok(blocks)
+    }
+
+    /// Whether a document is live and all filters accept it.
+    pub fn is_accepted(&self, filters: &Filters, document: DocId) -> Result<bool, ShardError> {
+        let id = self.package_of(document)?;
+        if !self.is_live(id) {
+            return Ok(false);
+        }
+        if !filters.has_package_filters() && !filters.has_document_filters() {
+            return Ok(true);
+        }
+        let directory = self.package(id)?.directory;
+        Ok(filters.accepts_package(directory)
+            && (!filters.has_document_filters()
+                || filters.accepts_document(directory, self.document(document)?.path)))
+    }
+
+    /// Whether one of these documents is live and accepted by all filters.
+    pub fn has_accepted(
+        &self,
+        filters: &Filters,
+        documents: Range<u32>,
+    ) -> Result<bool, ShardError> {
+        for document in documents {
+            if self.is_accepted(filters, DocId(document))? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
