@@ -123,8 +123,8 @@ impl Repositories {
         })
     }
 
-    /// Returns the references that lead to a commit, ascending by full name. Those that are broken, or lead
-    /// to a tree or a file, are left out.
+    /// Returns the references that lead to a commit, ascending by full name. Leaves out broken ones,
+    /// and those that lead to a tree or a file.
     ///
     /// # Errors
     ///

@@ -102,7 +102,7 @@ impl AnswerSource {
     }
 }
 
-/// Look-ups that nobody else asks for; whoever has them must ask.
+/// Look-ups that are neither kept nor under way. Their owner sends them to a backend.
 pub(super) struct Claimed {
     cache: Arc<LookupCache>,
     claims: Vec<(Arc<Lookup>, watch::Sender<Option<LookupOutcome>>)>,

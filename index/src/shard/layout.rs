@@ -1,7 +1,7 @@
 //! What the header of a shard says, whatever its version: counts, and where the sections are.
 //!
-//! In a shard of version 1 each document has a text of its own, so text n is document n, and the
-//! section DOCUMENTS has the entries of both.
+//! A shard of version 1 has one text for each document. Text n belongs to document n, and an entry of
+//! the section DOCUMENTS describes both.
 //! **Invariant:** all sections are inside the file, one after the other, as long as the counts say.
 
 use super::error::ShardError;

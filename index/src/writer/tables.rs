@@ -26,7 +26,7 @@ pub(super) struct Tables {
     texts: Vec<TextRecord>,
     /// Bytes of each text.
     text_bytes: Vec<u64>,
-    /// In the order in which they came.
+    /// The documents, in the order in which the writer received them.
     documents: Vec<DocumentRecord>,
     /// Texts by the first bytes of their hashes.
     known: HashMap<u64, u32>,

@@ -1,8 +1,8 @@
 //! LOOKUP: commits, histories and references of git repositories.
 //!
 //! A request has several look-ups, and its reply the answers to the first of them, in their order: what does
-//! not fit into a reply, or would take too long, is asked for again. Ids are hexadecimal digits. What comes
-//! from a repository is bytes; what a user typed, and what git says about it, is text.
+//! not fit into a reply, or would take too long, is asked for again. Ids are hexadecimal digits. Names
+//! and messages from a repository are bytes. Revisions and reasons are text.
 
 use super::codec::{
     MessageError, builder, convert_enum, finish, frame_message, length, reader, text,

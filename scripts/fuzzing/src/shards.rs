@@ -179,7 +179,7 @@ fn search_all(shard: &Arc<Shard>, compiled: &CompiledQuery) {
 fn correct_checksums(bytes: &mut [u8]) {
     const PAGE_BYTES: usize = 4096;
     let is_version_1 = bytes.get(8) == Some(&1);
-    // Of the file's length, of the last section, and of the checksum of the checksums.
+    // Where the header has the file's length, the last section, and the checksum of the checksums.
     let [file_bytes_at, checksums_at, checksums_crc_at] = if is_version_1 {
         [72, 80 + 16 * 8, 224]
     } else {
