@@ -5,7 +5,7 @@
 //! extension: the interface to which the address belongs may put another body in its place
 //! (`pages::problem`). **Invariant:** no handler's problem knows at which address it is shown.
 
-use crate::model::ProblemDocument;
+use crate::model::{NewestRevision, ProblemDocument};
 use crate::response::NO_STORE;
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, Uri, header};
@@ -29,6 +29,8 @@ pub(crate) struct Problem {
     pub(crate) last_page: Option<usize>,
     /// What the client may have meant.
     candidates: Vec<String>,
+    /// The newest revision that has the requested file.
+    newest: Option<NewestRevision>,
 }
 
 macro_rules! constructors {
@@ -49,6 +51,7 @@ impl Problem {
             retry_after_s: None,
             last_page: None,
             candidates: Vec::new(),
+            newest: None,
         }
     }
 
@@ -64,6 +67,7 @@ impl Problem {
         unauthorized: UNAUTHORIZED,
         slow_body: SLOW_BODY,
         foreign: FOREIGN,
+        not_indexed: NOT_INDEXED,
         unknown_revision: UNKNOWN_REVISION,
         ambiguous_revision: AMBIGUOUS_REVISION,
         no_repositories: NO_REPOSITORIES,
@@ -102,6 +106,16 @@ impl Problem {
         Problem { candidates, ..self }
     }
 
+    pub(crate) fn newest(self, newest: Option<NewestRevision>) -> Self {
+        Problem { newest, ..self }
+    }
+
+    /// The revision to show instead, if the requested one is no longer indexed.
+    pub(crate) fn instead(&self) -> Option<&str> {
+        let newest = self.newest.as_ref()?;
+        std::ptr::eq(self.kind, &NOT_INDEXED).then_some(&newest.rev)
+    }
+
     /// The position of the fault in the pattern or the filter, in bytes.
     pub(crate) fn at(&self) -> Option<usize> {
         self.query.as_ref()?.at
@@ -124,6 +138,7 @@ impl Problem {
             hint: self.hint.clone(),
             last_page: self.last_page,
             candidates: self.candidates.clone(),
+            newest: self.newest.clone(),
         }
     }
 }
@@ -291,6 +306,9 @@ kinds! {
     GONE = "gone", GONE, "The answer is gone",
         "The documents of the cursor or the generation are no longer kept, or the client has stopped the search. \
          Search again, from the first page.";
+    NOT_INDEXED = "revision-not-indexed", GONE, "The revision is no longer indexed",
+        "The index had the revision, or may have had it, and no backend can read it from the repository. `newest` \
+         names the newest indexed revision that has the file, with its address.";
     TOO_LARGE = "too-large", PAYLOAD_TOO_LARGE, "Body too large",
         "The body exceeds the limit in `/api/v2/limits`.";
     LONG_ADDRESS = "long-address", URI_TOO_LONG, "Address too long",

@@ -169,10 +169,16 @@ fn filter_expr() -> impl Strategy<Value = Expr> {
         .prop_map(|text| (Field::Extension, Reading::Exact, text));
     let revision = prop::sample::select(vec![Field::Revision, Field::Branch]);
     let reading = prop::sample::select(vec![Reading::Exact, Reading::Glob]);
-    let revision = (revision, reading, text()).prop_filter("a revision", |(field, reading, text)| {
-        let (field, reading, text) = (*field, *reading, text.clone());
-        revision_name::check(&Filter { field, reading, text }).is_ok()
-    });
+    let revision =
+        (revision, reading, text()).prop_filter("a revision", |(field, reading, text)| {
+            let (field, reading, text) = (*field, *reading, text.clone());
+            revision_name::check(&Filter {
+                field,
+                reading,
+                text,
+            })
+            .is_ok()
+        });
     prop_oneof![regexp, named, language, extension, revision].prop_map(|(field, reading, text)| {
         Expr::Filter(Filter {
             field,

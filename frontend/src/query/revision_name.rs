@@ -21,7 +21,9 @@ pub(super) fn read(lexer: &mut Lexer<'_>) -> Result<(SourceText, Reading), BadQu
     let start = lexer.at;
     let (text, _) = lexer.bare(false);
     let typed = text.as_str();
-    let sign = typed.find(['|', '(']).or_else(|| typed.strip_suffix('$').map(str::len));
+    let sign = typed
+        .find(['|', '('])
+        .or_else(|| typed.strip_suffix('$').map(str::len));
     if let Some(at) = sign {
         let names = typed.trim_matches(['(', ')', '^', '$']).replace('|', ",");
         let instead = if names.contains(',') {
@@ -51,12 +53,16 @@ pub(super) fn check(filter: &Filter) -> Result<(), BadQuery> {
             .hint(format!("for names that begin with {name}, type {name}*")));
     }
     if let Some(at) = text.find("@{") {
-        return Err(BadQuery::new("@{ reads the log of a branch, which is not indexed")
-            .at(at)
-            .hint(EXPECTED));
+        return Err(
+            BadQuery::new("@{ reads the log of a branch, which is not indexed")
+                .at(at)
+                .hint(EXPECTED),
+        );
     }
     if let Some(at) = text.find("..") {
-        return Err(BadQuery::new("a range of commits cannot be searched").at(at).hint(EXPECTED));
+        return Err(BadQuery::new("a range of commits cannot be searched")
+            .at(at)
+            .hint(EXPECTED));
     }
     if text.starts_with('/') || text.ends_with('/') {
         return Err(slash(text));
@@ -95,7 +101,11 @@ fn check_letter(at: usize, letter: char) -> Result<(), BadQuery> {
 
 fn slash(text: &str) -> BadQuery {
     let inner = text.trim_matches('/');
-    let at = if text.starts_with('/') { 0 } else { text.len() - 1 };
+    let at = if text.starts_with('/') {
+        0
+    } else {
+        text.len() - 1
+    };
     let bad = BadQuery::new("the name of a revision neither begins nor ends with a slash").at(at);
     match inner {
         "" => bad.hint(EXPECTED),
@@ -106,5 +116,7 @@ fn slash(text: &str) -> BadQuery {
 
 fn not_regexp(at: usize, text: &str) -> BadQuery {
     let sign = text[at..].chars().next().unwrap_or_default();
-    BadQuery::new(format!("{sign} is not allowed: a revision is not a regular expression"))
+    BadQuery::new(format!(
+        "{sign} is not allowed: a revision is not a regular expression"
+    ))
 }

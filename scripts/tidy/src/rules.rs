@@ -111,7 +111,7 @@ pub(crate) const CRATES: [Crate; 7] = [
             "cursor params",
             "server",
             "problem",
-            "choice eta kept_body model response state",
+            "choice eta kept_body links model response state",
             "access",
         ],
         shared_names: &[],
