@@ -13,6 +13,7 @@ struct Hello {
   shards @1 :List(ShardInfo);
   updated @2 :UInt64;        # when the manifest was written, seconds since 1970
   hasRepositories @3 :Bool;  # answers LOOKUP
+  semantics @4 :UInt32 = 1;  # how it finds, ranks and orders matches (schema/src/order.rs)
 }
 
 struct ShardInfo {

@@ -204,6 +204,7 @@ pub(crate) fn hello() -> Hello {
         shards: vec![shard],
         updated: 0,
         has_repositories: true,
+        semantics: 2,
     }
 }
 
