@@ -75,6 +75,7 @@ impl Coordinator {
             package: package.to_vec(),
             path: path.to_vec(),
             range,
+            revision: String::new(),
         };
         let mut frame = Vec::new();
         request.encode(&mut frame)?;
