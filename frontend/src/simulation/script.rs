@@ -6,6 +6,7 @@ use super::random::Random;
 use crate::results::SkippedDocument;
 use schema::frame::{self, Kind};
 use schema::message::{End, FailureKind, PROTOCOL, Search};
+use schema::order::SEMANTICS;
 
 /// What is wrong with a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
