@@ -100,17 +100,16 @@ impl SkipReason {
             SkipReason::Loose,
             SkipReason::UnsafePath,
         ];
-        let detailed: [(&str, fn(String) -> SkipReason); 5] = [
-            (EXCLUDED_BY, SkipReason::Ignored),
-            (CANNOT_BE_READ, SkipReason::Unreadable),
-            (SUBMODULE_AT, SkipReason::Submodule),
-            (KEPT_BY_LFS, SkipReason::Lfs),
-            (TOO_LARGE, SkipReason::TooLarge),
+        let detail = |before| words.strip_prefix(before).map(str::to_owned);
+        let detailed = [
+            detail(EXCLUDED_BY).map(SkipReason::Ignored),
+            detail(CANNOT_BE_READ).map(SkipReason::Unreadable),
+            detail(SUBMODULE_AT).map(SkipReason::Submodule),
+            detail(KEPT_BY_LFS).map(SkipReason::Lfs),
+            detail(TOO_LARGE).map(SkipReason::TooLarge),
         ];
-        for (before, reason) in detailed {
-            if let Some(detail) = words.strip_prefix(before) {
-                return Some(reason(detail.to_owned()));
-            }
+        if let Some(reason) = detailed.into_iter().flatten().next() {
+            return Some(reason);
         }
         PLAIN.into_iter().find(|reason| reason.to_string() == words)
     }
