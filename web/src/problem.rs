@@ -27,7 +27,13 @@ pub(crate) struct Problem {
     retry_after_s: Option<u64>,
     /// The number of the last page, if a later one was requested.
     pub(crate) last_page: Option<usize>,
-    /// What the client may have meant.
+    alternatives: Box<Alternatives>,
+}
+
+/// What the client may ask for instead.
+#[derive(Clone, Debug, Default)]
+struct Alternatives {
+    /// What it may have meant.
     candidates: Vec<String>,
     /// The newest revision that has the requested file.
     newest: Option<NewestRevision>,
@@ -50,8 +56,7 @@ impl Problem {
             hint: None,
             retry_after_s: None,
             last_page: None,
-            candidates: Vec::new(),
-            newest: None,
+            alternatives: Box::default(),
         }
     }
 
@@ -102,17 +107,19 @@ impl Problem {
         }
     }
 
-    pub(crate) fn candidates(self, candidates: Vec<String>) -> Self {
-        Problem { candidates, ..self }
+    pub(crate) fn candidates(mut self, candidates: Vec<String>) -> Self {
+        self.alternatives.candidates = candidates;
+        self
     }
 
-    pub(crate) fn newest(self, newest: Option<NewestRevision>) -> Self {
-        Problem { newest, ..self }
+    pub(crate) fn newest(mut self, newest: Option<NewestRevision>) -> Self {
+        self.alternatives.newest = newest;
+        self
     }
 
     /// The revision to show instead, if the requested one is no longer indexed.
     pub(crate) fn instead(&self) -> Option<&str> {
-        let newest = self.newest.as_ref()?;
+        let newest = self.alternatives.newest.as_ref()?;
         std::ptr::eq(self.kind, &NOT_INDEXED).then_some(&newest.rev)
     }
 
@@ -137,8 +144,8 @@ impl Problem {
             filter: self.filter().map(str::to_owned),
             hint: self.hint.clone(),
             last_page: self.last_page,
-            candidates: self.candidates.clone(),
-            newest: self.newest.clone(),
+            candidates: self.alternatives.candidates.clone(),
+            newest: self.alternatives.newest.clone(),
         }
     }
 }

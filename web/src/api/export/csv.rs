@@ -123,16 +123,24 @@ mod tests {
 
     #[test]
     fn neutralizes_formulas_and_keeps_exact_bytes() {
-        check(b"x = y", expect![[r#"p_1,"a,b.c",3,1,x = y,C,1.5,0,,,,,,"#]]);
+        check(
+            b"x = y",
+            expect![[r#"p_1,"a,b.c",3,1,x = y,C,1.5,0,,,,,,"#]],
+        );
         check(b"\tx", expect![[r#"p_1,"a,b.c",3,1,	x,C,1.5,0,,,,,,"#]]);
-        check(b"\t@x", expect![[r#"p_1,"a,b.c",3,1,'	@x,C,1.5,0,,,CUB4,,,"#]]);
+        check(
+            b"\t@x",
+            expect![[r#"p_1,"a,b.c",3,1,'	@x,C,1.5,0,,,CUB4,,,"#]],
+        );
         check(
             b"say(\"hi\")",
             expect![[r#"p_1,"a,b.c",3,1,"say(""hi"")",C,1.5,0,,,,,,"#]],
         );
         check(
             b"=cmd|' /C calc'!A0",
-            expect![[r#"p_1,"a,b.c",3,1,'=cmd|' /C calc'!A0,C,1.5,0,,,PWNtZHwnIC9DIGNhbGMnIUEw,,,"#]],
+            expect![[
+                r#"p_1,"a,b.c",3,1,'=cmd|' /C calc'!A0,C,1.5,0,,,PWNtZHwnIC9DIGNhbGMnIUEw,,,"#
+            ]],
         );
         check(b"-1", expect![[r#"p_1,"a,b.c",3,1,'-1,C,1.5,0,,,LTE=,,,"#]]);
         check(
