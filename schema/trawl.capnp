@@ -13,6 +13,7 @@ struct Hello {
   shards @1 :List(ShardInfo);
   updated @2 :UInt64;        # when the manifest was written, seconds since 1970
   hasRepositories @3 :Bool;  # answers LOOKUP
+  semantics @4 :UInt32 = 1;  # how it finds, ranks and orders matches (schema/src/order.rs)
 }
 
 struct ShardInfo {
@@ -51,16 +52,21 @@ struct Expr {
 }
 
 struct Filter {
-  # A condition on a document that does not read its text.
+  # A condition on a document that does not read its text. An expression without a filter of revisions
+  # searches the default revision of each repository, with one it searches all that are indexed.
   enum Field {
     package @0;              # the package's name, without version
     path @1;                 # within the package
     language @2;             # the name of a language, or an alias; exact, ignoring case
     extension @3;            # the part of the file name behind the last dot; exact, ignoring case
     name @4;                 # package's directory, "/" and path
+    revision @5;             # a revision that has the document: its name, in full or short, the beginning
+                             # of its commit id (7 digits or more), or HEAD for the default one
+    branch @6;               # the same, but only branches
   }
   enum Reading {
-    regexp @0;               # the syntax of the regex crate, case sensitive, matches anywhere
+    regexp @0;               # the syntax of the regex crate, case sensitive, matches anywhere; not of
+                             # revisions
     exact @1;                # the whole value; for a package also its directory's name
     glob @2;                 # * ? [] {} and **; without a / it matches the last component
   }
@@ -111,6 +117,10 @@ struct Batch {
   ranges @8 :List(Range);    # the ranges of all lines, in order
   windows @9 :List(Window);  # the lines that are sent in part, ascending by line
   spans @10 :List(Span);     # the matches over several lines, ascending by line
+  revisions @11 :List(Text); # short names of the revisions that have the document, the default one first,
+                             # the rest ascending; at most 64 and 4 KiB; none for a directory's file
+  revisionCount @12 :UInt32; # all of them
+  commit @13 :Text;          # the id of the commit at which the first of them was indexed
 }
 
 struct Line {
@@ -220,6 +230,8 @@ struct FileRequest {
       count @5 :UInt64;
     }
   }
+  revision @6 :Text;         # empty: the default one; else a name, in full or short, or the beginning of
+                             # a commit id (7 digits or more)
 }
 
 struct FileReply {
@@ -232,6 +244,11 @@ struct FileReply {
   totalBytes @5 :UInt64;
   language @6 :Text;
   hash @7 :Data;
+  commit @8 :Text;           # of a document of a git repository: the id of the commit that was read
+  revisions @9 :List(Text);  # and the short names of the indexed revisions that have this text at this
+                             # path, as in BATCH
+  newest @10 :Text;          # not found: the newest indexed revision that has the path; empty: none
+  fromObjects @11 :Bool;     # read from the repository, since the index does not have the revision
 }
 
 struct ListRequest {
@@ -396,6 +413,11 @@ struct SpoolManifest {
   facetsBytes @21 :UInt64;
   shardDocuments @22 :UInt64;
                              # in the shards that were searched
+  unique @23 :UInt64;        # pointers that are not to matches of a folded copy
+  foldedBytes @24 :UInt64;   # of the file that says which pointers are
+  copiesBytes @25 :UInt64;   # of the file of documents that have copies
+  copyIndexBytes @26 :UInt64;
+                             # of the file that finds a document in that one
 }
 
 struct SpoolFacets {

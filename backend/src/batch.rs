@@ -194,6 +194,9 @@ impl<'a> BatchPacker<'a> {
             ranges: &buffers.ranges,
             windows: &buffers.windows,
             spans: &buffers.spans,
+            revisions: &[],
+            revision_count: 0,
+            commit: "",
         };
         batch.encode(out).expect("a batch is smaller than a frame");
         buffers.clear();

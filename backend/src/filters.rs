@@ -42,6 +42,10 @@ fn predicate(filter: &Filter, atom: usize) -> Result<Predicate, BadExpr> {
         (Field::Language, Reading::Exact) => {
             Predicate::language(text).map_err(|unknown| BadExpr::language(atom, &unknown))
         }
+        (Field::Revision | Field::Branch, _) => {
+            let reason = "no repository of this index has revisions";
+            Err(BadExpr::new(atom, BadPattern::new(reason)))
+        }
         (Field::Extension | Field::Language, _) => {
             let reason = "a language or an extension is a name, not a regular expression or glob";
             Err(BadExpr::new(atom, BadPattern::new(reason)))

@@ -15,7 +15,10 @@ mod manifest;
 mod reply;
 mod request;
 
-pub use batch::{Batch, BatchReader, BatchView, Line, LineView, Lines, Range, Span, Window};
+pub use batch::{
+    Batch, BatchReader, BatchView, Line, LineView, Lines, REVISIONS_BYTES_MAX, REVISIONS_MAX,
+    Range, Span, Window,
+};
 pub use codec::{ATOMS_MAX, DEPTH_MAX, MessageError};
 pub use expr::{Expr, Field, Filter, Pattern, Reading, Syntax};
 pub use lookup::{
@@ -31,7 +34,7 @@ pub use reply::{
 pub use request::{Excluded, FileRange, FileRequest, ListKind, ListRequest, Search, Want};
 
 /// The version of the messages and of the protocol. Both sides must have the same.
-pub const PROTOCOL: u32 = 4;
+pub const PROTOCOL: u32 = 5;
 
 #[cfg(test)]
 mod tests;

@@ -7,6 +7,14 @@
 use fnv::FnvHasher;
 use std::hash::Hasher;
 
+/// The number of the rules by which matches are found, ranked and ordered. Each backend announces its own
+/// in HELLO, and a frontend searches only those with its own, so that no answer mixes two.
+///
+/// Raise it with every change after which the same query over the same documents may give other matches,
+/// ranks or another order: what a pattern or a filter matches, the formula of ranks or its inputs,
+/// [`path_hash`], the order itself. Changes of speed, formats and messages do not count.
+pub const SEMANTICS: u32 = 1;
+
 /// Returns FNV-1a 64 of `package`, "/" and `path`. Compute it once a document: it takes about 28 ns.
 pub fn path_hash(package: &[u8], path: &[u8]) -> u64 {
     let mut hasher = FnvHasher::default();

@@ -60,6 +60,7 @@ fn read_document(
         total_bytes: whole.end - whole.start,
         language: language(document.path).unwrap_or_default().to_owned(),
         hash: document.hash.to_vec(),
+        ..FileReply::default()
     })
 }
 

@@ -22,7 +22,7 @@ pub struct BackendStatus {
     pub address: String,
     /// Whether it is connected.
     pub connected: bool,
-    /// Why it is not connected.
+    /// Why it is not searched: it is not connected, or has other semantics than this frontend.
     pub reason: Option<String>,
     /// Shards that it announced last.
     pub shards: usize,
@@ -36,6 +36,13 @@ pub struct BackendStatus {
     pub text_bytes: u64,
     /// When its index was written, in seconds since 1970; `None` until it is known.
     pub updated: Option<u64>,
+}
+
+impl BackendStatus {
+    /// Whether its shards are searched.
+    pub fn is_searched(&self) -> bool {
+        self.reason.is_none()
+    }
 }
 
 /// What can be searched.
@@ -68,6 +75,7 @@ impl Coordinator {
             package: package.to_vec(),
             path: path.to_vec(),
             range,
+            revision: String::new(),
         };
         let mut frame = Vec::new();
         request.encode(&mut frame)?;
@@ -186,10 +194,7 @@ fn status(peer: &Peer) -> BackendStatus {
         name: peer.name().to_owned(),
         address: peer.address().to_owned(),
         connected: matches!(status.link, Link::Connected),
-        reason: match status.link {
-            Link::Connected => None,
-            Link::Lost { reason, .. } => Some(reason),
-        },
+        reason: status.unsearched().map(|(reason, _)| reason),
         shards: shards.len(),
         packages: shards.iter().map(|shard| u64::from(shard.packages)).sum(),
         documents: shards.iter().map(|shard| u64::from(shard.documents)).sum(),

@@ -15,7 +15,7 @@ use crate::execution::stream_stats::StreamStats;
 use crate::lock::lock;
 use crate::order::{Origin, TopPointers};
 use crate::peers::account::StreamAccount;
-use crate::peers::{Connection, Peer, PeerError, Socket, hello};
+use crate::peers::{Connection, Peer, PeerError, Socket, check_semantics, hello};
 use crate::results::SkippedDocument;
 use crate::results::facets::Facets;
 use crate::spool::ResultFiles;
@@ -307,7 +307,7 @@ impl<'a> Ingest<'a> {
             Kind::Batch => self.batch(frame.payload)?,
             Kind::Progress => stats.progress(Progress::decode(frame.payload)?),
             Kind::Skip => self.skip(Skip::decode(frame.payload)?)?,
-            Kind::Hello => drop(hello(frame.payload)?),
+            Kind::Hello => check_semantics(hello(frame.payload)?.semantics)?,
             Kind::End => {
                 let end = End::decode(frame.payload)?;
                 self.account.end(&end)?;

@@ -119,6 +119,8 @@ fn notation(expr: &Expr) -> String {
                 Field::Language => "lang",
                 Field::Extension => "ext",
                 Field::Name => "name",
+                Field::Revision => "rev",
+                Field::Branch => "branch",
             };
             format!("{field}{sign}{:?}", filter.text)
         }

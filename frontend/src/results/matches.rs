@@ -257,6 +257,9 @@ mod tests {
             ranges: &ranges,
             windows: &[],
             spans: runs,
+            revisions: &[],
+            revision_count: 0,
+            commit: "",
         };
         let mut bytes = Vec::new();
         batch.encode(&mut bytes).unwrap();
@@ -294,6 +297,9 @@ mod tests {
                 schema::message::Span { line: 0, lines: 3 },
                 schema::message::Span { line: 2, lines: 2 },
             ],
+            revisions: &[],
+            revision_count: 0,
+            commit: "",
         };
         let mut bytes = Vec::new();
         batch.encode(&mut bytes).unwrap();

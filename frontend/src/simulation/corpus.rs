@@ -192,6 +192,9 @@ impl Document {
             ranges: &ranges,
             windows: &[],
             spans: &[],
+            revisions: &[],
+            revision_count: 0,
+            commit: "",
         };
         let mut frame = Vec::new();
         batch.encode(&mut frame).unwrap();

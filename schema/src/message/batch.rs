@@ -11,8 +11,14 @@ use crate::frame::Kind;
 use crate::trawl_capnp::{batch, line, range, span, window};
 use capnp::message::Reader;
 use capnp::private::layout::StructSize;
-use capnp::struct_list;
 use capnp::traits::HasStructSize;
+use capnp::{struct_list, text_list};
+
+/// Names of revisions in a batch, at most. A repository may have thousands of tags.
+pub const REVISIONS_MAX: usize = 64;
+
+/// Bytes of these names, at most; the name of a ref may have more than a thousand.
+pub const REVISIONS_BYTES_MAX: usize = 4 << 10;
 
 /// A half-open range of bytes, counted from the first byte of a line's text as sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,6 +89,13 @@ pub struct Batch<'a> {
     pub windows: &'a [Window],
     /// The matches over several lines, ascending by line.
     pub spans: &'a [Span],
+    /// Short names of the revisions that have the document, the default one first, the rest ascending:
+    /// at most [`REVISIONS_MAX`] and [`REVISIONS_BYTES_MAX`]. Empty for a directory's file.
+    pub revisions: &'a [&'a str],
+    /// The number of all revisions that have it.
+    pub revision_count: u32,
+    /// The id of the commit at which the first of them was indexed; empty when there is none.
+    pub commit: &'a str,
 }
 
 impl Batch<'_> {
@@ -122,11 +135,19 @@ impl Batch<'_> {
             }
         }
         if !self.spans.is_empty() {
-            let mut spans = root.init_spans(length(self.spans.len()));
+            let mut spans = root.reborrow().init_spans(length(self.spans.len()));
             for (index, run) in (0..).zip(self.spans) {
                 let mut entry = spans.reborrow().get(index);
                 entry.set_line(run.line);
                 entry.set_lines(run.lines);
+            }
+        }
+        if self.revision_count > 0 {
+            root.set_revision_count(self.revision_count);
+            root.set_commit(self.commit);
+            let mut revisions = root.init_revisions(length(self.revisions.len()));
+            for (index, name) in (0..).zip(self.revisions) {
+                revisions.set(index, name);
             }
         }
         finish(Kind::Batch, &message, out)
@@ -150,14 +171,23 @@ impl Batch<'_> {
         fn bytes(data: &[u8]) -> usize {
             data.len().div_ceil(8)
         }
+        fn text(text: &str) -> usize {
+            text.len() / 8 + 1
+        }
         let root = structs(&[()], batch::Builder::STRUCT_SIZE);
         let names = bytes(self.package) + bytes(self.path) + bytes(self.hash);
-        let language = self.language.len() / 8 + 1;
+        let language = text(self.language);
+        let revisions = if self.revision_count > 0 {
+            let names = self.revisions.iter().map(|name| 1 + text(name));
+            text(self.commit) + names.sum::<usize>()
+        } else {
+            0
+        };
         let lines = structs(self.lines, line::Builder::STRUCT_SIZE);
         let ranges = structs(self.ranges, range::Builder::STRUCT_SIZE);
         let windows = if_any(self.windows, window::Builder::STRUCT_SIZE);
         let spans = if_any(self.spans, span::Builder::STRUCT_SIZE);
-        root + names + language + bytes(self.text) + lines + ranges + windows + spans
+        root + names + language + bytes(self.text) + lines + ranges + windows + spans + revisions
     }
 }
 
@@ -187,6 +217,11 @@ impl<'a> BatchReader<'a> {
         } else {
             None
         };
+        let revisions = if root.has_revisions() {
+            Some(root.get_revisions()?)
+        } else {
+            None
+        };
         let view = BatchView {
             shard: root.get_shard(),
             document: root.get_document(),
@@ -199,6 +234,9 @@ impl<'a> BatchReader<'a> {
             ranges: root.get_ranges()?,
             windows,
             spans,
+            revisions,
+            revision_count: root.get_revision_count(),
+            commit: root.get_commit()?.to_str()?,
         };
         view.check()?;
         Ok(view)
@@ -220,6 +258,11 @@ pub struct BatchView<'a> {
     pub language: &'a str,
     /// BLAKE3 of its text.
     pub hash: &'a [u8],
+    /// The number of all revisions that have the document; 0 for a directory's file.
+    pub revision_count: u32,
+    /// The id of the commit at which the first of [`revisions`](Self::revisions) was indexed.
+    pub commit: &'a str,
+    revisions: Option<text_list::Reader<'a>>,
     text: &'a [u8],
     lines: struct_list::Reader<'a, line::Owned>,
     ranges: struct_list::Reader<'a, range::Owned>,
@@ -269,6 +312,18 @@ impl<'a> LineView<'a> {
 }
 
 impl<'a> BatchView<'a> {
+    /// Iterates over the short names of the first revisions that have the document, the default one
+    /// first, the rest ascending.
+    pub fn revisions(&self) -> impl Iterator<Item = &'a str> + use<'a> {
+        let names = self.revisions.into_iter().flat_map(|names| names.iter());
+        // Checked by `view`.
+        names.map(|name| {
+            name.ok()
+                .and_then(|name| name.to_str().ok())
+                .unwrap_or_default()
+        })
+    }
+
     /// Iterates over matches and context, ascending by number.
     pub fn lines(&self) -> Lines<'a> {
         Lines {
@@ -314,7 +369,28 @@ impl<'a> BatchView<'a> {
         if spans.next().is_some() {
             return Err(MessageError::Impossible("span of lines"));
         }
-        self.check_windows()
+        self.check_windows()?;
+        self.check_revisions()
+    }
+
+    fn check_revisions(&self) -> Result<(), MessageError> {
+        if self.revision_count == 0 && !self.commit.is_empty() {
+            return Err(MessageError::Impossible("commit"));
+        }
+        let Some(names) = self.revisions else {
+            return Ok(());
+        };
+        if names.len() as usize > REVISIONS_MAX || names.len() > self.revision_count {
+            return Err(MessageError::Impossible("number of revisions"));
+        }
+        let mut bytes = 0;
+        for name in names {
+            bytes += name?.to_str()?.len();
+        }
+        if bytes > REVISIONS_BYTES_MAX {
+            return Err(MessageError::Impossible("length of revisions"));
+        }
+        Ok(())
     }
 
     fn check_windows(&self) -> Result<(), MessageError> {

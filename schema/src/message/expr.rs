@@ -46,6 +46,11 @@ pub enum Field {
     Extension,
     /// The package's directory, `/`, and the path.
     Name,
+    /// A revision that has the document: its name, in full or short, the beginning of its commit id, or
+    /// `HEAD` for the default one. Never [`Reading::Regexp`].
+    Revision,
+    /// As [`Revision`](Self::Revision), but only branches.
+    Branch,
 }
 
 /// How the text of a filter is interpreted.
@@ -295,5 +300,5 @@ impl Filter {
 }
 
 convert_enum!(Syntax, pattern::Syntax: Literal, Regexp);
-convert_enum!(Field, filter::Field: Package, Path, Language, Extension, Name);
+convert_enum!(Field, filter::Field: Package, Path, Language, Extension, Name, Revision, Branch);
 convert_enum!(Reading, filter::Reading: Regexp, Exact, Glob);

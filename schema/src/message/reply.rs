@@ -35,6 +35,8 @@ pub struct Hello {
     pub updated: u64,
     /// Whether it answers look-ups in git repositories; earlier versions never do.
     pub has_repositories: bool,
+    /// [`SEMANTICS`](crate::order::SEMANTICS) of the sender; 1 if it does not say.
+    pub semantics: u32,
 }
 
 impl Hello {
@@ -42,6 +44,7 @@ impl Hello {
         root.set_protocol(self.protocol);
         root.set_updated(self.updated);
         root.set_has_repositories(self.has_repositories);
+        root.set_semantics(self.semantics);
         let mut shards = root.init_shards(length(self.shards.len()));
         for (index, shard) in (0..).zip(&self.shards) {
             let mut entry = shards.reborrow().get(index);
@@ -69,6 +72,7 @@ impl Hello {
             shards,
             updated: root.get_updated(),
             has_repositories: root.get_has_repositories(),
+            semantics: root.get_semantics(),
         })
     }
 }
@@ -379,6 +383,14 @@ pub struct FileReply {
     pub language: String,
     /// BLAKE3 of the whole document's text; empty when it was not found.
     pub hash: Vec<u8>,
+    /// For a document of a git repository: the id of the commit that was read.
+    pub commit: String,
+    /// The short names of the indexed revisions that have this text at this path, as in a batch.
+    pub revisions: Vec<String>,
+    /// When it was not found: the newest indexed revision that has the path; empty if there is none.
+    pub newest: String,
+    /// Whether it was read from the repository, since the index does not have the revision.
+    pub from_objects: bool,
 }
 
 impl FileReply {
@@ -391,6 +403,13 @@ impl FileReply {
         root.set_total_bytes(self.total_bytes);
         root.set_language(&self.language[..]);
         root.set_hash(&self.hash);
+        root.set_commit(&self.commit[..]);
+        root.set_newest(&self.newest[..]);
+        root.set_from_objects(self.from_objects);
+        let mut revisions = root.init_revisions(length(self.revisions.len()));
+        for (index, name) in (0..).zip(&self.revisions) {
+            revisions.set(index, &name[..]);
+        }
     }
 
     fn decode_from(root: file_reply::Reader<'_>) -> Result<Self, MessageError> {
@@ -403,6 +422,14 @@ impl FileReply {
             total_bytes: root.get_total_bytes(),
             language: text(root.get_language()?)?,
             hash: root.get_hash()?.to_vec(),
+            commit: text(root.get_commit()?)?,
+            revisions: root
+                .get_revisions()?
+                .iter()
+                .map(|name| text(name?))
+                .collect::<Result<_, _>>()?,
+            newest: text(root.get_newest()?)?,
+            from_objects: root.get_from_objects(),
         })
     }
 }

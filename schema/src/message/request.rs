@@ -1,6 +1,8 @@
 //! Requests of a frontend: SEARCH, FILE and LIST.
 
-use super::codec::{MessageError, builder, convert_enum, finish, frame_message, length, reader};
+use super::codec::{
+    MessageError, builder, convert_enum, finish, frame_message, length, reader, text,
+};
 use super::expr::Expr;
 use crate::frame::Kind;
 use crate::trawl_capnp::{Want as CapnpWant, file_request, list_request, search};
@@ -137,12 +139,16 @@ pub struct FileRequest {
     pub path: Vec<u8>,
     /// The part to return.
     pub range: FileRange,
+    /// The revision to read: a name, in full or short, or the beginning of a commit id of at least 7
+    /// digits. Empty for the default one.
+    pub revision: String,
 }
 
 impl FileRequest {
     fn encode_to(&self, mut root: file_request::Builder<'_>) {
         root.set_package(&self.package);
         root.set_path(&self.path);
+        root.set_revision(&self.revision[..]);
         match self.range {
             FileRange::Lines { first, count } => {
                 let mut lines = root.init_lines();
@@ -172,6 +178,7 @@ impl FileRequest {
             package: root.get_package()?.to_vec(),
             path: root.get_path()?.to_vec(),
             range,
+            revision: text(root.get_revision()?)?,
         })
     }
 }

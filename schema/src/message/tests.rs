@@ -108,6 +108,7 @@ fn decodes_what_was_encoded() {
             shards: vec![shard],
             updated: 1_800_000_000,
             has_repositories: true,
+            semantics: 7,
         }
     );
     check_round_trip!(
@@ -127,6 +128,8 @@ fn decodes_what_was_encoded() {
                     filter(Field::Language, Reading::Exact, "C++"),
                     filter(Field::Extension, Reading::Exact, "h"),
                     filter(Field::Name, Reading::Regexp, "^i3"),
+                    filter(Field::Revision, Reading::Glob, "v1.*"),
+                    filter(Field::Branch, Reading::Exact, "main"),
                     Expr::Line(Box::new(Expr::all([pattern("a"), pattern("b").negated()]))),
                 ]),
             ]),
@@ -254,7 +257,8 @@ fn decodes_what_was_encoded() {
             FileRequest {
                 package,
                 path,
-                range
+                range,
+                revision: "origin/naïve".to_owned(),
             }
         );
     }
@@ -269,6 +273,10 @@ fn decodes_what_was_encoded() {
             total_bytes: 20,
             language: "C".to_owned(),
             hash: vec![5; 32],
+            commit: "12".repeat(20),
+            revisions: vec!["main".to_owned(), "v1.0".to_owned()],
+            newest: "v0.9".to_owned(),
+            from_objects: true,
         }
     );
 }
@@ -434,6 +442,9 @@ fn batch() -> Batch<'static> {
             line_bytes: 5_000_000,
         }],
         spans: &[],
+        revisions: &[],
+        revision_count: 0,
+        commit: "",
     }
 }
 
@@ -444,6 +455,44 @@ fn lines(batch: &Batch<'_>) -> Result<Vec<(u32, u32, bool)>, MessageError> {
     let view = reader.view()?;
     let line = |line: LineView<'_>| (line.number, line.lines, line.is_match());
     Ok(view.lines().map(line).collect())
+}
+
+#[test]
+fn a_batch_names_the_revisions_of_its_document() {
+    let names = |count: usize, bytes: usize| vec!["x".repeat(bytes); count];
+    let commit = "12".repeat(20);
+    let sent = |revisions: &[String], revision_count| {
+        let revisions: Vec<_> = revisions.iter().map(String::as_str).collect();
+        let batch = Batch {
+            revisions: &revisions,
+            revision_count,
+            commit: &commit,
+            ..batch()
+        };
+        check_words(&batch);
+        let words = encoded(&batch);
+        let message = BatchReader::new(words.as_bytes())?;
+        let view = message.view()?;
+        let names: Vec<_> = view.revisions().map(str::to_owned).collect();
+        Ok::<_, MessageError>((names, view.revision_count, view.commit.to_owned()))
+    };
+    for names in [
+        vec!["main".to_owned(), "naïve".to_owned(), "v1.0.0.0".to_owned()],
+        names(REVISIONS_MAX, REVISIONS_BYTES_MAX / REVISIONS_MAX),
+    ] {
+        let expected = (names.clone(), 1000, commit.clone());
+        assert_eq!(sent(&names, 1000).unwrap(), expected);
+        assert!(sent(&names, names.len() as u32 - 1).is_err());
+    }
+    assert!(sent(&names(REVISIONS_MAX + 1, 1), 100).is_err());
+    assert!(sent(&names(1, REVISIONS_BYTES_MAX + 1), 1).is_err());
+    let words = encoded(&batch());
+    let message = BatchReader::new(words.as_bytes()).unwrap();
+    let view = message.view().unwrap();
+    assert_eq!(
+        (view.revisions().count(), view.revision_count, view.commit),
+        (0, 0, "")
+    );
 }
 
 #[test]

@@ -33,7 +33,9 @@ impl Document {
             Field::Path => &self.path,
             Field::Language => b"C",
             Field::Extension => b"c",
-            Field::Name => panic!("tests do not filter by name"),
+            Field::Name | Field::Revision | Field::Branch => {
+                panic!("tests do not filter by name or revision")
+            }
         };
         let wanted = filter.text.as_bytes();
         match filter.reading {
@@ -112,6 +114,9 @@ impl Document {
             ranges: &ranges,
             windows: &[],
             spans: &[],
+            revisions: &[],
+            revision_count: 0,
+            commit: "",
         };
         crate::session::framed(|out| batch.encode(out))
     }
@@ -144,6 +149,7 @@ impl Document {
             total_bytes: text.len() as u64,
             language: "C".to_owned(),
             hash: vec![1; 32],
+            ..FileReply::default()
         }
     }
 }

@@ -50,6 +50,7 @@ pub(crate) fn samples() -> Vec<Vec<u8>> {
         package: package.clone(),
         path: path.clone(),
         range: FileRange::Lines { first: 3, count: 9 },
+        revision: "v1.0".to_owned(),
     };
     let reply = FileReply {
         found: true,
@@ -60,6 +61,10 @@ pub(crate) fn samples() -> Vec<Vec<u8>> {
         total_bytes: 20,
         language: "C".to_owned(),
         hash: vec![5; 32],
+        commit: "5".repeat(40),
+        revisions: vec!["main".to_owned()],
+        newest: "v1.0".to_owned(),
+        from_objects: true,
     };
     let list = ListRequest {
         kind: ListKind::Children,
@@ -204,6 +209,7 @@ pub(crate) fn hello() -> Hello {
         shards: vec![shard],
         updated: 0,
         has_repositories: true,
+        semantics: 2,
     }
 }
 
@@ -240,6 +246,9 @@ pub(crate) fn batch(out: &mut Vec<u8>) -> Result<(), MessageError> {
             line_bytes: 9000,
         }],
         spans: &[],
+        revisions: &["main", "v1.0"],
+        revision_count: 3,
+        commit: "5555555555555555555555555555555555555555",
     };
     batch.encode(out)
 }

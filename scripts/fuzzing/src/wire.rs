@@ -151,6 +151,9 @@ struct OwnedBatch {
     lines: Vec<Line>,
     ranges: Vec<Range>,
     windows: Vec<Window>,
+    revisions: Vec<String>,
+    revision_count: u32,
+    commit: String,
 }
 
 impl OwnedBatch {
@@ -165,6 +168,9 @@ impl OwnedBatch {
             lines: Vec::new(),
             ranges: Vec::new(),
             windows: Vec::new(),
+            revisions: view.revisions().map(str::to_owned).collect(),
+            revision_count: view.revision_count,
+            commit: view.commit.to_owned(),
         };
         assert_eq!(view.lines().len(), view.lines().count());
         view.lines().for_each(|line| batch.push(&line));
@@ -199,6 +205,7 @@ impl OwnedBatch {
 
     fn encode(&self, out: &mut Vec<u8>) -> Result<(), MessageError> {
         let [package, path, hash] = &self.names;
+        let revisions: Vec<_> = self.revisions.iter().map(String::as_str).collect();
         let batch = Batch {
             shard: self.document.0,
             document: self.document.1,
@@ -211,6 +218,9 @@ impl OwnedBatch {
             ranges: &self.ranges,
             windows: &self.windows,
             spans: &[],
+            revisions: &revisions,
+            revision_count: self.revision_count,
+            commit: &self.commit,
         };
         batch.encode(out)
     }

@@ -207,6 +207,8 @@ impl From<&Filter> for FilterLeaf {
             Field::Language => "language",
             Field::Extension => "extension",
             Field::Name => "name",
+            Field::Revision => "revision",
+            Field::Branch => "branch",
         };
         let reading = match filter.reading {
             Reading::Regexp => "regexp",

@@ -319,6 +319,7 @@ impl Client {
             package: b"p_1".to_vec(),
             path: path.into(),
             range,
+            revision: String::new(),
         };
         let mut bytes = Vec::new();
         request.encode(&mut bytes).unwrap();

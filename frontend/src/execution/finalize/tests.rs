@@ -98,6 +98,9 @@ fn colliding(run: &ResultFiles) -> Vec<Collector> {
             ranges: &[],
             windows: &[],
             spans: &[],
+            revisions: &[],
+            revision_count: 0,
+            commit: "",
         };
         let mut frame = Vec::new();
         batch.encode(&mut frame).unwrap();

@@ -86,6 +86,9 @@ impl Document {
             ranges: &ranges,
             windows: &[],
             spans: &[],
+            revisions: &[],
+            revision_count: 0,
+            commit: "",
         };
         let mut frame = Vec::new();
         batch.encode(&mut frame).expect("a document fits a frame");
