@@ -13,6 +13,7 @@ struct Hello {
   shards @1 :List(ShardInfo);
   updated @2 :UInt64;        # when the manifest was written, seconds since 1970
   hasRepositories @3 :Bool;  # answers LOOKUP
+  semantics @4 :UInt32 = 1;  # how it finds, ranks and orders matches (schema/src/order.rs)
 }
 
 struct ShardInfo {
@@ -412,6 +413,11 @@ struct SpoolManifest {
   facetsBytes @21 :UInt64;
   shardDocuments @22 :UInt64;
                              # in the shards that were searched
+  unique @23 :UInt64;        # pointers that are not to matches of a folded copy
+  foldedBytes @24 :UInt64;   # of the file that says which pointers are
+  copiesBytes @25 :UInt64;   # of the file of documents that have copies
+  copyIndexBytes @26 :UInt64;
+                             # of the file that finds a document in that one
 }
 
 struct SpoolFacets {

@@ -25,7 +25,7 @@ use crate::lock::lock;
 use crate::metrics;
 use crate::peers::overlap::{self, Announced};
 use crate::peers::shard_routing::{PeerShards, ShardRouting};
-use crate::peers::{Backend, Link, Peer, PeerStatus};
+use crate::peers::{Backend, Peer, PeerStatus};
 use crate::query::{Query, QueryInput};
 use crate::results::{Overlaps, SearchResult};
 use crate::spool::{Spool, SpoolConfig};
@@ -398,10 +398,7 @@ impl Coordinator {
             PeerShards {
                 number,
                 name: peer.name().to_owned(),
-                lost: match status.link {
-                    Link::Connected => None,
-                    Link::Lost { reason, since } => Some((reason, since)),
-                },
+                unsearched: status.unsearched(),
                 shards: shards.map(|shards| {
                     let each = |shard: &ShardInfo| (shard.id, shard.documents);
                     shards.iter().map(each).collect()

@@ -18,6 +18,6 @@ pub(crate) mod shard_routing;
 mod tls;
 
 pub use backend::{Backend, Socket};
-pub(crate) use connection::{Connection, PeerError, hello};
+pub(crate) use connection::{Connection, PeerError, check_semantics, hello};
 pub(crate) use peer::{Link, Peer, PeerStatus};
 pub(crate) use request::{Decode, request};

@@ -53,7 +53,7 @@ pub(crate) async fn readyz(
 ) -> impl IntoResponse {
     let reason = last_probe(&app).await;
     let backends = app.backends();
-    let is_degraded = backends.iter().any(|backend| !backend.connected);
+    let is_degraded = !backends.iter().all(|backend| backend.is_searched());
     let (code, status) = match (&reason, is_degraded) {
         (Some(_), _) => (StatusCode::SERVICE_UNAVAILABLE, "down"),
         (None, true) => (StatusCode::OK, "degraded"),
@@ -102,8 +102,12 @@ async fn last_probe(app: &App) -> Option<String> {
 
 async fn probe(app: &App) -> Result<(), String> {
     let backends = app.coordinator.backends();
-    if backends.iter().all(|backend| !backend.connected) {
+    if !backends.iter().any(|backend| backend.connected) {
         return Err("no backend is connected".to_owned());
+    }
+    let reasons: Option<Vec<_>> = backends.iter().map(|it| it.reason.as_deref()).collect();
+    if let Some(reasons) = reasons {
+        return Err(format!("no backend is searched: {}", reasons.join("; ")));
     }
     let answer = app.coordinator.probe(PROBE_MAX).await;
     let answer = answer.map_err(|error| error.to_string())?;
@@ -111,17 +115,17 @@ async fn probe(app: &App) -> Result<(), String> {
     match answer
         .missing()
         .iter()
-        .find(|missing| is_connected(&backends, missing))
+        .find(|missing| is_searched(&backends, missing))
     {
         None => Ok(()),
         Some(missing) => Err(format!("{}: {}", missing.backend, missing.reason)),
     }
 }
 
-/// Whether a backend did not answer although it is connected: other backends may not answer either.
-fn is_connected(backends: &[frontend::BackendStatus], missing: &frontend::Missing) -> bool {
+/// Whether a backend did not answer although it was asked: other backends may not answer either.
+fn is_searched(backends: &[frontend::BackendStatus], missing: &frontend::Missing) -> bool {
     let mut backends = backends.iter();
-    backends.any(|backend| backend.name == missing.backend && backend.connected)
+    backends.any(|backend| backend.name == missing.backend && backend.is_searched())
 }
 
 /// Renders the metrics of the process in Prometheus' format.

@@ -9,6 +9,7 @@ use crate::live_shards::LiveShards;
 use index::shard::Shard;
 use schema::frame::{self, Decoder, Kind};
 use schema::message::{self, Hello, PROTOCOL};
+use schema::order::SEMANTICS;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -229,5 +230,6 @@ fn hello(live: &LiveShards, has_repositories: bool) -> Hello {
         shards: current.shards.iter().map(describe).collect(),
         updated: current.updated,
         has_repositories,
+        semantics: SEMANTICS,
     }
 }

@@ -77,7 +77,14 @@ fn print_status(status: &Status, out: &mut dyn Write) -> io::Result<()> {
         let contents = contents(counts, backend.shards as u64, backend.age_s);
         match &backend.reason {
             None => writeln!(out, "{name}: {contents}")?,
-            Some(reason) => writeln!(out, "{name}: not connected: {}", escaped(reason))?,
+            Some(reason) => {
+                let state = if backend.connected {
+                    "not searched"
+                } else {
+                    "not connected"
+                };
+                writeln!(out, "{name}: {state}: {}", escaped(reason))?;
+            }
         }
     }
     if let Some(overlaps) = &status.overlaps {

@@ -22,7 +22,7 @@ pub struct BackendStatus {
     pub address: String,
     /// Whether it is connected.
     pub connected: bool,
-    /// Why it is not connected.
+    /// Why it is not searched: it is not connected, or has other semantics than this frontend.
     pub reason: Option<String>,
     /// Shards that it announced last.
     pub shards: usize,
@@ -36,6 +36,13 @@ pub struct BackendStatus {
     pub text_bytes: u64,
     /// When its index was written, in seconds since 1970; `None` until it is known.
     pub updated: Option<u64>,
+}
+
+impl BackendStatus {
+    /// Whether its shards are searched.
+    pub fn is_searched(&self) -> bool {
+        self.reason.is_none()
+    }
 }
 
 /// What can be searched.
@@ -56,19 +63,22 @@ pub struct Served {
 }
 
 impl Coordinator {
-    /// Reads a part of a document. All backends are asked; the first of them that has it answers, or the one
-    /// whose build of the package is searched.
+    /// Reads a part of a document of a revision; an empty one is the default. All backends are asked; the first of
+    /// them that has it answers, or the one whose build of the package is searched, and one that has indexed it
+    /// before one that only finds it in the repository. A reply with `found` false may name the newest revision
+    /// that has the path.
     pub async fn file(
         &self,
         package: &[u8],
         path: &[u8],
+        revision: &str,
         range: FileRange,
-    ) -> Result<Option<FileReply>, FileError> {
+    ) -> Result<FileReply, FileError> {
         let request = FileRequest {
             package: package.to_vec(),
             path: path.to_vec(),
             range,
-            revision: String::new(),
+            revision: revision.to_owned(),
         };
         let mut frame = Vec::new();
         request.encode(&mut frame)?;
@@ -78,15 +88,20 @@ impl Coordinator {
         if let Some(newest) = self.newest_build(package) {
             replies.sort_by_key(|(peer, _)| peer.name() != newest);
         }
+        let mut second_best = FileReply::default();
         for (peer, reply) in replies {
             match reply.await.expect("requests to backends do not panic") {
-                Ok(reply) if reply.found => return Ok(Some(reply)),
+                Ok(reply) if reply.found && !reply.from_objects => return Ok(reply),
+                Ok(reply) if reply.found => second_best = reply,
+                Ok(reply) if !second_best.found && second_best.newest.is_empty() => {
+                    second_best = reply;
+                }
                 Ok(_) => {}
                 Err(lost) => unreachable.push((peer.name().to_owned(), lost.to_string())),
             }
         }
-        if unreachable.is_empty() {
-            Ok(None)
+        if unreachable.is_empty() || second_best.found {
+            Ok(second_best)
         } else {
             Err(FileError::Unreachable(unreachable))
         }
@@ -187,10 +202,7 @@ fn status(peer: &Peer) -> BackendStatus {
         name: peer.name().to_owned(),
         address: peer.address().to_owned(),
         connected: matches!(status.link, Link::Connected),
-        reason: match status.link {
-            Link::Connected => None,
-            Link::Lost { reason, .. } => Some(reason),
-        },
+        reason: status.unsearched().map(|(reason, _)| reason),
         shards: shards.len(),
         packages: shards.iter().map(|shard| u64::from(shard.packages)).sum(),
         documents: shards.iter().map(|shard| u64::from(shard.documents)).sum(),

@@ -15,13 +15,13 @@ use crate::execution::stream_stats::StreamStats;
 use crate::lock::lock;
 use crate::order::{Origin, TopPointers};
 use crate::peers::account::StreamAccount;
-use crate::peers::{Connection, Peer, PeerError, Socket, hello};
+use crate::peers::{Connection, Peer, PeerError, Socket, check_semantics, hello};
 use crate::results::SkippedDocument;
 use crate::results::facets::Facets;
 use crate::spool::ResultFiles;
 use schema::frame::{self, Decoder, Frame, Kind};
 use schema::message::{self, BatchReader, End, Failure, LineView, Progress, Skip};
-use schema::order::path_hash;
+use schema::order::document_hash;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -307,7 +307,7 @@ impl<'a> Ingest<'a> {
             Kind::Batch => self.batch(frame.payload)?,
             Kind::Progress => stats.progress(Progress::decode(frame.payload)?),
             Kind::Skip => self.skip(Skip::decode(frame.payload)?)?,
-            Kind::Hello => drop(hello(frame.payload)?),
+            Kind::Hello => check_semantics(hello(frame.payload)?.semantics)?,
             Kind::End => {
                 let end = End::decode(frame.payload)?;
                 self.account.end(&end)?;
@@ -331,7 +331,11 @@ impl<'a> Ingest<'a> {
         let view = reader.view()?;
         let shard = self.account.shard(view.shard)?;
         let origin = Origin {
-            hash: path_hash(view.package, view.path),
+            hash: document_hash(
+                view.package,
+                view.path,
+                (view.revision_count > 0).then_some(view.hash),
+            ),
             package: self.collector.packages.id(view.package),
             backend: self.target.backend,
             offset: self.written + self.walked,

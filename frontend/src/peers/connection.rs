@@ -7,6 +7,7 @@ use crate::query::BadQuery;
 use crate::spool::SpoolError;
 use schema::frame::{self, Decoder, Kind};
 use schema::message::{self, Failure, FailureKind, Hello, PROTOCOL};
+use schema::order::SEMANTICS;
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -36,6 +37,8 @@ pub(crate) enum PeerError {
     Unexpected(Kind),
     #[error("the backend speaks protocol {0}, this frontend speaks {PROTOCOL}")]
     Protocol(u32),
+    #[error("{}", semantics_differ(*.0))]
+    Semantics(u32),
     #[error("the backend {0}")]
     Account(#[from] AccountError),
     #[error("the backend failed: {0}")]
@@ -64,6 +67,16 @@ fn words(error: &io::Error) -> String {
     }
 }
 
+/// Says who is to be updated.
+fn semantics_differ(theirs: u32) -> String {
+    let older = if theirs < SEMANTICS {
+        "backend"
+    } else {
+        "frontend"
+    };
+    format!("it ranks by semantics {theirs}, this frontend by {SEMANTICS}: update the {older}")
+}
+
 impl PeerError {
     /// The reason as a metric label.
     pub(crate) fn label(&self) -> &'static str {
@@ -79,6 +92,7 @@ impl PeerError {
             PeerError::Message(_) => "message",
             PeerError::Unexpected(_) => "out_of_place",
             PeerError::Protocol(_) => "protocol",
+            PeerError::Semantics(_) => "semantics",
             PeerError::Account(_) => "account",
             PeerError::Failed(_) => "failed",
             PeerError::Stale(_) => "stale",
@@ -243,4 +257,13 @@ pub(crate) fn hello(payload: &[u8]) -> Result<Hello, PeerError> {
         return Err(PeerError::Protocol(hello.protocol));
     }
     Ok(hello)
+}
+
+/// Fails if a backend finds or orders matches differently than this frontend.
+pub(crate) fn check_semantics(theirs: u32) -> Result<(), PeerError> {
+    if theirs == SEMANTICS {
+        Ok(())
+    } else {
+        Err(PeerError::Semantics(theirs))
+    }
 }

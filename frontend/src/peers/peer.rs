@@ -11,6 +11,7 @@ use crate::lock::lock;
 use crate::results::ShardId;
 use schema::frame::Kind;
 use schema::message::{Failure, Hello, ListKind, ListReply, ListRequest, ShardInfo};
+use schema::order::SEMANTICS;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -50,6 +51,8 @@ pub(crate) enum Link {
 #[derive(Clone, Debug)]
 pub(crate) struct PeerStatus {
     pub(crate) link: Link,
+    /// Its semantics, if they are not this frontend's, and since when.
+    pub(crate) other_semantics: Option<(u32, SystemTime)>,
     /// The shards it announced last; `None` before the first time.
     pub(crate) shards: Option<Arc<[ShardInfo]>>,
     /// The packages of those shards; empty if nobody compares them.
@@ -64,6 +67,29 @@ pub(crate) struct PeerStatus {
     attempting: Option<Instant>,
     /// Incremented when the link or the shards change.
     version: u64,
+}
+
+impl PeerStatus {
+    /// Why its shards are not searched, and since when; `None` if they are.
+    pub(crate) fn unsearched(&self) -> Option<(String, SystemTime)> {
+        match &self.link {
+            Link::Lost { reason, since } => Some((reason.clone(), *since)),
+            Link::Connected => self
+                .other_semantics
+                .map(|(theirs, since)| (PeerError::Semantics(theirs).to_string(), since)),
+        }
+    }
+
+    /// Takes the semantics that the backend announces. Returns whether they have changed.
+    fn set_semantics(&mut self, theirs: u32) -> bool {
+        let before = self.other_semantics;
+        self.other_semantics = match before {
+            Some((known, _)) if known == theirs => before,
+            _ if theirs == SEMANTICS => None,
+            _ => Some((theirs, SystemTime::now())),
+        };
+        self.other_semantics != before
+    }
 }
 
 /// A backend and the connections to it.
@@ -92,6 +118,7 @@ impl Peer {
                 reason: "not connected yet".to_owned(),
                 since: SystemTime::now(),
             },
+            other_semantics: None,
             shards: None,
             packages: Arc::default(),
             updated: None,
@@ -295,8 +322,12 @@ impl Peer {
             status.updated = Some(hello.updated).filter(|&updated| updated > 0);
             let connected = matches!(status.link, Link::Connected);
             let same = status.shards.as_deref() == Some(&shards[..]);
-            if connected && same {
+            let is_new_semantics = status.set_semantics(hello.semantics);
+            if connected && same && !is_new_semantics {
                 return false;
+            }
+            if is_new_semantics && let Some((reason, _)) = status.unsearched() {
+                tracing::warn!(backend = %self.log_name(), reason, "not searched");
             }
             if !connected {
                 status.attempts += 1;

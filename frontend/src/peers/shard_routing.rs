@@ -1,7 +1,7 @@
 //! Shard routing: assigns each shard to one backend.
 //!
-//! If several backends serve a shard, the first connected one searches it. The shards of a lost backend
-//! are missing, unless another one serves them. If a lost backend never announced its shards, the result
+//! If several backends serve a shard, the first connected one searches it. The shards of a lost backend, and
+//! of one with other semantics than this frontend, are missing, unless another one serves them. If a lost backend never announced its shards, the result
 //! says that it is unknown what is missing. Packages that another shard has in a newer build are excluded;
 //! a shard of which nothing is left is not searched.
 
@@ -9,6 +9,7 @@ use super::overlap::Superseded;
 use crate::results::{CorpusSize, Missing, Overlaps, ShardId};
 use fnv::FnvHasher;
 use schema::message::Excluded;
+use schema::order::SEMANTICS;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::Hasher;
 use std::sync::Arc;
@@ -20,8 +21,8 @@ pub(crate) struct PeerShards {
     /// Its index among the backends.
     pub(crate) number: usize,
     pub(crate) name: String,
-    /// Why it is not connected, and since when.
-    pub(crate) lost: Option<(String, SystemTime)>,
+    /// Why its shards are not searched, and since when: it is not connected, or has other semantics.
+    pub(crate) unsearched: Option<(String, SystemTime)>,
     /// The shards it announced last, with their documents.
     pub(crate) shards: Option<Vec<(ShardId, u32)>>,
 }
@@ -71,7 +72,7 @@ impl ShardRouting {
         };
         let (connected, lost): (Vec<_>, Vec<_>) = backends
             .into_iter()
-            .partition(|backend| backend.lost.is_none());
+            .partition(|backend| backend.unsearched.is_none());
         let mut assigned = HashSet::new();
         let assignments = connected
             .into_iter()
@@ -126,7 +127,7 @@ fn assign(
 
 /// Returns the shards that are missing without a lost backend.
 fn missing(backend: PeerShards, assigned: &HashSet<ShardId>) -> Option<Missing> {
-    let (reason, since) = backend.lost?;
+    let (reason, since) = backend.unsearched?;
     let shards: Vec<_> = match backend.shards {
         None => Vec::new(),
         Some(shards) => {
@@ -153,6 +154,8 @@ fn missing(backend: PeerShards, assigned: &HashSet<ShardId>) -> Option<Missing> 
 fn generation(shards: impl IntoIterator<Item = [u8; 32]>, superseded: &Superseded) -> String {
     let shards: BTreeSet<_> = shards.into_iter().collect();
     let mut hasher = FnvHasher::default();
+    // A result of other semantics, kept on disk by an earlier version, is another one.
+    hasher.write(&SEMANTICS.to_le_bytes());
     shards.iter().for_each(|id| hasher.write(id));
     for (id, packages) in &superseded.shards {
         hasher.write(id);
@@ -176,7 +179,7 @@ mod tests {
             PeerShards {
                 number,
                 name: name.trim_start_matches('!').to_owned(),
-                lost: name.starts_with('!').then_some(reason),
+                unsearched: name.starts_with('!').then_some(reason),
                 shards: (shards != "?").then_some(ids),
             }
         };
@@ -225,7 +228,7 @@ mod tests {
         let known = |lost: bool| PeerShards {
             number: 0,
             name: String::new(),
-            lost: lost.then_some((String::new(), SystemTime::UNIX_EPOCH)),
+            unsearched: lost.then_some((String::new(), SystemTime::UNIX_EPOCH)),
             shards: Some(vec![([7; 32], 10)]),
         };
         let generation =

@@ -4,6 +4,7 @@ use super::corpus::{Document, Shard};
 use super::random::Random;
 use crate::results::SkippedDocument;
 use schema::message::{End, Failure, FailureKind, Hello, PROTOCOL, Progress, ShardEnd, Skip};
+use schema::order::SEMANTICS;
 
 /// A message between HELLO and END.
 pub(super) enum Message<'a> {
@@ -120,7 +121,7 @@ pub(super) fn count(messages: &[Message<'_>], end: &mut End) {
 
 /// The frames of an answer, from HELLO to END.
 pub(super) fn encode(messages: &[Message<'_>], end: &End) -> Vec<Vec<u8>> {
-    let mut frames = vec![hello(PROTOCOL)];
+    let mut frames = vec![hello(PROTOCOL, SEMANTICS)];
     for (at, word) in messages.iter().enumerate() {
         frames.push(match word {
             Message::Batch(shard, document, matches) => document.batch(*shard, matches),
@@ -140,12 +141,13 @@ pub(super) fn encode(messages: &[Message<'_>], end: &End) -> Vec<Vec<u8>> {
 }
 
 /// A HELLO frame.
-pub(super) fn hello(protocol: u32) -> Vec<u8> {
+pub(super) fn hello(protocol: u32, semantics: u32) -> Vec<u8> {
     let hello = Hello {
         protocol,
         shards: Vec::new(),
         updated: 0,
         has_repositories: false,
+        semantics,
     };
     framed(|out| hello.encode(out))
 }

@@ -6,6 +6,7 @@ use super::random::Random;
 use crate::results::SkippedDocument;
 use schema::frame::{self, Kind};
 use schema::message::{End, FailureKind, PROTOCOL, Search};
+use schema::order::SEMANTICS;
 
 /// What is wrong with a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,11 +38,12 @@ pub(super) enum Fault {
     /// The query is refused as heavy even when that is allowed.
     HeavyAlways,
     Protocol,
+    Semantics,
     /// Correct, but one of the shards was not searched to its end.
     ShardFailure,
 }
 
-const FAULTS: [Fault; 23] = [
+const FAULTS: [Fault; 24] = [
     Fault::Flip,
     Fault::Flip,
     Fault::Drop,
@@ -64,6 +66,7 @@ const FAULTS: [Fault; 23] = [
     Fault::Failure(FailureKind::Heavy),
     Fault::HeavyAlways,
     Fault::Protocol,
+    Fault::Semantics,
     Fault::ShardFailure,
 ];
 
@@ -116,7 +119,7 @@ impl Script {
     /// The bytes that answer a request.
     pub(super) fn answer(&self, random: &mut Random, heavy: bool) -> Vec<u8> {
         if self.is_heavy && (!heavy || self.fault == Fault::HeavyAlways) {
-            return [hello(PROTOCOL), failure(FailureKind::Heavy)].concat();
+            return [hello(PROTOCOL, SEMANTICS), failure(FailureKind::Heavy)].concat();
         }
         let mut bytes = self.frames.concat();
         let at = random.below(bytes.len());
@@ -192,7 +195,8 @@ fn break_frames(random: &mut Random, fault: Fault, frames: &mut Vec<Vec<u8>>) {
             frames.truncate(1 + at);
             frames.push(failure(kind));
         }
-        Fault::Protocol => frames[0] = hello(PROTOCOL + 1),
+        Fault::Protocol => frames[0] = hello(PROTOCOL + 1, SEMANTICS),
+        Fault::Semantics => frames[0] = hello(PROTOCOL, SEMANTICS + 1),
         _ => {}
     }
 }

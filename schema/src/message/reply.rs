@@ -35,6 +35,8 @@ pub struct Hello {
     pub updated: u64,
     /// Whether it answers look-ups in git repositories; earlier versions never do.
     pub has_repositories: bool,
+    /// [`SEMANTICS`](crate::order::SEMANTICS) of the sender; 1 if it does not say.
+    pub semantics: u32,
 }
 
 impl Hello {
@@ -42,6 +44,7 @@ impl Hello {
         root.set_protocol(self.protocol);
         root.set_updated(self.updated);
         root.set_has_repositories(self.has_repositories);
+        root.set_semantics(self.semantics);
         let mut shards = root.init_shards(length(self.shards.len()));
         for (index, shard) in (0..).zip(&self.shards) {
             let mut entry = shards.reborrow().get(index);
@@ -69,6 +72,7 @@ impl Hello {
             shards,
             updated: root.get_updated(),
             has_repositories: root.get_has_repositories(),
+            semantics: root.get_semantics(),
         })
     }
 }

@@ -108,6 +108,7 @@ fn decodes_what_was_encoded() {
             shards: vec![shard],
             updated: 1_800_000_000,
             has_repositories: true,
+            semantics: 7,
         }
     );
     check_round_trip!(

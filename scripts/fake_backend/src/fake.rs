@@ -11,9 +11,10 @@ use schema::message::{
     ListRequest, LookupReply, LookupRequest, PROTOCOL, Pattern, Progress, Search, ShardEnd,
     ShardInfo, Skip, Want,
 };
+use schema::order::SEMANTICS;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
@@ -72,6 +73,8 @@ pub struct Fake {
     fault: Mutex<Fault>,
     /// The protocol version in HELLO.
     pub protocol: u32,
+    /// The semantics in HELLO.
+    pub semantics: AtomicU32,
     /// Its repositories; without any, it announces that it answers no look-ups.
     pub repositories: Mutex<Vec<FakeRepository>>,
     /// Look-ups that were answered.
@@ -114,6 +117,7 @@ impl Fake {
             shards: Mutex::new(Arc::new(shards)),
             fault: Mutex::new(Fault::None),
             protocol: PROTOCOL,
+            semantics: AtomicU32::new(SEMANTICS),
             repositories: Mutex::default(),
             lookups: AtomicUsize::new(0),
             searches: AtomicUsize::new(0),
@@ -225,6 +229,7 @@ impl Answers<UnixStream> for Fake {
             shards: shards.iter().map(shard).collect(),
             updated: 1_600_000_000,
             has_repositories: !self.repositories.lock().unwrap().is_empty(),
+            semantics: self.semantics.load(SeqCst),
         }
     }
 

@@ -209,6 +209,7 @@ pub(crate) fn hello() -> Hello {
         shards: vec![shard],
         updated: 0,
         has_repositories: true,
+        semantics: 2,
     }
 }
 

@@ -91,7 +91,7 @@ async fn events(
     notices: Vec<Notice>,
 ) -> Response {
     let mut backends = app.coordinator.backends().into_iter();
-    let answer = if backends.any(|backend| backend.connected) {
+    let answer = if backends.any(|backend| backend.is_searched()) {
         None
     } else {
         search.finished().await.ok()

@@ -202,7 +202,7 @@ pub struct LeftOut {
 pub struct Status {
     pub version: String,
     pub generation: String,
-    /// Whether all backends are connected.
+    /// Whether all backends are searched.
     pub complete: bool,
     pub shards: u64,
     pub packages: u64,
@@ -224,7 +224,7 @@ pub struct Status {
 pub struct BackendStatus {
     pub name: String,
     pub connected: bool,
-    /// Why it is not connected.
+    /// Why it is not searched: it is not connected, or has other semantics than the frontend.
     pub reason: Option<String>,
     pub shards: usize,
     pub packages: u64,
@@ -390,7 +390,7 @@ impl Status {
         Status {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             generation: served.generation,
-            complete: backends.iter().all(|backend| backend.connected),
+            complete: backends.iter().all(|backend| backend.is_searched()),
             shards: served.shards,
             packages: served.packages,
             documents: served.documents,

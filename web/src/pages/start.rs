@@ -16,8 +16,8 @@ struct StartPage {
     packages: u64,
     documents: u64,
     text_bytes: u64,
-    /// Backends that are not connected, and why.
-    disconnected: Vec<(String, String)>,
+    /// Backends that are not searched, and why.
+    unsearched: Vec<(String, String)>,
 }
 
 pub(crate) async fn start(State(app): State<App>, key: Option<Extension<KeyName>>) -> Html<String> {
@@ -30,7 +30,7 @@ pub(crate) async fn start(State(app): State<App>, key: Option<Extension<KeyName>
         packages: served.packages,
         documents: served.documents,
         text_bytes: served.text_bytes,
-        disconnected: backends
+        unsearched: backends
             .into_iter()
             .filter_map(|backend| Some((backend.name, backend.reason?)))
             .collect(),

@@ -6,6 +6,7 @@ use expect_test::{Expect, expect};
 use fake_backend::{Fake, Fault};
 use frontend::Backend;
 use schema::message::FailureKind;
+use schema::order::SEMANTICS;
 use serde_json::{Value, json};
 use std::sync::atomic::Ordering::SeqCst;
 
@@ -161,9 +162,87 @@ fn reports_another_protocol_version() {
     let reason = page["missing"][0]["reason"].as_str().unwrap();
     assert_eq!(
         reason,
-        "the backend speaks protocol 99, this frontend speaks 4"
+        "the backend speaks protocol 99, this frontend speaks 5"
     );
     assert_eq!(site.get("/readyz").status, 503);
+}
+
+#[test]
+fn an_answer_has_matches_of_one_semantics_alone() {
+    let all = shards(1, 2);
+    let ours = Fake::new("ours", all[..1].to_vec());
+    let other = Fake::new("other", all[1..].to_vec());
+    other.semantics.store(SEMANTICS + 1, SeqCst);
+    let site = Site::new(vec![ours.backend(), other.backend()]);
+    let expected = |theirs: u32, update: &str| {
+        format!("it ranks by semantics {theirs}, this frontend by {SEMANTICS}: update the {update}")
+    };
+    let page = site.search("arse");
+    assert_eq!(page["complete"], json!(false));
+    let missing = &page["missing"][0];
+    let reason = expected(SEMANTICS + 1, "frontend");
+    assert_eq!(missing["backend"], json!("other"));
+    assert_eq!(missing["reason"], json!(reason));
+    assert_eq!(missing["shards"], json!([format!("{:02x}", 2).repeat(32)]));
+    let alone = Site::new(vec![Fake::new("alone", all[..1].to_vec()).backend()]);
+    assert_eq!(page["matches"], alone.search("arse")["matches"]);
+
+    let status = site.get("/api/v2/status").json();
+    assert_eq!(status["complete"], json!(false));
+    assert_eq!(status["backends"][1]["connected"], json!(true));
+    assert_eq!(status["backends"][1]["reason"], json!(reason));
+    let ready = site.get("/readyz");
+    assert_eq!(
+        (ready.status, &ready.json()["status"]),
+        (200, &json!("degraded"))
+    );
+    assert_eq!(ready.json()["backends"][1]["reason"], json!(reason));
+
+    // One that is older is to be updated itself; once it is, it takes part.
+    other.semantics.store(SEMANTICS - 1, SeqCst);
+    eventually("another reason", || {
+        let status = site.get("/api/v2/status").json();
+        status["backends"][1]["reason"] == json!(expected(SEMANTICS - 1, "backend"))
+    });
+    other.semantics.store(SEMANTICS, SeqCst);
+    eventually("all is searched", || {
+        site.search("arse")["complete"] == json!(true)
+    });
+}
+
+#[test]
+fn a_shard_is_searched_by_a_backend_of_the_same_semantics() {
+    let (other, ours) = (
+        Fake::new("other", shards(1, 1)),
+        Fake::new("ours", shards(1, 1)),
+    );
+    other.semantics.store(SEMANTICS + 1, SeqCst);
+    let site = Site::new(vec![other.backend(), ours.backend()]);
+    assert_eq!(site.search("arse")["complete"], json!(true));
+    assert_eq!(
+        (other.searches.load(SeqCst), ours.searches.load(SeqCst)),
+        (0, 1)
+    );
+}
+
+#[test]
+fn without_a_backend_of_the_same_semantics_nothing_is_searched() {
+    let other = Fake::new("other", shards(1, 1));
+    other.semantics.store(SEMANTICS + 1, SeqCst);
+    let site = Site::new(vec![other.backend()]);
+    let answer = site.get("/api/v2/search?q=arse");
+    assert_eq!(
+        (answer.status, &answer.json()["complete"]),
+        (503, &json!(false))
+    );
+    let ready = site.get("/readyz");
+    assert_eq!(ready.status, 503);
+    let reason = ready.json()["reason"].as_str().unwrap().to_owned();
+    assert!(
+        reason.starts_with("no backend is searched: it ranks by semantics"),
+        "{reason}"
+    );
+    assert_eq!(other.searches.load(SeqCst), 0);
 }
 
 #[test]

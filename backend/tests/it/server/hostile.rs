@@ -63,6 +63,7 @@ fn replies() -> Vec<Vec<u8>> {
         shards,
         updated,
         has_repositories: false,
+        semantics: 1,
     }
     .encode(&mut hello)
     .unwrap();
