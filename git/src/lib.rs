@@ -49,5 +49,5 @@ pub use object_id::ObjectId;
 pub use references::{Reference, ReferenceKind};
 pub use repositories::{Log, Repositories};
 pub use selection::{SelectedRevision, Selection};
-pub use source::{BLOB_BYTES_MAX, SourceOptions, SourceRepository};
+pub use source::{BLOB_BYTES_MAX, SourceOptions, SourceRepository, is_repository, repository_name};
 pub use tree::{Blob, Hazard, TreeEntry, TreeEntryKind, TreeWalk, lfs_pointer};
