@@ -3,7 +3,10 @@
 //! A name or a message in a repository may have any length, and a frame may not. What is too long is cut off, and
 //! the answer says so ([`Commit::shortened`]).
 
-use schema::message::{Commit, CommitLog, Lookup, LookupAnswer, LookupProblem, ReferenceList};
+use schema::message::{
+    Commit, CommitLog, Lookup, LookupAnswer, LookupProblem, RecordedRepository, RecordedRevision,
+    ReferenceList,
+};
 
 /// Bytes of an answer in a frame, at most.
 pub(crate) const ANSWER_BYTES_MAX: usize = 400 << 10;
@@ -23,6 +26,12 @@ const COMMIT_BYTES: usize = 256;
 pub trait LookUp: Send + Sync {
     /// Answers a look-up. The answer is [`shorten`]ed.
     fn look_up(&self, lookup: &Lookup) -> LookupAnswer;
+
+    /// Counts the commits that a revision of an indexed repository has now and the index has not; `None` if that is
+    /// unknown.
+    fn behind(&self, _: &RecordedRepository, _: &RecordedRevision) -> Option<u32> {
+        None
+    }
 }
 
 /// Cuts off what is too long in a commit.
