@@ -125,7 +125,7 @@ pub(crate) const CRATES: [Crate; 7] = [
         layers: &[
             "commands",
             "client config print query",
-            "in_process mirror progress exit tls",
+            "in_process mirror progress exit tls watch",
             "units",
             "cache_dir default_sources",
             "terminal",
