@@ -9,8 +9,10 @@
 //! entries.
 
 mod reply_builder;
+mod repositories;
 
 use crate::live_shards::Generation;
+use crate::repositories::LookUp;
 use index::corpus::SkipReason;
 use index::document::language;
 use index::shard::{DocId, Document, PackageId, Shard, ShardError};
@@ -23,12 +25,14 @@ use std::time::UNIX_EPOCH;
 /// Bytes of the detail of a reason: a rule, or a message of the operating system.
 const DETAIL_BYTES_MAX: usize = 4 << 10;
 
-/// Reads what a request asks for.
+/// Reads what a request asks for. Only what is listed of repositories needs those that can read them.
 pub(super) fn read(
     generation: &Generation,
+    readers: &[&dyn LookUp],
     request: &ListRequest,
 ) -> Result<ListReply, ShardError> {
     match request.kind {
+        ListKind::Repositories => Ok(repositories::read(&generation.recorded, readers, request)),
         ListKind::Packages => packages(generation, request),
         ListKind::Children => children(generation, request),
         ListKind::Skipped => skipped(generation, request),
