@@ -20,16 +20,21 @@ pub(super) struct GitFlags {
     /// A git repository is a package, named after its directory without .git; bare, or a work tree of which
     /// only what is committed counts. May be repeated
     #[arg(long, value_name = "PATH")]
-    git: Vec<OsString>,
+    pub(super) git: Vec<OsString>,
     /// Every git repository directly inside DIR is a package. May be repeated
     #[arg(long, value_name = "DIR")]
-    git_dir_each: Vec<PathBuf>,
+    pub(super) git_dir_each: Vec<PathBuf>,
     /// Which revisions of each repository are indexed, instead of its default branch (HEAD): the name of a
     /// branch or tag, a pattern with *, ? or [, `all` for all branches and tags, or the id of a commit.
     /// Queries without `rev:` search HEAD's branch if it is among them, else the youngest revision that the
     /// first PATTERN chose. May be repeated
-    #[arg(long = "ref", value_name = "PATTERN", requires = "repositories")]
-    patterns: Vec<String>,
+    #[arg(
+        long = "ref",
+        value_name = "PATTERN",
+        requires = "repositories",
+        conflicts_with = "update"
+    )]
+    pub(super) patterns: Vec<String>,
     /// A repository may take objects from below DIR, too (objects/info/alternates), not only from itself
     /// and the directory that holds it. May be repeated
     #[arg(long, value_name = "DIR", requires = "repositories")]
@@ -39,23 +44,33 @@ pub(super) struct GitFlags {
 impl GitFlags {
     /// Returns the repositories.
     pub(super) fn repositories(&self) -> Result<Vec<RepositorySource>> {
-        for root in &self.alternates_root {
-            let listed = std::fs::read_dir(root);
-            listed.with_context(|| format!("--alternates-root {}", root.display()))?;
-        }
+        self.check_roots()?;
         let mut sources = Vec::new();
         for path in &self.git {
-            sources.push(self.source(path.as_ref())?);
+            sources.push(self.source(path.as_ref(), &self.patterns)?);
         }
         for directory in &self.git_dir_each {
-            sources.extend(self.inside(directory)?);
+            sources.extend(self.inside(directory, &self.patterns)?);
         }
         with_environment(&mut sources)?;
         Ok(sources)
     }
 
+    /// Checks the directories that repositories may take objects from.
+    pub(super) fn check_roots(&self) -> Result<()> {
+        for root in &self.alternates_root {
+            let listed = std::fs::read_dir(root);
+            listed.with_context(|| format!("--alternates-root {}", root.display()))?;
+        }
+        Ok(())
+    }
+
     /// Returns the repositories directly inside a directory, by name.
-    fn inside(&self, directory: &Path) -> Result<Vec<RepositorySource>> {
+    pub(super) fn inside(
+        &self,
+        directory: &Path,
+        patterns: &[String],
+    ) -> Result<Vec<RepositorySource>> {
         let shown = format!("--git-dir-each {}", directory.display());
         let entries = std::fs::read_dir(directory).with_context(|| shown.clone())?;
         let mut paths = Vec::new();
@@ -70,10 +85,13 @@ impl GitFlags {
             bail!("{shown}: contains no git repository");
         }
         paths.sort();
-        paths.iter().map(|path| self.source(path)).collect()
+        paths
+            .iter()
+            .map(|path| self.source(path, patterns))
+            .collect()
     }
 
-    fn source(&self, path: &Path) -> Result<RepositorySource> {
+    fn source(&self, path: &Path, patterns: &[String]) -> Result<RepositorySource> {
         let shown = path.display();
         if is_url(path) {
             bail!(
@@ -85,12 +103,17 @@ impl GitFlags {
         if !git::is_repository(&real) {
             bail!("--git {shown}: no git repository, neither a bare one nor a work tree");
         }
-        let name = git::repository_name(&real);
+        self.at(&real, patterns)
+    }
+
+    /// Returns the repository at a path without symbolic links. It is opened later.
+    pub(super) fn at(&self, path: &Path, patterns: &[String]) -> Result<RepositorySource> {
+        let name = git::repository_name(path);
         Ok(RepositorySource {
-            name: name.with_context(|| format!("--git {shown}: it has no name"))?,
-            location: real.as_os_str().as_bytes().to_vec(),
-            path: real,
-            patterns: self.patterns.clone(),
+            name: name.with_context(|| format!("--git {}: it has no name", path.display()))?,
+            location: path.as_os_str().as_bytes().to_vec(),
+            path: path.to_owned(),
+            patterns: patterns.to_vec(),
             alternates_roots: self.alternates_root.clone(),
             ..RepositorySource::default()
         })
