@@ -5,8 +5,10 @@
 //! [`Outcome`] says what is missing and how the matches were found.
 //! Nothing here searches, connects or waits.
 
+pub(crate) mod copies;
 pub(crate) mod documents;
 pub(crate) mod facets;
+pub(crate) mod folded;
 mod listing;
 mod manifest;
 mod match_stream;

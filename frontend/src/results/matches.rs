@@ -45,6 +45,18 @@ pub struct Document {
     pub hash: Vec<u8>,
 }
 
+impl Document {
+    /// The document of a batch.
+    pub(super) fn of(batch: &BatchView<'_>) -> Document {
+        Document {
+            package: batch.package.to_vec(),
+            path: batch.path.to_vec(),
+            language: batch.language.to_owned(),
+            hash: batch.hash.to_vec(),
+        }
+    }
+}
+
 /// A line near a match.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ContextLine {
@@ -77,12 +89,7 @@ impl Match {
         mut each: impl FnMut(Match),
     ) -> Option<()> {
         let lines: Vec<_> = batch.lines().collect();
-        let document = Arc::new(Document {
-            package: batch.package.to_vec(),
-            path: batch.path.to_vec(),
-            language: batch.language.to_owned(),
-            hash: batch.hash.to_vec(),
-        });
+        let document = Arc::new(Document::of(batch));
         for &index in indexes {
             let found = Match::one(&document, &lines, index as usize, context_lines as usize)?;
             each(found);
