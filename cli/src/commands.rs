@@ -13,8 +13,10 @@ mod explain;
 mod frontend;
 mod index;
 mod inspect;
+mod interrupt;
 mod key;
 mod listener;
+mod mirror;
 mod search;
 mod serve;
 mod tls_flags;
@@ -33,6 +35,8 @@ use std::process::ExitCode;
   trawl serve                              search this directory in a browser
   trawl serve --each /srv/sources          every directory in /srv/sources is a package
   trawl index --each --out I /srv/sources  build an index, ...
+  trawl mirror --to M https://example.org/x.git
+                                           clone a git repository, or fetch what is new
   trawl search --index I -F 'errno == EINTR'
                                            ... and search it without a server
   trawl search 'malloc free lang:c'        search with the server on this machine
@@ -49,6 +53,7 @@ struct CommandLine {
 #[derive(Subcommand)]
 enum Command {
     Index(index::IndexArguments),
+    Mirror(mirror::MirrorArguments),
     Serve(serve::ServeArguments),
     Search(search::SearchArguments),
     Backend(backend::BackendArguments),
@@ -76,6 +81,7 @@ pub(crate) fn run() -> Result<ExitCode> {
     let line = CommandLine::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     match &line.command {
         Command::Index(arguments) => index::run(arguments),
+        Command::Mirror(arguments) => mirror::run(arguments),
         Command::Serve(arguments) => serve::run(arguments),
         Command::Search(arguments) => search::run(arguments),
         Command::Backend(arguments) => backend::run(arguments),

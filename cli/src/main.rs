@@ -12,6 +12,7 @@ mod config;
 mod default_sources;
 mod exit;
 mod in_process;
+mod mirror;
 mod print;
 mod progress;
 mod query;

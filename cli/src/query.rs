@@ -55,6 +55,9 @@ pub(crate) struct QueryFlags {
     /// Search files in this language, such as c or Python; -NAME excludes
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     lang: Vec<String>,
+    /// Search this revision of git repositories (branch, tag, commit id or glob); -NAME excludes
+    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
+    rev: Vec<String>,
     #[command(flatten)]
     files: FileFlags,
 }
@@ -116,6 +119,7 @@ impl QueryFlags {
             (Field::Package, &self.package),
             (Field::Path, &self.path),
             (Field::Language, &self.lang),
+            (Field::Revision, &self.rev),
         ];
         let filters = filters.into_iter();
         filters

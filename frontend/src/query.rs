@@ -23,6 +23,7 @@ pub mod limits;
 mod parse;
 mod regexp;
 mod render;
+mod revision_name;
 mod source_text;
 
 pub use checked::Query;

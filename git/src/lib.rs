@@ -10,32 +10,44 @@
 //! # Ok(()) }
 //! ```
 //!
+//! [`SourceRepository`] is one repository, opened by its path to be indexed.
+//!
 //! A repository is hostile: it is opened without configuration of the system or the user, without hooks,
 //! filters and the environment; nothing outside the directory is read; a damaged one is an error of that
 //! look-up alone. What differs from git is refused with the reason: reflogs (`@{…}`), ranges, and what is
 //! no commit. Replace refs, grafts and shallow boundaries count as in git, except that a replacement is not
 //! replaced again.
 
+mod attributes;
 mod commit;
 mod error;
 mod expression;
+mod files;
 mod history;
 mod location;
 mod log;
 mod names;
+mod object_id;
 mod objects;
 mod references;
 mod repositories;
 mod repository;
 mod revision;
+mod selection;
 mod similar;
+mod source;
 mod stamp;
 mod tags;
 mod tree;
 
+pub use attributes::Attributes;
 pub use commit::{Commit, Signature};
 pub use error::{LookupError, RootError};
+pub use files::{DamagedDirectory, Files, SourceFile};
 pub use log::{CursorError, LogCursor};
+pub use object_id::ObjectId;
 pub use references::{Reference, ReferenceKind};
 pub use repositories::{Log, Repositories};
+pub use selection::{SelectedRevision, Selection};
+pub use source::{BLOB_BYTES_MAX, SourceOptions, SourceRepository};
 pub use tree::{Blob, Hazard, TreeEntry, TreeEntryKind, TreeWalk, lfs_pointer};

@@ -1,7 +1,7 @@
-//! Where a repository is on disk, and that nothing of it lies outside the directory of repositories.
+//! Where a repository is on disk, and that nothing of it lies outside the directories that it may be in.
 //!
 //! **Invariant:** every file that gix opens on its own is a regular file whose path, without symbolic links,
-//! starts with the root: the git directory, the directory it shares with other work trees, the object
+//! starts with one of the roots: the git directory, the directory it shares with other work trees, the object
 //! directories that alternates name, and packs. References are checked when they are read.
 
 use crate::LookupError;
@@ -46,8 +46,8 @@ const DIRECTORIES: [&str; 6] = [
 /// Where a repository is.
 #[derive(Debug, Clone)]
 pub(crate) struct Location {
-    /// The directory that nothing leaves.
-    pub(crate) root: PathBuf,
+    /// The directories that nothing leaves.
+    pub(crate) roots: Roots,
     /// The directory with `HEAD`.
     pub(crate) git_dir: PathBuf,
     /// The directory with `objects` and `refs`. It differs in an additional work tree.
@@ -56,15 +56,69 @@ pub(crate) struct Location {
     pub(crate) objects: Vec<PathBuf>,
 }
 
+/// Directories that a repository may be in, canonical.
+#[derive(Debug, Clone)]
+pub(crate) struct Roots {
+    directories: Vec<PathBuf>,
+    /// What an error says of a path outside of them.
+    outside: &'static str,
+}
+
+impl Roots {
+    /// The directory of repositories that look-ups read.
+    pub(crate) fn of_repositories(root: &Path) -> Roots {
+        Roots {
+            directories: vec![root.to_owned()],
+            outside: "lies outside the directory of repositories",
+        }
+    }
+
+    /// The directories that a repository may take objects from while it is indexed.
+    pub(crate) fn of_source(directories: Vec<PathBuf>) -> Roots {
+        Roots {
+            directories,
+            outside: "lies outside the repository and the directory that holds it; if you trust it, \
+                      allow the directory with --alternates-root",
+        }
+    }
+
+    fn contain(&self, path: &Path) -> bool {
+        self.directories.iter().any(|root| path.starts_with(root))
+    }
+
+    /// Returns the path as errors name it, relative to the first root: where that is, is the operator's.
+    fn shown(&self, path: &Path) -> String {
+        let first = &self.directories[0];
+        path.strip_prefix(first)
+            .unwrap_or(path)
+            .display()
+            .to_string()
+    }
+}
+
 /// Returns where the repository of this name is, or `None` if there is none. `root` is canonical.
 pub(crate) fn locate(root: &Path, name: &str) -> Result<Option<Location>, LookupError> {
     check_name(name)?;
     let path = root.join(name);
     let mut bare = path.clone().into_os_string();
     bare.push(".git");
-    for candidate in [path.join(".git"), path, PathBuf::from(bare)] {
-        if let Some(git_dir) = git_dir(root, &candidate)? {
-            return confine(root, git_dir).map(Some);
+    let roots = Roots::of_repositories(root);
+    locate_among(&roots, [path.join(".git"), path, PathBuf::from(bare)])
+}
+
+/// Returns where the repository at a path is, or `None` if there is none: the git directory itself, or a
+/// work tree.
+pub(crate) fn locate_at(roots: &Roots, path: &Path) -> Result<Option<Location>, LookupError> {
+    locate_among(roots, [path.join(".git"), path.to_owned()])
+}
+
+fn locate_among(
+    roots: &Roots,
+    candidates: impl IntoIterator<Item = PathBuf>,
+) -> Result<Option<Location>, LookupError> {
+    for candidate in candidates {
+        if let Some(git_dir) = git_dir(roots, &candidate)? {
+            return confine(roots, git_dir).map(Some);
         }
     }
     Ok(None)
@@ -78,8 +132,8 @@ pub(crate) fn is_git_dir(path: &Path) -> bool {
 }
 
 /// Returns whether `base/name` is a file that may be read. Err: it is no regular file, too large, or a
-/// symbolic link leads out of the root.
-pub(crate) fn is_file_below(root: &Path, base: &Path, name: &Path) -> Result<bool, LookupError> {
+/// symbolic link leads out of the roots.
+pub(crate) fn is_file_below(roots: &Roots, base: &Path, name: &Path) -> Result<bool, LookupError> {
     let mut path = base.to_owned();
     let mut has_link = false;
     let mut last: Option<Metadata> = None;
@@ -98,7 +152,7 @@ pub(crate) fn is_file_below(root: &Path, base: &Path, name: &Path) -> Result<boo
         return Ok(false);
     };
     if has_link {
-        let Some(real) = real_path(root, &path)? else {
+        let Some(real) = real_path(roots, &path)? else {
             return Ok(false);
         };
         metadata = real.metadata().map_err(|error| unreadable(&path, &error))?;
@@ -147,8 +201,8 @@ fn check_name(name: &str) -> Result<(), LookupError> {
 }
 
 /// Returns the git directory at a path: the directory itself, or the one that a file `.git` names.
-fn git_dir(root: &Path, path: &Path) -> Result<Option<PathBuf>, LookupError> {
-    let Some(real) = real_path(root, path)? else {
+fn git_dir(roots: &Roots, path: &Path) -> Result<Option<PathBuf>, LookupError> {
+    let Some(real) = real_path(roots, path)? else {
         return Ok(None);
     };
     if real.is_dir() {
@@ -161,18 +215,18 @@ fn git_dir(root: &Path, path: &Path) -> Result<Option<PathBuf>, LookupError> {
     let Some(target) = text.strip_prefix("gitdir: ") else {
         return Ok(None);
     };
-    let target = real.parent().unwrap_or(root).join(target);
-    let real = real_path(root, &target)?;
+    let target = real.parent().unwrap_or(path).join(target);
+    let real = real_path(roots, &target)?;
     Ok(real.filter(|real| is_git_dir(real)))
 }
 
 /// Checks all that gix opens by itself.
-fn confine(root: &Path, git_dir: PathBuf) -> Result<Location, LookupError> {
-    check_entries(root, &git_dir)?;
+fn confine(roots: &Roots, git_dir: PathBuf) -> Result<Location, LookupError> {
+    check_entries(roots, &git_dir)?;
     let common_dir = match read_pointer(&git_dir.join("commondir"))? {
         None => git_dir.clone(),
         Some(common) => {
-            let common = real_path(root, &git_dir.join(common))?;
+            let common = real_path(roots, &git_dir.join(common))?;
             common.ok_or_else(|| {
                 LookupError::unreadable(
                     "the repository that this work tree belongs to does not exist",
@@ -181,11 +235,11 @@ fn confine(root: &Path, git_dir: PathBuf) -> Result<Location, LookupError> {
         }
     };
     if common_dir != git_dir {
-        check_entries(root, &common_dir)?;
+        check_entries(roots, &common_dir)?;
     }
-    let objects = object_directories(root, common_dir.join("objects"))?;
+    let objects = object_directories(roots, common_dir.join("objects"))?;
     Ok(Location {
-        root: root.to_owned(),
+        roots: roots.clone(),
         git_dir,
         common_dir,
         objects,
@@ -193,10 +247,10 @@ fn confine(root: &Path, git_dir: PathBuf) -> Result<Location, LookupError> {
 }
 
 /// Checks the files and directories of a git directory.
-fn check_entries(root: &Path, git_dir: &Path) -> Result<(), LookupError> {
+fn check_entries(roots: &Roots, git_dir: &Path) -> Result<(), LookupError> {
     for name in FILES {
         let path = git_dir.join(name);
-        let Some(real) = real_path(root, &path)? else {
+        let Some(real) = real_path(roots, &path)? else {
             continue;
         };
         let metadata = real.metadata().map_err(|error| unreadable(&path, &error))?;
@@ -209,19 +263,19 @@ fn check_entries(root: &Path, git_dir: &Path) -> Result<(), LookupError> {
         check_file(&path, &metadata, most)?;
     }
     for name in DIRECTORIES {
-        real_path(root, &git_dir.join(name))?;
+        real_path(roots, &git_dir.join(name))?;
     }
     Ok(())
 }
 
 /// Returns an object directory and those that its alternates name, each checked.
-fn object_directories(root: &Path, own: PathBuf) -> Result<Vec<PathBuf>, LookupError> {
-    check_object_directory(root, &own)?;
+pub(crate) fn object_directories(roots: &Roots, own: PathBuf) -> Result<Vec<PathBuf>, LookupError> {
+    check_object_directory(roots, &own)?;
     let mut directories = vec![own.clone()];
     let mut index = 0;
     while let Some(directory) = directories.get(index) {
         let path = directory.join("info/alternates");
-        if let Some(real) = real_path(root, &path)? {
+        if let Some(real) = real_path(roots, &path)? {
             let metadata = real.metadata().map_err(|error| unreadable(&path, &error))?;
             check_file(&path, &metadata, POINTER_BYTES_MAX)?;
             let bytes = fs::read(&real).map_err(|error| unreadable(&path, &error))?;
@@ -231,11 +285,11 @@ fn object_directories(root: &Path, own: PathBuf) -> Result<Vec<PathBuf>, LookupE
             for alternate in named {
                 // Gix resolves all of them from the repository's own directory.
                 let alternate = own.join(alternate);
-                let Some(real) = real_path(root, &alternate)? else {
+                let Some(real) = real_path(roots, &alternate)? else {
                     continue;
                 };
                 if !directories.contains(&real) {
-                    check_object_directory(root, &real)?;
+                    check_object_directory(roots, &real)?;
                     directories.push(real);
                 }
             }
@@ -251,13 +305,13 @@ fn object_directories(root: &Path, own: PathBuf) -> Result<Vec<PathBuf>, LookupE
 }
 
 /// Checks the symbolic links in an object directory and among its packs.
-fn check_object_directory(root: &Path, directory: &Path) -> Result<(), LookupError> {
+fn check_object_directory(roots: &Roots, directory: &Path) -> Result<(), LookupError> {
     for directory in [
         directory.to_owned(),
         directory.join("pack"),
         directory.join("info"),
     ] {
-        if real_path(root, &directory)?.is_none() {
+        if real_path(roots, &directory)?.is_none() {
             continue;
         }
         let entries = fs::read_dir(&directory).map_err(|error| unreadable(&directory, &error))?;
@@ -266,7 +320,7 @@ fn check_object_directory(root: &Path, directory: &Path) -> Result<(), LookupErr
                 continue;
             };
             if kind.is_symlink() {
-                real_path(root, &entry.path())?;
+                real_path(roots, &entry.path())?;
             } else if !kind.is_dir() && !kind.is_file() {
                 return Err(no_file(&entry.path()));
             }
@@ -275,23 +329,18 @@ fn check_object_directory(root: &Path, directory: &Path) -> Result<(), LookupErr
     Ok(())
 }
 
-/// Returns the path without symbolic links, or `None` if nothing is there. Err: it leaves the root.
-fn real_path(root: &Path, path: &Path) -> Result<Option<PathBuf>, LookupError> {
+/// Returns the path without symbolic links, or `None` if nothing is there. Err: it leaves the roots.
+fn real_path(roots: &Roots, path: &Path) -> Result<Option<PathBuf>, LookupError> {
     match fs::canonicalize(path) {
-        Ok(real) if real.starts_with(root) => Ok(Some(real)),
+        Ok(real) if roots.contain(&real) => Ok(Some(real)),
         Ok(_) => Err(LookupError::refused(format!(
-            "{} of the repository lies outside the directory of repositories",
-            shown(root, path)
+            "{} of the repository {}",
+            roots.shown(path),
+            roots.outside
         ))),
         Err(error) if is_absent(&error) => Ok(None),
         Err(error) => Err(unreadable(path, &error)),
     }
-}
-
-/// Returns the path as the error names it, relative to the root: where the root is, is the operator's.
-fn shown(root: &Path, path: &Path) -> String {
-    let path = path.strip_prefix(root).unwrap_or(path);
-    path.display().to_string()
 }
 
 /// Reads a file that names a directory, without the line end.

@@ -6,9 +6,9 @@
 use crate::LookupError;
 use crate::location::{self, Location};
 use gix::ObjectId;
-use gix::bstr::{BString, ByteSlice};
+use gix::bstr::{BStr, BString, ByteSlice};
 use gix::refs::{FullName, Target};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Symbolic references that lead to each other, as in git.
@@ -65,6 +65,24 @@ pub(crate) enum Found {
     Broken(String),
 }
 
+/// What `HEAD` says.
+pub(crate) enum Head {
+    /// It is the branch of this full name, which may have no commit yet.
+    Branch(BString),
+    /// It is a commit.
+    Detached,
+}
+
+impl Head {
+    /// The name of the branch.
+    pub(crate) fn name(&self) -> Option<&BStr> {
+        match self {
+            Head::Branch(name) => Some(name.as_bstr()),
+            Head::Detached => None,
+        }
+    }
+}
+
 /// The references of a repository.
 pub(crate) struct References<'r> {
     repo: &'r gix::Repository,
@@ -97,8 +115,25 @@ impl<'r> References<'r> {
         Ok(broken.map_or(Found::Nothing, Found::Broken))
     }
 
+    /// Reads `HEAD`.
+    pub(crate) fn head(&self) -> Result<Head, LookupError> {
+        let damaged = |_| LookupError::unreadable("no HEAD of the repository");
+        let name = FullName::try_from("HEAD").map_err(damaged)?;
+        match self.read(&name)? {
+            Ok(Some(Target::Symbolic(name))) => Ok(Head::Branch(name.as_bstr().to_owned())),
+            Ok(Some(Target::Object(_))) => Ok(Head::Detached),
+            Ok(None) => Err(LookupError::unreadable("the repository has no HEAD")),
+            Err(reason) => Err(LookupError::unreadable(reason)),
+        }
+    }
+
     /// Follows symbolic references from a full name to an object.
     pub(crate) fn follow(&self, full: &str) -> Result<Found, LookupError> {
+        self.follow_name(full.into())
+    }
+
+    /// Like [`follow`](Self::follow), for a name that need not be UTF-8.
+    pub(crate) fn follow_name(&self, full: &BStr) -> Result<Found, LookupError> {
         let Ok(first) = FullName::try_from(full) else {
             return Ok(Found::Nothing);
         };
@@ -137,7 +172,7 @@ impl<'r> References<'r> {
         } else {
             &self.location.git_dir
         };
-        if location::is_file_below(&self.location.root, base, path)? {
+        if location::is_file_below(&self.location.roots, base, path)? {
             let found = self
                 .repo
                 .refs
@@ -166,35 +201,10 @@ impl<'r> References<'r> {
         &self,
         below: &str,
     ) -> Result<BTreeMap<BString, (ObjectId, Option<ObjectId>)>, LookupError> {
-        let mut names = BTreeMap::new();
-        let unreadable =
-            |_| LookupError::unreadable("the file `packed-refs` of the repository is damaged");
-        if let Some(packed) = self.repo.refs.cached_packed_buffer().map_err(unreadable)? {
-            let prefix = BString::from(format!("{below}/"));
-            for reference in packed.iter_prefixed(prefix).map_err(unreadable)? {
-                let reference = reference.map_err(unreadable)?;
-                let peeled = reference.object.is_some().then(|| reference.object());
-                names.insert(
-                    reference.name.as_bstr().to_owned(),
-                    (reference.target(), peeled),
-                );
-                check_number(names.len())?;
-            }
-        }
-        let mut loose = Vec::new();
-        self.collect(
-            &self.location.common_dir.join(below),
-            below.as_bytes(),
-            0,
-            &mut loose,
-        )?;
-        for name in loose {
+        let mut names = self.packed(below)?;
+        for name in self.loose(below)? {
             // A broken reference says nothing about others.
-            let found = match name.to_str() {
-                Ok(name) => self.follow(name),
-                Err(_) => self.follow_bytes(&name),
-            };
-            match found {
+            match self.follow_name(name.as_bstr()) {
                 Ok(Found::Object(id, _)) => names.insert(name, (id, None)),
                 _ => names.remove(&name),
             };
@@ -203,15 +213,44 @@ impl<'r> References<'r> {
         Ok(names)
     }
 
-    /// Reads a reference whose name is not UTF-8.
-    fn follow_bytes(&self, name: &BString) -> Result<Found, LookupError> {
-        let Ok(full) = FullName::try_from(name.as_bstr()) else {
-            return Ok(Found::Nothing);
+    /// Lists the names of references, broken ones included, ascending.
+    pub(crate) fn names(&self, below: &str) -> Result<BTreeSet<BString>, LookupError> {
+        let mut names: BTreeSet<BString> = self.packed(below)?.into_keys().collect();
+        names.extend(self.loose(below)?);
+        check_number(names.len())?;
+        Ok(names)
+    }
+
+    /// Lists the references in the file `packed-refs`.
+    fn packed(
+        &self,
+        below: &str,
+    ) -> Result<BTreeMap<BString, (ObjectId, Option<ObjectId>)>, LookupError> {
+        let mut names = BTreeMap::new();
+        let unreadable =
+            |_| LookupError::unreadable("the file `packed-refs` of the repository is damaged");
+        let Some(packed) = self.repo.refs.cached_packed_buffer().map_err(unreadable)? else {
+            return Ok(names);
         };
-        Ok(match self.read(&full)? {
-            Ok(Some(Target::Object(id))) => Found::Object(id, name.clone()),
-            _ => Found::Nothing,
-        })
+        let prefix = BString::from(format!("{below}/"));
+        for reference in packed.iter_prefixed(prefix).map_err(unreadable)? {
+            let reference = reference.map_err(unreadable)?;
+            let peeled = reference.object.is_some().then(|| reference.object());
+            names.insert(
+                reference.name.as_bstr().to_owned(),
+                (reference.target(), peeled),
+            );
+            check_number(names.len())?;
+        }
+        Ok(names)
+    }
+
+    /// Lists the names of the references that have a file of their own.
+    fn loose(&self, below: &str) -> Result<Vec<BString>, LookupError> {
+        let mut loose = Vec::new();
+        let directory = self.location.common_dir.join(below);
+        self.collect(&directory, below.as_bytes(), 0, &mut loose)?;
+        Ok(loose)
     }
 
     /// Collects the names of the references that are files. Symbolic links to directories are not followed.

@@ -11,17 +11,19 @@ use crate::references::References;
 use crate::stamp::Stamp;
 use crate::tags::Tags;
 use gix::ObjectId;
-use std::path::PathBuf;
+use gix::odb::pack::cache::lru::MemoryCappedHashmap;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Bytes of decoded objects that an open repository keeps, in all its handles.
 const OBJECT_CACHE_BYTES: usize = 4 << 20;
 
-/// Handles that an open repository keeps. More are made while more threads ask, and dropped afterwards.
+/// Handles that an open repository of look-ups keeps. More are made while more threads ask, and dropped afterwards.
 const HANDLES_MAX: usize = 4;
 
-/// Bytes of an object that is read: a commit, a tag or a tree. Larger ones are an error of that object.
-const OBJECT_BYTES_MAX: &str = "gitoxide.objects.allocLimit=67108864";
+/// Bytes of an object that a look-up reads: a commit, a tag, a tree or a file. Larger ones are an error of
+/// that object.
+const OBJECT_BYTES_MAX: u64 = 64 << 20;
 
 /// Bytes of `info/grafts` that are read.
 const GRAFT_BYTES_MAX: usize = 16 << 20;
@@ -30,10 +32,24 @@ const GRAFT_BYTES_MAX: usize = 16 << 20;
 pub(crate) struct Repository {
     location: Location,
     shared: gix::ThreadSafeRepository,
+    delta_cache_bytes: usize,
+    handles_max: usize,
     idle: Mutex<Vec<gix::Repository>>,
     stamps: Vec<(PathBuf, Stamp)>,
     grafts: Grafts,
     tags: Mutex<Option<Arc<Tags>>>,
+}
+
+/// Where objects are read from, and how much of them is kept.
+pub(crate) struct ObjectStore {
+    /// Bytes of the largest object that is read.
+    pub(crate) object_bytes_max: u64,
+    /// Bytes of decoded objects that a handle keeps to resolve git's deltas.
+    pub(crate) delta_cache_bytes: usize,
+    /// Handles that are kept.
+    pub(crate) handles_max: usize,
+    /// A directory of objects to read instead of the repository's own.
+    pub(crate) directory: Option<PathBuf>,
 }
 
 /// What a look-up reads from.
@@ -48,6 +64,20 @@ impl Repository {
     /// Opens the repository at a location, with its own configuration alone: no file of the system or the
     /// user, no include, no environment variable.
     pub(crate) fn open(location: Location) -> Result<Repository, LookupError> {
+        let store = ObjectStore {
+            object_bytes_max: OBJECT_BYTES_MAX,
+            delta_cache_bytes: 0,
+            handles_max: HANDLES_MAX,
+            directory: None,
+        };
+        Repository::open_with(location, &store)
+    }
+
+    /// Like [`open`](Self::open), with other objects or bounds.
+    pub(crate) fn open_with(
+        location: Location,
+        store: &ObjectStore,
+    ) -> Result<Repository, LookupError> {
         let stamps = stamped_paths(&location)
             .map(|path| {
                 let stamp = Stamp::of(&path);
@@ -58,18 +88,26 @@ impl Repository {
         let options = gix::open::Options::isolated()
             .open_path_as_is(true)
             .with(gix::sec::Trust::Full)
-            .config_overrides([OBJECT_BYTES_MAX]);
-        let shared =
+            .config_overrides([format!(
+                "gitoxide.objects.allocLimit={}",
+                store.object_bytes_max
+            )]);
+        let mut shared =
             gix::ThreadSafeRepository::open_opts(&location.git_dir, options).map_err(|_| {
                 LookupError::unreadable(
                     "the repository cannot be opened: its configuration is damaged or asks for a \
                  format that is not supported; run git fsck",
                 )
             })?;
+        if let Some(directory) = &store.directory {
+            shared.objects = Arc::new(open_objects(directory, &shared.objects, store)?);
+        }
         let grafts = read_grafts(&location, shared.to_thread_local().object_hash())?;
         Ok(Repository {
             location,
             shared,
+            delta_cache_bytes: store.delta_cache_bytes,
+            handles_max: store.handles_max,
             idle: Mutex::new(Vec::new()),
             stamps,
             grafts,
@@ -90,7 +128,12 @@ impl Repository {
         let idle = self.lock_idle().pop();
         let handle = idle.unwrap_or_else(|| {
             let mut handle = self.shared.to_thread_local();
-            handle.object_cache_size(OBJECT_CACHE_BYTES / HANDLES_MAX);
+            handle.object_cache_size(OBJECT_CACHE_BYTES / self.handles_max.max(HANDLES_MAX));
+            let bytes = self.delta_cache_bytes;
+            if bytes > 0 {
+                let cache = move || Box::new(MemoryCappedHashmap::new(bytes)) as Box<_>;
+                handle.objects.set_pack_cache(cache);
+            }
             handle
         });
         let answer = Objects::new(&handle, &self.grafts).and_then(|objects| {
@@ -102,7 +145,7 @@ impl Repository {
             })
         });
         let mut idle = self.lock_idle();
-        if idle.len() < HANDLES_MAX {
+        if idle.len() < self.handles_max {
             idle.push(handle);
         }
         answer
@@ -127,6 +170,30 @@ impl Repository {
     fn lock_idle(&self) -> std::sync::MutexGuard<'_, Vec<gix::Repository>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Opens a directory of objects that stands in for that of a repository.
+fn open_objects(
+    directory: &Path,
+    own: &gix::odb::Store,
+    store: &ObjectStore,
+) -> Result<gix::odb::Store, LookupError> {
+    let options = gix::odb::store::init::Options {
+        alloc_limit_bytes: usize::try_from(store.object_bytes_max).ok(),
+        ..Default::default()
+    };
+    let mut replacements = own.replacements();
+    let opened = gix::odb::Store::at_opts(
+        directory.to_owned(),
+        own.object_hash(),
+        &mut replacements,
+        options,
+    );
+    opened.map_err(|error| {
+        LookupError::unreadable(format!(
+            "the directories of objects cannot be read: {error}"
+        ))
+    })
 }
 
 /// Returns the files and directories whose change makes an open repository stale.

@@ -6,7 +6,7 @@
 
 use crate::LookupError;
 use crate::expression::Peel;
-use crate::repository::Repository;
+use crate::repository::{Repository, Session};
 use gix::ObjectId;
 use gix::objs::tree::EntryKind;
 use gix::objs::{Kind, TreeRefIter};
@@ -200,27 +200,50 @@ pub(crate) fn blob(
     id: ObjectId,
     bytes_max: u64,
 ) -> Result<Blob, LookupError> {
+    with_blob(repository, id, bytes_max, |content| match content {
+        Ok(bytes) => Blob::Content(bytes.to_vec()),
+        Err(bytes) => Blob::TooLarge(bytes),
+    })
+}
+
+/// Gives the bytes of a blob to `take`, or their number if there are more than `bytes_max`.
+pub(crate) fn with_blob<T>(
+    repository: &Repository,
+    id: ObjectId,
+    bytes_max: u64,
+    take: impl FnOnce(Result<&[u8], u64>) -> T,
+) -> Result<T, LookupError> {
     repository.look_up(|session| {
-        let header = session.handle.try_find_header(id).map_err(|_| {
-            LookupError::unreadable(format!("object {id} cannot be read: run git fsck"))
-        })?;
-        let header = header.ok_or_else(|| LookupError::UnknownRevision {
-            candidates: Vec::new(),
-        })?;
-        if header.kind() != Kind::Blob {
-            return Err(LookupError::refused(format!(
-                "{} {id} is not a file",
-                header.kind()
-            )));
-        }
-        if header.size() > bytes_max {
-            return Ok(Blob::TooLarge(header.size()));
+        let bytes = size_of(session, id)?;
+        if bytes > bytes_max {
+            return Ok(take(Err(bytes)));
         }
         let object = session.objects.get(id, "a tree")?;
         let blob = session.objects.peel(object, Peel::Blob)?;
         let blob = blob.ok_or_else(|| LookupError::unreadable(format!("{id} is not a file")))?;
-        Ok(Blob::Content(blob.data.clone()))
+        Ok(take(Ok(&blob.data)))
     })
+}
+
+/// Returns the bytes of a blob, which is not read.
+pub(crate) fn size(repository: &Repository, id: ObjectId) -> Result<u64, LookupError> {
+    repository.look_up(|session| size_of(session, id))
+}
+
+fn size_of(session: &Session<'_>, id: ObjectId) -> Result<u64, LookupError> {
+    let header = session.handle.try_find_header(id).map_err(|_| {
+        LookupError::unreadable(format!("object {id} cannot be read: run git fsck"))
+    })?;
+    let header = header.ok_or_else(|| LookupError::UnknownRevision {
+        candidates: Vec::new(),
+    })?;
+    if header.kind() != Kind::Blob {
+        return Err(LookupError::refused(format!(
+            "{} {id} is not a file",
+            header.kind()
+        )));
+    }
+    Ok(header.size())
 }
 
 /// Returns the SHA-256 and the size that a pointer of Git LFS names, if the content is one.
@@ -244,7 +267,8 @@ pub fn lfs_pointer(content: &[u8]) -> Option<(String, u64)> {
     Some((id?.to_owned(), size?))
 }
 
-fn hazard(path: &[u8]) -> Option<Hazard> {
+/// Returns what is unusual about a path.
+pub(crate) fn hazard(path: &[u8]) -> Option<Hazard> {
     path.split(|byte| *byte == b'/').find_map(|name| {
         let bare = name.trim_ascii_end();
         let bare = bare.strip_suffix(b"::$INDEX_ALLOCATION").unwrap_or(bare);

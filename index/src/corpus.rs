@@ -20,7 +20,7 @@ mod skip;
 mod sources;
 mod walk;
 
-pub use read::{BINARY_HEAD_BYTES, CHUNK_BYTES, ReadOutcome, TextSink, read};
+pub use read::{BINARY_HEAD_BYTES, CHUNK_BYTES, ReadOutcome, TextSink, read, read_bytes};
 pub use skip::{SkipReason, Skipped};
 pub use sources::{BESIDE_LISTED_MAX, Packages, Source, packages, sources};
 pub use walk::{File, Walk, signature, walk};

@@ -9,7 +9,7 @@
 mod class;
 mod language;
 
-pub use class::{Class, classify};
+pub use class::{Class, classify, classify_as};
 pub use language::{language, language_named, language_similar_to};
 
 /// The popularity of a package.

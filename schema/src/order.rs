@@ -1,6 +1,6 @@
 //! The order of matches, as every process must compute it.
 //!
-//! Rank descending; [`path_hash`] of the document; where different documents have the same hash,
+//! Rank descending; [`document_hash`]; where different documents have the same hash,
 //! package and path themselves; line. A backend that sends only the best matches and the frontend
 //! that sorts what arrives both compare by these rules, so they live here and nowhere else.
 
@@ -21,6 +21,19 @@ pub fn path_hash(package: &[u8], path: &[u8]) -> u64 {
     hasher.write(package);
     hasher.write(b"/");
     hasher.write(path);
+    hasher.finish()
+}
+
+/// Returns the hash that orders documents: [`path_hash`], or if the document is in revisions of a repository, where
+/// one path has several texts, a hash of the BLAKE3 of its text too: FNV-1a goes on over a NUL and these bytes.
+pub fn document_hash(package: &[u8], path: &[u8], text: Option<&[u8]>) -> u64 {
+    let hash = path_hash(package, path);
+    let Some(text) = text else {
+        return hash;
+    };
+    let mut hasher = FnvHasher::with_key(hash);
+    hasher.write(b"\0");
+    hasher.write(text);
     hasher.finish()
 }
 
@@ -51,6 +64,14 @@ mod tests {
     fn the_hash_is_fnv_1a_of_the_joined_name() {
         assert_eq!(path_hash(b"foo", b"bar"), 0x571d_17d6_ef2d_ef0d);
         assert_eq!(path_hash(b"a", b"b/c"), path_hash(b"a/b", b"c"));
+    }
+
+    #[test]
+    fn texts_of_one_path_in_several_revisions_have_an_order() {
+        let hash = |text| document_hash(b"p", b"a", text);
+        assert_eq!(hash(None), path_hash(b"p", b"a"));
+        let (one, two) = (hash(Some(&[1; 32])), hash(Some(&[2; 32])));
+        assert!(one != two && one != hash(None));
     }
 
     #[test]

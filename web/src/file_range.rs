@@ -1,16 +1,26 @@
 //! A range of a file, from a backend that has it: for pages in lines, for the API in bytes.
 //!
 //! The package may be named without its version. Then the file is that of its only version, or of the only
-//! one that has the file; if several have it, the problem names them.
+//! one that has the file; if several have it, the problem names them. A revision may be any that is indexed, or any
+//! that a backend can read from the repository; without one, the file is that of the default revision.
 
+use crate::links::FileAddress;
+use crate::model::NewestRevision;
 use crate::params::{Params, lossy};
 use crate::problem::Problem;
 use crate::state::App;
 use crate::versions::versions;
-use schema::message::{FileRange, FileReply};
+use frontend::LookupError;
+use schema::message::{FileRange, FileReply, LookupProblem, LookupProblemKind};
 
 /// Versions of a package that are asked for a file.
 const VERSIONS_ASKED_MAX: usize = 16;
+
+/// Bytes of the name of a revision.
+const REVISION_BYTES_MAX: usize = 1 << 10;
+
+/// Digits of a commit id that name a revision, at least, and of a whole one, at most.
+const ID_DIGITS: std::ops::RangeInclusive<usize> = 7..=64;
 
 /// A range of a file.
 pub(crate) struct Fetched {
@@ -19,36 +29,141 @@ pub(crate) struct Fetched {
     pub(crate) reply: FileReply,
 }
 
-/// Asks the backends for a range of the file that the parameters name.
+/// Asks the backends for a range of the file that the parameters name, in the revision that they name.
 pub(crate) async fn fetch(
     app: &App,
     params: &Params,
     range: FileRange,
 ) -> Result<Fetched, Problem> {
+    let revision = params.text("rev")?.unwrap_or_default();
+    if revision.len() > REVISION_BYTES_MAX {
+        let detail = format!("rev has more than {REVISION_BYTES_MAX} bytes");
+        return Err(Problem::bad_request(detail));
+    }
+    fetch_revision(app, params, revision, range).await
+}
+
+/// Asks the backends for a range of the file in a revision.
+pub(crate) async fn fetch_revision(
+    app: &App,
+    params: &Params,
+    revision: &str,
+    range: FileRange,
+) -> Result<Fetched, Problem> {
     let (package, path) = (params.required("package")?, params.required("path")?);
-    if let Some(reply) = app.coordinator.file(package, path, range).await? {
+    let reply = app.coordinator.file(package, path, revision, range).await?;
+    if reply.found {
         let package = package.to_vec();
         return Ok(Fetched { package, reply });
     }
+    let newest = reply.newest;
     let mut found: Vec<Fetched> = Vec::new();
     let versions = versions(app, package).await?.into_iter();
     let others = versions.map(|version| version.package);
     let others = others.filter(|version| version != package);
     for package in others.take(VERSIONS_ASKED_MAX) {
-        if let Some(reply) = app.coordinator.file(&package, path, range).await? {
+        let reply = app.coordinator.file(&package, path, revision, range);
+        let reply = reply.await?;
+        if reply.found {
             found.push(Fetched { package, reply });
         }
     }
     match found.len() {
-        0 => Err(missing(package, path)),
+        0 if revision.is_empty() => Err(missing(package, path, &newest)),
+        0 => Err(not_in_revision(app, package, path, revision, &newest).await),
         1 => Ok(found.remove(0)),
         _ => Err(ambiguous(package, path, &found)),
     }
 }
 
-fn missing(package: &[u8], path: &[u8]) -> Problem {
-    let (package, path) = (lossy(Some(package)), lossy(Some(path)));
-    Problem::missing(format!("no backend has {package}/{path}"))
+fn missing(package: &[u8], path: &[u8], newest: &str) -> Problem {
+    let [shown, file] = [package, path].map(|name| lossy(Some(name)));
+    let newest = newest_revision(package, path, newest);
+    let problem = match &newest {
+        None => Problem::missing(format!("no backend has {shown}/{file}")),
+        Some(NewestRevision { rev, .. }) => {
+            let detail = format!("the default revision of {shown} has no file {file}");
+            Problem::missing(detail).hint(format!("{rev} has it: add rev={rev}"))
+        }
+    };
+    problem.newest(newest)
+}
+
+/// Says why a revision does not have the file: it has none of this name, it is no longer indexed, or there is no
+/// such revision.
+async fn not_in_revision(
+    app: &App,
+    package: &[u8],
+    path: &[u8],
+    revision: &str,
+    newest: &str,
+) -> Problem {
+    let names = (lossy(Some(package)).into_owned(), revision.to_owned());
+    let mut found = app.coordinator.commits(vec![names]).await;
+    let found = found.pop().expect("an outcome for each pair");
+    let [package_shown, file] = [package, path].map(|name| lossy(Some(name)));
+    let newest = newest_revision(package, path, newest);
+    let problem = match found {
+        Ok(_) => Problem::missing(format!("{package_shown} has no file {file} in {revision}")),
+        Err(LookupError::Unreachable(_) | LookupError::Late { .. }) => {
+            return Problem::unavailable(format!(
+                "a backend that may have {revision} of {package_shown} cannot be asked"
+            ));
+        }
+        Err(LookupError::Problem(LookupProblem {
+            kind,
+            reason,
+            candidates,
+        })) => match kind {
+            LookupProblemKind::Refused => return Problem::bad_request(reason),
+            LookupProblemKind::Ambiguous => {
+                let detail = format!("{revision} names several commits of {package_shown}");
+                return Problem::ambiguous_revision(detail).candidates(candidates);
+            }
+            LookupProblemKind::UnknownRevision if newest.is_none() || !is_id(revision) => {
+                let detail = format!("{package_shown} has no revision {revision}");
+                Problem::unknown_revision(detail).candidates(candidates)
+            }
+            _ => not_indexed(&package_shown, revision, newest.is_some()),
+        },
+        Err(LookupError::NoRepositories) => not_indexed(&package_shown, revision, newest.is_some()),
+    };
+    let hint = newest
+        .as_ref()
+        .map(|newest| format!("{} has {file}", newest.rev));
+    match hint {
+        Some(hint) => problem.hint(hint).newest(newest),
+        None => problem,
+    }
+}
+
+fn not_indexed(package: &str, revision: &str, has_newest: bool) -> Problem {
+    if has_newest {
+        Problem::not_indexed(format!(
+            "{revision} of {package} is not indexed, or no longer"
+        ))
+    } else {
+        Problem::missing(format!(
+            "no backend has the file in {revision} of {package}"
+        ))
+    }
+}
+
+fn newest_revision(package: &[u8], path: &[u8], newest: &str) -> Option<NewestRevision> {
+    let address = FileAddress {
+        package,
+        path,
+        revision: newest,
+    };
+    (!newest.is_empty()).then(|| NewestRevision {
+        rev: newest.to_owned(),
+        link: address.file_href(),
+    })
+}
+
+/// Whether a revision may be the beginning of a commit id.
+fn is_id(revision: &str) -> bool {
+    ID_DIGITS.contains(&revision.len()) && revision.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 fn ambiguous(package: &[u8], path: &[u8], found: &[Fetched]) -> Problem {

@@ -33,6 +33,7 @@ mod health;
 mod hosts;
 mod join;
 mod kept_body;
+mod links;
 pub mod model;
 mod pages;
 mod params;

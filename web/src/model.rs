@@ -47,4 +47,4 @@ pub use page::{
     BackendProgress, ExportDone, ExportEnd, IndexUse, Missing, Notice, OverlappingPackage,
     Overlaps, Page, Progress, Reached, SearchState, Searched, Skipped, SkippedDocument, Timings,
 };
-pub use problem::ProblemDocument;
+pub use problem::{NewestRevision, ProblemDocument};

@@ -11,7 +11,6 @@
 mod file;
 mod filters;
 mod form;
-mod links;
 mod matches;
 mod problem;
 mod search;
@@ -21,7 +20,6 @@ mod visible;
 
 pub(crate) use file::show;
 pub(crate) use form::Form;
-pub(crate) use links::encode;
 pub(crate) use matches::match_list;
 pub(crate) use problem::{by_address, kind, kinds, page as problem_page};
 pub(crate) use search::search;

@@ -28,6 +28,8 @@ pub(crate) const QUERY: &[&str] = &[
     "lang",
     "package",
     "path",
+    "rev",
+    "branch",
     "context",
     "want",
     "limit",

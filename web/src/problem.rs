@@ -5,7 +5,7 @@
 //! extension: the interface to which the address belongs may put another body in its place
 //! (`pages::problem`). **Invariant:** no handler's problem knows at which address it is shown.
 
-use crate::model::ProblemDocument;
+use crate::model::{NewestRevision, ProblemDocument};
 use crate::response::NO_STORE;
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, Uri, header};
@@ -27,8 +27,16 @@ pub(crate) struct Problem {
     retry_after_s: Option<u64>,
     /// The number of the last page, if a later one was requested.
     pub(crate) last_page: Option<usize>,
-    /// What the client may have meant.
+    alternatives: Box<Alternatives>,
+}
+
+/// What the client may ask for instead.
+#[derive(Clone, Debug, Default)]
+struct Alternatives {
+    /// What it may have meant.
     candidates: Vec<String>,
+    /// The newest revision that has the requested file.
+    newest: Option<NewestRevision>,
 }
 
 macro_rules! constructors {
@@ -48,7 +56,7 @@ impl Problem {
             hint: None,
             retry_after_s: None,
             last_page: None,
-            candidates: Vec::new(),
+            alternatives: Box::default(),
         }
     }
 
@@ -64,6 +72,7 @@ impl Problem {
         unauthorized: UNAUTHORIZED,
         slow_body: SLOW_BODY,
         foreign: FOREIGN,
+        not_indexed: NOT_INDEXED,
         unknown_revision: UNKNOWN_REVISION,
         ambiguous_revision: AMBIGUOUS_REVISION,
         no_repositories: NO_REPOSITORIES,
@@ -98,8 +107,20 @@ impl Problem {
         }
     }
 
-    pub(crate) fn candidates(self, candidates: Vec<String>) -> Self {
-        Problem { candidates, ..self }
+    pub(crate) fn candidates(mut self, candidates: Vec<String>) -> Self {
+        self.alternatives.candidates = candidates;
+        self
+    }
+
+    pub(crate) fn newest(mut self, newest: Option<NewestRevision>) -> Self {
+        self.alternatives.newest = newest;
+        self
+    }
+
+    /// The revision to show instead, if the requested one is no longer indexed.
+    pub(crate) fn instead(&self) -> Option<&str> {
+        let newest = self.alternatives.newest.as_ref()?;
+        std::ptr::eq(self.kind, &NOT_INDEXED).then_some(&newest.rev)
     }
 
     /// The position of the fault in the pattern or the filter, in bytes.
@@ -123,7 +144,8 @@ impl Problem {
             filter: self.filter().map(str::to_owned),
             hint: self.hint.clone(),
             last_page: self.last_page,
-            candidates: self.candidates.clone(),
+            candidates: self.alternatives.candidates.clone(),
+            newest: self.alternatives.newest.clone(),
         }
     }
 }
@@ -291,6 +313,9 @@ kinds! {
     GONE = "gone", GONE, "The answer is gone",
         "The documents of the cursor or the generation are no longer kept, or the client has stopped the search. \
          Search again, from the first page.";
+    NOT_INDEXED = "revision-not-indexed", GONE, "The revision is no longer indexed",
+        "The index had the revision, or may have had it, and no backend can read it from the repository. `newest` \
+         names the newest indexed revision that has the file, with its address.";
     TOO_LARGE = "too-large", PAYLOAD_TOO_LARGE, "Body too large",
         "The body exceeds the limit in `/api/v2/limits`.";
     LONG_ADDRESS = "long-address", URI_TOO_LONG, "Address too long",

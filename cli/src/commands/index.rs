@@ -1,17 +1,16 @@
 //! `trawl index`: builds an index of directories, or updates it.
 
-mod interrupt;
 mod popularity;
 mod progress;
 
-use crate::{terminal, units};
+use super::interrupt::InterruptThread;
+use crate::{exit, terminal, units};
 use anyhow::{Context, Result, bail};
 use index::block::BLOCK_BYTES_RANGE;
 use index::corpus::{self, Packages};
 use index::indexing::{
     self, BuildOptions, Changes, MEMORY_BYTES_MIN, Outcome, Progress, ReadStats, Report, Verified,
 };
-use interrupt::InterruptThread;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
@@ -159,7 +158,8 @@ pub(super) fn update(
     };
     let report = {
         let _shown = progress::show(Arc::clone(&progress));
-        let _interrupt = InterruptThread::start(out, Arc::clone(&progress));
+        let (abandoned, building) = (out.to_owned(), Arc::clone(&progress));
+        let _interrupt = InterruptThread::start(move || abandon(&abandoned, &building));
         indexing::update(packages.sources, &changes, out, options, &progress)?
     };
     notes.into_iter().for_each(terminal::report);
@@ -168,6 +168,19 @@ pub(super) fn update(
     }
     terminal::report(summary(&report, out, started.elapsed()));
     Ok(())
+}
+
+/// Ends the process: says what remains, and removes what was written so far.
+fn abandon(out: &Path, progress: &Progress) -> ! {
+    let shown = out.display();
+    terminal::report(match indexing::abandon(out, progress) {
+        Ok(true) => format!("interrupted: the index in {shown} is whole, without these changes"),
+        Ok(false) => format!("interrupted: no index was built, and nothing is left in {shown}"),
+        Err(error) => format!(
+            "interrupted: {shown} could not be cleaned up: {error}; the next `trawl index` does it"
+        ),
+    });
+    std::process::exit(exit::INTERRUPTED)
 }
 
 /// What people should know about the sources. It is an error if the index would be its own source.

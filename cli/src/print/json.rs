@@ -2,8 +2,8 @@
 //! at the end `summary`.
 //!
 //! Bytes that are not UTF-8 are `bytes` in base64 instead of `text`, as in ripgrep. There are additional
-//! fields, which readers of ripgrep's messages ignore: `package`, `language` and `hash` in `begin`, and
-//! `rank` in `match`. A match in a file's name has `line_number` null.
+//! fields, which readers of ripgrep's messages ignore: `package`, `language` and `hash` in `begin`, for a file of a
+//! git repository also `revisions`, `revision_count` and `commit`, and `rank` in `match`. A match in a file's name has `line_number` null.
 
 use super::counts::Totals;
 use super::print_options::PrintOptions;
@@ -24,6 +24,12 @@ enum JsonMessage<'a> {
         package: Bytes<'a>,
         language: &'a str,
         hash: String,
+        #[serde(skip_serializing_if = "<[_]>::is_empty")]
+        revisions: &'a [String],
+        #[serde(skip_serializing_if = "Option::is_none")]
+        revision_count: Option<u32>,
+        #[serde(skip_serializing_if = "str::is_empty")]
+        commit: &'a str,
     },
     Match(Line<'a>),
     Context(Line<'a>),
@@ -114,6 +120,9 @@ pub(super) fn document(options: &PrintOptions, matches: &[Match], out: &mut Vec<
         package: document.package[..].into(),
         language: &document.language,
         hash: hex(&document.hash),
+        revisions: &document.revisions.names,
+        revision_count: Some(document.revisions.count).filter(|&count| count > 0),
+        commit: &document.revisions.commit,
     };
     push(&begin, out);
     let mut totals = Totals::new();

@@ -18,6 +18,9 @@ const COLUMN: &str = "\x1b[0m";
 const MATCHED: &str = "\x1b[0m\x1b[1m\x1b[31m";
 const NORMAL: &str = "\x1b[0m";
 
+/// Revisions that a heading names.
+const REVISIONS_MAX: usize = 3;
+
 /// Prints matches into a buffer.
 pub(super) struct LinePrinter {
     options: PrintOptions,
@@ -86,7 +89,7 @@ impl LinePrinter {
             self.out.extend(b"--\n");
         }
         if self.options.heading && self.options.names {
-            self.path(&first.document, &[], rows[0].number, b'\n');
+            self.heading(&first.document, rows[0].number);
         }
         let mut next = rows[0].number;
         for row in &rows {
@@ -97,6 +100,23 @@ impl LinePrinter {
             next = row.next();
         }
         self.has_printed = true;
+    }
+
+    /// Prints the name of a file, and the first of the revisions that have it.
+    fn heading(&mut self, document: &Document, line: u32) {
+        let (names, more) = document.revisions.first(REVISIONS_MAX);
+        self.path(document, &[], line, b'\n');
+        if names.is_empty() || self.options.null {
+            return;
+        }
+        self.out.pop();
+        let more = if more > 0 {
+            format!(", +{more}")
+        } else {
+            String::new()
+        };
+        self.plain(format!(" ({}{more})", names.join(", ")).as_bytes());
+        self.out.push(b'\n');
     }
 
     /// Prints the name of a file.

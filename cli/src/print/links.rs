@@ -16,7 +16,10 @@ const ESCAPED: &AsciiSet = &{
 };
 
 /// The names that a format may have in braces.
-const VARIABLES: [&str; 4] = ["package", "path", "line", "column"];
+const VARIABLES: [&str; 5] = ["package", "path", "line", "column", "commit"];
+
+/// The part of a link to a server that files of directories do not have.
+const OF_COMMIT: &str = "&rev={commit}";
 
 /// A URL with variables in braces, all of them known.
 #[derive(Clone, Debug)]
@@ -45,7 +48,8 @@ impl LinkFormat {
     /// Links to the pages of a server.
     pub(super) fn to_server(url: &str) -> Option<LinkFormat> {
         let url = url.trim_end_matches('/');
-        let format = format!("{url}/show?package={{package}}&path={{path}}&line={{line}}");
+        let format =
+            format!("{url}/show?package={{package}}&path={{path}}{OF_COMMIT}&line={{line}}");
         LinkFormat::parse(&format).ok()
     }
 
@@ -57,9 +61,15 @@ impl LinkFormat {
             percent_encode(&document.path, ESCAPED).to_string(),
             line.to_string(),
             column.to_string(),
+            document.revisions.commit.clone(),
         ];
+        let format = if document.revisions.commit.is_empty() {
+            self.0.replace(OF_COMMIT, "")
+        } else {
+            self.0.clone()
+        };
         let variables = VARIABLES.iter().zip(&values);
-        variables.fold(self.0.clone(), |url, (name, value)| {
+        variables.fold(format, |url, (name, value)| {
             url.replace(&format!("{{{name}}}"), value)
         })
     }
@@ -80,7 +90,14 @@ mod tests {
         let url = links.url(&document, 7, 3);
         assert_eq!(url, "x://p_1/a/b%20c%1B]8%3B%3B%FF.c#7:3");
         let links = LinkFormat::to_server("http://127.0.0.1:8080").unwrap();
-        assert!(links.url(&document, 7, 3).ends_with("&line=7"));
+        assert!(links.url(&document, 7, 3).ends_with("%FF.c&line=7"));
+        let mut document = document;
+        document.revisions.commit = "12ab".to_owned();
+        assert!(
+            links
+                .url(&document, 7, 3)
+                .ends_with("%FF.c&rev=12ab&line=7")
+        );
     }
 
     #[test]

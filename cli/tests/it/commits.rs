@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::process::Command;
 
 /// Runs git in a repository, without the configuration of this machine.
-fn git(home: &Home, repository: &str, arguments: &[&str]) -> String {
+pub(crate) fn git(home: &Home, repository: &str, arguments: &[&str]) -> String {
     let output = Command::new("git")
         .arg("-C")
         .arg(home.path(repository))

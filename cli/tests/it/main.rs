@@ -30,6 +30,7 @@ mod lost_backend;
 mod malformed_answers;
 mod malformed_requests;
 mod metrics;
+mod mirror;
 mod mutual_tls;
 mod output_bytes;
 mod output_modes;

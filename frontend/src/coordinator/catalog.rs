@@ -63,19 +63,22 @@ pub struct Served {
 }
 
 impl Coordinator {
-    /// Reads a part of a document. All backends are asked; the first of them that has it answers, or the one
-    /// whose build of the package is searched.
+    /// Reads a part of a document of a revision; an empty one is the default. All backends are asked; the first of
+    /// them that has it answers, or the one whose build of the package is searched, and one that has indexed it
+    /// before one that only finds it in the repository. A reply with `found` false may name the newest revision
+    /// that has the path.
     pub async fn file(
         &self,
         package: &[u8],
         path: &[u8],
+        revision: &str,
         range: FileRange,
-    ) -> Result<Option<FileReply>, FileError> {
+    ) -> Result<FileReply, FileError> {
         let request = FileRequest {
             package: package.to_vec(),
             path: path.to_vec(),
             range,
-            revision: String::new(),
+            revision: revision.to_owned(),
         };
         let mut frame = Vec::new();
         request.encode(&mut frame)?;
@@ -85,15 +88,20 @@ impl Coordinator {
         if let Some(newest) = self.newest_build(package) {
             replies.sort_by_key(|(peer, _)| peer.name() != newest);
         }
+        let mut second_best = FileReply::default();
         for (peer, reply) in replies {
             match reply.await.expect("requests to backends do not panic") {
-                Ok(reply) if reply.found => return Ok(Some(reply)),
+                Ok(reply) if reply.found && !reply.from_objects => return Ok(reply),
+                Ok(reply) if reply.found => second_best = reply,
+                Ok(reply) if !second_best.found && second_best.newest.is_empty() => {
+                    second_best = reply;
+                }
                 Ok(_) => {}
                 Err(lost) => unreachable.push((peer.name().to_owned(), lost.to_string())),
             }
         }
-        if unreachable.is_empty() {
-            Ok(None)
+        if unreachable.is_empty() || second_best.found {
+            Ok(second_best)
         } else {
             Err(FileError::Unreachable(unreachable))
         }

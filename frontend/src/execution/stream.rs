@@ -22,7 +22,7 @@ use crate::results::facets::Facets;
 use crate::spool::ResultFiles;
 use schema::frame::{self, Decoder, Frame, Kind};
 use schema::message::{self, BatchReader, End, Failure, LineView, Progress, Skip};
-use schema::order::path_hash;
+use schema::order::document_hash;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -337,7 +337,11 @@ impl<'a> Ingest<'a> {
         let view = reader.view()?;
         let shard = self.account.shard(view.shard)?;
         let origin = Origin {
-            hash: path_hash(view.package, view.path),
+            hash: document_hash(
+                view.package,
+                view.path,
+                (view.revision_count > 0).then_some(view.hash),
+            ),
             package: self.collector.packages.id(view.package),
             backend: self.target.backend,
             offset: self.written + self.walked,

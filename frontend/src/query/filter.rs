@@ -3,7 +3,8 @@
 //! A value is a glob if it looks like one, else a regular expression. `=` marks an exact value, `g:` a
 //! glob, quotes or slashes a regular expression. As a parameter, a leading `-` negates the filter (in a
 //! query it stands before the key); a regular expression that begins with `-` is typed `\-x`. Languages
-//! and extensions are always exact. Backends know which languages exist.
+//! and extensions are always exact, and revisions never regular expressions (`revision_name`). Backends know
+//! which languages and revisions exist.
 //!
 //! **Invariant:** a rendered filter parses to the same filter. A mark or quotes appear only where the text
 //! alone would be parsed differently or would end elsewhere.
@@ -11,16 +12,19 @@
 use super::error::BadQuery;
 use super::lex::{Flags, Lexer, quoted, slashed};
 use super::regexp::check_syntax;
+use super::revision_name;
 use super::source_text::SourceText;
 use schema::message::{Expr, Field, Filter, Reading};
 
 /// The fields and their names, in the order in which filters are shown.
-pub const FIELDS: [(Field, &str); 5] = [
+pub const FIELDS: [(Field, &str); 7] = [
     (Field::Package, "package"),
     (Field::Path, "path"),
     (Field::Name, "name"),
     (Field::Language, "lang"),
     (Field::Extension, "ext"),
+    (Field::Revision, "rev"),
+    (Field::Branch, "branch"),
 ];
 
 /// Returns the field called `name`.
@@ -67,30 +71,31 @@ pub(super) fn parse_parameter(
 
 /// Reads a value, which may be empty.
 pub(super) fn read(field: Field, lexer: &mut Lexer<'_>) -> Result<(Filter, SourceText), BadQuery> {
-    let is_name = is_name(field);
+    let takes = Takes::of(field);
     let marked = match lexer.rest() {
         rest if rest.starts_with('=') => Some((Reading::Exact, 1)),
-        rest if rest.starts_with("g:") && !is_name => Some((Reading::Glob, 2)),
+        rest if rest.starts_with("g:") && takes != Takes::Names => Some((Reading::Glob, 2)),
         _ => None,
     };
     if let Some((_, bytes)) = marked {
         lexer.at += bytes;
     }
-    let plain = if is_name {
-        Reading::Exact
-    } else {
+    let plain = if takes == Takes::Regexps {
         Reading::Regexp
+    } else {
+        Reading::Exact
     };
     let start = lexer.at;
     let enclosed = match lexer.peek() {
         Some('"' | '\'') => Some(lexer.string()?),
-        Some('/') if marked.is_none() && !is_name => lexer.regexp(),
+        Some('/') if marked.is_none() && takes == Takes::Regexps => lexer.regexp(),
         _ => None,
     };
     let reading = marked.map_or(plain, |(reading, _)| reading);
     let (text, reading) = match enclosed {
         Some((text, flags)) => (with_flags(text, flags, reading, start)?, reading),
-        None if marked.is_some() || is_name => (lexer.bare(false).0, reading),
+        None if marked.is_some() || takes == Takes::Names => (lexer.bare(false).0, reading),
+        None if takes == Takes::Revisions => revision_name::read(lexer)?,
         None => bare(lexer),
     };
     let text = match (reading, field) {
@@ -137,9 +142,25 @@ fn bare(lexer: &mut Lexer<'_>) -> (SourceText, Reading) {
     (text, reading)
 }
 
-/// Whether the values of a field are names, always exact.
-fn is_name(field: Field) -> bool {
-    matches!(field, Field::Language | Field::Extension)
+/// What the values of a field may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Takes {
+    /// Regular expressions, globs and exact values.
+    Regexps,
+    /// Globs and exact values.
+    Revisions,
+    /// Exact values.
+    Names,
+}
+
+impl Takes {
+    fn of(field: Field) -> Takes {
+        match field {
+            Field::Package | Field::Path | Field::Name => Takes::Regexps,
+            Field::Revision | Field::Branch => Takes::Revisions,
+            Field::Language | Field::Extension => Takes::Names,
+        }
+    }
 }
 
 /// Whether a value looks like a glob rather than a regular expression.
@@ -181,10 +202,11 @@ fn check_text(filter: &Filter) -> Result<(), BadQuery> {
                 .hint("for x.tar.gz type gz; to match more of a name, use path:")),
             None => Ok(()),
         },
-        Reading::Exact | Reading::Glob => Ok(()),
-        Reading::Regexp if is_name(filter.field) => {
+        Reading::Regexp if Takes::of(filter.field) != Takes::Regexps => {
             Err(BadQuery::new("a regular expression is not allowed"))
         }
+        _ if Takes::of(filter.field) == Takes::Revisions => revision_name::check(filter),
+        Reading::Exact | Reading::Glob => Ok(()),
         Reading::Regexp => check_syntax(text, false).map_err(|bad| {
             bad.hint("escape the character with \\, or mark an exact value with =, a glob with g:")
         }),
@@ -220,9 +242,9 @@ pub(super) fn in_query(filter: &Filter) -> String {
 }
 
 fn value_in_query(filter: &Filter) -> String {
-    let text = &filter.text;
+    let (text, takes) = (&filter.text, Takes::of(filter.field));
     let is_plain = match filter.reading {
-        Reading::Exact => is_name(filter.field),
+        Reading::Exact => takes != Takes::Regexps,
         // A later slash in the query could end a value that begins with one.
         Reading::Glob | Reading::Regexp => !text.starts_with('/'),
     };
@@ -230,11 +252,11 @@ fn value_in_query(filter: &Filter) -> String {
         return text.clone();
     }
     let marked = marked(filter);
-    if !is_name(filter.field) && reads_back(filter, &marked) {
+    if takes != Takes::Names && reads_back(filter, &marked) {
         return marked;
     }
     match filter.reading {
-        Reading::Exact if is_name(filter.field) => quoted(text),
+        Reading::Exact if takes == Takes::Names => quoted(text),
         Reading::Exact => format!("={}", quoted(text)),
         Reading::Glob => format!("g:{}", quoted(text)),
         Reading::Regexp => marked,

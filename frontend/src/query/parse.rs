@@ -258,11 +258,11 @@ impl Parser<'_> {
                 .hint("put it outside of the parentheses"));
         }
         let value = self.lexer.at;
+        self.check_closed(value, name, field)?;
         let (filter, text) = filter::read(field, &mut self.lexer)?;
         if text.is_empty() {
             return Err(BadQuery::new(format!("{name}: has no value")).at(value));
         }
-        self.check_closed(value, name)?;
         let notice = notices::directory(&self.lexer, value, name, &filter.text);
         self.notices.extend(notice);
         self.count_atom(at)?;
@@ -270,14 +270,16 @@ impl Parser<'_> {
     }
 
     /// Refuses a value in parentheses with a space in it: it would end at the space.
-    fn check_closed(&self, value: usize, name: &str) -> Result<(), BadQuery> {
+    fn check_closed(&self, value: usize, name: &str, field: Field) -> Result<(), BadQuery> {
         let mut lexer = self.lexer.clone();
         lexer.at = value;
         if lexer.peek() == Some('(') && !lexer.bare(true).1 {
             let bad = BadQuery::new(format!("{name}: takes one value without spaces")).at(value);
-            return Err(bad.hint(format!(
-                "type ({name}:a or {name}:b), or a regular expression in quotes"
-            )));
+            let other = match field {
+                Field::Revision | Field::Branch => format!("a glob: {name}:{{a,b}}"),
+                _ => "a regular expression in quotes".to_owned(),
+            };
+            return Err(bad.hint(format!("type ({name}:a or {name}:b), or {other}")));
         }
         Ok(())
     }

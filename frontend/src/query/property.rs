@@ -3,6 +3,7 @@
 use super::input::joined;
 use super::lex::Lexer;
 use super::regexp::check_syntax;
+use super::revision_name;
 use super::source_text::SourceText;
 use super::{ParsedQuery, Query, QueryInput, dcs};
 use crate::query::filter;
@@ -166,7 +167,19 @@ fn filter_expr() -> impl Strategy<Value = Expr> {
     let extension = text()
         .prop_filter("an extension", |text| !text.contains(['.', '/', '*']))
         .prop_map(|text| (Field::Extension, Reading::Exact, text));
-    prop_oneof![regexp, named, language, extension].prop_map(|(field, reading, text)| {
+    let revision = prop::sample::select(vec![Field::Revision, Field::Branch]);
+    let reading = prop::sample::select(vec![Reading::Exact, Reading::Glob]);
+    let revision =
+        (revision, reading, text()).prop_filter("a revision", |(field, reading, text)| {
+            let (field, reading, text) = (*field, *reading, text.clone());
+            revision_name::check(&Filter {
+                field,
+                reading,
+                text,
+            })
+            .is_ok()
+        });
+    prop_oneof![regexp, named, language, extension, revision].prop_map(|(field, reading, text)| {
         Expr::Filter(Filter {
             field,
             reading,
@@ -209,9 +222,9 @@ proptest! {
 
     #[test]
     fn any_input_is_parsed_or_refused(q in pieces(), filter in pieces()) {
-        let fields = [Field::Path, Field::Language, Field::Extension];
+        let fields = [Field::Path, Field::Language, Field::Extension, Field::Revision];
         for mode in [None, Some("literal"), Some("regexp")] {
-            for filters in [&[][..], &[(fields[q.len() % 3], &filter[..])]] {
+            for filters in [&[][..], &[(fields[q.len() % 4], &filter[..])]] {
                 let typed = QueryInput { q: &q, mode, filters, ..QueryInput::default() };
                 match Query::parse(&typed) {
                     Ok(parsed) => {

@@ -112,10 +112,10 @@ fn identity_covers_everything_that_changes_the_matches() {
         ids.push(other.identity("g"));
     }
     for (field, _) in filter::FIELDS {
-        // A language and an extension are exact, however they are typed.
+        // Only these may be regular expressions; other values are exact, however they are typed.
         let exact = ["=a", "-=a"]
             .iter()
-            .take_while(|_| !matches!(field, Field::Language | Field::Extension));
+            .take_while(|_| matches!(field, Field::Package | Field::Path | Field::Name));
         for typed in ["a", "-a", "b"].iter().chain(exact) {
             let short = [(field, *typed)];
             let long = [(field, *typed), (Field::Path, "c")];

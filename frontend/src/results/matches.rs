@@ -43,6 +43,27 @@ pub struct Document {
     pub language: String,
     /// BLAKE3 of its text.
     pub hash: Vec<u8>,
+    /// The revisions that have it.
+    pub revisions: DocumentRevisions,
+}
+
+/// The revisions of a git repository that have a document; none have a file of a directory.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct DocumentRevisions {
+    /// Short names of the first of them, the default one before all others, which ascend.
+    pub names: Vec<String>,
+    /// How many there are.
+    pub count: u32,
+    /// The id of the commit at which the first of them was indexed; empty if there is none.
+    pub commit: String,
+}
+
+impl DocumentRevisions {
+    /// The first `most` names, and how many more there are.
+    pub fn first(&self, most: usize) -> (&[String], u32) {
+        let names = &self.names[..self.names.len().min(most)];
+        (names, self.count.saturating_sub(names.len() as u32))
+    }
 }
 
 impl Document {
@@ -53,6 +74,11 @@ impl Document {
             path: batch.path.to_vec(),
             language: batch.language.to_owned(),
             hash: batch.hash.to_vec(),
+            revisions: DocumentRevisions {
+                names: batch.revisions().map(str::to_owned).collect(),
+                count: batch.revision_count,
+                commit: batch.commit.to_owned(),
+            },
         }
     }
 }

@@ -80,6 +80,7 @@ impl Document {
         let short = path(SHORT_NAMES[random.below(SHORT_NAMES.len())]);
         let is_free = used.insert((package, short.clone()));
         let names = results::Document {
+            revisions: results::DocumentRevisions::default(),
             package: package.into(),
             path: if is_free { short } else { path(name) },
             language: random.pick(&["C", "", "Rust"]).to_owned(),

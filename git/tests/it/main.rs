@@ -5,5 +5,6 @@ mod support;
 mod commits;
 mod hostile;
 mod logs;
+mod sources;
 mod stores;
 mod trees;

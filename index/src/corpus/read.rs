@@ -79,6 +79,18 @@ pub fn read(
     }
 }
 
+/// Gives the text of a file of these bytes to `sink`, by the same rules as [`read`].
+///
+/// # Errors
+/// Only the sink's.
+pub fn read_bytes(bytes: &[u8], sink: &mut dyn TextSink) -> io::Result<ReadOutcome> {
+    match text(bytes, bytes.len() as u64, sink) {
+        Ok(bytes_read) => Ok(ReadOutcome::Text { bytes_read }),
+        Err(Stop::Skip(reason)) => Ok(ReadOutcome::Skipped(reason)),
+        Err(Stop::Sink(error)) => Err(error),
+    }
+}
+
 /// Why reading stops early.
 #[derive(Debug)]
 enum Stop {

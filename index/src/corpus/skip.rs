@@ -39,6 +39,14 @@ pub enum SkipReason {
     Loose,
     /// It was deleted, replaced, or changed in size while it was read.
     Changed,
+    /// It is a submodule at this commit of another repository.
+    Submodule(String),
+    /// Git LFS keeps its content elsewhere: the size in bytes, and the id.
+    Lfs(String),
+    /// It has so many bytes, more than a repository's file may have.
+    TooLarge(String),
+    /// A component of its path in a repository is empty, `.` or `..`, or has a slash.
+    UnsafePath,
 }
 
 impl SkipReason {
@@ -60,20 +68,28 @@ impl SkipReason {
             SkipReason::Hidden => ("hidden", "a hidden directory beside the packages"),
             SkipReason::Loose => ("loose", "a file beside the packages, in none of them"),
             SkipReason::Changed => ("changed", "changed while it was read"),
+            SkipReason::Submodule(_) => ("submodule", SUBMODULE_AT),
+            SkipReason::Lfs(_) => ("lfs", KEPT_BY_LFS),
+            SkipReason::TooLarge(_) => ("too-large", TOO_LARGE),
+            SkipReason::UnsafePath => ("path", "its path would leave the repository"),
         }
     }
 
-    /// Returns the rule or the message of the operating system; empty for the other reasons.
+    /// Returns the rule, the message of the operating system, or what else belongs to the reason; empty for the other reasons.
     pub fn detail(&self) -> &str {
         match self {
-            SkipReason::Ignored(detail) | SkipReason::Unreadable(detail) => detail,
+            SkipReason::Ignored(detail)
+            | SkipReason::Unreadable(detail)
+            | SkipReason::Submodule(detail)
+            | SkipReason::Lfs(detail)
+            | SkipReason::TooLarge(detail) => detail,
             _ => "",
         }
     }
 
     /// Parses the words of a reason; `None` when no reason has them.
     pub fn from_words(words: &str) -> Option<SkipReason> {
-        const PLAIN: [SkipReason; 8] = [
+        const PLAIN: [SkipReason; 9] = [
             SkipReason::GitDirectory,
             SkipReason::Index,
             SkipReason::Symlink,
@@ -82,12 +98,18 @@ impl SkipReason {
             SkipReason::Changed,
             SkipReason::Hidden,
             SkipReason::Loose,
+            SkipReason::UnsafePath,
         ];
-        if let Some(rule) = words.strip_prefix(EXCLUDED_BY) {
-            return Some(SkipReason::Ignored(rule.to_owned()));
-        }
-        if let Some(message) = words.strip_prefix(CANNOT_BE_READ) {
-            return Some(SkipReason::Unreadable(message.to_owned()));
+        let detail = |before| words.strip_prefix(before).map(str::to_owned);
+        let detailed = [
+            detail(EXCLUDED_BY).map(SkipReason::Ignored),
+            detail(CANNOT_BE_READ).map(SkipReason::Unreadable),
+            detail(SUBMODULE_AT).map(SkipReason::Submodule),
+            detail(KEPT_BY_LFS).map(SkipReason::Lfs),
+            detail(TOO_LARGE).map(SkipReason::TooLarge),
+        ];
+        if let Some(reason) = detailed.into_iter().flatten().next() {
+            return Some(reason);
         }
         PLAIN.into_iter().find(|reason| reason.to_string() == words)
     }
@@ -96,6 +118,9 @@ impl SkipReason {
 /// The words before the detail, for reasons that have one.
 const EXCLUDED_BY: &str = "excluded by ";
 const CANNOT_BE_READ: &str = "cannot be read: ";
+const SUBMODULE_AT: &str = "a submodule at commit ";
+const KEPT_BY_LFS: &str = "a pointer of Git LFS to ";
+const TOO_LARGE: &str = "too large: ";
 
 impl fmt::Display for SkipReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -139,6 +164,26 @@ mod tests {
                 SkipReason::Loose,
                 "loose",
                 "a file beside the packages, in none of them",
+            ),
+            (
+                SkipReason::Submodule("ab".into()),
+                "submodule",
+                "a submodule at commit ab",
+            ),
+            (
+                SkipReason::Lfs("1 byte".into()),
+                "lfs",
+                "a pointer of Git LFS to 1 byte",
+            ),
+            (
+                SkipReason::TooLarge("9 bytes".into()),
+                "too-large",
+                "too large: 9 bytes",
+            ),
+            (
+                SkipReason::UnsafePath,
+                "path",
+                "its path would leave the repository",
             ),
         ];
         for (reason, key, words) in table {

@@ -33,11 +33,18 @@ impl Class {
 
 /// Returns the class of the document at `path`, which is relative to its package and `/`-separated.
 pub fn classify(path: &[u8]) -> Class {
+    classify_as(path, None)
+}
+
+/// Like [`classify`], of a repository that says itself whether the file was written by others or by a
+/// program.
+pub fn classify_as(path: &[u8], is_foreign: Option<bool>) -> Class {
     let (directories, name) = split_name(path);
+    let is_listed = || has_component(directories, VENDORED_DIRECTORIES) || is_generated(name);
     if is_debian_patch(directories) {
         return Class::Source;
     }
-    if has_component(directories, VENDORED_DIRECTORIES) || is_generated(name) {
+    if is_foreign.unwrap_or_else(is_listed) {
         return Class::Vendored;
     }
     if has_component(directories, TEST_DIRECTORIES) || is_test(name) {
@@ -198,6 +205,13 @@ mod tests {
                 assert_eq!(classify(path.as_bytes()), *class, "{path}");
             }
         }
+    }
+
+    #[test]
+    fn what_a_repository_says_of_a_file_precedes_its_name() {
+        assert_eq!(classify_as(b"main.c", Some(true)), Class::Vendored);
+        assert_eq!(classify_as(b"vendor/main.c", Some(false)), Class::Source);
+        assert_eq!(classify_as(b"tests/x.c", Some(false)), Class::Tests);
     }
 
     #[test]

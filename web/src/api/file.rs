@@ -2,6 +2,7 @@
 
 use super::openapi::described as doc;
 use crate::file_range::fetch;
+use crate::links;
 use crate::params::Params;
 use crate::problem::Problem;
 use crate::state::App;
@@ -19,11 +20,14 @@ pub(crate) const COUNT_DEFAULT: u64 = 512 << 10;
     params(doc::FileParams),
     responses((status = 200, description = "Bytes of a document", content_type = "application/octet-stream", body = String, headers(
         ("x-trawl-offset" = u64, description = "Where the part begins"),
-        ("x-trawl-total-bytes" = u64, description = "Bytes of the document")
-    )), doc::Any, doc::NotFound, doc::BackendLost)
+        ("x-trawl-total-bytes" = u64, description = "Bytes of the document"),
+        ("x-trawl-commit" = String, description = "Of a git repository: the commit"),
+        ("x-trawl-revisions" = String, description = "Of a git repository: the revisions that have this text, percent-encoded and separated by spaces"),
+        ("x-trawl-from-repository" = bool, description = "true if the revision is not indexed, and was read from the repository")
+    )), doc::Any, doc::NotFound, doc::NotIndexed, doc::BackendLost)
 )]
 pub(crate) async fn raw(State(app): State<App>, params: Params) -> Result<Response, Problem> {
-    params.expect(&[&["package", "path", "offset", "count"]])?;
+    params.expect(&[&["package", "path", "rev", "offset", "count"]])?;
     let offset = params.number("offset", 0)?;
     let count = params.number("count", COUNT_DEFAULT)?;
     let range = FileRange::Bytes { offset, count };
@@ -35,5 +39,23 @@ pub(crate) async fn raw(State(app): State<App>, params: Params) -> Result<Respon
     headers.insert(header::CONTENT_TYPE, kind);
     headers.insert("x-trawl-offset", HeaderValue::from(reply.offset));
     headers.insert("x-trawl-total-bytes", HeaderValue::from(reply.total_bytes));
+    if !reply.commit.is_empty() {
+        headers.insert("x-trawl-commit", encoded(&reply.commit));
+        let names = reply
+            .revisions
+            .iter()
+            .map(|name| links::encode(name.as_bytes()));
+        let names = names.collect::<Vec<_>>().join(" ");
+        let names = HeaderValue::from_str(&names).expect("encoded text is ASCII");
+        headers.insert("x-trawl-revisions", names);
+    }
+    if reply.from_objects {
+        headers.insert("x-trawl-from-repository", HeaderValue::from_static("true"));
+    }
     Ok(response)
+}
+
+fn encoded(text: &str) -> HeaderValue {
+    let text = links::encode(text.as_bytes());
+    HeaderValue::from_str(&text).expect("encoded text is ASCII")
 }

@@ -5,7 +5,8 @@
 //! `file` are theirs. Our address has the query in our language.
 
 use crate::conditional::KnownTags;
-use crate::pages::{self, Form, encode};
+use crate::links::encode;
+use crate::pages::{self, Form};
 use crate::params::{Params, Path, lossy};
 use crate::problem::{self, Problem};
 use crate::state::App;

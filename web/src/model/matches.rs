@@ -4,7 +4,7 @@
 //! and none of its fields is flattened, which serde does through a slower path.
 
 use super::bytes::{Malformed, exact, from_hex, hex, readable};
-use frontend::Document;
+use frontend::{Document, DocumentRevisions};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -46,6 +46,20 @@ pub struct Match<'a> {
     pub rank: f32,
     /// BLAKE3 of the document's text.
     pub hash: String,
+    /// The revisions of a git repository that have the document: short names, the default one first, the others
+    /// ascending; at most 64. Absent for a file of a directory.
+    #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
+    #[schema(required = false, value_type = Vec<String>)]
+    pub revisions: Cow<'a, [String]>,
+    /// How many revisions have it. Absent for a file of a directory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub revision_count: Option<u32>,
+    /// The id of the commit at which the first revision was indexed: `rev` of a link that lasts. Absent for a file
+    /// of a directory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub commit: Option<Cow<'a, str>>,
     /// Where in the document the line begins, in bytes.
     pub offset: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -117,6 +131,18 @@ pub struct MatchGroup<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub hash: Option<String>,
+    /// Only of a document of a git repository: the revisions that have it, as in a match.
+    #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
+    #[schema(required = false, value_type = Vec<String>)]
+    pub revisions: Cow<'a, [String]>,
+    /// Only of a document of a git repository: how many revisions have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub revision_count: Option<u32>,
+    /// Only of a document of a git repository: the commit at which the first revision was indexed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub commit: Option<Cow<'a, str>>,
     /// How many matches there are; null if more documents match than are counted.
     #[schema(required)]
     pub total: Option<u64>,
@@ -150,6 +176,9 @@ impl<'a> From<&'a frontend::Match> for Match<'a> {
             language: (&document.language).into(),
             rank: found.rank,
             hash: hex(&document.hash),
+            revisions: (&document.revisions.names[..]).into(),
+            revision_count: revision_count(document),
+            commit: commit(document),
             offset: found.offset,
             window: found.window.map(Into::into),
         }
@@ -170,6 +199,11 @@ impl TryFrom<Match<'_>> for frontend::Match {
                 path: exact(read.path, read.path_base64.as_deref())?,
                 language: read.language.into_owned(),
                 hash: from_hex(&read.hash)?,
+                revisions: DocumentRevisions {
+                    names: read.revisions.into_owned(),
+                    count: read.revision_count.unwrap_or_default(),
+                    commit: read.commit.map_or_else(String::new, Cow::into_owned),
+                },
             }),
             line: read.line,
             lines: read.lines.unwrap_or(1),
@@ -182,6 +216,15 @@ impl TryFrom<Match<'_>> for frontend::Match {
             window: read.window.map(Into::into),
         })
     }
+}
+
+fn revision_count(document: &Document) -> Option<u32> {
+    Some(document.revisions.count).filter(|&count| count > 0)
+}
+
+fn commit(document: &Document) -> Option<Cow<'_, str>> {
+    let commit = &document.revisions.commit[..];
+    (!commit.is_empty()).then_some(commit.into())
 }
 
 impl<'a> From<&'a frontend::ContextLine> for ContextLine<'a> {
@@ -234,6 +277,9 @@ impl<'a> MatchGroup<'a> {
             path_base64: None,
             language: None,
             hash: None,
+            revisions: Cow::default(),
+            revision_count: None,
+            commit: None,
             total: Some(package.total),
             matches: matches.iter().map(Into::into).collect(),
         }
@@ -251,6 +297,9 @@ impl<'a> MatchGroup<'a> {
             path_base64,
             language: Some((&document.language).into()),
             hash: Some(hex(&document.hash)),
+            revisions: (&document.revisions.names[..]).into(),
+            revision_count: revision_count(document),
+            commit: commit(document),
             total,
             matches: matches.iter().map(Into::into).collect(),
         })
@@ -270,6 +319,7 @@ mod tests {
                 path: b"a/\xc3\xbc \"x\"".to_vec(),
                 language: "C".to_owned(),
                 hash: vec![0xab; 2],
+                revisions: DocumentRevisions::default(),
             }),
             line: 7,
             lines: 1,
@@ -296,6 +346,23 @@ mod tests {
         let json = serde_json::to_string(&Match::from(&found)).unwrap();
         expect![[r#"{"package":"p�","package_base64":"cP8=","path":"a/ü \"x\"","line":7,"text":"caf�","text_base64":"Y2Fm6Q==","ranges":[[0,3]],"context":{"before":[{"line":6,"text":"before"}],"after":[]},"language":"C","rank":1.1,"hash":"abab","offset":10,"window":{"start":5,"line_bytes":5000000000}}"#]]
             .assert_eq(&json);
+        let read: Match<'_> = serde_json::from_str(&json).unwrap();
+        assert_eq!(frontend::Match::try_from(read), Ok(found));
+    }
+
+    #[test]
+    fn a_match_in_a_repository_names_its_revisions() {
+        let mut found = example();
+        let document = Arc::make_mut(&mut found.document);
+        document.revisions = DocumentRevisions {
+            names: vec!["main".to_owned(), "v1 \"x\"".to_owned()],
+            count: 70,
+            commit: "12".repeat(20),
+        };
+        let json = serde_json::to_string(&Match::from(&found)).unwrap();
+        let shown =
+            r#""hash":"abab","revisions":["main","v1 \"x\""],"revision_count":70,"commit":"1212"#;
+        assert!(json.contains(shown), "{json}");
         let read: Match<'_> = serde_json::from_str(&json).unwrap();
         assert_eq!(frontend::Match::try_from(read), Ok(found));
     }

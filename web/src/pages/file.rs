@@ -1,16 +1,17 @@
 //! A file, or a part of it, line by line.
 
 use super::form::{Form, Layout};
-use super::links::{file_href, window_href};
-use super::matches::LineView;
+use super::matches::{LineView, RevisionsView};
 use super::{filters, visible};
-use crate::file_range::{Fetched, fetch};
+use crate::file_range::{Fetched, fetch, fetch_revision};
+use crate::links::FileAddress;
 use crate::params::Params;
 use crate::problem::Problem;
 use crate::state::App;
 use askama::Template;
 use axum::extract::State;
 use axum::response::Html;
+use frontend::DocumentRevisions;
 use schema::message::{FileRange, FileReply};
 
 /// Lines of a file on a page.
@@ -22,6 +23,9 @@ const LINES_BEFORE: u32 = 100;
 /// Bytes of a line that are shown.
 const LINE_BYTES_MAX: usize = 2000;
 
+/// Digits of a commit id that are shown.
+const SHORT_ID: usize = 10;
+
 #[derive(Template)]
 #[template(path = "file.html")]
 struct FilePage {
@@ -29,6 +33,12 @@ struct FilePage {
     package: String,
     path: String,
     language: String,
+    /// The commit, and the address of the file at it.
+    commit: String,
+    permalink: String,
+    revisions: RevisionsView,
+    /// Why another revision is shown than the one that the address names.
+    notice: Option<String>,
     first: u64,
     last: u64,
     total_lines: u64,
@@ -46,7 +56,7 @@ pub(crate) async fn show(State(app): State<App>, params: Params) -> Result<Html<
     let first = params.number("first", around)?.max(1);
     let count = LINES_MAX;
     let range = FileRange::Lines { first, count };
-    let Fetched { package, reply } = fetch(&app, &params, range).await?;
+    let (Fetched { package, reply }, notice) = fetch_or_newest(&app, &params, range).await?;
     let lines_max = reply.total_lines.max(1);
     if first > lines_max || line > lines_max {
         let detail = format!("the file has {} lines", reply.total_lines);
@@ -54,11 +64,30 @@ pub(crate) async fn show(State(app): State<App>, params: Params) -> Result<Html<
     }
     let name = (&package[..], params.required("path")?);
     let mut page = FilePage::new(name, line, &reply);
+    page.notice = notice;
     page.layout = Layout::new(Form {
         has_key: params.has_key,
         ..Form::default()
     });
     Ok(Html(page.render().expect("a page fits in memory")))
+}
+
+/// Fetches the file; if its revision is no longer indexed, from the newest one that has it, and says so.
+async fn fetch_or_newest(
+    app: &App,
+    params: &Params,
+    range: FileRange,
+) -> Result<(Fetched, Option<String>), Problem> {
+    let problem = match fetch(app, params, range).await {
+        Ok(fetched) => return Ok((fetched, None)),
+        Err(problem) => problem,
+    };
+    let Some(newest) = problem.instead() else {
+        return Err(problem);
+    };
+    let fetched = fetch_revision(app, params, newest, range).await?;
+    let notice = format!("{}; this is the file in {newest}", problem.detail);
+    Ok((fetched, Some(visible::plain(notice.as_bytes()))))
 }
 
 impl FilePage {
@@ -69,17 +98,31 @@ impl FilePage {
             .map(|(number, text)| line_view(number, text, marked == number))
             .collect();
         let (first, last) = (reply.first_line, lines.last().map_or(0, |line| line.number));
-        let window = |first: u32| window_href(package, path, first);
+        let address = FileAddress {
+            package,
+            path,
+            revision: &reply.commit,
+        };
+        let window = |first: u32| address.window_href(first);
+        let revisions = DocumentRevisions {
+            names: reply.revisions.clone(),
+            count: reply.revisions.len() as u32,
+            commit: String::new(),
+        };
         FilePage {
             layout: Layout::default(),
             package: visible::plain(package),
             path: visible::plain(path),
             language: reply.language.clone(),
+            commit: reply.commit.chars().take(SHORT_ID).collect(),
+            permalink: address.show_href(marked),
+            revisions: (&revisions).into(),
+            notice: None,
             first: u64::from(first),
             last: u64::from(last),
             total_lines: u64::from(reply.total_lines),
             total_bytes: reply.total_bytes,
-            raw: file_href(package, path),
+            raw: address.file_href(),
             previous: (first > 1).then(|| window(first.saturating_sub(LINES_MAX).max(1))),
             next: (last != 0 && last < reply.total_lines).then(|| window(last + 1)),
             lines,

@@ -3,10 +3,10 @@
 //! A form keeps what the user typed, whether or not it can be understood: the page of an error shows
 //! it again. Its methods return the addresses of other pages of the same query.
 
-use super::links::encode;
 use super::visible;
 use crate::assets;
 use crate::choice::{Case, Choice, Group, Mode};
+use crate::links::encode;
 use crate::params::{Params, lossy};
 use frontend::query::filter;
 use schema::message::Field;

@@ -1,14 +1,17 @@
 //! Matches and lines as pages show them.
 
 use super::filters;
-use super::links::show_href;
 use super::visible::{self, Piece};
+use crate::links::FileAddress;
 use askama::Template;
-use frontend::{ContextLine, Match, Window};
+use frontend::{ContextLine, Document, DocumentRevisions, Match, Window};
 use std::ops::Range;
 
 /// Lines of one match that are shown. The page of the file shows all.
 const LINES_MAX: usize = 50;
+
+/// Revisions that are named beside a document.
+const REVISIONS_MAX: usize = 3;
 
 /// A match: its document and its lines.
 pub(super) struct MatchView {
@@ -19,7 +22,28 @@ pub(super) struct MatchView {
     /// 0 if the name is the match.
     pub(super) line: u32,
     pub(super) language: String,
+    pub(super) revisions: RevisionsView,
     pub(super) lines: Vec<LineView>,
+}
+
+/// The revisions that have a document.
+#[derive(Default)]
+pub(super) struct RevisionsView {
+    /// The first of them.
+    pub(super) names: Vec<String>,
+    /// How many more there are.
+    pub(super) more: u64,
+}
+
+impl From<&DocumentRevisions> for RevisionsView {
+    fn from(revisions: &DocumentRevisions) -> Self {
+        let (names, more) = revisions.first(REVISIONS_MAX);
+        let names = names.iter().map(|name| visible::plain(name.as_bytes()));
+        RevisionsView {
+            names: names.collect(),
+            more: more.into(),
+        }
+    }
 }
 
 /// A line: its number, and its text as pieces.
@@ -35,9 +59,10 @@ pub(super) struct LineView {
 
 impl From<&Match> for MatchView {
     fn from(found: &Match) -> Self {
-        let (package, path) = (&found.document.package, &found.document.path);
+        let Document { package, path, .. } = &*found.document;
+        let address = FileAddress::of(&found.document);
         let linked = |view: LineView| LineView {
-            href: show_href(package, path, view.number),
+            href: address.show_href(view.number),
             ..view
         };
         let beside =
@@ -51,7 +76,7 @@ impl From<&Match> for MatchView {
             .chain(hits)
             .chain(found.after.iter().map(beside));
         MatchView {
-            href: show_href(package, path, found.line),
+            href: address.show_href(found.line),
             package: visible::plain(package),
             path: if found.is_name() {
                 visible::pieces(&found.text, &found.ranges)
@@ -60,6 +85,7 @@ impl From<&Match> for MatchView {
             },
             line: found.line,
             language: found.document.language.clone(),
+            revisions: (&found.document.revisions).into(),
             lines: lines.map(linked).collect(),
         }
     }
@@ -138,7 +164,6 @@ pub(super) fn views(matches: &[Match]) -> Vec<MatchView> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use frontend::Document;
     use std::sync::Arc;
 
     fn found(text: &[u8]) -> Match {
@@ -148,6 +173,7 @@ mod tests {
                 path: b"a/\"><script>".to_vec(),
                 language: "C".to_owned(),
                 hash: vec![],
+                revisions: DocumentRevisions::default(),
             }),
             line: 3,
             lines: 1,
@@ -168,6 +194,27 @@ mod tests {
             assert!(!html.contains(markup), "{markup} in {html}");
         }
         assert!(html.contains("%22%3E%3Cscript%3E"), "{html}");
+    }
+
+    #[test]
+    fn names_a_few_revisions_and_links_to_the_commit() {
+        let mut found = found(b"x");
+        let document = Arc::make_mut(&mut found.document);
+        document.revisions = DocumentRevisions {
+            names: ["main", "a<b>", "c", "d"].map(str::to_owned).to_vec(),
+            count: 12,
+            commit: "12".repeat(20),
+        };
+        let html = render(&found);
+        assert!(html.contains("a&#60;b&#62;</span>"), "{html}");
+        assert!(
+            html.contains(">+9</span>") && !html.contains(">d<"),
+            "{html}"
+        );
+        assert!(
+            html.contains(&format!("&#38;rev={}", "12".repeat(20))),
+            "{html}"
+        );
     }
 
     fn render(found: &Match) -> String {

@@ -1,12 +1,12 @@
 //! Search results as a page: the answer, or what is known of it while the search runs.
 
 use super::form::{Form, Layout, PageLink, page_links};
-use super::links::show_href;
-use super::matches::{MatchView, views};
+use super::matches::{MatchView, RevisionsView, views};
 use super::{filters, problem, visible};
 use crate::conditional::KnownTags;
 use crate::eta::Eta;
 use crate::join::{self, Items, View};
+use crate::links::FileAddress;
 use crate::model::Timings;
 use crate::params::Params;
 use crate::problem::Problem;
@@ -18,7 +18,9 @@ use axum::http::header;
 use axum::response::{Html, IntoResponse, Response};
 use frontend::metrics;
 use frontend::query::{Notice, ParsedQuery};
-use frontend::{Match, PackageGroup, Progress, SearchHandle, SearchResult, SkippedDocument};
+use frontend::{
+    Document, Match, PackageGroup, Progress, SearchHandle, SearchResult, SkippedDocument,
+};
 use schema::message::Want;
 use std::time::{Duration, Instant};
 
@@ -224,6 +226,8 @@ struct GroupView {
     /// no filter's value, so it has no such address.
     more: u64,
     more_href: Option<String>,
+    /// Of a document.
+    revisions: RevisionsView,
     matches: Vec<MatchView>,
 }
 
@@ -244,22 +248,23 @@ impl GroupView {
             total: Some(package.total),
             more: package.total - matches.len() as u64,
             more_href: name.map(|name| form.href_in(name)),
+            revisions: RevisionsView::default(),
             matches: views(matches),
         }
     }
 
     fn document(form: &Form, total: Option<u64>, matches: &[Match]) -> GroupView {
-        let document = matches.first().map(|found| &*found.document);
-        let (package, path) = document.map_or((&b""[..], &b""[..]), |document| {
-            (&document.package[..], &document.path[..])
-        });
+        let none = Document::default();
+        let document = matches.first().map_or(&none, |found| &*found.document);
+        let Document { package, path, .. } = document;
         let names = str::from_utf8(package).ok().zip(str::from_utf8(path).ok());
         GroupView {
-            name: visible::plain(&[package, path].join(&b'/')),
-            href: Some(show_href(package, path, 0)),
+            name: visible::plain(&[&package[..], path].join(&b'/')),
+            href: Some(FileAddress::of(document).show_href(0)),
             total,
             more: total.map_or(0, |total| total.saturating_sub(matches.len() as u64)),
             more_href: names.map(|(package, path)| form.href_in_document(package, path)),
+            revisions: (&document.revisions).into(),
             matches: views(matches),
         }
     }

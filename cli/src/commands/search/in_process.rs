@@ -3,7 +3,7 @@
 use crate::print::{Printer, SearchSummary};
 use crate::progress::{self, ProgressThread};
 use crate::{in_process, units};
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use frontend::{
     Coordinator, Document, MatchEvent, ParsedQuery, RenderedMatches, Renderer, SearchError,
     SearchHandle, SearchResult,
@@ -173,11 +173,13 @@ fn read(
     count: u64,
 ) -> Result<Vec<u8>> {
     let range = FileRange::Bytes { offset, count };
-    let reply = frontend.file(&document.package, &document.path, range);
+    let Document { package, path, .. } = document;
+    let reply = frontend.file(package, path, &document.revisions.commit, range);
     let reply = tokio::runtime::Handle::current().block_on(reply)?;
-    let path = || String::from_utf8_lossy(&document.path);
-    let reply =
-        reply.with_context(|| format!("{}: removed from the index; search again", path()))?;
+    let path = || String::from_utf8_lossy(path);
+    if !reply.found {
+        bail!("{}: removed from the index; search again", path());
+    }
     if reply.hash != document.hash {
         bail!(
             "{}: the index changed during the search; search again",

@@ -127,12 +127,16 @@ fn print(
 
 fn read(server: &Client, document: &Document, offset: u64, count: u64) -> Result<Vec<u8>> {
     let (offset, count) = (offset.to_string(), count.to_string());
-    let parameters = [
+    let mut parameters = vec![
         ("package", &document.package[..]),
         ("path", &document.path),
         ("offset", offset.as_bytes()),
         ("count", count.as_bytes()),
     ];
+    let commit = document.revisions.commit.as_bytes();
+    if !commit.is_empty() {
+        parameters.push(("rev", commit));
+    }
     let mut part = Vec::new();
     server
         .get("/api/v2/file", &parameters)?

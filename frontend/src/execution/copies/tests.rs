@@ -54,7 +54,7 @@ fn collectors(run: &ResultFiles, documents: &[Synthetic], bytes: u64) -> Vec<Col
         // Matches in the first frame are best; the lines of all documents of a text are the same.
         let matches: u32 = document.frames.iter().map(|(_, matches)| matches).sum();
         let mut text = [7; 12];
-        text[..4].copy_from_slice(&document.text.to_le_bytes());
+        text[8..].copy_from_slice(&document.text.to_le_bytes());
         let group = TextGroup::new(&text, matches.into());
         let rank = document.place as f32;
         let mut line = 0;

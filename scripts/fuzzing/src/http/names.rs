@@ -76,6 +76,8 @@ pub(crate) const PARAMETERS: &[&str] = &[
     "case",
     "word",
     "lang",
+    "rev",
+    "branch",
     "package",
     "path",
     "ext",
@@ -108,7 +110,6 @@ pub(crate) const PARAMETERS: &[&str] = &[
     "match_mode",
     "qq",
     "repo",
-    "rev",
 ];
 
 /// Parts that are neither headers nor parameters: a raw piece of the query string, a variable part of

@@ -3,7 +3,7 @@
 //! A spreadsheet runs a cell as a formula if it begins with `=`, `+`, `-` or `@`, also after spaces. Text of
 //! a repository must not run, so such a cell gets a `'` in front. If a cell is not exact, for this reason or
 //! since the bytes are not UTF-8, the column with the suffix `_base64` has the exact bytes; else that
-//! column is empty.
+//! column is empty. The names of revisions, which have no spaces, are separated by one.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -11,7 +11,7 @@ use frontend::Match;
 
 /// The names of the columns, and a line end.
 pub(crate) const HEADER: &[u8] = b"package,path,line,lines,text,language,rank,offset,\
-    package_base64,path_base64,text_base64\r\n";
+    package_base64,path_base64,text_base64,commit,revision_count,revisions\r\n";
 
 /// Appends a match as a line.
 pub(crate) fn write(found: &Match, out: &mut Vec<u8>) {
@@ -30,6 +30,15 @@ pub(crate) fn write(found: &Match, out: &mut Vec<u8>) {
         out.push(b',');
         out.extend_from_slice(cell.exact.as_bytes());
     }
+    let revisions = &document.revisions;
+    out.push(b',');
+    Cell::new(revisions.commit.as_bytes()).write(out);
+    out.push(b',');
+    if revisions.count > 0 {
+        out.extend_from_slice(revisions.count.to_string().as_bytes());
+    }
+    out.push(b',');
+    Cell::new(revisions.names.join(" ").as_bytes()).write(out);
     out.extend_from_slice(b"\r\n");
 }
 
@@ -71,16 +80,21 @@ impl Cell {
 mod tests {
     use super::*;
     use expect_test::{Expect, expect};
-    use frontend::Document;
+    use frontend::{Document, DocumentRevisions};
     use std::sync::Arc;
 
     fn check(text: &[u8], expected: Expect) {
+        check_in(DocumentRevisions::default(), text, expected);
+    }
+
+    fn check_in(revisions: DocumentRevisions, text: &[u8], expected: Expect) {
         let found = Match {
             document: Arc::new(Document {
                 package: b"p_1".to_vec(),
                 path: b"a,b.c".to_vec(),
                 language: "C".to_owned(),
                 hash: vec![],
+                revisions,
             }),
             line: 3,
             lines: 1,
@@ -94,23 +108,45 @@ mod tests {
     }
 
     #[test]
+    fn revisions_have_columns_and_are_no_formulas() {
+        let revisions = DocumentRevisions {
+            names: vec!["=cmd".to_owned(), "v1".to_owned()],
+            count: 3,
+            commit: "12ab".to_owned(),
+        };
+        check_in(
+            revisions,
+            b"x",
+            expect![[r#"p_1,"a,b.c",3,1,x,C,1.5,0,,,,12ab,3,'=cmd v1"#]],
+        );
+    }
+
+    #[test]
     fn neutralizes_formulas_and_keeps_exact_bytes() {
-        check(b"x = y", expect![[r#"p_1,"a,b.c",3,1,x = y,C,1.5,0,,,"#]]);
-        check(b"\tx", expect![[r#"p_1,"a,b.c",3,1,	x,C,1.5,0,,,"#]]);
-        check(b"\t@x", expect![[r#"p_1,"a,b.c",3,1,'	@x,C,1.5,0,,,CUB4"#]]);
+        check(
+            b"x = y",
+            expect![[r#"p_1,"a,b.c",3,1,x = y,C,1.5,0,,,,,,"#]],
+        );
+        check(b"\tx", expect![[r#"p_1,"a,b.c",3,1,	x,C,1.5,0,,,,,,"#]]);
+        check(
+            b"\t@x",
+            expect![[r#"p_1,"a,b.c",3,1,'	@x,C,1.5,0,,,CUB4,,,"#]],
+        );
         check(
             b"say(\"hi\")",
-            expect![[r#"p_1,"a,b.c",3,1,"say(""hi"")",C,1.5,0,,,"#]],
+            expect![[r#"p_1,"a,b.c",3,1,"say(""hi"")",C,1.5,0,,,,,,"#]],
         );
         check(
             b"=cmd|' /C calc'!A0",
-            expect![[r#"p_1,"a,b.c",3,1,'=cmd|' /C calc'!A0,C,1.5,0,,,PWNtZHwnIC9DIGNhbGMnIUEw"#]],
+            expect![[
+                r#"p_1,"a,b.c",3,1,'=cmd|' /C calc'!A0,C,1.5,0,,,PWNtZHwnIC9DIGNhbGMnIUEw,,,"#
+            ]],
         );
-        check(b"-1", expect![[r#"p_1,"a,b.c",3,1,'-1,C,1.5,0,,,LTE="#]]);
+        check(b"-1", expect![[r#"p_1,"a,b.c",3,1,'-1,C,1.5,0,,,LTE=,,,"#]]);
         check(
             b"caf\xe9",
-            expect![[r#"p_1,"a,b.c",3,1,caf�,C,1.5,0,,,Y2Fm6Q=="#]],
+            expect![[r#"p_1,"a,b.c",3,1,caf�,C,1.5,0,,,Y2Fm6Q==,,,"#]],
         );
-        assert_eq!(HEADER.split(|&byte| byte == b',').count(), 11);
+        assert_eq!(HEADER.split(|&byte| byte == b',').count(), 14);
     }
 }

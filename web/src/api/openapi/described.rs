@@ -45,6 +45,15 @@ pub(crate) struct QueryParams {
     #[param(nullable = false, explode = true)]
     #[schema(nullable = false)]
     pub(crate) path: Option<Vec<String>>,
+    /// Only documents of these revisions of git repositories: branches, tags, 7 or more digits of a commit id,
+    /// or globs; with a leading `-`, all others. Absent, as is `branch`: the default revision of each.
+    #[param(nullable = false, explode = true)]
+    #[schema(nullable = false)]
+    pub(crate) rev: Option<Vec<String>>,
+    /// Only documents of these branches; written like `rev`.
+    #[param(nullable = false, explode = true)]
+    #[schema(nullable = false)]
+    pub(crate) branch: Option<Vec<String>>,
     /// Lines of context before and after each match. The default is 2.
     #[param(nullable = false, minimum = 0, maximum = 10)]
     #[schema(nullable = false, minimum = 0, maximum = 10)]
@@ -153,6 +162,9 @@ pub(crate) struct FileParams {
     /// The path within the package.
     #[param(example = "src/file2.c")]
     path: String,
+    /// A revision of a git repository: a branch, a tag, or 7 or more digits of a commit id; absent: the default one.
+    #[param(nullable = false, example = "v1.0")]
+    rev: Option<String>,
     /// The first byte.
     #[param(nullable = false, minimum = 0)]
     offset: Option<u64>,
@@ -295,6 +307,11 @@ pub(crate) enum Searching {
 #[derive(IntoResponses)]
 #[response(status = 404, content_type = "application/problem+json")]
 pub(crate) struct NotFound(ProblemDocument);
+
+/// The revision is no longer indexed, and no backend can read it; `newest` has the file.
+#[derive(IntoResponses)]
+#[response(status = 410, content_type = "application/problem+json")]
+pub(crate) struct NotIndexed(ProblemDocument);
 
 /// Responses of an operation that asks a repository.
 #[derive(IntoResponses)]

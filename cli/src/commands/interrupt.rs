@@ -1,0 +1,44 @@
+//! Ctrl-C during a command that has something to do before it ends.
+
+use super::listener::shutdown_signal;
+use std::thread::JoinHandle;
+use tokio::sync::oneshot;
+
+/// Waits for a signal until it is dropped.
+pub(super) struct InterruptThread(Option<(oneshot::Sender<()>, JoinHandle<()>)>);
+
+impl InterruptThread {
+    /// Calls `on_signal` when a signal arrives. If signals cannot be waited for, they end the process
+    /// without a word.
+    pub(super) fn start(on_signal: impl FnOnce() + Send + 'static) -> InterruptThread {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_io()
+            .build();
+        let Ok(runtime) = runtime else {
+            return InterruptThread(None);
+        };
+        let (running, ended) = oneshot::channel();
+        let thread = std::thread::spawn(move || {
+            let signalled = runtime.block_on(async {
+                tokio::select! {
+                    () = shutdown_signal() => true,
+                    _ = ended => false,
+                }
+            });
+            if signalled {
+                on_signal();
+            }
+        });
+        InterruptThread(Some((running, thread)))
+    }
+}
+
+impl Drop for InterruptThread {
+    fn drop(&mut self) {
+        if let Some((running, thread)) = self.0.take() {
+            drop(running);
+            // A panic there is no reason to fail the command.
+            let _ = thread.join();
+        }
+    }
+}

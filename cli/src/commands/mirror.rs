@@ -1,0 +1,259 @@
+//! `trawl mirror`: clones git repositories, and brings the clones up to date.
+
+use super::interrupt::InterruptThread;
+use crate::mirror::{
+    self, ChildError, MirrorDirectory, MirrorError, MirrorOptions, MirrorProgress, MirrorResult,
+    Mirrored, Remote, Scheme,
+};
+use crate::progress::{ProgressThread, bar};
+use crate::terminal::{self, escaped};
+use crate::{cache_dir, exit, units};
+use anyhow::{Context, Result, ensure};
+use std::io::IsTerminal;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// How often the bar moves.
+const BAR_EVERY: Duration = Duration::from_millis(100);
+
+/// Names of repositories that the bar shows.
+const NAMES_SHOWN: usize = 3;
+
+/// Bytes of a file of credentials.
+const CREDENTIALS_BYTES_MAX: u64 = 1 << 20;
+
+/// Clone git repositories, and bring the clones up to date
+///
+/// Each repository becomes a bare one, DIR/NAME.git, with the branches and tags of its server. Run it again to
+/// fetch what is new. A repository that fails does not stop the others. Git runs without any configuration,
+/// hooks, prompts or redirects.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  trawl mirror --to mirrors https://example.org/tools/x.git
+  trawl mirror --to mirrors --list repositories.txt --jobs 8
+  trawl mirror --to mirrors --allow-scheme file file:///srv/git/x.git
+
+A list:
+  # a URL, and after a space an optional name
+  https://example.org/tools/x.git
+  https://example.net/x.git other/x
+
+Exit status: 0 success, 2 error or no repository was fetched, 3 some were not fetched.")]
+pub(crate) struct MirrorArguments {
+    /// The directory of the mirrors; it is created if necessary
+    #[arg(long, value_name = "DIR")]
+    to: PathBuf,
+    /// Fetch the repositories that this file lists, too
+    #[arg(long, value_name = "FILE")]
+    list: Option<PathBuf>,
+    /// Repositories at once
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=64))]
+    jobs: u16,
+    /// Fetch all references, not only branches and tags: also those of proposed changes, which on some
+    /// servers anybody can write
+    #[arg(long)]
+    all_refs: bool,
+    /// Give up a repository that is larger
+    #[arg(long, value_name = "SIZE", value_parser = units::parse_size)]
+    max_size: Option<u64>,
+    #[command(flatten)]
+    flags: FetchFlags,
+    /// Repositories to fetch
+    #[arg(value_name = "URL", required_unless_present = "list")]
+    urls: Vec<String>,
+}
+
+/// From where, and how patiently, repositories are fetched.
+#[derive(clap::Args)]
+pub(super) struct FetchFlags {
+    /// Fetch by this scheme, too; https is always allowed
+    #[arg(long, value_name = "SCHEME", value_enum)]
+    allow_scheme: Vec<Scheme>,
+    /// Fetch from addresses of this machine and of private networks, too
+    #[arg(long)]
+    allow_private: bool,
+    /// Passwords and tokens, a line for each server: https://USER:TOKEN@HOST. Only you may read the file
+    #[arg(long, value_name = "FILE")]
+    credentials: Option<PathBuf>,
+    /// Trust the CAs in this file, in PEM, instead of those of the system
+    #[arg(long, value_name = "FILE")]
+    ca: Option<PathBuf>,
+    /// Give up a repository after this many seconds
+    #[arg(long, value_name = "SECS", default_value_t = 1800, value_parser = clap::value_parser!(u64).range(1..=604_800))]
+    timeout: u64,
+    /// Try again after failures that may go away, such as a refused connection
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(0..=10))]
+    retries: u32,
+}
+
+impl FetchFlags {
+    pub(super) fn schemes(&self) -> Vec<Scheme> {
+        [&[Scheme::Https], &self.allow_scheme[..]].concat()
+    }
+
+    pub(super) fn options(&self) -> Result<MirrorOptions> {
+        Ok(MirrorOptions {
+            allow_private: self.allow_private,
+            all_references: false,
+            credentials: self.credentials.as_deref().map(private_file).transpose()?,
+            ca: self.ca.as_deref().map(readable_file).transpose()?,
+            timeout: Duration::from_secs(self.timeout),
+            bytes_max: None,
+            retries: self.retries,
+            jobs: 1,
+        })
+    }
+}
+
+/// Returns the full path of a file of credentials, which nobody else may read.
+fn private_file(path: &Path) -> Result<PathBuf> {
+    cache_dir::read_small(path, "the credentials in", CREDENTIALS_BYTES_MAX)?;
+    let shown = path.display();
+    let mode = std::fs::metadata(path)
+        .with_context(|| format!("cannot read {shown}"))?
+        .mode();
+    ensure!(
+        mode & 0o077 == 0,
+        "{shown}: others can read or write these credentials; change that with `chmod 600 {shown}`"
+    );
+    readable_file(path)
+}
+
+/// Git runs elsewhere, so it needs the full path.
+fn readable_file(path: &Path) -> Result<PathBuf> {
+    let found = path.canonicalize();
+    found.with_context(|| format!("cannot read {}", path.display()))
+}
+
+pub(super) fn run(arguments: &MirrorArguments) -> Result<ExitCode> {
+    let schemes = arguments.flags.schemes();
+    let remotes = mirror::remotes(&arguments.urls, arguments.list.as_deref(), &schemes)?;
+    let options = MirrorOptions {
+        all_references: arguments.all_refs,
+        bytes_max: arguments.max_size,
+        jobs: arguments.jobs.into(),
+        ..arguments.flags.options()?
+    };
+    let results = fetch(&remotes, &options, &arguments.to)?;
+    let width = remotes.iter().map(|it| it.name.len()).max().unwrap_or(0);
+    for (remote, result) in remotes.iter().zip(&results) {
+        terminal::print(format_args!("{:width$}  {}", remote.name, row(result)))?;
+    }
+    terminal::report(summary(&results, &arguments.to));
+    Ok(status(&results))
+}
+
+/// Mirrors repositories, with a bar on a terminal. A signal ends what is running.
+pub(super) fn fetch(
+    remotes: &[Remote],
+    options: &MirrorOptions,
+    to: &Path,
+) -> Result<Vec<MirrorResult>> {
+    let directory = MirrorDirectory::open(to)?;
+    let progress = Arc::new(MirrorProgress::default());
+    let _shown = show(Arc::clone(&progress), remotes.len());
+    let signalled = Arc::clone(&progress);
+    let _interrupt =
+        InterruptThread::start(move || signalled.interrupted.store(true, Ordering::Relaxed));
+    Ok(directory.mirror(remotes, options, &progress))
+}
+
+/// Shows on a terminal how many repositories are done, and which are being fetched.
+fn show(progress: Arc<MirrorProgress>, total: usize) -> Option<ProgressThread> {
+    if !std::io::stderr().is_terminal() {
+        return None;
+    }
+    let bar = bar("{bar:30} {pos} of {len} repositories  {msg}  {elapsed}");
+    bar.set_length(total as u64);
+    Some(ProgressThread::start(BAR_EVERY, BAR_EVERY, move || {
+        let running = progress.running.lock().unwrap_or_else(|it| it.into_inner());
+        let names: Vec<&str> = running.iter().take(NAMES_SHOWN).map(|it| &**it).collect();
+        let more = if running.len() > names.len() {
+            ", ..."
+        } else {
+            ""
+        };
+        let failed = match progress.failed.load(Ordering::Relaxed) {
+            0 => String::new(),
+            failed => format!("{failed} failed, "),
+        };
+        bar.set_message(format!("{failed}{}{more}", names.join(", ")));
+        bar.set_position(progress.done.load(Ordering::Relaxed) as u64);
+    }))
+}
+
+/// What was done for one repository.
+fn row(result: &MirrorResult) -> String {
+    let seconds = result.elapsed.as_secs_f64();
+    let references = |count: usize| units::plural(count as u64, "reference");
+    match &result.outcome {
+        Ok(Mirrored::Cloned { references: count }) => {
+            format!("cloned      {}, {seconds:.1} s", references(*count))
+        }
+        Ok(Mirrored::Updated { references: count }) => {
+            format!("updated     {} changed, {seconds:.1} s", references(*count))
+        }
+        Ok(Mirrored::UpToDate) => format!("up to date  {seconds:.1} s"),
+        Err(error) => {
+            let attempts = match result.attempts {
+                1 => String::new(),
+                attempts => format!(" ({attempts} attempts)"),
+            };
+            format!("failed      {}{attempts}", words(error))
+        }
+    }
+}
+
+/// The words of an error, in one line.
+pub(super) fn words(error: &MirrorError) -> String {
+    let mut text = error.to_string();
+    let mut source = std::error::Error::source(error);
+    while let Some(cause) = source {
+        text.push_str(&format!(": {cause}"));
+        source = cause.source();
+    }
+    escaped(&text.replace('\n', " ")).into_owned()
+}
+
+fn failed(results: &[MirrorResult]) -> usize {
+    results.iter().filter(|it| it.outcome.is_err()).count()
+}
+
+fn summary(results: &[MirrorResult], to: &Path) -> String {
+    let count = |is: fn(&Mirrored) -> bool| {
+        let outcomes = results.iter().filter_map(|it| it.outcome.as_ref().ok());
+        outcomes.filter(|outcome| is(outcome)).count()
+    };
+    format!(
+        "{} in {}: {} cloned, {} updated, {} up to date, {} failed",
+        match results.len() {
+            1 => "1 repository".to_owned(),
+            number => format!("{} repositories", units::count(number as u64)),
+        },
+        to.display(),
+        count(|it| matches!(it, Mirrored::Cloned { .. })),
+        count(|it| matches!(it, Mirrored::Updated { .. })),
+        count(|it| matches!(it, Mirrored::UpToDate)),
+        failed(results),
+    )
+}
+
+fn status(results: &[MirrorResult]) -> ExitCode {
+    let is_interrupted = |result: &MirrorResult| {
+        matches!(
+            result.outcome,
+            Err(MirrorError::Child(ChildError::Interrupted))
+        )
+    };
+    if results.iter().any(is_interrupted) {
+        return ExitCode::from(exit::INTERRUPTED as u8);
+    }
+    match failed(results) {
+        all if all == results.len() => exit::error(),
+        failed => exit::complete_or(failed == 0, ExitCode::SUCCESS),
+    }
+}

@@ -1,0 +1,213 @@
+//! Mirrors of git repositories: bare clones in a directory of their own, brought up to date by `git fetch`
+//! in a child process.
+//!
+//! [`remote`] and [`list`] read what is fetched, [`address`] checks where it is, [`child`] starts git
+//! without anything of its surroundings, [`repository`] clones or fetches one. Here several are fetched at
+//! once, and failures that may go away are tried again. Nothing here reads a repository's contents.
+
+mod address;
+mod child;
+mod list;
+mod options;
+mod references;
+mod remote;
+mod repository;
+
+pub(crate) use child::ChildError;
+pub(crate) use list::remotes;
+pub(crate) use options::MirrorOptions;
+pub(crate) use remote::{Remote, Scheme};
+pub(crate) use repository::{MirrorError, Mirrored};
+
+use crate::cache_dir;
+use anyhow::{Context, Result, bail};
+use child::Limits;
+use options::INCOMING;
+use repository::Attempt;
+use std::collections::BTreeSet;
+use std::fs::{self, File, TryLockError};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// Wait before the first further attempt; each wait is twice the last, up to a maximum.
+const RETRY_AFTER: Duration = Duration::from_millis(500);
+const RETRY_AFTER_MAX: Duration = Duration::from_secs(60);
+
+/// How often a waiting thread looks whether it was interrupted.
+const POLL_EVERY: Duration = Duration::from_millis(20);
+
+/// What happens while repositories are mirrored.
+#[derive(Default)]
+pub(crate) struct MirrorProgress {
+    pub(crate) done: AtomicUsize,
+    pub(crate) failed: AtomicUsize,
+    /// Names of the repositories that are being fetched.
+    pub(crate) running: Mutex<BTreeSet<String>>,
+    /// Set to end everything.
+    pub(crate) interrupted: AtomicBool,
+}
+
+/// The result for one repository.
+pub(crate) struct MirrorResult {
+    pub(crate) outcome: Result<Mirrored, MirrorError>,
+    pub(crate) attempts: u32,
+    pub(crate) elapsed: Duration,
+}
+
+/// A directory of mirrors, locked by this process.
+pub(crate) struct MirrorDirectory {
+    path: PathBuf,
+    /// Unlocked when it is closed.
+    _lock: File,
+}
+
+impl MirrorDirectory {
+    /// Creates the directory if necessary, locks it, and removes clones that were never completed.
+    pub(crate) fn open(path: &Path) -> Result<MirrorDirectory> {
+        child::check_version()?;
+        cache_dir::create(path)?;
+        let shown = path.display();
+        let lock = File::create(path.join(".lock"));
+        let lock = lock.with_context(|| format!("cannot write to {shown}"))?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                bail!("another `trawl mirror` is fetching into {shown}; wait for its end")
+            }
+            Err(TryLockError::Error(error)) => {
+                return Err(error).with_context(|| format!("cannot lock {shown}"));
+            }
+        }
+        let entries = fs::read_dir(path).with_context(|| format!("cannot read {shown}"))?;
+        for entry in entries.flatten() {
+            if entry.file_name().to_string_lossy().starts_with(INCOMING) {
+                // What cannot be removed is in nobody's way.
+                let _ = fs::remove_dir_all(entry.path());
+            }
+        }
+        Ok(MirrorDirectory {
+            path: path.to_owned(),
+            _lock: lock,
+        })
+    }
+
+    /// Mirrors repositories, several at once. One that fails does not stop the others. Results are in the
+    /// order of `remotes`.
+    pub(crate) fn mirror(
+        &self,
+        remotes: &[Remote],
+        options: &MirrorOptions,
+        progress: &MirrorProgress,
+    ) -> Vec<MirrorResult> {
+        let next = AtomicUsize::new(0);
+        let work = || {
+            let mut results = Vec::new();
+            loop {
+                let index = next.fetch_add(1, Ordering::Relaxed);
+                let Some(remote) = remotes.get(index) else {
+                    return results;
+                };
+                results.push((index, self.mirror_one(remote, options, progress)));
+            }
+        };
+        let mut results = std::thread::scope(|scope| {
+            let jobs = options.jobs.min(remotes.len());
+            let threads: Vec<_> = (0..jobs).map(|_| scope.spawn(work)).collect();
+            let results = threads.into_iter().flat_map(|thread| match thread.join() {
+                Ok(results) => results,
+                Err(panic) => std::panic::resume_unwind(panic),
+            });
+            results.collect::<Vec<_>>()
+        });
+        results.sort_unstable_by_key(|(index, _)| *index);
+        results.into_iter().map(|(_, result)| result).collect()
+    }
+
+    fn mirror_one(
+        &self,
+        remote: &Remote,
+        options: &MirrorOptions,
+        progress: &MirrorProgress,
+    ) -> MirrorResult {
+        let running = || progress.running.lock().unwrap_or_else(|it| it.into_inner());
+        running().insert(remote.name.clone());
+        let started = Instant::now();
+        let deadline = started + options.timeout;
+        let mut attempts = 0;
+        let outcome = loop {
+            attempts += 1;
+            let attempt = Attempt {
+                remote,
+                directory: &self.path,
+                options,
+                limits: Limits {
+                    deadline,
+                    size: None,
+                    interrupted: &progress.interrupted,
+                },
+            };
+            let outcome = attempt.run();
+            let is_final = !outcome.as_ref().is_err_and(is_transient);
+            if is_final || attempts > options.retries || !wait(attempts, deadline, progress) {
+                break outcome;
+            }
+        };
+        running().remove(&remote.name);
+        progress.done.fetch_add(1, Ordering::Relaxed);
+        progress
+            .failed
+            .fetch_add(usize::from(outcome.is_err()), Ordering::Relaxed);
+        MirrorResult {
+            outcome,
+            attempts,
+            elapsed: started.elapsed(),
+        }
+    }
+}
+
+fn is_transient(error: &MirrorError) -> bool {
+    match error {
+        MirrorError::Child(error) => child::is_transient(error),
+        MirrorError::Address(error) => error.is_transient(),
+        _ => false,
+    }
+}
+
+/// Waits before the next attempt. Returns whether there is time for one.
+fn wait(attempts: u32, deadline: Instant, progress: &MirrorProgress) -> bool {
+    let until = Instant::now() + back_off(attempts, fastrand::f64());
+    if until >= deadline {
+        return false;
+    }
+    while Instant::now() < until {
+        if progress.interrupted.load(Ordering::Relaxed) {
+            return false;
+        }
+        std::thread::sleep(POLL_EVERY);
+    }
+    true
+}
+
+/// The wait after so many attempts. `random`, from 0 to 1, spreads the attempts of many repositories of one
+/// server over half of it.
+fn back_off(attempts: u32, random: f64) -> Duration {
+    let doubled = RETRY_AFTER.saturating_mul(1 << attempts.saturating_sub(1).min(16));
+    doubled.min(RETRY_AFTER_MAX).mul_f64(0.5 + random / 2.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_double_up_to_a_minute_and_are_spread() {
+        let most = |attempts| back_off(attempts, 1.0);
+        assert_eq!(most(1), RETRY_AFTER);
+        assert_eq!(most(2), RETRY_AFTER * 2);
+        assert_eq!(most(3), RETRY_AFTER * 4);
+        assert_eq!(most(99), RETRY_AFTER_MAX);
+        assert_eq!(back_off(2, 0.0), RETRY_AFTER);
+    }
+}

@@ -1,0 +1,430 @@
+//! The program `git`, started with nothing but what a fetch needs.
+//!
+//! **Invariant:** no configuration, hook, helper, prompt or variable of this machine or its user takes
+//! effect, except what [`MirrorOptions`] names; and the child ends when its limits are reached or the
+//! command is interrupted, with all processes that it has started.
+
+use super::options::MirrorOptions;
+use super::remote::{Remote, Scheme};
+use rustix::process::{Pid, Signal, kill_process_group};
+use std::io::{self, Read};
+use std::net::IpAddr;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+use thiserror::Error;
+
+/// How often limits are checked, and the end of a child is looked for.
+const POLL_EVERY: Duration = Duration::from_millis(10);
+
+/// How often the size of what was fetched is measured.
+const MEASURE_EVERY: Duration = Duration::from_millis(250);
+
+/// Bytes of output, such as the list of references of a repository: a million of them.
+const OUTPUT_BYTES_MAX: u64 = 128 << 20;
+
+/// Bytes of messages.
+const MESSAGE_BYTES_MAX: u64 = 64 << 10;
+
+/// A connection that transfers less than a byte a second for this long is given up.
+const STALLED_SECONDS: u32 = 60;
+
+/// Faults of objects that old versions of programs have left in the history of well-known repositories, and
+/// that harm nobody.
+const HARMLESS: [&str; 7] = [
+    "badTimezone",
+    "missingEmail",
+    "missingNameBeforeEmail",
+    "missingSpaceBeforeDate",
+    "missingSpaceBeforeEmail",
+    "zeroPaddedDate",
+    "zeroPaddedFilemode",
+];
+
+/// The first version of git that can be told the addresses of a host.
+const VERSION_MIN: (u32, u32) = (2, 37);
+
+/// Why a child has not done its work.
+#[derive(Debug, Error)]
+pub(crate) enum ChildError {
+    #[error("cannot start git; install it")]
+    Start(#[source] io::Error),
+    #[error("`{0}` is too old; install git {major}.{minor} or later", major = VERSION_MIN.0, minor = VERSION_MIN.1)]
+    Old(String),
+    #[error("it took longer than the time limit; allow more with --timeout")]
+    Timeout,
+    #[error("it is larger than --max-size")]
+    TooLarge,
+    #[error("the server lists more than a million references")]
+    TooMuchOutput,
+    #[error("interrupted")]
+    Interrupted,
+    /// What git complained about.
+    #[error("{0}")]
+    Failed(String),
+}
+
+/// When a child must end, although its work is not done.
+pub(super) struct Limits<'a> {
+    pub(super) deadline: Instant,
+    /// A directory, and the bytes that it may have.
+    pub(super) size: Option<(PathBuf, u64)>,
+    pub(super) interrupted: &'a AtomicBool,
+}
+
+/// Checks that git is installed, and new enough.
+pub(super) fn check_version() -> Result<(), ChildError> {
+    let output = local_git().arg("version").output();
+    let output = output.map_err(ChildError::Start)?;
+    let said = String::from_utf8_lossy(output.stdout.trim_ascii()).into_owned();
+    match version(&said) {
+        Some(version) if version >= VERSION_MIN => Ok(()),
+        _ => Err(ChildError::Old(said)),
+    }
+}
+
+/// The first two numbers of `git version 2.39.5 (more)`.
+fn version(said: &str) -> Option<(u32, u32)> {
+    let mut numbers = said.split(' ').nth(2)?.split('.');
+    let mut next = || numbers.next()?.parse().ok();
+    Some((next()?, next()?))
+}
+
+/// Returns the program `git` without environment and configuration. It uses no network.
+pub(super) fn local_git() -> Command {
+    let mut command = Command::new("git");
+    command
+        .env_clear()
+        .envs(std::env::var_os("PATH").map(|path| ("PATH", path)))
+        // Messages are understood by their English words.
+        .env("LC_ALL", "C")
+        .env("HOME", "/nonexistent")
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_TERMINAL_PROMPT", "0")
+        // Empty: no program asks for a password.
+        .env("GIT_ASKPASS", "")
+        .env("GIT_NO_LAZY_FETCH", "1")
+        .stdin(Stdio::null());
+    let settings = [
+        "core.hooksPath=/dev/null",
+        "core.fsmonitor=false",
+        "gc.auto=0",
+        "gc.autoDetach=false",
+        "maintenance.auto=false",
+        "submodule.recurse=false",
+        "protocol.allow=never",
+    ];
+    settings
+        .iter()
+        .for_each(|setting| set(&mut command, setting));
+    command
+}
+
+/// Returns `git` as it talks to one repository, at the addresses that were checked, by its protocol alone.
+pub(super) fn network_git(
+    remote: &Remote,
+    addresses: &[IpAddr],
+    options: &MirrorOptions,
+) -> Command {
+    let mut command = local_git();
+    set(
+        &mut command,
+        format!("protocol.{}.allow=always", remote.scheme.name()),
+    );
+    let settings = [
+        // Neither a server's answer nor its list of alternates leads to another server.
+        "http.followRedirects=false",
+        "transfer.bundleURI=false",
+        "fetch.uriProtocols=",
+        "fetch.recurseSubmodules=false",
+        "fetch.fsckObjects=true",
+        "http.lowSpeedLimit=1",
+        "credential.helper=",
+    ];
+    settings
+        .iter()
+        .for_each(|setting| set(&mut command, setting));
+    set(&mut command, format!("http.lowSpeedTime={STALLED_SECONDS}"));
+    for fault in HARMLESS {
+        set(&mut command, format!("fetch.fsck.{fault}=ignore"));
+    }
+    if let Some(file) = &options.credentials {
+        let file = shell_quoted(&file.to_string_lossy());
+        set(
+            &mut command,
+            format!("credential.helper=store --file={file}"),
+        );
+    }
+    if let Some(file) = &options.ca {
+        set(&mut command, format!("http.sslCAInfo={}", file.display()));
+    }
+    match remote.scheme {
+        Scheme::Http | Scheme::Https => set(&mut command, resolution(remote, addresses)),
+        Scheme::Ssh => {
+            command.env("GIT_SSH_COMMAND", ssh(remote, addresses));
+            command.env("GIT_SSH_VARIANT", "ssh");
+            command.envs(std::env::var_os("SSH_AUTH_SOCK").map(|path| ("SSH_AUTH_SOCK", path)));
+        }
+        Scheme::Git | Scheme::File => {}
+    }
+    command
+}
+
+fn set(command: &mut Command, setting: impl AsRef<str>) {
+    command.args(["-c", setting.as_ref()]);
+}
+
+/// Tells curl the addresses of the host, so that it does not ask for them again and get others (DNS
+/// rebinding).
+fn resolution(remote: &Remote, addresses: &[IpAddr]) -> String {
+    let shown = addresses.iter().map(|address| match address {
+        IpAddr::V4(address) => address.to_string(),
+        IpAddr::V6(address) => format!("[{address}]"),
+    });
+    let shown: Vec<String> = shown.collect();
+    let host = if remote.host.contains(':') {
+        format!("[{}]", remote.host)
+    } else {
+        remote.host.clone()
+    };
+    format!(
+        "http.curloptResolve={host}:{}:{}",
+        remote.port,
+        shown.join(",")
+    )
+}
+
+/// The command of a login that asks for nothing, reads no configuration, and connects to the address that
+/// was checked.
+fn ssh(remote: &Remote, addresses: &[IpAddr]) -> String {
+    let alias = match remote.port {
+        22 => remote.host.clone(),
+        port => format!("[{}]:{port}", remote.host),
+    };
+    let address = addresses
+        .first()
+        .map(|address| format!(" -oHostName={address}"));
+    format!(
+        "ssh -F /dev/null -oBatchMode=yes -oStrictHostKeyChecking=yes -oConnectTimeout={STALLED_SECONDS} \
+         -oServerAliveInterval={STALLED_SECONDS} -oClearAllForwardings=yes -oPermitLocalCommand=no \
+         -oProxyCommand=none -oHostKeyAlias={}{}",
+        shell_quoted(&alias),
+        address.unwrap_or_default()
+    )
+}
+
+/// Quotes a word for `sh`.
+fn shell_quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+/// Runs a child to its end, and returns what it printed.
+pub(super) fn run(command: &mut Command, limits: &Limits<'_>) -> Result<Vec<u8>, ChildError> {
+    let spawned = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        // A group of its own: killing it reaches what git has started.
+        .process_group(0)
+        .spawn();
+    let mut child = spawned.map_err(ChildError::Start)?;
+    let output = read_in_thread(child.stdout.take(), OUTPUT_BYTES_MAX);
+    let messages = read_in_thread(child.stderr.take(), MESSAGE_BYTES_MAX);
+    let ended = wait(&mut child, limits);
+    if ended.is_err() {
+        kill_group(&child);
+        let _ = child.wait();
+    }
+    let (output, messages) = (joined(output), joined(messages));
+    if !ended? {
+        return Err(ChildError::Failed(complaint(&messages)));
+    }
+    if output.len() as u64 > OUTPUT_BYTES_MAX {
+        return Err(ChildError::TooMuchOutput);
+    }
+    Ok(output)
+}
+
+/// Waits for the end of a child. Returns whether it succeeded.
+fn wait(child: &mut Child, limits: &Limits<'_>) -> Result<bool, ChildError> {
+    let mut measured = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait().map_err(ChildError::Start)? {
+            return Ok(status.success());
+        }
+        if limits.interrupted.load(Ordering::Relaxed) {
+            return Err(ChildError::Interrupted);
+        }
+        if Instant::now() >= limits.deadline {
+            return Err(ChildError::Timeout);
+        }
+        if let Some((directory, bytes_max)) = &limits.size
+            && measured.elapsed() >= MEASURE_EVERY
+        {
+            if size(directory) > *bytes_max {
+                return Err(ChildError::TooLarge);
+            }
+            measured = Instant::now();
+        }
+        std::thread::sleep(POLL_EVERY);
+    }
+}
+
+fn kill_group(child: &Child) {
+    if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+        // Fails if all of them have ended.
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+}
+
+/// Reads a pipe to its end in a thread, so that the child never waits, and keeps the first bytes: at most
+/// `bytes_max`, and one more if there were more.
+fn read_in_thread(pipe: Option<impl Read + Send + 'static>, bytes_max: u64) -> JoinHandle<Vec<u8>> {
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(mut pipe) = pipe {
+            // A pipe that cannot be read is at its end.
+            let _ = pipe.by_ref().take(bytes_max + 1).read_to_end(&mut bytes);
+            let _ = io::copy(&mut pipe, &mut io::sink());
+        }
+        bytes
+    })
+}
+
+fn joined(thread: JoinHandle<Vec<u8>>) -> Vec<u8> {
+    thread.join().unwrap_or_default()
+}
+
+/// Bytes of the files below a directory.
+pub(super) fn size(directory: &Path) -> u64 {
+    let Ok(entries) = std::fs::read_dir(directory) else {
+        return 0;
+    };
+    let sizes = entries.flatten().map(|entry| match entry.metadata() {
+        Ok(metadata) if metadata.is_dir() => size(&entry.path()),
+        Ok(metadata) => metadata.len(),
+        Err(_) => 0,
+    });
+    sizes.sum()
+}
+
+/// The lines of git's messages that say what is wrong, with what to do where git does not say it.
+fn complaint(messages: &[u8]) -> String {
+    const LINES_MAX: usize = 3;
+    const BYTES_MAX: usize = 400;
+    let text = String::from_utf8_lossy(messages);
+    let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let is_complaint = |line: &&str| {
+        ["fatal: ", "error: ", "ssh: "]
+            .iter()
+            .any(|it| line.starts_with(it))
+    };
+    let mut said: Vec<&str> = lines().filter(is_complaint).take(LINES_MAX).collect();
+    if said.is_empty() {
+        said.extend(lines().next_back());
+    }
+    let mut said = said.join("; ");
+    said.truncate(said.floor_char_boundary(BYTES_MAX));
+    let has = |word: &str| text.contains(word);
+    let hint = if has("returned error: 30") {
+        "the server redirects elsewhere, which is never followed; give the URL that it redirects to"
+    } else if has("could not read Username") || has("Authentication failed") {
+        "there is no such repository, or it needs --credentials FILE"
+    } else {
+        return match &*said {
+            "" => "git says nothing".to_owned(),
+            _ => said,
+        };
+    };
+    format!("{said}: {hint}")
+}
+
+/// Whether a failure may go away by itself.
+pub(super) fn is_transient(error: &ChildError) -> bool {
+    const WORDS: [&str; 16] = [
+        "Could not resolve host",
+        "Failed to connect",
+        "Connection refused",
+        "Connection reset",
+        "Connection timed out",
+        "Connection closed",
+        "Empty reply from server",
+        "Operation too slow",
+        "Recv failure",
+        "early EOF",
+        "hung up unexpectedly",
+        "transfer closed",
+        "unexpected disconnect",
+        "returned error: 5",
+        "returned error: 429",
+        "Temporary failure",
+    ];
+    matches!(error, ChildError::Failed(said) if WORDS.iter().any(|word| said.contains(word)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_for_sh_are_quoted() {
+        assert_eq!(shell_quoted("a b"), "'a b'");
+        assert_eq!(shell_quoted("a'; touch b"), r"'a'\''; touch b'");
+    }
+
+    #[test]
+    fn the_addresses_that_were_checked_are_the_ones_that_are_used() {
+        let remote = |url| Remote::parse(url, None, &[Scheme::Https, Scheme::Ssh]).unwrap();
+        let addresses = ["192.0.2.1".parse().unwrap(), "2001:db8::1".parse().unwrap()];
+        assert_eq!(
+            resolution(&remote("https://example.org/x"), &addresses),
+            "http.curloptResolve=example.org:443:192.0.2.1,[2001:db8::1]"
+        );
+        let ssh = ssh(&remote("ssh://git@example.org:2222/x"), &addresses);
+        assert!(
+            ssh.ends_with(" -oHostKeyAlias='[example.org]:2222' -oHostName=192.0.2.1"),
+            "{ssh}"
+        );
+    }
+
+    #[test]
+    fn versions_are_compared_by_number() {
+        assert_eq!(version("git version 2.39.5"), Some((2, 39)));
+        assert!(version("git version 2.4.0 (Apple Git-1)") < Some(VERSION_MIN));
+        assert!(version("git version 3.0.rc1") > Some(VERSION_MIN));
+        assert_eq!(version("nonsense"), None);
+    }
+
+    #[test]
+    fn complaints_are_short_and_say_what_to_do() {
+        let redirect = b"fatal: unable to access 'x': The requested URL returned error: 302\n";
+        assert!(complaint(redirect).contains("give the URL that it redirects to"));
+        let login = b"fatal: could not read Username for 'x': terminal prompts disabled\n";
+        assert!(complaint(login).contains("--credentials"));
+        assert_eq!(complaint(b""), "git says nothing");
+        assert_eq!(
+            complaint(b"remote: hello\nwarning: x\nfatal: y\n"),
+            "fatal: y"
+        );
+        assert!(complaint(format!("fatal: {}", "\u{e9}".repeat(9_999)).as_bytes()).len() <= 400);
+    }
+
+    #[test]
+    fn only_failures_that_may_go_away_are_tried_again() {
+        let failed = |said: &str| is_transient(&ChildError::Failed(said.to_owned()));
+        assert!(failed(
+            "fatal: unable to access 'x': The requested URL returned error: 503"
+        ));
+        assert!(failed(
+            "fatal: unable to access 'x': Failed to connect to x port 1: refused"
+        ));
+        assert!(!failed("fatal: repository 'x' not found"));
+        assert!(!failed(
+            "fatal: unable to access 'x': The requested URL returned error: 403"
+        ));
+        assert!(!is_transient(&ChildError::Timeout));
+    }
+}

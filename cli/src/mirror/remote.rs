@@ -1,0 +1,329 @@
+//! Where a repository is fetched from: a URL, checked strictly, and the name of its directory.
+//!
+//! Git, curl and ssh each read a URL in their own way. So only characters and forms that all of them read
+//! alike are accepted, and everything else is an error that says what to write.
+
+use thiserror::Error;
+
+/// Bytes of a URL, and of a name.
+const URL_BYTES_MAX: usize = 2_000;
+const NAME_BYTES_MAX: usize = 200;
+
+/// How a repository is fetched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Scheme {
+    /// HTTP with TLS
+    Https,
+    /// HTTP, which anybody on the way can change
+    Http,
+    /// A login on the server
+    Ssh,
+    /// Git's own protocol, which anybody on the way can change
+    Git,
+    /// A directory of this machine
+    File,
+}
+
+impl Scheme {
+    /// The scheme as it stands in a URL, and as git calls the protocol.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Scheme::Https => "https",
+            Scheme::Http => "http",
+            Scheme::Ssh => "ssh",
+            Scheme::Git => "git",
+            Scheme::File => "file",
+        }
+    }
+
+    fn default_port(self) -> u16 {
+        match self {
+            Scheme::Https => 443,
+            Scheme::Http => 80,
+            Scheme::Ssh => 22,
+            Scheme::Git => 9418,
+            Scheme::File => 0,
+        }
+    }
+}
+
+/// A repository to fetch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Remote {
+    /// The URL as it was given.
+    pub(crate) url: String,
+    pub(crate) scheme: Scheme,
+    /// The host in lower case, an IPv6 address without brackets; empty for a directory.
+    pub(crate) host: String,
+    pub(crate) port: u16,
+    /// The path of its directory below that of all mirrors, without `.git` at its end.
+    pub(crate) name: String,
+}
+
+/// Why something is no repository to fetch.
+#[derive(Debug, Error, PartialEq, Eq)]
+pub(crate) enum RemoteError {
+    #[error("a URL has at most {URL_BYTES_MAX} bytes")]
+    TooLong,
+    #[error("the character {0:?} must not stand in the URL of a repository")]
+    BadCharacter(char),
+    #[error("not a URL; write https://HOST/PATH (or ssh://USER@HOST/PATH, file:///PATH)")]
+    NotAUrl,
+    #[error("programs that a URL names (`{0}::`) are never run")]
+    Helper(String),
+    #[error(
+        "the scheme `{0}` is never fetched; use https, or http, ssh, git or file with --allow-scheme"
+    )]
+    UnknownScheme(String),
+    #[error("the scheme `{scheme}` is not allowed; allow it with --allow-scheme {scheme}", scheme = .0.name())]
+    SchemeNotAllowed(Scheme),
+    #[error(
+        "a URL must not contain {0}, which everybody on this machine could read; use --credentials FILE"
+    )]
+    Credentials(&'static str),
+    #[error(
+        "`{0}` is not a host; it has letters, digits, `-` and `.`, or is an IPv6 address in brackets"
+    )]
+    BadHost(String),
+    #[error("a directory is written file:///PATH, without a host")]
+    HostOfFile,
+    #[error("`{0}` is not a port")]
+    BadPort(String),
+    #[error("the URL has no path")]
+    NoPath,
+    #[error(
+        "`{0}` cannot be the name of its directory: a name has parts of ASCII letters, digits and `._+-`, \
+         separated by `/`, that begin with a letter, digit or `_`; give it another one in a --list file"
+    )]
+    BadName(String),
+}
+
+impl Remote {
+    /// Parses a URL. Without a name the last part of its path is the name.
+    pub(crate) fn parse(
+        url: &str,
+        name: Option<&str>,
+        allowed: &[Scheme],
+    ) -> Result<Remote, RemoteError> {
+        if url.len() > URL_BYTES_MAX {
+            return Err(RemoteError::TooLong);
+        }
+        let (scheme, rest) = scheme(url, allowed)?;
+        if let Some(bad) = url.chars().find(|&letter| !is_url_character(letter)) {
+            return Err(RemoteError::BadCharacter(bad));
+        }
+        let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+        if path.trim_matches('/').is_empty() {
+            return Err(RemoteError::NoPath);
+        }
+        let (host, port) = match scheme {
+            Scheme::File if authority.is_empty() => (String::new(), 0),
+            Scheme::File => return Err(RemoteError::HostOfFile),
+            _ => host_and_port(scheme, without_user(scheme, authority)?)?,
+        };
+        let last = path.trim_end_matches('/').rsplit('/').next();
+        let name = name.unwrap_or(last.unwrap_or_default());
+        Ok(Remote {
+            url: url.to_owned(),
+            scheme,
+            host,
+            port,
+            name: checked_name(name)?,
+        })
+    }
+}
+
+/// Returns the scheme of a URL, and what follows `://`.
+fn scheme<'a>(url: &'a str, allowed: &[Scheme]) -> Result<(Scheme, &'a str), RemoteError> {
+    let is_word = |text: &str| {
+        let letters = |letter: char| letter.is_ascii_alphanumeric() || "+-.".contains(letter);
+        !text.is_empty() && text.chars().all(letters)
+    };
+    if let Some((helper, _)) = url.split_once("::")
+        && is_word(helper)
+    {
+        return Err(RemoteError::Helper(helper.to_owned()));
+    }
+    let (word, rest) = url.split_once("://").ok_or(RemoteError::NotAUrl)?;
+    if !is_word(word) {
+        return Err(RemoteError::NotAUrl);
+    }
+    let all = <Scheme as clap::ValueEnum>::value_variants();
+    let known = all.iter().find(|scheme| scheme.name() == word);
+    let scheme = *known.ok_or_else(|| RemoteError::UnknownScheme(word.to_owned()))?;
+    if !allowed.contains(&scheme) {
+        return Err(RemoteError::SchemeNotAllowed(scheme));
+    }
+    Ok((scheme, rest))
+}
+
+fn is_url_character(letter: char) -> bool {
+    letter.is_ascii_alphanumeric() || "-._~:/@[]!$&()*+,=%".contains(letter)
+}
+
+/// Removes the user of a login by ssh. Other URLs have none.
+fn without_user(scheme: Scheme, authority: &str) -> Result<&str, RemoteError> {
+    let Some((user, host)) = authority.rsplit_once('@') else {
+        return Ok(authority);
+    };
+    if scheme != Scheme::Ssh {
+        return Err(RemoteError::Credentials("a user or a password"));
+    }
+    if user.contains(':') {
+        return Err(RemoteError::Credentials("a password"));
+    }
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
+    if user.is_empty() || user.starts_with('-') || !user.chars().all(is_plain) {
+        return Err(RemoteError::BadHost(authority.to_owned()));
+    }
+    Ok(host)
+}
+
+fn host_and_port(scheme: Scheme, authority: &str) -> Result<(String, u16), RemoteError> {
+    let bad = || RemoteError::BadHost(authority.to_owned());
+    let (host, port) = if let Some(rest) = authority.strip_prefix('[') {
+        let (address, rest) = rest.split_once(']').ok_or_else(bad)?;
+        let address: std::net::Ipv6Addr = address.parse().map_err(|_| bad())?;
+        let port = match rest {
+            "" => None,
+            _ => Some(rest.strip_prefix(':').ok_or_else(bad)?),
+        };
+        (address.to_string(), port)
+    } else {
+        let (host, port) = match authority.split_once(':') {
+            Some((host, port)) => (host, Some(port)),
+            None => (authority, None),
+        };
+        let is_label = |label: &str| {
+            let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_".contains(letter);
+            !label.is_empty() && !label.starts_with('-') && label.chars().all(plain)
+        };
+        if host.len() > 253 || !host.split('.').all(is_label) {
+            return Err(bad());
+        }
+        (host.to_ascii_lowercase(), port)
+    };
+    let Some(port) = port else {
+        return Ok((host, scheme.default_port()));
+    };
+    let number = port.parse().ok().filter(|&number: &u16| number > 0);
+    let is_plain = port.bytes().all(|byte| byte.is_ascii_digit());
+    match number.filter(|_| is_plain) {
+        Some(number) => Ok((host, number)),
+        None => Err(RemoteError::BadPort(port.to_owned())),
+    }
+}
+
+/// Checks a name, and removes `.git` from its end.
+fn checked_name(name: &str) -> Result<String, RemoteError> {
+    let short = name.strip_suffix(".git").unwrap_or(name);
+    let is_part = |part: &str| {
+        let plain = |letter: char| letter.is_ascii_alphanumeric() || "._+-".contains(letter);
+        let first = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+        let reserved = [".git", ".lock"].iter().any(|end| part.ends_with(end));
+        part.starts_with(first) && part.chars().all(plain) && !part.ends_with('.') && !reserved
+    };
+    if short.len() > NAME_BYTES_MAX || !short.split('/').all(is_part) {
+        return Err(RemoteError::BadName(name.to_owned()));
+    }
+    Ok(short.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::ValueEnum;
+
+    fn parse(url: &str) -> Result<Remote, RemoteError> {
+        Remote::parse(url, None, Scheme::value_variants())
+    }
+
+    #[track_caller]
+    fn check(url: &str, host: &str, port: u16, name: &str) {
+        let remote = parse(url).unwrap_or_else(|error| panic!("{url}: {error}"));
+        let found = (&*remote.host, remote.port, &*remote.name);
+        assert_eq!(found, (host, port, name), "{url}");
+    }
+
+    #[test]
+    fn hosts_ports_and_names_are_read_from_urls() {
+        check("https://Example.org/a/b.git", "example.org", 443, "b");
+        check("https://example.org:8443/b/", "example.org", 8443, "b");
+        check("http://[::1]:80/x.y.git", "::1", 80, "x.y");
+        check("ssh://git@example.org/~a/b", "example.org", 22, "b");
+        check("git://example.org/b", "example.org", 9418, "b");
+        check("file:///srv/git/b.git", "", 0, "b");
+    }
+
+    #[test]
+    fn urls_that_programs_read_differently_are_refused() {
+        let table = [
+            ("ext::sh -c touch% /tmp/x", "never run"),
+            ("ext::sh://example.org/x", "never run"),
+            ("fd::17", "never run"),
+            ("-oProxyCommand=touch x", "not a URL"),
+            ("--upload-pack=touch x", "not a URL"),
+            ("git@example.org:a/b", "not a URL"),
+            ("/srv/git/b.git", "not a URL"),
+            ("ftp://example.org/x", "never fetched"),
+            ("ssh://-oProxyCommand=x/a", "is not a host"),
+            ("ssh://-oProxyCommand@host/a", "is not a host"),
+            ("ssh://user:word@host/a", "--credentials"),
+            ("https://user@host/a", "--credentials"),
+            ("https://a@b@c/x", "--credentials"),
+            ("https://example.org\\@127.0.0.1/x", "'\\\\'"),
+            ("https://example.org/x\ny", "'\\n'"),
+            ("https://example.org/x?y", "'?'"),
+            ("https://example.org/x#y", "'#'"),
+            ("https://example.org./x", "is not a host"),
+            ("https:///x", "is not a host"),
+            ("https://[::1/x", "is not a host"),
+            ("https://[::1]x/x", "is not a host"),
+            ("https://example.org:0/x", "not a port"),
+            ("https://example.org:+1/x", "not a port"),
+            ("https://example.org:99999/x", "not a port"),
+            ("https://example.org", "no path"),
+            ("https://example.org//", "no path"),
+            ("file://host/x", "without a host"),
+            ("https://example.org/..", "--list"),
+            ("https://example.org/-x", "--list"),
+            ("https://example.org/.git", "--list"),
+            ("https://example.org/a%2fb", "--list"),
+        ];
+        for (url, says) in table {
+            let error = parse(url).expect_err(url).to_string();
+            assert!(error.contains(says), "{url}: {error}");
+        }
+        let long = format!("https://example.org/{}", "x".repeat(2_000));
+        assert_eq!(parse(&long), Err(RemoteError::TooLong));
+    }
+
+    #[test]
+    fn only_allowed_schemes_are_fetched() {
+        for scheme in Scheme::value_variants() {
+            let url = match scheme {
+                Scheme::File => "file:///srv/x".to_owned(),
+                _ => format!("{}://example.org/x", scheme.name()),
+            };
+            let refused = Err(RemoteError::SchemeNotAllowed(*scheme));
+            assert_eq!(Remote::parse(&url, None, &[]), refused);
+            assert!(Remote::parse(&url, None, &[*scheme]).is_ok());
+        }
+    }
+
+    #[test]
+    fn names_of_directories_stay_inside() {
+        let url = "https://example.org/x";
+        let name = |name| Remote::parse(url, Some(name), &[Scheme::Https]).map(|it| it.name);
+        for good in ["a", "a/b", "a.b+c_d-e/9", "_"] {
+            assert_eq!(name(good).as_deref(), Ok(good));
+        }
+        assert_eq!(name("a/b.git").as_deref(), Ok("a/b"));
+        for bad in [
+            "", ".", "..", "../a", "a/../b", "/a", "a/", "a//b", "-a", "a/-b", ".a", "a.",
+            "a.git/b", "a\nb", "a b", "a\\b", "a.lock", "é",
+        ] {
+            assert_eq!(name(bad), Err(RemoteError::BadName(bad.to_owned())));
+        }
+    }
+}

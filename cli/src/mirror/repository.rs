@@ -1,0 +1,312 @@
+//! One mirror: a bare repository that is cloned if it is not there, and else brought up to date.
+//!
+//! **Invariant:** what has the name of a mirror is a whole repository. A clone is made in a directory
+//! beside all mirrors and renamed when it is complete; a fetch changes all references in one transaction,
+//! after their objects are there.
+
+use super::address::{self, AddressError};
+use super::child::{self, ChildError, Limits, local_git, network_git};
+use super::options::{INCOMING, MirrorOptions};
+use super::references::References;
+use super::remote::{Remote, Scheme};
+use std::fs;
+use std::io;
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, SystemTime};
+use thiserror::Error;
+
+/// A lock file of git this old was left by a process that was killed.
+const LOCK_AGE_MIN: Duration = Duration::from_secs(3600);
+
+/// What has been done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mirrored {
+    Cloned {
+        references: usize,
+    },
+    Updated {
+        /// References that were added, changed or removed.
+        references: usize,
+    },
+    UpToDate,
+}
+
+/// Why a repository was not mirrored. The mirror, if there is one, is as before.
+#[derive(Debug, Error)]
+pub(crate) enum MirrorError {
+    #[error(transparent)]
+    Address(#[from] AddressError),
+    #[error(transparent)]
+    Child(#[from] ChildError),
+    #[error("{path} is not a mirror that `trawl mirror` has made; move it away", path = .0.display())]
+    NotAMirror(PathBuf),
+    #[error(
+        "{path} is a mirror of {url}; move it away, or give this repository another name",
+        path = .path.display()
+    )]
+    OtherUrl { path: PathBuf, url: String },
+    #[error("cannot write {path}", path = .path.display())]
+    Write { path: PathBuf, source: io::Error },
+}
+
+/// One attempt to mirror a repository.
+pub(super) struct Attempt<'a> {
+    pub(super) remote: &'a Remote,
+    /// The directory of all mirrors.
+    pub(super) directory: &'a Path,
+    pub(super) options: &'a MirrorOptions,
+    pub(super) limits: Limits<'a>,
+}
+
+/// Returns the directory of a mirror.
+pub(crate) fn path(directory: &Path, remote: &Remote) -> PathBuf {
+    directory.join(format!("{}.git", remote.name))
+}
+
+impl Attempt<'_> {
+    /// Clones or fetches.
+    pub(super) fn run(mut self) -> Result<Mirrored, MirrorError> {
+        let path = path(self.directory, self.remote);
+        let is_there = fs::symlink_metadata(&path).is_ok();
+        if is_there {
+            self.check_is_ours(&path)?;
+        }
+        let addresses = self.addresses()?;
+        let mut list = self.network_git(&addresses);
+        list.args(["ls-remote", "--symref", "--", &self.remote.url]);
+        let output = child::run(&mut list, &self.limits)?;
+        let theirs = References::advertised(&output, self.prefixes());
+        if is_there {
+            self.limit_size(&path);
+            self.update(&path, &theirs, &addresses)
+        } else {
+            self.clone_to(&path, &theirs, &addresses)
+        }
+    }
+
+    /// The addresses that git may connect to: none for a directory.
+    fn addresses(&self) -> Result<Vec<IpAddr>, AddressError> {
+        let remote = self.remote;
+        match remote.scheme {
+            Scheme::File => Ok(Vec::new()),
+            _ => address::resolve(&remote.host, remote.port, self.options.allow_private),
+        }
+    }
+
+    fn network_git(&self, addresses: &[IpAddr]) -> Command {
+        network_git(self.remote, addresses, self.options)
+    }
+
+    fn prefixes(&self) -> &'static [&'static str] {
+        match self.options.all_references {
+            true => &["refs/"],
+            false => &["refs/heads/", "refs/tags/"],
+        }
+    }
+
+    fn limit_size(&mut self, path: &Path) {
+        self.limits.size = self.options.bytes_max.map(|bytes| (path.to_owned(), bytes));
+    }
+
+    /// Runs git in a repository, without the network.
+    fn local(&self, path: &Path, arguments: &[&str]) -> Result<Vec<u8>, ChildError> {
+        let mut command = local_git();
+        command.arg("--git-dir").arg(path).args(arguments);
+        child::run(&mut command, &self.limits)
+    }
+
+    /// A mirror knows the URL that it was made of.
+    fn check_is_ours(&self, path: &Path) -> Result<(), MirrorError> {
+        let is_directory = fs::symlink_metadata(path).is_ok_and(|it| it.is_dir());
+        let config = path.join("config");
+        if !is_directory || !config.is_file() {
+            return Err(MirrorError::NotAMirror(path.to_owned()));
+        }
+        let mut command = local_git();
+        command.arg("config").arg("--file").arg(config);
+        command.args(["--get", "remote.origin.url"]);
+        let url = match child::run(&mut command, &self.limits) {
+            Ok(url) => String::from_utf8_lossy(url.trim_ascii()).into_owned(),
+            Err(ChildError::Failed(_)) => return Err(MirrorError::NotAMirror(path.to_owned())),
+            Err(error) => return Err(error.into()),
+        };
+        if url != self.remote.url {
+            let path = path.to_owned();
+            return Err(MirrorError::OtherUrl { path, url });
+        }
+        Ok(())
+    }
+
+    fn clone_to(
+        &mut self,
+        path: &Path,
+        theirs: &References,
+        addresses: &[IpAddr],
+    ) -> Result<Mirrored, MirrorError> {
+        let write = |path: &Path| {
+            let path = path.to_owned();
+            move |source| MirrorError::Write { path, source }
+        };
+        let temporary = tempfile::Builder::new()
+            .prefix(INCOMING)
+            .tempdir_in(self.directory);
+        let temporary = temporary.map_err(write(self.directory))?;
+        // Inside, because the temporary directory itself is for this user alone.
+        let incoming = temporary.path().join("repository.git");
+        self.limit_size(&incoming);
+        self.init(&incoming, theirs)?;
+        self.fetch(&incoming, addresses, true)?;
+        self.set_head(&incoming, theirs)?;
+        if let Some((incoming, bytes_max)) = &self.limits.size
+            && child::size(incoming) > *bytes_max
+        {
+            return Err(ChildError::TooLarge.into());
+        }
+        let parent = path
+            .parent()
+            .expect("a mirror is below the directory of mirrors");
+        fs::create_dir_all(parent).map_err(write(parent))?;
+        fs::rename(&incoming, path).map_err(write(path))?;
+        Ok(Mirrored::Cloned {
+            references: theirs.ids.len(),
+        })
+    }
+
+    /// Makes an empty repository that knows where it comes from, so that `git fetch` by hand works, too.
+    fn init(&self, path: &Path, theirs: &References) -> Result<(), ChildError> {
+        let mut command = local_git();
+        command.args([
+            "init",
+            "--quiet",
+            "--bare",
+            "--template=",
+            "--initial-branch=main",
+        ]);
+        if theirs.is_sha256() {
+            command.arg("--object-format=sha256");
+        }
+        child::run(command.arg("--").arg(path), &self.limits)?;
+        self.local(path, &["config", "remote.origin.url", &self.remote.url])?;
+        for refspec in self.refspecs() {
+            self.local(path, &["config", "--add", "remote.origin.fetch", &refspec])?;
+        }
+        Ok(())
+    }
+
+    fn refspecs(&self) -> impl Iterator<Item = String> + use<> {
+        self.prefixes()
+            .iter()
+            .map(|prefix| format!("+{prefix}*:{prefix}*"))
+    }
+
+    fn update(
+        &self,
+        path: &Path,
+        theirs: &References,
+        addresses: &[IpAddr],
+    ) -> Result<Mirrored, MirrorError> {
+        remove_leftovers(path);
+        let format = "--format=%(objectname) %(refname)";
+        let ids = self.local(path, &["for-each-ref", format])?;
+        // Fails if HEAD is a commit.
+        let head = self.local(path, &["symbolic-ref", "--quiet", "HEAD"]);
+        let ours = References::local(&ids, &head.unwrap_or_default());
+        let differing = theirs.differing(&ours);
+        if differing > 0 {
+            self.fetch(path, addresses, true)
+                .or_else(|error| match error {
+                    // A branch has become a directory of branches, which no transaction can do.
+                    ChildError::Failed(said) if said.contains("cannot lock ref") => {
+                        self.fetch(path, addresses, false)
+                    }
+                    error => Err(error),
+                })?;
+            // A repository with many packs is whole, too.
+            let _ = self.local(path, &["-c", "gc.auto=6700", "gc", "--auto", "--quiet"]);
+        }
+        if theirs.head != ours.head {
+            self.set_head(path, theirs)?;
+        }
+        // The time of this file tells when the mirror was last compared.
+        let _ = fs::File::options()
+            .append(true)
+            .create(true)
+            .open(path.join("FETCH_HEAD"))
+            .and_then(|file| file.set_modified(SystemTime::now()));
+        match differing > 0 || theirs.head != ours.head {
+            true => Ok(Mirrored::Updated {
+                references: differing,
+            }),
+            false => Ok(Mirrored::UpToDate),
+        }
+    }
+
+    fn fetch(&self, path: &Path, addresses: &[IpAddr], atomic: bool) -> Result<(), ChildError> {
+        let mut command = self.network_git(addresses);
+        command.arg("--git-dir").arg(path).args([
+            "fetch",
+            "--quiet",
+            "--prune",
+            "--force",
+            "--no-tags",
+            "--no-recurse-submodules",
+            "--no-auto-maintenance",
+        ]);
+        if atomic {
+            command.arg("--atomic");
+        }
+        command.args(["--", &self.remote.url]).args(self.refspecs());
+        child::run(&mut command, &self.limits).map(|_| ())
+    }
+
+    fn set_head(&self, path: &Path, theirs: &References) -> Result<(), ChildError> {
+        let head = theirs
+            .head
+            .as_deref()
+            .and_then(|it| std::str::from_utf8(it).ok());
+        match head {
+            Some(head) => self
+                .local(path, &["symbolic-ref", "HEAD", head])
+                .map(|_| ()),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Removes what a killed fetch has left in a mirror. Nobody else fetches: the directory is locked.
+fn remove_leftovers(path: &Path) {
+    let starts_with_tmp = |name: &str| name.starts_with("tmp_");
+    remove_files(
+        &path.join("objects/pack"),
+        Duration::ZERO,
+        0,
+        starts_with_tmp,
+    );
+    let is_lock = |name: &str| name.ends_with(".lock");
+    remove_files(path, LOCK_AGE_MIN, 0, is_lock);
+    remove_files(&path.join("refs"), LOCK_AGE_MIN, 16, is_lock);
+}
+
+/// Removes files of at least this age, in directories of this depth.
+fn remove_files(directory: &Path, age: Duration, depth: usize, is_left: fn(&str) -> bool) {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    for entry in entries {
+        let Ok(metadata) = entry.metadata() else {
+            continue;
+        };
+        if metadata.is_dir() && depth > 0 {
+            remove_files(&entry.path(), age, depth - 1, is_left);
+        }
+        let modified = metadata.modified().ok().and_then(|it| it.elapsed().ok());
+        let name = entry.file_name();
+        if metadata.is_file()
+            && name.to_str().is_some_and(is_left)
+            && modified.is_some_and(|it| it >= age)
+        {
+            // If it cannot be removed, git says so.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}

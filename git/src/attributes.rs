@@ -1,0 +1,121 @@
+//! Which files `.gitattributes` calls generated or vendored, with git's patterns and macros.
+//!
+//! Only the attributes `linguist-generated` and `linguist-vendored` are looked at. Rules come from the tree
+//! of a revision alone: no file of the system or the user, and not `info/attributes`, counts.
+
+use gix::bstr::ByteSlice;
+use gix::glob::pattern::Case;
+use gix_attributes::search::{MetadataCollection, Outcome};
+use gix_attributes::{Search, StateRef};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// The attributes that count.
+const NAMES: [&str; 2] = ["linguist-generated", "linguist-vendored"];
+
+/// Bytes of the rules of one revision. Later files have no effect; each rule is compared with each path.
+const BYTES_MAX: usize = 256 << 10;
+
+/// The rules of a revision.
+#[derive(Default)]
+pub struct Attributes {
+    /// Files with rules, by directory.
+    files: Vec<(PathBuf, Vec<u8>)>,
+    bytes: usize,
+    search: Search,
+    collection: MetadataCollection,
+}
+
+impl Attributes {
+    /// Adds the rules of the file `.gitattributes` at this path, if they say anything of these attributes.
+    pub(crate) fn add(&mut self, path: &[u8], text: &[u8]) {
+        let is_macro = |line: &[u8]| line.trim_start().starts_with(b"[attr]");
+        let counts = text.find(b"linguist-").is_some()
+            || self
+                .files
+                .iter()
+                .any(|(_, text)| text.lines().any(is_macro));
+        if !counts || self.bytes + text.len() > BYTES_MAX {
+            return;
+        }
+        self.bytes += text.len();
+        let path = Path::new(std::ffi::OsStr::from_bytes(path));
+        self.files.push((path.to_owned(), text.to_vec()));
+    }
+
+    /// Ends adding rules. Those of deeper directories precede those above, as in git.
+    pub(crate) fn finish(&mut self) {
+        let mut files = std::mem::take(&mut self.files);
+        files.sort_by_key(|(path, _)| path.components().count());
+        for (path, text) in files {
+            let is_top = path.components().count() == 1;
+            // Only memory is read, so adding cannot fail.
+            let _ = self.search.add_patterns_buffer(
+                &text,
+                path,
+                Some(Path::new("")),
+                &mut self.collection,
+                is_top,
+            );
+        }
+    }
+
+    /// Whether there are any rules.
+    pub fn is_empty(&self) -> bool {
+        self.search.num_pattern_lists() == 0
+    }
+
+    /// Whether a file is generated or vendored: `None` if no rule says so or denies it.
+    pub fn is_foreign(&self, path: &[u8]) -> Option<bool> {
+        if self.is_empty() {
+            return None;
+        }
+        let mut outcome = Outcome::default();
+        outcome.initialize_with_selection(&self.collection, NAMES);
+        let path = path.as_bstr();
+        (self.search).pattern_matching_relative_path(
+            path,
+            Case::Sensitive,
+            Some(false),
+            &mut outcome,
+        );
+        let mut said = None;
+        for found in outcome.iter_selected() {
+            match found.assignment.state {
+                StateRef::Set => return Some(true),
+                StateRef::Value(value) if value.as_bstr() == "true" => return Some(true),
+                StateRef::Unset => said = Some(false),
+                StateRef::Value(value) if value.as_bstr() == "false" => said = Some(false),
+                StateRef::Value(_) | StateRef::Unspecified => {}
+            }
+        }
+        said
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_of_deeper_directories_and_later_lines_count_first() {
+        let mut rules = Attributes::default();
+        rules.add(b".gitattributes", b"[attr]made linguist-generated\n*.pb.c made\nlib/** linguist-vendored\n/*.x linguist-generated=true\n");
+        rules.add(b"lib/own/.gitattributes", b"* -linguist-vendored\n");
+        rules.add(b"src/.gitattributes", b"*.c text\ngen.c made\n");
+        rules.finish();
+        for (path, said) in [
+            ("a.pb.c", Some(true)),
+            ("src/a.pb.c", Some(true)),
+            ("src/gen.c", Some(true)),
+            ("gen.c", None),
+            ("lib/z.c", Some(true)),
+            ("lib/own/z.c", Some(false)),
+            ("a.x", Some(true)),
+            ("src/a.x", None),
+        ] {
+            assert_eq!(rules.is_foreign(path.as_bytes()), said, "{path}");
+        }
+        assert!(Attributes::default().is_empty());
+    }
+}

@@ -1,0 +1,333 @@
+//! Lists the files of several commits at once: each path and object once, with the set of commits that
+//! have it there.
+//!
+//! Directories at one path are read together, and one that several commits share is read once. So twenty
+//! tags cost what differs between them.
+//! **Invariant:** trees of any depth are walked without recursion, and trees that repeat themselves end at
+//! a bound. A directory that cannot be read is listed as such, and the others are walked.
+
+use crate::LookupError;
+use crate::object_id::ObjectId;
+use crate::repository::Repository;
+use crate::tree::{Hazard, TreeEntryKind, hazard};
+use gix::objs::tree::EntryKind;
+use gix::objs::{Kind, TreeRefIter};
+use std::collections::HashMap;
+
+/// Files that are listed of one repository: some 500 MB of memory. A small tree can repeat itself to any
+/// number.
+const FILES_MAX: usize = 4_000_000;
+
+/// Directories that are read of one repository.
+const DIRECTORIES_MAX: u64 = 20_000_000;
+
+/// Directories in directories.
+const DEPTH_MAX: usize = 100_000;
+
+/// Bytes of a path.
+const PATH_BYTES_MAX: usize = 1 << 20;
+
+/// Entries of the directories from the root to the one that is read.
+const OPEN_ENTRIES_MAX: usize = 4_000_000;
+
+/// The files of some commits.
+#[derive(Clone, Debug, Default)]
+pub struct Files {
+    /// The files, in the order of the directories; links and submodules among them.
+    pub files: Vec<SourceFile>,
+    /// Directories that could not be read, and why.
+    pub damaged: Vec<DamagedDirectory>,
+    /// Sets of commits: ascending numbers, in the order in which the commits were given.
+    pub sets: Vec<Vec<u32>>,
+}
+
+/// A file that one or more commits have at this path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceFile {
+    /// The path, with slashes.
+    pub path: Vec<u8>,
+    /// What is there. A file that may be executed counts as any other.
+    pub kind: TreeEntryKind,
+    /// The id of the blob; of a submodule, that of its commit.
+    pub id: ObjectId,
+    /// Why the path is unusual, if it is.
+    pub hazard: Option<Hazard>,
+    /// The number of the set of commits that have it.
+    pub revisions: u32,
+}
+
+/// A directory whose files are not known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DamagedDirectory {
+    /// The path, with slashes.
+    pub path: Vec<u8>,
+    /// The id of its tree.
+    pub id: ObjectId,
+    /// Why it could not be read.
+    pub reason: String,
+    /// The number of the set of commits that have it.
+    pub revisions: u32,
+}
+
+impl SourceFile {
+    /// Whether this is the last component of its path.
+    pub(crate) fn is_named(&self, name: &[u8]) -> bool {
+        self.kind == TreeEntryKind::File
+            && self.path.rsplit(|byte| *byte == b'/').next() == Some(name)
+    }
+}
+
+/// Lists the files of the commits with these trees.
+pub(crate) fn list(repository: &Repository, trees: &[String]) -> Result<Files, LookupError> {
+    let mut walk = Walk {
+        repository,
+        sets: SetPool::default(),
+        found: Files::default(),
+        open: Vec::new(),
+        path: Vec::new(),
+        open_entries: 0,
+        directories: 0,
+    };
+    let mut roots: Vec<(gix::ObjectId, Vec<u32>)> = Vec::new();
+    let mut places: HashMap<gix::ObjectId, usize> = HashMap::new();
+    for (number, tree) in (0..).zip(trees) {
+        let id = gix::ObjectId::from_hex(tree.as_bytes());
+        let id = id.map_err(|_| LookupError::refused(format!("{tree:?} is no id of a tree")))?;
+        let place = *places.entry(id).or_insert(roots.len());
+        if place == roots.len() {
+            roots.push((id, Vec::new()));
+        }
+        roots[place].1.push(number);
+    }
+    let roots: Vec<_> = (roots.into_iter())
+        .map(|(id, set)| (id, walk.sets.number(set)))
+        .collect();
+    for (id, _) in &roots {
+        walk.read(*id)?;
+    }
+    walk.enter(roots)?;
+    while walk.step()? {}
+    let mut found = walk.found;
+    found.sets = walk.sets.sets;
+    Ok(found)
+}
+
+/// A tree, and the number of the set of commits that have it at the current path.
+type Place = (gix::ObjectId, u32);
+
+/// An entry of the trees at one path.
+struct Entry {
+    name: Vec<u8>,
+    kind: EntryKind,
+    id: gix::ObjectId,
+    revisions: u32,
+}
+
+/// A directory that is being listed.
+struct Open {
+    /// Ascending by name, those to be listed next at the end.
+    entries: Vec<Entry>,
+    /// Bytes of its path, with the slash.
+    prefix: usize,
+    count: usize,
+}
+
+struct Walk<'r> {
+    repository: &'r Repository,
+    sets: SetPool,
+    found: Files,
+    open: Vec<Open>,
+    path: Vec<u8>,
+    open_entries: usize,
+    directories: u64,
+}
+
+impl Walk<'_> {
+    /// Lists the next entry. Returns whether there was one.
+    fn step(&mut self) -> Result<bool, LookupError> {
+        let Some(open) = self.open.last_mut() else {
+            return Ok(false);
+        };
+        self.path.truncate(open.prefix);
+        let Some(entry) = open.entries.pop() else {
+            self.open_entries -= open.count;
+            self.open.pop();
+            return Ok(true);
+        };
+        self.path.extend_from_slice(&entry.name);
+        let kind = match entry.kind {
+            EntryKind::Tree => {
+                // Trees of one name follow each other.
+                let mut places = vec![(entry.id, entry.revisions)];
+                while let Some(next) = open
+                    .entries
+                    .pop_if(|next| next.kind == EntryKind::Tree && next.name == entry.name)
+                {
+                    places.push((next.id, next.revisions));
+                }
+                self.path.push(b'/');
+                return self.enter(places).map(|()| true);
+            }
+            EntryKind::Blob | EntryKind::BlobExecutable => TreeEntryKind::File,
+            EntryKind::Link => TreeEntryKind::Link,
+            EntryKind::Commit => TreeEntryKind::Submodule,
+        };
+        if self.found.files.len() >= FILES_MAX {
+            return Err(LookupError::refused(format!(
+                "the chosen revisions have more than {FILES_MAX} different files: choose fewer"
+            )));
+        }
+        self.found.files.push(SourceFile {
+            hazard: hazard(&self.path),
+            path: self.path.clone(),
+            kind,
+            id: ObjectId(entry.id),
+            revisions: entry.revisions,
+        });
+        Ok(true)
+    }
+
+    /// Reads the trees at the current path, and joins them.
+    fn enter(&mut self, places: Vec<Place>) -> Result<(), LookupError> {
+        let mut trees = Vec::with_capacity(places.len());
+        for (id, revisions) in places {
+            match self.read(id) {
+                Ok(entries) => trees.push((entries, revisions)),
+                Err(LookupError::Unreadable { reason }) => {
+                    let path = self.path.strip_suffix(b"/").unwrap_or_default().to_vec();
+                    self.found.damaged.push(DamagedDirectory {
+                        path,
+                        id: ObjectId(id),
+                        reason,
+                        revisions,
+                    });
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        let entries = self.sets.join(trees);
+        self.open_entries += entries.len();
+        let is_too_deep = self.open.len() >= DEPTH_MAX || self.path.len() > PATH_BYTES_MAX;
+        if is_too_deep || self.open_entries > OPEN_ENTRIES_MAX {
+            return Err(LookupError::refused(format!(
+                "the files lie too deep: more than {DEPTH_MAX} directories in each other, a path of more \
+                 than {PATH_BYTES_MAX} bytes, or more than {OPEN_ENTRIES_MAX} entries in directories above"
+            )));
+        }
+        self.open.push(Open {
+            count: entries.len(),
+            entries,
+            prefix: self.path.len(),
+        });
+        Ok(())
+    }
+
+    /// Reads the entries of a tree.
+    fn read(&mut self, tree: gix::ObjectId) -> Result<Vec<Entry>, LookupError> {
+        self.directories += 1;
+        if self.directories > DIRECTORIES_MAX {
+            return Err(LookupError::refused(format!(
+                "the chosen revisions have more than {DIRECTORIES_MAX} different directories: choose fewer"
+            )));
+        }
+        self.repository.look_up(|session| {
+            let object = session.objects.get(tree, "a commit or a tree")?;
+            let damaged =
+                || LookupError::unreadable(format!("tree {tree} is damaged: run git fsck"));
+            if object.kind != Kind::Tree {
+                return Err(damaged());
+            }
+            let entries = TreeRefIter::from_bytes(&object.data, tree.kind()).map(|entry| {
+                let entry = entry.map_err(|_| damaged())?;
+                let kind = match entry.mode.kind() {
+                    EntryKind::BlobExecutable => EntryKind::Blob,
+                    kind => kind,
+                };
+                Ok(Entry {
+                    name: entry.filename.to_vec(),
+                    kind,
+                    id: entry.oid.to_owned(),
+                    revisions: 0,
+                })
+            });
+            entries.collect()
+        })
+    }
+}
+
+/// Sets of commits, each once.
+#[derive(Default)]
+struct SetPool {
+    sets: Vec<Vec<u32>>,
+    numbers: HashMap<Vec<u32>, u32>,
+}
+
+impl SetPool {
+    fn number(&mut self, set: Vec<u32>) -> u32 {
+        let next = self.sets.len() as u32;
+        *self.numbers.entry(set).or_insert_with_key(|set| {
+            self.sets.push(set.clone());
+            next
+        })
+    }
+
+    /// Joins the entries of trees at one path: descending by name, equal ones once.
+    fn join(&mut self, mut trees: Vec<(Vec<Entry>, u32)>) -> Vec<Entry> {
+        if trees.len() == 1
+            && let Some((mut entries, revisions)) = trees.pop()
+        {
+            entries
+                .iter_mut()
+                .for_each(|entry| entry.revisions = revisions);
+            entries.sort_by(|a, b| entry_order(b, a));
+            entries.dedup_by(|a, b| entry_order(a, b).is_eq());
+            return entries;
+        }
+        let of_tree: Vec<u32> = trees.iter().map(|(_, revisions)| *revisions).collect();
+        // Here `revisions` is the number of the tree, until equal entries are joined.
+        let mut all = Vec::with_capacity(trees.iter().map(|(entries, _)| entries.len()).sum());
+        for (number, (entries, _)) in (0..).zip(trees) {
+            all.extend(entries.into_iter().map(|entry| Entry {
+                revisions: number,
+                ..entry
+            }));
+        }
+        all.sort_by(|a, b| entry_order(b, a).then(a.revisions.cmp(&b.revisions)));
+        let mut unions: HashMap<Vec<u32>, u32> = HashMap::new();
+        let mut joined: Vec<Entry> = Vec::new();
+        let mut rest = all.into_iter().peekable();
+        while let Some(first) = rest.next() {
+            let mut members = vec![first.revisions];
+            while let Some(next) = rest.next_if(|next| entry_order(next, &first).is_eq()) {
+                if members.last() != Some(&next.revisions) {
+                    members.push(next.revisions);
+                }
+            }
+            let known = unions.get(&members).copied();
+            let revisions = known.unwrap_or_else(|| {
+                let sets = members.iter().map(|&tree| of_tree[tree as usize]);
+                let number = self.union(sets);
+                unions.insert(members, number);
+                number
+            });
+            joined.push(Entry { revisions, ..first });
+        }
+        joined
+    }
+
+    fn union(&mut self, sets: impl Iterator<Item = u32>) -> u32 {
+        let mut union: Vec<u32> = Vec::new();
+        for set in sets {
+            union.extend_from_slice(&self.sets[set as usize]);
+        }
+        union.sort_unstable();
+        union.dedup();
+        self.number(union)
+    }
+}
+
+/// Orders entries by name, kind and object. Entries of one name and kind follow each other.
+fn entry_order(a: &Entry, b: &Entry) -> std::cmp::Ordering {
+    let key = |entry: &Entry| (entry.kind as u16, entry.id);
+    a.name.cmp(&b.name).then_with(|| key(a).cmp(&key(b)))
+}

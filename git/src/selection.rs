@@ -1,0 +1,255 @@
+//! Chooses the revisions of a repository that are indexed: the default branch, or what patterns match.
+
+use crate::commit::{self, Commit};
+use crate::error::LookupError;
+use crate::expression::Peel;
+use crate::references::{Found, Head};
+use crate::repository::{Repository, Session};
+use crate::similar::{CANDIDATES_MAX, similar};
+use gix::ObjectId;
+use gix::bstr::{BStr, ByteSlice};
+use gix::glob::wildmatch;
+use gix::glob::wildmatch::Mode;
+use std::collections::BTreeMap;
+
+/// Digits of a commit id that may stand for it.
+const ID_DIGITS_MIN: usize = 7;
+
+/// Prefixes that a short name leaves out. `all` means the references below them.
+const PREFIXES: [&str; 3] = ["refs/heads/", "refs/tags/", "refs/remotes/"];
+
+/// The revisions that were chosen.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Selection {
+    /// The revisions, ascending by name.
+    pub revisions: Vec<SelectedRevision>,
+    /// The index of the one that stands for the repository.
+    pub default: usize,
+    /// References that a pattern with wildcards matches and that lead to no commit, with the reason.
+    pub broken: Vec<(Vec<u8>, String)>,
+}
+
+/// A revision that was chosen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SelectedRevision {
+    /// The full name of a reference, or the id of the commit.
+    pub name: Vec<u8>,
+    /// The commit.
+    pub commit: Commit,
+}
+
+/// Chooses revisions. Without patterns it is what `HEAD` leads to.
+pub(crate) fn select(
+    session: &Session<'_>,
+    repository: &Repository,
+    patterns: &[String],
+) -> Result<Selection, LookupError> {
+    let mut choice = Choice {
+        session,
+        chosen: BTreeMap::new(),
+        broken: BTreeMap::new(),
+    };
+    let head = session.references.head()?;
+    if patterns.is_empty() {
+        choice.head(&head, 0)?;
+    }
+    for (rank, pattern) in patterns.iter().enumerate() {
+        match pattern.as_str() {
+            "HEAD" | "@" => choice.head(&head, rank)?,
+            "all" => choice.matching("all", rank, is_in_all)?,
+            _ if pattern.contains(['*', '?', '[']) => {
+                choice.matching(pattern, rank, |name| is_like(pattern, name))?;
+            }
+            _ => choice.exact(pattern, rank)?,
+        }
+    }
+    let tags = repository.tags(session)?;
+    let mut selection = Selection {
+        broken: choice.broken.into_iter().collect(),
+        ..Selection::default()
+    };
+    let mut best = None;
+    for (name, (id, rank)) in choice.chosen {
+        let object = session.objects.get(id, &name.to_str_lossy())?;
+        let mut commit = commit::decode(&id, &object.data)?;
+        commit.tags = tags.of(&id);
+        let is_other = head.name() != Some(name.as_bstr());
+        // The first pattern's youngest, and of those the first by name.
+        let order = (is_other, rank, -i128::from(commit.committer.seconds));
+        if best.as_ref().is_none_or(|best| order < *best) {
+            best = Some(order);
+            selection.default = selection.revisions.len();
+        }
+        selection.revisions.push(SelectedRevision { name, commit });
+    }
+    Ok(selection)
+}
+
+struct Choice<'s, 'r> {
+    session: &'s Session<'r>,
+    /// Commits by the names of the revisions, with the number of the pattern that chose each first.
+    chosen: BTreeMap<Vec<u8>, (ObjectId, usize)>,
+    broken: BTreeMap<Vec<u8>, String>,
+}
+
+impl Choice<'_, '_> {
+    fn choose(&mut self, name: &[u8], id: ObjectId, rank: usize) {
+        self.chosen.entry(name.to_vec()).or_insert((id, rank));
+    }
+
+    /// Chooses the branch that is checked out, or its commit if `HEAD` is detached.
+    fn head(&mut self, head: &Head, rank: usize) -> Result<(), LookupError> {
+        let name = match head {
+            Head::Branch(name) => name.to_str_lossy().into_owned(),
+            Head::Detached => "HEAD".to_owned(),
+        };
+        match (self.commit_of(&name)?, head) {
+            (Ok(Some(id)), Head::Branch(name)) => self.choose(name, id, rank),
+            (Ok(Some(id)), Head::Detached) => {
+                self.choose(id.to_string().as_bytes(), id, rank);
+            }
+            (Ok(None), _) => return Err(self.no_default(&name)),
+            (Err(reason), _) => return Err(LookupError::unreadable(reason)),
+        }
+        Ok(())
+    }
+
+    /// The error for a default branch without a commit.
+    fn no_default(&self, name: &str) -> LookupError {
+        let known = self.short_names();
+        if known.is_empty() {
+            return LookupError::refused("the repository has no commit yet");
+        }
+        let known: Vec<String> = known.into_iter().take(CANDIDATES_MAX).collect();
+        LookupError::refused(format!(
+            "its default branch {name} has no commit; choose others with --ref, such as {}",
+            known.join(", ")
+        ))
+    }
+
+    /// Chooses the references that `is_meant` accepts.
+    fn matching(
+        &mut self,
+        pattern: &str,
+        rank: usize,
+        is_meant: impl Fn(&BStr) -> bool,
+    ) -> Result<(), LookupError> {
+        let before = self.chosen.len() + self.broken.len();
+        let mut is_any = false;
+        for name in self.session.references.names("refs")? {
+            if !is_meant(name.as_bstr()) {
+                continue;
+            }
+            is_any = true;
+            match self.commit_of_bytes(name.as_bstr())? {
+                Ok(Some(id)) => self.choose(&name, id, rank),
+                Ok(None) => {
+                    let reason = "it leads to no commit".to_owned();
+                    self.broken.insert(name.into(), reason);
+                }
+                Err(reason) => {
+                    self.broken.insert(name.into(), reason);
+                }
+            }
+        }
+        if is_any || before < self.chosen.len() + self.broken.len() {
+            return Ok(());
+        }
+        let letters: String = pattern.chars().filter(|it| !"*?[]".contains(*it)).collect();
+        Err(self.unknown(&letters))
+    }
+
+    /// Chooses the reference of this name, or the commit with this id.
+    fn exact(&mut self, pattern: &str, rank: usize) -> Result<(), LookupError> {
+        match self.session.references.find(pattern)? {
+            Found::Object(_, name) => match self.commit_of_bytes(name.as_bstr())? {
+                Ok(Some(id)) => {
+                    self.choose(&name, id, rank);
+                    return Ok(());
+                }
+                Ok(None) => {
+                    return Err(LookupError::refused(format!("{name} leads to no commit")));
+                }
+                Err(reason) => return Err(LookupError::unreadable(reason)),
+            },
+            Found::Broken(reason) => return Err(LookupError::unreadable(reason)),
+            Found::Nothing => {}
+        }
+        let digits = pattern.len();
+        let is_id = (ID_DIGITS_MIN..=self.session.hash.len_in_hex()).contains(&digits)
+            && pattern.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if !is_id {
+            return Err(self.unknown(pattern));
+        }
+        let object = crate::revision::resolve(self.session, pattern)?;
+        self.choose(object.id.to_string().as_bytes(), object.id, rank);
+        Ok(())
+    }
+
+    /// Returns the commit that a reference leads to, if any. The inner error says what is damaged.
+    fn commit_of(&self, name: &str) -> Result<Result<Option<ObjectId>, String>, LookupError> {
+        self.commit_of_bytes(name.into())
+    }
+
+    fn commit_of_bytes(
+        &self,
+        name: &BStr,
+    ) -> Result<Result<Option<ObjectId>, String>, LookupError> {
+        let (id, name) = match self.session.references.follow_name(name)? {
+            Found::Object(id, name) => (id, name),
+            Found::Nothing => return Ok(Ok(None)),
+            Found::Broken(reason) => return Ok(Err(reason)),
+        };
+        let objects = &self.session.objects;
+        let commit = objects
+            .get(id, &name.to_string())
+            .and_then(|object| objects.peel(object, Peel::Commit));
+        Ok(match commit {
+            Ok(commit) => Ok(commit.map(|commit| commit.id)),
+            Err(LookupError::Unreadable { reason }) => Err(reason),
+            Err(error) => return Err(error),
+        })
+    }
+
+    fn unknown(&self, pattern: &str) -> LookupError {
+        let names = self.short_names();
+        LookupError::UnknownRevision {
+            candidates: similar(pattern, names.iter().map(String::as_str)),
+        }
+    }
+
+    fn short_names(&self) -> Vec<String> {
+        let names = self.session.references.names("refs").unwrap_or_default();
+        let names = names
+            .iter()
+            .filter(|name| !name.starts_with(b"refs/replace/"));
+        names
+            .map(|name| short(name.as_bstr()).to_str_lossy().into_owned())
+            .collect()
+    }
+}
+
+/// Returns the name of a reference as people write it.
+fn short(name: &BStr) -> &BStr {
+    let stripped = PREFIXES
+        .iter()
+        .find_map(|prefix| name.strip_prefix(prefix.as_bytes()));
+    stripped.unwrap_or(name).as_bstr()
+}
+
+/// Whether `all` means the reference: a branch or a tag, here or of a remote. `HEAD` of a remote is another
+/// name for a branch.
+fn is_in_all(name: &BStr) -> bool {
+    let is_below = |prefix: &&str| name.starts_with(prefix.as_bytes());
+    PREFIXES.iter().any(is_below) && !is_head_of_remote(name)
+}
+
+fn is_head_of_remote(name: &BStr) -> bool {
+    name.starts_with(b"refs/remotes/") && name.ends_with(b"/HEAD")
+}
+
+/// Whether a pattern matches the short or the full name of a reference. `*` also matches slashes.
+fn is_like(pattern: &str, name: &BStr) -> bool {
+    let matches = |name: &BStr| wildmatch(pattern.into(), name, Mode::empty());
+    !is_head_of_remote(name) && (matches(name) || matches(short(name)))
+}

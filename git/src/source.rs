@@ -1,0 +1,269 @@
+//! One repository, opened by its path for indexing: its revisions, their files, and the text of each.
+//!
+//! Unlike look-ups it may take objects from directories that its caller allows, and those that the
+//! environment of git's hooks names. It is opened for a run of an indexer, not for a server.
+
+use crate::attributes::Attributes;
+use crate::error::LookupError;
+use crate::files::{self, Files};
+use crate::location::{self, Location, Roots};
+use crate::object_id::ObjectId;
+use crate::repository::{ObjectStore, Repository};
+use crate::selection::{self, Selection};
+use crate::tree;
+use std::fs;
+use std::io;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tempfile::TempDir;
+
+/// Bytes of a file that is read from a repository. A larger one is left out.
+pub const BLOB_BYTES_MAX: u64 = 1 << 30;
+
+/// Bytes of `.gitattributes` in one directory.
+const ATTRIBUTE_BYTES_MAX: u64 = 1 << 20;
+
+/// How a repository is opened.
+#[derive(Clone, Debug, Default)]
+pub struct SourceOptions {
+    /// Directories that alternates and work trees may lead to, besides the repository and the directory
+    /// that holds it.
+    pub alternates_roots: Vec<PathBuf>,
+    /// The directory of objects, if not the repository's own: `GIT_OBJECT_DIRECTORY`.
+    pub object_directory: Option<PathBuf>,
+    /// Further directories of objects: `GIT_ALTERNATE_OBJECT_DIRECTORIES`.
+    pub alternate_object_directories: Vec<PathBuf>,
+    /// Bytes of decoded objects that each thread keeps, from which git's deltas are resolved.
+    pub cache_bytes: usize,
+    /// Threads that read from it.
+    pub threads: usize,
+}
+
+/// A repository whose files are to be indexed. Threads read from it at once.
+pub struct SourceRepository {
+    path: PathBuf,
+    repository: Arc<Repository>,
+    /// Stands in for the directory of objects.
+    _objects: Option<TempDir>,
+}
+
+impl SourceRepository {
+    /// Opens the repository at a path: a git directory, or a work tree with one.
+    ///
+    /// # Errors
+    ///
+    /// There is no repository, it is damaged, or a part of it lies where its caller does not allow it.
+    pub fn open(path: &Path, options: &SourceOptions) -> Result<SourceRepository, LookupError> {
+        let fail = |error: io::Error| {
+            LookupError::unreadable(format!("{} cannot be read: {error}", path.display()))
+        };
+        let real = fs::canonicalize(path).map_err(fail)?;
+        let mut roots = vec![holder(&real).to_owned()];
+        let environment = options.object_directory.iter();
+        let environment = environment.chain(&options.alternate_object_directories);
+        for root in options.alternates_roots.iter().chain(environment) {
+            roots.push(fs::canonicalize(root).map_err(|error| {
+                LookupError::unreadable(format!(
+                    "{}, from which objects may be taken, cannot be read: {error}",
+                    root.display()
+                ))
+            })?);
+        }
+        let roots = Roots::of_source(roots);
+        let Some(location) = location::locate_at(&roots, &real)? else {
+            return Err(LookupError::refused(
+                "it is no git repository, neither a bare one nor a work tree",
+            ));
+        };
+        let objects = stand_in(&location, options)?;
+        let store = ObjectStore {
+            object_bytes_max: BLOB_BYTES_MAX,
+            delta_cache_bytes: options.cache_bytes,
+            handles_max: options.threads.max(1),
+            directory: objects.as_ref().map(|it| it.path().join("all")),
+        };
+        Ok(SourceRepository {
+            repository: Arc::new(Repository::open_with(location, &store)?),
+            path: real,
+            _objects: objects,
+        })
+    }
+
+    /// The path without symbolic links.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The name of its directory, without `.git`.
+    pub fn name(&self) -> Option<Vec<u8>> {
+        name_of(&self.path)
+    }
+
+    /// Chooses revisions: those that a pattern matches, or the default branch if there is no pattern.
+    /// A pattern is the name of a reference (`main`, `refs/tags/v1`), one with `*`, `?` or `[` (`v1.*`),
+    /// `all` for all branches and tags, the id of a commit, or `HEAD`.
+    ///
+    /// # Errors
+    ///
+    /// A pattern matches nothing: `UnknownRevision`, with names that resemble it.
+    pub fn select(&self, patterns: &[String]) -> Result<Selection, LookupError> {
+        (self.repository).look_up(|session| selection::select(session, &self.repository, patterns))
+    }
+
+    /// Lists the files of commits, each path and id once, however many of them have it.
+    ///
+    /// # Errors
+    ///
+    /// The tree of a commit cannot be read, or there are too many files.
+    pub fn files(&self, trees: &[String]) -> Result<Files, LookupError> {
+        files::list(&self.repository, trees)
+    }
+
+    /// Gives the bytes of a file to `take`, or its size if it has more than `bytes_max`.
+    ///
+    /// # Errors
+    ///
+    /// The object is missing, damaged, or no file.
+    pub fn blob<T>(
+        &self,
+        id: ObjectId,
+        bytes_max: u64,
+        take: impl FnOnce(Result<&[u8], u64>) -> T,
+    ) -> Result<T, LookupError> {
+        let read = tree::with_blob(&self.repository, id.0, bytes_max, take);
+        read.map_err(|error| missing(id, error))
+    }
+
+    /// Returns the bytes of a file, which is not read.
+    ///
+    /// # Errors
+    ///
+    /// The object is missing, damaged, or no file.
+    pub fn size(&self, id: ObjectId) -> Result<u64, LookupError> {
+        tree::size(&self.repository, id.0).map_err(|error| missing(id, error))
+    }
+
+    /// Reads the rules for generated and vendored files of one of the revisions that `files` were listed
+    /// for.
+    pub fn attributes(&self, files: &Files, revision: u32) -> Attributes {
+        let mut attributes = Attributes::default();
+        let named = files
+            .files
+            .iter()
+            .filter(|file| file.is_named(b".gitattributes"));
+        for file in named.filter(|file| files.sets[file.revisions as usize].contains(&revision)) {
+            // One that cannot be read has no rules; the file itself is listed as unreadable.
+            let _ = self.blob(file.id, ATTRIBUTE_BYTES_MAX, |bytes| {
+                attributes.add(&file.path, bytes.unwrap_or_default());
+            });
+        }
+        attributes.finish();
+        attributes
+    }
+}
+
+/// Names the object that a repository does not have.
+fn missing(id: ObjectId, error: LookupError) -> LookupError {
+    match error {
+        LookupError::UnknownRevision { .. } => LookupError::unreadable(format!(
+            "the repository does not have object {id}: fetch it, or run git fsck"
+        )),
+        error => error,
+    }
+}
+
+/// The directory that holds a repository.
+fn holder(path: &Path) -> &Path {
+    let repository = match path.file_name() {
+        Some(name) if name == ".git" => path.parent().unwrap_or(path),
+        _ => path,
+    };
+    repository.parent().unwrap_or(repository)
+}
+
+/// Returns the name of the repository at a path without symbolic links.
+fn name_of(path: &Path) -> Option<Vec<u8>> {
+    let path = match path.file_name() {
+        Some(name) if name == ".git" => path.parent()?,
+        _ => path,
+    };
+    let name = path.file_name()?.as_bytes();
+    let name = name
+        .strip_suffix(b".git")
+        .filter(|it| !it.is_empty())
+        .unwrap_or(name);
+    Some(name.to_vec())
+}
+
+/// Makes a directory of objects that leads to those of the environment, if it names any: gix takes
+/// alternates from a file alone. Each directory is stood in for by one of links to what is in it, so that
+/// gix follows no further alternates by itself.
+fn stand_in(location: &Location, options: &SourceOptions) -> Result<Option<TempDir>, LookupError> {
+    if options.object_directory.is_none() && options.alternate_object_directories.is_empty() {
+        return Ok(None);
+    }
+    let own = match &options.object_directory {
+        Some(directory) => directory.clone(),
+        None => location.common_dir.join("objects"),
+    };
+    let mut directories: Vec<PathBuf> = Vec::new();
+    for directory in [&own]
+        .into_iter()
+        .chain(&options.alternate_object_directories)
+    {
+        let real = fs::canonicalize(directory).map_err(|error| {
+            let directory = directory.display();
+            LookupError::unreadable(format!("the directory of objects {directory}: {error}"))
+        })?;
+        for found in location::object_directories(&location.roots, real)? {
+            if !directories.contains(&found) {
+                directories.push(found);
+            }
+        }
+    }
+    let made = link_directories(&directories);
+    made.map(Some).map_err(|error| {
+        LookupError::unreadable(format!("no temporary directory for its objects: {error}"))
+    })
+}
+
+fn link_directories(directories: &[PathBuf]) -> io::Result<TempDir> {
+    let made = tempfile::tempdir()?;
+    let mut alternates = Vec::new();
+    for (number, directory) in directories.iter().enumerate() {
+        let links = made.path().join(number.to_string());
+        fs::create_dir(&links)?;
+        for entry in fs::read_dir(directory)? {
+            let entry = entry?;
+            if entry.file_name() != "info" {
+                std::os::unix::fs::symlink(entry.path(), links.join(entry.file_name()))?;
+            }
+        }
+        alternates.extend(links.into_os_string().into_vec());
+        alternates.push(b'\n');
+    }
+    let info = made.path().join("all/info");
+    fs::create_dir_all(&info)?;
+    fs::write(info.join("alternates"), alternates)?;
+    Ok(made)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_repository_has_the_name_of_its_directory() {
+        for (path, name) in [
+            ("/srv/trawl.git", "trawl"),
+            ("/home/me/trawl", "trawl"),
+            ("/home/me/trawl/.git", "trawl"),
+            ("/home/me/.git.git", ".git"),
+        ] {
+            let found = name_of(Path::new(path));
+            assert_eq!(found.as_deref(), Some(name.as_bytes()), "{path}");
+        }
+        assert_eq!(name_of(Path::new("/")), None);
+    }
+}
