@@ -30,6 +30,17 @@ pub struct Match {
     pub offset: u64,
     /// The part of the line that `text` is, if it is not the whole line.
     pub window: Option<Window>,
+    /// The copies of its document; `None` if there are none, or if nobody has looked for them.
+    pub copies: Option<Copies>,
+}
+
+/// Other documents with the same text and the same matching lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Copies {
+    /// How many there are, at least one.
+    pub count: u64,
+    /// The match's position in the order, from 0, by which they are listed.
+    pub position: u64,
 }
 
 /// The document of a match.
@@ -161,6 +172,7 @@ impl Match {
             rank: line.rank,
             offset: line.offset,
             window: Window::of(line),
+            copies: None,
         })
     }
 

@@ -4,7 +4,7 @@
 //! with their number. Reading them reads each frame once.
 
 use super::documents::{self, DocumentGroup};
-use super::matches::{Document, MATCH_BYTES, Match};
+use super::matches::{Copies, Document, MATCH_BYTES, Match};
 use super::outcome::{
     CorpusSize, Counts, Explain, Missing, Outcome, Overlaps, Reached, Skipped, Timings,
 };
@@ -244,13 +244,13 @@ impl SearchResult {
         (CHUNK_BYTES / (MATCH_BYTES + spooled)).max(CHUNK_LEN_MIN)
     }
 
-    /// Reads the first matches of a package, at most `most`.
+    /// Reads the first matches of a package, at most `most`, with the copies of their documents.
     pub fn matches_of(
         &self,
         package: &PackageGroup,
         most: usize,
     ) -> Result<Vec<Match>, SpoolError> {
-        self.matches_at(&package.first[..package.first.len().min(most)])
+        self.matches_with_copies(&package.first[..package.first.len().min(most)])
     }
 
     /// The number of documents in [`document_list`](Self::document_list), at most
@@ -271,6 +271,16 @@ impl SearchResult {
     pub fn matches_at(&self, positions: &[u64]) -> Result<Vec<Match>, SpoolError> {
         let pointers = self.pointers_at(positions)?;
         self.read(&pointers)
+    }
+
+    /// Reads the matches at these positions in the order, with the copies of their documents.
+    pub fn matches_with_copies(&self, positions: &[u64]) -> Result<Vec<Match>, SpoolError> {
+        let mut matches = self.matches_at(positions)?;
+        let copies = self.copies(positions)?;
+        for ((found, &position), count) in matches.iter_mut().zip(positions).zip(copies) {
+            found.copies = (count > 0).then_some(Copies { count, position });
+        }
+        Ok(matches)
     }
 
     fn pointers_at(&self, positions: &[u64]) -> Result<Vec<Pointer>, SpoolError> {

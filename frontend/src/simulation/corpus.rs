@@ -138,6 +138,7 @@ impl Document {
             rank,
             offset: self.offset(line),
             window: None,
+            copies: None,
         })
     }
 

@@ -23,13 +23,13 @@ fn documents(count: u32) -> Vec<Synthetic> {
         let scattered = n.wrapping_mul(2_654_435_761);
         let backend = (scattered >> 7) as u16 % 3;
         let end = &mut ends[usize::from(backend)];
-        let frames = 1 + (n % 5 == 0) as u32 * 2;
+        let frames = 1 + u32::from(n.is_multiple_of(5)) * 2;
         let frames = (0..frames).map(|frame| {
             *end += 64;
             (*end, 1 + (n + frame) % 3)
         });
         Synthetic {
-            text: if n % 3 == 0 {
+            text: if n.is_multiple_of(3) {
                 scattered % (1 + count / 9)
             } else {
                 count + n
