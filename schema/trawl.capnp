@@ -435,3 +435,49 @@ struct Facet {
   name @0 :Data;
   count @1 :UInt64;
 }
+
+struct RecordedPart {
+  # An index to itself, beside its shards: where its packages come from. A file of such messages, each in
+  # a frame of type RECORD: first the totals, then each repository, followed by its revisions, then the
+  # sources.
+  union {
+    totals :group {
+      repositories @0 :UInt32;
+      revisions @1 :UInt32;
+      sources @2 :UInt32;
+    }
+    repository @3 :RecordedRepository;
+    revision @4 :RecordedRevision;
+    source @5 :RecordedSource;
+  }
+}
+
+struct RecordedRepository {
+  package @0 :Data;          # as its directory was named
+  location @1 :Data;         # the path or the URL that it was read from
+  isUrl @2 :Bool;
+  patterns @3 :List(Data);   # which revisions were chosen; none: the default branch
+  default @4 :Data;          # the full name of the default revision
+  fetched @5 :UInt64;        # seconds since 1970; 0: never
+  indexed @6 :UInt64;        # seconds since 1970
+  problem @7 :Text;          # why it could not be brought up to date the last time; empty: it could
+  revisions @8 :UInt32;      # messages with its revisions that follow
+}
+
+struct RecordedRevision {
+  name @0 :Data;             # in full, such as refs/heads/main; or the id of a commit
+  commit @1 :Commit;         # at which it was indexed
+}
+
+struct RecordedSource {
+  # What `trawl index --update` reads again.
+  enum Kind {
+    directory @0;            # a package
+    directories @1;          # a directory of packages
+    repository @2;           # a git repository
+    repositories @3;         # a directory of git repositories
+  }
+  kind @0 :Kind;
+  location @1 :Data;         # an absolute path, or a URL
+  patterns @2 :List(Data);   # of revisions
+}

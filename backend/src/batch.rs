@@ -8,6 +8,7 @@
 //! [`BATCH_TEXT_BYTES`] of text or 256 lines. Of a line longer than [`LINE_BYTES_MAX`] only a
 //! window around its first range is sent, with the window's offset and the length of the line.
 
+use crate::revision_names::RevisionNames;
 use index::shard::{DocId, Document, Shard, ShardError};
 use schema::message::{Batch, Line, Range, Span, Window};
 use std::ops;
@@ -70,6 +71,7 @@ pub struct BatchPacker<'a> {
     document: Document<'a>,
     package: &'a [u8],
     language: &'static str,
+    revisions: RevisionNames<'a>,
     /// The range of the document in the text of all documents.
     document_text: ops::Range<u64>,
     buffers: BatchBuffers,
@@ -119,6 +121,7 @@ impl<'a> BatchPacker<'a> {
     ) -> Result<Self, ShardError> {
         let document_text = shard.text_range(document.blocks.clone())?;
         let language = index::document::language(document.path).unwrap_or_default();
+        let revisions = RevisionNames::of(shard, document.id);
         Ok(BatchPacker {
             shard,
             shard_index,
@@ -126,6 +129,7 @@ impl<'a> BatchPacker<'a> {
             document,
             package,
             language,
+            revisions,
             document_text,
             buffers,
             last: None,
@@ -194,9 +198,9 @@ impl<'a> BatchPacker<'a> {
             ranges: &buffers.ranges,
             windows: &buffers.windows,
             spans: &buffers.spans,
-            revisions: &[],
-            revision_count: 0,
-            commit: "",
+            revisions: &self.revisions.names,
+            revision_count: self.revisions.count,
+            commit: self.revisions.commit,
         };
         batch.encode(out).expect("a batch is smaller than a frame");
         buffers.clear();

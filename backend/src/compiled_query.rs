@@ -11,7 +11,7 @@ use crate::line_matcher::{self, LineMatcher};
 use crate::pattern::{self, SizeLimits};
 use index::filter::Filters;
 use index::plan::{DocumentQuery, TrigramQuery};
-use schema::message::Expr;
+use schema::message::{Expr, Field};
 
 /// A compiled expression.
 pub struct CompiledQuery {
@@ -55,6 +55,9 @@ impl CompiledQuery {
             atom += factor.atoms().len();
             numbers.extend(first..atom);
             rest.push(factor.clone());
+        }
+        if expr.atoms().into_iter().any(is_of_revisions) {
+            filters.reach_all_revisions();
         }
         let renumber = |bad: BadExpr| BadExpr {
             atom: numbers.get(bad.atom).copied().unwrap_or_default(),
@@ -106,6 +109,13 @@ impl Strategy {
             query: line_matcher::plan(expr)?,
         })
     }
+}
+
+fn is_of_revisions(atom: &Expr) -> bool {
+    let Expr::Filter(filter) = atom else {
+        return false;
+    };
+    matches!(filter.field, Field::Revision | Field::Branch)
 }
 
 /// Returns a query per pattern, for the documents in which it may match.

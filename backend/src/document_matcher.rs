@@ -11,7 +11,7 @@ use crate::line_matcher::{self, LineMatcher, RANGES_MAX};
 use crate::pattern::{self, SizeLimits, infallible, is_match};
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
-use index::filter::FilterExpr;
+use index::filter::{DocumentFacts, FilterExpr};
 use index::plan::{BadPattern, DocumentQuery, TrigramQuery};
 use schema::message::{Expr, Pattern};
 
@@ -91,15 +91,14 @@ impl DocumentMatcher {
         })
     }
 
-    /// Returns the patterns because of which the document at `path` in `package` matches; `None` when
-    /// it does not. `has_text` returns whether a text term matches at least once.
+    /// Returns the patterns because of which a document matches; `None` when it does not. `has_text`
+    /// returns whether a text term matches at least once.
     pub(crate) fn evaluate<E>(
         &self,
-        package: &[u8],
-        path: &[u8],
+        document: &DocumentFacts<'_>,
         mut has_text: impl FnMut(usize) -> Result<bool, E>,
     ) -> Result<Option<PatternSet>, E> {
-        let mut patterns = self.evaluate_node(&self.root, (package, path), &mut has_text, true)?;
+        let mut patterns = self.evaluate_node(&self.root, document, &mut has_text, true)?;
         if self.finds_names
             && let Some(patterns) = &mut patterns
         {
@@ -112,18 +111,20 @@ impl DocumentMatcher {
     fn evaluate_node<E>(
         &self,
         node: &Node,
-        (package, path): (&[u8], &[u8]),
+        document: &DocumentFacts<'_>,
         has_text: &mut impl FnMut(usize) -> Result<bool, E>,
         all: bool,
     ) -> Result<Option<PatternSet>, E> {
         let none = PatternSet::default();
-        let mut evaluate = |node, all| self.evaluate_node(node, (package, path), has_text, all);
+        let mut evaluate = |node, all| self.evaluate_node(node, document, has_text, all);
         Ok(match node {
-            Node::Filter(tree) => tree.holds(package, path).then_some(none),
-            &Node::Path(index) => is_match(&self.paths[index], path).then_some(PatternSet {
-                paths: 1 << index,
-                ..none
-            }),
+            Node::Filter(tree) => tree.holds(document).then_some(none),
+            &Node::Path(index) => {
+                is_match(&self.paths[index], document.path).then_some(PatternSet {
+                    paths: 1 << index,
+                    ..none
+                })
+            }
             &Node::Text(index) => has_text(index)?.then_some(PatternSet {
                 texts: 1 << index,
                 ..none

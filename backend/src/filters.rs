@@ -42,10 +42,8 @@ fn predicate(filter: &Filter, atom: usize) -> Result<Predicate, BadExpr> {
         (Field::Language, Reading::Exact) => {
             Predicate::language(text).map_err(|unknown| BadExpr::language(atom, &unknown))
         }
-        (Field::Revision | Field::Branch, _) => {
-            let reason = "no repository of this index has revisions";
-            Err(BadExpr::new(atom, BadPattern::new(reason)))
-        }
+        (Field::Revision, _) => Predicate::revision(value, false).map_err(bad("revision")),
+        (Field::Branch, _) => Predicate::revision(value, true).map_err(bad("branch")),
         (Field::Extension | Field::Language, _) => {
             let reason = "a language or an extension is a name, not a regular expression or glob";
             Err(BadExpr::new(atom, BadPattern::new(reason)))

@@ -72,6 +72,7 @@ mod metrics;
 pub mod pattern;
 pub mod rank;
 pub mod repositories;
+mod revision_names;
 pub mod search;
 pub mod server;
 

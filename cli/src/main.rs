@@ -19,6 +19,7 @@ mod query;
 mod terminal;
 mod tls;
 mod units;
+mod watch;
 
 use std::process::ExitCode;
 

@@ -1,11 +1,18 @@
-//! An index directory: a manifest and the shards that it names.
+//! An index directory: a manifest and the files that it names: shards, their tables of revisions, and the
+//! records of repositories and sources.
 //!
 //! The manifest is replaced atomically, so a reader sees one generation or the next, never a mixture.
-//! Shards that the new manifest does not name are removed afterwards; processes that have them open
+//! Files that the new manifest does not name are removed afterwards; processes that have them open
 //! keep them.
+
+mod named_file;
+
+pub use named_file::{is_named, read_recorded, read_revisions, write_recorded, write_revisions};
 
 use crate::manifest::{self, Manifest, ShardEntry};
 use crate::shard::{self, Shard};
+use schema::message::Recorded;
+use std::collections::HashSet;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::MetadataExt;
@@ -66,6 +73,14 @@ pub enum IndexError {
         /// The shard.
         path: PathBuf,
     },
+    /// A table of revisions or the records of repositories cannot be used.
+    #[error("{}: {reason}: remove it and build the index again with `trawl index`", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, and where.
+        reason: String,
+    },
 }
 
 /// An open index: one generation of it.
@@ -74,6 +89,8 @@ pub struct Index {
     pub manifest: Manifest,
     /// The shards, in the manifest's order.
     pub shards: Vec<Arc<Shard>>,
+    /// What is recorded of its repositories and sources.
+    pub recorded: Arc<Recorded>,
 }
 
 impl Index {
@@ -89,11 +106,7 @@ impl Index {
         loop {
             match Self::open_once(directory, open) {
                 // The manifest was replaced after it was read.
-                Err(IndexError::Shard(shard::ShardError::Io { source, .. }))
-                    if source.kind() == io::ErrorKind::NotFound && attempts < ATTEMPTS_MAX =>
-                {
-                    attempts += 1;
-                }
+                Err(error) if error.is_missing_file() && attempts < ATTEMPTS_MAX => attempts += 1,
                 done => return done,
             }
         }
@@ -101,33 +114,97 @@ impl Index {
 
     fn open_once(directory: &Path, open: &[Arc<Shard>]) -> Result<Index, IndexError> {
         let manifest = read_manifest(directory)?;
+        let recorded = match &manifest.recorded {
+            Some(named) => read_recorded(directory, named)?,
+            None => Recorded::default(),
+        };
+        let mut opener = ShardOpener::new(directory, &recorded);
         let shards = manifest.shards.iter();
-        let shards = shards.map(|entry| open_shard(directory, entry, open));
+        let shards = shards.map(|entry| opener.open(entry, open));
         Ok(Index {
             shards: shards.collect::<Result<_, _>>()?,
             manifest,
+            recorded: Arc::new(recorded),
         })
     }
 }
 
-/// Opens the shard of a manifest's entry, or reuses it when it is among `open` and undamaged.
-pub(crate) fn open_shard(
-    directory: &Path,
-    entry: &ShardEntry,
-    open: &[Arc<Shard>],
-) -> Result<Arc<Shard>, IndexError> {
-    let path = directory.join(&entry.file);
-    let mut open = open.iter();
-    let shard = match open.find(|shard| shard.file_id() == entry.id && !shard.is_damaged()) {
-        Some(shard) => shard.clone(),
-        None => Arc::new(Shard::open(&path)?),
-    };
-    if shard.file_id() != entry.id || shard.package_count() as usize != entry.packages.len() {
-        return Err(IndexError::Swapped { path });
+impl IndexError {
+    /// Whether a file that the manifest names is missing.
+    fn is_missing_file(&self) -> bool {
+        let (IndexError::Shard(shard::ShardError::Io { source, .. })
+        | IndexError::Io { source, .. }) = self
+        else {
+            return false;
+        };
+        source.kind() == io::ErrorKind::NotFound
     }
-    match entry.dead() {
-        dead if dead == shard.dead() => Ok(shard),
-        dead => Ok(Arc::new(shard.with_dead(dead)?)),
+}
+
+/// Opens the shards of an index, in the manifest's order.
+pub(crate) struct ShardOpener<'a> {
+    directory: &'a Path,
+    recorded: &'a Recorded,
+    /// The live packages of earlier shards: the next ones have other parts of them.
+    begun: HashSet<Vec<u8>>,
+}
+
+impl<'a> ShardOpener<'a> {
+    pub(crate) fn new(directory: &'a Path, recorded: &'a Recorded) -> ShardOpener<'a> {
+        ShardOpener {
+            directory,
+            recorded,
+            begun: HashSet::new(),
+        }
+    }
+
+    /// Opens the shard of a manifest's entry, or reuses it when it is among `open` and undamaged.
+    pub(crate) fn open(
+        &mut self,
+        entry: &ShardEntry,
+        open: &[Arc<Shard>],
+    ) -> Result<Arc<Shard>, IndexError> {
+        let path = self.directory.join(&entry.file);
+        let mut open = open.iter();
+        let shard = match open.find(|shard| shard.file_id() == entry.id && !shard.is_damaged()) {
+            Some(shard) => shard.clone(),
+            None => Arc::new(Shard::open(&path)?),
+        };
+        if shard.file_id() != entry.id || shard.package_count() as usize != entry.packages.len() {
+            return Err(IndexError::Swapped { path });
+        }
+        let continued = self.continued(entry);
+        let dead = entry.dead();
+        let Some(named) = &entry.revisions else {
+            if dead == shard.dead() && shard.revisions().is_none() {
+                return Ok(shard);
+            }
+            return Ok(Arc::new(shard.without_revisions().with_dead(dead)?));
+        };
+        let reused = (shard.revisions().is_some_and(|of| of.table() == named.hash))
+            .then(|| shard.with_records(self.recorded))
+            .transpose()?
+            .flatten();
+        let with_table = match reused {
+            Some(shard) => shard,
+            None => {
+                let table = read_revisions(self.directory, named)?;
+                shard.with_revisions(table, named.hash, self.recorded)?
+            }
+        };
+        Ok(Arc::new(with_table.with_parts(dead, continued)?))
+    }
+
+    /// Returns the numbers of live packages of which an earlier shard has a part.
+    fn continued(&mut self, entry: &ShardEntry) -> Vec<u32> {
+        let numbered = (0..).zip(&entry.packages);
+        let live = numbered.filter(|(_, package)| !package.is_dead);
+        let begun = &mut self.begun;
+        live.filter_map(|(number, package)| {
+            let is_new = begun.insert(package.directory.clone());
+            (!is_new).then_some(number)
+        })
+        .collect()
     }
 }
 

@@ -7,7 +7,7 @@
 //! [`Shard::filtered_candidates`](crate::shard::Shard::filtered_candidates) applies them.
 //!
 //! ```
-//! use index::filter::{Filters, Predicate, FilterExpr, NamePattern};
+//! use index::filter::{DocumentFacts, Filters, Predicate, FilterExpr, NamePattern};
 //!
 //! let package = FilterExpr::Predicate(Predicate::package(NamePattern::Exact("i3-wm")).unwrap());
 //! let vendor = FilterExpr::Predicate(Predicate::path(NamePattern::Regexp("^vendor/")).unwrap());
@@ -16,33 +16,22 @@
 //! filters.add(FilterExpr::Not(Box::new(vendor)));
 //! filters.add(FilterExpr::Predicate(Predicate::language("c++").unwrap()));
 //! assert!(filters.accepts_package(b"i3-wm_4.22"));
-//! assert!(filters.accepts_document(b"i3-wm_4.22", b"src/a.cc"));
-//! assert!(!filters.accepts_document(b"i3-wm_4.22", b"vendor/a.cc"));
+//! let file = |path| DocumentFacts { directory: b"i3-wm_4.22", path, ..DocumentFacts::default() };
+//! assert!(filters.accepts_document(&file(b"src/a.cc")));
+//! assert!(!filters.accepts_document(&file(b"vendor/a.cc")));
 //! ```
 
+mod name;
+mod revision;
+
+pub use name::{FILTER_BYTES_MAX, NamePattern};
+
 use crate::document::{extension, language, language_named, language_similar_to};
-use crate::plan::{self, BadPattern};
-use globset::{GlobBuilder, GlobMatcher};
-use regex::bytes::{Regex, RegexBuilder};
+use crate::plan::BadPattern;
+use crate::revisions::DocumentRevisions;
+use name::{NameMatcher, last_component};
+use revision::RevisionMatcher;
 use schema::name::package_name;
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
-
-/// Bytes of a compiled regular expression, at most; the states of its lazy DFA may take as much
-/// again. `\w{10}` takes 0.4 MB.
-pub const FILTER_BYTES_MAX: usize = 1 << 20;
-
-/// The pattern that a name is compared with.
-#[derive(Clone, Copy, Debug)]
-pub enum NamePattern<'a> {
-    /// A regular expression, case sensitive, that matches anywhere in the name.
-    Regexp(&'a str),
-    /// The whole name. For a package, also the name of its directory, with the version.
-    Exact(&'a str),
-    /// A glob for the whole name; without a `/`, for the last component of a path.
-    Glob(&'a str),
-}
 
 /// A name that is no language.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -54,9 +43,22 @@ pub struct UnknownLanguage {
     pub similar: Option<&'static str>,
 }
 
+/// What filters test of a document.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DocumentFacts<'a> {
+    /// The directory's name of its package.
+    pub directory: &'a [u8],
+    /// Its path within the package.
+    pub path: &'a [u8],
+    /// The revisions that have it.
+    pub revisions: DocumentRevisions<'a>,
+}
+
 /// Compiled filters. An empty set accepts every document.
 #[derive(Debug, Default)]
 pub struct Filters {
+    /// Whether documents that are not in the default revision of their repository are searched.
+    all_revisions: bool,
     /// Conditions on packages alone, which are checked first.
     packages: Vec<FilterExpr>,
     /// All other conditions.
@@ -89,15 +91,7 @@ enum Property {
     Language(&'static str),
     /// In lower case.
     Extension(Vec<u8>),
-}
-
-/// A compiled [`NamePattern`].
-#[derive(Debug)]
-enum NameMatcher {
-    Regexp(Regex),
-    Exact(Vec<u8>),
-    /// The flag says that it is matched against the last component of a path.
-    Glob(GlobMatcher, bool),
+    Revision(RevisionMatcher),
 }
 
 impl Filters {
@@ -108,6 +102,17 @@ impl Filters {
         } else {
             self.documents.push(expr);
         }
+    }
+
+    /// Searches the documents of all revisions that are indexed, not only of the default ones. An
+    /// expression with a filter of revisions does so, wherever the filter is in it.
+    pub fn reach_all_revisions(&mut self) {
+        self.all_revisions = true;
+    }
+
+    /// Whether documents of all revisions are searched.
+    pub fn reaches_all_revisions(&self) -> bool {
+        self.all_revisions
     }
 
     /// Whether there are conditions on packages alone.
@@ -122,25 +127,27 @@ impl Filters {
 
     /// Whether the package in `directory` satisfies the conditions on packages.
     pub fn accepts_package(&self, directory: &[u8]) -> bool {
-        self.packages.iter().all(|tree| tree.holds(directory, b""))
+        let facts = DocumentFacts {
+            directory,
+            ..DocumentFacts::default()
+        };
+        self.packages.iter().all(|tree| tree.holds(&facts))
     }
 
-    /// Whether the document at `path`, in an accepted package, satisfies the other conditions.
-    pub fn accepts_document(&self, directory: &[u8], path: &[u8]) -> bool {
-        self.documents
-            .iter()
-            .all(|tree| tree.holds(directory, path))
+    /// Whether a document of an accepted package satisfies the other conditions.
+    pub fn accepts_document(&self, document: &DocumentFacts<'_>) -> bool {
+        self.documents.iter().all(|tree| tree.holds(document))
     }
 }
 
 impl FilterExpr {
-    /// Whether it holds for the document at `path` in the package in `directory`.
-    pub fn holds(&self, directory: &[u8], path: &[u8]) -> bool {
+    /// Whether it holds for a document.
+    pub fn holds(&self, document: &DocumentFacts<'_>) -> bool {
         match self {
-            FilterExpr::Predicate(test) => test.holds(directory, path),
-            FilterExpr::All(parts) => parts.iter().all(|part| part.holds(directory, path)),
-            FilterExpr::Any(parts) => parts.iter().any(|part| part.holds(directory, path)),
-            FilterExpr::Not(inner) => !inner.holds(directory, path),
+            FilterExpr::Predicate(test) => test.holds(document),
+            FilterExpr::All(parts) => parts.iter().all(|part| part.holds(document)),
+            FilterExpr::Any(parts) => parts.iter().any(|part| part.holds(document)),
+            FilterExpr::Not(inner) => !inner.holds(document),
         }
     }
 
@@ -186,7 +193,15 @@ impl Predicate {
         Predicate(Property::Extension(extension.to_ascii_lowercase().into()))
     }
 
-    fn holds(&self, directory: &[u8], path: &[u8]) -> bool {
+    /// A revision has the document. A name is a short or a full one, or a glob for either; a name also
+    /// means a revision whose commit id begins with it, and `HEAD` means the default one. With `branches`
+    /// only branches count.
+    pub fn revision(value: NamePattern<'_>, branches: bool) -> Result<Predicate, BadPattern> {
+        RevisionMatcher::compile(value, branches).map(|it| Predicate(Property::Revision(it)))
+    }
+
+    fn holds(&self, document: &DocumentFacts<'_>) -> bool {
+        let (directory, path) = (document.directory, document.path);
         match &self.0 {
             Property::Package(text) => {
                 let is_regexp = matches!(text, NameMatcher::Regexp(_));
@@ -199,74 +214,22 @@ impl Predicate {
                 let extension = extension(last_component(path));
                 extension.is_some_and(|extension| extension.eq_ignore_ascii_case(own))
             }
+            Property::Revision(matcher) => matcher.matches(document.revisions),
         }
     }
-}
-
-impl NameMatcher {
-    fn compile(value: NamePattern<'_>) -> Result<NameMatcher, BadPattern> {
-        match value {
-            NamePattern::Exact(text) => Ok(NameMatcher::Exact(text.as_bytes().to_vec())),
-            NamePattern::Regexp(text) => NameMatcher::regexp(text),
-            NamePattern::Glob(text) => NameMatcher::glob(text),
-        }
-    }
-
-    fn regexp(text: &str) -> Result<NameMatcher, BadPattern> {
-        // Reports the offset of a mistake, which `regex` only shows inside its message.
-        plan::parse(text, false)?;
-        RegexBuilder::new(text)
-            .nest_limit(plan::NESTING_MAX)
-            .size_limit(FILTER_BYTES_MAX)
-            .dfa_size_limit(FILTER_BYTES_MAX)
-            .build()
-            .map(NameMatcher::Regexp)
-            .map_err(|error| match error {
-                regex::Error::CompiledTooBig(_) => too_large(),
-                other => BadPattern::new(other.to_string()),
-            })
-    }
-
-    fn glob(text: &str) -> Result<NameMatcher, BadPattern> {
-        let glob = GlobBuilder::new(text)
-            .literal_separator(true)
-            .backslash_escape(true)
-            .build();
-        let glob =
-            glob.map_err(|error| BadPattern::new(format!("not a glob: {}", error.kind())))?;
-        // Alternatives multiply, so a glob has the same limit as a regular expression.
-        NameMatcher::regexp(glob.regex()).map_err(|_| too_large())?;
-        Ok(NameMatcher::Glob(
-            glob.compile_matcher(),
-            !text.contains('/'),
-        ))
-    }
-
-    fn matches(&self, name: &[u8]) -> bool {
-        match self {
-            NameMatcher::Regexp(regexp) => regexp.is_match(name),
-            NameMatcher::Exact(exact) => name == exact,
-            NameMatcher::Glob(glob, of_last) => {
-                let name = if *of_last { last_component(name) } else { name };
-                glob.is_match(Path::new(OsStr::from_bytes(name)))
-            }
-        }
-    }
-}
-
-fn last_component(path: &[u8]) -> &[u8] {
-    path.rsplit(|&byte| byte == b'/').next().unwrap_or(path)
-}
-
-fn too_large() -> BadPattern {
-    BadPattern::new(format!(
-        "too large: it may compile to at most {FILTER_BYTES_MAX} bytes (FILTER_BYTES_MAX)"
-    ))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn facts<'a>(directory: &'a [u8], path: &'a [u8]) -> DocumentFacts<'a> {
+        DocumentFacts {
+            directory,
+            path,
+            ..DocumentFacts::default()
+        }
+    }
 
     /// Parses filters like `-=text`: `-` negates, `=` is exact, `:` is a glob.
     fn filters(test: fn(NamePattern<'_>) -> Result<Predicate, BadPattern>, typed: &str) -> Filters {
@@ -317,7 +280,7 @@ mod tests {
             let left: Vec<usize> = (0..directories.len()).filter(left).collect();
             assert_eq!(left, expected, "{typed}");
             assert_eq!(filters.has_package_filters(), !typed.is_empty());
-            assert!(!filters.has_document_filters() && filters.accepts_document(b"", b"x"));
+            assert!(!filters.has_document_filters() && filters.accepts_document(&facts(b"", b"x")));
         }
     }
 
@@ -342,7 +305,7 @@ mod tests {
         for (typed, expected) in table {
             let filters = filters(Predicate::path, typed);
             let left: Vec<usize> = (0..paths.len())
-                .filter(|&number| filters.accepts_document(b"p", paths[number]))
+                .filter(|&number| filters.accepts_document(&facts(b"p", paths[number])))
                 .collect();
             assert_eq!(left, expected, "{typed}");
             assert!(filters.has_document_filters() && !filters.has_package_filters());
@@ -352,13 +315,20 @@ mod tests {
     #[test]
     fn languages_ignore_case_and_have_aliases() {
         let c = FilterExpr::Predicate(Predicate::language("c").unwrap());
-        assert!(c.holds(b"p", b"a.c") && !c.holds(b"p", b"a.cc"));
-        assert!(!c.holds(b"p", b"no-language"));
+        assert!(c.holds(&facts(b"p", b"a.c")) && !c.holds(&facts(b"p", b"a.cc")));
+        assert!(!c.holds(&facts(b"p", b"no-language")));
         let makefile = Predicate::language("MAKEFILE").unwrap();
-        assert!(makefile.holds(b"p", b"Makefile") && !makefile.holds(b"p", b"no-language"));
+        assert!(
+            makefile.holds(&facts(b"p", b"Makefile"))
+                && !makefile.holds(&facts(b"p", b"no-language"))
+        );
         let unknown = Predicate::language("Pyton").unwrap_err();
         assert_eq!(unknown.similar, Some("Python"));
-        assert!(Predicate::language("cpp").unwrap().holds(b"p", b"a.cc"));
+        assert!(
+            Predicate::language("cpp")
+                .unwrap()
+                .holds(&facts(b"p", b"a.cc"))
+        );
     }
 
     #[test]
@@ -373,7 +343,11 @@ mod tests {
             ("c", ".c", false),
         ] {
             let test = Predicate::extension(typed);
-            assert_eq!(test.holds(b"p", path.as_bytes()), holds, "{typed} {path}");
+            assert_eq!(
+                test.holds(&facts(b"p", path.as_bytes())),
+                holds,
+                "{typed} {path}"
+            );
         }
     }
 
@@ -393,9 +367,9 @@ mod tests {
             ]),
         ]));
         assert!(filters.has_document_filters());
-        assert!(filters.accepts_document(b"p_1", b"src/a.c"));
-        assert!(!filters.accepts_document(b"p_1", b"a.h"));
-        assert!(filters.accepts_document(b"q_1", b"a.h"));
+        assert!(filters.accepts_document(&facts(b"p_1", b"src/a.c")));
+        assert!(!filters.accepts_document(&facts(b"p_1", b"a.h")));
+        assert!(filters.accepts_document(&facts(b"q_1", b"a.h")));
     }
 
     #[test]

@@ -19,15 +19,18 @@
 //! [`corpus::signature`](crate::corpus::signature), and its popularity). In its name every byte except
 //! ASCII letters, digits and `.+-_~` is written as `%` and two hex digits. `end` has the CRC-32C of
 //! all lines before it. Version 2 has records of what lies beside packages and is in none of them:
-//! `beside`, the reason and the path, both written like names. Without such records version 1 is
-//! written, which older programs read.
-//! **Invariant:** no shard is named twice, and no two live packages have the same name.
+//! `beside`, the reason and the path, both written like names. Version 3 names more files, each with its
+//! BLAKE3: `revisions`, behind the packages of a shard, is its table of revisions, and `repositories` has
+//! the records of repositories and sources. Without such records an earlier version is written, which
+//! older programs read.
+//! **Invariant:** no file is named twice. No two live packages have the same name, unless both shards have
+//! a table of revisions: then they are parts of one package.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
 /// The version of the manifest and of the directory's layout.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// The first line, up to the version.
 const TITLE: &str = "trawl-index ";
@@ -41,6 +44,17 @@ pub struct Manifest {
     pub shards: Vec<ShardEntry>,
     /// What was left out beside packages.
     pub beside: Vec<Beside>,
+    /// The file of recorded repositories and sources, if there is one.
+    pub recorded: Option<NamedFile>,
+}
+
+/// A file that the manifest names, besides shards.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedFile {
+    /// BLAKE3 of the file.
+    pub hash: [u8; 32],
+    /// Its name in the directory.
+    pub file: String,
 }
 
 /// A file or directory that lies beside packages and is in none of them.
@@ -70,6 +84,8 @@ pub struct ShardEntry {
     pub file: String,
     /// Its packages, in its order.
     pub packages: Vec<PackageEntry>,
+    /// The file of its table of revisions; without one all documents of live packages are current.
+    pub revisions: Option<NamedFile>,
 }
 
 /// A package of a shard.
@@ -127,9 +143,9 @@ impl Manifest {
         } else {
             "ignore"
         };
-        let version = if self.beside.is_empty() { 1 } else { VERSION };
         let mut text = format!(
-            "{TITLE}{version}\noptions {} {ignore}\n",
+            "{TITLE}{}\noptions {} {ignore}\n",
+            self.version(),
             self.options.block_bytes
         );
         for shard in &self.shards {
@@ -140,14 +156,43 @@ impl Manifest {
                 let (signature, name) = (package.signature, escape(&package.directory));
                 let _ = writeln!(text, "{kind} {signature:016x} {name}");
             }
+            if let Some(NamedFile { hash, file }) = &shard.revisions {
+                let _ = writeln!(text, "revisions {} {file}", hex(hash));
+            }
         }
         for Beside { path, reason } in &self.beside {
             let (reason, path) = (escape(reason.as_bytes()), escape(path));
             let _ = writeln!(text, "beside {reason} {path}");
         }
+        if let Some(NamedFile { hash, file }) = &self.recorded {
+            let _ = writeln!(text, "repositories {} {file}", hex(hash));
+        }
         let crc = crc32c::crc32c(text.as_bytes());
         let _ = writeln!(text, "end {crc:08x}");
         text
+    }
+
+    /// The earliest version that has all of it.
+    fn version(&self) -> u32 {
+        let has_revisions = self.shards.iter().any(|shard| shard.revisions.is_some());
+        if has_revisions || self.recorded.is_some() {
+            VERSION
+        } else if self.beside.is_empty() {
+            1
+        } else {
+            2
+        }
+    }
+
+    /// Iterates over the names of all files that it names.
+    pub fn files(&self) -> impl Iterator<Item = &str> {
+        let shards = self.shards.iter().map(|shard| &*shard.file);
+        let tables = self
+            .shards
+            .iter()
+            .filter_map(|shard| shard.revisions.as_ref());
+        let others = tables.chain(&self.recorded).map(|named| &*named.file);
+        shards.chain(others)
     }
 
     /// Parses a manifest.
@@ -169,6 +214,7 @@ impl Manifest {
             },
             shards: Vec::new(),
             beside: Vec::new(),
+            recorded: None,
         };
         for (index, line) in body.lines().enumerate().skip(1) {
             manifest
@@ -187,12 +233,22 @@ impl Manifest {
     }
 
     fn is_consistent(&self) -> bool {
-        let (mut files, mut directories) = (HashSet::new(), HashSet::new());
+        let (mut files, mut directories) = (HashSet::new(), HashMap::new());
+        let mut is_known_once = |shard: &ShardEntry| {
+            let has_table = shard.revisions.is_some();
+            let mut live = shard.live();
+            live.all(|package| {
+                let known = directories.insert(package.directory.clone(), has_table);
+                known.is_none_or(|other_has_table| has_table && other_has_table)
+            })
+        };
         self.options.block_bytes > 0
-            && self.shards.iter().all(|shard| files.insert(&shard.file))
-            && self
-                .live()
-                .all(|package| directories.insert(&package.directory))
+            && self.files().all(|file| files.insert(file))
+            && self.shards.iter().all(|shard| {
+                let mut own = HashSet::new();
+                let mut live = shard.live();
+                live.all(|package| own.insert(&package.directory)) && is_known_once(shard)
+            })
     }
 
     fn parse_record(&mut self, line: &str) -> Option<()> {
@@ -211,9 +267,23 @@ impl Manifest {
             }
             "shard" => self.shards.push(ShardEntry {
                 id: *blake3::Hash::from_hex(first).ok()?.as_bytes(),
-                file: Some(second).filter(|file| is_file_name(file))?.to_owned(),
+                file: file_name(second, ".shard")?,
                 packages: Vec::new(),
+                revisions: None,
             }),
+            "revisions" => {
+                let table = named_file(first, second, ".revisions")?;
+                let shard = self.shards.last_mut()?;
+                if shard.revisions.replace(table).is_some() {
+                    return None;
+                }
+            }
+            "repositories" => {
+                let recorded = named_file(first, second, ".repositories")?;
+                if self.recorded.replace(recorded).is_some() {
+                    return None;
+                }
+            }
             "package" | "dead" => self.shards.last_mut()?.packages.push(PackageEntry {
                 signature: u64::from_str_radix(first, 16).ok()?,
                 directory: unescape(second)?,
@@ -237,9 +307,16 @@ fn checked_body(text: &str) -> Option<&str> {
     (crc32c::crc32c(body.as_bytes()) == crc).then_some(body)
 }
 
-/// Whether a name is that of a shard inside the index directory.
-fn is_file_name(name: &str) -> bool {
-    name.ends_with(".shard") && !name.contains('/')
+fn named_file(hash: &str, name: &str, suffix: &str) -> Option<NamedFile> {
+    Some(NamedFile {
+        hash: *blake3::Hash::from_hex(hash).ok()?.as_bytes(),
+        file: file_name(name, suffix)?,
+    })
+}
+
+/// Returns a name if it is that of a file inside the index directory.
+fn file_name(name: &str, suffix: &str) -> Option<String> {
+    (name.ends_with(suffix) && !name.contains('/')).then(|| name.to_owned())
 }
 
 /// Renders bytes as lower-case hex digits.
@@ -291,6 +368,7 @@ mod tests {
             id: [byte; 32],
             file: format!("{byte:02x}.shard"),
             packages,
+            revisions: None,
         }
     }
 
@@ -314,6 +392,7 @@ mod tests {
                 path: b"/srv/a file".to_vec(),
                 reason: "excluded by .gitignore:1:*".to_owned(),
             }],
+            recorded: None,
         }
     }
 
@@ -328,8 +407,42 @@ mod tests {
         }
         assert_eq!(Manifest::parse(text.as_bytes()), Ok(manifest()));
         let mut without = manifest();
+        assert!(without.render().starts_with("trawl-index 2\n"));
         without.beside.clear();
         assert!(without.render().starts_with("trawl-index 1\n"));
+        let with = with_revisions();
+        assert!(with.render().starts_with("trawl-index 3\n"));
+        assert_eq!(Manifest::parse(with.render().as_bytes()), Ok(with));
+    }
+
+    fn named(byte: u8, suffix: &str) -> Option<NamedFile> {
+        Some(NamedFile {
+            hash: [byte; 32],
+            file: format!("{byte:02x}{suffix}"),
+        })
+    }
+
+    fn with_revisions() -> Manifest {
+        let mut manifest = manifest();
+        manifest.shards[0].revisions = named(1, ".revisions");
+        manifest.shards[1].revisions = named(2, ".revisions");
+        manifest.recorded = named(3, ".repositories");
+        manifest
+    }
+
+    #[test]
+    fn a_package_may_be_in_two_shards_that_have_tables_of_revisions() {
+        let mut parts = with_revisions();
+        parts.shards[0].packages[0].is_dead = false;
+        assert_eq!(
+            Manifest::parse(parts.render().as_bytes()),
+            Ok(parts.clone())
+        );
+        parts.shards[1].revisions = None;
+        check_corrupt(&parts);
+        let mut twice = with_revisions();
+        twice.shards[1].packages.push(package(b"sed_4.9", 3, false));
+        check_corrupt(&twice);
     }
 
     #[test]
@@ -349,13 +462,14 @@ mod tests {
             Err(ManifestError::NotAManifest)
         );
         assert_eq!(
-            Manifest::parse(b"trawl-index 3\nwhatever\n"),
-            Err(ManifestError::Newer(3))
+            Manifest::parse(b"trawl-index 4\nwhatever\n"),
+            Err(ManifestError::Newer(4))
         );
     }
 
     #[test]
     fn rejects_every_truncation_and_every_flipped_bit() {
+        let manifest = with_revisions;
         let text = manifest().render().into_bytes();
         for length in 0..text.len() {
             assert!(Manifest::parse(&text[..length]).is_err(), "cut at {length}");
@@ -393,6 +507,12 @@ mod tests {
         let mut both_live = manifest();
         both_live.shards[0].packages[0].is_dead = false;
         check_corrupt(&both_live);
+        let mut same_table = with_revisions();
+        same_table.shards[1].revisions = named(1, ".revisions");
+        check_corrupt(&same_table);
+        let mut outside = with_revisions();
+        outside.recorded = named(1, "/../x.repositories");
+        check_corrupt(&outside);
         let mut no_blocks = manifest();
         no_blocks.options.block_bytes = 0;
         check_corrupt(&no_blocks);
@@ -407,6 +527,8 @@ mod tests {
             "package 0000000000000001 before-any-shard\n",
             "dead 0000000000000001 before-any-shard\n",
             "shard abab ab.shard\n",
+            "revisions 0000 before-any-shard.revisions\n",
+            "repositories 0000 00.repositories\n",
             "options 4096\n",
             "\n",
             "",

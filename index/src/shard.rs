@@ -1,8 +1,8 @@
 //! A shard, read: documents, packages, blocks and candidates, from bytes.
 //!
 //! [`format`](crate::format) describes the bytes. Some packages of a shard may be dead
-//! ([`Shard::with_dead`]): ids and counts include them; candidates, [`Shard::find`] and
-//! [`Shard::skipped`] do not.
+//! ([`Shard::with_dead`]), and some of its documents superseded ([`Shard::with_revisions`]): ids and counts
+//! include them; candidates, [`Shard::find`] and [`Shard::skipped`] do not.
 //! **Invariant:** foreign bytes give a [`ShardError`] that names file and offset, never a panic and
 //! never a wrong answer.
 //!
@@ -20,6 +20,7 @@ mod file;
 mod layout;
 mod live_set;
 mod pages;
+mod revisions;
 mod tables;
 mod texts;
 
@@ -31,6 +32,7 @@ pub use live_set::Counts;
 use crate::file::Bytes;
 use crate::format::{NAME_BYTES_MAX, PAYLOAD, SINGLE, Section};
 use crate::posting::{self, PADDING_BYTES, PostingList, decode_varint};
+use crate::revisions::Revisions;
 use crate::trigram::Trigram;
 use file::ShardFile;
 use live_set::LiveSet;
@@ -46,6 +48,7 @@ const LENGTH_BYTES_MAX: u64 = 5;
 pub struct Shard {
     file: Arc<ShardFile>,
     live: LiveSet,
+    revisions: Option<Arc<Revisions>>,
 }
 
 /// A text of a shard: dense, in the order of the best documents that have it.
@@ -130,6 +133,8 @@ pub struct SkippedFile {
     pub path: Vec<u8>,
     /// Why it was left out.
     pub reason: String,
+    /// Its number among the skipped files of the shard, dead ones included.
+    pub number: u32,
 }
 
 impl Shard {
@@ -146,7 +151,11 @@ impl Shard {
     pub fn from_bytes(path: &Path, bytes: Bytes) -> Result<Shard, ShardError> {
         let file = Arc::new(ShardFile::new(path, bytes)?);
         let live = LiveSet::all(file.layout());
-        Ok(Shard { file, live })
+        Ok(Shard {
+            file,
+            live,
+            revisions: None,
+        })
     }
 
     /// Fails when the file is no longer what was opened. After success, everything that was read
@@ -298,13 +307,15 @@ impl Shard {
         PostingList::decode(list, self.block_count()).ok_or_else(corrupt)
     }
 
-    /// Returns the files that were left out of live packages, in the order of the packages.
+    /// Returns the files that were left out of live packages, in whatever current revision, in the order
+    /// of the packages.
     pub fn skipped(&self) -> Result<Vec<SkippedFile>, ShardError> {
         self.skipped_where(|_, _| true)
     }
 
     /// Returns the files that were left out of live packages and whose package and path `keep`
-    /// accepts; the others are not copied. `keep` sees bytes before [`intact`](Self::intact) was
+    /// accepts; the others are not copied. In a shard with revisions, superseded files are left out. `keep`
+    /// sees bytes before [`intact`](Self::intact) was
     /// asked; when the file turns out to be damaged, what it decided is dropped.
     pub fn skipped_where(
         &self,
@@ -313,15 +324,22 @@ impl Shard {
         let all = 0..self.section_bytes(Section::Skipped);
         let mut rest = self.file.slice(Section::Skipped, all)?;
         let mut files = Vec::new();
+        let mut next = 0;
         while !rest.is_empty() {
             let (package, path, reason) = parse_entry(&mut rest)
                 .filter(|(package, ..)| package.0 < self.package_count())
                 .ok_or_else(|| self.corrupt(Section::Skipped, "an entry"))?;
-            if self.is_live(package) && keep(package, path) {
+            let number = next;
+            next += 1;
+            let is_indexed = self
+                .revisions()
+                .is_none_or(|of| of.is_indexed_skipped(number));
+            if is_indexed && self.is_live(package) && keep(package, path) {
                 // Copied before it is validated: the mapping could change between the two.
                 let reason = String::from_utf8(reason.to_vec());
                 files.push(SkippedFile {
                     package,
+                    number,
                     path: path.to_vec(),
                     reason: reason.map_err(|_| self.corrupt(Section::Skipped, "an entry"))?,
                 });

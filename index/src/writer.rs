@@ -13,7 +13,7 @@ mod page;
 mod segment_text;
 mod tables;
 
-pub(crate) use tables::DocumentName;
+pub(crate) use tables::{DocumentName, NO_TAG};
 
 use crate::builder::{Segment, SegmentBlock};
 use crate::file::{self, AtomicFile};
@@ -46,6 +46,25 @@ pub(crate) struct ShardSummary {
     /// Bytes of the texts, each once.
     pub(crate) unique_bytes: u64,
     pub(crate) file_bytes: u64,
+    pub(crate) tags: ShardTags,
+}
+
+/// What the caller of a writer said of documents and skipped files, in the order of the finished shard.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ShardTags {
+    pub(crate) documents: Vec<u32>,
+    pub(crate) skipped: Vec<u32>,
+}
+
+impl ShardTags {
+    /// Returns them, or empty lists when nothing has a tag.
+    pub(crate) fn if_any(self) -> ShardTags {
+        let mut all = self.documents.iter().chain(&self.skipped);
+        if all.all(|&tag| tag == NO_TAG) {
+            return ShardTags::default();
+        }
+        self
+    }
 }
 
 /// A shard in progress.
@@ -60,6 +79,7 @@ pub(crate) struct ShardWriter {
     /// Encoded, as `skipped` is.
     blocks: Vec<u8>,
     skipped: Vec<u8>,
+    skipped_tags: Vec<u32>,
     /// Bytes of the texts so far.
     content_bytes: u64,
     block_bytes: u32,
@@ -88,6 +108,7 @@ impl ShardWriter {
             tables: Tables::default(),
             blocks: Vec::new(),
             skipped: Vec::new(),
+            skipped_tags: Vec::new(),
             content_bytes: 0,
             block_bytes: block_bytes as u32,
         })
@@ -99,7 +120,8 @@ impl ShardWriter {
     }
 
     /// Records a file of the package in progress that was skipped.
-    pub(crate) fn skipped(&mut self, path: &[u8], reason: &str) {
+    pub(crate) fn skipped(&mut self, path: &[u8], reason: &str, tag: u32) {
+        self.skipped_tags.push(tag);
         encode_varint(self.tables.package_number() as u64, &mut self.skipped);
         encode_varint(path.len() as u64, &mut self.skipped);
         self.skipped.extend_from_slice(path);
@@ -177,7 +199,11 @@ impl ShardWriter {
         };
         let dictionary = self.write_postings(blocks, merge_bytes)?;
         self.section(Section::Dictionary, &dictionary)?;
-        let tables = std::mem::take(&mut self.tables).finish()?;
+        let mut tables = std::mem::take(&mut self.tables).finish()?;
+        let tags = ShardTags {
+            documents: std::mem::take(&mut tables.tags),
+            skipped: std::mem::take(&mut self.skipped_tags),
+        };
         let blocks_table = std::mem::take(&mut self.blocks);
         let skipped = std::mem::take(&mut self.skipped);
         let mut id = blake3::Hasher::new();
@@ -213,10 +239,10 @@ impl ShardWriter {
         header.sections = self.sections;
         header.checksums_crc = checksums.into();
         header.crc = format::header_checksum(header.as_bytes()).into();
-        self.publish(&header)
+        self.publish(&header, tags)
     }
 
-    fn publish(mut self, header: &Header) -> io::Result<ShardSummary> {
+    fn publish(mut self, header: &Header, tags: ShardTags) -> io::Result<ShardSummary> {
         self.out.flush()?;
         self.shard.file().write_all_at(header.as_bytes(), 0)?;
         let name = shard_name(&header.id);
@@ -229,6 +255,7 @@ impl ShardWriter {
             text_bytes: header.text_bytes.get(),
             unique_bytes: header.content_bytes.get(),
             file_bytes: header.file_bytes.get(),
+            tags,
         })
     }
 

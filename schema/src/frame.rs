@@ -64,6 +64,8 @@ pub enum Kind {
     List = 11,
     /// A request for commits of git repositories, and the reply to it.
     Lookup = 12,
+    /// An index to itself, on disk: where its packages come from.
+    Record = 13,
 }
 
 /// Why bytes are not a stream of frames. The stream cannot be used after such an error.

@@ -12,6 +12,7 @@ mod codec;
 mod expr;
 mod lookup;
 mod manifest;
+mod recorded;
 mod reply;
 mod request;
 
@@ -27,6 +28,9 @@ pub use lookup::{
     Signature,
 };
 pub use manifest::{Facet, SPOOL_VERSION, SpoolFacets, SpoolManifest};
+pub use recorded::{
+    Recorded, RecordedError, RecordedRepository, RecordedRevision, RecordedSource, SourceKind,
+};
 pub use reply::{
     End, Estimate, Failure, FailureKind, FileReply, Hello, ListEntry, ListReply, Phases, Progress,
     ShardEnd, ShardInfo, Skip,

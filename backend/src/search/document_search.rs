@@ -14,6 +14,7 @@ use super::verify::Verifier;
 use crate::document_matcher::{DocumentMatcher, PatternSet, TextMatcher};
 use crate::line_matcher::{self, LineMatcher, LineSearch};
 use crate::long_line::Effort;
+use index::filter::DocumentFacts;
 use index::shard::{DocId, Document, Shard, ShardError, TextId};
 use schema::message::Expr;
 use std::mem;
@@ -292,7 +293,12 @@ impl<'a> DocumentMatchers<'a> {
             effort.has_given_up |= has_given_up;
             Ok(is_found)
         };
-        let patterns = self.matcher.evaluate(package, document.path, has_text)?;
+        let facts = DocumentFacts {
+            directory: package,
+            path: document.path,
+            revisions: shard.revisions_of(document.id),
+        };
+        let patterns = self.matcher.evaluate(&facts, has_text)?;
         cancel.check()?;
         if effort.has_given_up {
             return Ok(Evaluation::GivenUp);

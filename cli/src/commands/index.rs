@@ -58,14 +58,14 @@ pub(crate) struct IndexArguments {
 }
 
 /// How to build an index. `serve` has the same flags.
-#[derive(clap::Args, Default, PartialEq)]
+#[derive(clap::Args, Clone, Default, PartialEq)]
 pub(super) struct BuildFlags {
     /// Every directory inside SOURCE is a package
     #[arg(long)]
     pub(super) each: bool,
     /// Index files that git ignores, too
     #[arg(long)]
-    no_ignore: bool,
+    pub(super) no_ignore: bool,
     /// Memory for the build, approximately [default: 512M]
     #[arg(long, value_name = "SIZE", value_parser = units::parse_size)]
     memory: Option<u64>,

@@ -1,16 +1,19 @@
 //! `trawl serve`: indexes directories, and runs a backend and a frontend over them in one process.
 
+mod served_index;
+mod watching;
+
 use super::frontend::FrontendFlags;
-use super::index::{self as index_command, BuildFlags};
+use super::index::BuildFlags;
 use super::listener;
-use crate::default_sources::default_sources;
-use crate::{cache_dir, in_process, terminal, units};
-use anyhow::{Result, bail};
+use crate::{cache_dir, in_process, units};
+use anyhow::{Context, Result, ensure};
 use frontend::Coordinator;
-use index::corpus::Packages;
-use index::indexing::{self, Changes};
+use served_index::ServedIndex;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
+use watching::WatchedIndex;
 
 /// Index directories if needed, and serve a search page for them
 ///
@@ -22,6 +25,7 @@ use std::process::ExitCode;
   trawl serve                              this directory
   trawl serve ~/src/linux ~/src/git
   trawl serve --each /srv/debian-sources --listen 127.0.0.1:9000
+  trawl serve --watch ~/src/linux          a saved file is found a moment later
   trawl serve --index I                    an existing index, without updating it
   trawl serve --index I --api-keys keys --require-key
                                            only for people and programs with a key: see `trawl key`")]
@@ -32,6 +36,12 @@ pub(crate) struct ServeArguments {
     /// Listen on this address; with port 0 on any free port
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080")]
     listen: String,
+    /// Watch the SOURCEs, and index what changes while serving
+    #[arg(long)]
+    watch: bool,
+    /// Compare all files with the index this often, for changes that the file system does not notify
+    #[arg(long, value_name = "SECS", requires = "watch", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    rescan: u64,
     /// Answer for the commits of the git repositories below this directory
     #[arg(long, value_name = "DIR")]
     repos: Option<PathBuf>,
@@ -63,11 +73,17 @@ async fn serve(arguments: &ServeArguments) -> Result<ExitCode> {
     let metrics = listener::record_metrics()?;
     let tls = arguments.flags.tls.public()?;
     let repositories = in_process::repositories(arguments.repos.as_deref())?;
-    let index = updated_index(arguments)?;
-    let shards = index::directory::Index::open(&index)?.shards;
+    let index = ServedIndex::new(
+        arguments.index.as_deref(),
+        &arguments.sources,
+        &arguments.build,
+    )?;
+    let directory = index.directory.clone();
+    update_and_watch(index, arguments)?;
+    let shards = index::directory::Index::open(&directory)?.shards;
     let text_bytes = shards.iter().map(|shard| shard.live_counts().text_bytes);
     let text_bytes = Some(text_bytes.sum());
-    let backend = in_process::backend(&index, repositories)?;
+    let backend = in_process::backend(&directory, repositories)?;
     let start = |spool: &Path| {
         let memory = arguments.search_memory;
         let config = arguments.flags.config(spool, memory, text_bytes);
@@ -89,39 +105,20 @@ async fn serve(arguments: &ServeArguments) -> Result<ExitCode> {
     listener::serve(listener, app, limits, tls).await
 }
 
-/// Updates the index if necessary, and returns its directory.
-fn updated_index(arguments: &ServeArguments) -> Result<PathBuf> {
-    let packages = match (&arguments.index, &arguments.sources[..]) {
-        (Some(index), []) if arguments.build.is_given() => bail!(
-            "flags for building an index need a SOURCE; name one, or leave the flags out to serve {} \
-             as it is",
-            index.display()
-        ),
-        (Some(index), []) => return Ok(index.clone()),
-        (None, []) => Packages {
-            sources: default_sources()?,
-            ..Packages::default()
-        },
-        (_, sources) => arguments.build.packages(sources)?,
-    };
-    let directory = match &arguments.index {
-        Some(index) => index.clone(),
-        None => cache_dir::index_dir(packages.sources.iter().map(|source| &*source.directory))?,
-    };
-    let changes = Changes {
-        // An index in the cache belongs to `serve` alone.
-        prune: arguments.index.is_none(),
-        ..Changes::default()
-    };
-    let options = arguments.build.options()?;
-    // This check needs no lock; another `serve` of the same directories may hold it.
-    if indexing::is_current(packages.sources.clone(), &changes, &directory, &options) {
-        terminal::report(format_args!(
-            "the index in {} is up to date",
-            directory.display()
-        ));
-    } else {
-        index_command::update(packages, changes, &directory, &options)?;
+/// Brings the index up to date, and with `--watch` keeps it so.
+fn update_and_watch(index: ServedIndex, arguments: &ServeArguments) -> Result<()> {
+    if !arguments.watch {
+        return index.prepare();
     }
-    Ok(directory)
+    ensure!(
+        !index.roots().is_empty(),
+        "--watch needs a SOURCE to watch; an index alone is served as it is, and opened again when it changes"
+    );
+    let without = [Some(&index.directory), arguments.spool.as_ref()];
+    let without = without.into_iter().flatten().cloned().collect();
+    // Before the first update, so that no change in between is missed.
+    let rescan = Duration::from_secs(arguments.rescan);
+    let watched = WatchedIndex::start(index, without, rescan);
+    watched.index.prepare()?;
+    watched.run_in_thread().context("cannot start a thread")
 }

@@ -46,6 +46,7 @@ mod streaming;
 mod terminal;
 mod truncated_shard;
 mod unwritable_home;
+mod watch;
 
 use std::time::{Duration, Instant};
 

@@ -2,7 +2,8 @@
 //! answer.
 //!
 //! The commit of a branch is asked for far more often than it changes: by every search that shows it. So an
-//! answer is kept for up to a minute. Problems are never kept: a repository that was just added is found.
+//! answer is kept for up to a minute, and at most as long as the index stays the same: a push that has been
+//! indexed shows. Problems are never kept: a repository that was just added is found.
 //! **Invariant:** a look-up is under way at most once, and it ends even if all who wait for it have left.
 
 use crate::error::LookupError;
@@ -41,6 +42,8 @@ pub(super) type LookupOutcome = Result<Found, LookupError>;
 pub(super) struct LookupCache {
     kept: Cache<Arc<Lookup>, Found>,
     under_way: Mutex<HashMap<Arc<Lookup>, watch::Receiver<Option<LookupOutcome>>>>,
+    /// The generation of the index for which answers are kept.
+    generation: Mutex<String>,
 }
 
 impl Default for LookupCache {
@@ -56,6 +59,7 @@ impl Default for LookupCache {
         LookupCache {
             kept,
             under_way: Mutex::default(),
+            generation: Mutex::default(),
         }
     }
 }
@@ -106,14 +110,22 @@ impl AnswerSource {
 pub(super) struct Claimed {
     cache: Arc<LookupCache>,
     claims: Vec<(Arc<Lookup>, watch::Sender<Option<LookupOutcome>>)>,
+    generation: String,
 }
 
 impl LookupCache {
-    /// Finds the source of each answer, and claims those that nobody asks for yet.
-    pub(super) fn claim(self: &Arc<Self>, lookups: Vec<Lookup>) -> (Vec<AnswerSource>, Claimed) {
+    /// Finds the source of each answer, and claims those that nobody asks for yet. Answers that were kept for
+    /// another generation are forgotten.
+    pub(super) fn claim(
+        self: &Arc<Self>,
+        generation: &str,
+        lookups: Vec<Lookup>,
+    ) -> (Vec<AnswerSource>, Claimed) {
+        self.forget_others(generation);
         let mut claimed = Claimed {
             cache: Arc::clone(self),
             claims: Vec::new(),
+            generation: generation.to_owned(),
         };
         let source = |lookup: Lookup| {
             let operation = lookup.of.operation();
@@ -141,6 +153,14 @@ impl LookupCache {
         let sources = lookups.into_iter().map(source).collect();
         (sources, claimed)
     }
+
+    fn forget_others(&self, generation: &str) {
+        let mut kept_for = lock(&self.generation);
+        if *kept_for != generation {
+            self.kept.invalidate_all();
+            generation.clone_into(&mut kept_for);
+        }
+    }
 }
 
 impl Claimed {
@@ -155,8 +175,13 @@ impl Claimed {
 
     /// Publishes the outcomes, which are in the order of the look-ups.
     pub(super) fn finish(self, outcomes: Vec<LookupOutcome>) {
+        // Another generation may have come while the backend was asked.
+        let kept_for = lock(&self.cache.generation);
+        let is_current = *kept_for == self.generation;
         for ((lookup, sender), outcome) in self.claims.iter().zip(outcomes) {
-            if let Ok(found) = &outcome {
+            if let Ok(found) = &outcome
+                && is_current
+            {
                 self.cache.kept.insert(Arc::clone(lookup), found.clone());
             }
             sender.send_replace(Some(outcome));
@@ -264,9 +289,9 @@ mod tests {
     #[tokio::test]
     async fn identical_look_ups_are_one_and_problems_are_not_kept() {
         let cache = Arc::new(LookupCache::default());
-        let (sources, claimed) = cache.claim(vec![lookup("a"), lookup("b"), lookup("a")]);
+        let (sources, claimed) = cache.claim("1", vec![lookup("a"), lookup("b"), lookup("a")]);
         assert_eq!(claimed.lookups().len(), 2);
-        let (others, none) = cache.claim(vec![lookup("b")]);
+        let (others, none) = cache.claim("1", vec![lookup("b")]);
         assert!(none.is_empty());
         claimed.finish(vec![Ok(found()), Err(unknown())]);
         let mut outcomes = Vec::new();
@@ -274,7 +299,7 @@ mod tests {
             outcomes.push(source.outcome().await.is_ok());
         }
         assert_eq!(outcomes, [true, false, true, false]);
-        let (_, claimed) = cache.claim(vec![lookup("a"), lookup("b")]);
+        let (_, claimed) = cache.claim("1", vec![lookup("a"), lookup("b")]);
         assert_eq!(
             *claimed.lookups()[0],
             lookup("b"),
@@ -286,12 +311,25 @@ mod tests {
     #[tokio::test]
     async fn a_look_up_that_was_given_up_is_a_failure_and_can_be_repeated() {
         let cache = Arc::new(LookupCache::default());
-        let (sources, claimed) = cache.claim(vec![lookup("a")]);
+        let (sources, claimed) = cache.claim("1", vec![lookup("a")]);
         drop(claimed);
         for source in sources {
             assert!(source.outcome().await.is_err());
         }
-        assert!(!cache.claim(vec![lookup("a")]).1.is_empty());
+        assert!(!cache.claim("1", vec![lookup("a")]).1.is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_new_generation_ends_what_is_kept_and_what_was_asked_before_is_not_kept() {
+        let cache = Arc::new(LookupCache::default());
+        let claims = |generation| cache.claim(generation, vec![lookup("a")]).1;
+        claims("1").finish(vec![Ok(found())]);
+        assert!(claims("1").is_empty());
+        let early = claims("2");
+        assert!(!early.is_empty(), "kept for another generation");
+        cache.forget_others("3");
+        early.finish(vec![Ok(found())]);
+        assert!(!claims("3").is_empty());
     }
 
     #[test]
@@ -302,7 +340,7 @@ mod tests {
             ..Commit::default()
         }));
         for number in 0..200 {
-            let (_, claimed) = cache.claim(vec![lookup(&number.to_string())]);
+            let (_, claimed) = cache.claim("1", vec![lookup(&number.to_string())]);
             claimed.finish(vec![Ok(large.clone())]);
         }
         cache.kept.run_pending_tasks();

@@ -48,9 +48,10 @@ impl Lookups {
         &self,
         runtime: &Handle,
         peers: &[Arc<Peer>],
+        generation: &str,
         lookups: Vec<Lookup>,
     ) -> Vec<LookupOutcome> {
-        let (sources, claimed) = self.cache.claim(lookups);
+        let (sources, claimed) = self.cache.claim(generation, lookups);
         if !claimed.is_empty() {
             let asking = Asking::new(peers, claimed.lookups());
             let permits = Arc::clone(&self.permits);

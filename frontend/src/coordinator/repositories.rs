@@ -64,6 +64,10 @@ impl Coordinator {
 
     async fn look_up(&self, lookups: Vec<Lookup>) -> Vec<LookupOutcome> {
         let runtime = &self.resources.runtime;
-        self.lookups.look_up(runtime, &self.peers, lookups).await
+        let generation = &self.route().generation;
+        let answers = &self.lookups;
+        answers
+            .look_up(runtime, &self.peers, generation, lookups)
+            .await
     }
 }

@@ -326,7 +326,8 @@ impl<'a> Ingest<'a> {
             | Kind::File
             | Kind::Manifest
             | Kind::List
-            | Kind::Lookup) => return Err(PeerError::Unexpected(kind)),
+            | Kind::Lookup
+            | Kind::Record) => return Err(PeerError::Unexpected(kind)),
         }
         Ok(None)
     }

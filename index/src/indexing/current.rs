@@ -8,10 +8,11 @@ use super::options::Changes;
 use super::pipeline::NewShards;
 use super::report::{Outcome, Progress, Report};
 use crate::corpus::SkipReason;
-use crate::directory::{self, MANIFEST, open_shard};
+use crate::directory::{self, MANIFEST, ShardOpener};
 use crate::file::{self, AtomicFile};
-use crate::manifest::{Beside, Manifest, Options, PackageEntry, ShardEntry};
+use crate::manifest::{Beside, Manifest, NamedFile, Options, PackageEntry, ShardEntry};
 use crate::shard::{self, Shard};
+use schema::message::Recorded;
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs;
@@ -34,6 +35,8 @@ pub(super) struct CurrentIndex<'a> {
     pub(super) lost: HashSet<Vec<u8>>,
     /// What lies beside packages, for the next manifest.
     beside: Vec<Beside>,
+    /// What is recorded of repositories and sources, and the file that has it.
+    recorded: (Recorded, Option<NamedFile>),
     pub(super) report: Report,
 }
 
@@ -54,6 +57,7 @@ impl<'a> CurrentIndex<'a> {
             before: HashSet::new(),
             lost: HashSet::new(),
             beside: Vec::new(),
+            recorded: Default::default(),
             report: Report::default(),
         }
     }
@@ -75,6 +79,10 @@ impl<'a> CurrentIndex<'a> {
             }
             Err(error) => return Err(error.into()),
         };
+        let file = (current.manifest.as_ref()).and_then(|manifest| manifest.recorded.clone());
+        if let Some(file) = file {
+            current.recorded = (directory::read_recorded(directory, &file)?, Some(file));
+        }
         let shards = current.manifest.iter().flat_map(|old| old.shards.clone());
         for entry in shards.collect::<Vec<_>>() {
             current.open_shard(entry)?;
@@ -86,7 +94,7 @@ impl<'a> CurrentIndex<'a> {
         let directories = entry.live().map(|package| package.directory.clone());
         let directories: Vec<_> = directories.collect();
         self.before.extend(directories.iter().cloned());
-        match open_shard(self.directory, &entry, &[]) {
+        match ShardOpener::new(self.directory, &self.recorded.0).open(&entry, &[]) {
             Ok(shard) => self.shards.push(CurrentShard { entry, shard }),
             Err(error) if is_damage(&error) => self.lost.extend(directories),
             Err(error) => return Err(error.into()),
@@ -176,7 +184,8 @@ impl<'a> CurrentIndex<'a> {
     ) -> Result<(), BuildError> {
         self.report.written_bytes += file_bytes;
         for entry in shards {
-            let shard = open_shard(self.directory, &entry, &[])?;
+            let mut opener = ShardOpener::new(self.directory, &self.recorded.0);
+            let shard = opener.open(&entry, &[])?;
             self.shards.push(CurrentShard { entry, shard });
         }
         Ok(())
@@ -191,6 +200,7 @@ impl<'a> CurrentIndex<'a> {
             options: self.options,
             shards: entries.cloned().collect(),
             beside: self.beside.clone(),
+            recorded: self.recorded.1.clone(),
         });
         let text = manifest.as_ref().map(Manifest::render).unwrap_or_default();
         // When a lost shard was written again, possibly with the same name, processes that have the
@@ -208,10 +218,12 @@ impl<'a> CurrentIndex<'a> {
 
     fn sum_up(&mut self, manifest_bytes: u64) {
         let live: HashSet<_> = self.live().map(|package| &package.directory).collect();
+        let packages = live.len() as u64;
         let dropped = self.before.iter().filter(|name| !live.contains(name));
         self.report.dropped = dropped.count() as u64;
         let report = &mut self.report;
         report.shards = self.shards.len() as u64;
+        report.packages = packages;
         report.file_bytes = manifest_bytes;
         for beside in &self.beside {
             let reason = SkipReason::from_words(&beside.reason);
@@ -220,7 +232,6 @@ impl<'a> CurrentIndex<'a> {
         }
         for CurrentShard { shard, .. } in &self.shards {
             let counts = shard.live_counts();
-            report.packages += u64::from(counts.packages);
             report.documents += u64::from(counts.documents);
             report.text_bytes += counts.text_bytes;
             report.unique_bytes += counts.unique_bytes;
@@ -237,7 +248,7 @@ impl<'a> CurrentIndex<'a> {
 /// Whether the shard is lost and its packages must be read again.
 fn is_damage(error: &directory::IndexError) -> bool {
     match error {
-        directory::IndexError::Swapped { .. } => true,
+        directory::IndexError::Swapped { .. } | directory::IndexError::Damaged { .. } => true,
         directory::IndexError::Shard(shard::ShardError::Io { source, .. }) => {
             source.kind() == io::ErrorKind::NotFound
         }
@@ -253,15 +264,15 @@ fn replace_manifest(directory: &Path, text: &str) -> io::Result<()> {
     file.rename(MANIFEST)
 }
 
-/// Removes shards that `manifest` does not name, and files that an interrupted build has left.
+/// Removes shards and other files of an index that `manifest` does not name, and files that an interrupted
+/// build has left.
 pub(super) fn remove_others(directory: &Path, manifest: &Option<Manifest>) -> io::Result<()> {
-    let shards = manifest.iter().flat_map(|manifest| &manifest.shards);
-    let named: HashSet<&str> = shards.map(|shard| &*shard.file).collect();
+    let named: HashSet<&str> = manifest.iter().flat_map(Manifest::files).collect();
     for entry in fs::read_dir(directory)? {
         let entry = entry?;
         let name = entry.file_name();
         let Some(name) = name.to_str() else { continue };
-        if file::is_temporary(name) || (name.ends_with(".shard") && !named.contains(name)) {
+        if file::is_temporary(name) || (directory::is_named(name) && !named.contains(name)) {
             fs::remove_file(entry.path())?;
         }
     }

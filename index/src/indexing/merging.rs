@@ -11,6 +11,7 @@ use super::package::{InputPackage, Origin, ShardPackage, SkippedEntry, sort};
 use super::pipeline::write;
 use super::report::Progress;
 use crate::document::Popularity;
+use crate::writer::NO_TAG;
 
 /// Small shards that an index may have. Each costs every query a search of its dictionary, some
 /// microseconds.
@@ -109,6 +110,7 @@ fn packages_of(current: &CurrentShard) -> Result<Vec<InputPackage>, BuildError> 
             path: file.path,
             reason: file.reason,
             key: None,
+            tag: NO_TAG,
         });
         packages.push(InputPackage {
             name: package.directory.to_vec(),

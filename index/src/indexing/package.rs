@@ -3,6 +3,7 @@
 use crate::corpus::{Skipped, Source};
 use crate::document::Popularity;
 use crate::shard::{PackageId, Shard};
+use crate::writer::NO_TAG;
 use schema::name::package_name;
 use std::collections::HashMap;
 use std::path::Path;
@@ -43,6 +44,8 @@ pub(super) struct SkippedEntry {
     pub(super) reason: String,
     /// The reason's key; `None` when an older shard had already skipped the file.
     pub(super) key: Option<&'static str>,
+    /// As that of a document, [`DocumentName::tag`](crate::writer::DocumentName).
+    pub(super) tag: u32,
 }
 
 impl From<Skipped> for SkippedEntry {
@@ -51,6 +54,7 @@ impl From<Skipped> for SkippedEntry {
             path,
             reason: reason.to_string(),
             key: Some(reason.key()),
+            tag: NO_TAG,
         }
     }
 }

@@ -11,7 +11,7 @@ use super::report::{Progress, ReadStats};
 use super::task::{Task, TaskSizes, hand_out};
 use super::worker::{FinishedTask, SegmentEntry, work};
 use crate::manifest::{PackageEntry, ShardEntry};
-use crate::writer::ShardWriter;
+use crate::writer::{ShardTags, ShardWriter};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
@@ -94,6 +94,8 @@ struct ShardInProgress {
 #[derive(Default)]
 pub(super) struct NewShards {
     pub(super) shards: Vec<ShardEntry>,
+    /// The tags of each of them; empty when nothing in it has one.
+    pub(super) tags: Vec<ShardTags>,
     /// `skipped` is without the files that an older shard had already skipped.
     pub(super) stats: ReadStats,
     pub(super) file_bytes: u64,
@@ -150,7 +152,7 @@ impl<'a> ShardAssembly<'a> {
                             .entry(key.to_owned())
                             .or_default() += 1;
                     }
-                    shard.writer.skipped(&skipped.path, &skipped.reason);
+                    (shard.writer).skipped(&skipped.path, &skipped.reason, skipped.tag);
                 }
             }
         }
@@ -178,7 +180,9 @@ impl<'a> ShardAssembly<'a> {
             id: shard.id,
             file: shard.name,
             packages: ended.packages,
+            revisions: None,
         });
+        self.written.tags.push(shard.tags.if_any());
         Ok(())
     }
 }

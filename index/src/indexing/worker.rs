@@ -11,7 +11,7 @@ use crate::builder::{Segment, SegmentBuilder};
 use crate::corpus::{self, CorpusError, File, ReadOutcome, Skipped, TextSink};
 use crate::document::classify;
 use crate::shard::{DocId, Shard, ShardError};
-use crate::writer::DocumentName;
+use crate::writer::{DocumentName, NO_TAG};
 use std::io;
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -109,7 +109,11 @@ fn read_file(
         ReadOutcome::Text { .. } => {
             builder.finish_document().map_err(sink_error)?;
             let static_rank = package.popularity.rank() + classify(&path).share();
-            Ok(SegmentEntry::Document(DocumentName { path, static_rank }))
+            Ok(SegmentEntry::Document(DocumentName {
+                path,
+                static_rank,
+                tag: NO_TAG,
+            }))
         }
         ReadOutcome::Skipped(reason) => {
             builder.discard_document().map_err(sink_error)?;
@@ -164,6 +168,7 @@ impl ShardTexts {
         let name = DocumentName {
             path: document.path.to_vec(),
             static_rank: document.static_rank,
+            tag: NO_TAG,
         };
         shard.intact()?;
         Ok(SegmentEntry::Document(name))

@@ -56,7 +56,8 @@ impl Shard {
             Cow::Owned(texts) => Cow::Owned(self.blocks_of_all(&texts)?),
         };
         let blocks = Evaluator::new(self, &ranges, stop).blocks(query)?;
-        let candidates = match (blocks, filters.has_document_filters()) {
+        let asks = filters.has_document_filters() || self.has_out_of_reach(filters);
+        let candidates = match (blocks, asks) {
             (Some(blocks), false) => Some(Candidates::Blocks(blocks)),
             (None, false) => Some(Candidates::Ranges(ranges.into_owned())),
             (Some(blocks), true) => self

@@ -11,18 +11,34 @@ impl Shard {
     /// Returns the same shard without the packages `dead`, which must ascend; both share the open
     /// file and its checked pages.
     pub fn with_dead(&self, dead: Vec<u32>) -> Result<Shard, ShardError> {
+        let continued = self.live.continued.iter();
+        let continued = continued.filter(|package| dead.binary_search(package).is_err());
+        let continued = continued.copied().collect();
+        self.with_parts(dead, continued)
+    }
+
+    /// Like [`with_dead`](Self::with_dead); an earlier shard of the index has a part of the packages
+    /// `continued`, which must ascend and are not counted again.
+    pub(crate) fn with_parts(
+        &self,
+        dead: Vec<u32>,
+        continued: Vec<u32>,
+    ) -> Result<Shard, ShardError> {
         let is_ascending = dead.windows(2).all(|pair| pair[0] < pair[1]);
         let is_known = dead.last().is_none_or(|&last| last < self.package_count());
         if !is_ascending || !is_known {
             return Err(self.corrupt(Section::Packages, "the numbers of dead packages"));
         }
-        let live = if dead.is_empty() {
-            LiveSet::all(self.file.layout())
-        } else {
-            self.live_without(dead)?
+        let live = match &self.revisions {
+            Some(revisions) => self.live_with(revisions, dead, continued)?,
+            None if dead.is_empty() => LiveSet::all(self.file.layout()),
+            None => self.live_without(dead)?,
         };
-        let file = self.file.clone();
-        Ok(Shard { file, live })
+        Ok(Shard {
+            file: self.file.clone(),
+            live,
+            revisions: self.revisions.clone(),
+        })
     }
 
     fn live_without(&self, dead: Vec<u32>) -> Result<LiveSet, ShardError> {
@@ -82,19 +98,30 @@ impl Shard {
         self.live.counts
     }
 
-    /// Finds the document at `path` in the live package whose directory is `directory`.
+    /// Finds the document at `path` in the live package whose directory is `directory`, in its default
+    /// revision if it has revisions.
     pub fn find(&self, directory: &[u8], path: &[u8]) -> Result<Option<DocId>, ShardError> {
+        let found = self.find_all(directory, path)?;
+        let is_default = |id: &DocId| self.revisions().is_none_or(|of| of.is_default(id.0));
+        Ok(found.into_iter().find(is_default))
+    }
+
+    /// Finds the current documents at `path` in the live package whose directory is `directory`: one for
+    /// each of its texts, in whatever revision.
+    pub fn find_all(&self, directory: &[u8], path: &[u8]) -> Result<Vec<DocId>, ShardError> {
+        let mut found = Vec::new();
         for package in self.live_packages() {
             let package = self.package(package)?;
             if package.directory != directory {
                 continue;
             }
-            for document in self.documents_of(&package)? {
-                if self.document(document)?.path == path {
-                    return Ok(Some(document));
+            for id in self.documents_of(&package)? {
+                let is_indexed = self.revisions().is_none_or(|of| of.is_indexed(id.0));
+                if is_indexed && self.document(id)?.path == path {
+                    found.push(id);
                 }
             }
         }
-        Ok(None)
+        Ok(found)
     }
 }

@@ -131,7 +131,9 @@ impl Shard {
     ) -> Result<Option<AcceptedDocuments>, ShardError> {
         let out_of_order = || self.inconsistent("order of documents");
         let is_narrowed = filters.has_package_filters() || !self.dead().is_empty();
-        let asks = filters.has_document_filters() || (is_narrowed && self.has_copies());
+        let asks = filters.has_document_filters()
+            || self.has_out_of_reach(filters)
+            || (is_narrowed && self.has_copies());
         let (mut left, mut accepted) = (Vec::new(), Vec::new());
         for range in &texts {
             let documents = self.documents_of_texts(range)?;

@@ -43,6 +43,16 @@ pub enum ShardError {
         /// What is wrong there.
         what: &'static str,
     },
+    /// Its table of revisions does not fit it, or has revisions that are not recorded.
+    #[error("{}: its table of revisions cannot be used ({reason}): build the index again with \
+             `trawl index`",
+            path.display())]
+    Revisions {
+        /// The shard.
+        path: PathBuf,
+        /// What is wrong with the table.
+        reason: &'static str,
+    },
     /// Somebody has written to the file after it was opened.
     #[error("{}: was changed while it was in use: remove it and build the index again with \
              `trawl index`",

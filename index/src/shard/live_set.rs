@@ -2,6 +2,7 @@
 //! empty, and never two that touch. Plain data: it does not read the shard.
 
 use super::layout::Layout;
+use crate::revisions::Revisions;
 use std::ops::Range;
 
 /// The size of the live part of a shard.
@@ -9,11 +10,11 @@ use std::ops::Range;
 pub struct Counts {
     /// Live packages.
     pub packages: u32,
-    /// Their documents.
+    /// Their documents; in a shard with a table of revisions, those in default revisions.
     pub documents: u32,
-    /// The blocks of their texts.
+    /// The blocks of their texts, in whatever revision.
     pub blocks: u32,
-    /// Bytes of the documents: each text as often as it has live documents.
+    /// Bytes of the documents: each text as often as it has such documents.
     pub text_bytes: u64,
     /// Bytes of the texts.
     pub unique_bytes: u64,
@@ -26,6 +27,9 @@ pub(super) struct LiveSet {
     pub(super) id: [u8; 32],
     /// Ids of the dead packages, ascending.
     pub(super) dead: Vec<u32>,
+    /// Ids of live packages of which an earlier shard of the index has a part, ascending. They are not
+    /// counted again.
+    pub(super) continued: Vec<u32>,
     /// Texts with a live document: ascending ranges, none empty, never two that touch.
     pub(super) texts: Vec<Range<u32>>,
     /// Their blocks, likewise.
@@ -62,6 +66,30 @@ impl LiveSet {
         LiveSet {
             id: *id.finalize().as_bytes(),
             dead,
+            ..LiveSet::default()
+        }
+    }
+
+    /// Nothing yet, of the shard `file_id` with a table of revisions.
+    pub(super) fn with_revisions(
+        file_id: [u8; 32],
+        dead: Vec<u32>,
+        continued: Vec<u32>,
+        revisions: &Revisions,
+    ) -> LiveSet {
+        let mut id = blake3::Hasher::new();
+        id.update(b"with revisions").update(&file_id);
+        for packages in [&dead, &continued] {
+            id.update(&(packages.len() as u64).to_le_bytes());
+            for package in packages {
+                id.update(&package.to_le_bytes());
+            }
+        }
+        id.update(&revisions.table()).update(&revisions.records());
+        LiveSet {
+            id: *id.finalize().as_bytes(),
+            dead,
+            continued,
             ..LiveSet::default()
         }
     }

@@ -6,8 +6,9 @@
 use super::error::ShardError;
 use super::live_set::push_range;
 use super::{DocId, Package, Shard, TextId};
-use crate::filter::Filters;
+use crate::filter::{DocumentFacts, Filters};
 use crate::format::Section;
+use crate::revisions::DocumentRevisions;
 use std::ops::Range;
 use zerocopy::little_endian::U32;
 
@@ -114,16 +115,31 @@ impl Shard {
     /// Whether a document is live and all filters accept it.
     pub fn is_accepted(&self, filters: &Filters, document: DocId) -> Result<bool, ShardError> {
         let id = self.package_of(document)?;
-        if !self.is_live(id) {
+        if !self.is_live(id) || !self.is_in_reach(filters, document) {
             return Ok(false);
         }
         if !filters.has_package_filters() && !filters.has_document_filters() {
             return Ok(true);
         }
         let directory = self.package(id)?.directory;
-        Ok(filters.accepts_package(directory)
-            && (!filters.has_document_filters()
-                || filters.accepts_document(directory, self.document(document)?.path)))
+        if !filters.accepts_package(directory) {
+            return Ok(false);
+        }
+        if !filters.has_document_filters() {
+            return Ok(true);
+        }
+        let facts = DocumentFacts {
+            directory,
+            path: self.document(document)?.path,
+            revisions: self.revisions_of(document),
+        };
+        Ok(filters.accepts_document(&facts))
+    }
+
+    /// Returns the revisions that have a document.
+    pub fn revisions_of(&self, document: DocId) -> DocumentRevisions<'_> {
+        let of = self.revisions().map(|revisions| revisions.of(document.0));
+        of.unwrap_or_default()
     }
 
     /// Whether one of these documents is live and accepted by all filters.

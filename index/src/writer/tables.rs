@@ -16,7 +16,13 @@ use zerocopy::IntoBytes;
 pub(crate) struct DocumentName {
     pub(crate) path: Vec<u8>,
     pub(crate) static_rank: f32,
+    /// Returned in the order of the finished shard; the writer gives it no meaning. [`NO_TAG`] for what
+    /// needs none.
+    pub(crate) tag: u32,
 }
+
+/// The tag of what needs none: files of directories.
+pub(crate) const NO_TAG: u32 = u32::MAX;
 
 /// The tables in progress.
 #[derive(Default)]
@@ -28,6 +34,8 @@ pub(super) struct Tables {
     text_bytes: Vec<u64>,
     /// The documents, in the order in which the writer received them.
     documents: Vec<DocumentRecord>,
+    /// The text and the tag of each document, in the same order.
+    tags: Vec<(u32, u32)>,
     /// Texts by the first bytes of their hashes.
     known: HashMap<u64, u32>,
     /// Texts that documents have so far.
@@ -41,6 +49,8 @@ pub(super) struct EncodedTables {
     pub(super) texts: Vec<u8>,
     pub(super) documents: Vec<u8>,
     pub(super) shared: Vec<u8>,
+    /// The tag of each document.
+    pub(super) tags: Vec<u32>,
     pub(super) counts: TableCounts,
 }
 
@@ -116,6 +126,7 @@ impl Tables {
             text: text.into(),
             static_rank: name.static_rank.into(),
         });
+        self.tags.push((text, name.tag));
         self.names.extend_from_slice(&name.path);
         let entry = &mut self.packages[package];
         entry.documents.set(entry.documents.get() + 1);
@@ -129,6 +140,7 @@ impl Tables {
         self.known = HashMap::new();
         // Stable: the documents of one text stay in the order of packages.
         self.documents.sort_by_key(|document| document.text.get());
+        self.tags.sort_by_key(|&(text, _)| text);
         let mut number = 0_u32;
         for documents in self.documents.chunk_by(|a, b| a.text == b.text) {
             let text = documents[0].text.get() as usize;
@@ -149,6 +161,7 @@ impl Tables {
             packages: self.packages.as_bytes().to_vec(),
             texts: self.texts.as_bytes().to_vec(),
             documents: self.documents.as_bytes().to_vec(),
+            tags: self.tags.into_iter().map(|(_, tag)| tag).collect(),
             shared,
         })
     }

@@ -314,7 +314,7 @@ impl LookupAnswer {
 }
 
 impl Commit {
-    fn encode_to(&self, mut to: commit::Builder<'_>) {
+    pub(super) fn encode_to(&self, mut to: commit::Builder<'_>) {
         to.set_id(&self.id[..]);
         to.set_tree(&self.tree[..]);
         self.author.encode_to(to.reborrow().init_author());
@@ -332,7 +332,7 @@ impl Commit {
         }
     }
 
-    fn decode_from(from: commit::Reader<'_>) -> Result<Self, MessageError> {
+    pub(super) fn decode_from(from: commit::Reader<'_>) -> Result<Self, MessageError> {
         let mut parents = Vec::new();
         for parent in from.get_parents()? {
             parents.push(text(parent?)?);

@@ -4,7 +4,7 @@ use backend::compiled_query::{CompiledQuery, Strategy};
 use backend::line_matcher::{self, LineMatcher, LineSearch};
 use backend::long_line::Effort;
 use frontend::Query;
-use index::filter::{FilterExpr, NamePattern, Predicate};
+use index::filter::{DocumentFacts, FilterExpr, NamePattern, Predicate};
 use index::plan;
 use index::trigram::Trigram;
 use schema::message::{Expr, Pattern, Syntax};
@@ -42,7 +42,11 @@ pub(crate) fn pattern(data: &[u8]) {
         NamePattern::Glob(&pattern.text),
     ] {
         if let Ok(test) = Predicate::path(value) {
-            let _ = FilterExpr::Predicate(test).holds(b"p_1", text);
+            let _ = FilterExpr::Predicate(test).holds(&DocumentFacts {
+                directory: b"p_1",
+                path: text,
+                ..DocumentFacts::default()
+            });
         }
     }
     let expr = Expr::Pattern(pattern.clone());

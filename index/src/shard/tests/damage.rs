@@ -25,7 +25,9 @@ fn assert_names_the_page(error: &ShardError, at: usize) {
                 "byte {at}"
             );
         }
-        ShardError::Io { .. } | ShardError::Changed { .. } => panic!("byte {at}: nothing was read"),
+        ShardError::Io { .. } | ShardError::Changed { .. } | ShardError::Revisions { .. } => {
+            panic!("byte {at}: nothing was read")
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Candidates of a shard with filters and dead packages.
 
 use super::*;
+use crate::filter::DocumentFacts;
 use crate::plan::DocumentQuery;
 
 #[test]
@@ -186,7 +187,11 @@ fn check_filtered(shard: &Shard, filters: &Filters) {
             let directory = shard.package(document.package).unwrap().directory;
             let is_accepted = shard.is_live(document.package)
                 && filters.accepts_package(directory)
-                && filters.accepts_document(directory, document.path);
+                && filters.accepts_document(&DocumentFacts {
+                    directory,
+                    path: document.path,
+                    ..DocumentFacts::default()
+                });
             assert_eq!(shard.is_accepted(filters, id).unwrap(), is_accepted);
             is_accepted
         })

@@ -1,0 +1,124 @@
+//! The index that `trawl serve` serves: where it is, and what it is made of.
+
+use super::super::index::{self as index_command, BuildFlags};
+use crate::default_sources::default_sources;
+use crate::{cache_dir, terminal};
+use anyhow::{Result, bail};
+use index::corpus::Packages;
+use index::indexing::{self, Changes, Progress, Report};
+use std::path::{Path, PathBuf};
+
+/// An index and its sources.
+pub(super) struct ServedIndex {
+    /// Its directory.
+    pub(super) directory: PathBuf,
+    sources: IndexSources,
+    build: BuildFlags,
+    /// Drop packages that are not among the sources. An index in the cache belongs to `serve` alone.
+    prune: bool,
+}
+
+/// What an index is made of.
+enum IndexSources {
+    /// It is served as it is.
+    None,
+    Default,
+    Named(Vec<PathBuf>),
+}
+
+impl ServedIndex {
+    /// Finds the index that the command line names, or the one in the user's cache directory.
+    pub(super) fn new(
+        index: Option<&Path>,
+        sources: &[PathBuf],
+        build: &BuildFlags,
+    ) -> Result<ServedIndex> {
+        let sources = match (index, sources) {
+            (Some(index), []) if build.is_given() => bail!(
+                "flags for building an index need a SOURCE; name one, or leave the flags out to serve \
+                 {} as it is",
+                index.display()
+            ),
+            (Some(_), []) => IndexSources::None,
+            (None, []) => IndexSources::Default,
+            (_, sources) => IndexSources::Named(sources.to_vec()),
+        };
+        let mut served = ServedIndex {
+            directory: index.unwrap_or(Path::new("")).to_owned(),
+            sources,
+            build: build.clone(),
+            prune: index.is_none(),
+        };
+        if index.is_none() {
+            let packages = served.packages()?.sources;
+            let directories = packages.iter().map(|source| &*source.directory);
+            served.directory = cache_dir::index_dir(directories)?;
+        }
+        Ok(served)
+    }
+
+    /// The directories that were named, or the current one. Empty if the index is served as it is.
+    pub(super) fn roots(&self) -> Vec<PathBuf> {
+        match &self.sources {
+            IndexSources::None => Vec::new(),
+            IndexSources::Default => vec![PathBuf::from(".")],
+            IndexSources::Named(paths) => paths.clone(),
+        }
+    }
+
+    /// Whether files that git ignores are indexed.
+    pub(super) fn no_ignore(&self) -> bool {
+        self.build.no_ignore
+    }
+
+    fn packages(&self) -> Result<Packages> {
+        Ok(match &self.sources {
+            IndexSources::None => Packages::default(),
+            IndexSources::Default => Packages {
+                sources: default_sources()?,
+                ..Packages::default()
+            },
+            IndexSources::Named(paths) => self.build.packages(paths)?,
+        })
+    }
+
+    /// Brings the index up to date if it has sources. Shows progress and a summary.
+    pub(super) fn prepare(&self) -> Result<()> {
+        if matches!(self.sources, IndexSources::None) {
+            return Ok(());
+        }
+        let (packages, directory) = (self.packages()?, &self.directory);
+        let changes = Changes {
+            prune: self.prune,
+            ..Changes::default()
+        };
+        let options = self.build.options()?;
+        // This check needs no lock; another `serve` of the same directories may hold it.
+        if indexing::is_current(packages.sources.clone(), &changes, directory, &options) {
+            let directory = directory.display();
+            terminal::report(format_args!("the index in {directory} is up to date"));
+            return Ok(());
+        }
+        index_command::update(packages, changes, directory, &options)
+    }
+
+    /// Brings the index up to date without a word.
+    pub(super) fn update(&self) -> Result<Report> {
+        let packages = self.packages()?;
+        let changes = Changes {
+            prune: self.prune,
+            parents: packages.parents,
+            beside: packages.beside,
+            ..Changes::default()
+        };
+        let (directory, options) = (&self.directory, self.build.options()?);
+        let progress = Progress::default();
+        Ok(indexing::update(
+            packages.sources,
+            &changes,
+            directory,
+            &options,
+            &progress,
+        )?)
+    }
+}

@@ -1,0 +1,117 @@
+//! `trawl serve --watch`: changes of files are found without a restart.
+
+use crate::home::{Home, Server};
+use crate::http::get;
+use crate::{WAIT_MAX, poll};
+use std::fs;
+
+/// Rescans are far away: what is found was noticed.
+const NO_RESCAN: &str = "--rescan 86400";
+
+/// Waits until a word has so many matches, in a complete answer.
+fn wait_for(server: &Server, word: &str, matches: u64) {
+    let what = format!("{matches} matches of {word}");
+    poll(&what, WAIT_MAX, || {
+        let reply = get(&server.address, &format!("/api/v2/search?q={word}"));
+        assert_eq!(reply.status, 200, "{}", reply.text());
+        let answer = reply.json();
+        assert_eq!(answer["complete"], true, "{answer}");
+        (answer["total"] == matches).then_some(())
+    });
+}
+
+#[test]
+fn a_saved_file_is_found_and_a_removed_one_is_not() {
+    let home = Home::new();
+    home.write("src/a.c", "int first;\n");
+    let server = home.start(&format!("serve --watch {NO_RESCAN} src"));
+    wait_for(&server, "first", 1);
+    home.write("src/a.c", "int second;\n");
+    wait_for(&server, "second", 1);
+    wait_for(&server, "first", 0);
+    home.write("src/deep/er/b.c", "int second;\n");
+    wait_for(&server, "second", 2);
+    // The new directory is watched, too.
+    home.write("src/deep/er/c.c", "int third;\n");
+    wait_for(&server, "third", 1);
+    fs::remove_dir_all(home.path("src/deep")).unwrap();
+    wait_for(&server, "second", 1);
+    fs::rename(home.path("src/a.c"), home.path("src/z.c")).unwrap();
+    wait_for(&server, "path:z.c", 1);
+    server.check_no_panic();
+}
+
+#[test]
+fn packages_come_and_go_while_they_are_watched() {
+    let home = Home::new();
+    home.write("src/one/a.c", "int wanted;\n");
+    let server = home.start(&format!("serve --watch {NO_RESCAN} --each src"));
+    wait_for(&server, "wanted", 1);
+    home.write("elsewhere/a.c", "int wanted;\n");
+    fs::rename(home.path("elsewhere"), home.path("src/two")).unwrap();
+    wait_for(&server, "wanted", 2);
+    fs::remove_dir_all(home.path("src/one")).unwrap();
+    wait_for(&server, "wanted", 1);
+    server.check_no_panic();
+}
+
+#[test]
+fn a_source_that_is_away_stays_searchable_until_it_is_back() {
+    let home = Home::new();
+    home.write("src/a.c", "int first;\n");
+    let server = home.start("serve --watch --rescan 1 src");
+    fs::rename(home.path("src"), home.path("away")).unwrap();
+    poll("a warning", WAIT_MAX, || {
+        server
+            .log()
+            .contains("cannot update the index")
+            .then_some(())
+    });
+    wait_for(&server, "first", 1);
+    home.write("away/a.c", "int second;\n");
+    fs::rename(home.path("away"), home.path("src")).unwrap();
+    wait_for(&server, "second", 1);
+    server.check_no_panic();
+}
+
+#[test]
+fn an_index_inside_its_source_does_not_update_itself() {
+    let home = Home::new();
+    home.write("src/a.c", "int first;\n");
+    let server = home.start(&format!(
+        "serve --watch {NO_RESCAN} --index src/I --spool src/spool src"
+    ));
+    home.write("src/a.c", "int second;\n");
+    wait_for(&server, "second", 1);
+    let updates = server.log().matches("updated the index").count();
+    home.write("src/a.c", "int third;\n");
+    wait_for(&server, "third", 1);
+    assert_eq!(
+        server.log().matches("updated the index").count(),
+        updates + 1
+    );
+}
+
+#[test]
+fn wrong_flags_of_watching_are_errors() {
+    let home = Home::new();
+    home.write("src/a.c", "int first;\n");
+    home.ok("index --out I src");
+    for (line, says) in [
+        (
+            "serve --watch --index I --listen 127.0.0.1:0",
+            "--watch needs a SOURCE",
+        ),
+        (
+            "serve --watch --rescan 0 src --listen 127.0.0.1:0",
+            "1..=86400",
+        ),
+        ("serve --rescan 5 src --listen 127.0.0.1:0", "--watch"),
+        (
+            "serve --watch nowhere --listen 127.0.0.1:0",
+            "nowhere: no such directory",
+        ),
+    ] {
+        home.run(line).check(line, 2, &[says]);
+    }
+}

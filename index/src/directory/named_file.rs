@@ -1,0 +1,89 @@
+//! Files that the manifest names with their BLAKE3, besides shards: tables of revisions, and the records
+//! of repositories and sources.
+//!
+//! **Invariant:** a file gets its name, which has the first bytes of its hash, when all of it is on the
+//! disk; bytes with another hash are an error.
+
+use super::IndexError;
+use crate::file::AtomicFile;
+use crate::manifest::{NamedFile, hex};
+use crate::revisions::RevisionTable;
+use schema::message::{MessageError, Recorded};
+use std::io::{self, Write};
+use std::path::Path;
+
+const REVISIONS: &str = "revisions";
+const RECORDED: &str = "repositories";
+
+/// Whether `name` is the name of a file that only a manifest keeps.
+pub fn is_named(name: &str) -> bool {
+    let suffix = name.rsplit_once('.').map(|(_, suffix)| suffix);
+    suffix.is_some_and(|suffix| ["shard", REVISIONS, RECORDED].contains(&suffix))
+}
+
+/// Writes a table of revisions to the index in `directory`. Returns its entry in a manifest, and its
+/// length in bytes.
+pub fn write_revisions(directory: &Path, table: &RevisionTable) -> io::Result<(NamedFile, u64)> {
+    write(directory, &table.encode(), REVISIONS)
+}
+
+/// Writes the records of repositories and sources. Returns their entry in a manifest, and their length in
+/// bytes.
+pub fn write_recorded(directory: &Path, recorded: &Recorded) -> io::Result<(NamedFile, u64)> {
+    let bytes = recorded.encode().map_err(|error: MessageError| {
+        io::Error::other(format!("a record of a repository: {error}"))
+    })?;
+    write(directory, &bytes, RECORDED)
+}
+
+/// Reads a table of revisions.
+pub fn read_revisions(directory: &Path, named: &NamedFile) -> Result<RevisionTable, IndexError> {
+    let bytes = read(directory, named)?;
+    RevisionTable::decode(&bytes).map_err(|error| damaged(directory, named, error.to_string()))
+}
+
+/// Reads the records of repositories and sources.
+pub fn read_recorded(directory: &Path, named: &NamedFile) -> Result<Recorded, IndexError> {
+    let bytes = read(directory, named)?;
+    Recorded::decode(&bytes).map_err(|error| damaged(directory, named, error.to_string()))
+}
+
+fn write(directory: &Path, bytes: &[u8], suffix: &str) -> io::Result<(NamedFile, u64)> {
+    let hash = *blake3::hash(bytes).as_bytes();
+    let name = format!("{}.{suffix}", hex(&hash[..8]));
+    let file = AtomicFile::create(directory, &name)?;
+    file.file().write_all(bytes)?;
+    file.rename(&name)?;
+    Ok((NamedFile { hash, file: name }, bytes.len() as u64))
+}
+
+/// Reads a file. What is damaged says where, as far as its own checksums tell; a whole file with another
+/// hash is another file.
+fn read(directory: &Path, named: &NamedFile) -> Result<Vec<u8>, IndexError> {
+    let path = directory.join(&named.file);
+    let bytes = std::fs::read(&path).map_err(|source| IndexError::Io {
+        path: path.clone(),
+        source,
+    })?;
+    if *blake3::hash(&bytes).as_bytes() == named.hash {
+        return Ok(bytes);
+    }
+    let where_ = if named.file.ends_with(RECORDED) {
+        Recorded::decode(&bytes)
+            .err()
+            .map(|error| error.to_string())
+    } else {
+        RevisionTable::decode(&bytes)
+            .err()
+            .map(|error| error.to_string())
+    };
+    let reason = where_.unwrap_or_else(|| "not the file that the manifest names".to_owned());
+    Err(damaged(directory, named, reason))
+}
+
+fn damaged(directory: &Path, named: &NamedFile, reason: String) -> IndexError {
+    IndexError::Damaged {
+        path: directory.join(&named.file),
+        reason,
+    }
+}

@@ -1,0 +1,93 @@
+//! Patterns of names: regular expressions, whole names and globs.
+
+use crate::plan::{self, BadPattern};
+use globset::{GlobBuilder, GlobMatcher};
+use regex::bytes::{Regex, RegexBuilder};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// Bytes of a compiled regular expression, at most; the states of its lazy DFA may take as much
+/// again. `\w{10}` takes 0.4 MB.
+pub const FILTER_BYTES_MAX: usize = 1 << 20;
+
+/// The pattern that a name is compared with.
+#[derive(Clone, Copy, Debug)]
+pub enum NamePattern<'a> {
+    /// A regular expression, case sensitive, that matches anywhere in the name.
+    Regexp(&'a str),
+    /// The whole name. For a package, also the name of its directory, with the version.
+    Exact(&'a str),
+    /// A glob for the whole name; without a `/`, for the last component of a path.
+    Glob(&'a str),
+}
+
+/// A compiled [`NamePattern`].
+#[derive(Debug)]
+pub(super) enum NameMatcher {
+    Regexp(Regex),
+    Exact(Vec<u8>),
+    /// The flag says that it is matched against the last component of a path.
+    Glob(GlobMatcher, bool),
+}
+
+impl NameMatcher {
+    pub(super) fn compile(value: NamePattern<'_>) -> Result<NameMatcher, BadPattern> {
+        match value {
+            NamePattern::Exact(text) => Ok(NameMatcher::Exact(text.as_bytes().to_vec())),
+            NamePattern::Regexp(text) => NameMatcher::regexp(text),
+            NamePattern::Glob(text) => {
+                let glob = compile_glob(text, true)?;
+                Ok(NameMatcher::Glob(glob, !text.contains('/')))
+            }
+        }
+    }
+
+    fn regexp(text: &str) -> Result<NameMatcher, BadPattern> {
+        // Reports the offset of a mistake, which `regex` only shows inside its message.
+        plan::parse(text, false)?;
+        RegexBuilder::new(text)
+            .nest_limit(plan::NESTING_MAX)
+            .size_limit(FILTER_BYTES_MAX)
+            .dfa_size_limit(FILTER_BYTES_MAX)
+            .build()
+            .map(NameMatcher::Regexp)
+            .map_err(|error| match error {
+                regex::Error::CompiledTooBig(_) => too_large(),
+                other => BadPattern::new(other.to_string()),
+            })
+    }
+
+    pub(super) fn matches(&self, name: &[u8]) -> bool {
+        match self {
+            NameMatcher::Regexp(regexp) => regexp.is_match(name),
+            NameMatcher::Exact(exact) => name == exact,
+            NameMatcher::Glob(glob, of_last) => {
+                let name = if *of_last { last_component(name) } else { name };
+                glob.is_match(Path::new(OsStr::from_bytes(name)))
+            }
+        }
+    }
+}
+
+pub(super) fn last_component(path: &[u8]) -> &[u8] {
+    path.rsplit(|&byte| byte == b'/').next().unwrap_or(path)
+}
+
+/// Compiles a glob. `separates` says that `*` does not match a `/`.
+pub(super) fn compile_glob(text: &str, separates: bool) -> Result<GlobMatcher, BadPattern> {
+    let glob = GlobBuilder::new(text)
+        .literal_separator(separates)
+        .backslash_escape(true)
+        .build();
+    let glob = glob.map_err(|error| BadPattern::new(format!("not a glob: {}", error.kind())))?;
+    // Alternatives multiply, so a glob has the same limit as a regular expression.
+    NameMatcher::regexp(glob.regex()).map_err(|_| too_large())?;
+    Ok(glob.compile_matcher())
+}
+
+fn too_large() -> BadPattern {
+    BadPattern::new(format!(
+        "too large: it may compile to at most {FILTER_BYTES_MAX} bytes (FILTER_BYTES_MAX)"
+    ))
+}

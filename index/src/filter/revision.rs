@@ -1,0 +1,87 @@
+//! Filters of revisions: exact names, globs, beginnings of commit ids, and the default revision.
+
+use super::name::{NamePattern, compile_glob};
+use crate::plan::BadPattern;
+use crate::revisions::{DocumentRevisions, RevisionRef};
+use globset::GlobMatcher;
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+/// Classes of documents for which a decision is kept. Documents of one class have the same revisions; a
+/// shard has a few hundred classes. A decision takes about 32 bytes.
+const DECISIONS_MAX: usize = 1 << 16;
+
+/// A compiled filter of revisions.
+#[derive(Debug)]
+pub(super) struct RevisionMatcher {
+    name: RevisionName,
+    branches: bool,
+    /// Whether it matches documents of a class.
+    decisions: Mutex<HashMap<(u64, u32), bool>>,
+}
+
+#[derive(Debug)]
+enum RevisionName {
+    Exact(Vec<u8>),
+    Glob(GlobMatcher),
+}
+
+impl RevisionMatcher {
+    pub(super) fn compile(
+        value: NamePattern<'_>,
+        branches: bool,
+    ) -> Result<RevisionMatcher, BadPattern> {
+        let name = match value {
+            NamePattern::Exact(text) => RevisionName::Exact(text.into()),
+            NamePattern::Glob(text) => {
+                // `*` matches a `/` too: it means all revisions.
+                RevisionName::Glob(compile_glob(text, false)?)
+            }
+            NamePattern::Regexp(_) => {
+                let reason = "a revision is a name or a glob, not a regular expression";
+                return Err(BadPattern::new(reason));
+            }
+        };
+        Ok(RevisionMatcher {
+            name,
+            branches,
+            decisions: Mutex::default(),
+        })
+    }
+
+    /// Whether one of the revisions matches.
+    pub(super) fn matches(&self, revisions: DocumentRevisions<'_>) -> bool {
+        let Some(key) = revisions.key() else {
+            return false;
+        };
+        let mut decisions = self
+            .decisions
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(&known) = decisions.get(&key) {
+            return known;
+        }
+        if decisions.len() >= DECISIONS_MAX {
+            decisions.clear();
+        }
+        let matches = revisions.iter().any(|revision| self.is_match(&revision));
+        decisions.insert(key, matches);
+        matches
+    }
+
+    fn is_match(&self, revision: &RevisionRef<'_>) -> bool {
+        if self.branches && !revision.is_branch() {
+            return false;
+        }
+        match &self.name {
+            RevisionName::Exact(name) => revision.is_named(name),
+            RevisionName::Glob(glob) => {
+                let matches = |name: &[u8]| glob.is_match(Path::new(OsStr::from_bytes(name)));
+                matches(revision.short_name()) || matches(revision.name)
+            }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Makes a table of revisions, document by document.
+
+use super::{CURRENT, FIRST_LISTED, ObjectId, RevisionTable, SUPERSEDED, TableEntry, order};
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// Makes the table of a shard. The same documents in the same sets give the same table, in whatever order
+/// the sets were made.
+#[derive(Default)]
+pub struct TableBuilder {
+    shard: [u8; 32],
+    names: HashMap<Box<[u8]>, u32>,
+    /// The names of each set, as numbers in the order in which names came.
+    sets: Vec<Vec<u32>>,
+    numbers: HashMap<Vec<u32>, u32>,
+    documents: Vec<TableEntry>,
+    skipped: Vec<TableEntry>,
+}
+
+impl TableBuilder {
+    /// Begins the table of the shard whose file has this id.
+    pub fn new(shard: [u8; 32]) -> TableBuilder {
+        TableBuilder {
+            shard,
+            ..TableBuilder::default()
+        }
+    }
+
+    /// Returns the number of the set of these refs, by their full names: [`SUPERSEDED`] when there are
+    /// none. The number is valid for this builder alone.
+    pub fn set<'a>(&mut self, names: impl IntoIterator<Item = &'a [u8]>) -> u32 {
+        let names = names.into_iter().map(|name| self.name(name));
+        let mut names: Vec<u32> = names.collect();
+        names.sort_unstable();
+        names.dedup();
+        if names.is_empty() {
+            return SUPERSEDED;
+        }
+        let next = FIRST_LISTED + self.sets.len() as u32;
+        let number = *self.numbers.entry(names.clone()).or_insert(next);
+        if number == next {
+            self.sets.push(names);
+        }
+        number
+    }
+
+    fn name(&mut self, name: &[u8]) -> u32 {
+        if let Some(&known) = self.names.get(name) {
+            return known;
+        }
+        let number = self.names.len() as u32;
+        self.names.insert(name.into(), number);
+        number
+    }
+
+    /// Adds the next document of the shard, in the order of the finished shard. `set` is [`SUPERSEDED`],
+    /// [`CURRENT`] or what [`set`](Self::set) returned.
+    pub fn document(&mut self, set: u32, object: ObjectId) {
+        self.documents.push(TableEntry { set, object });
+    }
+
+    /// Adds the next skipped file of the shard.
+    pub fn skipped(&mut self, set: u32, object: ObjectId) {
+        self.skipped.push(TableEntry { set, object });
+    }
+
+    /// Returns the table. Sets and names that nothing has are left out.
+    ///
+    /// # Panics
+    /// When a set's number is unknown, or there are more than 2^32 documents.
+    pub fn finish(self) -> RevisionTable {
+        let documents = u32::try_from(self.documents.len()).expect("a shard has fewer documents");
+        let mut entries = self.documents;
+        entries.extend(self.skipped);
+        // Numbered in the order of their first use.
+        let (mut renumbered, mut used) = (HashMap::new(), Vec::new());
+        for entry in &mut entries {
+            if entry.set == SUPERSEDED || entry.set == CURRENT {
+                continue;
+            }
+            let old = (entry.set - FIRST_LISTED) as usize;
+            entry.set = *renumbered.entry(old).or_insert_with(|| {
+                used.push(&self.sets[old]);
+                FIRST_LISTED + used.len() as u32 - 1
+            });
+        }
+        let mut known = vec![&[][..]; self.names.len()];
+        for (name, &number) in &self.names {
+            known[number as usize] = &name[..];
+        }
+        let mut kept: Vec<u32> = used.iter().copied().flatten().copied().collect();
+        kept.sort_unstable();
+        kept.dedup();
+        kept.sort_by_key(|&number| order(known[number as usize]));
+        let places: HashMap<u32, u32> = kept.iter().copied().zip(0..).collect();
+        RevisionTable {
+            shard: self.shard,
+            sets: used.iter().map(|set| ranges_of(set, &places)).collect(),
+            names: kept
+                .iter()
+                .map(|&number| known[number as usize].into())
+                .collect(),
+            entries,
+            documents,
+        }
+    }
+}
+
+/// Converts a set to ranges of the places of its names.
+fn ranges_of(set: &[u32], places: &HashMap<u32, u32>) -> Vec<Range<u32>> {
+    let mut set: Vec<u32> = set.iter().map(|number| places[number]).collect();
+    set.sort_unstable();
+    let mut ranges: Vec<Range<u32>> = Vec::new();
+    for place in set {
+        match ranges.last_mut() {
+            Some(last) if last.end == place => last.end += 1,
+            _ => ranges.push(place..place + 1),
+        }
+    }
+    ranges
+}

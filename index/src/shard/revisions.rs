@@ -1,0 +1,169 @@
+//! A shard with its table of revisions: which of its documents are current, and in which revisions.
+//!
+//! **Invariant:** a text is live if one of its documents is current, in whatever revision, in a live
+//! package. Counts are of default documents: those that a query without a filter of revisions searches.
+
+use super::error::ShardError;
+use super::live_set::{LiveSet, push_range};
+use super::{DocId, PackageId, Shard, TextId};
+use crate::filter::Filters;
+use crate::format::Section;
+use crate::revisions::{RevisionTable, Revisions};
+use schema::message::Recorded;
+use std::sync::Arc;
+
+impl Shard {
+    /// Which revisions its documents are in; `None` when it has no table, so that all documents of live
+    /// packages are current.
+    pub fn revisions(&self) -> Option<&Revisions> {
+        self.revisions.as_deref()
+    }
+
+    /// Returns the same shard with a table, whose file has the hash `hash`, and with what is recorded of
+    /// its repositories. All its packages are live.
+    pub fn with_revisions(
+        &self,
+        table: RevisionTable,
+        hash: [u8; 32],
+        recorded: &Recorded,
+    ) -> Result<Shard, ShardError> {
+        let wrong = |reason| ShardError::Revisions {
+            path: self.path().to_owned(),
+            reason,
+        };
+        let skipped = self.skipped_packages()?;
+        if table.shard() != self.file_id()
+            || table.documents().len() != self.document_count() as usize
+            || table.skipped().len() != skipped.len()
+        {
+            return Err(wrong("it belongs to another shard"));
+        }
+        let packages =
+            (0..self.package_count()).map(|id| Ok(self.package(PackageId(id))?.directory));
+        let packages = packages.collect::<Result<Vec<_>, ShardError>>()?;
+        let documents = (0..self.document_count()).map(|id| Ok(self.package_of(DocId(id))?.0));
+        let documents = documents.collect::<Result<Vec<_>, ShardError>>()?;
+        let revisions = Revisions::new(table, hash, recorded, &packages, &documents, &skipped);
+        let revisions = revisions.map_err(|error| wrong(error.what))?;
+        self.intact()?;
+        Shard {
+            file: self.file.clone(),
+            live: LiveSet::all(self.file.layout()),
+            revisions: Some(Arc::new(revisions)),
+        }
+        .with_parts(Vec::new(), Vec::new())
+    }
+
+    /// Returns the same shard if its table was joined with equal records; `None` if it must be joined
+    /// again.
+    pub(crate) fn with_records(&self, recorded: &Recorded) -> Result<Option<Shard>, ShardError> {
+        let mut directories = Vec::new();
+        for id in (0..self.package_count()).map(PackageId) {
+            directories.push(self.package(id)?.directory);
+        }
+        let digest = Revisions::digest(recorded, &directories);
+        self.intact()?;
+        let same = self
+            .revisions
+            .as_ref()
+            .filter(|known| known.records() == digest);
+        Ok(same.map(|revisions| Shard {
+            file: self.file.clone(),
+            live: self.live.clone(),
+            revisions: Some(Arc::clone(revisions)),
+        }))
+    }
+
+    /// Returns the same shard without a table, with all packages.
+    pub(crate) fn without_revisions(&self) -> Shard {
+        Shard {
+            file: self.file.clone(),
+            live: LiveSet::all(self.file.layout()),
+            revisions: None,
+        }
+    }
+
+    /// Computes the live part of a shard with a table.
+    pub(super) fn live_with(
+        &self,
+        revisions: &Revisions,
+        dead: Vec<u32>,
+        continued: Vec<u32>,
+    ) -> Result<LiveSet, ShardError> {
+        let mut live = LiveSet::with_revisions(self.file_id(), dead, continued, revisions);
+        let packages = (0..self.package_count()).filter(|&package| live.is_live(package));
+        let counted = packages.filter(|package| live.continued.binary_search(package).is_err());
+        let mut counts = super::Counts {
+            packages: counted.count() as u32,
+            ..super::Counts::default()
+        };
+        for id in (0..self.text_count()).map(TextId) {
+            let text = self.text_entry(id)?;
+            let (mut is_live, mut default) = (false, 0_u32);
+            for document in text.documents.clone() {
+                if revisions.is_indexed(document)
+                    && live.is_live(self.package_of(DocId(document))?.0)
+                {
+                    is_live = true;
+                    default += u32::from(revisions.is_default(document));
+                }
+            }
+            if !is_live {
+                continue;
+            }
+            let out_of_order = || self.inconsistent("order of texts");
+            push_range(&mut live.texts, id.0..id.0 + 1).ok_or_else(out_of_order)?;
+            push_range(&mut live.blocks, text.blocks.clone()).ok_or_else(out_of_order)?;
+            let bytes = self.text_range(text.blocks.clone())?;
+            let bytes = bytes.end - bytes.start;
+            counts.blocks += text.blocks.len() as u32;
+            counts.unique_bytes += bytes;
+            counts.documents += default;
+            counts.text_bytes += u64::from(default) * bytes;
+        }
+        live.counts = counts;
+        self.intact()?;
+        Ok(live)
+    }
+
+    /// Whether a document of a live package is among those that the filters let a query reach: the
+    /// default ones, or all that are current.
+    pub fn is_in_reach(&self, filters: &Filters, document: DocId) -> bool {
+        let Some(revisions) = &self.revisions else {
+            return true;
+        };
+        if filters.reaches_all_revisions() {
+            revisions.is_indexed(document.0)
+        } else {
+            revisions.is_default(document.0)
+        }
+    }
+
+    /// Whether some document of a live package is out of reach.
+    pub(super) fn has_out_of_reach(&self, filters: &Filters) -> bool {
+        let is_all = |revisions: &Arc<Revisions>| {
+            if filters.reaches_all_revisions() {
+                revisions.is_all_indexed()
+            } else {
+                revisions.is_all_default()
+            }
+        };
+        self.revisions
+            .as_ref()
+            .is_some_and(|revisions| !is_all(revisions))
+    }
+
+    /// Returns the package of each skipped file.
+    fn skipped_packages(&self) -> Result<Vec<u32>, ShardError> {
+        let all = 0..self.section_bytes(Section::Skipped);
+        let mut rest = self.file.slice(Section::Skipped, all)?;
+        let mut packages = Vec::new();
+        while !rest.is_empty() {
+            let (package, ..) = super::parse_entry(&mut rest)
+                .filter(|(package, ..)| package.0 < self.package_count())
+                .ok_or_else(|| self.corrupt(Section::Skipped, "an entry"))?;
+            packages.push(package.0);
+        }
+        Ok(packages)
+    }
+}

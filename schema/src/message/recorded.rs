@@ -1,0 +1,343 @@
+//! What an index records of its sources, beside the shards: git repositories with the commits that
+//! were indexed, and the directories that an update reads again.
+//!
+//! The file is a sequence of frames, so that a repository may have any number of revisions: totals, then
+//! each repository followed by its revisions, then the sources.
+//! **Invariant:** repositories ascend by package, and the revisions of each by name; the default one is
+//! among them.
+
+use super::codec::{MessageError, builder, convert_enum, finish, length, reader, text};
+use super::lookup::Commit;
+use crate::frame::{self, HEADER_BYTES, Kind};
+use crate::trawl_capnp::{recorded_part, recorded_repository, recorded_revision, recorded_source};
+use capnp::data_list;
+use zerocopy::IntoBytes;
+
+/// Where the packages of an index come from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Recorded {
+    /// The packages that are git repositories, ascending by package.
+    pub repositories: Vec<RecordedRepository>,
+    /// What an update reads again.
+    pub sources: Vec<RecordedSource>,
+}
+
+/// A package that is a git repository.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RecordedRepository {
+    /// The package, as its directory was named.
+    pub package: Vec<u8>,
+    /// The path or the URL that it was read from, as it was given.
+    pub location: Vec<u8>,
+    /// Whether the location is a URL.
+    pub is_url: bool,
+    /// Which revisions were chosen; none means the default branch.
+    pub patterns: Vec<Vec<u8>>,
+    /// The full name of the default revision.
+    pub default: Vec<u8>,
+    /// When it was fetched, in seconds since 1970; 0 means never.
+    pub fetched: u64,
+    /// When it was indexed, in seconds since 1970.
+    pub indexed: u64,
+    /// Why it could not be brought up to date the last time; empty when it could.
+    pub problem: String,
+    /// Its revisions, ascending by name.
+    pub revisions: Vec<RecordedRevision>,
+}
+
+/// A revision that is indexed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RecordedRevision {
+    /// Its full name, such as `refs/heads/main`, or the id of a commit that was given by id.
+    pub name: Vec<u8>,
+    /// The commit at which it was indexed.
+    pub commit: Commit,
+}
+
+/// What an update reads again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordedSource {
+    /// What it is.
+    pub kind: SourceKind,
+    /// Its absolute path, or its URL.
+    pub location: Vec<u8>,
+    /// For git repositories: which revisions are chosen; none means the default branch.
+    pub patterns: Vec<Vec<u8>>,
+}
+
+/// What a source is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SourceKind {
+    /// A directory that is a package.
+    Directory,
+    /// A directory of such directories.
+    Directories,
+    /// A git repository.
+    Repository,
+    /// A directory of git repositories.
+    Repositories,
+}
+
+/// Why bytes are not such records.
+#[derive(Debug, thiserror::Error)]
+#[error("damaged at byte {offset}: {reason}")]
+pub struct RecordedError {
+    /// Where, in bytes from the start.
+    pub offset: usize,
+    /// Why.
+    #[source]
+    pub reason: MessageError,
+}
+
+/// The numbers of messages in a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Totals {
+    repositories: u32,
+    revisions: u32,
+    sources: u32,
+}
+
+/// One message of the file.
+enum Part {
+    Totals(Totals),
+    /// And the number of its revisions, which follow.
+    Repository(RecordedRepository, u32),
+    Revision(RecordedRevision),
+    Source(RecordedSource),
+}
+
+impl Recorded {
+    /// Returns the repository that is a package.
+    pub fn repository(&self, package: &[u8]) -> Option<&RecordedRepository> {
+        let by_package = |known: &RecordedRepository| known.package[..].cmp(package);
+        let found = self.repositories.binary_search_by(by_package);
+        found.ok().map(|at| &self.repositories[at])
+    }
+
+    /// Encodes the records as frames. Fails when something is too long for a frame.
+    ///
+    /// # Panics
+    /// When repositories or revisions do not ascend.
+    pub fn encode(&self) -> Result<Vec<u8>, MessageError> {
+        assert!(self.is_ordered(), "repositories and revisions ascend");
+        let mut out = Vec::new();
+        let revisions = self.repositories.iter().map(|each| each.revisions.len());
+        let totals = Totals {
+            repositories: length(self.repositories.len()),
+            revisions: length(revisions.sum()),
+            sources: length(self.sources.len()),
+        };
+        part(&mut out, |part| totals.encode_to(part.init_totals()))?;
+        for repository in &self.repositories {
+            part(&mut out, |part| {
+                repository.encode_to(part.init_repository());
+            })?;
+            for revision in &repository.revisions {
+                part(&mut out, |part| revision.encode_to(part.init_revision()))?;
+            }
+        }
+        for source in &self.sources {
+            part(&mut out, |part| source.encode_to(part.init_source()))?;
+        }
+        Ok(out)
+    }
+
+    /// Decodes records.
+    pub fn decode(bytes: &[u8]) -> Result<Recorded, RecordedError> {
+        // Messages are read in place, so they must be aligned.
+        let mut words = vec![0_u64; bytes.len().div_ceil(8)];
+        words.as_mut_bytes()[..bytes.len()].copy_from_slice(bytes);
+        let bytes = &words.as_bytes()[..bytes.len()];
+        let mut parts = Parts { bytes, offset: 0 };
+        let decoded = parts.recorded();
+        decoded.map_err(|reason| RecordedError {
+            offset: parts.offset,
+            reason,
+        })
+    }
+
+    fn is_ordered(&self) -> bool {
+        let is_default_known = |each: &RecordedRepository| {
+            let mut names = each.revisions.iter().map(|revision| &revision.name);
+            names.any(|name| *name == each.default)
+        };
+        self.repositories.is_sorted_by(|a, b| a.package < b.package)
+            && self.repositories.iter().all(|each| {
+                each.revisions.is_sorted_by(|a, b| a.name < b.name) && is_default_known(each)
+            })
+    }
+}
+
+impl RecordedRepository {
+    /// Returns the revision with a full name.
+    pub fn revision(&self, name: &[u8]) -> Option<&RecordedRevision> {
+        let by_name = |known: &RecordedRevision| known.name[..].cmp(name);
+        let found = self.revisions.binary_search_by(by_name);
+        found.ok().map(|at| &self.revisions[at])
+    }
+
+    fn encode_to(&self, mut to: recorded_repository::Builder<'_>) {
+        to.set_package(&self.package);
+        to.set_location(&self.location);
+        to.set_is_url(self.is_url);
+        to.set_default(&self.default);
+        to.set_fetched(self.fetched);
+        to.set_indexed(self.indexed);
+        to.set_problem(&self.problem[..]);
+        to.set_revisions(length(self.revisions.len()));
+        let mut patterns = to.init_patterns(length(self.patterns.len()));
+        for (index, pattern) in (0..).zip(&self.patterns) {
+            patterns.set(index, pattern);
+        }
+    }
+
+    fn decode_from(from: recorded_repository::Reader<'_>) -> Result<Self, MessageError> {
+        Ok(RecordedRepository {
+            package: from.get_package()?.to_vec(),
+            location: from.get_location()?.to_vec(),
+            is_url: from.get_is_url(),
+            patterns: list(from.get_patterns()?)?,
+            default: from.get_default()?.to_vec(),
+            fetched: from.get_fetched(),
+            indexed: from.get_indexed(),
+            problem: text(from.get_problem()?)?,
+            revisions: Vec::new(),
+        })
+    }
+}
+
+impl RecordedRevision {
+    fn encode_to(&self, mut to: recorded_revision::Builder<'_>) {
+        to.set_name(&self.name);
+        self.commit.encode_to(to.init_commit());
+    }
+
+    fn decode_from(from: recorded_revision::Reader<'_>) -> Result<Self, MessageError> {
+        Ok(RecordedRevision {
+            name: from.get_name()?.to_vec(),
+            commit: Commit::decode_from(from.get_commit()?)?,
+        })
+    }
+}
+
+impl RecordedSource {
+    fn encode_to(&self, mut to: recorded_source::Builder<'_>) {
+        to.set_kind(self.kind.into());
+        to.set_location(&self.location);
+        let mut patterns = to.init_patterns(length(self.patterns.len()));
+        for (index, pattern) in (0..).zip(&self.patterns) {
+            patterns.set(index, pattern);
+        }
+    }
+
+    fn decode_from(from: recorded_source::Reader<'_>) -> Result<Self, MessageError> {
+        Ok(RecordedSource {
+            kind: from.get_kind()?.into(),
+            location: from.get_location()?.to_vec(),
+            patterns: list(from.get_patterns()?)?,
+        })
+    }
+}
+
+impl Totals {
+    fn encode_to(self, mut to: recorded_part::totals::Builder<'_>) {
+        to.set_repositories(self.repositories);
+        to.set_revisions(self.revisions);
+        to.set_sources(self.sources);
+    }
+}
+
+impl Part {
+    fn decode(payload: &[u8]) -> Result<Part, MessageError> {
+        let message = reader(payload)?;
+        let root = message.get_root::<recorded_part::Reader<'_>>()?;
+        Ok(match root.which()? {
+            recorded_part::Totals(totals) => Part::Totals(Totals {
+                repositories: totals.get_repositories(),
+                revisions: totals.get_revisions(),
+                sources: totals.get_sources(),
+            }),
+            recorded_part::Repository(from) => {
+                let from = from?;
+                Part::Repository(RecordedRepository::decode_from(from)?, from.get_revisions())
+            }
+            recorded_part::Revision(from) => Part::Revision(RecordedRevision::decode_from(from?)?),
+            recorded_part::Source(from) => Part::Source(RecordedSource::decode_from(from?)?),
+        })
+    }
+}
+
+/// The messages of a file, one after the other.
+struct Parts<'a> {
+    bytes: &'a [u8],
+    /// Where the message in progress begins.
+    offset: usize,
+}
+
+impl Parts<'_> {
+    fn recorded(&mut self) -> Result<Recorded, MessageError> {
+        let wrong = || MessageError::Impossible("order of records");
+        let Part::Totals(totals) = self.next()? else {
+            return Err(wrong());
+        };
+        let (mut recorded, mut revisions) = (Recorded::default(), 0);
+        for _ in 0..totals.repositories {
+            let Part::Repository(mut repository, count) = self.next()? else {
+                return Err(wrong());
+            };
+            revisions += u64::from(count);
+            for _ in 0..count {
+                let Part::Revision(revision) = self.next()? else {
+                    return Err(wrong());
+                };
+                repository.revisions.push(revision);
+            }
+            recorded.repositories.push(repository);
+        }
+        for _ in 0..totals.sources {
+            let Part::Source(source) = self.next()? else {
+                return Err(wrong());
+            };
+            recorded.sources.push(source);
+        }
+        let is_all = self.offset == self.bytes.len() && revisions == u64::from(totals.revisions);
+        if !is_all || !recorded.is_ordered() {
+            return Err(wrong());
+        }
+        Ok(recorded)
+    }
+
+    fn next(&mut self) -> Result<Part, MessageError> {
+        let rest = &self.bytes[self.offset..];
+        let frame = frame::decode(rest)?.ok_or(frame::FrameError::Truncated)?;
+        if frame.kind != Kind::Record || frame.bytes < HEADER_BYTES {
+            return Err(MessageError::Impossible("type of a record"));
+        }
+        let part = Part::decode(frame.payload)?;
+        self.offset += frame.bytes;
+        Ok(part)
+    }
+}
+
+/// Appends a message as a frame.
+fn part(
+    out: &mut Vec<u8>,
+    fill: impl FnOnce(recorded_part::Builder<'_>),
+) -> Result<(), MessageError> {
+    let mut message = builder();
+    fill(message.init_root());
+    finish(Kind::Record, &message, out)
+}
+
+fn list(from: data_list::Reader<'_>) -> Result<Vec<Vec<u8>>, MessageError> {
+    let each = from.iter().map(|entry| Ok(entry?.to_vec()));
+    each.collect()
+}
+
+convert_enum!(
+    SourceKind,
+    recorded_source::Kind: Directory, Directories, Repository, Repositories
+);
+
+#[cfg(test)]
+mod tests;
