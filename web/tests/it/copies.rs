@@ -94,9 +94,12 @@ fn all_pages(site: &Site, copies: &str) -> (Value, Vec<Value>) {
     (first, by_number)
 }
 
+/// A text's hash and the lines that match.
+type Text = (String, Vec<u64>);
+
 /// The documents of each text, by the text's hash and the lines that match; all matches are in order.
-fn texts(all: &[Value]) -> BTreeMap<(String, Vec<u64>), Vec<(&str, &str)>> {
-    let mut lines: BTreeMap<_, (String, Vec<u64>)> = BTreeMap::new();
+fn texts(all: &[Value]) -> BTreeMap<Text, Vec<(&str, &str)>> {
+    let mut lines: BTreeMap<_, Text> = BTreeMap::new();
     let mut order = Vec::new();
     for found in all {
         let hash = found["hash"].as_str().unwrap().to_owned();
