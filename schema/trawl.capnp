@@ -14,6 +14,8 @@ struct Hello {
   updated @2 :UInt64;        # when the manifest was written, seconds since 1970
   hasRepositories @3 :Bool;  # answers LOOKUP
   semantics @4 :UInt32 = 1;  # how it finds, ranks and orders matches (schema/src/order.rs)
+  indexedRepositories @5 :UInt32;
+                             # packages that are git repositories
 }
 
 struct ShardInfo {
@@ -260,6 +262,7 @@ struct ListRequest {
                              # `package`; directories end with / and have the sums over their content
     skipped @2;              # skipped files of `package`, or of all packages when that is empty, whose
                              # path begins with `prefix` or is a directory above it
+    repositories @4;         # packages that are git repositories, whose directory begins with `prefix`
     shard @3;                # the packages of the shard whose id is `package`: name, number, documents,
                              # bytes and time alone
   }
@@ -288,6 +291,26 @@ struct ListEntry {
   reason @8 :Text;           # of a skipped file: the key of the reason, and its detail
   detail @9 :Text;
   number @10 :UInt32;        # of a package in its shard
+  repository @11 :IndexedRepository;
+                             # of a package that is a git repository
+}
+
+struct IndexedRepository {
+  # What the index recorded of a repository; ListEntry.indexed says when.
+  default @0 :Text;          # the short name of the default revision
+  fetched @1 :UInt64;        # seconds since 1970; 0: never
+  problem @2 :Text;          # why it could not be brought up to date the last time; empty: it could
+  revisions @3 :List(IndexedRevision);
+                             # the default one first, then ascending; at most 64
+  revisionCount @4 :UInt32;  # all of them
+}
+
+struct IndexedRevision {
+  name @0 :Text;             # in full, such as refs/heads/main
+  commit @1 :Text;           # at which it was indexed
+  committed @2 :Int64;       # seconds since 1970
+  behind @3 :UInt32 = 0xffffffff;
+                             # commits that the name has now and the index has not; 0xffffffff: unknown
 }
 
 struct LookupRequest {
@@ -367,6 +390,7 @@ struct Reference {
   name @0 :Data;             # in full, such as refs/heads/main
   kind @1 :Kind;
   id @2 :Text;               # of the commit
+  indexed @3 :Bool;          # its revision can be searched
 }
 
 struct LookupProblem {

@@ -71,6 +71,7 @@ pub mod long_line;
 mod metrics;
 pub mod pattern;
 pub mod rank;
+mod recorded;
 pub mod repositories;
 mod revision_names;
 pub mod search;

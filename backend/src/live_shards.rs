@@ -7,6 +7,7 @@
 use arc_swap::ArcSwap;
 use index::directory::{self, Index};
 use index::shard::{Shard, ShardError};
+use schema::message::Recorded;
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -49,6 +50,8 @@ pub struct Generation {
     pub shards: Vec<Arc<Shard>>,
     /// When the manifest was written, in seconds since 1970; 0 when unknown.
     pub updated: u64,
+    /// What the index recorded of its repositories.
+    pub recorded: Arc<Recorded>,
 }
 
 impl LiveShards {
@@ -165,8 +168,10 @@ impl Generation {
         // Read before the manifest. If the manifest is replaced in between, the index looks too
         // old, not too new, until the new manifest is opened.
         let stamp = directory::manifest_stamp(directory);
+        let index = Index::reopen(directory, open)?;
         Ok(Generation {
-            shards: Index::reopen(directory, open)?.shards,
+            shards: index.shards,
+            recorded: index.recorded,
             updated: stamp.map_or(0, |(_, seconds, _)| u64::try_from(seconds).unwrap_or(0)),
         })
     }

@@ -4,7 +4,8 @@
 //! the answer says so ([`Commit::shortened`]).
 
 use schema::message::{
-    Commit, CommitLog, Lookup, LookupAnswer, LookupProblem, ReferenceList, Signature,
+    Commit, CommitLog, Lookup, LookupAnswer, LookupProblem, RecordedRepository, RecordedRevision,
+    ReferenceList, Signature,
 };
 
 /// Bytes of an answer in a frame, at most.
@@ -36,6 +37,12 @@ const COMMIT_BYTES: usize = 256;
 pub trait LookUp: Send + Sync {
     /// Answers a look-up. The answer is [`shorten`]ed.
     fn look_up(&self, lookup: &Lookup) -> LookupAnswer;
+
+    /// Counts the commits that a revision of an indexed repository has now and the index has not; `None` if that is
+    /// unknown.
+    fn behind(&self, _: &RecordedRepository, _: &RecordedRevision) -> Option<u32> {
+        None
+    }
 }
 
 /// Cuts off what is too long in a commit.

@@ -20,6 +20,7 @@ mod transfer;
 
 pub use connection::{ConnectionError, Duplex};
 
+use crate::git_repositories::RecordedLocations;
 use crate::live_shards::{Generation, LiveShards};
 use crate::repositories::LookUp;
 use admission::Admission;
@@ -76,12 +77,12 @@ impl Default for Options {
 pub struct Backend {
     live: Arc<LiveShards>,
     searches: SearchService,
-    lookups: Option<LookupService>,
+    lookups: LookupService,
 }
 
 impl Backend {
     /// Starts to keep `live` up to date, and returns a backend that serves it, and answers look-ups from
-    /// `repositories` if there are any. Needs a tokio runtime.
+    /// `repositories` if there are any, and from what the index recorded of its own. Needs a tokio runtime.
     pub fn start(
         live: LiveShards,
         repositories: Option<Arc<dyn LookUp>>,
@@ -95,7 +96,7 @@ impl Backend {
             workers: options.workers,
             admission: Arc::new(Admission::new(options.searches, options.heavy_searches)),
         };
-        let lookups = repositories.map(|it| LookupService::new(it, options.lookups));
+        let lookups = LookupService::new(repositories, live.clone(), options.lookups);
         Arc::new(Backend {
             live,
             searches,
@@ -159,7 +160,8 @@ impl Backend {
     }
 
     async fn serve_requests<S: Duplex>(&self, stream: S) -> Result<(), ConnectionError> {
-        let mut connection = Connection::new(stream, self.live.clone(), self.lookups.is_some());
+        let mut connection =
+            Connection::new(stream, self.live.clone(), self.lookups.has_repositories());
         let mut changes = self.live.changes();
         connection.greet().await?;
         loop {
@@ -187,7 +189,13 @@ impl Backend {
                     self.answer_shard(&mut connection, request).await?;
                 }
                 Ok(ClientRequest::List(request)) => {
-                    let read = move |shards: &Generation| list::read(shards, &request);
+                    let repositories = self.lookups.repositories();
+                    let read = move |shards: &Generation| {
+                        let given = repositories.as_deref().map(|it| it as &dyn LookUp);
+                        let found: &dyn LookUp = &RecordedLocations;
+                        let readers: Vec<_> = given.into_iter().chain([found]).collect();
+                        list::read(shards, &readers, &request)
+                    };
                     let encode = ListReply::encode;
                     self.answer_read(&mut connection, read, encode).await?;
                 }
@@ -230,12 +238,13 @@ impl Backend {
         connection: &mut Connection<S>,
         request: LookupRequest,
     ) -> Result<(), ConnectionError> {
-        let Some(lookups) = &self.lookups else {
-            let message = "this backend has no repositories: it was started without --repos";
+        if !self.lookups.has_repositories() && self.live.current().recorded.repositories.is_empty()
+        {
+            let message = "this backend has no repositories: it was started without --repos, and its index has none";
             let failure = Failure::new(FailureKind::Unavailable, message);
             return connection.answer(|out| failure.encode(out)).await;
-        };
-        let reply = lookups.answer(request).await;
+        }
+        let reply = self.lookups.answer(request).await;
         connection.answer(|out| reply.encode(out)).await
     }
 

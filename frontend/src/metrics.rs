@@ -6,6 +6,7 @@
 use crate::config::{Config, LogQueries};
 use crate::results::SearchResult;
 use fnv::FnvHasher;
+use std::cell::Cell;
 use std::fmt::Write;
 use std::hash::Hasher;
 use std::time::Duration;
@@ -48,6 +49,34 @@ const HISTOGRAMS: &[(&str, &str)] = &[
     ("trawl_frontend_query_seconds", "Queries from the request to the result"),
 ];
 
+/// Look-ups, not seconds.
+const LOOKUPS_OF_A_QUERY: (&str, &str) = (
+    "trawl_frontend_query_lookups",
+    "Look-ups in repositories that a request for a search made, however many matches it has",
+);
+
+tokio::task_local! {
+    /// Look-ups of the request that runs.
+    static LOOKUPS: Cell<usize>;
+}
+
+/// Runs a request for a search, and records how many look-ups in repositories it makes.
+pub async fn counting_lookups<F: Future>(request: F) -> F::Output {
+    let counted = async {
+        let output = request.await;
+        let lookups = LOOKUPS.with(Cell::get);
+        ::metrics::histogram!("trawl_frontend_query_lookups").record(lookups as f64);
+        output
+    };
+    LOOKUPS.scope(Cell::new(0), counted).await
+}
+
+/// Counts look-ups of the request that runs, if it is for a search.
+pub(crate) fn looking_up(lookups: usize) {
+    // Fails outside of such a request.
+    let _ = LOOKUPS.try_with(|count| count.set(count.get() + lookups));
+}
+
 /// Describes all metrics to the recorder.
 pub fn describe() {
     for &(name, what) in COUNTERS {
@@ -59,6 +88,8 @@ pub fn describe() {
     for &(name, what) in HISTOGRAMS {
         ::metrics::describe_histogram!(name, metrics::Unit::Seconds, what);
     }
+    let (name, what) = LOOKUPS_OF_A_QUERY;
+    ::metrics::describe_histogram!(name, metrics::Unit::Count, what);
 }
 
 /// Records the duration of a phase.
@@ -191,7 +222,7 @@ mod tests {
             &Path::new(env!("CARGO_MANIFEST_DIR")).join("src"),
             &mut used,
         );
-        let all = [COUNTERS, GAUGES, HISTOGRAMS].concat();
+        let all = [COUNTERS, GAUGES, HISTOGRAMS, &[LOOKUPS_OF_A_QUERY]].concat();
         for (name, _) in &all {
             assert_eq!(
                 all.iter().filter(|(other, _)| other == name).count(),

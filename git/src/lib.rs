@@ -19,6 +19,7 @@
 //! replaced again.
 
 mod attributes;
+mod between;
 mod commit;
 mod error;
 mod expression;
@@ -49,5 +50,6 @@ pub use object_id::ObjectId;
 pub use references::{Reference, ReferenceKind};
 pub use repositories::{Log, Repositories};
 pub use selection::{SelectedRevision, Selection};
+pub use similar::similar;
 pub use source::{BLOB_BYTES_MAX, SourceOptions, SourceRepository};
 pub use tree::{Blob, Hazard, TreeEntry, TreeEntryKind, TreeWalk, lfs_pointer};

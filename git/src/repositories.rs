@@ -3,6 +3,7 @@
 //! A bounded number of repositories is open at a time, the least recently used one is closed first. One that
 //! was moved, repacked or given other replace refs is opened again before it answers.
 
+use crate::between;
 use crate::commit::{self, Commit};
 use crate::error::{LookupError, RootError};
 use crate::location::{self, Location};
@@ -85,6 +86,25 @@ impl Repositories {
             let mut commit = commit::decode(&object.id, &object.data)?;
             commit.tags = repository.tags(session)?.of(&object.id);
             Ok(commit)
+        })
+    }
+
+    /// Counts the commits that `new` reaches and `old` does not, at most `count_max`: 0 if both are the same commit.
+    ///
+    /// # Errors
+    ///
+    /// See [`LookupError`]; also if one of them is no longer in the repository.
+    pub fn commits_between(
+        &self,
+        repo: &str,
+        old: &str,
+        new: &str,
+        count_max: u32,
+    ) -> Result<u32, LookupError> {
+        self.look_up(repo, |_, session| {
+            let old = revision::resolve(session, old)?.id;
+            let new = revision::resolve(session, new)?.id;
+            between::count(session, old, new, count_max)
         })
     }
 

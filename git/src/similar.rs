@@ -11,7 +11,7 @@ const NAMES_MAX: usize = 20_000;
 
 /// Returns the names that resemble `typed`, nearest first. A third of its letters may be wrong, at least
 /// one; a name that contains it counts as near.
-pub(crate) fn similar<'n>(typed: &str, names: impl IntoIterator<Item = &'n str>) -> Vec<String> {
+pub fn similar<'n>(typed: &str, names: impl IntoIterator<Item = &'n str>) -> Vec<String> {
     if typed.is_empty() || typed.len() > NAME_BYTES_MAX {
         return Vec::new();
     }

@@ -10,6 +10,7 @@
 mod batch;
 mod codec;
 mod expr;
+mod indexed;
 mod lookup;
 mod manifest;
 mod recorded;
@@ -22,6 +23,7 @@ pub use batch::{
 };
 pub use codec::{ATOMS_MAX, DEPTH_MAX, MessageError};
 pub use expr::{Expr, Field, Filter, Pattern, Reading, Syntax};
+pub use indexed::{INDEXED_REVISIONS_MAX, IndexedRepository, IndexedRevision};
 pub use lookup::{
     Commit, CommitLog, LOOKUPS_MAX, Lookup, LookupAnswer, LookupOf, LookupProblem,
     LookupProblemKind, LookupReply, LookupRequest, Reference, ReferenceKind, ReferenceList,

@@ -36,6 +36,19 @@ pub(crate) async fn start(
     Ok(search.await?)
 }
 
+/// Starts the search for a query, or joins it, and adds a notice if only the default revisions of repositories are
+/// searched.
+pub(crate) async fn start_noticing(
+    app: &App,
+    params: &Params,
+    parsed: &mut ParsedQuery,
+) -> Result<SearchHandle, Problem> {
+    let search = start(app, params, parsed).await?;
+    let notice = app.coordinator.notice_of_revisions(&parsed.query);
+    parsed.notices.extend(notice);
+    Ok(search)
+}
+
 /// Waits for the answer. A fault that a backend finds in the query is located in what the user typed.
 pub(crate) async fn finished(
     search: &SearchHandle,

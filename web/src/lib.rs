@@ -38,6 +38,7 @@ pub mod model;
 mod pages;
 mod params;
 mod problem;
+mod query_lookups;
 mod request_body;
 mod request_id;
 mod request_limits;
@@ -141,6 +142,7 @@ pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusH
         .layer(from_fn(request_limits::check))
         .layer(from_fn_with_state(hosts, hosts::check))
         .layer(from_fn(pages::by_address))
+        .layer(from_fn(query_lookups::count))
         .layer(CompressionLayer::new());
     let router = match &options.cors_origins[..] {
         [] => router,

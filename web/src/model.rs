@@ -28,8 +28,8 @@ mod problem;
 
 pub use bytes::{Malformed, exact};
 pub use catalog::{
-    BackendStatus, IndexPackage, IndexPackages, LeftOut, PackageState, Status, Tree, TreeEntry,
-    TreeEntryKind, Unreachable, Why,
+    BackendStatus, IndexPackage, IndexPackages, LeftOut, PackageState, RepositoryStatus,
+    RevisionStatus, Status, Tree, TreeEntry, TreeEntryKind, Unreachable, Why,
 };
 pub use commits::{
     Commit, CommitEntry, CommitLog, Commits, Person, Ref, RefKind, Refs, RevisionName,

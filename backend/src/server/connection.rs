@@ -91,6 +91,7 @@ impl ConnectionError {
 pub(super) struct Connection<S> {
     /// Announced in HELLO.
     live: Arc<LiveShards>,
+    /// Whether there are repositories besides those that the index recorded.
     has_repositories: bool,
     pub(super) reader: Reader<S>,
     writer: WriteHalf<S>,
@@ -225,11 +226,14 @@ fn hello(live: &LiveShards, has_repositories: bool) -> Hello {
         }
     };
     let current = live.current();
+    let indexed = current.recorded.repositories.len();
+    let indexed = u32::try_from(indexed).unwrap_or(u32::MAX);
     Hello {
         protocol: PROTOCOL,
         shards: current.shards.iter().map(describe).collect(),
         updated: current.updated,
-        has_repositories,
+        has_repositories: has_repositories || indexed > 0,
+        indexed_repositories: indexed,
         semantics: SEMANTICS,
     }
 }

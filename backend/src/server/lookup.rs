@@ -3,7 +3,9 @@
 //! **Invariant:** a reply has at least one answer. A look-up that takes longer than a frontend waits is answered
 //! with a problem; its thread runs to its end, and counts as long among those that run at once.
 
+use crate::live_shards::LiveShards;
 use crate::metrics;
+use crate::recorded;
 use crate::repositories::{ANSWER_BYTES_MAX, LookUp, answer_bytes};
 use schema::frame::FRAME_BYTES_MAX;
 use schema::message::{
@@ -30,8 +32,17 @@ const LOGGED_MAX: usize = 200;
 
 /// Answers requests from repositories.
 pub(super) struct LookupService {
-    repositories: Arc<dyn LookUp>,
+    sources: Sources,
     permits: Arc<Semaphore>,
+}
+
+/// What answers come from.
+#[derive(Clone)]
+struct Sources {
+    /// The repositories, if the backend was given any.
+    repositories: Option<Arc<dyn LookUp>>,
+    /// The index has recorded those that it indexed.
+    live: Arc<LiveShards>,
 }
 
 /// The answers of a request so far; `None` once the reply is sent.
@@ -39,11 +50,25 @@ type Answers = Arc<Mutex<Option<Vec<LookupAnswer>>>>;
 
 impl LookupService {
     /// Runs at most `at_once` requests at once; others wait.
-    pub(super) fn new(repositories: Arc<dyn LookUp>, at_once: usize) -> LookupService {
+    pub(super) fn new(
+        repositories: Option<Arc<dyn LookUp>>,
+        live: Arc<LiveShards>,
+        at_once: usize,
+    ) -> LookupService {
         LookupService {
-            repositories,
+            sources: Sources { repositories, live },
             permits: Arc::new(Semaphore::new(at_once)),
         }
+    }
+
+    /// Whether the backend was given repositories.
+    pub(super) fn has_repositories(&self) -> bool {
+        self.sources.repositories.is_some()
+    }
+
+    /// The repositories that the backend was given.
+    pub(super) fn repositories(&self) -> Option<Arc<dyn LookUp>> {
+        self.sources.repositories.clone()
     }
 
     /// Answers the first look-ups of a request, as many as time and the size of a frame allow.
@@ -81,20 +106,48 @@ impl LookupService {
 
     async fn run(&self, request: LookupRequest, answers: Answers) {
         let permit = Arc::clone(&self.permits).acquire_owned().await;
-        let repositories = Arc::clone(&self.repositories);
+        let sources = self.sources.clone();
         let work = tokio::task::spawn_blocking(move || {
             let _permit = permit;
-            look_up_all(&*repositories, &request.lookups, &answers);
+            look_up_all(&sources, &request.lookups, &answers);
         });
         // A panic is in the log.
         let _ = work.await;
     }
 }
 
-fn look_up_all(repositories: &dyn LookUp, lookups: &[Lookup], answers: &Answers) {
+impl Sources {
+    /// Asks the repositories; if they do not have this one, answers what the index recorded of it.
+    fn look_up(&self, lookup: &Lookup) -> LookupAnswer {
+        let indexed = &self.live.current().recorded;
+        let Some(repositories) = &self.repositories else {
+            return recorded::look_up(indexed, lookup);
+        };
+        let mut answer = repositories.look_up(lookup);
+        match &mut answer {
+            LookupAnswer::References(list) => {
+                recorded::mark_indexed(indexed, &lookup.repository, list);
+            }
+            LookupAnswer::Problem(LookupProblem {
+                kind, candidates, ..
+            }) if *kind == LookupProblemKind::UnknownRepository => {
+                match recorded::look_up(indexed, lookup) {
+                    LookupAnswer::Problem(other) if other.kind == *kind => {
+                        candidates.extend(other.candidates);
+                    }
+                    found => answer = found,
+                }
+            }
+            _ => {}
+        }
+        answer
+    }
+}
+
+fn look_up_all(sources: &Sources, lookups: &[Lookup], answers: &Answers) {
     let (began, mut bytes) = (Instant::now(), 0);
     for lookup in lookups {
-        let answer = timed(repositories, lookup);
+        let answer = timed(sources, lookup);
         bytes += answer_bytes(&answer);
         let mut answers = answers.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(answers) = &mut *answers else {
@@ -108,9 +161,9 @@ fn look_up_all(repositories: &dyn LookUp, lookups: &[Lookup], answers: &Answers)
 }
 
 /// Looks up, and records how that went: no process is spawned that somebody could see.
-fn timed(repositories: &dyn LookUp, lookup: &Lookup) -> LookupAnswer {
+fn timed(sources: &Sources, lookup: &Lookup) -> LookupAnswer {
     let began = Instant::now();
-    let answer = repositories.look_up(lookup);
+    let answer = sources.look_up(lookup);
     let time = began.elapsed();
     metrics::record_lookup(lookup.of.operation(), &answer, time);
     if time >= SLOW {

@@ -9,9 +9,18 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::process::ExitCode;
-use web::model::{IndexPackages, PackageState, Status, Why};
+use web::model::{IndexPackages, PackageState, RepositoryStatus, Status, Why};
+
+/// Revisions of a repository that `trawl status` prints.
+const REVISIONS_SHOWN: usize = 8;
+
+/// Digits of a commit id that are printed.
+const SHORT_ID: usize = 12;
 
 /// Show what a server searches, on which backends, and how old it is
+///
+/// Of git repositories it shows the revisions that are indexed, at which commit, and how many commits the repository
+/// has now that the index has not.
 ///
 /// Exit status: 0 success, 2 error, 3 a backend is not connected.
 #[derive(clap::Args)]
@@ -89,6 +98,52 @@ fn print_status(status: &Status, out: &mut dyn Write) -> io::Result<()> {
     }
     if let Some(overlaps) = &status.overlaps {
         writeln!(out, "{}", overlaps_in_words(overlaps))?;
+    }
+    for repository in &status.repositories {
+        print_repository(repository, out)?;
+    }
+    if status.more_repositories {
+        writeln!(out, "and more repositories")?;
+    }
+    Ok(())
+}
+
+/// Prints a line for a repository, and one for each revision that is shown.
+fn print_repository(repository: &RepositoryStatus, out: &mut dyn Write) -> io::Result<()> {
+    let package = name(&repository.package, repository.package_base64.as_deref());
+    let revisions = units::plural(repository.revision_count.into(), "revision");
+    let age = units::age(repository.age_s);
+    let ago = |at: u64| units::age((repository.indexed + repository.age_s).saturating_sub(at));
+    let fetched = repository
+        .fetched
+        .map(|at| format!(", fetched {} ago", ago(at)));
+    let fetched = fetched.unwrap_or_default();
+    writeln!(out, "{package}: {revisions}, indexed {age} ago{fetched}")?;
+    if let Some(problem) = &repository.problem {
+        writeln!(out, "  not brought up to date: {}", escaped(problem))?;
+    }
+    for revision in repository.revisions.iter().take(REVISIONS_SHOWN) {
+        let commit: String = revision.commit.chars().take(SHORT_ID).collect();
+        let behind = match revision.behind {
+            None => String::new(),
+            Some(0) => ", up to date".to_owned(),
+            Some(count) => format!(", {} behind", units::plural(count.into(), "commit")),
+        };
+        writeln!(
+            out,
+            "  {} at {}{behind}",
+            escaped(&revision.name),
+            escaped(&commit)
+        )?;
+    }
+    let shown = repository.revisions.len().min(REVISIONS_SHOWN) as u64;
+    let more = u64::from(repository.revision_count).saturating_sub(shown);
+    if more > 0 {
+        writeln!(
+            out,
+            "  and {} more (--json lists up to 64)",
+            units::count(more)
+        )?;
     }
     Ok(())
 }

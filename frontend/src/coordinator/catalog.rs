@@ -6,6 +6,7 @@
 use super::Coordinator;
 use crate::error::FileError;
 use crate::peers::{self, Decode, Link, Peer, PeerError};
+use crate::query::{Notice, Query};
 use crate::results::{self, Listing};
 use schema::frame::Kind;
 use schema::message::{self, FileRange, FileReply, FileRequest, ListKind, ListReply, ListRequest};
@@ -187,6 +188,17 @@ impl Coordinator {
                 .saturating_sub(routing.overlaps.superseded_bytes),
             updated: statuses.iter().filter_map(|status| status.updated).min(),
         }
+    }
+
+    /// Says that a query searches only the default revisions, if it does and repositories are indexed.
+    pub fn notice_of_revisions(&self, query: &Query) -> Option<Notice> {
+        let mut peers = self.peers.iter();
+        let any = peers.any(|peer| peer.status().indexed_repositories > 0);
+        (any && !query.selects_revisions()).then(|| Notice {
+            at: None,
+            reason: "only the default revision of each git repository is searched".to_owned(),
+            hint: Some("for others add rev:NAME; rev:* searches all that are indexed".to_owned()),
+        })
     }
 
     /// The state of all backends.

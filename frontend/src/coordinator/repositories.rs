@@ -5,6 +5,7 @@
 use super::Coordinator;
 use super::lookup_cache::{Found, LookupOutcome};
 use crate::error::LookupError;
+use crate::metrics;
 use schema::message::{Commit, CommitLog, Lookup, LookupOf, ReferenceList};
 use std::sync::Arc;
 
@@ -63,6 +64,7 @@ impl Coordinator {
     }
 
     async fn look_up(&self, lookups: Vec<Lookup>) -> Vec<LookupOutcome> {
+        metrics::looking_up(lookups.len());
         let runtime = &self.resources.runtime;
         let generation = &self.route().generation;
         let answers = &self.lookups;

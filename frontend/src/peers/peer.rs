@@ -61,6 +61,8 @@ pub(crate) struct PeerStatus {
     pub(crate) updated: Option<u64>,
     /// Whether it answers look-ups in repositories; `None` before it was first connected.
     pub(crate) has_repositories: Option<bool>,
+    /// Packages that are git repositories.
+    pub(crate) indexed_repositories: u32,
     /// Finished attempts to connect.
     attempts: u64,
     /// When the current attempt began.
@@ -123,6 +125,7 @@ impl Peer {
             packages: Arc::default(),
             updated: None,
             has_repositories: None,
+            indexed_repositories: 0,
             attempts: 0,
             attempting: None,
             version: 0,
@@ -319,6 +322,7 @@ impl Peer {
         self.status.send_if_modified(|status| {
             // These do not wake anybody: they change no routing.
             status.has_repositories = Some(hello.has_repositories);
+            status.indexed_repositories = hello.indexed_repositories;
             status.updated = Some(hello.updated).filter(|&updated| updated > 0);
             let connected = matches!(status.link, Link::Connected);
             let same = status.shards.as_deref() == Some(&shards[..]);

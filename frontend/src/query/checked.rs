@@ -83,6 +83,14 @@ impl Query {
         self.names
     }
 
+    /// Whether it has a filter of revisions: then all that are indexed are searched, else the default ones.
+    pub fn selects_revisions(&self) -> bool {
+        self.expr.atoms().into_iter().any(|atom| {
+            matches!(atom, Expr::Filter(filter)
+                if matches!(filter.field, Field::Revision | Field::Branch))
+        })
+    }
+
     /// Lines of context before and after each match.
     pub fn context_lines(&self) -> u32 {
         self.context_lines

@@ -33,7 +33,7 @@ impl Listing {
 /// The name that entries are ordered by, and that [`ListRequest::after`] is compared with.
 pub fn entry_name(kind: ListKind, entry: &ListEntry) -> Vec<u8> {
     match kind {
-        ListKind::Packages | ListKind::Shard => entry.package.clone(),
+        ListKind::Packages | ListKind::Shard | ListKind::Repositories => entry.package.clone(),
         ListKind::Children => entry.path.clone(),
         ListKind::Skipped => [&entry.package[..], &entry.path].join(&b'/'),
     }

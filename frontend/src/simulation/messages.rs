@@ -147,6 +147,7 @@ pub(super) fn hello(protocol: u32, semantics: u32) -> Vec<u8> {
         shards: Vec::new(),
         updated: 0,
         has_repositories: false,
+        indexed_repositories: 0,
         semantics,
     };
     framed(|out| hello.encode(out))

@@ -130,3 +130,27 @@ fn names_are_paths_without_git_at_their_end() {
         assert!(repositories.commit(name, "").is_ok(), "{name}");
     }
 }
+
+#[test]
+fn commits_between_two_revisions_are_counted_as_by_rev_list() {
+    let root = Root::new();
+    let worktree = sample(&root);
+    let repositories = root.repositories();
+    let all = worktree.git(["rev-list", "--all"]);
+    let ids: Vec<&str> = all.lines().collect();
+    for old in &ids {
+        for new in &ids {
+            let range = format!("{old}..{new}");
+            let expected = worktree.git(["rev-list", "--count", &range]);
+            let count = repositories.commits_between("r", old, new, 1000);
+            assert_eq!(count.unwrap().to_string(), expected, "{range}");
+        }
+    }
+    let (first, last) = (ids[ids.len() - 1], ids[0]);
+    assert_eq!(repositories.commits_between("r", first, last, 2), Ok(2));
+    assert!(
+        repositories
+            .commits_between("r", "nothing", last, 2)
+            .is_err()
+    );
+}

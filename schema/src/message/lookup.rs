@@ -164,6 +164,8 @@ pub struct Reference {
     pub kind: ReferenceKind,
     /// The id of the commit.
     pub id: String,
+    /// Whether its revision can be searched.
+    pub indexed: bool,
 }
 
 /// The kind of a reference.
@@ -400,6 +402,7 @@ impl ReferenceList {
             entry.set_name(&reference.name);
             entry.set_kind(reference.kind.into());
             entry.set_id(&reference.id[..]);
+            entry.set_indexed(reference.indexed);
         }
     }
 
@@ -410,6 +413,7 @@ impl ReferenceList {
                 name: entry.get_name()?.to_vec(),
                 kind: entry.get_kind()?.into(),
                 id: text(entry.get_id()?)?,
+                indexed: entry.get_indexed(),
             });
         }
         Ok(ReferenceList {

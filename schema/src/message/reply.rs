@@ -3,6 +3,7 @@
 use super::codec::{
     MessageError, builder, convert_enum, finish, frame_message, length, reader, text,
 };
+use super::indexed::IndexedRepository;
 use super::request::shard_id;
 use crate::frame::Kind;
 use crate::trawl_capnp::{
@@ -35,6 +36,8 @@ pub struct Hello {
     pub updated: u64,
     /// Whether it answers look-ups in git repositories; earlier versions never do.
     pub has_repositories: bool,
+    /// Packages that are git repositories.
+    pub indexed_repositories: u32,
     /// [`SEMANTICS`](crate::order::SEMANTICS) of the sender; 1 if it does not say.
     pub semantics: u32,
 }
@@ -45,6 +48,7 @@ impl Hello {
         root.set_updated(self.updated);
         root.set_has_repositories(self.has_repositories);
         root.set_semantics(self.semantics);
+        root.set_indexed_repositories(self.indexed_repositories);
         let mut shards = root.init_shards(length(self.shards.len()));
         for (index, shard) in (0..).zip(&self.shards) {
             let mut entry = shards.reborrow().get(index);
@@ -73,6 +77,7 @@ impl Hello {
             updated: root.get_updated(),
             has_repositories: root.get_has_repositories(),
             semantics: root.get_semantics(),
+            indexed_repositories: root.get_indexed_repositories(),
         })
     }
 }
@@ -459,6 +464,8 @@ pub struct ListEntry {
     pub detail: String,
     /// The number of the package in its shard, for [`ListKind::Shard`](super::ListKind::Shard).
     pub number: u32,
+    /// For [`ListKind::Repositories`](super::ListKind::Repositories).
+    pub repository: Option<IndexedRepository>,
 }
 
 /// The LIST frame, backend to frontend.
@@ -501,6 +508,9 @@ impl ListEntry {
         to.set_reason(&self.reason[..]);
         to.set_detail(&self.detail[..]);
         to.set_number(self.number);
+        if let Some(repository) = &self.repository {
+            repository.encode_to(to.init_repository());
+        }
     }
 
     fn decode_from(from: list_entry::Reader<'_>) -> Result<Self, MessageError> {
@@ -516,6 +526,11 @@ impl ListEntry {
             reason: text(from.get_reason()?)?,
             detail: text(from.get_detail()?)?,
             number: from.get_number(),
+            repository: if from.has_repository() {
+                Some(IndexedRepository::decode_from(from.get_repository()?)?)
+            } else {
+                None
+            },
         })
     }
 }

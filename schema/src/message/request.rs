@@ -197,6 +197,9 @@ pub enum ListKind {
     /// The packages of a shard, whose id is in place of the package: only name, number, documents and time
     /// of each.
     Shard,
+    /// The packages that are git repositories and whose directory begins with `prefix`, with what the index recorded
+    /// of them.
+    Repositories,
 }
 
 /// The LIST frame, frontend to backend.
@@ -237,4 +240,7 @@ impl ListRequest {
 
 frame_message!(Search: Search, FileRequest: File, ListRequest: List);
 convert_enum!(Want, CapnpWant: Matches, Documents, Count, Estimate);
-convert_enum!(ListKind, list_request::Kind: Packages, Children, Skipped, Shard);
+convert_enum!(
+    ListKind,
+    list_request::Kind: Packages, Children, Skipped, Shard, Repositories
+);

@@ -108,6 +108,7 @@ fn decodes_what_was_encoded() {
             shards: vec![shard],
             updated: 1_800_000_000,
             has_repositories: true,
+            indexed_repositories: 3,
             semantics: 7,
         }
     );
@@ -220,6 +221,21 @@ fn decodes_what_was_encoded() {
         reason: "ignored".to_owned(),
         detail: ".gitignore:1:*.o".to_owned(),
         number: 9,
+        repository: Some(IndexedRepository {
+            default: "main".to_owned(),
+            fetched: 3,
+            problem: "gone".to_owned(),
+            revisions: vec![
+                IndexedRevision {
+                    name: "refs/heads/main".to_owned(),
+                    commit: "12".repeat(20),
+                    committed: -1,
+                    behind: Some(0),
+                },
+                IndexedRevision::default(),
+            ],
+            revision_count: 70,
+        }),
     };
     check_round_trip!(
         ListReply,
@@ -326,6 +342,7 @@ fn look_ups_and_their_answers_are_decoded_as_they_were_encoded() {
         shortened: true,
     };
     let reference = |name: &[u8], kind| Reference {
+        indexed: false,
         name: name.to_vec(),
         kind,
         id: "12".repeat(20),

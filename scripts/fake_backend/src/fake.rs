@@ -229,6 +229,7 @@ impl Answers<UnixStream> for Fake {
             shards: shards.iter().map(shard).collect(),
             updated: 1_600_000_000,
             has_repositories: !self.repositories.lock().unwrap().is_empty(),
+            indexed_repositories: 0,
             semantics: self.semantics.load(SeqCst),
         }
     }

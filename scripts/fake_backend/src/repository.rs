@@ -113,6 +113,7 @@ pub(crate) fn answer(repositories: &[FakeRepository], lookup: &Lookup) -> Lookup
                 .filter(|(name, ..)| name.as_bytes() > &after[..]);
             let part = rest.by_ref().take(*count as usize);
             let part = part.map(|(name, kind, number)| Reference {
+                indexed: false,
                 name: name.into(),
                 kind,
                 id: commit_id(number),

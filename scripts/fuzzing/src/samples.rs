@@ -151,6 +151,7 @@ fn found() -> LookupReply {
         ..Commit::default()
     };
     let reference = Reference {
+        indexed: false,
         name: b"refs/heads/main".to_vec(),
         kind: ReferenceKind::Branch,
         id: commit.id.clone(),
@@ -209,6 +210,7 @@ pub(crate) fn hello() -> Hello {
         shards: vec![shard],
         updated: 0,
         has_repositories: true,
+        indexed_repositories: 0,
         semantics: 2,
     }
 }

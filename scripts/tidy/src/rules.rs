@@ -43,7 +43,7 @@ pub(crate) const CRATES: [Crate; 7] = [
         layers: &[
             "repositories source",
             "files selection",
-            "log revision tree",
+            "between log revision tree",
             "history repository",
             "tags",
             "commit names objects references",
@@ -73,7 +73,8 @@ pub(crate) const CRATES: [Crate; 7] = [
         uses: &["git", "index", "schema"],
         never: HTTP,
         layers: &[
-            "git_repositories server",
+            "server",
+            "git_repositories recorded",
             "live_shards metrics repositories search",
             "batch compiled_query rank",
             "document_matcher",
@@ -113,7 +114,7 @@ pub(crate) const CRATES: [Crate; 7] = [
             "cursor params",
             "server",
             "problem",
-            "choice eta kept_body links model response state",
+            "choice eta kept_body links model query_lookups response state",
             "access",
         ],
         shared_names: &[],

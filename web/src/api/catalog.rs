@@ -26,6 +26,9 @@ const COUNT_DEFAULT: usize = 100;
 /// The highest value of `count`: about what a backend sends at once.
 const COUNT_MAX: usize = 1000;
 
+/// Repositories in the status.
+const REPOSITORIES_MAX: u32 = 1000;
+
 /// Parameters that select a part of a list.
 pub(crate) const PART: &[&str] = &["after", "count"];
 
@@ -79,9 +82,17 @@ pub(crate) async fn tree(State(app): State<App>, params: Params) -> Result<Respo
 )]
 pub(crate) async fn status(State(app): State<App>, params: Params) -> Result<Response, Problem> {
     params.expect(&[])?;
+    let request = ListRequest {
+        kind: ListKind::Repositories,
+        package: Vec::new(),
+        prefix: Vec::new(),
+        after: Vec::new(),
+        count: REPOSITORIES_MAX,
+    };
+    let repositories = app.coordinator.listing(&request).await?;
     let now = UNIX_EPOCH.elapsed().unwrap_or_default().as_secs();
     let served = app.coordinator.served();
-    let status = Status::new(served, app.backends(), &app.overlaps(), now);
+    let status = Status::new(served, app.backends(), &app.overlaps(), repositories, now);
     let mut response = response::json(&status).into_response();
     let headers = response.headers_mut();
     headers.insert(header::CACHE_CONTROL, NO_STORE);

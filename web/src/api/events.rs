@@ -48,8 +48,8 @@ const WAITING_MAX: usize = 2;
 )]
 pub(crate) async fn by_query(State(app): State<App>, params: Params) -> Result<Response, Problem> {
     params.expect(&[QUERY])?;
-    let parsed = params.parsed()?;
-    let search = join::start(&app, &params, &parsed).await?;
+    let mut parsed = params.parsed()?;
+    let search = join::start_noticing(&app, &params, &mut parsed).await?;
     let notices = notices(&parsed.notices);
     Ok(events(&app, search, Some(parsed), notices).await)
 }

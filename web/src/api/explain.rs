@@ -34,7 +34,7 @@ pub(crate) async fn explain(State(app): State<App>, params: Params) -> Result<Re
     let mut parsed = params.parsed()?;
     let query = parsed.query.clone();
     parsed.query = parsed.query.wanting(Want::Estimate, 0)?;
-    let search = join::start(&app, &params, &parsed).await?;
+    let search = join::start_noticing(&app, &params, &mut parsed).await?;
     let answer = join::finished(&search, Some(&parsed)).await?;
     let cost = cost(&answer, &app.coordinator.backends());
     let cheaper = cheaper::suggestions(&query, &answer.explain().estimates, &cost);

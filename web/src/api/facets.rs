@@ -115,11 +115,11 @@ async fn by_query(
     params: &Params,
     summary: Summary,
 ) -> Result<Response, Problem> {
-    let parsed = params.parsed()?;
+    let mut parsed = params.parsed()?;
     if let Some(unchanged) = known.unless_changed(|| join::identity(app, params, &parsed.query)) {
         return Ok(unchanged);
     }
-    let search = join::start(app, params, &parsed).await?;
+    let search = join::start_noticing(app, params, &mut parsed).await?;
     answer(search, Some(parsed), known, summary).await
 }
 

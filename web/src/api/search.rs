@@ -85,13 +85,13 @@ async fn query(app: &App, known: KnownTags, params: &Params) -> Result<Response,
         let search = join::resume(app, params, &cursor, None).await?;
         return answer(search, request, known).await;
     }
-    let parsed = params.parsed()?;
+    let mut parsed = params.parsed()?;
     if let Some(unchanged) = known.unless_changed(|| join::identity(app, params, &parsed.query)) {
         return Ok(unchanged);
     }
     let search = match request.view.start {
         Start::Cursor(cursor) => join::resume(app, params, &cursor, Some(&parsed)).await?,
-        Start::Page(_) => join::start(app, params, &parsed).await?,
+        Start::Page(_) => join::start_noticing(app, params, &mut parsed).await?,
     };
     request.parsed = Some(parsed);
     answer(search, request, known).await

@@ -2,8 +2,8 @@
 
 use super::bytes::{hex, readable_owned};
 use super::page::Overlaps;
-use frontend::Served;
-use schema::message::ListEntry;
+use frontend::{Listing, Served};
+use schema::message::{IndexedRevision, ListEntry};
 use schema::name::package_name;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -217,6 +217,57 @@ pub struct Status {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub overlaps: Option<Overlaps>,
+    /// The first git repositories that are indexed, by name. Absent if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    pub repositories: Vec<RepositoryStatus>,
+    /// Present and true if there are more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[schema(required = false)]
+    pub more_repositories: bool,
+}
+
+/// A git repository that is indexed.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct RepositoryStatus {
+    /// The package.
+    pub package: String,
+    /// Present if it is not UTF-8.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub package_base64: Option<String>,
+    /// The short name of the default revision.
+    pub default: String,
+    /// When it was fetched, in seconds since 1970; null if it never was.
+    #[schema(required)]
+    pub fetched: Option<u64>,
+    /// When it was indexed, in seconds since 1970.
+    pub indexed: u64,
+    /// How long ago that is.
+    pub age_s: u64,
+    /// Why it could not be brought up to date the last time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub problem: Option<String>,
+    /// The first revisions, the default one before all others.
+    pub revisions: Vec<RevisionStatus>,
+    /// How many revisions are indexed.
+    pub revision_count: u32,
+}
+
+/// A revision that is indexed.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct RevisionStatus {
+    /// In full, such as `refs/heads/main`.
+    pub name: String,
+    /// The commit at which it was indexed.
+    pub commit: String,
+    /// When that was committed, in seconds since 1970.
+    pub committed: i64,
+    /// How many commits the name has now that the index has not, at most 1,000; null if that is unknown, because
+    /// no backend can read the repository, or because it is slow.
+    #[schema(required)]
+    pub behind: Option<u32>,
 }
 
 /// What a backend has.
@@ -367,12 +418,38 @@ fn words(reason: &str, detail: &str) -> String {
     plain.to_owned()
 }
 
+impl RepositoryStatus {
+    /// A repository at `now`; `None` if the entry is none.
+    fn new(entry: ListEntry, now: u64) -> Option<Self> {
+        let repository = entry.repository?;
+        let (package, package_base64) = readable_owned(&entry.package);
+        let revision = |revision: IndexedRevision| RevisionStatus {
+            name: revision.name,
+            commit: revision.commit,
+            committed: revision.committed,
+            behind: revision.behind,
+        };
+        Some(RepositoryStatus {
+            package,
+            package_base64,
+            default: repository.default,
+            fetched: Some(repository.fetched).filter(|&fetched| fetched > 0),
+            indexed: entry.indexed,
+            age_s: now.saturating_sub(entry.indexed),
+            problem: Some(repository.problem).filter(|problem| !problem.is_empty()),
+            revisions: repository.revisions.into_iter().map(revision).collect(),
+            revision_count: repository.revision_count,
+        })
+    }
+}
+
 impl Status {
     /// The status at `now`, in seconds since 1970.
     pub(crate) fn new(
         served: Served,
         backends: Vec<frontend::BackendStatus>,
         overlaps: &frontend::Overlaps,
+        repositories: Listing,
         now: u64,
     ) -> Self {
         let age = |updated: Option<u64>| updated.map(|updated| now.saturating_sub(updated));
@@ -399,6 +476,12 @@ impl Status {
             age_s: age(served.updated),
             backends: backends.into_iter().map(backend).collect(),
             overlaps: Overlaps::of(overlaps),
+            more_repositories: repositories.more,
+            repositories: repositories
+                .entries
+                .into_iter()
+                .filter_map(|entry| RepositoryStatus::new(entry, now))
+                .collect(),
         }
     }
 }

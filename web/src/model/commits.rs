@@ -217,8 +217,7 @@ impl From<&message::Reference> for Ref {
                 message::ReferenceKind::Other => RefKind::Other,
             },
             id: reference.id.clone(),
-            // Indexes do not record revisions yet.
-            indexed: false,
+            indexed: reference.indexed,
         }
     }
 }

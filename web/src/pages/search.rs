@@ -38,6 +38,8 @@ struct ResultsPage<'a> {
     answer: &'a SearchResult,
     interpreted_as: String,
     notices: &'a [Notice],
+    /// Which revisions were searched, if the query does not say it.
+    of_revisions: Option<Notice>,
     /// The address that searches for the exact text, if the query was read as several words.
     exact: Option<String>,
     /// The address that searches again.
@@ -92,11 +94,13 @@ async fn page(app: &App, known: KnownTags, params: &Params) -> Result<Response, 
         return Ok(unchanged);
     }
     let mut search = find(app, params, form.run.as_deref(), &parsed).await?;
+    let of_revisions = app.coordinator.notice_of_revisions(&parsed.query);
     match tokio::time::timeout(WAIT, join::finished(&search, Some(&parsed))).await {
         Ok(answer) => {
             let (answer, was_there, started) = (answer?, search.was_there(), Instant::now());
             blocking(move || {
-                let page = finished_page(&answer, form, view, &parsed.notices)?;
+                let about_query = (&parsed.notices[..], of_revisions);
+                let page = finished_page(&answer, form, view, about_query)?;
                 let mut response = Html(page).into_response();
                 let timings = Timings::new(&answer, started.elapsed());
                 known.finish(&mut response, &answer, &timings, was_there);
@@ -158,7 +162,7 @@ fn finished_page(
     answer: &SearchResult,
     mut form: Form,
     mut view: View,
-    notices: &[Notice],
+    (notices, of_revisions): (&[Notice], Option<Notice>),
 ) -> Result<String, Problem> {
     let started = Instant::now();
     let unique = answer.unique().filter(|&unique| unique < answer.len());
@@ -204,6 +208,7 @@ fn finished_page(
         answer,
         interpreted_as: visible::plain(answer.query().interpreted_as().as_bytes()),
         notices,
+        of_revisions,
         exact: form.href_exact(),
         again: again.href(0),
         found: answer.found(),

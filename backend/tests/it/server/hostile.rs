@@ -63,6 +63,7 @@ fn replies() -> Vec<Vec<u8>> {
         shards,
         updated,
         has_repositories: false,
+        indexed_repositories: 0,
         semantics: 1,
     }
     .encode(&mut hello)

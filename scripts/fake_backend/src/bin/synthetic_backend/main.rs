@@ -126,6 +126,7 @@ impl<S: Write> Answers<S> for Options {
             shards: vec![shard],
             updated: 0,
             has_repositories: false,
+            indexed_repositories: 0,
             semantics: schema::order::SEMANTICS,
         }
     }

@@ -1,0 +1,293 @@
+//! Answers look-ups from what the index recorded of its repositories, if the repository itself cannot be asked: the
+//! commits at which revisions were indexed, and their names.
+//!
+//! Histories and expressions such as `HEAD~25` need the repository, and are refused. A name means what it means to
+//! git: of several references with one short name the tag comes before the branch.
+
+use crate::repositories::{ANSWER_BYTES_MAX, reference_bytes, shorten_problem};
+use schema::message::{
+    Commit, Lookup, LookupAnswer, LookupOf, LookupProblem, LookupProblemKind, Recorded,
+    RecordedRepository, RecordedRevision, Reference, ReferenceKind, ReferenceList,
+};
+use std::collections::BTreeMap;
+
+/// Digits of a commit id that name a commit, at least: as many as git asks for.
+const ID_DIGITS_MIN: usize = 4;
+
+/// Where git looks for a name, in this order.
+const PLACES: [&str; 5] = ["", "refs/", "refs/tags/", "refs/heads/", "refs/remotes/"];
+
+/// Answers a look-up.
+pub(crate) fn look_up(recorded: &Recorded, lookup: &Lookup) -> LookupAnswer {
+    let name = lookup.repository.as_bytes();
+    let Some(repository) = recorded.repository(name) else {
+        let known = recorded.repositories.iter();
+        let known: Vec<_> = known
+            .map(|it| String::from_utf8_lossy(&it.package))
+            .collect();
+        let candidates = git::similar(&lookup.repository, known.iter().map(|name| &**name));
+        return problem(LookupProblemKind::UnknownRepository, "", candidates);
+    };
+    match &lookup.of {
+        LookupOf::Commit { revision } => commit(repository, revision),
+        LookupOf::Log { .. } => {
+            let reason = "a log is read from the repository, which this server does not have: it was started \
+                          without --repos";
+            problem(LookupProblemKind::Refused, reason, Vec::new())
+        }
+        LookupOf::References { after, count } => {
+            LookupAnswer::References(references(repository, after, *count))
+        }
+    }
+}
+
+/// Marks the references of a repository that can be searched. It is the package of its name, or of the last part of its
+/// path.
+pub(crate) fn mark_indexed(recorded: &Recorded, repository: &str, list: &mut ReferenceList) {
+    let last = repository.rsplit('/').next().unwrap_or_default();
+    let known = recorded.repository(repository.as_bytes());
+    let Some(known) = known.or_else(|| recorded.repository(last.as_bytes())) else {
+        return;
+    };
+    for reference in &mut list.references {
+        reference.indexed = known.revision(&reference.name).is_some();
+    }
+}
+
+fn commit(repository: &RecordedRepository, revision: &str) -> LookupAnswer {
+    let peeled = ["^{commit}", "^{}", "^0"]
+        .iter()
+        .find_map(|suffix| revision.strip_suffix(suffix));
+    let name = peeled.unwrap_or(revision);
+    if matches!(name, "" | "HEAD" | "@") {
+        return match repository.revision(&repository.default) {
+            Some(default) => LookupAnswer::Commit(default.commit.clone()),
+            None => unknown(repository, name),
+        };
+    }
+    if name.contains(['~', '^', ':', ' ', '*', '?', '['])
+        || name.contains("@{")
+        || name.contains("..")
+    {
+        let reason = format!(
+            "{revision} is resolved in the repository, which this server does not have: it was started without \
+             --repos, and knows only the revisions that are indexed"
+        );
+        return problem(LookupProblemKind::Refused, &reason, Vec::new());
+    }
+    let full = PLACES.iter().map(|place| format!("{place}{name}"));
+    let named = full
+        .into_iter()
+        .find_map(|full| repository.revision(full.as_bytes()));
+    if let Some(RecordedRevision { commit, .. }) = named {
+        return LookupAnswer::Commit(commit.clone());
+    }
+    by_id(repository, name)
+}
+
+/// Finds the commit whose id begins with these digits.
+fn by_id(repository: &RecordedRepository, digits: &str) -> LookupAnswer {
+    let is_id = digits.len() >= ID_DIGITS_MIN && digits.bytes().all(|it| it.is_ascii_hexdigit());
+    let digits_low = digits.to_ascii_lowercase();
+    let found = repository.revisions.iter().map(|revision| &revision.commit);
+    let found = found.filter(|commit| is_id && commit.id.starts_with(&digits_low));
+    let found: BTreeMap<&str, &Commit> = found.map(|commit| (&commit.id[..], commit)).collect();
+    match found.len() {
+        0 => unknown(repository, digits),
+        1 => LookupAnswer::Commit(found.into_values().next().expect("there is one").clone()),
+        _ => {
+            let ids = found.into_keys().map(str::to_owned).collect();
+            problem(LookupProblemKind::Ambiguous, "", ids)
+        }
+    }
+}
+
+fn unknown(repository: &RecordedRepository, name: &str) -> LookupAnswer {
+    let names = repository.revisions.iter().map(|revision| {
+        let short = index::revisions::short_name(&revision.name);
+        String::from_utf8_lossy(short)
+    });
+    let names: Vec<_> = names.collect();
+    let candidates = git::similar(name, names.iter().map(|name| &**name));
+    problem(
+        LookupProblemKind::UnknownRevision,
+        "no such revision is indexed",
+        candidates,
+    )
+}
+
+/// Lists the revisions after a name, as many as are wanted and fit into an answer. The id of a commit that was indexed
+/// by its id is no reference.
+fn references(repository: &RecordedRepository, after: &[u8], count: u32) -> ReferenceList {
+    let all = repository.revisions.iter();
+    let rest = all.filter(|it| it.name.starts_with(b"refs/") && it.name[..] > *after);
+    let mut list = ReferenceList::default();
+    let mut bytes = 0;
+    for revision in rest {
+        bytes += reference_bytes(revision.name.len(), revision.commit.id.len());
+        let is_full = list.references.len() == count.max(1) as usize;
+        if is_full || bytes > ANSWER_BYTES_MAX {
+            list.more = true;
+            break;
+        }
+        list.references.push(Reference {
+            name: revision.name.clone(),
+            kind: kind(&revision.name),
+            id: revision.commit.id.clone(),
+            indexed: true,
+        });
+    }
+    list
+}
+
+fn kind(name: &[u8]) -> ReferenceKind {
+    if name.starts_with(b"refs/heads/") || name.starts_with(b"refs/remotes/") {
+        ReferenceKind::Branch
+    } else if name.starts_with(b"refs/tags/") {
+        ReferenceKind::Tag
+    } else {
+        ReferenceKind::Other
+    }
+}
+
+fn problem(kind: LookupProblemKind, reason: &str, candidates: Vec<String>) -> LookupAnswer {
+    let mut problem = LookupProblem {
+        kind,
+        reason: reason.to_owned(),
+        candidates,
+    };
+    shorten_problem(&mut problem);
+    LookupAnswer::Problem(problem)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn recorded() -> Recorded {
+        let revision = |name: &str, id: &str| RecordedRevision {
+            name: name.as_bytes().to_vec(),
+            commit: Commit {
+                id: id.to_owned(),
+                ..Commit::default()
+            },
+        };
+        Recorded {
+            repositories: vec![RecordedRepository {
+                package: b"tool".to_vec(),
+                default: b"refs/heads/main".to_vec(),
+                revisions: vec![
+                    revision("0123456789", "0123456789"),
+                    revision("refs/heads/main", "abcdef0001"),
+                    revision("refs/heads/v1", "abcdef0002"),
+                    revision("refs/remotes/origin/dev", "1111111111"),
+                    revision("refs/tags/v1", "2222222222"),
+                ],
+                ..RecordedRepository::default()
+            }],
+            sources: Vec::new(),
+        }
+    }
+
+    fn show(answer: LookupAnswer) -> String {
+        match answer {
+            LookupAnswer::Commit(commit) => commit.id,
+            LookupAnswer::Problem(LookupProblem {
+                kind,
+                reason,
+                candidates,
+            }) => {
+                format!("{kind:?} {candidates:?} {reason}")
+            }
+            LookupAnswer::References(list) => {
+                let name = |it: &Reference| String::from_utf8(it.name.clone()).unwrap();
+                let names: Vec<_> = list.references.iter().map(name).collect();
+                format!("{} more: {}", names.join(" "), list.more)
+            }
+            LookupAnswer::Log(log) => format!("{log:?}"),
+        }
+    }
+
+    fn check(repository: &str, revision: &str, expected: &str) {
+        let lookup = Lookup {
+            repository: repository.to_owned(),
+            of: LookupOf::Commit {
+                revision: revision.to_owned(),
+            },
+        };
+        assert_eq!(show(look_up(&recorded(), &lookup)), expected);
+    }
+
+    #[test]
+    fn recorded_commits_are_found_as_git_names_them() {
+        check("tool", "", "abcdef0001");
+        check("tool", "HEAD", "abcdef0001");
+        check("tool", "v1", "2222222222");
+        check("tool", "heads/v1", "abcdef0002");
+        check("tool", "refs/heads/v1^{commit}", "abcdef0002");
+        check("tool", "origin/dev", "1111111111");
+        check("tool", "22222", "2222222222");
+        check("tool", "ABCDEF0001", "abcdef0001");
+        check("tool", "0123456789", "0123456789");
+        check(
+            "tool",
+            "abcdef",
+            r#"Ambiguous ["abcdef0001", "abcdef0002"] "#,
+        );
+        check(
+            "tool",
+            "mian",
+            r#"UnknownRevision ["main"] no such revision is indexed"#,
+        );
+        check("tol", "main", r#"UnknownRepository ["tool"] "#);
+        check(
+            "tool",
+            "HEAD~25",
+            "Refused [] HEAD~25 is resolved in the repository, which this server does not have: it was started without --repos, and knows only the revisions that are indexed",
+        );
+    }
+
+    #[test]
+    fn recorded_references_are_listed_in_parts_and_a_log_is_refused() {
+        let ask = |of| {
+            let repository = "tool".to_owned();
+            show(look_up(&recorded(), &Lookup { repository, of }))
+        };
+        let list = |after: &str, count| {
+            let after = after.as_bytes().to_vec();
+            ask(LookupOf::References { after, count })
+        };
+        assert_eq!(list("", 2), "refs/heads/main refs/heads/v1 more: true");
+        assert_eq!(
+            list("refs/heads/v1", 9),
+            "refs/remotes/origin/dev refs/tags/v1 more: false"
+        );
+        let log = ask(LookupOf::Log {
+            revision: String::new(),
+            path: Vec::new(),
+            after: Vec::new(),
+            count: 1,
+        });
+        assert!(
+            log.starts_with("Refused") && log.contains("--repos"),
+            "{log}"
+        );
+    }
+
+    #[test]
+    fn references_of_a_repository_are_marked_if_they_are_indexed() {
+        let reference = |name: &str| Reference {
+            name: name.as_bytes().to_vec(),
+            kind: ReferenceKind::Branch,
+            id: String::new(),
+            indexed: false,
+        };
+        let mut list = ReferenceList {
+            references: vec![reference("refs/heads/main"), reference("refs/heads/x")],
+            more: false,
+        };
+        mark_indexed(&recorded(), "below/tool", &mut list);
+        let marks: Vec<_> = list.references.iter().map(|it| it.indexed).collect();
+        assert_eq!(marks, [true, false]);
+    }
+}

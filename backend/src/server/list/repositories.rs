@@ -1,0 +1,178 @@
+//! Lists the packages that are git repositories: what the index recorded of them, and how far behind it is.
+
+use super::reply_builder::ReplyBuilder;
+use crate::repositories::LookUp;
+use schema::message::{
+    INDEXED_REVISIONS_MAX, IndexedRepository, IndexedRevision, ListEntry, ListReply, ListRequest,
+    Recorded, RecordedRepository, RecordedRevision,
+};
+use std::convert::Infallible;
+use std::time::{Duration, Instant};
+
+/// Bytes of a revision in a reply beside its name.
+const REVISION_BYTES: usize = 160;
+
+/// Bytes of the name of a revision, and of a problem.
+const NAME_BYTES_MAX: usize = 1 << 10;
+
+/// Time in which repositories are asked how far behind the index is. Of the others it is unknown.
+const TIME_MAX: Duration = Duration::from_secs(1);
+
+/// Lists the repositories that a request asks for. `readers` are asked how far behind a revision is, the first that knows
+/// it answers.
+pub(super) fn read(
+    recorded: &Recorded,
+    readers: &[&dyn LookUp],
+    request: &ListRequest,
+) -> ListReply {
+    let mut reply = ReplyBuilder::new(request);
+    for repository in &recorded.repositories {
+        let package = &repository.package;
+        if package.starts_with(&request.prefix) {
+            let revisions = repository.revisions.len().min(INDEXED_REVISIONS_MAX);
+            let bytes = revisions * (REVISION_BYTES + NAME_BYTES_MAX / 8) + 2 * NAME_BYTES_MAX;
+            reply.entry(package, package.len() + bytes, || repository);
+        }
+    }
+    let began = Instant::now();
+    let described = reply.finish(|repository| {
+        let behind = |revision: &RecordedRevision| {
+            let mut readers = readers.iter();
+            (began.elapsed() < TIME_MAX)
+                .then(|| readers.find_map(|reader| reader.behind(repository, revision)))
+                .flatten()
+        };
+        Ok::<_, Infallible>(entry(repository, behind))
+    });
+    match described {
+        Ok(reply) => reply,
+        Err(never) => match never {},
+    }
+}
+
+fn entry(
+    repository: &RecordedRepository,
+    behind: impl Fn(&RecordedRevision) -> Option<u32>,
+) -> ListEntry {
+    let default = repository.revision(&repository.default);
+    let others = repository.revisions.iter();
+    let others = others.filter(|it| it.name != repository.default);
+    let first = default
+        .into_iter()
+        .chain(others)
+        .take(INDEXED_REVISIONS_MAX);
+    let revision = |revision: &RecordedRevision| IndexedRevision {
+        name: shown(&revision.name),
+        commit: revision.commit.id.clone(),
+        committed: revision.commit.committer.seconds,
+        behind: behind(revision),
+    };
+    ListEntry {
+        package: repository.package.clone(),
+        indexed: repository.indexed,
+        repository: Some(IndexedRepository {
+            default: shown(index::revisions::short_name(&repository.default)),
+            fetched: repository.fetched,
+            problem: shown(repository.problem.as_bytes()),
+            revisions: first.map(revision).collect(),
+            revision_count: u32::try_from(repository.revisions.len()).unwrap_or(u32::MAX),
+        }),
+        ..ListEntry::default()
+    }
+}
+
+/// The beginning of a name, as text.
+fn shown(name: &[u8]) -> String {
+    let mut text = String::from_utf8_lossy(name).into_owned();
+    text.truncate(text.floor_char_boundary(NAME_BYTES_MAX));
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use schema::frame::FRAME_BYTES_MAX;
+    use schema::message::{Commit, ListKind, Lookup, LookupAnswer};
+
+    struct Behind;
+
+    impl LookUp for Behind {
+        fn look_up(&self, _: &Lookup) -> LookupAnswer {
+            unreachable!("only asked how far behind the index is")
+        }
+
+        fn behind(&self, _: &RecordedRepository, revision: &RecordedRevision) -> Option<u32> {
+            (revision.name == b"refs/heads/main").then_some(3)
+        }
+    }
+
+    fn recorded(revisions: usize, name_bytes: usize) -> Recorded {
+        let revision = |number: usize| RecordedRevision {
+            name: match number {
+                0 => b"refs/heads/main".to_vec(),
+                _ => format!("refs/tags/{number:06}{}", "x".repeat(name_bytes)).into_bytes(),
+            },
+            commit: Commit {
+                id: "1".repeat(64),
+                ..Commit::default()
+            },
+        };
+        let repository = |number: usize| RecordedRepository {
+            package: format!("p{number:04}").into_bytes(),
+            default: b"refs/heads/main".to_vec(),
+            problem: "it is gone".to_owned(),
+            indexed: 7,
+            revisions: (0..revisions).map(revision).collect(),
+            ..RecordedRepository::default()
+        };
+        Recorded {
+            repositories: (0..300).map(repository).collect(),
+            sources: Vec::new(),
+        }
+    }
+
+    fn request(prefix: &str, after: &[u8]) -> ListRequest {
+        ListRequest {
+            kind: ListKind::Repositories,
+            package: Vec::new(),
+            prefix: prefix.as_bytes().to_vec(),
+            after: after.to_vec(),
+            count: 1000,
+        }
+    }
+
+    #[test]
+    fn repositories_are_listed_with_their_revisions_and_how_far_behind_they_are() {
+        let reply = read(&recorded(3, 0), &[&Behind], &request("p0007", b""));
+        let [entry] = &reply.entries[..] else {
+            panic!("{reply:?}");
+        };
+        let repository = entry.repository.as_ref().unwrap();
+        assert_eq!((&repository.default[..], entry.indexed), ("main", 7));
+        assert_eq!(repository.problem, "it is gone");
+        let behind: Vec<_> = repository.revisions.iter().map(|it| it.behind).collect();
+        assert_eq!(behind, [Some(3), None, None]);
+        let reply = read(&recorded(3, 0), &[], &request("p0007", b""));
+        let repository = reply.entries[0].repository.as_ref().unwrap();
+        assert_eq!(repository.revisions[0].behind, None);
+    }
+
+    #[test]
+    fn replies_fit_into_frames_and_have_every_repository() {
+        let (recorded, mut found, mut after) = (recorded(100, 60), 0, Vec::new());
+        loop {
+            let reply = read(&recorded, &[], &request("", &after));
+            let mut frame = Vec::new();
+            reply.encode(&mut frame).unwrap();
+            assert!(frame.len() < FRAME_BYTES_MAX);
+            found += reply.entries.len();
+            after = reply.entries.last().unwrap().package.clone();
+            let last = reply.entries[0].repository.as_ref().unwrap();
+            assert_eq!((last.revisions.len(), last.revision_count), (64, 100));
+            if !reply.more {
+                break;
+            }
+        }
+        assert_eq!(found, 300);
+    }
+}

@@ -1,0 +1,102 @@
+//! Counts the commits that one commit reaches and another does not, as `git rev-list --count old..new`.
+//!
+//! Both histories are walked together, youngest first, until what is left is in the old one and older than all that was
+//! counted. If a commit is younger than one of its children, because a clock was wrong, the number may be too high.
+
+use crate::LookupError;
+use crate::commit::committed_seconds;
+use crate::repository::Session;
+use gix::ObjectId;
+use std::collections::{BinaryHeap, HashMap};
+
+/// Counts at most `count_max` commits.
+pub(crate) fn count(
+    session: &Session<'_>,
+    old: ObjectId,
+    new: ObjectId,
+    count_max: u32,
+) -> Result<u32, LookupError> {
+    let mut walk = Walk {
+        session,
+        waiting: BinaryHeap::new(),
+        reached: HashMap::new(),
+        new_waiting: 0,
+        new_passed: 0,
+        oldest_new: i64::MAX,
+    };
+    walk.reach(old, true)?;
+    walk.reach(new, false)?;
+    while walk.new_passed < count_max && walk.goes_on() {
+        walk.pass()?;
+    }
+    Ok(walk.new_passed)
+}
+
+/// A commit that the walk has reached.
+struct Commit {
+    /// Whether the old one reaches it.
+    is_old: bool,
+    is_passed: bool,
+}
+
+struct Walk<'s, 'r> {
+    session: &'s Session<'r>,
+    waiting: BinaryHeap<(i64, ObjectId)>,
+    reached: HashMap<ObjectId, Commit>,
+    /// Commits that only the new one reaches, of those that wait and those that were passed.
+    new_waiting: u32,
+    new_passed: u32,
+    /// When the oldest of those passed was committed.
+    oldest_new: i64,
+}
+
+impl Walk<'_, '_> {
+    /// Whether a commit that waits can change the number.
+    fn goes_on(&self) -> bool {
+        let next = self.waiting.peek();
+        next.is_some_and(|(seconds, _)| self.new_waiting > 0 || *seconds >= self.oldest_new)
+    }
+
+    /// Takes the youngest commit that waits.
+    fn pass(&mut self) -> Result<(), LookupError> {
+        let Some((seconds, id)) = self.waiting.pop() else {
+            return Ok(());
+        };
+        let commit = self.reached.get_mut(&id).expect("it was reached");
+        let is_old = commit.is_old;
+        if !commit.is_passed && !is_old {
+            self.new_waiting -= 1;
+            self.new_passed += 1;
+            self.oldest_new = self.oldest_new.min(seconds);
+        }
+        commit.is_passed = true;
+        let object = self.session.objects.get(id, "the history")?;
+        for parent in self.session.objects.parents(&object) {
+            self.reach(parent, is_old)?;
+        }
+        Ok(())
+    }
+
+    fn reach(&mut self, id: ObjectId, is_old: bool) -> Result<(), LookupError> {
+        if let Some(commit) = self.reached.get_mut(&id) {
+            if commit.is_old || !is_old {
+                return Ok(());
+            }
+            commit.is_old = true;
+            if !commit.is_passed {
+                self.new_waiting -= 1;
+                return Ok(());
+            }
+            // Its parents are old too.
+            self.new_passed -= 1;
+        } else {
+            let is_passed = false;
+            self.reached.insert(id, Commit { is_old, is_passed });
+            self.new_waiting += u32::from(!is_old);
+        }
+        let object = self.session.objects.get(id, "the history")?;
+        let seconds = committed_seconds(&id, &object.data);
+        self.waiting.push((seconds, id));
+        Ok(())
+    }
+}

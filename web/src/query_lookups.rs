@@ -1,0 +1,21 @@
+//! Counts how many look-ups in git repositories the requests for a search make. The commit of a match comes with it, so
+//! the number does not depend on the number of matches.
+
+use axum::extract::Request;
+use axum::middleware::Next;
+use axum::response::Response;
+use frontend::metrics;
+
+/// Where searches begin, and their answers.
+const SEARCHES: [&str; 3] = ["/search", "/api/v2/search", "/api/v2/export"];
+
+/// Records the look-ups of a request, if it is for a search.
+pub(crate) async fn count(request: Request, next: Next) -> Response {
+    let path = request.uri().path();
+    let is_search = SEARCHES.iter().any(|search| path.starts_with(search));
+    if is_search {
+        metrics::counting_lookups(next.run(request)).await
+    } else {
+        next.run(request).await
+    }
+}
