@@ -5,22 +5,11 @@
 
 use schema::message::{
     Commit, CommitLog, Lookup, LookupAnswer, LookupProblem, RecordedRepository, RecordedRevision,
-    ReferenceList, Signature,
+    ReferenceList,
 };
 
 /// Bytes of an answer in a frame, at most.
 pub(crate) const ANSWER_BYTES_MAX: usize = 400 << 10;
-
-/// Bytes of a name, an address or a tag.
-const NAME_BYTES_MAX: usize = 1 << 10;
-
-/// Bytes of the first paragraph of a message, and of the rest.
-const SUBJECT_BYTES_MAX: usize = 4 << 10;
-const BODY_BYTES_MAX: usize = 128 << 10;
-
-/// Parents and tags of a commit. The commit of Linux with the most parents has 66.
-const PARENTS_MAX: usize = 512;
-const TAGS_MAX: usize = 64;
 
 /// Characters of a reason or a candidate, and candidates of a problem.
 const REASON_CHARS_MAX: usize = 1 << 10;
@@ -47,23 +36,7 @@ pub trait LookUp: Send + Sync {
 
 /// Cuts off what is too long in a commit.
 pub fn shorten(commit: &mut Commit) {
-    let mut is_cut = commit.parents.len() > PARENTS_MAX || commit.tags.len() > TAGS_MAX;
-    commit.parents.truncate(PARENTS_MAX);
-    commit.tags.truncate(TAGS_MAX);
-    let people = [&mut commit.author, &mut commit.committer];
-    let names = people
-        .into_iter()
-        .flat_map(|Signature { name, email, .. }| [name, email])
-        .chain(&mut commit.tags)
-        .map(|name| (name, NAME_BYTES_MAX));
-    let message = [
-        (&mut commit.subject, SUBJECT_BYTES_MAX),
-        (&mut commit.body, BODY_BYTES_MAX),
-    ];
-    for (text, bytes_max) in names.chain(message) {
-        is_cut |= cut(text, bytes_max);
-    }
-    commit.shortened |= is_cut;
+    commit.shorten();
 }
 
 /// Cuts off what is too long in a problem.
@@ -74,18 +47,6 @@ pub(crate) fn shorten_problem(problem: &mut LookupProblem) {
             text.truncate(end);
         }
     }
-}
-
-/// Shortens a text to `bytes_max` bytes, without cutting a UTF-8 character. Returns whether it was longer.
-fn cut(text: &mut Vec<u8>, bytes_max: usize) -> bool {
-    if text.len() <= bytes_max {
-        return false;
-    }
-    let is_inside = |byte: u8| byte & 0xc0 == 0x80;
-    let start = (bytes_max - 3..=bytes_max).rev();
-    let end = start.into_iter().find(|&end| !is_inside(text[end]));
-    text.truncate(end.unwrap_or(bytes_max));
-    true
 }
 
 /// Returns an upper bound of the bytes that an answer takes in a frame.
@@ -142,7 +103,7 @@ fn commit_bytes(commit: &Commit) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use schema::message::LookupReply;
+    use schema::message::{LookupReply, Signature};
 
     fn huge() -> Commit {
         let text = "ü".repeat(1 << 20).into_bytes();
@@ -169,11 +130,7 @@ mod tests {
         let mut commit = huge();
         shorten(&mut commit);
         assert!(commit.shortened);
-        assert_eq!(
-            commit.subject.len(),
-            SUBJECT_BYTES_MAX - 1,
-            "a whole letter"
-        );
+        assert_eq!(commit.subject.len(), (4 << 10) - 1, "a whole letter");
         assert!(str::from_utf8(&commit.body).is_ok());
         let answer = LookupAnswer::Commit(commit);
         let bytes = answer_bytes(&answer);

@@ -82,6 +82,15 @@ pub(crate) fn select(
         }
         selection.revisions.push(SelectedRevision { name, commit });
     }
+    if selection.revisions.is_empty() {
+        let reasons = selection.broken.iter().take(CANDIDATES_MAX);
+        let reasons = reasons.map(|(name, why)| format!("{}: {why}", name.to_str_lossy()));
+        let reasons: Vec<String> = reasons.collect();
+        return Err(LookupError::unreadable(format!(
+            "none of the chosen references leads to a commit: {}",
+            reasons.join("; ")
+        )));
+    }
     Ok(selection)
 }
 

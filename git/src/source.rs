@@ -97,7 +97,7 @@ impl SourceRepository {
 
     /// The name of its directory, without `.git`.
     pub fn name(&self) -> Option<Vec<u8>> {
-        name_of(&self.path)
+        repository_name(&self.path)
     }
 
     /// Chooses revisions: those that a pattern matches, or the default branch if there is no pattern.
@@ -173,6 +173,11 @@ fn missing(id: ObjectId, error: LookupError) -> LookupError {
     }
 }
 
+/// Whether a path looks like a repository: a git directory, or a work tree with one. Nothing is opened.
+pub fn is_repository(path: &Path) -> bool {
+    location::is_git_dir(path) || path.join(".git").exists()
+}
+
 /// The directory that holds a repository.
 fn holder(path: &Path) -> &Path {
     let repository = match path.file_name() {
@@ -182,8 +187,9 @@ fn holder(path: &Path) -> &Path {
     repository.parent().unwrap_or(repository)
 }
 
-/// Returns the name of the repository at a path without symbolic links.
-fn name_of(path: &Path) -> Option<Vec<u8>> {
+/// Returns the name of the repository at a path without symbolic links: that of its directory, without
+/// `.git`.
+pub fn repository_name(path: &Path) -> Option<Vec<u8>> {
     let path = match path.file_name() {
         Some(name) if name == ".git" => path.parent()?,
         _ => path,
@@ -261,9 +267,9 @@ mod tests {
             ("/home/me/trawl/.git", "trawl"),
             ("/home/me/.git.git", ".git"),
         ] {
-            let found = name_of(Path::new(path));
+            let found = repository_name(Path::new(path));
             assert_eq!(found.as_deref(), Some(name.as_bytes()), "{path}");
         }
-        assert_eq!(name_of(Path::new("/")), None);
+        assert_eq!(repository_name(Path::new("/")), None);
     }
 }

@@ -22,6 +22,7 @@ mod walk;
 
 pub use read::{BINARY_HEAD_BYTES, CHUNK_BYTES, ReadOutcome, TextSink, read, read_bytes};
 pub use skip::{SkipReason, Skipped};
+pub(crate) use sources::check_length;
 pub use sources::{BESIDE_LISTED_MAX, Packages, Source, packages, sources};
 pub use walk::{File, Walk, signature, walk};
 

@@ -11,11 +11,14 @@
 
 mod current;
 mod error;
+mod mark;
 mod merging;
 mod options;
 mod package;
+mod part;
 mod pipeline;
 mod report;
+mod repository;
 mod task;
 mod update_plan;
 mod verify;
@@ -24,6 +27,7 @@ mod worker;
 pub use error::BuildError;
 pub use options::{BuildOptions, Changes, MEMORY_BYTES, MEMORY_BYTES_MIN, SHARD_BYTES};
 pub use report::{DIFFERING_LISTED_MAX, Outcome, Progress, ReadStats, Report, Verified};
+pub use repository::RepositorySource;
 
 use crate::corpus::Source;
 use crate::directory::{self, IndexError, Lock};
@@ -63,8 +67,15 @@ pub fn update(
 ) -> Result<Report, BuildError> {
     let mut options = options.clone();
     if sources.is_empty() {
-        // An index must exist to drop packages from, and the packages that stay keep its options.
-        options.options = directory::read_manifest(out)?.options;
+        match directory::read_manifest(out) {
+            // Packages that stay keep the options of the index.
+            Ok(before) if changes.repositories.is_empty() => options.options = before.options,
+            // This one does not concern repositories.
+            Ok(before) => options.options.no_ignore = before.options.no_ignore,
+            Err(IndexError::NotAnIndex { .. }) if !changes.repositories.is_empty() => {}
+            // An index must exist to drop packages from.
+            Err(error) => return Err(error.into()),
+        }
     }
     let _lock = begin(out)?;
     let mut current = CurrentIndex::open(out, options.options, changes.prune)?;
@@ -82,12 +93,18 @@ pub fn update(
         recorded.retain(|directory, _| !differing.contains(directory));
     }
     current.report.verified = verified;
-    let packages = best_first(sources, &options.popularity, &recorded);
+    let mut packages = best_first(sources, &options.popularity, &recorded);
+    let is_dead = |directory: &[u8]| plan.is_dead(directory);
+    packages.extend(current.repositories(changes, is_dead, &options)?);
+    package::sort(&mut packages);
     let written = pipeline::write(&packages, out, &options, progress)?;
-    current.mark_dead(plan.outcome(), &written, |directory| {
-        plan.is_dead(directory)
-    })?;
+    let kept = current.end_repositories(&packages, changes, is_dead)?;
+    current.mark_dead(plan.outcome(), &written, &kept, is_dead)?;
     current.add_read(written)?;
+    let problems = &mut current.report.problems;
+    if current.manifest.is_none() && current.shards.is_empty() && !problems.is_empty() {
+        return Err(BuildError::NothingRead(mem::take(problems)));
+    }
     merging::merge(&mut current, &options, progress)?;
     current.publish(progress)
 }

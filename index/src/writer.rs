@@ -56,17 +56,6 @@ pub(crate) struct ShardTags {
     pub(crate) skipped: Vec<u32>,
 }
 
-impl ShardTags {
-    /// Returns them, or empty lists when nothing has a tag.
-    pub(crate) fn if_any(self) -> ShardTags {
-        let mut all = self.documents.iter().chain(&self.skipped);
-        if all.all(|&tag| tag == NO_TAG) {
-            return ShardTags::default();
-        }
-        self
-    }
-}
-
 /// A shard in progress.
 pub(crate) struct ShardWriter {
     shard: AtomicFile,

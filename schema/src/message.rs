@@ -16,6 +16,7 @@ mod manifest;
 mod recorded;
 mod reply;
 mod request;
+mod shorten;
 
 pub use batch::{
     Batch, BatchReader, BatchView, Line, LineView, Lines, REVISIONS_BYTES_MAX, REVISIONS_MAX,

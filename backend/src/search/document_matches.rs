@@ -108,9 +108,11 @@ impl<'a> DocumentMatches<'a> {
             return;
         }
         let (package, path) = (self.package, self.document.path);
+        let has_revisions = !self.task.shard.revisions_of(self.document.id).is_empty();
+        let text = has_revisions.then_some(&self.document.hash[..]);
         let name = self
             .name
-            .get_or_insert_with(|| DocumentName::new(package, path));
+            .get_or_insert_with(|| DocumentName::new(package, path, text));
         let pending_match = PendingMatch {
             key: SortKey::new(rank, Arc::clone(name), position.number),
             document: self.document.id,

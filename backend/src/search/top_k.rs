@@ -71,9 +71,10 @@ pub(super) struct DocumentName {
 }
 
 impl DocumentName {
-    pub(super) fn new(package: &[u8], path: &[u8]) -> Arc<DocumentName> {
+    /// `text` is the hash of the text of a document that is in revisions.
+    pub(super) fn new(package: &[u8], path: &[u8], text: Option<&[u8]>) -> Arc<DocumentName> {
         Arc::new(DocumentName {
-            hash: order::path_hash(package, path),
+            hash: order::document_hash(package, path, text),
             package: package.to_vec(),
             path: path.to_vec(),
         })
@@ -180,7 +181,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn key(rank: f32, path: &str, line: u32) -> SortKey {
-        SortKey::new(rank, DocumentName::new(b"p", path.as_bytes()), line)
+        SortKey::new(rank, DocumentName::new(b"p", path.as_bytes(), None), line)
     }
 
     #[test]
@@ -237,7 +238,7 @@ mod tests {
 
         #[test]
         fn unit_keeps_its_best_matches_in_order(lines in 0..2000_u32, limit in 1..100_usize) {
-            let name = DocumentName::new(b"p", b"x");
+            let name = DocumentName::new(b"p", b"x", None);
             let mut pending = PendingMatches::default();
             let mut all = Vec::new();
             for number in 1..=lines {

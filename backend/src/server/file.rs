@@ -1,38 +1,102 @@
-//! Answers FILE: reads a range of a document.
+//! Answers FILE: reads a range of a document, of the default revision or of another one.
 
 use crate::live_shards::Generation;
+use crate::revision_names::RevisionNames;
 use index::document::language;
-use index::shard::{BlockId, Document, Shard, ShardError};
+use index::shard::{BlockId, DocId, Document, Shard, ShardError};
 use schema::message::{FileRange, FileReply, FileRequest};
 use std::ops::Range;
 
 /// Bytes of text in a reply. For more, the client sends another request.
 const REPLY_BYTES_MAX: u64 = 512 << 10;
 
-/// Reads the requested range; `found` is false when there is no such document. The error of a shard
-/// counts only when no other shard has the document.
+/// Reads the requested range; `found` is false when there is no such document, and the newest revision
+/// that has the path is named then. The error of a shard counts only when no other shard has the document.
 pub(super) fn read(
     generation: &Generation,
     request: &FileRequest,
 ) -> Result<FileReply, ShardError> {
-    let mut result = Ok(FileReply::default());
+    let (mut result, mut found) = (Ok(()), FoundVersions::default());
     for shard in &generation.shards {
-        match read_shard(shard, request) {
-            Ok(Some(reply)) => return Ok(reply),
-            Ok(None) => {}
-            Err(error) => result = Err(error),
+        if let Err(error) = found.add(shard, request) {
+            result = Err(error);
         }
     }
-    result
+    match (found.best, result) {
+        (Some(version), _) => version.read(request.range),
+        (None, Err(error)) => Err(error),
+        (None, Ok(())) => Ok(FileReply {
+            newest: (found.newest).map_or(String::new(), |(_, name)| name.to_owned()),
+            ..FileReply::default()
+        }),
+    }
 }
 
-fn read_shard(shard: &Shard, request: &FileRequest) -> Result<Option<FileReply>, ShardError> {
-    let found = shard.find(&request.package, &request.path)?;
-    let reply = found
-        .map(|id| read_document(shard, &shard.document(id)?, request.range))
-        .transpose()?;
-    shard.intact()?;
-    Ok(reply)
+/// What the shards have at a path.
+#[derive(Default)]
+struct FoundVersions<'a> {
+    /// The version that the request means.
+    best: Option<FileVersion<'a>>,
+    /// The newest revision that has the path: when it was committed, and its short name.
+    newest: Option<(i64, &'a str)>,
+}
+
+/// A document that a request may mean.
+struct FileVersion<'a> {
+    shard: &'a Shard,
+    document: DocId,
+    /// How directly the request names its revision, 0 the most.
+    named_by: u8,
+    /// The commit of the revision that is meant.
+    commit: &'a str,
+}
+
+impl<'a> FoundVersions<'a> {
+    /// Adds what a shard has.
+    fn add(&mut self, shard: &'a Shard, request: &FileRequest) -> Result<(), ShardError> {
+        let wanted = request.revision.as_bytes();
+        let documents = shard.find_all(&request.package, &request.path)?;
+        shard.intact()?;
+        for document in documents {
+            let mut version = |named_by, commit| {
+                if (self.best.as_ref()).is_none_or(|best| named_by < best.named_by) {
+                    self.best = Some(FileVersion {
+                        shard,
+                        document,
+                        named_by,
+                        commit,
+                    });
+                }
+            };
+            let is_default = (shard.revisions()).is_none_or(|of| of.is_default(document.0));
+            if wanted.is_empty() && is_default {
+                let first = shard.revisions_of(document).iter().next();
+                version(0, first.map_or("", |first| first.commit));
+            }
+            for revision in shard.revisions_of(document).iter() {
+                if let Some(named_by) = revision.named_by(wanted) {
+                    version(named_by, revision.commit);
+                }
+                let age = (revision.committed, revision.text);
+                self.newest = self.newest.max(Some(age));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl FileVersion<'_> {
+    fn read(&self, range: FileRange) -> Result<FileReply, ShardError> {
+        let shard = self.shard;
+        let reply = read_document(shard, &shard.document(self.document)?, range)?;
+        let revisions = RevisionNames::of(shard, self.document).names;
+        shard.intact()?;
+        Ok(FileReply {
+            commit: self.commit.to_owned(),
+            revisions: revisions.into_iter().map(str::to_owned).collect(),
+            ..reply
+        })
+    }
 }
 
 fn read_document(

@@ -4,7 +4,8 @@
 //! are read, and the first ones asked for are kept ([`ReplyBuilder`]); what costs more than a name
 //! is read for those alone.
 //!
-//! **Invariant:** only live packages are listed, and a reply has everything between two of its
+//! A package may have parts in several shards, one for each time that it was brought up to date.
+//! **Invariant:** only live packages are listed, with the documents of their default revisions, and a reply has everything between two of its
 //! entries.
 
 mod reply_builder;
@@ -14,7 +15,7 @@ use crate::live_shards::Generation;
 use crate::repositories::LookUp;
 use index::corpus::SkipReason;
 use index::document::language;
-use index::shard::{Document, PackageId, Shard, ShardError};
+use index::shard::{DocId, Document, PackageId, Shard, ShardError};
 use reply_builder::ReplyBuilder;
 use schema::message::{ListEntry, ListKind, ListReply, ListRequest};
 use schema::name::package_name;
@@ -55,7 +56,7 @@ pub(super) fn shard_packages(
     let indexed = indexed(shard);
     reply.finish(|id| {
         let package = shard.package(id)?;
-        let entry = ListEntry {
+        let mut entry = ListEntry {
             package: package.directory.to_vec(),
             number: id.0,
             documents: package.documents,
@@ -63,6 +64,10 @@ pub(super) fn shard_packages(
             indexed,
             ..ListEntry::default()
         };
+        if shard.revisions().is_some() {
+            (entry.documents, entry.text_bytes) = (0, 0);
+            add_documents(&mut entry, shard, id)?;
+        }
         shard.intact()?;
         Ok(entry)
     })
@@ -74,32 +79,44 @@ fn packages(generation: &Generation, request: &ListRequest) -> Result<ListReply,
         for id in shard.live_packages() {
             let directory = shard.package(id)?.directory;
             if directory.starts_with(&request.prefix) && is_requested(directory, request) {
-                reply.entry(directory, directory.len(), || (&**shard, id));
+                let parts = reply.entry(directory, directory.len(), Vec::new);
+                if let Some(parts) = parts {
+                    parts.push((&**shard, id));
+                }
             }
         }
         shard.intact()?;
     }
-    reply.finish(|(shard, id)| {
-        let entry = describe_package(shard, id)?;
-        shard.intact()?;
+    reply.finish(|parts| {
+        let mut entry = ListEntry::default();
+        for (shard, id) in parts {
+            entry.package = shard.package(id)?.directory.to_vec();
+            entry.indexed = entry.indexed.max(indexed(shard));
+            add_documents(&mut entry, shard, id)?;
+            shard.intact()?;
+        }
         Ok(entry)
     })
 }
 
-fn describe_package(shard: &Shard, id: PackageId) -> Result<ListEntry, ShardError> {
-    let package = shard.package(id)?;
-    let mut entry = ListEntry {
-        package: package.directory.to_vec(),
-        documents: package.documents,
-        indexed: indexed(shard),
-        ..ListEntry::default()
-    };
-    for document in shard.documents_of(&package)? {
+/// Adds a package's documents to its entry.
+fn add_documents(entry: &mut ListEntry, shard: &Shard, id: PackageId) -> Result<(), ShardError> {
+    for document in default_documents(shard, id)? {
         let document = shard.document(document)?;
+        entry.documents += 1;
         entry.lines += u64::from(document.lines);
         entry.text_bytes += text_bytes(shard, &document)?;
     }
-    Ok(entry)
+    Ok(())
+}
+
+/// Returns a package's documents that a query without a filter of revisions searches.
+fn default_documents(shard: &Shard, id: PackageId) -> Result<Vec<DocId>, ShardError> {
+    let mut documents = shard.documents_of(&shard.package(id)?)?;
+    if let Some(revisions) = shard.revisions() {
+        documents.retain(|document| revisions.is_default(document.0));
+    }
+    Ok(documents)
 }
 
 fn text_bytes(shard: &Shard, document: &Document<'_>) -> Result<u64, ShardError> {
@@ -121,17 +138,18 @@ fn indexed(shard: &Shard) -> u64 {
 /// other shard has such a package.
 fn children(generation: &Generation, request: &ListRequest) -> Result<ListReply, ShardError> {
     let mut result = Ok(ListReply::default());
-    let mut found: Option<NamedPackage<'_>> = None;
+    let mut found: Vec<NamedPackage<'_>> = Vec::new();
     for shard in &generation.shards {
         match find_package(shard, &request.package) {
-            Ok(other) => found = found.into_iter().chain(other).max_by_key(|it| it.key),
+            Ok(other) => found.extend(other),
             Err(error) => result = Err(error),
         }
     }
-    match found {
-        Some(package) => children_of(package.shard, package.id, request),
-        None => result,
-    }
+    let Some(key) = found.iter().map(|package| package.key).max() else {
+        return result;
+    };
+    found.retain(|package| package.key == key);
+    children_of(&found, request)
 }
 
 /// A package with the requested name.
@@ -165,33 +183,32 @@ fn has_name(directory: &[u8], name: &[u8]) -> bool {
     directory == name || package_name(directory) == name
 }
 
-fn children_of(
-    shard: &Shard,
-    package: PackageId,
-    request: &ListRequest,
-) -> Result<ListReply, ShardError> {
-    let package = shard.package(package)?;
-    let directory = package.directory;
+/// Lists the children of a directory in a package, from all its parts.
+fn children_of(parts: &[NamedPackage<'_>], request: &ListRequest) -> Result<ListReply, ShardError> {
     let mut reply = ReplyBuilder::new(request);
-    for document in shard.documents_of(&package)? {
-        let document = shard.document(document)?;
-        let Some(name) = child(document.path, &request.prefix) else {
-            continue;
-        };
-        let bytes = directory.len() + name.len();
-        let new = || ListEntry {
-            package: directory.to_vec(),
-            path: name.to_vec(),
-            ..ListEntry::default()
-        };
-        if let Some(entry) = reply.entry(name, bytes, new) {
-            add(entry, shard, &document)?;
+    let mut latest = 0;
+    for &NamedPackage { shard, id, key } in parts {
+        let (_, directory) = key;
+        for document in default_documents(shard, id)? {
+            let document = shard.document(document)?;
+            let Some(name) = child(document.path, &request.prefix) else {
+                continue;
+            };
+            let bytes = directory.len() + name.len();
+            let new = || ListEntry {
+                package: directory.to_vec(),
+                path: name.to_vec(),
+                ..ListEntry::default()
+            };
+            if let Some(entry) = reply.entry(name, bytes, new) {
+                add(entry, shard, &document)?;
+            }
         }
+        latest = latest.max(indexed(shard));
+        shard.intact()?;
     }
-    let indexed = indexed(shard);
-    let reply = reply.finish(|entry| Ok(ListEntry { indexed, ..entry }));
-    shard.intact()?;
-    reply
+    let indexed = latest;
+    reply.finish(|entry| Ok(ListEntry { indexed, ..entry }))
 }
 
 /// Returns the child of `directory` that is, or contains, `path`. A directory has a `/` at its end.
@@ -229,7 +246,11 @@ fn skipped(generation: &Generation, request: &ListRequest) -> Result<ListReply, 
         let files = shard.skipped_where(|package, path| {
             directories.contains_key(&package) && is_related(path, &request.prefix)
         })?;
-        for file in files {
+        let is_default = |number| {
+            let revisions = shard.revisions();
+            revisions.is_none_or(|revisions| revisions.is_default_skipped(number))
+        };
+        for file in files.into_iter().filter(|file| is_default(file.number)) {
             let directory = directories[&file.package];
             let name = [directory, &file.path].join(&b'/');
             let (reason, detail) = reason(file.reason);

@@ -80,6 +80,12 @@ impl Built {
         Built { directory, index }
     }
 
+    /// Takes an index that was built in `directory/out`.
+    pub(crate) fn open(directory: tempfile::TempDir) -> Built {
+        let index = Index::open(&directory.path().join("out")).unwrap();
+        Built { directory, index }
+    }
+
     /// Returns the directory of the packages.
     pub(crate) fn source(&self) -> PathBuf {
         self.directory.path().join("source")

@@ -10,6 +10,7 @@ use crate::found::{Batch, How};
 use crate::naive::{self, Document, compile};
 use crate::oracle::find_alike;
 use crate::query::{Query, Recipe, recipes};
+use crate::revisions;
 use crate::wants;
 use backend::CompiledQuery;
 use proptest::prelude::*;
@@ -103,6 +104,27 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(crate::cases(16))]
+
+    /// A filter of revisions may be anywhere in the expression, also below `not`.
+    #[test]
+    fn finds_what_a_naive_evaluation_finds_in_revisions(
+        corpus in corpora(LONG_LINE_BYTES / 10),
+        more in corpora(LONG_LINE_BYTES / 10),
+        how in builds(),
+        seed in any::<u64>(),
+        shapes in prop::collection::vec((shapes(), any::<bool>()), 8),
+    ) {
+        let (built, documents) = revisions::built(&[&corpus, &more], how, seed);
+        for (shape, names) in shapes {
+            if let Some((expr, naive)) = shape.expr(&documents) {
+                check(&built, &documents, &expr, &naive, names);
+            }
+        }
+    }
+}
+
 impl Shape {
     /// Returns the expression for the backend and for the naive evaluation; `None` when a pattern
     /// has no naive form.
@@ -177,6 +199,16 @@ impl Naive {
         }
     }
 
+    /// Returns whether it has a filter of revisions.
+    fn has_revisions(&self) -> bool {
+        match self {
+            Naive::Filter(filter) => filter.is_of_revisions(),
+            Naive::All(parts) | Naive::Any(parts) => parts.iter().any(Naive::has_revisions),
+            Naive::Not(inner) => inner.has_revisions(),
+            Naive::Text(_) | Naive::Path(_) | Naive::MultiLine(_) | Naive::Line(_) => false,
+        }
+    }
+
     /// Returns the spans because of which a document matches; `None` when it does not.
     fn spans(&self, document: &Document) -> Option<Spans> {
         let lines = document.lines();
@@ -185,7 +217,7 @@ impl Naive {
             Naive::Line(inner) => inner.on_lines(&lines),
             Naive::MultiLine(regex) => multiline_spans(regex, &document.text),
             Naive::Path(regex) => regex.is_match(&document.path).then(Spans::new),
-            Naive::Filter(filter) => filter::leave(&[*filter], document).then(Spans::new),
+            Naive::Filter(filter) => filter::holds(filter, document).then(Spans::new),
             Naive::Not(inner) => match inner.spans(document) {
                 Some(_) => None,
                 None => Some(Spans::new()),
@@ -265,18 +297,17 @@ fn check(built: &Built, documents: &[Document], expr: &Expr, naive: &Naive, name
     let all = find_alike(built, &compiled, how);
     let mut found: BTreeMap<_, Vec<(u32, u32)>> = BTreeMap::new();
     for batch in all.batches() {
-        let name = (batch.package.clone(), batch.path.clone());
-        let document = documents
-            .iter()
-            .find(|it| (&it.package, &it.path) == (&name.0, &name.1));
+        let document = documents.iter().find(|it| it.name() == batch.name());
         check_batch(&batch, document.expect("a known document"));
         let matches = batch.matches().map(|line| (line.number, line.lines));
-        found.entry(name).or_default().extend(matches);
+        found.entry(batch.name()).or_default().extend(matches);
     }
-    for document in documents {
-        let name = (document.package.clone(), document.path.clone());
+    let all_revisions = naive.has_revisions();
+    let is_reached =
+        |document: &&Document| (document.state).is_reached(&document.package, all_revisions);
+    for document in documents.iter().filter(is_reached) {
         let (ours, theirs) = (
-            found.remove(&name).unwrap_or_default(),
+            found.remove(&document.name()).unwrap_or_default(),
             expected(naive, names, document),
         );
         assert!(
@@ -292,6 +323,7 @@ fn check(built: &Built, documents: &[Document], expr: &Expr, naive: &Naive, name
 
 /// Checks that the lines of a batch are those of the document, and that ranges are in them.
 fn check_batch(batch: &Batch, document: &Document) {
+    document.state.check(&document.package, batch);
     let lines = document.lines();
     for line in &batch.lines {
         if line.number == 0 {

@@ -4,6 +4,7 @@
 //! nothing of versions or languages in general.
 
 use crate::naive::Document;
+use crate::revisions::{REVISIONS, default_of};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -16,19 +17,22 @@ enum Field {
     Package,
     Path,
     Language,
+    Revision,
+    Branch,
 }
 
 /// A filter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Filter {
     field: Field,
+    /// Otherwise it is a regular expression; of revisions, a glob.
     exact: bool,
     text: &'static str,
     negated: bool,
 }
 
 /// Field, whether the filter is exact, and its text.
-const VALUES: [(Field, bool, &str); 22] = [
+const VALUES: [(Field, bool, &str); 38] = [
     (Field::Package, false, "p"),
     (Field::Package, false, "^p[12]$"),
     (Field::Package, false, "0|3"),
@@ -51,6 +55,22 @@ const VALUES: [(Field, bool, &str); 22] = [
     (Field::Language, true, "c"),
     (Field::Language, true, "markdown"),
     (Field::Language, true, "JavaScript"),
+    (Field::Revision, true, "main"),
+    (Field::Revision, true, "refs/tags/v1.0"),
+    (Field::Revision, true, "heads/feature/x"),
+    (Field::Revision, true, "origin/main"),
+    (Field::Revision, true, "HEAD"),
+    (Field::Revision, true, "3333333"),
+    (Field::Revision, true, "333333"),
+    (Field::Revision, true, "v1.*"),
+    (Field::Revision, false, "v1.*"),
+    (Field::Revision, false, "*"),
+    (Field::Revision, false, "{v1.1,*main}"),
+    (Field::Revision, false, "refs/heads/*"),
+    (Field::Branch, true, "HEAD"),
+    (Field::Branch, true, "v1.0"),
+    (Field::Branch, false, "*"),
+    (Field::Branch, false, "?ain"),
 ];
 
 /// Generates a filter.
@@ -76,9 +96,13 @@ pub(crate) fn sent(filter: &Filter) -> Expr {
             Field::Package => message::Field::Package,
             Field::Path => message::Field::Path,
             Field::Language => message::Field::Language,
+            Field::Revision => message::Field::Revision,
+            Field::Branch => message::Field::Branch,
         },
         reading: if filter.exact {
             Reading::Exact
+        } else if filter.is_of_revisions() {
+            Reading::Glob
         } else {
             Reading::Regexp
         },
@@ -87,28 +111,65 @@ pub(crate) fn sent(filter: &Filter) -> Expr {
     if filter.negated { expr.negated() } else { expr }
 }
 
-/// Returns whether a document passes all filters.
+/// Returns whether a search with these filters finds matches in a document.
 pub(crate) fn leave(filters: &[Filter], document: &Document) -> bool {
-    filters.iter().all(|filter| {
-        let holds = match filter.field {
-            Field::Package => {
-                // All packages have names like `p3_1`.
-                let name = &document.package[..2];
-                filter.is(name) || (filter.exact && filter.is(&document.package))
-            }
-            Field::Path => filter.is(&document.path),
-            Field::Language => {
-                let languages = [(".c", "c"), (".md", "markdown"), (".js", "javascript")];
-                let is_it = |(end, _): &&(&str, &str)| document.path.ends_with(end.as_bytes());
-                let language = languages.iter().find(is_it);
-                language.is_some_and(|(_, name)| *name == filter.text.to_lowercase())
-            }
-        };
-        holds != filter.negated
-    })
+    let all_revisions = filters.iter().any(Filter::is_of_revisions);
+    document.state.is_reached(&document.package, all_revisions)
+        && filters.iter().all(|filter| holds(filter, document))
+}
+
+/// Returns whether a filter holds for a document.
+pub(crate) fn holds(filter: &Filter, document: &Document) -> bool {
+    let holds = match filter.field {
+        Field::Package => {
+            // All packages have names like `p3_1`.
+            let name = &document.package[..2];
+            filter.is(name) || (filter.exact && filter.is(&document.package))
+        }
+        Field::Path => filter.is(&document.path),
+        Field::Language => {
+            let languages = [(".c", "c"), (".md", "markdown"), (".js", "javascript")];
+            let is_it = |(end, _): &&(&str, &str)| document.path.ends_with(end.as_bytes());
+            let language = languages.iter().find(is_it);
+            language.is_some_and(|(_, name)| *name == filter.text.to_lowercase())
+        }
+        Field::Revision | Field::Branch => {
+            let meant = meant(filter.text, filter.exact, &document.package);
+            let branches = |name: &str| name.starts_with("refs/heads/") || name.contains("origin");
+            let mut names = document.state.revisions(&document.package).into_iter();
+            names.any(|name| {
+                meant.contains(&name) && (matches!(filter.field, Field::Revision) || branches(name))
+            })
+        }
+    };
+    holds != filter.negated
+}
+
+/// Returns the revisions that a filter means, in a package.
+fn meant(text: &str, exact: bool, package: &[u8]) -> Vec<&'static str> {
+    let [main, feature, one, two, remote] = REVISIONS;
+    match (text, exact) {
+        ("main", true) => vec![main],
+        ("refs/tags/v1.0" | "3333333" | "v1.0", true) => vec![one],
+        ("heads/feature/x", true) => vec![feature],
+        ("origin/main", true) => vec![remote],
+        ("HEAD", true) => vec![default_of(package)],
+        ("333333" | "v1.*", true) => vec![],
+        ("v1.*", false) => vec![one, two],
+        ("*", false) => REVISIONS.to_vec(),
+        ("{v1.1,*main}", false) => vec![two, main, remote],
+        ("refs/heads/*", false) => vec![main, feature],
+        ("?ain", false) => vec![main],
+        other => panic!("{other:?} is no filter of this test"),
+    }
 }
 
 impl Filter {
+    /// Returns whether the search reaches all revisions because of it.
+    pub(crate) fn is_of_revisions(&self) -> bool {
+        matches!(self.field, Field::Revision | Field::Branch)
+    }
+
     fn is(&self, name: &[u8]) -> bool {
         if self.exact {
             name == self.text.as_bytes()

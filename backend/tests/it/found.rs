@@ -33,6 +33,9 @@ pub(crate) struct Batch {
     pub(crate) package: Vec<u8>,
     pub(crate) path: Vec<u8>,
     pub(crate) hash: Vec<u8>,
+    pub(crate) revisions: Vec<String>,
+    pub(crate) revision_count: u32,
+    pub(crate) commit: String,
     pub(crate) lines: Vec<Line>,
 }
 
@@ -47,8 +50,16 @@ impl Batch {
             package: view.package.to_vec(),
             path: view.path.to_vec(),
             hash: view.hash.to_vec(),
+            revisions: view.revisions().map(str::to_owned).collect(),
+            revision_count: view.revision_count,
+            commit: view.commit.to_owned(),
             lines: view.lines().map(|line| Line::of(&line)).collect(),
         }
+    }
+
+    /// Returns package, path and the hash of the text: a path of a repository may have several texts.
+    pub(crate) fn name(&self) -> (Vec<u8>, Vec<u8>, Vec<u8>) {
+        (self.package.clone(), self.path.clone(), self.hash.clone())
     }
 
     /// Returns the matching lines.

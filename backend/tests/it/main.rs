@@ -2,7 +2,7 @@
 //! the behaviour of its server on a connection.
 //!
 //! [`corpus`] generates directories of difficult files, [`query`] patterns to search in them,
-//! [`filter`] filters, and [`expressions`] combinations of both. [`found`] runs a search and
+//! [`filter`] filters, [`expressions`] combinations of both, and [`revisions`] gives documents revisions. [`found`] runs a search and
 //! decodes its frames; [`naive`] computes the expected matches, and [`wants`] which of them are
 //! sent when not all are wanted. The expected matches share no code with `index` or `backend`: they
 //! have their own definitions of text, lines and patterns.
@@ -14,6 +14,7 @@ mod found;
 mod naive;
 mod oracle;
 mod query;
+mod revisions;
 mod ripgrep;
 mod server;
 mod wants;

@@ -4,6 +4,7 @@
 //! dropped; a NUL among the first 8,000 bytes makes a file binary. A line ends with `\n`, which is
 //! not matched, nor is one `\r` before it. The `regex` crate matches each line by itself.
 
+use crate::revisions::State;
 use regex::bytes::{Regex, RegexBuilder};
 use std::fs;
 use std::ops::Range;
@@ -16,6 +17,7 @@ pub(crate) struct Document {
     pub(crate) package: Vec<u8>,
     pub(crate) path: Vec<u8>,
     pub(crate) text: Vec<u8>,
+    pub(crate) state: State,
 }
 
 /// A line of a document.
@@ -46,6 +48,7 @@ pub(crate) fn documents(source: &Path) -> Vec<Document> {
                         package: package.file_name().as_bytes().to_vec(),
                         path: name.as_os_str().as_bytes().to_vec(),
                         text,
+                        state: State::File,
                     });
                 }
             }
@@ -77,6 +80,12 @@ fn decode_utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Vec<u8> {
 }
 
 impl Document {
+    /// Returns package, path and the hash of the text.
+    pub(crate) fn name(&self) -> (Vec<u8>, Vec<u8>, Vec<u8>) {
+        let hash = blake3::hash(&self.text).as_bytes().to_vec();
+        (self.package.clone(), self.path.clone(), hash)
+    }
+
     /// Returns all lines.
     pub(crate) fn lines(&self) -> Vec<Line<'_>> {
         let mut offset = 0;

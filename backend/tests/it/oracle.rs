@@ -9,6 +9,7 @@ use crate::filter::{self, Filter, filters};
 use crate::found::{Batch, Found, How, Line, find};
 use crate::naive::{self, Document, compile};
 use crate::query::{Query, Recipe, recipes};
+use crate::revisions;
 use crate::wants;
 use backend::batch::LINE_BYTES_MAX;
 use backend::compiled_query::{CompiledQuery, Strategy};
@@ -21,8 +22,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::slice;
 use std::sync::Arc;
 
-/// Batches by package and path.
-type ByDocument = BTreeMap<(Vec<u8>, Vec<u8>), Vec<Batch>>;
+/// Batches by package, path and text.
+type ByDocument = BTreeMap<(Vec<u8>, Vec<u8>, Vec<u8>), Vec<Batch>>;
 
 proptest! {
     #![proptest_config(crate::cases(64))]
@@ -70,6 +71,24 @@ proptest! {
         }
         let mut documents = naive::documents(&built.source());
         documents.retain(|document| !is_dead(&document.package));
+        check_documents(&built, &documents, recipes);
+    }
+}
+
+proptest! {
+    #![proptest_config(crate::cases(16))]
+
+    /// Packages are directories, or repositories of which each document is in some revisions or in none;
+    /// and some have parts in two shards.
+    #[test]
+    fn finds_what_a_naive_scan_finds_in_revisions(
+        corpus in corpora(LONG_LINE_BYTES),
+        more in corpora(LONG_LINE_BYTES),
+        how in builds(),
+        seed in any::<u64>(),
+        recipes in prop::collection::vec((recipes(), filters()), 8),
+    ) {
+        let (built, documents) = revisions::built(&[&corpus, &more], how, seed);
         check_documents(&built, &documents, recipes);
     }
 }
@@ -261,12 +280,10 @@ fn check(built: &Built, documents: &[Document], query: &Query, filters: &[Filter
         let examined: u64 = all.ends.iter().map(|end| end.documents).sum();
         let mut found = ByDocument::new();
         for batch in all.batches() {
-            let name = (batch.package.clone(), batch.path.clone());
-            found.entry(name).or_default().push(batch);
+            found.entry(batch.name()).or_default().push(batch);
         }
         for document in &left {
-            let name = (document.package.clone(), document.path.clone());
-            let batches = found.remove(&name).unwrap_or_default();
+            let batches = found.remove(&document.name()).unwrap_or_default();
             check_document(document, &regex, &batches, context_lines);
         }
         assert!(
@@ -285,8 +302,7 @@ fn check(built: &Built, documents: &[Document], query: &Query, filters: &[Filter
             let found = find_alike(built, &compiled, how);
             let batches = found.batches();
             for batches in batches.chunk_by(|a, b| (a.shard, a.document) == (b.shard, b.document)) {
-                let name = (&batches[0].package, &batches[0].path);
-                let is_it = |document: &&&Document| (&document.package, &document.path) == name;
+                let is_it = |document: &&&Document| document.name() == batches[0].name();
                 let document = left.iter().find(is_it).expect("a known document");
                 let lines = document.lines();
                 for batch in batches {
@@ -423,6 +439,7 @@ fn check_batch(
     context_lines: u32,
 ) {
     assert_eq!(batch.hash, blake3::hash(&document.text).as_bytes());
+    document.state.check(&document.package, batch);
     for line in &batch.lines {
         check_line(line, lines[line.number as usize - 1], regex);
     }

@@ -8,6 +8,7 @@ mod client;
 mod hostile;
 mod list;
 mod lookup;
+mod revisions;
 
 use crate::found::Batch;
 use client::{Client, Served, build, check_end};

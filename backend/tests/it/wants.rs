@@ -44,7 +44,11 @@ fn fnv(bytes: &[u8]) -> u64 {
 
 fn matches(found: &Found) -> Vec<Match> {
     let of = |batch: Batch| {
-        let name = [&batch.package[..], b"/", &batch.path].concat();
+        let mut name = [&batch.package[..], b"/", &batch.path].concat();
+        // A path of a repository may have several texts.
+        if batch.revision_count > 0 {
+            name.extend([&b"\0"[..], &batch.hash].concat());
+        }
         let lines: Vec<Match> = batch
             .matches()
             .map(|line| Match {

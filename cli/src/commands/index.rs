@@ -1,5 +1,6 @@
 //! `trawl index`: builds an index of directories, or updates it.
 
+mod git;
 mod popularity;
 mod progress;
 
@@ -18,13 +19,17 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Build an index of directories, or update it
+/// Build an index of directories and git repositories, or update it
 ///
 /// Each SOURCE is a package, named after its directory; with --each, every directory inside SOURCE is
 /// a package; what else lies in SOURCE is left out and counted. Every regular file is indexed, except: .git; files that .gitignore or .git/info/exclude
 /// excludes in a git work tree; binary files (a NUL byte in the first 8,000 bytes); and files that
 /// cannot be read. Symbolic links are not followed. A summary at the end counts the files left out;
 /// `trawl inspect DIR --skipped` lists them.
+///
+/// With --git, a git repository is a package: the files that its default branch has, or the revisions that
+/// --ref chooses. They are read from its objects and never checked out; .gitignore does not count. A file
+/// that several revisions have is stored once. A SOURCE that is a git work tree is indexed as it is on disk.
 ///
 /// If the index exists, only new and changed packages are read. A package replaces other versions of
 /// itself. Packages that are not given stay in the index, unless --prune or --remove drops them. The
@@ -35,7 +40,11 @@ use std::time::{Duration, Instant};
   trawl index --out I --each --no-ignore /srv/debian-sources
   trawl index --out I --each --prune /srv/debian-sources
   trawl index --out I --remove i3-wm --remove sed_4.9
-  trawl index --out I --verify ~/src/linux  compare every byte, repair what differs")]
+  trawl index --out I --verify ~/src/linux  compare every byte, repair what differs
+  trawl index --out I --git ~/src/linux     what is committed to the default branch
+  trawl index --out I --git-dir-each /srv/git --ref HEAD --ref 'v*'")]
+#[command(group(clap::ArgGroup::new("given").args(["sources", "git", "git_dir_each"]).multiple(true)))]
+#[command(group(clap::ArgGroup::new("repositories").args(["git", "git_dir_each"]).multiple(true)))]
 pub(crate) struct IndexArguments {
     /// The index directory; created if needed
     #[arg(long, value_name = "DIR")]
@@ -44,16 +53,18 @@ pub(crate) struct IndexArguments {
     #[arg(long, value_name = "NAME")]
     remove: Vec<OsString>,
     /// Drop all packages that are not among the SOURCEs
-    #[arg(long, requires = "sources")]
+    #[arg(long, requires = "given")]
     prune: bool,
     /// Compare the bytes of everything with the index, also of files whose size and times have not
     /// changed, and read again what differs; list it
     #[arg(long)]
     verify: bool,
     #[command(flatten)]
+    git: git::GitFlags,
+    #[command(flatten)]
     build: BuildFlags,
     /// Directories of source code
-    #[arg(value_name = "SOURCE", required_unless_present_any = ["remove", "verify"])]
+    #[arg(value_name = "SOURCE", required_unless_present_any = ["remove", "verify", "git", "git_dir_each"])]
     sources: Vec<PathBuf>,
 }
 
@@ -130,24 +141,34 @@ impl BuildFlags {
 pub(super) fn run(arguments: &IndexArguments) -> Result<ExitCode> {
     let options = arguments.build.options()?;
     let packages = arguments.build.packages(&arguments.sources)?;
+    let repositories = arguments.git.repositories()?;
+    git::check_names(&packages.sources, &repositories)?;
+    let work_trees = git::note_on_work_trees(&packages.sources);
     let remove = arguments.remove.iter().cloned();
     let changes = Changes {
         remove: remove.map(OsStringExt::into_vec).collect(),
         prune: arguments.prune,
         verify: arguments.verify,
+        repositories,
         ..Changes::default()
     };
-    update(packages, changes, &arguments.out, &options)?;
-    Ok(ExitCode::SUCCESS)
+    let problems = update(packages, changes, &arguments.out, &options)?;
+    work_trees.into_iter().for_each(terminal::report);
+    for (name, reason) in &problems {
+        let (name, reason) = (terminal::escaped(name), terminal::escaped(reason));
+        terminal::report(format!("trawl: {name}: {reason}"));
+    }
+    Ok(exit::complete_or(problems.is_empty(), ExitCode::SUCCESS))
 }
 
-/// Updates an index. Shows progress, and prints a summary on standard error.
+/// Updates an index. Shows progress, and prints a summary on standard error. Returns the repositories that
+/// could not be read, with the reason.
 pub(super) fn update(
     packages: Packages,
     changes: Changes,
     out: &Path,
     options: &BuildOptions,
-) -> Result<()> {
+) -> Result<Vec<(String, String)>> {
     let started = Instant::now();
     let progress = Arc::new(Progress::default());
     let notes = notes(&packages, out)?;
@@ -167,7 +188,7 @@ pub(super) fn update(
         terminal::report(what_was_verified(verified));
     }
     terminal::report(summary(&report, out, started.elapsed()));
-    Ok(())
+    Ok(report.problems)
 }
 
 /// Ends the process: says what remains, and removes what was written so far.
@@ -205,7 +226,7 @@ fn notes(packages: &Packages, out: &Path) -> Result<Vec<String>> {
         let shown = directory.display();
         notes.push(format!(
             "{shown} is a bare git repository: this indexes git's own files, not the source in it; \
-             index a work tree instead (git -C {shown} worktree add DIR)"
+             `--git {shown}` indexes what its revisions have"
         ));
     }
     Ok(notes)

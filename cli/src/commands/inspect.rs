@@ -2,6 +2,7 @@
 //!
 //! It reads only the index: nothing here verifies a candidate or reads a source file.
 
+mod packages;
 mod postings;
 
 use crate::terminal::{escaped, report};
@@ -123,12 +124,13 @@ fn show(index: &Index, arguments: &InspectArguments, out: &mut impl Write) -> Re
             writeln!(out, "{path}\t{reason}")?;
         }
     }
+    if subject.packages {
+        packages::list(index, out)?;
+    }
     for shard in &index.shards {
         if subject.skipped {
             list_skipped(shard, out)?;
-        } else if subject.packages {
-            list_packages(shard, out)?;
-        } else {
+        } else if !subject.packages {
             summarize(shard, out)?;
         }
         if subject.verify {
@@ -144,15 +146,6 @@ fn list_skipped(shard: &Shard, out: &mut impl Write) -> Result<()> {
         let package = escaped(shard.package(file.package)?.directory).into_owned();
         let (path, reason) = (escaped(&file.path), escaped(&file.reason));
         writeln!(out, "{package}/{path}\t{reason}")?;
-    }
-    Ok(())
-}
-
-fn list_packages(shard: &Shard, out: &mut impl Write) -> Result<()> {
-    for package in shard.live_packages() {
-        let package = shard.package(package)?;
-        let (documents, name) = (package.documents, escaped(package.directory));
-        writeln!(out, "{documents}\t{name}")?;
     }
     Ok(())
 }
@@ -238,8 +231,10 @@ fn show_document(shard: &Shard, document: DocId, out: &mut impl Write) -> Result
         ("static rank", document.static_rank.to_string()),
         ("BLAKE3", hex(document.hash)),
     ];
+    let revisions = packages::revisions_of(shard, document.id);
+    let revisions = revisions.map(|names| ("revisions", names));
     writeln!(out, "{}/{}", escaped(package), escaped(document.path))?;
-    for (name, value) in rows {
+    for (name, value) in rows.into_iter().chain(revisions) {
         writeln!(out, "  {name:<12} {}", escaped(&value))?;
     }
     Ok(())

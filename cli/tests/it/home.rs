@@ -13,13 +13,15 @@ use tempfile::{NamedTempFile, TempDir};
 const TRAWL: &str = env!("CARGO_BIN_EXE_trawl");
 
 /// Environment variables that change what a process does.
-const VARIABLES: [&str; 7] = [
+const VARIABLES: [&str; 9] = [
     "TRAWL_LOG",
     "TRAWL_SERVER",
     "TRAWL_KEY",
     "TRAWL_CONFIG",
     "XDG_CONFIG_HOME",
     "CARGO_HOME",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "NO_COLOR",
 ];
 

@@ -228,7 +228,7 @@ fn a_bare_repository_is_indexed_with_a_hint() {
     }
     let line = "index --out I bare.git";
     home.run(line)
-        .check(line, 0, &["is a bare git repository", "worktree add"]);
+        .check(line, 0, &["is a bare git repository", "`--git "]);
 }
 
 #[test]

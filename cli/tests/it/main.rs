@@ -16,6 +16,7 @@ mod disconnects;
 mod file_selection;
 mod filters;
 mod frontend_restart;
+mod git_sources;
 mod home;
 mod http;
 mod http_errors;

@@ -1,12 +1,13 @@
-//! Packages that several shards have, so that none is counted twice.
+//! Packages that several backends have, so that none is counted twice.
 //!
-//! Within an index no package is live in two shards. Two backends that index the same directory do not
-//! know of each other, so the frontend compares the names that they announce. Of the shards that have a
-//! package, the one with the newest build keeps it; of equally new ones, the one with the greatest id. The
-//! others search as if they did not have it.
+//! The shards of one index that have a package have parts of one *build* of it: an index with git
+//! repositories adds a small shard for what is new. Two backends that index the same directory or
+//! repository do not know of each other, so the frontend compares the names that they announce. Of the
+//! builds of a package the newest one is searched; of equally new ones, that with more parts, then that
+//! with the greatest ids. The shards that are not part of it search as if they did not have the package.
 //!
-//! **Invariant:** which build is searched depends on the shards alone: not on who announces them, in
-//! which order, or whether that backend is connected now.
+//! **Invariant:** which build is searched depends on the shards and on which of them are in one index: not
+//! on the order of their arrival, or whether a backend is connected now.
 
 use crate::results::{OverlappingPackage, Overlaps, ShardId};
 use std::collections::{BTreeMap, HashMap};
@@ -57,23 +58,16 @@ pub(crate) struct SupersededPackages {
 
 /// Finds the packages that several of the shards have.
 pub(crate) fn superseded<'a>(announced: impl IntoIterator<Item = Announced<'a>>) -> Superseded {
-    let shards = distinct(announced);
-    let mut newest: HashMap<&[u8], Build<'_>> = HashMap::new();
-    for build in shards.values() {
-        for package in &build.packages.packages {
-            let kept = newest.entry(&package.name).or_insert(*build);
-            if kept.key() < build.key() {
-                *kept = *build;
-            }
-        }
-    }
+    let announced: Vec<Announced<'a>> = announced.into_iter().collect();
+    let shards = distinct(&announced);
+    let newest = newest_builds(&announced, &shards);
     let mut found = Superseded::default();
     let mut overlapping: BTreeMap<&[u8], Vec<&str>> = BTreeMap::new();
     let mut superseded_bytes = 0_u64;
     for build in shards.values() {
         let mut superseded = SupersededPackages::default();
         for package in &build.packages.packages {
-            if newest[&package.name[..]].key() != build.key() {
+            if !newest[&package.name[..]].shards.contains(&build.shard) {
                 superseded.numbers.push(package.number);
                 superseded.documents = superseded.documents.saturating_add(package.documents);
                 superseded_bytes = superseded_bytes.saturating_add(package.text_bytes);
@@ -87,10 +81,15 @@ pub(crate) fn superseded<'a>(announced: impl IntoIterator<Item = Announced<'a>>)
             found.shards.insert(build.shard, superseded);
         }
     }
-    let describe = |(name, backends): (&[u8], Vec<&str>)| OverlappingPackage {
-        package: name.to_vec(),
-        searched: newest[name].backend.to_owned(),
-        superseded: backends.into_iter().map(str::to_owned).collect(),
+    let describe = |(name, mut backends): (&[u8], Vec<&str>)| {
+        // A backend may have several parts.
+        backends.sort_unstable();
+        backends.dedup();
+        OverlappingPackage {
+            package: name.to_vec(),
+            searched: newest[name].backend.to_owned(),
+            superseded: backends.into_iter().map(str::to_owned).collect(),
+        }
     };
     let numbers = found
         .shards
@@ -104,9 +103,64 @@ pub(crate) fn superseded<'a>(announced: impl IntoIterator<Item = Announced<'a>>)
     found
 }
 
+/// The parts of a package in one index.
+#[derive(Clone, Debug)]
+struct Build<'a> {
+    /// The latest time of a part.
+    indexed: u64,
+    /// Ascending.
+    shards: Vec<ShardId>,
+    /// The first backend by name that has all of them.
+    backend: &'a str,
+}
+
+impl Build<'_> {
+    /// The build with the greatest key is searched.
+    fn key(&self) -> (u64, usize, &[ShardId]) {
+        (self.indexed, self.shards.len(), &self.shards)
+    }
+}
+
+/// Returns the build of each package that is searched.
+fn newest_builds<'a>(
+    announced: &[Announced<'a>],
+    shards: &BTreeMap<ShardId, KnownShard<'a>>,
+) -> HashMap<&'a [u8], Build<'a>> {
+    let mut builds: BTreeMap<(&[u8], &str), Build<'a>> = BTreeMap::new();
+    for Announced {
+        backend,
+        shard,
+        packages,
+    } in announced
+    {
+        let indexed = shards[shard].indexed;
+        for package in &packages.packages {
+            let build = builds.entry((&package.name, backend)).or_insert(Build {
+                indexed,
+                shards: Vec::new(),
+                backend,
+            });
+            build.indexed = build.indexed.max(indexed);
+            build.shards.push(*shard);
+        }
+    }
+    let mut newest: HashMap<&[u8], Build<'a>> = HashMap::new();
+    // Of backends with equal builds the first one by name is kept.
+    for ((name, _), mut build) in builds {
+        build.shards.sort_unstable();
+        build.shards.dedup();
+        match newest.get_mut(name) {
+            Some(kept) if kept.key() < build.key() => *kept = build,
+            Some(_) => {}
+            None => drop(newest.insert(name, build)),
+        }
+    }
+    newest
+}
+
 /// A shard, whoever announced it.
 #[derive(Clone, Copy)]
-struct Build<'a> {
+struct KnownShard<'a> {
     /// The latest time that a backend reports: a copy may be older or younger than its original.
     indexed: u64,
     shard: ShardId,
@@ -115,19 +169,10 @@ struct Build<'a> {
     packages: &'a ShardPackages,
 }
 
-impl Build<'_> {
-    /// The build with the greatest key is searched.
-    fn key(&self) -> (u64, ShardId) {
-        (self.indexed, self.shard)
-    }
-}
-
-fn distinct<'a>(
-    announced: impl IntoIterator<Item = Announced<'a>>,
-) -> BTreeMap<ShardId, Build<'a>> {
+fn distinct<'a>(announced: &[Announced<'a>]) -> BTreeMap<ShardId, KnownShard<'a>> {
     let mut shards = BTreeMap::new();
     for each in announced {
-        let build = Build {
+        let build = KnownShard {
             indexed: each.packages.indexed,
             shard: each.shard,
             backend: each.backend,
@@ -227,6 +272,35 @@ mod tests {
                 1 without [0], 10 documents
                 2 without [0], 10 documents, all
                 p: c not ["a", "b"]
+            "#]],
+        );
+    }
+
+    /// A repository that was brought up to date has its package in a large shard and in small ones.
+    #[test]
+    fn the_parts_of_a_package_in_one_index_are_no_copies() {
+        check(&["a 1 7: p q", "a 2 9: p"], expect![""]);
+    }
+
+    #[test]
+    fn a_package_with_parts_on_two_backends_is_searched_on_one() {
+        // The newer build wins, with all its parts.
+        check(
+            &["a 1 7: p q", "a 2 9: p", "b 3 8: p", "b 4 6: p r"],
+            expect![[r#"
+                3 without [0], 10 documents, all
+                4 without [0], 10 documents
+                p: a not ["b"]
+            "#]],
+        );
+        // The large shard is the same on both, but only one has the small one.
+        check(&["a 1 7: p q", "b 1 7: p q", "b 2 9: p"], expect![""]);
+        // Both were brought up to date at once, in different ways.
+        check(
+            &["a 1 7: p", "a 2 9: p", "b 1 7: p", "b 3 9: p"],
+            expect![[r#"
+                2 without [0], 10 documents, all
+                p: b not ["a"]
             "#]],
         );
     }

@@ -226,7 +226,7 @@ fn below(directory: Option<&fs::File>, path: &[u8]) -> PathBuf {
 }
 
 /// Refuses a path that is too long for an index, with the reason.
-pub(super) fn check_length(path: &[u8]) -> Result<(), String> {
+pub(crate) fn check_length(path: &[u8]) -> Result<(), String> {
     if path.len() <= NAME_BYTES_MAX as usize {
         return Ok(());
     }

@@ -3,6 +3,8 @@
 //! **Invariant:** nothing that the manifest names is changed or removed before the next manifest is
 //! in place.
 
+mod repositories;
+
 use super::error::BuildError;
 use super::options::Changes;
 use super::pipeline::NewShards;
@@ -36,7 +38,7 @@ pub(super) struct CurrentIndex<'a> {
     /// What lies beside packages, for the next manifest.
     beside: Vec<Beside>,
     /// What is recorded of repositories and sources, and the file that has it.
-    recorded: (Recorded, Option<NamedFile>),
+    pub(super) recorded: (Recorded, Option<NamedFile>),
     pub(super) report: Report,
 }
 
@@ -147,31 +149,38 @@ impl<'a> CurrentIndex<'a> {
         &mut self,
         outcome: Outcome,
         written: &NewShards,
+        kept: &HashSet<(usize, u32)>,
         is_dead: impl Fn(&[u8]) -> bool,
     ) -> Result<(), BuildError> {
         if self.manifest.is_some() {
             self.report.outcome = outcome;
         }
         let read: HashSet<_> = written.live().map(|package| &package.directory).collect();
-        for shard in &mut self.shards {
-            for package in &mut shard.entry.packages {
-                package.is_dead |= read.contains(&package.directory) || is_dead(&package.directory);
+        for (number, shard) in self.shards.iter_mut().enumerate() {
+            for (id, package) in (0..).zip(&mut shard.entry.packages) {
+                let is_read = read.contains(&package.directory) && !kept.contains(&(number, id));
+                package.is_dead |= is_read || is_dead(&package.directory);
             }
         }
         self.shards
             .retain(|shard| shard.entry.live().next().is_some());
+        self.reopen()
+    }
+
+    /// Opens the shards again as their entries are now; files that are open stay open.
+    fn reopen(&mut self) -> Result<(), BuildError> {
+        let mut opener = ShardOpener::new(self.directory, &self.recorded.0);
         for shard in &mut self.shards {
-            let dead = shard.entry.dead();
-            if dead != shard.shard.dead() {
-                shard.shard = Arc::new(shard.shard.with_dead(dead)?);
-            }
+            shard.shard = opener.open(&shard.entry, std::slice::from_ref(&shard.shard))?;
         }
         Ok(())
     }
 
     /// Adds the shards of the packages that were read from the sources.
     pub(super) fn add_read(&mut self, written: NewShards) -> Result<(), BuildError> {
-        self.report.kept = self.live().count() as u64;
+        let read: HashSet<_> = written.live().map(|package| &package.directory).collect();
+        let kept: HashSet<_> = self.live().map(|package| &package.directory).collect();
+        self.report.kept = kept.difference(&read).count() as u64;
         self.report.read = written.stats;
         self.add(written.shards, written.file_bytes)
     }
@@ -188,13 +197,14 @@ impl<'a> CurrentIndex<'a> {
             let shard = opener.open(&entry, &[])?;
             self.shards.push(CurrentShard { entry, shard });
         }
-        Ok(())
+        self.reopen()
     }
 
     /// Puts the next manifest in place, unless it equals the current one, and removes the files that
     /// it does not name.
     pub(super) fn publish(mut self, progress: &Progress) -> Result<Report, BuildError> {
         let _publishing = (progress.publishing.lock()).unwrap_or_else(PoisonError::into_inner);
+        self.write_recorded()?;
         let entries = self.shards.iter().map(|shard| &shard.entry);
         let manifest = Some(Manifest {
             options: self.options,

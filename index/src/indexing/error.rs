@@ -34,6 +34,9 @@ pub enum BuildError {
         /// The most similar name in the index, if one is similar.
         nearest: Option<String>,
     },
+    /// There is no index yet, and none of the repositories could be read.
+    #[error("no repository could be read, so no index was written: {}", problems(.0))]
+    NothingRead(Vec<(String, String)>),
     /// A package is to be removed and is also among the sources.
     #[error("package `{name}` is to be removed and is also among the sources: drop one of the two")]
     RemovedAndGiven {
@@ -72,6 +75,16 @@ impl From<ShardError> for BuildError {
 fn did_you_mean(nearest: Option<&str>) -> String {
     let ask = |nearest| format!("; did you mean `{nearest}`?");
     nearest.map(ask).unwrap_or_default()
+}
+
+fn problems(problems: &[(String, String)]) -> String {
+    let more = problems.len().saturating_sub(LISTED_MAX);
+    let listed = problems[..problems.len() - more].iter();
+    let listed: Vec<String> = listed.map(|(name, why)| format!("{name}: {why}")).collect();
+    match more {
+        0 => listed.join("; "),
+        _ => format!("{}; and {more} more", listed.join("; ")),
+    }
 }
 
 /// Names listed in a message, at most; a longer list does not help.

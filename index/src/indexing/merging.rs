@@ -6,12 +6,15 @@
 
 use super::current::{CurrentIndex, CurrentShard};
 use super::error::BuildError;
+use super::mark::OldSets;
 use super::options::BuildOptions;
 use super::package::{InputPackage, Origin, ShardPackage, SkippedEntry, sort};
 use super::pipeline::write;
 use super::report::Progress;
+use crate::directory;
 use crate::document::Popularity;
-use crate::writer::NO_TAG;
+use std::path::Path;
+use std::sync::Arc;
 
 /// Small shards that an index may have. Each costs every query a search of its dictionary, some
 /// microseconds.
@@ -41,9 +44,10 @@ pub(super) fn merge(
     }
     let mut packages = Vec::new();
     for &index in &chosen {
-        packages.extend(packages_of(&current.shards[index])?);
+        packages.extend(packages_of(current.directory, &current.shards[index])?);
     }
     sort(&mut packages);
+    join_parts(&mut packages);
     let written = write(&packages, current.directory, options, progress)?;
     let mut index = 0;
     current.shards.retain(|_| {
@@ -99,18 +103,24 @@ fn choose_small(sizes: &[ShardSize], shard_bytes: u64) -> Vec<usize> {
     small[..count].iter().map(|&(_, index)| index).collect()
 }
 
-fn packages_of(current: &CurrentShard) -> Result<Vec<InputPackage>, BuildError> {
+fn packages_of(directory: &Path, current: &CurrentShard) -> Result<Vec<InputPackage>, BuildError> {
     let CurrentShard { shard, entry } = current;
+    let table = entry.revisions.as_ref();
+    let table = table.map(|named| directory::read_revisions(directory, named).map(Arc::new));
+    let table = table.transpose()?;
+    let mut sets = OldSets::default();
     let mut files = shard.skipped()?.into_iter().peekable();
     let mut packages = Vec::new();
     for id in shard.live_packages() {
         let package = shard.package(id)?;
         let of_package = std::iter::from_fn(|| files.next_if(|file| file.package == id));
         let skipped = of_package.map(|file| SkippedEntry {
+            mark: (table.as_ref())
+                .map(|table| sets.mark(table, table.skipped()[file.number as usize]))
+                .unwrap_or_default(),
             path: file.path,
             reason: file.reason,
             key: None,
-            tag: NO_TAG,
         });
         packages.push(InputPackage {
             name: package.directory.to_vec(),
@@ -118,17 +128,33 @@ fn packages_of(current: &CurrentShard) -> Result<Vec<InputPackage>, BuildError> 
                 inst: package.inst,
                 rdep: package.rdep,
             },
-            origin: Origin::Shard(ShardPackage {
+            origin: Origin::Shards(vec![ShardPackage {
                 shard: shard.clone(),
                 id,
                 // The manifest has as many packages as the shard, which is checked at open.
                 signature: entry.packages[id.0 as usize].signature,
                 skipped: skipped.collect(),
-            }),
+                table: table.clone(),
+            }]),
         });
     }
     shard.intact()?;
     Ok(packages)
+}
+
+/// Joins the parts of each package. They follow each other.
+fn join_parts(packages: &mut Vec<InputPackage>) {
+    packages.dedup_by(|later, first| {
+        if later.name != first.name {
+            return false;
+        }
+        if let (Origin::Shards(first), Origin::Shards(later)) =
+            (&mut first.origin, &mut later.origin)
+        {
+            first.append(later);
+        }
+        true
+    });
 }
 
 #[cfg(test)]

@@ -1,8 +1,10 @@
 //! What a caller decides about a build.
 
+use super::repository::RepositorySource;
 use crate::block::BLOCK_BYTES;
 use crate::document::Popularity;
 use crate::manifest::{Beside, Options};
+use schema::message::RecordedSource;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::thread;
@@ -59,6 +61,10 @@ pub struct Changes {
     pub parents: Vec<PathBuf>,
     /// What lies beside the packages of these directories.
     pub beside: Vec<Beside>,
+    /// Git repositories that are packages, beside the sources.
+    pub repositories: Vec<RepositorySource>,
+    /// What the index records as its sources. With `prune` they replace the recorded ones.
+    pub recorded: Vec<RecordedSource>,
     /// Compare the bytes of everything that counts as unchanged, and read again what differs.
     pub verify: bool,
 }

@@ -1,13 +1,17 @@
 //! A package to be indexed: where it is read from, and its place among the others.
 
+use super::mark::Mark;
+use super::part::{Part, PartChange};
+use super::repository::RepositorySource;
 use crate::corpus::{Skipped, Source};
 use crate::document::Popularity;
+use crate::revisions::RevisionTable;
 use crate::shard::{PackageId, Shard};
-use crate::writer::NO_TAG;
+use schema::message::RecordedRepository;
 use schema::name::package_name;
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A package to be written to a new shard.
 pub(super) struct InputPackage {
@@ -24,15 +28,42 @@ pub(super) enum Origin {
         /// The signature of the package as the index has it.
         recorded: Option<u64>,
     },
-    Shard(ShardPackage),
+    Repository(Box<RepositoryPackage>),
+    /// Parts that older shards have.
+    Shards(Vec<ShardPackage>),
 }
 
-/// A package that is copied from an older shard.
+/// A package that is a git repository.
+pub(super) struct RepositoryPackage {
+    pub(super) source: RepositorySource,
+    /// What the index has of it.
+    pub(super) parts: Vec<Part>,
+    /// The signature of the package as the index has it.
+    pub(super) recorded: Option<u64>,
+    /// What became of it, once it has been listed.
+    pub(super) outcome: Mutex<Option<RepositoryOutcome>>,
+}
+
+/// What became of a repository.
+pub(super) enum RepositoryOutcome {
+    /// It could not be read, for this reason. What the index has of it stays.
+    Failed(String),
+    /// It was read, or had not changed.
+    Listed {
+        record: RecordedRepository,
+        signature: u64,
+        changes: Vec<PartChange>,
+    },
+}
+
+/// A package, or a part of one, that is copied from an older shard.
 pub(super) struct ShardPackage {
     pub(super) shard: Arc<Shard>,
     pub(super) id: PackageId,
     /// Its signature in the manifest.
     pub(super) signature: u64,
+    /// Its table, if it has one.
+    pub(super) table: Option<Arc<RevisionTable>>,
     pub(super) skipped: Vec<SkippedEntry>,
 }
 
@@ -44,8 +75,7 @@ pub(super) struct SkippedEntry {
     pub(super) reason: String,
     /// The reason's key; `None` when an older shard had already skipped the file.
     pub(super) key: Option<&'static str>,
-    /// As that of a document, [`DocumentName::tag`](crate::writer::DocumentName).
-    pub(super) tag: u32,
+    pub(super) mark: Mark,
 }
 
 impl From<Skipped> for SkippedEntry {
@@ -54,7 +84,7 @@ impl From<Skipped> for SkippedEntry {
             path,
             reason: reason.to_string(),
             key: Some(reason.key()),
-            tag: NO_TAG,
+            mark: Mark::default(),
         }
     }
 }
@@ -64,8 +94,16 @@ impl InputPackage {
     pub(super) fn path(&self) -> &Path {
         match &self.origin {
             Origin::Directory { source, .. } => &source.directory,
-            Origin::Shard(package) => package.shard.path(),
+            Origin::Repository(repository) => &repository.source.path,
+            Origin::Shards(parts) => parts[0].shard.path(),
         }
+    }
+}
+
+impl RepositoryPackage {
+    /// Records what became of the repository.
+    pub(super) fn end(&self, outcome: RepositoryOutcome) {
+        *self.outcome.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
     }
 }
 
@@ -76,9 +114,8 @@ pub(super) fn best_first(
     known: &HashMap<Vec<u8>, Popularity>,
     recorded: &HashMap<Vec<u8>, u64>,
 ) -> Vec<InputPackage> {
-    let popularity = |name: &[u8]| known.get(package_name(name)).copied();
     let package = |source: Source| InputPackage {
-        popularity: popularity(&source.name).unwrap_or_default(),
+        popularity: popularity_of(&source.name, known),
         name: source.name.clone(),
         origin: Origin::Directory {
             recorded: recorded.get(&source.name).copied(),
@@ -88,6 +125,12 @@ pub(super) fn best_first(
     let mut packages: Vec<_> = sources.into_iter().map(package).collect();
     sort(&mut packages);
     packages
+}
+
+/// Returns the popularity of a package, by the name of its directory.
+pub(super) fn popularity_of(directory: &[u8], known: &HashMap<Vec<u8>, Popularity>) -> Popularity {
+    let popularity = known.get(package_name(directory));
+    popularity.copied().unwrap_or_default()
 }
 
 /// Sorts packages best first: their order in a shard.

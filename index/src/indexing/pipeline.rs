@@ -5,13 +5,17 @@
 //! the result does not depend on that number.
 
 use super::error::BuildError;
+use super::mark::ShardMarks;
 use super::options::BuildOptions;
-use super::package::InputPackage;
+use super::package::{InputPackage, SkippedEntry};
 use super::report::{Progress, ReadStats};
 use super::task::{Task, TaskSizes, hand_out};
-use super::worker::{FinishedTask, SegmentEntry, work};
+use super::worker::{FinishedTask, LargeBlobs, SegmentEntry, work};
+use crate::corpus::SkipReason;
+use crate::directory;
 use crate::manifest::{PackageEntry, ShardEntry};
-use crate::writer::{ShardTags, ShardWriter};
+use crate::revisions::ObjectId;
+use crate::writer::ShardWriter;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
@@ -21,6 +25,9 @@ use std::thread;
 
 /// Part of the memory that the buffers of a merge may take: one in so many bytes.
 const MERGE_SHARE: usize = 8;
+
+/// The signature of a package of which something could not be read.
+const UNSETTLED: u64 = 0;
 
 /// Writes packages to new shards, except those that are unchanged since they were recorded.
 pub(super) fn write(
@@ -38,10 +45,16 @@ pub(super) fn write(
     let (finished_sender, finished) = mpsc::sync_channel::<Result<FinishedTask, BuildError>>(jobs);
     // Only the workers own the receiver: when they have ended, early or not, so does `hand_out`.
     let tasks = Arc::new(Mutex::new(tasks));
+    let large = LargeBlobs::default();
     thread::scope(|scope| {
         for _ in 0..jobs {
             let (tasks, finished) = (tasks.clone(), finished_sender.clone());
-            scope.spawn(move || work(packages, &tasks, &finished, &sizes, directory, progress));
+            let large = &large;
+            scope.spawn(move || {
+                work(
+                    packages, &tasks, &finished, &sizes, large, directory, progress,
+                );
+            });
         }
         drop(tasks);
         scope.spawn(move || {
@@ -87,6 +100,7 @@ struct ShardAssembly<'a> {
 struct ShardInProgress {
     number: usize,
     writer: ShardWriter,
+    marks: ShardMarks,
     packages: Vec<PackageEntry>,
 }
 
@@ -94,8 +108,6 @@ struct ShardInProgress {
 #[derive(Default)]
 pub(super) struct NewShards {
     pub(super) shards: Vec<ShardEntry>,
-    /// The tags of each of them; empty when nothing in it has one.
-    pub(super) tags: Vec<ShardTags>,
     /// `skipped` is without the files that an older shard had already skipped.
     pub(super) stats: ReadStats,
     pub(super) file_bytes: u64,
@@ -130,6 +142,7 @@ impl<'a> ShardAssembly<'a> {
             none => none.insert(ShardInProgress {
                 number: finished.shard,
                 writer: ShardWriter::create(self.directory, block_bytes)?,
+                marks: ShardMarks::default(),
                 packages: Vec::new(),
             }),
         };
@@ -139,8 +152,9 @@ impl<'a> ShardAssembly<'a> {
                 SegmentEntry::Package { index, signature } => {
                     shard.package(&packages[index], signature)?
                 }
-                SegmentEntry::Document(name) => {
+                SegmentEntry::Document(mut name, mark) => {
                     let text = texts.next().expect("one for each entry");
+                    name.tag = shard.marks.tag(mark);
                     shard.writer.document(&name, text)?;
                 }
                 SegmentEntry::Skipped(skipped) => {
@@ -152,7 +166,7 @@ impl<'a> ShardAssembly<'a> {
                             .entry(key.to_owned())
                             .or_default() += 1;
                     }
-                    (shard.writer).skipped(&skipped.path, &skipped.reason, skipped.tag);
+                    shard.skipped(skipped);
                 }
             }
         }
@@ -176,13 +190,20 @@ impl<'a> ShardAssembly<'a> {
         stats.text_bytes += shard.text_bytes;
         stats.unique_bytes += shard.unique_bytes;
         self.written.file_bytes += shard.file_bytes;
+        let revisions = match ended.marks.table(shard.id, &shard.tags) {
+            Some(table) => {
+                let (file, bytes) = directory::write_revisions(self.directory, &table)?;
+                self.written.file_bytes += bytes;
+                Some(file)
+            }
+            None => None,
+        };
         self.written.shards.push(ShardEntry {
             id: shard.id,
             file: shard.name,
             packages: ended.packages,
-            revisions: None,
+            revisions,
         });
-        self.written.tags.push(shard.tags.if_any());
         Ok(())
     }
 }
@@ -196,5 +217,19 @@ impl ShardInProgress {
         });
         let popularity = package.popularity;
         (self.writer).package(&package.name, popularity.inst, popularity.rdep)
+    }
+
+    fn skipped(&mut self, skipped: SkippedEntry) {
+        let is_unreadable = skipped.key == Some(SkipReason::Unreadable(String::new()).key());
+        if is_unreadable && skipped.mark.object != ObjectId::NONE {
+            // An object may be readable at the next run, although no reference has changed.
+            self.packages
+                .iter_mut()
+                .rev()
+                .take(1)
+                .for_each(|package| package.signature = UNSETTLED);
+        }
+        let tag = self.marks.tag(skipped.mark);
+        (self.writer).skipped(&skipped.path, &skipped.reason, tag);
     }
 }

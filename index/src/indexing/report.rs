@@ -51,6 +51,9 @@ pub struct Report {
     /// Number of entries beside the packages of the index, by
     /// [`SkipReason::key`](crate::corpus::SkipReason::key).
     pub beside: BTreeMap<String, u64>,
+    /// Repositories that could not be read, and references of others that lead nowhere, with the reason.
+    /// What the index had of them stays.
+    pub problems: Vec<(String, String)>,
     /// The result of comparing bytes, if that was asked for.
     pub verified: Option<Verified>,
 }

@@ -2,12 +2,17 @@
 //! of. This module lists packages and hands out tasks; it reads no text.
 
 use super::error::BuildError;
+use super::mark::{InRevisions, Mark, OldSets};
 use super::options::{BuildOptions, MEMORY_BYTES_MIN};
-use super::package::{InputPackage, Origin, ShardPackage, SkippedEntry};
+use super::package::{
+    InputPackage, Origin, RepositoryOutcome, RepositoryPackage, ShardPackage, SkippedEntry,
+};
+use super::part::{self, SourceItem};
 use super::report::Progress;
+use super::repository;
 use crate::builder::Limits;
 use crate::corpus::{self, File, Walk};
-use crate::document::{Popularity, classify};
+use crate::document::Popularity;
 use crate::shard::DocId;
 use fnv::FnvHasher;
 use std::hash::Hasher;
@@ -32,8 +37,11 @@ pub(super) enum TaskItem {
         signature: u64,
     },
     File(File),
-    /// A document of an older shard, and the bytes of its text.
-    Document(DocId, u64),
+    /// A file of a repository.
+    Source(SourceItem),
+    /// A document of an older shard: the number of the part of the package, the bytes of its text, and
+    /// its mark.
+    Document(usize, DocId, u64, Mark),
     Skipped(SkippedEntry),
 }
 
@@ -41,7 +49,8 @@ impl TaskItem {
     pub(super) fn bytes(&self) -> u64 {
         match self {
             TaskItem::File(file) => file.bytes,
-            TaskItem::Document(_, bytes) => *bytes,
+            TaskItem::Source(item) => item.bytes(),
+            TaskItem::Document(_, _, bytes, _) => *bytes,
             TaskItem::Package { .. } | TaskItem::Skipped(_) => 0,
         }
     }
@@ -150,7 +159,10 @@ fn changed_contents(
             let signature = signature(&walk, package.popularity);
             Ok((*recorded != Some(signature)).then(|| directory_contents(walk, signature)))
         }
-        Origin::Shard(package) => shard_contents(package).map(Some),
+        Origin::Repository(repository) => {
+            repository_contents(repository, package.popularity, options)
+        }
+        Origin::Shards(parts) => shard_contents(parts).map(Some),
     }
 }
 
@@ -175,26 +187,94 @@ fn directory_contents(walk: Walk, signature: u64) -> Contents {
     }
 }
 
-fn shard_contents(package: &ShardPackage) -> Result<Contents, BuildError> {
-    let skipped = package.skipped.iter().cloned();
-    let mut contents = Contents {
-        signature: package.signature,
-        bytes: 0,
-        items: skipped.map(TaskItem::Skipped).collect(),
+/// Lists a repository. What the index has of it already is left out.
+fn repository_contents(
+    package: &RepositoryPackage,
+    popularity: Popularity,
+    options: &BuildOptions,
+) -> Result<Option<Contents>, BuildError> {
+    let listed = package
+        .source
+        .open(popularity, options.memory_bytes, options.jobs)
+        .and_then(|open| {
+            let signature = open.signature();
+            let is_unchanged = package.recorded == Some(signature);
+            let items = if is_unchanged {
+                Vec::new()
+            } else {
+                open.items()?
+            };
+            Ok((package.source.record(&open), signature, is_unchanged, items))
+        });
+    let (record, signature, is_unchanged, mut items) = match listed {
+        Ok(listed) => listed,
+        Err(error) => {
+            package.end(RepositoryOutcome::Failed(error.to_string()));
+            return Ok(None);
+        }
     };
-    let shard = &package.shard;
-    let documents = shard.documents_of(&shard.package(package.id)?)?;
-    let documents = documents.into_iter().map(|id| shard.document(id));
-    let mut documents = documents.collect::<Result<Vec<_>, _>>()?;
-    // The shard has them by text; a directory has them in this order.
-    documents.sort_by_cached_key(|document| (classify(document.path), document.path));
-    for document in documents {
-        let text = shard.text_range(document.blocks)?;
+    let changes = if is_unchanged {
+        Vec::new()
+    } else {
+        part::keep(&package.parts, &mut items)?
+    };
+    let is_kept = is_unchanged || changes.iter().any(|change| change.is_live);
+    package.end(RepositoryOutcome::Listed {
+        record,
+        signature,
+        changes,
+    });
+    if is_kept && items.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(Contents {
+        signature,
+        bytes: repository::measure(&mut items),
+        items: items.into_iter().map(TaskItem::Source).collect(),
+    }))
+}
+
+/// Lists the documents that some revision has, or that are current.
+fn shard_contents(parts: &[ShardPackage]) -> Result<Contents, BuildError> {
+    let mut contents = Contents {
+        signature: parts[0].signature,
+        bytes: 0,
+        items: Vec::new(),
+    };
+    let mut found = Vec::new();
+    for (number, part) in parts.iter().enumerate() {
+        contents
+            .items
+            .extend(part.skipped.iter().cloned().map(TaskItem::Skipped));
+        let mut sets = OldSets::default();
+        let shard = &part.shard;
+        for id in shard.documents_of(&shard.package(part.id)?)? {
+            let mark = part
+                .table
+                .as_deref()
+                .map(|table| sets.mark(table, table.documents()[id.0 as usize]));
+            let mark = mark.unwrap_or_default();
+            if mark.revisions != InRevisions::Superseded {
+                found.push((number, shard.document(id)?, mark));
+            }
+        }
+    }
+    // Shards have them by text; a source has them in this order.
+    found.sort_by(|(_, a, a_mark), (_, b, b_mark)| {
+        let by_rank = b.static_rank.total_cmp(&a.static_rank);
+        by_rank.then_with(|| (a.path, a_mark.object).cmp(&(b.path, b_mark.object)))
+    });
+    for (number, document, mark) in found {
+        let text = parts[number].shard.text_range(document.blocks)?;
         let bytes = text.end - text.start;
-        contents.items.push(TaskItem::Document(document.id, bytes));
+        contents
+            .items
+            .push(TaskItem::Document(number, document.id, bytes, mark));
         contents.bytes += bytes;
     }
-    shard.intact()?;
+    for part in parts {
+        part.shard.intact()?;
+    }
     Ok(contents)
 }
 

@@ -36,7 +36,9 @@ impl UpdatePlan {
         changes: &Changes,
         options: Options,
     ) -> Result<UpdatePlan, BuildError> {
-        let given: HashSet<_> = sources.iter().map(|source| source.name.clone()).collect();
+        let repositories = changes.repositories.iter().map(|source| &source.name);
+        let given = sources.iter().map(|source| &source.name);
+        let given: HashSet<_> = given.chain(repositories).cloned().collect();
         let name = |directory: &Vec<u8>| package_name(directory).to_vec();
         let plan = UpdatePlan {
             given_names: given.iter().map(name).collect(),

@@ -4,18 +4,21 @@
 //! by the same rule, with the same name and rank.
 
 use super::error::BuildError;
+use super::mark::Mark;
 use super::package::{InputPackage, Origin, ShardPackage, SkippedEntry};
+use super::part::{ItemContent, SourceItem};
 use super::report::Progress;
+use super::repository::too_large;
 use super::task::{Task, TaskItem, TaskSizes};
 use crate::builder::{Segment, SegmentBuilder};
-use crate::corpus::{self, CorpusError, File, ReadOutcome, Skipped, TextSink};
+use crate::corpus::{self, CorpusError, File, ReadOutcome, SkipReason, Skipped, TextSink};
 use crate::document::classify;
 use crate::shard::{DocId, Shard, ShardError};
 use crate::writer::{DocumentName, NO_TAG};
 use std::io;
 use std::path::Path;
 use std::sync::atomic::Ordering;
-use std::sync::{Mutex, mpsc};
+use std::sync::{Mutex, PoisonError, mpsc};
 
 /// A task's segment, and the list of what it was made of.
 pub(super) struct FinishedTask {
@@ -28,7 +31,7 @@ pub(super) struct FinishedTask {
 /// What a segment was made of; its documents are in the order of the entries.
 pub(super) enum SegmentEntry {
     Package { index: usize, signature: u64 },
-    Document(DocumentName),
+    Document(DocumentName, Mark),
     Skipped(SkippedEntry),
 }
 
@@ -38,6 +41,7 @@ pub(super) fn work(
     tasks: &Mutex<mpsc::Receiver<Task>>,
     finished: &mpsc::SyncSender<Result<FinishedTask, BuildError>>,
     sizes: &TaskSizes,
+    large: &LargeBlobs,
     directory: &Path,
     progress: &Progress,
 ) {
@@ -45,7 +49,7 @@ pub(super) fn work(
     loop {
         let task = tasks.lock().map(|tasks| tasks.recv());
         let Ok(Ok(task)) = task else { return };
-        let result = build_segment(packages, task, &mut builder, progress);
+        let result = build_segment(packages, task, &mut builder, large, progress);
         let failed = result.is_err();
         if finished.send(result).is_err() || failed {
             return;
@@ -57,6 +61,7 @@ fn build_segment(
     packages: &[InputPackage],
     task: Task,
     builder: &mut SegmentBuilder,
+    large: &LargeBlobs,
     progress: &Progress,
 ) -> Result<FinishedTask, BuildError> {
     let mut package = task.package;
@@ -64,7 +69,7 @@ fn build_segment(
     let mut entries = Vec::with_capacity(task.items.len());
     for item in task.items {
         let bytes = item.bytes();
-        if matches!(item, TaskItem::File(_) | TaskItem::Document(..)) {
+        if !matches!(item, TaskItem::Package { .. } | TaskItem::Skipped(_)) {
             progress.files.fetch_add(1, Ordering::Relaxed);
             progress.bytes.fetch_add(bytes, Ordering::Relaxed);
         }
@@ -75,7 +80,11 @@ fn build_segment(
             }
             TaskItem::Skipped(skipped) => SegmentEntry::Skipped(skipped),
             TaskItem::File(file) => read_file(&packages[package], &file, builder)?,
-            TaskItem::Document(document, _) => texts.copy(&packages[package], document, builder)?,
+            TaskItem::Source(item) => read_item(&packages[package], item, builder, large)?,
+            TaskItem::Document(part, document, _, mark) => {
+                let name = texts.copy(&packages[package], part, document, builder)?;
+                SegmentEntry::Document(name, mark)
+            }
         });
     }
     let segment = builder.finish().map_err(sink_error(&packages[package]))?;
@@ -109,17 +118,80 @@ fn read_file(
         ReadOutcome::Text { .. } => {
             builder.finish_document().map_err(sink_error)?;
             let static_rank = package.popularity.rank() + classify(&path).share();
-            Ok(SegmentEntry::Document(DocumentName {
+            let name = DocumentName {
                 path,
                 static_rank,
                 tag: NO_TAG,
-            }))
+            };
+            Ok(SegmentEntry::Document(name, Mark::default()))
         }
         ReadOutcome::Skipped(reason) => {
             builder.discard_document().map_err(sink_error)?;
             Ok(SegmentEntry::Skipped(Skipped { path, reason }.into()))
         }
     }
+}
+
+/// Taken while a blob is read that is larger than a task: git's objects are decoded as a whole.
+#[derive(Default)]
+pub(super) struct LargeBlobs(Mutex<()>);
+
+/// Bytes of a blob that several workers may read at once.
+const BLOB_BYTES_AT_ONCE: u64 = 16 << 20;
+
+/// Reads a file of a repository into the builder, or finds out why it is skipped.
+fn read_item(
+    package: &InputPackage,
+    item: SourceItem,
+    builder: &mut SegmentBuilder,
+    large: &LargeBlobs,
+) -> Result<SegmentEntry, BuildError> {
+    let sink_error = sink_error(package);
+    let outcome = match item.content {
+        ItemContent::Skipped(reason) => ReadOutcome::Skipped(reason),
+        ItemContent::Blob {
+            repository,
+            id,
+            bytes,
+        } => {
+            let is_large = bytes > BLOB_BYTES_AT_ONCE;
+            let _alone = is_large.then(|| large.0.lock().unwrap_or_else(PoisonError::into_inner));
+            let read = repository.blob(id, git::BLOB_BYTES_MAX, |content| match content {
+                Ok(bytes) => read_blob(bytes, builder),
+                Err(bytes) => Ok(ReadOutcome::Skipped(too_large(bytes))),
+            });
+            match read {
+                Ok(outcome) => outcome.map_err(sink_error)?,
+                Err(error) => ReadOutcome::Skipped(SkipReason::Unreadable(error.to_string())),
+            }
+        }
+    };
+    let (path, mark) = (item.path, item.mark);
+    match outcome {
+        ReadOutcome::Text { .. } => {
+            builder.finish_document().map_err(sink_error)?;
+            let name = DocumentName {
+                path,
+                static_rank: item.static_rank,
+                tag: NO_TAG,
+            };
+            Ok(SegmentEntry::Document(name, mark))
+        }
+        ReadOutcome::Skipped(reason) => {
+            builder.discard_document().map_err(sink_error)?;
+            let skipped = SkippedEntry::from(Skipped { path, reason });
+            Ok(SegmentEntry::Skipped(SkippedEntry { mark, ..skipped }))
+        }
+    }
+}
+
+/// Gives the text of a blob to the builder, unless it is a pointer of Git LFS.
+fn read_blob(bytes: &[u8], builder: &mut SegmentBuilder) -> io::Result<ReadOutcome> {
+    if let Some((id, size)) = git::lfs_pointer(bytes) {
+        let detail = format!("{size} bytes, sha256 {id}");
+        return Ok(ReadOutcome::Skipped(SkipReason::Lfs(detail)));
+    }
+    corpus::read_bytes(bytes, builder)
 }
 
 impl TextSink for SegmentBuilder {
@@ -148,12 +220,14 @@ impl ShardTexts {
     fn copy(
         &mut self,
         package: &InputPackage,
+        part: usize,
         document: DocId,
         builder: &mut SegmentBuilder,
-    ) -> Result<SegmentEntry, BuildError> {
-        let Origin::Shard(ShardPackage { shard, .. }) = &package.origin else {
+    ) -> Result<DocumentName, BuildError> {
+        let Origin::Shards(parts) = &package.origin else {
             unreachable!("documents are in packages of shards")
         };
+        let ShardPackage { shard, .. } = &parts[part];
         let document = shard.document(document)?;
         let mut text = shard.text_range(document.blocks)?;
         while !text.is_empty() {
@@ -171,7 +245,7 @@ impl ShardTexts {
             tag: NO_TAG,
         };
         shard.intact()?;
-        Ok(SegmentEntry::Document(name))
+        Ok(name)
     }
 
     /// Returns the shard at `path`, of which `bytes` are going to be read.

@@ -98,11 +98,26 @@ impl RevisionRef<'_> {
     /// Whether `name` means it: its full name, with or without `refs/`, its short name, the beginning of
     /// its commit id, or `HEAD` if it is the default one.
     pub fn is_named(&self, name: &[u8]) -> bool {
-        name == self.name
-            || name == self.short_name()
-            || self.name.strip_prefix(b"refs/") == Some(name)
-            || (name == b"HEAD" && self.is_default)
-            || is_commit(self.commit, name)
+        self.named_by(name).is_some()
+    }
+
+    /// Returns how directly `name` means it, 0 the most: of several revisions that a name may mean, git
+    /// takes a tag before a branch, and that before a commit id.
+    pub fn named_by(&self, name: &[u8]) -> Option<u8> {
+        let is_short = name == self.short_name();
+        if name == self.name || (name == b"HEAD" && self.is_default) {
+            Some(0)
+        } else if self.name.strip_prefix(b"refs/") == Some(name) {
+            Some(1)
+        } else if is_short && self.name.starts_with(b"refs/tags/") {
+            Some(2)
+        } else if is_short && self.name.starts_with(b"refs/heads/") {
+            Some(3)
+        } else if is_short {
+            Some(4)
+        } else {
+            is_commit(self.commit, name).then_some(5)
+        }
     }
 }
 
@@ -118,6 +133,11 @@ fn is_commit(id: &str, digits: &[u8]) -> bool {
 pub struct DocumentRevisions<'a>(Option<(&'a Revisions, u32)>);
 
 impl<'a> DocumentRevisions<'a> {
+    /// Whether there are none.
+    pub fn is_empty(self) -> bool {
+        self.0.is_none()
+    }
+
     /// Iterates over them, the default one first, the rest in the order of short names.
     pub fn iter(self) -> impl Iterator<Item = RevisionRef<'a>> {
         let of = self.0.map(|(all, class)| all.of_class(class));

@@ -54,8 +54,8 @@ pub(crate) const CRATES: [Crate; 7] = [
     },
     Crate {
         name: "index",
-        uses: &["schema"],
-        never: HTTP,
+        uses: &["git", "schema"],
+        never: HTTP_AND_GIT,
         layers: &[
             "indexing",
             "corpus",

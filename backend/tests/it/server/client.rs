@@ -321,6 +321,10 @@ impl Client {
             range,
             revision: String::new(),
         };
+        self.ask_file(&request).await
+    }
+
+    pub(super) async fn ask_file(&mut self, request: &FileRequest) -> Result<FileReply, Failure> {
         let mut bytes = Vec::new();
         request.encode(&mut bytes).unwrap();
         self.send(&bytes).await;

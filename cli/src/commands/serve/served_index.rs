@@ -99,7 +99,7 @@ impl ServedIndex {
             terminal::report(format_args!("the index in {directory} is up to date"));
             return Ok(());
         }
-        index_command::update(packages, changes, directory, &options)
+        index_command::update(packages, changes, directory, &options).map(drop)
     }
 
     /// Brings the index up to date without a word.

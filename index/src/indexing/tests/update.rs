@@ -210,6 +210,8 @@ const PRUNE: Changes = Changes {
     prune: true,
     parents: Vec::new(),
     beside: Vec::new(),
+    repositories: Vec::new(),
+    recorded: Vec::new(),
     verify: false,
 };
 

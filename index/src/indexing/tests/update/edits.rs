@@ -67,6 +67,8 @@ const VERIFY: Changes = Changes {
     prune: false,
     parents: Vec::new(),
     beside: Vec::new(),
+    repositories: Vec::new(),
+    recorded: Vec::new(),
     verify: true,
 };
 

@@ -1,0 +1,168 @@
+//! `trawl index --git`: repositories as packages, and what is said of wrong ones.
+
+use crate::commits::git;
+use crate::home::Home;
+
+/// Returns a home with a repository `src/tool`: two files on main, tag v1, and a changed file on `topic`.
+fn home() -> Home {
+    let home = Home::new();
+    home.write("src/tool/a.c", "int wanted_here;\n");
+    home.write("src/tool/b.c", "int other;\n");
+    git(&home, "src/tool", &["init", "-q", "-b", "main"]);
+    commit(&home, "first");
+    git(&home, "src/tool", &["tag", "v1"]);
+    git(&home, "src/tool", &["checkout", "-q", "-b", "topic"]);
+    home.write("src/tool/a.c", "int wanted_there;\n");
+    commit(&home, "second");
+    git(&home, "src/tool", &["checkout", "-q", "main"]);
+    home
+}
+
+fn commit(home: &Home, message: &str) {
+    git(home, "src/tool", &["add", "."]);
+    git(home, "src/tool", &["commit", "-q", "-m", message]);
+}
+
+fn found(home: &Home, query: &str) -> String {
+    String::from_utf8(home.run(&format!("search --index I {query}")).stdout).unwrap()
+}
+
+#[test]
+fn a_repository_is_searched_as_it_is_committed() {
+    let home = home();
+    home.write("src/tool/a.c", "int wanted_on_disk;\n");
+    let closing = home.run("index --out I --git src/tool").stderr;
+    assert!(
+        closing.contains("indexed 2 files of 1 package"),
+        "{closing}"
+    );
+    assert!(found(&home, "wanted").contains("wanted_here"));
+    // A second branch: one new document; without a filter the default branch is searched.
+    let closing = home.run("index --out I --git src/tool --ref all").stderr;
+    assert!(closing.contains("indexed 1 file of 1 package"), "{closing}");
+    let lines = found(&home, "wanted");
+    assert!(
+        lines.contains("wanted_here") && !lines.contains("there"),
+        "{lines}"
+    );
+    let listed = String::from_utf8(home.ok("inspect I --packages")).unwrap();
+    for name in [
+        "refs/heads/main (default)",
+        "refs/heads/topic",
+        "refs/tags/v1",
+    ] {
+        assert!(listed.contains(name), "{listed}");
+    }
+    let closing = home.run("index --out I --git src/tool --ref all").stderr;
+    assert!(
+        closing.contains("is up to date, nothing was read"),
+        "{closing}"
+    );
+    home.ok("inspect I --verify");
+}
+
+#[test]
+fn wrong_repositories_and_patterns_are_told() {
+    let home = home();
+    std::fs::create_dir(home.path("empty")).unwrap();
+    for (arguments, said) in [
+        ("--git nowhere", "--git nowhere"),
+        (
+            "--git empty",
+            "no git repository, neither a bare one nor a work tree",
+        ),
+        (
+            "--git https://example.org/x.git",
+            "this is a URL; `trawl mirror`",
+        ),
+        ("--git git@example.org:x.git", "this is a URL"),
+        ("--git-dir-each empty", "contains no git repository"),
+        ("--git-dir-each nowhere", "--git-dir-each nowhere"),
+        ("--ref main src/tool", "--git"),
+        (
+            "--git src/tool --alternates-root nowhere",
+            "--alternates-root nowhere",
+        ),
+        (
+            "--git src/tool src/tool",
+            "two sources are the same package, `tool`",
+        ),
+        ("--git src/tool --ref topik", "nearest: topic"),
+        ("--git src/tool --ref v2.*", "no commit has this name"),
+    ] {
+        let finished = home.run(&format!("index --out I {arguments}"));
+        let error = finished.stderr;
+        assert_eq!(finished.code, Some(2), "{arguments}: {error}");
+        assert!(error.contains(said), "{arguments}: {error}");
+    }
+    assert!(!home.path("I/manifest").exists());
+}
+
+#[test]
+fn a_broken_repository_is_listed_and_the_others_are_indexed() {
+    let home = home();
+    git(
+        &home,
+        "src",
+        &["clone", "-q", "--bare", "tool", "other.git"],
+    );
+    std::fs::write(home.path("src/other.git/HEAD"), "nonsense").unwrap();
+    let finished = home.run("index --out I --git-dir-each src");
+    assert_eq!(finished.code, Some(3), "{}", finished.stderr);
+    assert!(
+        finished.stderr.contains("trawl: other: "),
+        "{}",
+        finished.stderr
+    );
+    assert!(found(&home, "wanted").contains("wanted_here"));
+}
+
+/// What `git receive-pack` names while a hook decides about a push.
+#[test]
+fn objects_of_the_environment_are_those_of_one_repository() {
+    let home = home();
+    git(
+        &home,
+        "src",
+        &["clone", "-q", "--bare", "tool", "other.git"],
+    );
+    let run = |arguments: &str| {
+        let mut command = home.command(arguments);
+        command.env("GIT_OBJECT_DIRECTORY", home.path("src/tool/.git/objects"));
+        command.env(
+            "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+            home.path("src/other.git/objects"),
+        );
+        crate::process::finish(&mut command)
+    };
+    let finished = run("index --out I --git src/tool");
+    assert!(finished.code == Some(0), "{}", finished.stderr);
+    assert!(found(&home, "wanted").contains("wanted_here"));
+    let finished = run("index --out I --git-dir-each src");
+    assert_eq!(finished.code, Some(2));
+    assert!(
+        finished.stderr.contains("are those of one repository"),
+        "{}",
+        finished.stderr
+    );
+}
+
+#[test]
+fn notes_name_the_other_way_to_index_a_repository() {
+    let home = home();
+    git(
+        &home,
+        "src",
+        &["clone", "-q", "--bare", "tool", "other.git"],
+    );
+    let closing = home.run("index --out I src/tool").stderr;
+    assert!(
+        closing.contains("src/tool` indexes what is committed"),
+        "{closing}"
+    );
+    let closing = home.run("index --out J src/other.git").stderr;
+    assert!(
+        closing.contains("src/other.git` indexes what its revisions have"),
+        "{closing}"
+    );
+}

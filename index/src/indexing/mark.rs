@@ -1,0 +1,219 @@
+//! What a table of revisions says of the documents of a shard in progress, and of one that changes.
+
+use crate::revisions::{CURRENT, ObjectId, RevisionTable, SUPERSEDED, TableBuilder, TableEntry};
+use crate::writer::{NO_TAG, ShardTags};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Full names of references, ascending.
+pub(super) type NameList = Arc<Vec<Vec<u8>>>;
+
+/// The revisions that have a document or a skipped file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) enum InRevisions {
+    /// None: something else took its place.
+    Superseded,
+    /// It is current, in a directory.
+    #[default]
+    Current,
+    /// These.
+    Named(NameList),
+}
+
+/// What a table says of one document or skipped file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Mark {
+    pub(super) revisions: InRevisions,
+    /// What it was read from.
+    pub(super) object: ObjectId,
+}
+
+/// The marks of a shard in progress, by tag.
+#[derive(Default)]
+pub(super) struct ShardMarks(Vec<Mark>);
+
+impl ShardMarks {
+    /// Returns the tag that stands for a mark in the writer.
+    pub(super) fn tag(&mut self, mark: Mark) -> u32 {
+        if mark == Mark::default() {
+            return NO_TAG;
+        }
+        self.0.push(mark);
+        (self.0.len() - 1) as u32
+    }
+
+    /// Returns the table of the finished shard; `None` if all documents are current and nothing more is
+    /// known.
+    pub(super) fn table(&self, shard: [u8; 32], tags: &ShardTags) -> Option<RevisionTable> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let plain = Mark::default();
+        let mark = |tag: &u32| self.0.get(*tag as usize).unwrap_or(&plain);
+        let mut table = MarkedTable::new(shard);
+        for mark in tags.documents.iter().map(mark) {
+            let set = table.set(&mark.revisions);
+            table.builder.document(set, mark.object);
+        }
+        for mark in tags.skipped.iter().map(mark) {
+            let set = table.set(&mark.revisions);
+            table.builder.skipped(set, mark.object);
+        }
+        Some(table.builder.finish())
+    }
+}
+
+/// New marks of documents and skipped files of an older shard, by number.
+#[derive(Default)]
+pub(super) struct ChangedMarks {
+    pub(super) documents: HashMap<u32, Mark>,
+    pub(super) skipped: HashMap<u32, Mark>,
+}
+
+impl ChangedMarks {
+    /// Returns the table with these marks in the place of the old ones.
+    pub(super) fn apply(&self, old: &RevisionTable) -> RevisionTable {
+        let mut table = MarkedTable::new(old.shard());
+        let mut known = HashMap::new();
+        for (number, entry) in (0..).zip(old.documents()) {
+            let (set, object) = match self.documents.get(&number) {
+                Some(mark) => (table.set(&mark.revisions), mark.object),
+                None => (table.old_set(old, entry.set, &mut known), entry.object),
+            };
+            table.builder.document(set, object);
+        }
+        for (number, entry) in (0..).zip(old.skipped()) {
+            let (set, object) = match self.skipped.get(&number) {
+                Some(mark) => (table.set(&mark.revisions), mark.object),
+                None => (table.old_set(old, entry.set, &mut known), entry.object),
+            };
+            table.builder.skipped(set, object);
+        }
+        table.builder.finish()
+    }
+}
+
+/// The lists of names of an older table, each made once.
+#[derive(Default)]
+pub(super) struct OldSets(HashMap<u32, InRevisions>);
+
+impl OldSets {
+    /// Returns the mark that an entry stands for.
+    pub(super) fn mark(&mut self, table: &RevisionTable, entry: TableEntry) -> Mark {
+        let revisions = match entry.set {
+            SUPERSEDED => InRevisions::Superseded,
+            CURRENT => InRevisions::Current,
+            set => (self.0.entry(set))
+                .or_insert_with(|| {
+                    let mut names: Vec<Vec<u8>> = table.names(set).map(<[u8]>::to_vec).collect();
+                    names.sort_unstable();
+                    InRevisions::Named(Arc::new(names))
+                })
+                .clone(),
+        };
+        Mark {
+            revisions,
+            object: entry.object,
+        }
+    }
+}
+
+/// A table in progress, which finds the number of a list of names by its address.
+struct MarkedTable {
+    builder: TableBuilder,
+    /// Lists are kept, so that no other one gets the address.
+    known: HashMap<*const Vec<Vec<u8>>, (u32, NameList)>,
+}
+
+impl MarkedTable {
+    fn new(shard: [u8; 32]) -> MarkedTable {
+        MarkedTable {
+            builder: TableBuilder::new(shard),
+            known: HashMap::new(),
+        }
+    }
+
+    fn set(&mut self, revisions: &InRevisions) -> u32 {
+        let names = match revisions {
+            InRevisions::Superseded => return SUPERSEDED,
+            InRevisions::Current => return CURRENT,
+            InRevisions::Named(names) => names,
+        };
+        let address = Arc::as_ptr(names);
+        if let Some((known, _)) = self.known.get(&address) {
+            return *known;
+        }
+        let number = self.builder.set(names.iter().map(Vec::as_slice));
+        self.known.insert(address, (number, Arc::clone(names)));
+        number
+    }
+
+    /// Returns the number of a set of another table.
+    fn old_set(&mut self, old: &RevisionTable, set: u32, known: &mut HashMap<u32, u32>) -> u32 {
+        match set {
+            SUPERSEDED | CURRENT => set,
+            _ => *known
+                .entry(set)
+                .or_insert_with(|| self.builder.set(old.names(set))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mark(names: &[&str], object: u8) -> Mark {
+        let names = names.iter().map(|name| name.as_bytes().to_vec()).collect();
+        Mark {
+            revisions: InRevisions::Named(Arc::new(names)),
+            object: ObjectId::new(&[object; 20]).expect("20 bytes"),
+        }
+    }
+
+    #[test]
+    fn a_table_has_the_marks_in_the_order_of_the_shard() {
+        let mut marks = ShardMarks::default();
+        let first = marks.tag(mark(&["refs/heads/a"], 1));
+        let second = marks.tag(mark(&["refs/heads/a", "refs/heads/b"], 2));
+        let third = marks.tag(mark(&["refs/heads/b"], 3));
+        let tags = ShardTags {
+            documents: vec![second, NO_TAG, first],
+            skipped: vec![third],
+        };
+        let table = marks.table([7; 32], &tags).expect("there are marks");
+        let objects: Vec<Option<&u8>> = (table.documents().iter().chain(table.skipped()))
+            .map(|entry| entry.object.as_bytes().first())
+            .collect();
+        assert_eq!(objects, [Some(&2), None, Some(&1), Some(&3)]);
+        let names: Vec<&[u8]> = table.names(table.documents()[0].set).collect();
+        assert_eq!(names, [b"refs/heads/a", b"refs/heads/b"]);
+        let mut plain = ShardMarks::default();
+        assert_eq!(plain.tag(Mark::default()), NO_TAG);
+        assert_eq!(plain.table([7; 32], &ShardTags::default()), None);
+    }
+
+    #[test]
+    fn changed_marks_take_the_place_of_old_ones() {
+        let mut changed = ChangedMarks::default();
+        changed.documents.insert(1, mark(&["refs/heads/a"], 1));
+        changed.skipped.insert(
+            0,
+            Mark {
+                revisions: InRevisions::Superseded,
+                ..Mark::default()
+            },
+        );
+        let mut old = TableBuilder::new([7; 32]);
+        (0..3).for_each(|_| old.document(CURRENT, ObjectId::NONE));
+        old.skipped(CURRENT, ObjectId::NONE);
+        let table = changed.apply(&old.finish());
+        let mut old = OldSets::default();
+        let sets: Vec<InRevisions> = (table.documents().iter().chain(table.skipped()))
+            .map(|entry| old.mark(&table, *entry).revisions)
+            .collect();
+        let named = mark(&["refs/heads/a"], 1).revisions;
+        let (current, superseded) = (InRevisions::Current, InRevisions::Superseded);
+        assert_eq!(sets, [current.clone(), named, current, superseded]);
+    }
+}

@@ -1,0 +1,204 @@
+//! The parts of a package that older shards have, and which of their documents an update keeps.
+//!
+//! **Invariant:** a document is kept if path, object and rank are those of the source; everything else of
+//! the package is superseded, and what the parts do not have is left to be read.
+
+use super::mark::{ChangedMarks, InRevisions, Mark};
+use crate::corpus::SkipReason;
+use crate::revisions::{ObjectId, RevisionTable};
+use crate::shard::{PackageId, Shard, ShardError, SkippedFile};
+use git::SourceRepository;
+use std::sync::{Arc, OnceLock};
+
+/// An older shard with its table.
+pub(super) struct OldShard {
+    /// Its place among the shards of the current index.
+    pub(super) index: usize,
+    pub(super) shard: Arc<Shard>,
+    pub(super) table: RevisionTable,
+    /// The files that were left out and are current.
+    skipped: OnceLock<Vec<SkippedFile>>,
+}
+
+/// A package as an older shard has it.
+#[derive(Clone)]
+pub(super) struct Part {
+    pub(super) of: Arc<OldShard>,
+    pub(super) id: PackageId,
+}
+
+/// What becomes of a part.
+pub(super) struct PartChange {
+    /// The place of its shard among those of the current index.
+    pub(super) shard: usize,
+    pub(super) package: PackageId,
+    pub(super) marks: ChangedMarks,
+    /// Whether anything of it is kept.
+    pub(super) is_live: bool,
+}
+
+/// A file of a source, with what is known before it is read.
+pub(super) struct SourceItem {
+    pub(super) path: Vec<u8>,
+    pub(super) mark: Mark,
+    pub(super) static_rank: f32,
+    pub(super) content: ItemContent,
+}
+
+/// Where the text of an item comes from.
+pub(super) enum ItemContent {
+    /// A blob of a repository, and its bytes once they are known.
+    Blob {
+        repository: Arc<SourceRepository>,
+        id: git::ObjectId,
+        bytes: u64,
+    },
+    /// Nowhere: it is skipped.
+    Skipped(SkipReason),
+}
+
+impl OldShard {
+    pub(super) fn new(index: usize, shard: Arc<Shard>, table: RevisionTable) -> OldShard {
+        OldShard {
+            index,
+            shard,
+            table,
+            skipped: OnceLock::new(),
+        }
+    }
+
+    /// Returns the files that were left out and are current.
+    fn skipped(&self) -> Result<&[SkippedFile], ShardError> {
+        if self.skipped.get().is_none() {
+            let files = self.shard.skipped()?;
+            let _ = self.skipped.set(files);
+        }
+        Ok(self.skipped.get().map_or(&[], Vec::as_slice))
+    }
+}
+
+impl SourceItem {
+    /// Bytes that are read for it.
+    pub(super) fn bytes(&self) -> u64 {
+        match &self.content {
+            ItemContent::Blob { bytes, .. } => *bytes,
+            ItemContent::Skipped(_) => 0,
+        }
+    }
+
+    fn key(&self) -> (&[u8], ObjectId) {
+        (&self.path, self.mark.object)
+    }
+
+    /// Whether a document of this rank has its text.
+    fn is_document(&self, static_rank: f32) -> bool {
+        let is_skipped = matches!(self.content, ItemContent::Skipped(_));
+        !is_skipped && self.static_rank.to_bits() == static_rank.to_bits()
+    }
+
+    /// Whether it would be skipped again for this reason.
+    fn is_skipped_for(&self, words: &str) -> bool {
+        let reason = SkipReason::from_words(words);
+        match &self.content {
+            // May be readable now.
+            ItemContent::Skipped(SkipReason::Unreadable(_)) => false,
+            ItemContent::Skipped(own) => reason.as_ref() == Some(own),
+            ItemContent::Blob { .. } => matches!(
+                reason,
+                Some(SkipReason::Binary | SkipReason::Lfs(_) | SkipReason::TooLarge(_))
+            ),
+        }
+    }
+}
+
+/// Decides what of `parts` is kept, and removes from `items` what they have.
+pub(super) fn keep(
+    parts: &[Part],
+    items: &mut Vec<SourceItem>,
+) -> Result<Vec<PartChange>, ShardError> {
+    let mut wanted = Wanted::new(items);
+    let mut changes = Vec::with_capacity(parts.len());
+    for part in parts {
+        changes.push(part.keep(&mut wanted)?);
+    }
+    let mut kept = std::mem::take(&mut wanted.is_kept).into_iter();
+    items.retain(|_| !kept.next().unwrap_or_default());
+    Ok(changes)
+}
+
+/// The items of a source by path and object.
+struct Wanted<'a> {
+    items: &'a [SourceItem],
+    sorted: Vec<u32>,
+    is_kept: Vec<bool>,
+}
+
+impl<'a> Wanted<'a> {
+    fn new(items: &'a [SourceItem]) -> Wanted<'a> {
+        let mut sorted: Vec<u32> = (0..items.len() as u32).collect();
+        sorted.sort_by(|&a, &b| items[a as usize].key().cmp(&items[b as usize].key()));
+        Wanted {
+            items,
+            sorted,
+            is_kept: vec![false; items.len()],
+        }
+    }
+
+    /// Takes the item with this path and object that `is_equal` accepts, if no part has it yet.
+    fn take(
+        &mut self,
+        path: &[u8],
+        object: ObjectId,
+        is_equal: impl Fn(&SourceItem) -> bool,
+    ) -> Option<&'a SourceItem> {
+        if object == ObjectId::NONE {
+            return None;
+        }
+        let (items, key) = (self.items, (path, object));
+        let first = self
+            .sorted
+            .partition_point(|&item| items[item as usize].key() < key);
+        let equal = self.sorted[first..].iter().map(|&item| item as usize);
+        let equal = equal.take_while(|&item| items[item].key() == key);
+        let mut free = equal.filter(|&item| !self.is_kept[item] && is_equal(&items[item]));
+        let found = free.next()?;
+        drop(free);
+        self.is_kept[found] = true;
+        Some(&items[found])
+    }
+}
+
+impl Part {
+    fn keep(&self, wanted: &mut Wanted<'_>) -> Result<PartChange, ShardError> {
+        let OldShard { shard, table, .. } = &*self.of;
+        let mut change = PartChange {
+            shard: self.of.index,
+            package: self.id,
+            marks: ChangedMarks::default(),
+            is_live: false,
+        };
+        let mark = |object, item: Option<&SourceItem>| Mark {
+            revisions: item.map_or(InRevisions::Superseded, |item| item.mark.revisions.clone()),
+            object,
+        };
+        for id in shard.documents_of(&shard.package(self.id)?)? {
+            let document = shard.document(id)?;
+            let object = table.documents()[id.0 as usize].object;
+            let rank = document.static_rank;
+            let item = wanted.take(document.path, object, |item| item.is_document(rank));
+            change.is_live |= item.is_some();
+            change.marks.documents.insert(id.0, mark(object, item));
+        }
+        let skipped = self.of.skipped()?.iter();
+        for file in skipped.filter(|file| file.package == self.id) {
+            let number = file.number;
+            let object = table.skipped()[number as usize].object;
+            let words = &file.reason;
+            let item = wanted.take(&file.path, object, |item| item.is_skipped_for(words));
+            change.is_live |= item.is_some();
+            change.marks.skipped.insert(number, mark(object, item));
+        }
+        shard.intact()?;
+        Ok(change)
+    }
+}

@@ -1,0 +1,240 @@
+//! A git repository as a source of a package: its revisions, and the files that they have.
+
+use super::mark::{InRevisions, Mark};
+use super::part::{ItemContent, SourceItem};
+use crate::corpus::{self, SkipReason};
+use crate::document::{Popularity, classify_as};
+use crate::revisions::ObjectId;
+use fnv::FnvHasher;
+use git::{Hazard, LookupError, Selection, SourceOptions, SourceRepository, TreeEntryKind};
+use schema::message::{self, RecordedRepository, RecordedRevision};
+use std::hash::Hasher;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// A git repository that is to be indexed as a package.
+#[derive(Clone, Debug, Default)]
+pub struct RepositorySource {
+    /// The package's name.
+    pub name: Vec<u8>,
+    /// Where it is on this machine.
+    pub path: PathBuf,
+    /// Where it came from, as the index records it: the path or the URL.
+    pub location: Vec<u8>,
+    /// Whether that is a URL.
+    pub is_url: bool,
+    /// Which revisions are chosen, as [`SourceRepository::select`] takes them.
+    pub patterns: Vec<String>,
+    /// When it was fetched, in seconds since 1970; 0 if never.
+    pub fetched: u64,
+    /// Directories that it may take objects from.
+    pub alternates_roots: Vec<PathBuf>,
+    /// The directory of its objects, if the environment names another one.
+    pub object_directory: Option<PathBuf>,
+    /// Further directories of objects that the environment names.
+    pub alternate_object_directories: Vec<PathBuf>,
+}
+
+/// Part of the memory that the caches of deltas of all threads may take: one in so many bytes.
+const CACHE_SHARE: usize = 16;
+
+/// The least bytes of such a cache.
+const CACHE_BYTES_MIN: usize = 1 << 20;
+
+/// An open repository, and the revisions that were chosen.
+pub(super) struct OpenRepository {
+    repository: Arc<SourceRepository>,
+    selection: Selection,
+    popularity: Popularity,
+}
+
+impl RepositorySource {
+    /// Opens the repository, and chooses revisions. `memory_bytes` is that of the whole build.
+    pub(super) fn open(
+        &self,
+        popularity: Popularity,
+        memory_bytes: usize,
+        jobs: usize,
+    ) -> Result<OpenRepository, LookupError> {
+        let threads = jobs.max(1);
+        let cache_bytes = memory_bytes / CACHE_SHARE / threads;
+        let repository = SourceRepository::open(
+            &self.path,
+            &SourceOptions {
+                alternates_roots: self.alternates_roots.clone(),
+                object_directory: self.object_directory.clone(),
+                alternate_object_directories: self.alternate_object_directories.clone(),
+                cache_bytes: cache_bytes.max(CACHE_BYTES_MIN),
+                threads,
+            },
+        )?;
+        Ok(OpenRepository {
+            selection: repository.select(&self.patterns)?,
+            repository: Arc::new(repository),
+            popularity,
+        })
+    }
+
+    /// Returns what the index records of the repository with these revisions.
+    pub(super) fn record(&self, open: &OpenRepository) -> RecordedRepository {
+        let selection = &open.selection;
+        let since = SystemTime::now().duration_since(UNIX_EPOCH);
+        let revisions = selection.revisions.iter().map(|revision| RecordedRevision {
+            name: revision.name.clone(),
+            commit: commit(&revision.commit),
+        });
+        let broken: Vec<String> = (selection.broken.iter())
+            .map(|(name, reason)| format!("{}: {reason}", String::from_utf8_lossy(name)))
+            .collect();
+        RecordedRepository {
+            package: self.name.clone(),
+            location: self.location.clone(),
+            is_url: self.is_url,
+            patterns: self
+                .patterns
+                .iter()
+                .map(|it| it.clone().into_bytes())
+                .collect(),
+            default: selection.revisions[selection.default].name.clone(),
+            fetched: self.fetched,
+            indexed: since.map_or(0, |since| since.as_secs()),
+            problem: broken.join("; "),
+            revisions: revisions.collect(),
+        }
+    }
+}
+
+impl OpenRepository {
+    /// Computes a hash that changes when what is to be indexed does.
+    pub(super) fn signature(&self) -> u64 {
+        let mut hasher = FnvHasher::default();
+        let mut write = |bytes: &[u8]| {
+            hasher.write(&(bytes.len() as u64).to_le_bytes());
+            hasher.write(bytes);
+        };
+        for revision in &self.selection.revisions {
+            write(&revision.name);
+            write(revision.commit.id.as_bytes());
+        }
+        write(&(self.selection.default as u64).to_le_bytes());
+        write(&self.popularity.inst.to_bits().to_le_bytes());
+        write(&self.popularity.rdep.to_bits().to_le_bytes());
+        hasher.finish()
+    }
+
+    /// Lists the files of all revisions, in the order of a shard. Sizes of blobs are not known yet.
+    pub(super) fn items(&self) -> Result<Vec<SourceItem>, LookupError> {
+        let revisions = &self.selection.revisions;
+        let trees: Vec<String> = revisions.iter().map(|it| it.commit.tree.clone()).collect();
+        let found = self.repository.files(&trees)?;
+        let attributes = self
+            .repository
+            .attributes(&found, self.selection.default as u32);
+        let sets: Vec<InRevisions> = (found.sets.iter())
+            .map(|set| {
+                let names = set
+                    .iter()
+                    .map(|&index| revisions[index as usize].name.clone());
+                InRevisions::Named(Arc::new(names.collect()))
+            })
+            .collect();
+        let mark = |set: u32, id: &git::ObjectId| Mark {
+            revisions: sets[set as usize].clone(),
+            object: ObjectId::new(id.as_bytes()).unwrap_or(ObjectId::NONE),
+        };
+        let mut items = Vec::with_capacity(found.files.len() + found.damaged.len());
+        for file in found.files {
+            let class = classify_as(&file.path, attributes.is_foreign(&file.path));
+            let reason = match (file.kind, file.hazard) {
+                (_, Some(Hazard::Traversal)) => Some(SkipReason::UnsafePath),
+                (TreeEntryKind::Submodule, _) => Some(SkipReason::Submodule(file.id.to_string())),
+                (TreeEntryKind::Link, _) => Some(SkipReason::Symlink),
+                _ => corpus::check_length(&file.path)
+                    .err()
+                    .map(SkipReason::Unreadable),
+            };
+            items.push(SourceItem {
+                mark: mark(file.revisions, &file.id),
+                static_rank: self.popularity.rank() + class.share(),
+                content: match reason {
+                    Some(reason) => ItemContent::Skipped(reason),
+                    None => ItemContent::Blob {
+                        repository: Arc::clone(&self.repository),
+                        id: file.id,
+                        bytes: 0,
+                    },
+                },
+                path: file.path,
+            });
+        }
+        items.extend(found.damaged.into_iter().map(|directory| SourceItem {
+            mark: mark(directory.revisions, &directory.id),
+            static_rank: 0.0,
+            content: ItemContent::Skipped(SkipReason::Unreadable(directory.reason)),
+            path: directory.path,
+        }));
+        items.sort_by(|a, b| {
+            let by_rank = b.static_rank.total_cmp(&a.static_rank);
+            let by_path = || a.path.cmp(&b.path).then(a.mark.object.cmp(&b.mark.object));
+            by_rank.then_with(by_path)
+        });
+        Ok(items)
+    }
+}
+
+/// Finds the sizes of blobs. Those that cannot be read become skipped ones. Returns the sum.
+pub(super) fn measure(items: &mut [SourceItem]) -> u64 {
+    let mut sum = 0;
+    for item in items {
+        let ItemContent::Blob {
+            repository,
+            id,
+            bytes,
+        } = &mut item.content
+        else {
+            continue;
+        };
+        match repository.size(*id) {
+            Ok(size) if size > git::BLOB_BYTES_MAX => {
+                item.content = ItemContent::Skipped(too_large(size));
+            }
+            Ok(size) => {
+                *bytes = size;
+                sum += size;
+            }
+            Err(error) => {
+                item.content = ItemContent::Skipped(SkipReason::Unreadable(error.to_string()));
+            }
+        }
+    }
+    sum
+}
+
+/// The reason for a blob of so many bytes.
+pub(super) fn too_large(bytes: u64) -> SkipReason {
+    let most = git::BLOB_BYTES_MAX;
+    SkipReason::TooLarge(format!("{bytes} bytes, more than {most} (BLOB_BYTES_MAX)"))
+}
+
+fn commit(commit: &git::Commit) -> message::Commit {
+    let signature = |it: &git::Signature| message::Signature {
+        name: it.name.clone(),
+        email: it.email.clone(),
+        seconds: it.seconds,
+        offset_minutes: it.offset_minutes,
+    };
+    let mut record = message::Commit {
+        id: commit.id.clone(),
+        tree: commit.tree.clone(),
+        parents: commit.parents.clone(),
+        author: signature(&commit.author),
+        committer: signature(&commit.committer),
+        subject: commit.subject.clone(),
+        body: commit.body.clone(),
+        tags: commit.tags.clone(),
+        shortened: false,
+    };
+    record.shorten();
+    record
+}

@@ -1,0 +1,175 @@
+//! Random histories: an index that is brought up to date after each step answers like one that is built
+//! anew.
+
+use super::support::{Fixture, Repository, changes, contents, skipped};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+
+/// One change of a repository.
+#[derive(Clone, Debug)]
+enum Step {
+    /// Commits to a branch: files by number, with their text, or deleted.
+    Commit(u8, Vec<(u8, Option<u8>)>),
+    /// Makes a branch, or forces one, to where another one is.
+    Branch(u8, u8),
+    /// Deletes a branch.
+    Delete(u8),
+    /// Tags a branch.
+    Tag(u8, u8),
+    /// Packs objects and references.
+    Pack,
+    /// Changes which files are vendored.
+    Attributes(u8),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let files = prop::collection::vec((0..12_u8, prop::option::weighted(0.8, 0..6_u8)), 1..5);
+    prop_oneof![
+        6 => (0..3_u8, files).prop_map(|(branch, files)| Step::Commit(branch, files)),
+        2 => (0..3_u8, 0..3_u8).prop_map(|(to, from)| Step::Branch(to, from)),
+        1 => (1..3_u8).prop_map(Step::Delete),
+        1 => (0..3_u8, 0..3_u8).prop_map(|(name, at)| Step::Tag(name, at)),
+        1 => Just(Step::Pack),
+        1 => (0..4_u8).prop_map(Step::Attributes),
+    ]
+}
+
+fn path(number: u8) -> String {
+    match number {
+        0..4 => format!("src/f{number}.c"),
+        4..6 => format!("lib/f{number}.c"),
+        6 => "README".to_owned(),
+        7 => "deep/er/f".to_owned(),
+        _ => format!("f{number}"),
+    }
+}
+
+/// Few texts, so that files, revisions and packages share them. The last one is binary.
+fn text(number: u8) -> String {
+    match number {
+        0 => String::new(),
+        5 => "a\0b".to_owned(),
+        _ => format!("text {number}\n").repeat(usize::from(number)),
+    }
+}
+
+fn apply(repository: &Repository, step: &Step) {
+    let exists = |branch: u8| {
+        let name = format!("refs/heads/b{branch}");
+        !repository
+            .git(&["for-each-ref", "--format=%(refname)", &name])
+            .is_empty()
+    };
+    match step {
+        Step::Commit(branch, files) => {
+            let files: Vec<(String, Option<String>)> = files
+                .iter()
+                .map(|(file, what)| (path(*file), what.map(text)))
+                .collect();
+            let files: Vec<(&str, Option<&str>)> = files
+                .iter()
+                .map(|(path, text)| (path.as_str(), text.as_deref()))
+                .collect();
+            repository.import(&format!("refs/heads/b{branch}"), &files);
+        }
+        Step::Branch(to, from) if exists(*from) => {
+            let (to, from) = (format!("refs/heads/b{to}"), format!("refs/heads/b{from}"));
+            repository.git(&["update-ref", &to, &from]);
+        }
+        Step::Delete(branch) => {
+            repository.git(&["update-ref", "-d", &format!("refs/heads/b{branch}")]);
+        }
+        Step::Tag(name, at) if exists(*at) => {
+            repository.git(&[
+                "tag",
+                "-f",
+                &format!("v{name}"),
+                &format!("refs/heads/b{at}"),
+            ]);
+        }
+        Step::Pack => {
+            repository.git(&["gc", "-q", "--prune=now"]);
+        }
+        Step::Attributes(what) => {
+            let rules = [
+                "",
+                "lib/** linguist-vendored\n",
+                "src/f1.c linguist-generated\n",
+                "* -linguist-vendored\n",
+            ];
+            repository.import(
+                "refs/heads/b0",
+                &[(".gitattributes", Some(rules[usize::from(*what)]))],
+            );
+        }
+        _ => {}
+    }
+}
+
+/// What an index says of its documents, ranks included.
+fn answers(index: &index::directory::Index) -> (Vec<String>, Vec<String>, Vec<String>) {
+    let mut ranks = Vec::new();
+    let mut counts = (0, 0);
+    for shard in &index.shards {
+        let live = shard.live_counts();
+        counts = (counts.0 + live.documents, counts.1 + live.text_bytes);
+        for package in shard.live_packages() {
+            let package = shard.package(package).unwrap();
+            for id in shard.documents_of(&package).unwrap() {
+                let document = shard.document(id).unwrap();
+                let revisions = shard.revisions();
+                if revisions.is_none_or(|of| of.is_indexed(id.0)) {
+                    let is_default = revisions.is_none_or(|of| of.is_default(id.0));
+                    let path = String::from_utf8_lossy(document.path);
+                    ranks.push(format!(
+                        "{path} {} {is_default} {:?}",
+                        document.static_rank, document.hash
+                    ));
+                }
+            }
+        }
+    }
+    ranks.sort();
+    ranks.push(format!("{counts:?}"));
+    (contents(index), skipped(index), ranks)
+}
+
+#[test]
+fn an_index_brought_up_to_date_step_by_step_is_one_built_anew() {
+    let history = (
+        prop::collection::vec(step(), 1..9),
+        prop::sample::select(vec![&["all"][..], &[], &["b*"], &["v*", "b0"]]),
+    );
+    let config = Config {
+        cases: 12,
+        failure_persistence: None,
+        ..Config::default()
+    };
+    let mut runner = TestRunner::new(config);
+    let run = |(steps, patterns): (Vec<Step>, &[&str])| {
+        let fixture = Fixture::new();
+        let tool = fixture.init("tool", &[]);
+        let other = fixture.init("other.git", &["--bare"]);
+        for repository in [&tool, &other] {
+            repository.git(&["symbolic-ref", "HEAD", "refs/heads/b0"]);
+            repository.import(
+                "refs/heads/b0",
+                &[("src/f0.c", Some("text 1\n")), ("f9", Some("x\n"))],
+            );
+            repository.git(&["tag", "v9", "b0"]);
+        }
+        for (number, step) in steps.iter().enumerate() {
+            apply(if number % 4 == 3 { &other } else { &tool }, step);
+            let changes = changes(&[&tool, &other], patterns);
+            let stepped = fixture.update_in("stepped", &changes, &[]);
+            let anew_name = format!("anew{number}");
+            let anew = fixture.update_in(&anew_name, &changes, &[]);
+            prop_assert_eq!(&stepped.problems, &anew.problems);
+            let stepped = answers(&fixture.index_in("stepped"));
+            let anew = answers(&fixture.index_in(&anew_name));
+            prop_assert_eq!(stepped, anew, "after step {} of {:?}", number, steps);
+        }
+        Ok(())
+    };
+    runner.run(&history, run).unwrap();
+}
