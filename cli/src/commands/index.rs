@@ -4,7 +4,10 @@ mod git;
 mod popularity;
 mod progress;
 
+pub(super) use git::{GitFlags, check_names};
+
 use super::interrupt::InterruptThread;
+use super::mirror::FetchFlags;
 use crate::{exit, terminal, units};
 use anyhow::{Context, Result, bail};
 use index::block::BLOCK_BYTES_RANGE;
@@ -42,6 +45,7 @@ use std::time::{Duration, Instant};
   trawl index --out I --remove i3-wm --remove sed_4.9
   trawl index --out I --verify ~/src/linux  compare every byte, repair what differs
   trawl index --out I --git ~/src/linux     what is committed to the default branch
+  trawl index --out I --git https://example.org/x.git
   trawl index --out I --git-dir-each /srv/git --ref HEAD --ref 'v*'")]
 #[command(group(clap::ArgGroup::new("given").args(["sources", "git", "git_dir_each"]).multiple(true)))]
 #[command(group(clap::ArgGroup::new("repositories").args(["git", "git_dir_each"]).multiple(true)))]
@@ -60,7 +64,9 @@ pub(crate) struct IndexArguments {
     #[arg(long)]
     verify: bool,
     #[command(flatten)]
-    git: git::GitFlags,
+    git: GitFlags,
+    #[command(flatten)]
+    fetch: FetchFlags,
     #[command(flatten)]
     build: BuildFlags,
     /// Directories of source code
@@ -141,18 +147,19 @@ impl BuildFlags {
 pub(super) fn run(arguments: &IndexArguments) -> Result<ExitCode> {
     let options = arguments.build.options()?;
     let packages = arguments.build.packages(&arguments.sources)?;
-    let repositories = arguments.git.repositories()?;
-    git::check_names(&packages.sources, &repositories)?;
+    let given = arguments.git.fetched(&arguments.fetch)?;
+    check_names(&packages.sources, &given.sources)?;
     let work_trees = git::note_on_work_trees(&packages.sources);
     let remove = arguments.remove.iter().cloned();
     let changes = Changes {
         remove: remove.map(OsStringExt::into_vec).collect(),
         prune: arguments.prune,
         verify: arguments.verify,
-        repositories,
+        repositories: given.sources,
         ..Changes::default()
     };
-    let problems = update(packages, changes, &arguments.out, &options)?;
+    let mut problems = given.problems;
+    problems.extend(update(packages, changes, &arguments.out, &options)?);
     work_trees.into_iter().for_each(terminal::report);
     for (name, reason) in &problems {
         let (name, reason) = (terminal::escaped(name), terminal::escaped(reason));
