@@ -440,8 +440,10 @@ struct SpoolManifest {
   unique @23 :UInt64;        # pointers that are not to matches of a folded copy
   foldedBytes @24 :UInt64;   # of the file that says which pointers are
   copiesBytes @25 :UInt64;   # of the file of documents that have copies
-  copyIndexBytes @26 :UInt64;
-                             # of the file that finds a document in that one
+  copyGroupsBytes @26 :UInt64;
+                             # of the file of groups of copies
+  copyFramesBytes @27 :UInt64;
+                             # of the file of their frames
 }
 
 struct SpoolFacets {

@@ -44,6 +44,14 @@ pub(crate) fn index_dir<'a>(sources: impl IntoIterator<Item = &'a Path>) -> Resu
     Ok(cache_dir()?.join(format!("index-{:016x}", hasher.finish())))
 }
 
+/// The directory for the mirror of a repository that has this URL.
+pub(crate) fn mirror_dir(url: &str) -> Result<PathBuf> {
+    let mut hasher = FnvHasher::default();
+    hasher.write(url.as_bytes());
+    let name = format!("{:016x}", hasher.finish());
+    Ok(cache_dir()?.join("mirrors").join(name))
+}
+
 /// Calls `start` with the default spool directories of this kind, one after the other, until one is
 /// not in use by another process.
 pub(crate) fn with_free_spool<T>(

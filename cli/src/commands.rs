@@ -1,12 +1,13 @@
 //! The subcommands, and the command line that has them all.
 //!
-//! [`catalog`] (`status`, `packages`, `skipped`) and `explain` print answers of the HTTP API and share
-//! [`api_printer`]; `serve`, `frontend` and `backend` listen and share [`listener`] and [`tls_flags`].
+//! [`catalog`] (`status`, `packages`, `skipped`), [`commits`] (`commit`, `log`, `refs`) and `explain` print answers of
+//! the HTTP API and share [`api_printer`]; `serve`, `frontend` and `backend` listen and share [`listener`] and [`tls_flags`].
 
 mod access;
 mod api_printer;
 mod backend;
 mod catalog;
+mod commits;
 mod completions;
 mod config;
 mod explain;
@@ -63,6 +64,9 @@ enum Command {
     Status(catalog::StatusArguments),
     Packages(catalog::PackagesArguments),
     Skipped(catalog::SkippedArguments),
+    Commit(commits::CommitArguments),
+    Log(commits::LogArguments),
+    Refs(commits::RefsArguments),
     Key(key::KeyArguments),
     Config(config::ConfigArguments),
     Completions(completions::CompletionsArguments),
@@ -91,6 +95,9 @@ pub(crate) fn run() -> Result<ExitCode> {
         Command::Status(arguments) => catalog::status(arguments),
         Command::Packages(arguments) => catalog::packages(arguments),
         Command::Skipped(arguments) => catalog::skipped(arguments),
+        Command::Commit(arguments) => commits::commit(arguments),
+        Command::Log(arguments) => commits::log(arguments),
+        Command::Refs(arguments) => commits::refs(arguments),
         Command::Key(arguments) => key::run(arguments),
         Command::Config(arguments) => config::run(arguments, &definition()),
         Command::Completions(arguments) => completions::run(arguments, definition()),

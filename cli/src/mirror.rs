@@ -17,7 +17,7 @@ pub(crate) use child::ChildError;
 pub(crate) use list::remotes;
 pub(crate) use options::MirrorOptions;
 pub(crate) use remote::{Remote, Scheme};
-pub(crate) use repository::{MirrorError, Mirrored};
+pub(crate) use repository::{MirrorError, Mirrored, path};
 
 use crate::cache_dir;
 use anyhow::{Context, Result, bail};

@@ -4,6 +4,7 @@
 //! [`PrintOptions`] which are printed, in which order and when. Before that, [`fetch_lines`] validates
 //! a match and completes lines of which only a part was sent.
 
+mod copies;
 mod counts;
 mod fetch_lines;
 mod group_buffer;

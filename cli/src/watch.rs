@@ -5,6 +5,8 @@
 //! next rescan. Directories that git ignores are not watched, so a build in them wakes nobody.
 //! **Invariant:** nothing is queued. However many files change, this holds two times and a flag.
 
+mod references;
+
 use ignore::WalkBuilder;
 use notify::event::{CreateKind, ModifyKind, RenameMode};
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
@@ -19,6 +21,9 @@ const QUIET: Duration = Duration::from_millis(100);
 /// Longest time that a change waits for others.
 const DELAY_MAX: Duration = Duration::from_millis(500);
 
+/// How often the references of repositories are looked at, besides notifications.
+const REFERENCES_EVERY: Duration = Duration::from_secs(1);
+
 /// Directories that are watched at most; each takes about a kilobyte of the kernel's memory.
 const DIRECTORIES_MAX: usize = 500_000;
 
@@ -27,6 +32,8 @@ const DIRECTORIES_MAX: usize = 500_000;
 pub(crate) struct WatchRoots {
     /// Directories, with all below them.
     pub(crate) roots: Vec<PathBuf>,
+    /// Git repositories, of which the references count.
+    pub(crate) repositories: Vec<PathBuf>,
     /// Directories inside them that do not count: those that this process writes to.
     pub(crate) without: Vec<PathBuf>,
     /// Watch directories that git ignores, too.
@@ -48,6 +55,8 @@ pub(crate) struct FileWatch {
     /// None if this system has no notifications.
     watcher: Option<RecommendedWatcher>,
     watched: HashSet<PathBuf>,
+    /// The git directories of the repositories, each with the stamp of its references.
+    stamps: Vec<(PathBuf, u64)>,
     changes: Arc<FileChanges>,
     /// The last problem, which is logged once.
     problem: String,
@@ -75,10 +84,18 @@ impl FileWatch {
         let watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
             noticed.add(&event, &without);
         });
+        let git_dirs = roots
+            .repositories
+            .iter()
+            .map(|path| references::git_dir(path));
+        let stamps = git_dirs
+            .map(|path| (path.clone(), references::stamp(&path)))
+            .collect();
         let mut watch = FileWatch {
             roots,
             watcher: None,
             watched: HashSet::new(),
+            stamps,
             changes,
             problem: String::new(),
         };
@@ -93,15 +110,38 @@ impl FileWatch {
     /// Waits until something has changed and then nothing for a moment; at most so long. Directories that
     /// are new are watched when it returns.
     pub(crate) fn wait(&mut self, max: Duration) -> Woken {
-        let taken = self.changes.take(Instant::now() + max);
-        // After a rescan also those whose notification was lost, or that replace a watched one.
-        if taken.as_ref().is_none_or(|taken| taken.directories) {
-            self.add_directories();
+        let deadline = Instant::now() + max;
+        loop {
+            let step = match self.stamps.is_empty() {
+                true => deadline,
+                false => deadline.min(Instant::now() + REFERENCES_EVERY),
+            };
+            let taken = self.changes.take(step);
+            let is_late = Instant::now() >= deadline;
+            let is_changed = self.references_have_changed() || taken.is_some();
+            // After a rescan also those whose notification was lost, or that replace a watched one.
+            let is_new = taken.is_some_and(|taken| taken.directories);
+            if is_new || (is_late && !is_changed) {
+                self.add_directories();
+            }
+            if is_changed {
+                return Woken::Changed;
+            }
+            if is_late {
+                return Woken::Elapsed;
+            }
         }
-        match taken {
-            Some(_) => Woken::Changed,
-            None => Woken::Elapsed,
+    }
+
+    /// Whether a reference has changed since it was last asked.
+    fn references_have_changed(&mut self) -> bool {
+        let mut is_changed = false;
+        for (git_dir, last) in &mut self.stamps {
+            let stamp = references::stamp(git_dir);
+            is_changed |= stamp != *last;
+            *last = stamp;
         }
+        is_changed
     }
 
     /// Watches the directories that are there.
@@ -133,7 +173,9 @@ impl FileWatch {
     fn directories(&self) -> impl Iterator<Item = PathBuf> {
         let without = self.roots.without.clone();
         let no_ignore = self.roots.no_ignore;
-        self.roots.roots.iter().flat_map(move |root| {
+        let git_dirs = self.stamps.iter();
+        let of_references = git_dirs.flat_map(|(git_dir, _)| references::directories(git_dir));
+        let of_files = self.roots.roots.iter().flat_map(move |root| {
             let without = without.clone();
             let walk = WalkBuilder::new(root)
                 .hidden(false)
@@ -150,7 +192,8 @@ impl FileWatch {
                     entry.depth() == 0 || entry.file_type().is_some_and(|kind| kind.is_dir())
                 })
                 .map(ignore::DirEntry::into_path)
-        })
+        });
+        of_references.chain(of_files)
     }
 
     fn report(&mut self, problem: &str) {
@@ -238,6 +281,7 @@ mod tests {
     fn watch(directory: &Path) -> FileWatch {
         FileWatch::start(WatchRoots {
             roots: vec![directory.to_owned()],
+            repositories: Vec::new(),
             without: vec![directory.join("index")],
             no_ignore: false,
         })
@@ -282,6 +326,31 @@ mod tests {
         fs::read(path(".gitignore")).unwrap();
         assert_eq!(watch.wait(SHORT), Woken::Elapsed);
         fs::write(path("source/x"), "x").unwrap();
+        assert_eq!(watch.wait(LONG), Woken::Changed);
+    }
+
+    #[test]
+    fn a_push_is_noticed_by_the_references_of_a_repository() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = |name: &str| directory.path().join(name);
+        fs::create_dir_all(path(".git/refs/heads")).unwrap();
+        fs::create_dir_all(path(".git/objects")).unwrap();
+        fs::write(path(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+        let mut watch = FileWatch::start(WatchRoots {
+            roots: Vec::new(),
+            repositories: vec![directory.path().to_owned()],
+            without: Vec::new(),
+            no_ignore: false,
+        });
+        fs::write(path("file"), "x").unwrap();
+        fs::write(path(".git/objects/x"), "x").unwrap();
+        assert_eq!(watch.wait(SHORT), Woken::Elapsed);
+        fs::write(path(".git/refs/heads/main"), "1234\n").unwrap();
+        assert_eq!(watch.wait(LONG), Woken::Changed);
+        // Without a notification the references are looked at.
+        watch.watcher = None;
+        fs::write(path(".git/packed-refs"), "1234 refs/heads/x\n").unwrap();
+        watch.changes.take(Instant::now());
         assert_eq!(watch.wait(LONG), Woken::Changed);
     }
 

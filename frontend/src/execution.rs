@@ -6,7 +6,10 @@
 //! [`result_cache`] until they are evicted.
 
 pub(crate) mod admission;
+mod begun_document;
 pub(crate) mod collector;
+mod copies;
+mod document_log;
 pub(crate) mod driver;
 pub(crate) mod event;
 pub(crate) mod fair_slots;
@@ -14,6 +17,7 @@ pub(crate) mod finalize;
 pub(crate) mod handle;
 pub(crate) mod memory;
 pub(crate) mod result_cache;
+mod sorter;
 pub(crate) mod state;
 pub(crate) mod stream;
 pub(crate) mod stream_stats;

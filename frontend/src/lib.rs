@@ -61,10 +61,10 @@ pub use order::{BEST_MAX, Pointer};
 pub use peers::{Backend, Socket};
 pub use query::{BadQuery, Notice, ParsedQuery, Query, QueryInput};
 pub use results::{
-    ContextLine, CorpusSize, DOCUMENTS_MAX, Document, DocumentGroup, DocumentRevisions, Explain,
-    Listing, Match, MatchEvent, MatchStream, Missing, OverlappingPackage, Overlaps, PackageGroup,
-    Reached, RenderedMatch, RenderedMatches, Renderer, SearchResult, ShardId, Skipped,
-    SkippedDocument, Timings, Window, WriteMatch, entry_name, page,
+    ContextLine, Copies, CorpusSize, DOCUMENTS_MAX, Document, DocumentGroup, DocumentRevisions,
+    Explain, Listing, Match, MatchEvent, MatchStream, Missing, OverlappingPackage, Overlaps,
+    PackageGroup, Reached, RenderedMatch, RenderedMatches, Renderer, SearchResult, ShardId,
+    Skipped, SkippedDocument, Timings, Window, WriteMatch, entry_name, page,
 };
 pub use similar::similar;
 pub use spool::{BeforeWrite, SpoolError};

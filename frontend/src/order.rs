@@ -7,10 +7,12 @@
 //! **Invariant:** what depends on the number of backends or on the order of arrival (package id,
 //! backend, offset) never decides between matches of different documents or lines.
 
+mod copies;
 mod merge;
 mod pointer;
 mod string_pool;
 
+pub(crate) use copies::{DocumentPointer, FrameEntry, GroupEntry, TextGroup, TextHash};
 pub(crate) use merge::{Collision, Continued, Sorted, merge, merge_sorted};
 pub use pointer::{BEST_MAX, Pointer};
 pub(crate) use pointer::{FrameAt, Origin, TieKey, TopPointers, sort, unpack_frame};

@@ -5,8 +5,10 @@
 //! [`Outcome`] says what is missing and how the matches were found.
 //! Nothing here searches, connects or waits.
 
+pub(crate) mod copies;
 pub(crate) mod documents;
 pub(crate) mod facets;
+pub(crate) mod folded;
 mod listing;
 mod manifest;
 mod match_stream;
@@ -21,7 +23,7 @@ pub use documents::{DOCUMENTS_MAX, DocumentGroup};
 pub(crate) use listing::merge;
 pub use listing::{Listing, entry_name};
 pub use match_stream::{MatchEvent, MatchStream};
-pub use matches::{ContextLine, Document, DocumentRevisions, Match, Window};
+pub use matches::{ContextLine, Copies, Document, DocumentRevisions, Match, Window};
 pub use outcome::{
     CorpusSize, Explain, Missing, OverlappingPackage, Overlaps, Reached, ShardId, Skipped,
     SkippedDocument, Timings,

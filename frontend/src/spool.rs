@@ -31,7 +31,10 @@ pub(crate) use directory::{Recovered, Spool};
 pub use error::SpoolError;
 pub(crate) use order_files::ORDER_PARTS_MAX;
 pub(crate) use pointer_writer::PointerWriter;
-pub(crate) use pointers::{BLOCKS_AT_ONCE, PointerReader, partition_pointers};
+pub(crate) use pointers::{
+    BLOCK_LEN as POINTERS_A_BLOCK, BLOCKS_AT_ONCE, PointerReader, len_of_pointers,
+    partition_pointers,
+};
 pub(crate) use reader::FrameReader;
 pub(crate) use result_files::ResultFiles;
 

@@ -5,6 +5,7 @@
 mod body;
 mod catalog;
 mod commits;
+mod copies;
 mod events;
 mod explain;
 mod export;
@@ -34,6 +35,8 @@ pub(crate) fn routes() -> Router<App> {
         )
         .route("/api/v2/search/{id}/events", get(events::by_id))
         .route("/api/v2/events", get(events::by_query))
+        .route("/api/v2/search/{id}/copies", get(copies::by_id))
+        .route("/api/v2/copies", get(copies::by_query))
         .route("/api/v2/search/{id}/facets", get(facets::facets_by_id))
         .route("/api/v2/search/{id}/packages", get(facets::packages_by_id))
         .route("/api/v2/facets", get(facets::facets))

@@ -65,6 +65,12 @@ choices! {
         Package = "package", "Group by package";
         Document = "document", "Group by file";
     }
+
+    /// Whether documents with the same text and the same matching lines are all shown.
+    Copies {
+        All = "all", "All copies";
+        Folded = "folded", "Copies folded";
+    }
 }
 
 #[cfg(test)]

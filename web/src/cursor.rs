@@ -8,16 +8,19 @@
 //! and a page beyond the last item is empty.
 //!
 //! ```text
-//! version 1, group 1, generation 8, total 8, offset 8, query, CRC-32C of all before it 4; in base64url
+//! version 1, group and copies 1, generation 8, total 8, offset 8, query, CRC-32C of all before it 4; in base64url
 //! ```
 
-use crate::choice::Group;
+use crate::choice::{Copies, Group};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use frontend::{Query, SearchResult};
 
 /// The version of the format.
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
+
+/// Added to the group's number if copies are folded.
+const FOLDED: u8 = 0x80;
 
 /// Bytes before the query.
 const HEAD_BYTES: usize = 26;
@@ -29,6 +32,7 @@ const CHECKSUM_BYTES: usize = 4;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cursor {
     pub(crate) group: Group,
+    pub(crate) copies: Copies,
     /// The identity of query and generation.
     search: u64,
     generation: u64,
@@ -39,9 +43,15 @@ pub(crate) struct Cursor {
 
 impl Cursor {
     /// The cursor before item number `offset` of an answer.
-    pub(crate) fn new(answer: &SearchResult, group: Group, offset: usize) -> Cursor {
+    pub(crate) fn new(
+        answer: &SearchResult,
+        group: Group,
+        copies: Copies,
+        offset: usize,
+    ) -> Cursor {
         Cursor {
             group,
+            copies,
             search: number(answer.identity()),
             generation: number(answer.generation()),
             total: answer.len() as u64,
@@ -56,12 +66,16 @@ impl Cursor {
 
     /// Whether the cursor was made for this answer. An incomplete answer may have been replaced.
     pub(crate) fn is_of(&self, answer: &SearchResult) -> bool {
-        *self == Cursor::new(answer, self.group, self.offset as usize)
+        *self == Cursor::new(answer, self.group, self.copies, self.offset as usize)
     }
 
     /// Encodes the cursor of an answer to `query`.
     pub(crate) fn encode(&self, query: &Query) -> String {
-        let mut bytes = vec![VERSION, self.group as u8];
+        let folded = match self.copies {
+            Copies::Folded => FOLDED,
+            Copies::All => 0,
+        };
+        let mut bytes = vec![VERSION, self.group as u8 | folded];
         for number in [self.generation, self.total, self.offset] {
             bytes.extend_from_slice(&number.to_le_bytes());
         }
@@ -85,7 +99,12 @@ impl Cursor {
             u64::from_le_bytes(head[at..at + 8].try_into().expect("eight bytes"))
         };
         let mut cursor = Cursor {
-            group: *groups.get(usize::from(head[1]))?,
+            group: *groups.get(usize::from(head[1] & !FOLDED))?,
+            copies: if head[1] & FOLDED == 0 {
+                Copies::All
+            } else {
+                Copies::Folded
+            },
             search: 0,
             generation: number_at(0),
             total: number_at(1),
@@ -116,6 +135,7 @@ mod tests {
         let generation = u64::MAX;
         let cursor = Cursor {
             group: Group::Document,
+            copies: Copies::Folded,
             search: number(&query.identity(&format!("{generation:016x}"))),
             generation,
             total: 1_000_000,

@@ -4,7 +4,7 @@
 //! here; none starts a search in another way, except the API of Debian Code Search, whose queries have no
 //! timeout and no generation. A [`View`] is a page of the answer, by its number or from a cursor on.
 
-use crate::choice::Group;
+use crate::choice::{Copies, Group};
 use crate::cursor::Cursor;
 use crate::params::Params;
 use crate::problem::Problem;
@@ -116,6 +116,8 @@ pub(crate) struct View {
     /// Items on a page: matches, packages or documents, by `group`.
     pub(crate) per_page: usize,
     pub(crate) group: Group,
+    /// Whether each match is an item of its own, or one for all copies; groups have all.
+    pub(crate) copies: Copies,
     /// Matches of a package or a document.
     pub(crate) per_group: usize,
 }
@@ -136,11 +138,15 @@ pub(crate) enum Start {
 }
 
 impl View {
-    /// Reads the view from a request's parameters.
-    pub(crate) fn parse(params: &Params) -> Result<View, Problem> {
-        let (group, start) = match cursor(params)? {
-            None => (params.group()?, Start::Page(params.number("page", 0)?)),
-            Some(cursor) => (cursor.group, Start::Cursor(cursor)),
+    /// Reads the view from a request's parameters. `copies` is the default.
+    pub(crate) fn parse(params: &Params, copies: Copies) -> Result<View, Problem> {
+        let copies = params.copies(copies)?;
+        let (group, copies, start) = match cursor(params)? {
+            None => {
+                let page = Start::Page(params.number("page", 0)?);
+                (params.group()?, copies, page)
+            }
+            Some(cursor) => (cursor.group, cursor.copies, Start::Cursor(cursor)),
         };
         let default = match group {
             Group::None => PER_PAGE_DEFAULT,
@@ -155,6 +161,7 @@ impl View {
             start,
             per_page,
             group,
+            copies,
             per_group: match group {
                 Group::Document => per_document,
                 Group::None | Group::Package => per_package,
@@ -173,7 +180,10 @@ impl View {
     /// Counts the items on all pages of an answer.
     pub(crate) fn items(&self, answer: &SearchResult) -> Result<usize, Problem> {
         Ok(match self.group {
-            Group::None => answer.len(),
+            Group::None => match self.copies {
+                Copies::All => answer.len(),
+                Copies::Folded => answer.unique().ok_or_else(not_folded)?,
+            },
             Group::Package => answer.packages(),
             Group::Document => answer.documents_listed()?,
         })
@@ -199,7 +209,13 @@ impl View {
         range: Range<usize>,
     ) -> Result<Items, SpoolError> {
         Ok(match self.group {
-            Group::None => Items::Matches(answer.matches(range)?),
+            Group::None => {
+                let positions = match self.copies {
+                    Copies::All => (range.start as u64..range.end as u64).collect(),
+                    Copies::Folded => answer.unique_positions(range)?,
+                };
+                Items::Matches(answer.matches_with_copies(&positions)?)
+            }
             Group::Package => {
                 let packages = answer.package_list(range)?.into_iter();
                 let read = |package: PackageGroup| {
@@ -212,7 +228,7 @@ impl View {
                 let documents = answer.document_list(range)?.into_iter();
                 let read = |document: DocumentGroup| {
                     let first = document.first.len().min(self.per_group);
-                    let mut matches = answer.matches_at(&document.first[..first])?;
+                    let mut matches = answer.matches_with_copies(&document.first[..first])?;
                     in_line_order(&mut matches);
                     Ok((document.total, matches))
                 };
@@ -227,6 +243,11 @@ fn query_of_cursor(params: &Params) -> Result<Query, Problem> {
     let text = params.text("cursor")?.unwrap_or_default();
     let (_, query) = Cursor::decode(text).ok_or_else(malformed)?;
     Ok(query)
+}
+
+fn not_folded() -> Problem {
+    Problem::bad_request("copies=folded needs all matches, and limits reduce those")
+        .hint("leave out copies, or limit and want=count")
 }
 
 fn malformed() -> Problem {
@@ -265,6 +286,10 @@ fn cursor(params: &Params) -> Result<Option<Cursor>, Problem> {
     if params.bytes("group").is_some() && params.group()? != cursor.group {
         let detail = "the cursor belongs to an answer with another group";
         return Err(Problem::bad_request(detail).hint("leave out group"));
+    }
+    if params.copies(cursor.copies)? != cursor.copies {
+        let detail = "the cursor belongs to an answer with other copies";
+        return Err(Problem::bad_request(detail).hint("leave out copies"));
     }
     Ok(Some(cursor))
 }
@@ -318,7 +343,7 @@ mod tests {
     }
 
     fn parse(query: &str) -> Result<View, Problem> {
-        View::parse(&Params::parse(query).unwrap())
+        View::parse(&Params::parse(query).unwrap(), Copies::All)
     }
 
     #[test]
@@ -331,6 +356,8 @@ mod tests {
             "per_package=11",
             "per_document=6",
             "page=-1",
+            "copies=",
+            "copies=none",
         ];
         for bad in bad {
             assert!(parse(bad).is_err(), "{bad}");

@@ -17,6 +17,7 @@
 mod bytes;
 mod catalog;
 mod commits;
+mod copies;
 mod events;
 mod explain;
 mod facets;
@@ -34,6 +35,7 @@ pub use commits::{
     Commit, CommitEntry, CommitLog, Commits, Person, Ref, RefKind, Refs, RevisionName,
     RevisionNames,
 };
+pub use copies::{CopyDocument, CopyList};
 pub use events::{BestMatches, Event, EventName, SearchEnd, SearchProgress};
 pub(crate) use explain::share;
 pub use explain::{

@@ -4,7 +4,7 @@
 //! is text; one that is not UTF-8 is refused with a [`Problem`], like every other bad request.
 
 use crate::access::KeyName;
-use crate::choice::{Choice, Group};
+use crate::choice::{Choice, Copies, Group};
 use crate::problem::Problem;
 use crate::server::Client;
 use axum::extract::FromRequestParts;
@@ -44,6 +44,7 @@ pub(crate) const VIEW: &[&str] = &[
     "group",
     "per_package",
     "per_document",
+    "copies",
     "wait",
     "explain",
     "cursor",
@@ -198,6 +199,15 @@ impl Params {
             let detail = format!("group={typed}: expected none, package or document");
             Problem::bad_request(detail)
         })
+    }
+
+    /// Returns whether copies are shown, or the default.
+    pub(crate) fn copies(&self, default: Copies) -> Result<Copies, Problem> {
+        let Some(typed) = self.text("copies")? else {
+            return Ok(default);
+        };
+        Copies::parse(typed.as_bytes())
+            .ok_or_else(|| Problem::bad_request(format!("copies={typed}: expected all or folded")))
     }
 
     /// Iterates over the filters: field, name and value of each, in the order of the address.

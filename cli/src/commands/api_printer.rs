@@ -1,4 +1,4 @@
-//! Requests of `trawl status`, `packages`, `skipped` and `explain`: each asks the HTTP API and prints
+//! Requests of `trawl status`, `packages`, `skipped`, `commit`, `log`, `refs` and `explain`: each asks the HTTP API and prints
 //! the answer in words, or with `--json` as it came.
 
 use crate::client::{Client, Target};
@@ -19,6 +19,13 @@ pub(super) struct ApiFlags {
     /// Print the answer of the API, in JSON
     #[arg(long)]
     json: bool,
+}
+
+impl ApiFlags {
+    /// Whether the answer is printed as JSON.
+    pub(super) fn json(&self) -> bool {
+        self.json
+    }
 }
 
 /// Asks the API, and prints to standard output.

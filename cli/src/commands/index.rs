@@ -5,7 +5,10 @@ mod popularity;
 mod progress;
 mod recorded;
 
+pub(super) use git::{GitFlags, check_names};
+
 use super::interrupt::InterruptThread;
+use super::mirror::FetchFlags;
 use crate::{exit, terminal, units};
 use anyhow::{Context, Result, bail};
 use index::block::BLOCK_BYTES_RANGE;
@@ -44,6 +47,7 @@ use std::time::{Duration, Instant};
   trawl index --out I --verify ~/src/linux  compare every byte, repair what differs
   trawl index --out I --update              read again what the index was built of
   trawl index --out I --git ~/src/linux     what is committed to the default branch
+  trawl index --out I --git https://example.org/x.git
   trawl index --out I --git-dir-each /srv/git --ref HEAD --ref 'v*'")]
 #[command(group(clap::ArgGroup::new("given").args(["sources", "git", "git_dir_each"]).multiple(true)))]
 #[command(group(clap::ArgGroup::new("repositories").args(["git", "git_dir_each", "update"]).multiple(true)))]
@@ -66,7 +70,9 @@ pub(crate) struct IndexArguments {
     #[arg(long)]
     verify: bool,
     #[command(flatten)]
-    git: git::GitFlags,
+    git: GitFlags,
+    #[command(flatten)]
+    fetch: FetchFlags,
     #[command(flatten)]
     build: BuildFlags,
     /// Directories of source code
@@ -146,26 +152,27 @@ impl BuildFlags {
 
 pub(super) fn run(arguments: &IndexArguments) -> Result<ExitCode> {
     let mut options = arguments.build.options()?;
-    let (packages, repositories) = if arguments.update {
-        let found = recorded::read_again(&arguments.out, &arguments.git)?;
+    let (packages, given) = if arguments.update {
+        let found = recorded::read_again(&arguments.out, &arguments.git, &arguments.fetch)?;
         options.options = found.options;
         (found.packages, found.repositories)
     } else {
         let packages = arguments.build.packages(&arguments.sources)?;
-        (packages, arguments.git.repositories()?)
+        (packages, arguments.git.fetched(&arguments.fetch)?)
     };
-    git::check_names(&packages.sources, &repositories)?;
+    check_names(&packages.sources, &given.sources)?;
     let work_trees = git::note_on_work_trees(&packages.sources);
     let remove = arguments.remove.iter().cloned();
     let changes = Changes {
         remove: remove.map(OsStringExt::into_vec).collect(),
         prune: arguments.prune,
         verify: arguments.verify,
-        repositories,
+        repositories: given.sources,
         recorded: recorded::sources(&arguments.sources, arguments.build.each, &arguments.git),
         ..Changes::default()
     };
-    let problems = update(packages, changes, &arguments.out, &options)?;
+    let mut problems = given.problems;
+    problems.extend(update(packages, changes, &arguments.out, &options)?);
     work_trees.into_iter().for_each(terminal::report);
     for (name, reason) in &problems {
         let (name, reason) = (terminal::escaped(name), terminal::escaped(reason));

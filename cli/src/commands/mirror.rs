@@ -67,26 +67,29 @@ pub(crate) struct MirrorArguments {
     urls: Vec<String>,
 }
 
+/// The heading of these flags in the help.
+const FETCHING: &str = "Fetching repositories";
+
 /// From where, and how patiently, repositories are fetched.
 #[derive(clap::Args)]
 pub(super) struct FetchFlags {
     /// Fetch by this scheme, too; https is always allowed
-    #[arg(long, value_name = "SCHEME", value_enum)]
+    #[arg(long, help_heading = FETCHING, value_name = "SCHEME", value_enum)]
     allow_scheme: Vec<Scheme>,
     /// Fetch from addresses of this machine and of private networks, too
-    #[arg(long)]
+    #[arg(long, help_heading = FETCHING)]
     allow_private: bool,
     /// Passwords and tokens, a line for each server: https://USER:TOKEN@HOST. Only you may read the file
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, help_heading = FETCHING, value_name = "FILE")]
     credentials: Option<PathBuf>,
     /// Trust the CAs in this file, in PEM, instead of those of the system
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, help_heading = FETCHING, value_name = "FILE")]
     ca: Option<PathBuf>,
     /// Give up a repository after this many seconds
-    #[arg(long, value_name = "SECS", default_value_t = 1800, value_parser = clap::value_parser!(u64).range(1..=604_800))]
+    #[arg(long, help_heading = FETCHING, value_name = "SECS", default_value_t = 1800, value_parser = clap::value_parser!(u64).range(1..=604_800))]
     timeout: u64,
     /// Try again after failures that may go away, such as a refused connection
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(0..=10))]
+    #[arg(long, help_heading = FETCHING, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(0..=10))]
     retries: u32,
 }
 

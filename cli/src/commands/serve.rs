@@ -4,7 +4,7 @@ mod served_index;
 mod watching;
 
 use super::frontend::FrontendFlags;
-use super::index::BuildFlags;
+use super::index::{BuildFlags, GitFlags};
 use super::listener;
 use crate::{cache_dir, in_process, units};
 use anyhow::{Context, Result, ensure};
@@ -26,9 +26,11 @@ use watching::WatchedIndex;
   trawl serve ~/src/linux ~/src/git
   trawl serve --each /srv/debian-sources --listen 127.0.0.1:9000
   trawl serve --watch ~/src/linux          a saved file is found a moment later
+  trawl serve --watch --git /srv/git/x.git the default branch, and what is pushed to it
   trawl serve --index I                    an existing index, without updating it
   trawl serve --index I --api-keys keys --require-key
                                            only for people and programs with a key: see `trawl key`")]
+#[command(group(clap::ArgGroup::new("repositories").args(["git", "git_dir_each"]).multiple(true)))]
 pub(crate) struct ServeArguments {
     /// The index directory; with SOURCE it is updated first
     #[arg(long, value_name = "DIR")]
@@ -36,7 +38,7 @@ pub(crate) struct ServeArguments {
     /// Listen on this address; with port 0 on any free port
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080")]
     listen: String,
-    /// Watch the SOURCEs, and index what changes while serving
+    /// Watch the SOURCEs and the references of the --git repositories, and index what changes while serving
     #[arg(long)]
     watch: bool,
     /// Compare all files with the index this often, for changes that the file system does not notify
@@ -55,6 +57,8 @@ pub(crate) struct ServeArguments {
     flags: FrontendFlags,
     #[command(flatten)]
     build: BuildFlags,
+    #[command(flatten)]
+    git: GitFlags,
     /// Directories of source code
     #[arg(value_name = "SOURCE")]
     sources: Vec<PathBuf>,
@@ -77,6 +81,7 @@ async fn serve(arguments: &ServeArguments) -> Result<ExitCode> {
         arguments.index.as_deref(),
         &arguments.sources,
         &arguments.build,
+        &arguments.git,
     )?;
     let directory = index.directory.clone();
     update_and_watch(index, arguments)?;
@@ -111,14 +116,14 @@ fn update_and_watch(index: ServedIndex, arguments: &ServeArguments) -> Result<()
         return index.prepare();
     }
     ensure!(
-        !index.roots().is_empty(),
-        "--watch needs a SOURCE to watch; an index alone is served as it is, and opened again when it changes"
+        !index.roots().is_empty() || arguments.git.is_given(),
+        "--watch needs a SOURCE or --git to watch; an index alone is served as it is, and opened again when it changes"
     );
     let without = [Some(&index.directory), arguments.spool.as_ref()];
     let without = without.into_iter().flatten().cloned().collect();
     // Before the first update, so that no change in between is missed.
     let rescan = Duration::from_secs(arguments.rescan);
-    let watched = WatchedIndex::start(index, without, rescan);
+    let watched = WatchedIndex::start(index, without, rescan)?;
     watched.index.prepare()?;
     watched.run_in_thread().context("cannot start a thread")
 }

@@ -17,6 +17,8 @@ pub(super) struct Totals {
     pub(super) matches: u64,
     /// What a search counts as found: lines, and spans over several lines.
     pub(super) results: u64,
+    /// Those in copies of files, which were not printed.
+    pub(super) copies: u64,
     started: Instant,
 }
 
@@ -27,6 +29,7 @@ impl Totals {
             lines: 0,
             matches: 0,
             results: 0,
+            copies: 0,
             started: Instant::now(),
         }
     }
@@ -40,15 +43,23 @@ impl Totals {
     /// The last line on a terminal, for an output with at most `limit` matches (0: all) of `found`.
     pub(super) fn in_words(&self, found: u64, limit: u64) -> String {
         let files = units::plural(self.files, "file");
-        let (shown, all) = (units::count(self.results), units::plural(found, "match"));
-        let more = found.saturating_sub(self.results);
-        if more == 0 {
+        let results = self.results + self.copies;
+        let (shown, all) = (units::count(results), units::plural(found, "match"));
+        let more = found.saturating_sub(results);
+        let words = if more == 0 {
             format!("{all} in {files}")
-        } else if limit > 0 && self.results >= limit {
+        } else if limit > 0 && results >= limit {
             let more = units::count(more);
             format!("the best {shown} of {all}, in {files}; {more} more with --limit 0")
         } else {
             format!("{shown} of {all}, in {files}")
+        };
+        match self.copies {
+            0 => words,
+            copies => {
+                let copies = units::count(copies);
+                format!("{words}; {copies} of them in copies of these files, printed with --copies")
+            }
         }
     }
 

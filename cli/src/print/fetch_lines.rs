@@ -288,6 +288,7 @@ mod tests {
             rank: 1.0,
             offset: 40,
             window: None,
+            copies: None,
         }
     }
 

@@ -210,6 +210,7 @@ fn decode(document: &Arc<Document>, bytes: &[u8]) -> Match {
         rank,
         offset,
         window: is_cut.then_some(Window { start, line_bytes }),
+        copies: None,
     }
 }
 
@@ -273,6 +274,7 @@ mod tests {
                 start: 1,
                 line_bytes: 1 << 33,
             }),
+            copies: None,
         }
     }
 

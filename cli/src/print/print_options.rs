@@ -56,6 +56,9 @@ pub(crate) struct PrintFlags {
     /// Print N lines before and after each match
     #[arg(short = 'C', long, value_name = "N", help_heading = OUTPUT)]
     context: Option<u32>,
+    /// Print lines of copies, too: of files with the same text as one before [default: in a pipe]
+    #[arg(long, help_heading = OUTPUT)]
+    copies: bool,
     /// Print only the first N lines that match in each file; for a multi-line pattern, matches
     #[arg(short, long, value_name = "N", help_heading = OUTPUT)]
     max_count: Option<u64>,
@@ -191,6 +194,8 @@ pub(crate) struct PrintOptions {
     pub(super) multi_line: bool,
     pub(super) links: Option<LinkFormat>,
     pub(super) stats: bool,
+    /// Of files with the same text, one is printed.
+    pub(super) folds: bool,
     /// Standard output is a terminal: a last line counts the matches.
     is_terminal: bool,
     /// The most matches that the answer has; 0: all.
@@ -238,6 +243,10 @@ impl PrintOptions {
                 None => None,
             },
             stats: flags.stats,
+            folds: is_terminal
+                && kind == OutputKind::Lines
+                && flags.sort == SortOrder::Rank
+                && !(flags.copies || flags.stats || flags.stream || flags.vimgrep),
             is_terminal,
             limit: 0,
         }

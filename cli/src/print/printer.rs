@@ -4,6 +4,7 @@
 //! [`GroupBuffer`] until the end; but with `--stream` matches come file by file, and a group is written
 //! when the next file begins.
 
+use super::copies::PrintedLines;
 use super::counts::{FileCounts, Totals};
 use super::fetch_lines::{LineFetcher, ReadFile, for_each_piece};
 use super::group_buffer::GroupBuffer;
@@ -28,6 +29,8 @@ pub(crate) struct Printer<'a> {
     /// Matches of the current file, when they come file by file.
     current: Vec<Match>,
     counts: FileCounts,
+    /// What was printed, if copies of it are not.
+    printed: PrintedLines,
 }
 
 /// Writes matches to standard output, and counts what it writes.
@@ -53,6 +56,7 @@ impl<'a> Printer<'a> {
             groups: GroupBuffer::new(),
             current: Vec::new(),
             counts: FileCounts::default(),
+            printed: PrintedLines::default(),
         }
     }
 
@@ -63,6 +67,10 @@ impl<'a> Printer<'a> {
     /// Prints a match, or keeps it until its group is printed. What the output needs and was not sent of
     /// its lines comes from `read`.
     pub(crate) fn add(&mut self, found: Match, read: ReadFile<'_>) -> Result<()> {
+        if self.writer.options.folds && self.printed.has(&found) {
+            self.writer.totals.copies = self.printed.left_out;
+            return Ok(());
+        }
         let found = self.fetcher.complete(found, read)?;
         let options = &self.writer.options;
         match options.kind {

@@ -125,3 +125,50 @@ fn a_directory_of_repositories_that_cannot_be_used_is_an_error_at_start() {
         }
     }
 }
+
+#[test]
+fn commands_show_commits_logs_and_references_with_and_without_a_server() {
+    let home = home();
+    let server = home.start("serve --index I --repos repos");
+    let id = git(&home, "repos/tools/x", &["rev-parse", "HEAD"]);
+    let both = |command: &str, rest: &str| {
+        let local = home.run(&format!("{command} --repos repos {rest}"));
+        let remote = home.run(&format!("{command} --server {} {rest}", server.address));
+        local.check(rest, 0, &[]);
+        assert_eq!(local.text(), remote.text(), "{command} {rest}");
+        local.text().to_owned()
+    };
+    let shown = both("commit", "tools/x v1");
+    assert!(
+        shown.starts_with(&format!("commit {id} (tag: v1)\n")),
+        "{shown}"
+    );
+    assert!(
+        shown.contains("Author: Zoë <z@example.org>, 2023-11-14T23:43:20+01:30\n"),
+        "{shown}"
+    );
+    assert!(shown.ends_with("\n    second\n\n    Why.\n"), "{shown}");
+    let json: Value = serde_json::from_str(&both("commit", "tools/x HEAD~1 --json")).unwrap();
+    assert_eq!(json["subject"], "first");
+    let log = both("log", "tools/x --path a.txt -n 1");
+    assert_eq!(log, format!("{} 2023-11-14 second\n", &id[..12]));
+    let refs = both("refs", "tools/x");
+    assert_eq!(refs, format!("refs/heads/main\t{id}\nrefs/tags/v1\t{id}\n"));
+    for (line, says) in [
+        (
+            "commit --repos repos tools/y",
+            "there is no repository tools/y; did you mean tools/x?",
+        ),
+        ("commit --repos repos tools/x mian", "did you mean main?"),
+        (
+            "commit --repos repos tools/x main@{1}",
+            "this revision is not answered",
+        ),
+        ("commit --repos nowhere x", "--repos nowhere cannot be used"),
+        ("commit --repos repos --index I x", "cannot be used with"),
+        ("log --repos repos tools/x -n 0", "0 is not in 1..=1000"),
+        ("commit", "<REPO>"),
+    ] {
+        home.run(line).check(line, 2, &[says]);
+    }
+}

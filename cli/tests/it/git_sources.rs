@@ -72,10 +72,18 @@ fn wrong_repositories_and_patterns_are_told() {
             "no git repository, neither a bare one nor a work tree",
         ),
         (
-            "--git https://example.org/x.git",
-            "this is a URL; `trawl mirror`",
+            "--git http://example.org/x.git",
+            "the scheme `http` is not allowed; allow it with --allow-scheme http",
         ),
-        ("--git git@example.org:x.git", "this is a URL"),
+        (
+            "--git git@example.org:x.git",
+            "not a URL; write https://HOST/PATH",
+        ),
+        ("--git ext::sh", "are never run"),
+        (
+            "--git file:///nowhere/x --allow-scheme file",
+            "file:///nowhere/x: fatal:",
+        ),
         ("--git-dir-each empty", "contains no git repository"),
         ("--git-dir-each nowhere", "--git-dir-each nowhere"),
         ("--ref main src/tool", "--git"),

@@ -555,3 +555,24 @@ fn a_login_by_ssh_reads_no_configuration_and_asks_nothing() {
     assert!(!variables.contains("SECRET"), "{variables}");
     assert!(!home.path("touched").exists());
 }
+
+#[test]
+fn a_url_is_fetched_and_indexed_and_indexed_as_it_was_if_its_server_is_away() {
+    let home = home();
+    let line = format!(
+        "index --out I --allow-scheme file --git {}",
+        file_url(&home)
+    );
+    home.run(&line)
+        .check(&line, 0, &["indexed 1 file of 1 package"]);
+    let found =
+        |word: &str| String::from_utf8(home.run(&format!("search --index I {word}")).stdout);
+    assert_eq!(found("one").unwrap(), "x/a.txt:1:one\n");
+    commit(&home, "two");
+    home.ok(&line);
+    assert_eq!(found("two").unwrap(), "x/a.txt:1:two\n");
+    fs::rename(home.path("upstream"), home.path("away")).unwrap();
+    let said = ["what was fetched before was indexed", "up to date"];
+    home.run(&line).check(&line, 3, &said);
+    assert_eq!(found("two").unwrap(), "x/a.txt:1:two\n");
+}

@@ -40,7 +40,7 @@ fn home() -> Home {
     for file in 0..30 {
         home.write(
             &format!("p/{file}.c"),
-            "int wanted;\nint other; // wanted\nrare\n".repeat(20),
+            format!("// {file}\n") + &"int wanted;\nint other; // wanted\nrare\n".repeat(20),
         );
     }
     home.write("p/one.h", "#define unique\n");
@@ -126,4 +126,24 @@ fn without_a_server_the_index_of_this_directory_is_searched() {
     run("status").check("status", 0, &["the index of this directory"]);
     // A server that was named must answer.
     run("search --server 127.0.0.1:1 wanted").check("a server", 2, &["cannot reach the server"]);
+}
+
+#[test]
+fn copies_of_a_file_are_left_out_on_a_terminal_and_counted() {
+    let home = Home::new();
+    for package in ["p_1.0", "p_1.1", "q"] {
+        home.write(&format!("{package}/a.c"), "int copied;\nint other;\n");
+    }
+    home.write("q/b.c", "int copied; // not a copy\n");
+    home.ok("index --out I p_1.0 p_1.1 q");
+    let folded = on_terminal(&home, "search --index I copied", 0);
+    assert_eq!(folded.matches("int copied").count(), 2, "{folded}");
+    let says = "4 matches in 2 files; 2 of them in copies of these files, printed with --copies";
+    assert_eq!(folded.lines().last(), Some(says));
+    let all = on_terminal(&home, "search --index I --copies copied", 0);
+    assert_eq!(all.matches("int copied").count(), 4, "{all}");
+    assert_eq!(all.lines().last(), Some("4 matches in 4 files"));
+    // Programs get all.
+    let piped = String::from_utf8(home.ok("search --index I copied")).unwrap();
+    assert_eq!(piped.lines().count(), 4);
 }

@@ -1,5 +1,6 @@
 //! `trawl serve --watch`: changes of files are found without a restart.
 
+use crate::commits::git;
 use crate::home::{Home, Server};
 use crate::http::get;
 use crate::{WAIT_MAX, poll};
@@ -93,6 +94,76 @@ fn an_index_inside_its_source_does_not_update_itself() {
 }
 
 #[test]
+fn a_push_to_a_watched_repository_is_found() {
+    let home = Home::new();
+    home.write("work/a.c", "int first;\n");
+    git(&home, "work", &["init", "-q", "-b", "main"]);
+    let commit = || {
+        git(&home, "work", &["add", "."]);
+        git(&home, "work", &["commit", "-q", "-m", "a change"]);
+    };
+    commit();
+    git(&home, "work", &["clone", "-q", "--bare", ".", "../x.git"]);
+    let server = home.start(&format!(
+        "serve --watch {NO_RESCAN} --git x.git --repos . --ref all"
+    ));
+    wait_for(&server, "first", 1);
+    let id = || {
+        let reply = get(&server.address, "/api/v2/commit?repo=x");
+        reply.json()["id"].as_str().unwrap().to_owned()
+    };
+    let before = id();
+    for word in ["second", "third"] {
+        home.write("work/a.c", format!("int {word};\n"));
+        commit();
+        git(&home, "work", &["push", "-q", "../x.git", "main"]);
+        wait_for(&server, word, 1);
+    }
+    // Look-ups that were kept have ended.
+    assert_eq!(id(), git(&home, "work", &["rev-parse", "HEAD"]));
+    assert_ne!(id(), before);
+    wait_for(&server, "first", 0);
+    git(&home, "work", &["checkout", "-q", "-b", "new/branch"]);
+    home.write("work/b.c", "int fourth;\n");
+    commit();
+    git(&home, "work", &["push", "-q", "../x.git", "new/branch"]);
+    wait_for(&server, "fourth%20rev:new/branch", 1);
+    git(&home, "x.git", &["pack-refs", "--all"]);
+    git(&home, "x.git", &["gc", "-q"]);
+    wait_for(&server, "third", 1);
+    server.check_no_panic();
+}
+
+#[test]
+fn a_repository_that_is_away_is_logged_and_the_others_are_updated() {
+    let home = Home::new();
+    for name in ["a", "b"] {
+        home.write(&format!("r/{name}/a.c"), format!("int first_{name};\n"));
+        git(&home, &format!("r/{name}"), &["init", "-q", "-b", "main"]);
+        git(&home, &format!("r/{name}"), &["add", "."]);
+        git(
+            &home,
+            &format!("r/{name}"),
+            &["commit", "-q", "-m", "a change"],
+        );
+    }
+    let server = home.start("serve --watch --rescan 1 --git-dir-each r");
+    wait_for(&server, "path:a.c", 2);
+    fs::write(home.path("r/a/.git/refs/heads/main"), "garbage").unwrap();
+    home.write("r/b/a.c", "int second_b;\n");
+    git(&home, "r/b", &["commit", "-q", "-a", "-m", "a change"]);
+    wait_for(&server, "second_b", 1);
+    wait_for(&server, "first_a", 1);
+    poll("a warning", WAIT_MAX, || {
+        server
+            .log()
+            .contains("cannot index a repository")
+            .then_some(())
+    });
+    server.check_no_panic();
+}
+
+#[test]
 fn wrong_flags_of_watching_are_errors() {
     let home = Home::new();
     home.write("src/a.c", "int first;\n");
@@ -100,7 +171,7 @@ fn wrong_flags_of_watching_are_errors() {
     for (line, says) in [
         (
             "serve --watch --index I --listen 127.0.0.1:0",
-            "--watch needs a SOURCE",
+            "--watch needs a SOURCE or --git",
         ),
         (
             "serve --watch --rescan 0 src --listen 127.0.0.1:0",

@@ -1,43 +1,28 @@
 //! The pointers of one stream, and its counts.
 //!
-//! Pointers are collected in chunks; a chunk is sorted when it is full. When the memory budget has no
-//! chunk left, all chunks are merged into a sorted run on the disk. At the end of the execution, the
-//! runs and chunks of all streams are merged (see `finalize`).
+//! Pointers are sorted as they come, in bounded memory. At the end of the execution those of all streams
+//! are merged (see `finalize`).
 //!
 //! **Invariant:** no pointer is counted or written before its frame is written. Pointers to frames that
 //! could not be written are dropped.
 
-use crate::execution::memory::{CHUNK_LEN, Chunk, Share};
-use crate::order::{self, Continued, Pointer, StringPool};
+use crate::execution::document_log::DocumentLog;
+use crate::execution::memory::Share;
+use crate::execution::sorter::{PointerSorter, Source};
+use crate::order::{Continued, DocumentPointer, Pointer, StringPool};
 use crate::results::facets::Facets;
-use crate::spool::{BLOCKS_AT_ONCE, Blob, PointerWriter, ResultFiles, SpoolError};
+use crate::spool::{ResultFiles, SpoolError};
 use schema::message::End;
-use std::mem;
-
-mod source;
-
-pub(crate) use source::{Source, SourceReader};
-
-/// Sorted runs of a stream on the disk; at this number they are merged into one.
-const RUNS_MAX: usize = 32;
+use std::sync::Arc;
 
 /// The pointers and counts of one stream.
 #[derive(Debug)]
 pub(crate) struct Collector {
-    /// The chunk that is being filled; sorted when the stream has ended.
-    last: Chunk,
-    /// Full chunks, sorted.
-    chunks: Vec<Chunk>,
-    /// The budget had no chunk left: the chunks are to be spilled as soon as their frames are written.
-    is_full: bool,
-    /// Number of pointers in chunks.
-    in_memory: usize,
-    share: Share,
-    runs: Vec<SortedRun>,
-    /// Number of pointers in runs.
-    in_runs: u64,
-    /// Runs written so far; numbers the next one.
-    written_runs: usize,
+    sorter: PointerSorter,
+    /// The documents that may have copies.
+    pub(crate) log: DocumentLog,
+    /// The part of the memory budget that all of this is in.
+    pub(crate) share: Arc<Share>,
     /// The names of the packages, by their id in the pointers.
     pub(crate) packages: StringPool,
     /// Frames that continue the document of an earlier frame.
@@ -51,25 +36,14 @@ pub(crate) struct Collector {
     pub(crate) found: u64,
 }
 
-/// Sorted pointers in a file.
-#[derive(Debug)]
-pub(crate) struct SortedRun {
-    pub(crate) blob: Blob,
-    pub(crate) len: u64,
-}
-
 impl Collector {
-    /// An empty collector with a share of the memory budget.
-    pub(crate) fn new(share: Share) -> Collector {
+    /// An empty collector of a backend's stream, with a share of the memory budget.
+    pub(crate) fn new(backend: u16, share: Share) -> Collector {
+        let share = Arc::new(share);
         Collector {
-            last: Chunk::default(),
-            chunks: Vec::new(),
-            is_full: false,
-            in_memory: 0,
+            sorter: PointerSorter::new(format!("run-{backend}"), Arc::clone(&share)),
+            log: DocumentLog::new(Arc::clone(&share)),
             share,
-            runs: Vec::new(),
-            in_runs: 0,
-            written_runs: 0,
             packages: StringPool::default(),
             continued: Continued::default(),
             facets: Facets::default(),
@@ -79,28 +53,20 @@ impl Collector {
         }
     }
 
-    /// Adds the pointer of a match whose frame is about to be written.
+    /// Adds the pointer of a match whose frame is about to be written. A receive buffer fills at most
+    /// three chunks before the next [`spill_if_full`](Self::spill_if_full).
     pub(crate) fn push(&mut self, pointer: Pointer) {
-        if self.last.pointers.len() == CHUNK_LEN {
-            self.begin_chunk();
-        }
-        self.last.pointers.push(pointer);
-        self.in_memory += 1;
+        self.sorter.push(pointer);
     }
 
-    /// Starts a new chunk. If the budget has none left, the chunk is outside of the budget until the
-    /// frames of this receive buffer are written; a buffer fills at most three chunks.
-    fn begin_chunk(&mut self) {
-        let next = self.share.take();
-        self.is_full |= next.is_none();
-        let mut full = mem::replace(&mut self.last, next.unwrap_or_default());
-        order::sort(&mut full.pointers);
-        self.chunks.push(full);
+    /// Adds a frame of a document that may have copies.
+    pub(crate) fn push_document(&mut self, document: DocumentPointer) {
+        self.log.push(document);
     }
 
     /// Number of pointers in memory.
     pub(crate) fn len(&self) -> usize {
-        self.in_memory
+        self.sorter.in_memory()
     }
 
     /// Takes the counts of a stream that ended well.
@@ -118,88 +84,43 @@ impl Collector {
     /// Marks the frames of all pointers so far as written. Returns the number of pointers since the last
     /// call.
     pub(crate) fn mark_written(&mut self) -> u64 {
-        let all = self.in_runs + self.len() as u64;
+        let all = self.sorter.len();
         let before = std::mem::replace(&mut self.matches, all);
         all - before
     }
 
     /// Drops the pointers to frames at `offset` and after it. No more may be added.
     pub(crate) fn drop_from(&mut self, offset: u64) {
-        for chunk in self.chunks.iter_mut().chain([&mut self.last]) {
-            chunk.pointers.retain(|pointer| pointer.offset() < offset);
-        }
-        let chunks = self.chunks.iter().chain([&self.last]);
-        self.in_memory = chunks.map(|chunk| chunk.pointers.len()).sum();
+        self.sorter.retain(|pointer| pointer.offset() < offset);
+        self.log.drop_from(offset);
     }
 
-    /// Spills the chunks to the disk if the budget is used up. All frames so far must be written.
+    /// Spills to the disk if the budget is used up. All frames so far must be written.
     pub(crate) fn spill_if_full(
         &mut self,
         backend: u16,
         spool: &ResultFiles,
     ) -> Result<(), SpoolError> {
-        if !self.is_full {
+        if !self.sorter.is_full() && !self.log.is_full() {
             return Ok(());
         }
-        if self.runs.len() == RUNS_MAX {
-            self.merge_runs(backend, spool)?;
-        }
-        order::sort(&mut self.last.pointers);
-        let run = self.scratch(backend, spool)?;
-        let mut writer = PointerWriter::new(spool, &run);
-        let sources = self
-            .sorted_chunks()
-            .map(|chunk| chunk.read_all(1))
-            .collect();
-        order::merge_sorted(sources, |pointer| writer.push(&pointer))?;
-        let len = writer.finish()?;
-        self.runs.push(SortedRun { blob: run, len });
-        self.in_runs += len;
-        self.chunks.clear();
-        self.last.pointers.clear();
-        self.in_memory = 0;
-        self.is_full = false;
-        metrics::counter!("trawl_frontend_spilled_pointers_total").increment(len);
-        Ok(())
+        self.log.spill(&format!("documents-{backend}"), spool)?;
+        self.sorter.spill(spool)
     }
 
-    fn merge_runs(&mut self, backend: u16, spool: &ResultFiles) -> Result<(), SpoolError> {
-        let run = self.scratch(backend, spool)?;
-        let mut writer = PointerWriter::new(spool, &run);
-        let all = |run| Source::Disk(run).read_all(BLOCKS_AT_ONCE);
-        let sources = self.runs.iter().map(all).collect();
-        order::merge_sorted(sources, |pointer| writer.push(&pointer))?;
-        let len = writer.finish()?;
-        self.runs.drain(..).for_each(|run| spool.remove(&run.blob));
-        self.runs.push(SortedRun { blob: run, len });
-        Ok(())
-    }
-
-    fn scratch(&mut self, backend: u16, spool: &ResultFiles) -> Result<Blob, SpoolError> {
-        self.written_runs += 1;
-        spool.scratch(&format!("run-{backend}-{}", self.written_runs))
-    }
-
-    /// Sorts the last chunk. No more pointers may be added.
+    /// Sorts what is not sorted yet. No more pointers may be added.
     pub(crate) fn seal(&mut self) {
-        order::sort(&mut self.last.pointers);
+        self.sorter.seal();
     }
 
     /// All pointers, as sorted sources.
     pub(crate) fn sources(&self) -> impl Iterator<Item = Source<'_>> {
-        let runs = self.runs.iter().map(Source::Disk);
-        runs.chain(self.sorted_chunks())
+        self.sorter.sources()
     }
 
-    fn sorted_chunks(&self) -> impl Iterator<Item = Source<'_>> {
-        let chunks = self.chunks.iter().chain([&self.last]);
-        let filled = chunks.filter(|chunk| !chunk.pointers.is_empty());
-        filled.map(|chunk| Source::Memory(&chunk.pointers))
-    }
-
-    /// Removes the files of the runs, which have been merged.
-    pub(crate) fn remove_runs(&mut self, spool: &ResultFiles) {
-        self.runs.drain(..).for_each(|run| spool.remove(&run.blob));
+    /// Gives the memory and the files of the pointers back, which have been merged.
+    pub(crate) fn clear_pointers(&mut self, spool: &ResultFiles) {
+        self.sorter.clear(spool);
     }
 }
 

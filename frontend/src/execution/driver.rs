@@ -91,7 +91,7 @@ impl Execution {
                     ..query.search()
                 },
                 StreamStats::new(news.clone()),
-                Collector::new(resources.memory.share(memory_bytes)),
+                Collector::new(backend, resources.memory.share(memory_bytes)),
             ));
             assignments.push(assignment.clone());
         }

@@ -6,7 +6,9 @@
 
 mod partition;
 
-use crate::execution::collector::{Collector, Source, SourceReader};
+use crate::execution::collector::Collector;
+use crate::execution::copies;
+use crate::execution::sorter::{Source, SourceReader};
 use crate::order::{self, Continued, StringPool};
 use crate::results::Counts;
 use crate::results::documents;
@@ -15,6 +17,7 @@ use crate::results::packages::PackageTally;
 use crate::spool::{BLOCKS_AT_ONCE, ORDER_PARTS_MAX, PointerWriter, ResultFiles, SpoolError};
 use std::ops::ControlFlow;
 use std::panic::resume_unwind;
+use std::sync::Arc;
 use std::thread;
 
 /// Pointers for which a thread pays: merging them takes some milliseconds, starting it some 50 µs.
@@ -80,11 +83,32 @@ fn finalize_in(
     let (pointers, tallies) = merge.all(&sources, parts)?;
     collectors
         .iter_mut()
-        .for_each(|collector| collector.remove_runs(spool));
+        .for_each(|collector| collector.clear_pointers(spool));
+    let unique = fold(spool, collectors, pointers)?;
     let packages = tallies.packages.finish(&names, spool)?;
     tallies.documents.finish(spool)?;
     write_facets(spool, collectors)?;
-    Ok(Counts { pointers, packages })
+    Ok(Counts {
+        pointers,
+        packages,
+        unique,
+    })
+}
+
+/// Finds copies. Returns how many matches are not of folded documents.
+fn fold(
+    spool: &ResultFiles,
+    collectors: &mut [Collector],
+    pointers: u64,
+) -> Result<u64, SpoolError> {
+    let Some(share) = collectors.first().map(|first| Arc::clone(&first.share)) else {
+        return Ok(pointers);
+    };
+    let logs: Vec<_> = collectors.iter().map(|collector| &collector.log).collect();
+    let unique = copies::fold(&logs, &share, spool, pointers);
+    let logs = collectors.iter_mut();
+    logs.for_each(|collector| collector.log.clear(spool));
+    unique
 }
 
 fn write_facets(spool: &ResultFiles, collectors: &mut [Collector]) -> Result<(), SpoolError> {

@@ -9,6 +9,7 @@
 //! **Invariant:** a kept pointer points into a written frame. Pointers are dropped if the write or a
 //! check of their frame fails.
 
+use crate::execution::begun_document::BegunDocument;
 use crate::execution::collector::Collector;
 use crate::execution::event::StreamEvent;
 use crate::execution::stream_stats::StreamStats;
@@ -226,8 +227,10 @@ pub(crate) struct Ingest<'a> {
     account: StreamAccount,
     collector: &'a mut Collector,
     best: TopPointers,
-    /// For each shard, the document of the last batch and the offset of its first batch.
-    begun: Vec<Option<(u32, u64)>>,
+    /// For each shard, the document of the last batch.
+    begun: Vec<Option<BegunDocument>>,
+    /// Whether copies of documents are found.
+    folds: bool,
     /// Bytes of the stream in the spool.
     written: u64,
     /// Bytes walked since the last write.
@@ -244,7 +247,8 @@ impl<'a> Ingest<'a> {
             account: StreamAccount::new(shards),
             collector,
             best: TopPointers::default(),
-            begun: vec![None; shards],
+            begun: (0..shards).map(|_| None).collect(),
+            folds: folds(target.search),
             written: target.stats.received_bytes.load(Relaxed),
             walked: 0,
             published: now,
@@ -273,6 +277,9 @@ impl<'a> Ingest<'a> {
     pub(crate) fn close(self, result: &Result<End, PeerError>) -> &'a mut Collector {
         match result {
             Ok(end) => {
+                for document in self.begun.into_iter().flatten() {
+                    document.finish(self.target.backend, self.collector);
+                }
                 self.collector.end(end);
                 self.target.stats.end(end, &self.best);
             }
@@ -340,12 +347,19 @@ impl<'a> Ingest<'a> {
             backend: self.target.backend,
             offset: self.written + self.walked,
         };
-        match &mut self.begun[view.shard as usize] {
-            Some((document, first)) if *document == view.document => {
-                self.collector.continued.push(origin.offset, *first);
+        let begun = &mut self.begun[view.shard as usize];
+        let continues = begun.take_if(|begun| begun.document == view.document);
+        let mut document = if let Some(mut document) = continues {
+            self.collector.continued.push(origin.offset, document.first);
+            document.continue_at(origin.offset);
+            document
+        } else {
+            if let Some(complete) = begun.take() {
+                complete.finish(self.target.backend, self.collector);
             }
-            begun => *begun = Some((view.document, origin.offset)),
-        }
+            let text = if self.folds { view.hash } else { &[] };
+            BegunDocument::new(view.document, &origin, text)
+        };
         let before = self.collector.len();
         for (index, line) in (0..).zip(view.lines()) {
             if !line.is_match() {
@@ -356,9 +370,11 @@ impl<'a> Ingest<'a> {
                 return Err(error.into());
             }
             let pointer = origin.pointer(line.rank, line.number, index);
+            document.add(&pointer, line.number);
             self.best.offer(pointer);
             self.collector.push(pointer);
         }
+        *begun = Some(document);
         let matches = (self.collector.len() - before) as u64;
         self.collector
             .facets
@@ -410,6 +426,12 @@ impl<'a> Ingest<'a> {
         self.collector.spill_if_full(self.target.backend, spool)?;
         Ok(true)
     }
+}
+
+/// Whether copies are folded: not among matches that are the best of each backend, since which ones those
+/// are depends on what the backend has, nor among names, which copies do not share.
+fn folds(search: &message::Search) -> bool {
+    search.limit == 0 && !search.names
 }
 
 /// Takes back the counts of frames that could not be written.

@@ -98,6 +98,16 @@ impl Pointer {
         unpack_frame(self.frame)
     }
 
+    /// The frame that holds the match, as one number.
+    pub(crate) fn packed_frame(&self) -> u64 {
+        self.frame
+    }
+
+    /// The rank, as a number that ascends from the best to the worst.
+    pub(crate) fn rank_key(&self) -> u32 {
+        (self.key[0] >> 32) as u32
+    }
+
     /// Whether the rank is higher than `rank`.
     pub(crate) fn is_above(&self, rank: f32) -> bool {
         (self.key[0] >> 32) < u64::from(descending(rank))

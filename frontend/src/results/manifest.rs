@@ -47,6 +47,11 @@ impl SearchResult {
             order_bytes: self.spool.order.bytes(),
             packages_bytes: self.spool.packages.len(),
             facets_bytes: self.spool.facets.len(),
+            unique: self.counts.unique,
+            folded_bytes: self.spool.folded.len(),
+            copies_bytes: self.spool.copies.len(),
+            copy_groups_bytes: self.spool.copy_groups.len(),
+            copy_frames_bytes: self.spool.copy_frames.len(),
         };
         let mut frame = Vec::new();
         let encoded = manifest.encode(&mut frame);
@@ -77,6 +82,7 @@ impl SearchResult {
             counts: Counts {
                 pointers: manifest.pointers,
                 packages: manifest.packages,
+                unique: manifest.unique,
             },
             documents: manifest.documents,
             found: explain.found,

@@ -30,6 +30,17 @@ pub struct Match {
     pub offset: u64,
     /// The part of the line that `text` is, if it is not the whole line.
     pub window: Option<Window>,
+    /// The copies of its document; `None` if there are none, or if nobody has looked for them.
+    pub copies: Option<Copies>,
+}
+
+/// Other documents with the same text and the same matching lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Copies {
+    /// How many there are, at least one.
+    pub count: u64,
+    /// The match's position in the order, from 0, by which they are listed.
+    pub position: u64,
 }
 
 /// The document of a match.
@@ -66,6 +77,23 @@ impl DocumentRevisions {
     }
 }
 
+impl Document {
+    /// The document of a batch.
+    pub(super) fn of(batch: &BatchView<'_>) -> Document {
+        Document {
+            package: batch.package.to_vec(),
+            path: batch.path.to_vec(),
+            language: batch.language.to_owned(),
+            hash: batch.hash.to_vec(),
+            revisions: DocumentRevisions {
+                names: batch.revisions().map(str::to_owned).collect(),
+                count: batch.revision_count,
+                commit: batch.commit.to_owned(),
+            },
+        }
+    }
+}
+
 /// A line near a match.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ContextLine {
@@ -98,17 +126,7 @@ impl Match {
         mut each: impl FnMut(Match),
     ) -> Option<()> {
         let lines: Vec<_> = batch.lines().collect();
-        let document = Arc::new(Document {
-            package: batch.package.to_vec(),
-            path: batch.path.to_vec(),
-            language: batch.language.to_owned(),
-            hash: batch.hash.to_vec(),
-            revisions: DocumentRevisions {
-                names: batch.revisions().map(str::to_owned).collect(),
-                count: batch.revision_count,
-                commit: batch.commit.to_owned(),
-            },
-        });
+        let document = Arc::new(Document::of(batch));
         for &index in indexes {
             let found = Match::one(&document, &lines, index as usize, context_lines as usize)?;
             each(found);
@@ -154,6 +172,7 @@ impl Match {
             rank: line.rank,
             offset: line.offset,
             window: Window::of(line),
+            copies: None,
         })
     }
 

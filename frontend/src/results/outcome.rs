@@ -211,6 +211,8 @@ pub(crate) struct Counts {
     pub(crate) pointers: u64,
     /// Packages with matches.
     pub(crate) packages: u32,
+    /// Pointers that are not of folded documents.
+    pub(crate) unique: u64,
 }
 
 /// How long the phases of a query took.

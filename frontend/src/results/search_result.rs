@@ -4,16 +4,17 @@
 //! with their number. Reading them reads each frame once.
 
 use super::documents::{self, DocumentGroup};
-use super::matches::{MATCH_BYTES, Match};
+use super::matches::{Copies, Document, MATCH_BYTES, Match};
 use super::outcome::{
     CorpusSize, Counts, Explain, Missing, Outcome, Overlaps, Reached, Skipped, Timings,
 };
 use super::packages::{self, PackageGroup};
+use super::{copies, folded};
 use crate::order::{FrameAt, Pointer, unpack_frame};
 use crate::query::Query;
 use crate::spool::{OpenFile, ResultFiles, SpoolError};
 use schema::frame;
-use schema::message::SpoolFacets;
+use schema::message::{SpoolFacets, Want};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -71,6 +72,76 @@ impl SearchResult {
     /// that arrived. A count has none.
     pub fn len(&self) -> usize {
         self.counts.pointers as usize
+    }
+
+    /// The number of matches in different texts: of documents with the same text and the same matching
+    /// lines, one counts. `None` if that is unknown: with a limit, or if no matches were sent.
+    pub fn unique(&self) -> Option<usize> {
+        let is_known =
+            self.query.limit() == 0 && matches!(self.query.want(), Want::Matches | Want::Documents);
+        is_known.then_some(self.counts.unique as usize)
+    }
+
+    /// The positions in the order of a range of the matches that [`unique`](Self::unique) counts: each is
+    /// in the document of its text whose best match comes first. Blocks on the disk.
+    ///
+    /// # Panics
+    /// When the range is not within `0..unique()`.
+    pub fn unique_positions(&self, range: Range<usize>) -> Result<Vec<u64>, SpoolError> {
+        assert!(range.end as u64 <= self.counts.unique, "unique {range:?}");
+        let range = range.start as u64..range.end as u64;
+        self.checked(folded::positions(
+            &self.spool.folded,
+            self.counts.pointers,
+            range,
+        ))
+    }
+
+    /// Counts the other documents with the same text and the same matching lines as the document of each of
+    /// these matches in the order. Blocks on the disk.
+    pub fn copies(&self, positions: &[u64]) -> Result<Vec<u64>, SpoolError> {
+        if self.spool.copy_frames.len() == 0 {
+            return Ok(vec![0; positions.len()]);
+        }
+        let mut last: Option<(FrameAt, u64)> = None;
+        let mut count = |pointer: &Pointer| {
+            let frame = pointer.frame();
+            if let Some((_, copies)) = last.filter(|(known, _)| *known == frame) {
+                return Ok(copies);
+            }
+            let group = copies::group_of(&self.spool, frame)?;
+            let copies = group.map_or(0, |group| group.documents - 1);
+            last = Some((frame, copies));
+            Ok(copies)
+        };
+        let pointers = self.pointers_at(positions)?;
+        self.checked(pointers.iter().map(&mut count).collect())
+    }
+
+    /// Reads the documents with the same text and the same matching lines as that of the match at a
+    /// position in the order, this one among them, the best first. Returns a range of them, as far as
+    /// there are so many, and their number. Blocks on the disk.
+    pub fn documents_with_text(
+        &self,
+        position: u64,
+        range: Range<u64>,
+    ) -> Result<(Vec<Document>, u64), SpoolError> {
+        let pointers = self.pointers_at(&[position])?;
+        let frame = pointers[0].frame();
+        let group = self.checked(copies::group_of(&self.spool, frame))?;
+        let (frames, count) = match group {
+            None => (vec![frame], 1),
+            Some(group) => {
+                let range = range.start.min(group.documents)..range.end.min(group.documents);
+                let frames = copies::frames_of(&self.spool, group, range);
+                (self.checked(frames)?, group.documents)
+            }
+        };
+        let mut reader = self.spool.reader();
+        let documents = frames
+            .into_iter()
+            .map(|frame| reader.batch(frame, |batch| Some(Document::of(batch))));
+        Ok((self.checked(documents.collect())?, count))
     }
 
     /// Whether there is no match to read.
@@ -173,13 +244,13 @@ impl SearchResult {
         (CHUNK_BYTES / (MATCH_BYTES + spooled)).max(CHUNK_LEN_MIN)
     }
 
-    /// Reads the first matches of a package, at most `most`.
+    /// Reads the first matches of a package, at most `most`, with the copies of their documents.
     pub fn matches_of(
         &self,
         package: &PackageGroup,
         most: usize,
     ) -> Result<Vec<Match>, SpoolError> {
-        self.matches_at(&package.first[..package.first.len().min(most)])
+        self.matches_with_copies(&package.first[..package.first.len().min(most)])
     }
 
     /// The number of documents in [`document_list`](Self::document_list), at most
@@ -198,15 +269,30 @@ impl SearchResult {
 
     /// Reads the matches at these positions in the order.
     pub fn matches_at(&self, positions: &[u64]) -> Result<Vec<Match>, SpoolError> {
-        let mut pointers = Vec::new();
-        for &position in positions {
-            if position >= self.counts.pointers {
+        let pointers = self.pointers_at(positions)?;
+        self.read(&pointers)
+    }
+
+    /// Reads the matches at these positions in the order, with the copies of their documents.
+    pub fn matches_with_copies(&self, positions: &[u64]) -> Result<Vec<Match>, SpoolError> {
+        let mut matches = self.matches_at(positions)?;
+        let copies = self.copies(positions)?;
+        for ((found, &position), count) in matches.iter_mut().zip(positions).zip(copies) {
+            found.copies = (count > 0).then_some(Copies { count, position });
+        }
+        Ok(matches)
+    }
+
+    fn pointers_at(&self, positions: &[u64]) -> Result<Vec<Pointer>, SpoolError> {
+        let mut pointers = Vec::with_capacity(positions.len());
+        for run in positions.chunk_by(|a, b| a + 1 == *b) {
+            let (start, end) = (run[0], run[0] + run.len() as u64);
+            if end > self.counts.pointers {
                 return Err(self.spool.packages.corrupt(0));
             }
-            let position = position as usize;
-            pointers.append(&mut self.pointers(position..position + 1)?);
+            pointers.append(&mut self.pointers(start as usize..end as usize)?);
         }
-        self.read(&pointers)
+        Ok(pointers)
     }
 
     /// Reads a range of the packages, ordered by their best match. Blocks on the disk.

@@ -5,9 +5,9 @@ use crate::execution::memory::CHUNK_LEN;
 use crate::results::ShardId;
 use crate::results::{self, ContextLine, Match};
 use schema::message::{Batch, Line, Range};
-use schema::order::path_hash;
+use schema::order::{descending, path_hash};
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Lines that are sent before and after each match.
@@ -138,6 +138,7 @@ impl Document {
             rank,
             offset: self.offset(line),
             window: None,
+            copies: None,
         })
     }
 
@@ -201,6 +202,45 @@ impl Document {
         batch.encode(&mut frame).unwrap();
         frame
     }
+}
+
+/// What is known of a document's copies.
+pub(super) struct Copies {
+    /// Other documents with the same text and the same matching lines.
+    pub(super) copies: u64,
+    /// Whether one of them is shown in its place.
+    pub(super) is_folded: bool,
+}
+
+/// Finds copies among the documents of all matches, by package and path.
+pub(super) fn copies(matches: &[Match]) -> BTreeMap<(&[u8], &[u8]), Copies> {
+    let mut documents: BTreeMap<(&[u8], &[u8]), Vec<&Match>> = BTreeMap::new();
+    for each in matches {
+        let name = (&each.document.package[..], &each.document.path[..]);
+        documents.entry(name).or_default().push(each);
+    }
+    let text = |found: &[&Match]| {
+        let lines: BTreeSet<u32> = found.iter().map(|each| each.line).collect();
+        (found[0].document.hash.clone(), lines)
+    };
+    // The matches are in order, so the first one of a document is its best.
+    let place = |found: &[&Match]| (descending(found[0].rank), hash(found[0]));
+    let mut texts: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for found in documents.values() {
+        texts.entry(text(found)).or_default().push(place(found));
+    }
+    let mut all = BTreeMap::new();
+    for (name, found) in &documents {
+        let places = &texts[&text(found)];
+        let best = places.iter().min();
+        let all_tie = places.iter().all(|each| Some(each) == best);
+        let copies = Copies {
+            copies: if all_tie { 0 } else { places.len() as u64 - 1 },
+            is_folded: Some(&place(found)) != best,
+        };
+        all.insert(*name, copies);
+    }
+    all
 }
 
 /// The order of the top matches: documents with the same path hash are ordered only at the end.

@@ -93,6 +93,7 @@ pub(super) fn check<'a>(
         assert!(shown.len() as u64 <= scenario.limit);
     }
     check_missing(scenario, model, &answer, &places);
+    check_folded(random, scenario, &answer, &shown);
     if answer.is_complete() {
         check_complete(scenario, model, &answer, &shown);
         let is_ordered = |script: &Script| script.fault != Fault::Swap;
@@ -146,6 +147,47 @@ fn answer(random: &mut Random, scenario: &Scenario, ended: &mut Ended<'_>) -> Se
         spool: Arc::clone(&ended.run),
         damaged: AtomicBool::new(false),
     }
+}
+
+/// Checks that of documents with the same text and the same matching lines one is shown, and that these are
+/// counted and listed.
+fn check_folded(random: &mut Random, scenario: &Scenario, answer: &SearchResult, shown: &[Match]) {
+    let Some(unique) = answer.unique() else {
+        assert!(scenario.limit > 0);
+        return;
+    };
+    let positions = answer.unique_positions(0..unique).unwrap();
+    assert!(positions.is_sorted_by(|a, b| a < b));
+    let start = random.below(unique + 1);
+    let end = start + random.below(unique - start + 1);
+    let part = answer.unique_positions(start..end).unwrap();
+    assert_eq!(part, positions[start..end]);
+    if !answer.is_complete() {
+        // Documents of a stream that was lost may have more matches than arrived.
+        return;
+    }
+    let texts = corpus::copies(shown);
+    let is_shown = |each: &&Match| !texts[&key_of_document(each)].is_folded;
+    let expected: Vec<&Match> = shown.iter().filter(is_shown).collect();
+    let at = |position: &u64| &shown[*position as usize];
+    assert!(positions.iter().map(at).eq(expected));
+    for (position, each) in (0..).zip(shown) {
+        let text = &texts[&key_of_document(each)];
+        assert_eq!(answer.copies(&[position]).unwrap(), [text.copies]);
+        let (first, count) = answer.documents_with_text(position, 0..1).unwrap();
+        assert_eq!((first.len(), count), (1, text.copies + 1));
+        let (all, _) = answer.documents_with_text(position, 0..99).unwrap();
+        let names: BTreeSet<_> = all
+            .iter()
+            .map(|it| (&it.package[..], &it.path[..]))
+            .collect();
+        assert_eq!(names.len() as u64, text.copies + 1);
+        assert!(names.contains(&key_of_document(each)));
+    }
+}
+
+fn key_of_document(shown: &Match) -> (&[u8], &[u8]) {
+    (&shown.document.package, &shown.document.path)
 }
 
 /// Checks that each shard is reported as missing or has all its matches.

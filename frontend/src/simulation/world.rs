@@ -5,7 +5,6 @@ use super::corpus::CONTEXT_LINES;
 use super::driver::{Driver, StreamAction};
 use super::random::Random;
 use super::scenario::Scenario;
-use super::script::Script;
 use super::stream::{Ground, Stream};
 use super::verify::{self, Model};
 use crate::execution::collector::Collector;
@@ -42,8 +41,8 @@ pub(super) fn play(seed: u64, directory: &Path) -> Played {
     let (spool, _) = Spool::open(directory, scenario.disk.limits()).unwrap();
     let run = Arc::new(spool.create("0123456789abcdef", scenario.scripts.len()));
     let memory = Memory::new(scenario.memory);
-    let collector = |_: &Script| Collector::new(memory.share(scenario.memory));
-    let mut collectors: Vec<Collector> = scenario.scripts.iter().map(collector).collect();
+    let collector = |(stream, _)| Collector::new(stream, memory.share(scenario.memory));
+    let mut collectors: Vec<Collector> = (0..).zip(&scenario.scripts).map(collector).collect();
     let stats = |_: &Collector| StreamStats::new(watch::Sender::default());
     let stats: Vec<StreamStats> = collectors.iter().map(stats).collect();
     let ground = Ground {

@@ -14,7 +14,7 @@ use std::ops::Range;
 use zerocopy::{FromZeros, IntoBytes};
 
 /// Pointers in a full block.
-pub(super) const BLOCK_LEN: usize = 127;
+pub(crate) const BLOCK_LEN: usize = 127;
 
 /// Cells of 32 bytes in a full block: the pointers and the checksum.
 pub(super) const CELLS: usize = BLOCK_LEN + 1;
@@ -33,6 +33,11 @@ pub(super) fn len_of(bytes: u64) -> Option<u64> {
     let (whole, rest) = (cells / CELLS as u64, cells % CELLS as u64);
     let is_whole = bytes.is_multiple_of(POINTER_BYTES as u64) && rest != 1;
     is_whole.then(|| whole * BLOCK_LEN as u64 + rest.saturating_sub(1))
+}
+
+/// Returns the number of pointers in a file.
+pub(crate) fn len_of_pointers(blob: &Blob) -> u64 {
+    len_of(blob.len()).unwrap_or(0)
 }
 
 /// Reads a range of a file of pointers.

@@ -6,8 +6,13 @@
 //! packages     packages with matches, best first (see `results::packages`), then the documents (see
 //!              `results::documents`)
 //! facets       matches by language and by directory: one frame
+//! folded       which matches are of folded documents (see `results::folded`)
+//! copies, copy-groups, copy-frames
+//!              the documents that have copies (see `results::copies`)
 //! manifest     everything else: one frame, written last
 //! run-b-n      sorted run n of backend b, spilled when memory was full, until it is merged
+//! documents-b, texts-n, frames-n
+//!              documents of backend b, and sorted runs of them, until their copies are found
 //! ```
 //!
 //! A small result stays in memory and has no directory. A result that was finished on disk stays there
@@ -34,6 +39,10 @@ pub(crate) struct ResultFiles {
     pub(crate) order: OrderFiles,
     pub(crate) packages: Blob,
     pub(crate) facets: Blob,
+    pub(crate) folded: Blob,
+    pub(crate) copies: Blob,
+    pub(crate) copy_groups: Blob,
+    pub(crate) copy_frames: Blob,
     /// Bytes charged to the budget by this result.
     disk_bytes: AtomicU64,
     memory_bytes: AtomicU64,
@@ -56,6 +65,10 @@ impl ResultFiles {
             order: OrderFiles::new(&directory),
             packages: blob("packages"),
             facets: blob("facets"),
+            folded: blob("folded"),
+            copies: blob("copies"),
+            copy_groups: blob("copy-groups"),
+            copy_frames: blob("copy-frames"),
             disk_bytes: AtomicU64::new(0),
             memory_bytes: AtomicU64::new(0),
             finished: AtomicBool::new(false),
@@ -78,18 +91,23 @@ impl ResultFiles {
         }
         let manifest = SpoolManifest::decode(frame.payload).ok()?;
         let open = |name: &str, bytes: u64| Blob::open(directory.join(name), bytes);
+        let open_if_any = |name: &str, bytes: u64| match bytes {
+            0 => Some(Blob::new(directory.join(name))),
+            _ => open(name, bytes),
+        };
         let frames = (0_usize..).zip(&manifest.frame_bytes);
         let frames: Option<Vec<_>> = frames
-            .map(|(n, &bytes)| match bytes {
-                0 => Some(Blob::new(directory.join(n.to_string()))),
-                _ => open(&n.to_string(), bytes),
-            })
+            .map(|(n, &bytes)| open_if_any(&n.to_string(), bytes))
             .collect();
         let files = ResultFiles {
             frames: frames?,
             order: OrderFiles::open(directory, &manifest.order_bytes)?,
             packages: open("packages", manifest.packages_bytes)?,
             facets: open("facets", manifest.facets_bytes)?,
+            folded: open_if_any("folded", manifest.folded_bytes)?,
+            copies: open_if_any("copies", manifest.copies_bytes)?,
+            copy_groups: open_if_any("copy-groups", manifest.copy_groups_bytes)?,
+            copy_frames: open_if_any("copy-frames", manifest.copy_frames_bytes)?,
             disk_bytes: AtomicU64::new(0),
             memory_bytes: AtomicU64::new(0),
             finished: AtomicBool::new(true),
@@ -109,7 +127,17 @@ impl ResultFiles {
 
     fn blobs(&self) -> impl Iterator<Item = &Blob> {
         let others = [&self.packages, &self.facets];
-        self.frames.iter().chain(self.order.parts()).chain(others)
+        let parts = self.frames.iter().chain(self.order.parts());
+        parts.chain(others).chain(self.copy_files())
+    }
+
+    fn copy_files(&self) -> [&Blob; 4] {
+        [
+            &self.folded,
+            &self.copies,
+            &self.copy_groups,
+            &self.copy_frames,
+        ]
     }
 
     /// Appends whole frames to those of a backend.
@@ -199,6 +227,7 @@ impl ResultFiles {
             return Ok(());
         }
         let parts = self.frames.iter().chain(self.order.parts());
+        let parts = parts.chain(self.copy_files());
         let parts = parts.filter(|blob| blob.len() > 0);
         let others = [&self.packages, &self.facets];
         for blob in parts.chain(others).filter(|blob| blob.is_in_memory()) {

@@ -3,6 +3,7 @@
 mod damage;
 mod filtered;
 mod golden;
+mod revisions;
 
 use super::*;
 use crate::corpus;

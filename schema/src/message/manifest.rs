@@ -9,7 +9,7 @@ use crate::trawl_capnp::{facet, spool_facets, spool_manifest};
 use capnp::{primitive_list, struct_list};
 
 /// The version of a spool's files. A spool of another version is removed; its queries are run again.
-pub const SPOOL_VERSION: u32 = 2;
+pub const SPOOL_VERSION: u32 = 3;
 
 /// The MANIFEST frame: a complete result, and what it holds besides its matches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -54,6 +54,16 @@ pub struct SpoolManifest {
     pub facets_bytes: u64,
     /// Documents in the shards that were searched.
     pub shard_documents: u64,
+    /// Number of pointers that are not folded.
+    pub unique: u64,
+    /// Bytes of the file that says which pointers are folded; 0 like those below if there are no copies.
+    pub folded_bytes: u64,
+    /// Bytes of the file of documents that have copies.
+    pub copies_bytes: u64,
+    /// Bytes of the file of groups of copies.
+    pub copy_groups_bytes: u64,
+    /// Bytes of the file of their frames.
+    pub copy_frames_bytes: u64,
 }
 
 impl SpoolManifest {
@@ -86,6 +96,11 @@ impl SpoolManifest {
         root.set_packages_bytes(self.packages_bytes);
         root.set_facets_bytes(self.facets_bytes);
         root.set_shard_documents(self.shard_documents);
+        root.set_unique(self.unique);
+        root.set_folded_bytes(self.folded_bytes);
+        root.set_copies_bytes(self.copies_bytes);
+        root.set_copy_groups_bytes(self.copy_groups_bytes);
+        root.set_copy_frames_bytes(self.copy_frames_bytes);
     }
 
     fn decode_from(root: spool_manifest::Reader<'_>) -> Result<Self, MessageError> {
@@ -121,6 +136,11 @@ impl SpoolManifest {
             packages_bytes: root.get_packages_bytes(),
             facets_bytes: root.get_facets_bytes(),
             shard_documents: root.get_shard_documents(),
+            unique: root.get_unique(),
+            folded_bytes: root.get_folded_bytes(),
+            copies_bytes: root.get_copies_bytes(),
+            copy_groups_bytes: root.get_copy_groups_bytes(),
+            copy_frames_bytes: root.get_copy_frames_bytes(),
         })
     }
 }

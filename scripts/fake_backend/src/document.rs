@@ -4,6 +4,7 @@ use memchr::memmem;
 use schema::message::{
     Batch, Expr, Field, FileRange, FileReply, Line, Range, Reading, Search, ShardEnd, Want,
 };
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// A document. Its lines that contain the pattern match.
 #[derive(Clone, Debug)]
@@ -108,7 +109,7 @@ impl Document {
             package: &self.package,
             path: &self.path,
             language: "C",
-            hash: &[7; 32],
+            hash: &self.hash(),
             text: &text,
             lines: &lines,
             ranges: &ranges,
@@ -119,6 +120,18 @@ impl Document {
             commit: "",
         };
         crate::session::framed(|out| batch.encode(out))
+    }
+
+    /// Returns what stands for a hash of the text: of its first lines and their number.
+    fn hash(&self) -> [u8; 32] {
+        let first = &self.lines[..self.lines.len().min(4)];
+        let mut hash = [7; 32];
+        for (number, part) in hash.chunks_exact_mut(8).enumerate() {
+            let mut hasher = DefaultHasher::new();
+            (number, self.lines.len(), first).hash(&mut hasher);
+            part.copy_from_slice(&hasher.finish().to_le_bytes());
+        }
+        hash
     }
 
     /// Returns a part of the text.

@@ -3,11 +3,14 @@
 Both servers answer the same requests over bare clones of the same repositories, in turn, at 8 connections; their
 answers must be equal. The forms of a revision are measured one by one, over one repository and over 200. Then each
 of many commits is requested once from a server that has just started: every answer is read from a repository.
+At the end one commit of each of 10,000 repositories is requested, and the memory and descriptors of the server are
+compared with those before.
 """
 
 import json
 import os
 import random
+import shutil
 import statistics
 import urllib.parse
 
@@ -19,6 +22,16 @@ CONNECTIONS = 8
 SECONDS = 2
 REPOSITORIES = 200
 COLD_REQUESTS = 10_000
+MANY_REPOSITORIES = 10_000
+
+# What the server may keep: 64 repositories with 4 MiB of objects each, answers of 16 MiB, and as much again for
+# what is fragmented.
+MANY_BYTES_MAX = 2 * (64 * (4 << 20) + (16 << 20))
+
+# Descriptors that the server may keep: four for each open repository, and connections.
+MANY_DESCRIPTORS_MAX = 64 * 4 + 2 * CONNECTIONS
+
+PERSON = os.environ | {f"GIT_{role}_{part}": "somebody" for role in ("AUTHOR", "COMMITTER") for part in ("NAME", "EMAIL")}
 
 FORMS = {
     "default branch": lambda name, ids: "",
@@ -47,6 +60,10 @@ def main(sources, runs=3):
         with serve() as server:
             bench = Bench(table, programs, work, {"trawl": server}, runs)
             bench.cold(ids)
+        root, names = copies(os.path.join(work, "many"))
+        with servers.serve(trawl, index, os.path.join(work, "spool"), "--repos", root) as server:
+            bench = Bench(table, programs, work, {"trawl": server}, runs)
+            bench.many(names)
     return table.finish()
 
 
@@ -71,6 +88,18 @@ def clones(sources, root):
             raise tools.Failure(f"{source} has {len(listed)} commits; HEAD~25 needs 26")
         ids[name] = listed
     return root, ids
+
+
+def copies(root):
+    """Makes repositories of one commit each, whose objects are links to the same files."""
+    first = os.path.join(root, "r00000.git")
+    tools.run(["git", "init", "-q", "--bare", "--template=", "-b", "main", first])
+    git = lambda *words: tools.run(["git", "--git-dir", first, *words], text=True, env=PERSON).stdout.strip()
+    git("update-ref", "refs/heads/main", git("commit-tree", git("mktree"), "-m", "the only commit"))
+    names = [f"r{number:05}" for number in range(MANY_REPOSITORIES)]
+    for name in names[1:]:
+        shutil.copytree(first, os.path.join(root, f"{name}.git"), copy_function=os.link)
+    return root, names
 
 
 def empty_index(trawl, work):
@@ -113,6 +142,21 @@ class Bench:
             rate, p99 = self.request("trawl", [address(*pair) for pair in pairs], 0)
             self.table.row(f"{what}: trawl", rate, "{:,.0f}/s")
             self.table.row(f"{what}: p99", p99, "{:,.2f} ms")
+
+    def many(self, names):
+        """Requests the commit of each repository, and looks at the server before and after."""
+        server, what = self.started["trawl"], f"{len(names):,} repositories, each once"
+        with self.table.rows(what):
+            # The first walk through the directory is not a look-up.
+            self.request("trawl", [address(names[0], "")], 0)
+            before = server.status("RssAnon"), server.descriptors()
+            rate, p99 = self.request("trawl", [address(name, "") for name in names], 0)
+            self.table.row(f"{what}: trawl", rate, "{:,.0f}/s")
+            self.table.row(f"{what}: p99", p99, "{:,.2f} ms")
+            grown = server.status("RssAnon") - before[0], server.descriptors() - before[1]
+            self.table.row(f"{what}: growth of anonymous memory", grown[0] / 1e6, "{:,.1f} MB",
+                           at_most=MANY_BYTES_MAX / 1e6)
+            self.table.row(f"{what}: growth of descriptors", grown[1], "{}", at_most=MANY_DESCRIPTORS_MAX)
 
     def measure(self, paths):
         """Returns requests a second and p99 in milliseconds of each server, run by run."""

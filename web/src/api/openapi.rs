@@ -5,7 +5,9 @@
 
 pub(crate) mod described;
 
-use super::{catalog, commits, events, explain, export, facets, file, limits, search, skipped};
+use super::{
+    catalog, commits, copies, events, explain, export, facets, file, limits, search, skipped,
+};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use described::AnyRequest;
@@ -23,7 +25,7 @@ use utoipa::{IntoResponses, Modify, OpenApi};
     ),
     paths(
         search::by_query, search::by_posted_query, search::by_id, search::cancel, events::by_query, events::by_id, facets::facets,
-        facets::facets_by_id, facets::packages, facets::packages_by_id, export::by_query, export::by_id,
+        facets::facets_by_id, copies::by_query, copies::by_id, facets::packages, facets::packages_by_id, export::by_query, export::by_id,
         explain::explain, file::raw, limits::limits, catalog::packages, catalog::tree,
         catalog::status, skipped::skipped, commits::commit, commits::commits, commits::log, commits::refs,
     ),
@@ -68,7 +70,7 @@ pub(crate) async fn document() -> Response {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{catalog, commits, export};
+    use super::super::{catalog, commits, copies, export};
     use super::described as doc;
     use crate::params::{FORMAT, QUERY, VIEW};
     use utoipa::IntoParams;
@@ -84,6 +86,7 @@ mod tests {
     fn describes_all_known_parameters() {
         check::<doc::QueryParams>(QUERY);
         check::<doc::ViewParams>(VIEW);
+        check::<doc::CopiesParams>(copies::COPIES);
         check::<doc::ExportParams>(export::EXPORT);
         check::<doc::FormatParam>(FORMAT);
         check::<doc::PartParams>(catalog::PART);

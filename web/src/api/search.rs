@@ -2,6 +2,7 @@
 
 use super::body::Posted;
 use super::openapi::described as doc;
+use crate::choice::Copies;
 use crate::conditional::KnownTags;
 use crate::cursor::Cursor;
 use crate::eta::Eta;
@@ -37,7 +38,7 @@ struct PageRequest {
 impl PageRequest {
     fn parse(params: &Params) -> Result<PageRequest, Problem> {
         Ok(PageRequest {
-            view: View::parse(params)?,
+            view: View::parse(params, Copies::All)?,
             wait: params.flag("wait", true)?,
             explain: params.flag("explain", false)?,
             parsed: None,
@@ -172,6 +173,7 @@ fn running(search: &SearchHandle, request: &PageRequest) -> Result<Response, Pro
         reached: None,
         found: None,
         total: progress.matches,
+        unique: None,
         documents: 0,
         packages: 0,
         page: 0,
@@ -201,7 +203,9 @@ fn done(
     let slice = request.view.slice(answer, count)?;
     let items = request.view.read(answer, slice.range.clone())?;
     let next = slice.range.end;
-    let cursor = || Cursor::new(answer, request.view.group, next).encode(answer.query());
+    let cursor = || {
+        Cursor::new(answer, request.view.group, request.view.copies, next).encode(answer.query())
+    };
     let next = (next < count).then(cursor);
     let timings = Timings::new(answer, started.elapsed());
     let page = Page {
@@ -218,6 +222,7 @@ fn done(
         reached: Reached::of(answer),
         found: Some(answer.found()),
         total: answer.len() as u64,
+        unique: answer.unique().map(|unique| unique as u64),
         documents: answer.documents(),
         packages: answer.packages(),
         page: slice.page,

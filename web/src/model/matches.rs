@@ -4,7 +4,7 @@
 //! and none of its fields is flattened, which serde does through a slower path.
 
 use super::bytes::{Malformed, exact, from_hex, hex, readable};
-use frontend::{Document, DocumentRevisions};
+use frontend::{Copies, Document, DocumentRevisions};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -65,6 +65,21 @@ pub struct Match<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub window: Option<MatchWindow>,
+    /// Present on pages if the document has copies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub copies: Option<DocumentCopies>,
+}
+
+/// Other documents with the same text and the same matching lines.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
+#[schema(as = Copies)]
+pub struct DocumentCopies {
+    /// How many there are.
+    #[schema(minimum = 1)]
+    pub count: u64,
+    /// The match's position among all matches, from 0. `/api/v2/copies` lists the copies by it.
+    pub position: u64,
 }
 
 /// The requested lines around a match.
@@ -181,6 +196,10 @@ impl<'a> From<&'a frontend::Match> for Match<'a> {
             commit: commit(document),
             offset: found.offset,
             window: found.window.map(Into::into),
+            copies: found.copies.map(|copies| DocumentCopies {
+                count: copies.count,
+                position: copies.position,
+            }),
         }
     }
 }
@@ -214,6 +233,10 @@ impl TryFrom<Match<'_>> for frontend::Match {
             rank: read.rank,
             offset: read.offset,
             window: read.window.map(Into::into),
+            copies: read.copies.map(|copies| Copies {
+                count: copies.count,
+                position: copies.position,
+            }),
         })
     }
 }
@@ -337,6 +360,7 @@ mod tests {
                 start: 5,
                 line_bytes: 5_000_000_000,
             }),
+            copies: None,
         }
     }
 

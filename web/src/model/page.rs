@@ -39,8 +39,14 @@ pub struct Page<'a> {
     pub reached: Option<Reached>,
     /// How many matches there are, also beyond `limit`; null while the search runs.
     pub found: Option<u64>,
-    /// How many matches there are on all pages.
+    /// How many matches there are: with `copies=all`, on all pages.
     pub total: u64,
+    /// How many matches there are if only one of the documents counts that have the same text and the same
+    /// matching lines: with `copies=folded`, on all pages. Null while the search runs, with a limit, or if no
+    /// matches were asked for.
+    #[serde(default)]
+    #[schema(required)]
+    pub unique: Option<u64>,
     /// Documents with a match.
     pub documents: u64,
     /// Packages with a match.

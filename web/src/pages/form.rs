@@ -5,7 +5,7 @@
 
 use super::visible;
 use crate::assets;
-use crate::choice::{Case, Choice, Group, Mode};
+use crate::choice::{Case, Choice, Copies, Group, Mode};
 use crate::links::encode;
 use crate::params::{Params, lossy};
 use frontend::query::filter;
@@ -21,6 +21,8 @@ pub(crate) struct Form {
     /// Only whole words match.
     pub(super) word: bool,
     pub(super) group: Group,
+    /// If it is not the default.
+    pub(super) copies: Option<Copies>,
     pub(super) filters: Vec<FormFilter>,
     pub(super) want: Option<String>,
     pub(super) limit: Option<String>,
@@ -85,6 +87,7 @@ impl Form {
             case: choice(params, "case"),
             word: params.bytes("word") == Some(b"yes"),
             group: choice(params, "group").unwrap_or_default(),
+            copies: choice(params, "copies").filter(|&copies| copies != Copies::Folded),
             filters: filters.collect(),
             per_page: params.number("per_page", 0).ok().filter(|&n| n > 0),
             want: typed("want"),
@@ -140,6 +143,9 @@ impl Form {
         if self.group != Group::default() {
             href.push_str(&format!("&group={}", self.group.name()));
         }
+        if let Some(copies) = self.copies {
+            href.push_str(&format!("&copies={}", copies.name()));
+        }
         for FormFilter { name, typed } in &self.filters {
             href.push_str(&format!("&{name}={}", encode(typed.as_bytes())));
         }
@@ -162,6 +168,14 @@ impl Form {
             href.push_str(&format!("&run={}", encode(run.as_bytes())));
         }
         href
+    }
+
+    /// Returns the address of the query with or without copies.
+    pub(super) fn href_copies(&self, copies: Copies) -> String {
+        let mut form = self.clone();
+        form.copies = Some(copies).filter(|&copies| copies != Copies::Folded);
+        form.run = None;
+        form.href(0)
     }
 
     /// Returns the address of the query without one of its filters.

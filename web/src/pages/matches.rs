@@ -4,8 +4,11 @@ use super::filters;
 use super::visible::{self, Piece};
 use crate::links::FileAddress;
 use askama::Template;
-use frontend::{ContextLine, Document, DocumentRevisions, Match, Window};
+use frontend::{ContextLine, Document, DocumentRevisions, Match, SearchResult, SpoolError, Window};
 use std::ops::Range;
+
+/// Copies of a document that are listed with a match.
+const COPIES_SHOWN_MAX: usize = 10;
 
 /// Lines of one match that are shown. The page of the file shows all.
 const LINES_MAX: usize = 50;
@@ -24,6 +27,17 @@ pub(super) struct MatchView {
     pub(super) language: String,
     pub(super) revisions: RevisionsView,
     pub(super) lines: Vec<LineView>,
+    pub(super) copies: Option<CopiesView>,
+}
+
+/// The first copies of a document, by their names and addresses, and how many more there are.
+#[derive(Clone)]
+pub(super) struct CopiesView {
+    pub(super) count: u64,
+    pub(super) names: Vec<(String, String)>,
+    pub(super) more: u64,
+    /// The address of the page with all copies.
+    pub(super) more_href: String,
 }
 
 /// The revisions that have a document.
@@ -87,8 +101,69 @@ impl From<&Match> for MatchView {
             language: found.document.language.clone(),
             revisions: (&found.document.revisions).into(),
             lines: lines.map(linked).collect(),
+            copies: None,
         }
     }
+}
+
+impl CopiesView {
+    /// The copies of a match's document; `None` if it has none. Blocks on the disk.
+    fn of(
+        answer: &SearchResult,
+        found: &Match,
+        all_href: &str,
+    ) -> Result<Option<CopiesView>, SpoolError> {
+        let Some(copies) = found.copies else {
+            return Ok(None);
+        };
+        let first = 0..COPIES_SHOWN_MAX as u64 + 1;
+        let (documents, _) = answer.documents_with_text(copies.position, first)?;
+        let others = documents.iter().filter(|other| **other != *found.document);
+        let name = |other: &Document| {
+            let name = [&other.package[..], &other.path].join(&b'/');
+            let href = FileAddress::of(other).show_href(found.line);
+            (visible::plain(&name), href)
+        };
+        let names: Vec<_> = others.take(COPIES_SHOWN_MAX).map(name).collect();
+        Ok(Some(CopiesView {
+            count: copies.count,
+            more: copies.count.saturating_sub(names.len() as u64),
+            names,
+            more_href: all_href.to_owned(),
+        }))
+    }
+}
+
+/// Views of matches with the copies of their documents. `all_href` is the address of the page that shows
+/// all copies. Blocks on the disk.
+pub(super) fn views_with_copies(
+    answer: &SearchResult,
+    matches: &[Match],
+    all_href: &str,
+) -> Result<Vec<MatchView>, SpoolError> {
+    let view = |found: &Match| {
+        let copies = CopiesView::of(answer, found, all_href)?;
+        Ok(MatchView {
+            copies,
+            ..MatchView::from(found)
+        })
+    };
+    matches.iter().map(view).collect()
+}
+
+/// Returns the best matches so far without those in copies of documents that come before them.
+fn without_copies(matches: &[Match]) -> impl Iterator<Item = &Match> {
+    let is_copy = |found: &Match, other: &Match| {
+        let (found, line) = (&found.document, found.line);
+        line > 0
+            && line == other.line
+            && *found != other.document
+            && found.hash == other.document.hash
+    };
+    matches.iter().enumerate().filter_map(move |(at, found)| {
+        let mut earlier = matches[..at].iter();
+        (!earlier.any(|other| is_copy(found, other))).then_some(found)
+    })
 }
 
 /// Returns the lines of a match, each with its share of the ranges.
@@ -144,7 +219,7 @@ impl LineView {
     }
 }
 
-/// Renders a list of matches, for a page that is already open.
+/// Renders a list of the best matches so far, for a page that is already open.
 pub(crate) fn match_list(matches: &[Match]) -> String {
     #[derive(Template)]
     #[template(path = "matches.html")]
@@ -157,8 +232,9 @@ pub(crate) fn match_list(matches: &[Match]) -> String {
     list.render().expect("a page fits in memory")
 }
 
+/// Views of the best matches so far.
 pub(super) fn views(matches: &[Match]) -> Vec<MatchView> {
-    matches.iter().map(MatchView::from).collect()
+    without_copies(matches).map(MatchView::from).collect()
 }
 
 #[cfg(test)]
@@ -184,6 +260,7 @@ mod tests {
             rank: 1.0,
             offset: 0,
             window: None,
+            copies: None,
         }
     }
 

@@ -1,8 +1,9 @@
 //! Search results as a page: the answer, or what is known of it while the search runs.
 
 use super::form::{Form, Layout, PageLink, page_links};
-use super::matches::{MatchView, RevisionsView, views};
+use super::matches::{MatchView, RevisionsView, views, views_with_copies};
 use super::{filters, problem, visible};
+use crate::choice::{Copies, Group};
 use crate::conditional::KnownTags;
 use crate::eta::Eta;
 use crate::join::{self, Items, View};
@@ -46,6 +47,10 @@ struct ResultsPage<'a> {
     /// Matches or, with `want_documents`, documents; `total` of them are on the pages.
     found: u64,
     total: u64,
+    /// How many of these matches are shown, if copies are folded.
+    folded: Option<u64>,
+    /// The address that shows copies, or folds them; if there are any.
+    switch: Option<String>,
     want_documents: bool,
     want_count: bool,
     elapsed: String,
@@ -84,7 +89,7 @@ pub(crate) async fn search(State(app): State<App>, known: KnownTags, params: Par
 
 async fn page(app: &App, known: KnownTags, params: &Params) -> Result<Response, Problem> {
     let form = Form::new(params);
-    let (view, parsed) = (View::parse(params)?, params.parsed()?);
+    let (view, parsed) = (View::parse(params, Copies::Folded)?, params.parsed()?);
     if let Some(unchanged) = known.unless_changed(|| join::identity(app, params, &parsed.query)) {
         return Ok(unchanged);
     }
@@ -156,10 +161,14 @@ fn running_page(search: &SearchHandle, mut form: Form, page: usize) -> Result<St
 fn finished_page(
     answer: &SearchResult,
     mut form: Form,
-    view: View,
+    mut view: View,
     (notices, of_revisions): (&[Notice], Option<Notice>),
 ) -> Result<String, Problem> {
     let started = Instant::now();
+    let unique = answer.unique().filter(|&unique| unique < answer.len());
+    if unique.is_none() {
+        view.copies = Copies::All;
+    }
     let again = Form {
         generation: None,
         run: None,
@@ -172,17 +181,26 @@ fn finished_page(
         pages_form.generation = Some(answer.generation().to_owned());
     }
     let slice = view.slice(answer, view.items(answer)?)?;
+    let all_href = form.href_copies(Copies::All);
+    let other = match view.copies {
+        Copies::Folded => Copies::All,
+        Copies::All => Copies::Folded,
+    };
+    let switches = unique.is_some() && view.group == Group::None;
     let (mut matches, mut groups) = (Vec::new(), Vec::new());
     match view.read(answer, slice.range.clone())? {
-        Items::Matches(found) => matches = views(&found),
+        Items::Matches(found) => matches = views_with_copies(answer, &found, &all_href)?,
         Items::Packages(packages) => {
-            let packages = packages.iter();
-            groups.extend(packages.map(|(each, found)| GroupView::package(&form, each, found)));
+            for (each, found) in &packages {
+                let views = views_with_copies(answer, found, &all_href)?;
+                groups.push(GroupView::package(&form, each, views));
+            }
         }
         Items::Documents(documents) => {
-            let documents = documents.iter();
-            groups
-                .extend(documents.map(|(total, found)| GroupView::document(&form, *total, found)));
+            for (total, found) in &documents {
+                let views = views_with_copies(answer, found, &all_href)?;
+                groups.push(GroupView::document(&form, *total, found, views));
+            }
         }
     }
     let want = answer.query().want();
@@ -195,6 +213,10 @@ fn finished_page(
         again: again.href(0),
         found: answer.found(),
         total: answer.len() as u64,
+        folded: unique
+            .filter(|_| view.copies == Copies::Folded)
+            .map(|unique| unique as u64),
+        switch: switches.then(|| form.href_copies(other)),
         want_documents: want == Want::Documents,
         want_count: matches!(want, Want::Count | Want::Estimate),
         elapsed: elapsed_text(answer.timings().total()),
@@ -245,7 +267,7 @@ impl GroupView {
         }
     }
 
-    fn package(form: &Form, package: &PackageGroup, matches: &[Match]) -> GroupView {
+    fn package(form: &Form, package: &PackageGroup, matches: Vec<MatchView>) -> GroupView {
         let name = str::from_utf8(&package.name).ok();
         GroupView {
             name: visible::plain(&package.name),
@@ -254,11 +276,16 @@ impl GroupView {
             more: package.total - matches.len() as u64,
             more_href: name.map(|name| form.href_in(name)),
             revisions: RevisionsView::default(),
-            matches: views(matches),
+            matches,
         }
     }
 
-    fn document(form: &Form, total: Option<u64>, matches: &[Match]) -> GroupView {
+    fn document(
+        form: &Form,
+        total: Option<u64>,
+        matches: &[Match],
+        views: Vec<MatchView>,
+    ) -> GroupView {
         let none = Document::default();
         let document = matches.first().map_or(&none, |found| &*found.document);
         let Document { package, path, .. } = document;
@@ -270,7 +297,7 @@ impl GroupView {
             more: total.map_or(0, |total| total.saturating_sub(matches.len() as u64)),
             more_href: names.map(|(package, path)| form.href_in_document(package, path)),
             revisions: (&document.revisions).into(),
-            matches: views(matches),
+            matches: views,
         }
     }
 }

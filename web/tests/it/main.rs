@@ -6,6 +6,7 @@ mod catalog;
 mod commits;
 mod conditional;
 mod connections;
+mod copies;
 mod damaged_answers;
 mod dcs;
 mod events;

@@ -139,6 +139,11 @@ fn limit_keeps_the_best_matches_when_spilled() {
     let best = site
         .get("/api/v2/search?q=arse&per_page=20&limit=20")
         .json();
-    assert_eq!(best["matches"], all["matches"]);
+    // Copies are known only of all matches.
+    let mut expected = all["matches"].clone();
+    for found in expected.as_array_mut().unwrap() {
+        found.as_object_mut().unwrap().remove("copies");
+    }
+    assert_eq!(best["matches"], expected);
     assert_eq!((&best["total"], &best["found"]), (&json!(20), &json!(900)));
 }

@@ -1,12 +1,16 @@
-//! The repositories that `trawl index` is given, and what decides how they are read.
+//! The repositories that `trawl index` and `trawl serve` are given, and what decides how they are read.
 
-use anyhow::{Context, Result, bail};
+use super::super::mirror::{FetchFlags, fetch as fetch_all, words};
+use crate::cache_dir;
+use crate::mirror::{self, Remote};
+use anyhow::{Context, Result, bail, ensure};
 use index::corpus::Source;
 use index::indexing::RepositorySource;
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
 /// The directory of objects that git's hooks name.
 const OBJECT_DIRECTORY: &str = "GIT_OBJECT_DIRECTORY";
@@ -15,10 +19,11 @@ const OBJECT_DIRECTORY: &str = "GIT_OBJECT_DIRECTORY";
 const ALTERNATE_OBJECT_DIRECTORIES: &str = "GIT_ALTERNATE_OBJECT_DIRECTORIES";
 
 /// Which git repositories are packages.
-#[derive(clap::Args, Default)]
-pub(super) struct GitFlags {
+#[derive(clap::Args, Clone, Default)]
+pub(crate) struct GitFlags {
     /// A git repository is a package, named after its directory without .git; bare, or a work tree of which
-    /// only what is committed counts. May be repeated
+    /// only what is committed counts. `trawl index` takes a URL, too, and keeps a mirror of it in the user's
+    /// cache directory. May be repeated
     #[arg(long, value_name = "PATH")]
     pub(super) git: Vec<OsString>,
     /// Every git repository directly inside DIR is a package. May be repeated
@@ -28,49 +33,98 @@ pub(super) struct GitFlags {
     /// branch or tag, a pattern with *, ? or [, `all` for all branches and tags, or the id of a commit.
     /// Queries without `rev:` search HEAD's branch if it is among them, else the youngest revision that the
     /// first PATTERN chose. May be repeated
-    #[arg(
-        long = "ref",
-        value_name = "PATTERN",
-        requires = "repositories",
-        conflicts_with = "update"
-    )]
+    #[arg(long = "ref", value_name = "PATTERN", requires = "repositories")]
     pub(super) patterns: Vec<String>,
     /// A repository may take objects from below DIR, too (objects/info/alternates), not only from itself
     /// and the directory that holds it. May be repeated
     #[arg(long, value_name = "DIR", requires = "repositories")]
-    alternates_root: Vec<PathBuf>,
+    pub(super) alternates_root: Vec<PathBuf>,
 }
 
 impl GitFlags {
-    /// Returns the repositories.
-    pub(super) fn repositories(&self) -> Result<Vec<RepositorySource>> {
-        self.check_roots()?;
-        let mut sources = Vec::new();
+    /// Whether there is a repository.
+    pub(crate) fn is_given(&self) -> bool {
+        !self.git.is_empty() || !self.git_dir_each.is_empty()
+    }
+
+    /// Returns the repositories of `trawl index`. URLs are fetched; the environment may name directories of
+    /// objects.
+    pub(super) fn fetched(&self, fetch: &FetchFlags) -> Result<GivenRepositories> {
+        let mut given = GivenRepositories::default();
         for path in &self.git {
-            sources.push(self.source(path.as_ref(), &self.patterns)?);
+            let path: &Path = path.as_ref();
+            if is_url(path) {
+                self.fetch(path, fetch, &mut given)?;
+            } else {
+                given.sources.push(self.source(path)?);
+            }
         }
-        for directory in &self.git_dir_each {
-            sources.extend(self.inside(directory, &self.patterns)?);
-        }
-        with_environment(&mut sources)?;
+        given.sources.extend(self.inside_each()?);
+        with_environment(&mut given.sources)?;
+        let is_nothing = given.sources.is_empty() && !given.problems.is_empty();
+        ensure!(!is_nothing, "{}", given.said());
+        Ok(given)
+    }
+
+    /// Returns the repositories on this machine, of a server.
+    pub(crate) fn local(&self) -> Result<Vec<RepositorySource>> {
+        let named = self.git.iter().map(|path| {
+            let path: &Path = path.as_ref();
+            let shown = path.display();
+            ensure!(
+                !is_url(path),
+                "--git {shown}: this is a URL; `trawl mirror` keeps a copy of it, which --git serves"
+            );
+            self.source(path)
+        });
+        let mut sources = named.collect::<Result<Vec<_>>>()?;
+        sources.extend(self.inside_each()?);
         Ok(sources)
     }
 
-    /// Checks the directories that repositories may take objects from.
-    pub(super) fn check_roots(&self) -> Result<()> {
+    fn inside_each(&self) -> Result<Vec<RepositorySource>> {
         for root in &self.alternates_root {
             let listed = std::fs::read_dir(root);
             listed.with_context(|| format!("--alternates-root {}", root.display()))?;
+        }
+        let mut sources = Vec::new();
+        for directory in &self.git_dir_each {
+            sources.extend(self.inside(directory)?);
+        }
+        Ok(sources)
+    }
+
+    /// Fetches a URL into its mirror. If that fails, what was fetched before is indexed.
+    fn fetch(&self, url: &Path, fetch: &FetchFlags, given: &mut GivenRepositories) -> Result<()> {
+        let shown = url.display().to_string();
+        let remote = Remote::parse(&shown, None, &fetch.schemes());
+        let remote = remote.with_context(|| format!("--git {shown}"))?;
+        let directory = cache_dir::mirror_dir(&remote.url)?;
+        let remotes = [remote];
+        let results = fetch_all(&remotes, &fetch.options()?, &directory)?;
+        let failed = results
+            .iter()
+            .find_map(|result| result.outcome.as_ref().err());
+        let path = mirror::path(&directory, &remotes[0]);
+        if let Some(error) = failed {
+            let mut reason = words(error);
+            if path.exists() {
+                reason.push_str("; what was fetched before was indexed");
+            }
+            given.problems.push((shown.clone(), reason));
+        }
+        if path.exists() {
+            given.sources.push(RepositorySource {
+                location: shown.into_bytes(),
+                is_url: true,
+                ..self.source(&path)?
+            });
         }
         Ok(())
     }
 
     /// Returns the repositories directly inside a directory, by name.
-    pub(super) fn inside(
-        &self,
-        directory: &Path,
-        patterns: &[String],
-    ) -> Result<Vec<RepositorySource>> {
+    fn inside(&self, directory: &Path) -> Result<Vec<RepositorySource>> {
         let shown = format!("--git-dir-each {}", directory.display());
         let entries = std::fs::read_dir(directory).with_context(|| shown.clone())?;
         let mut paths = Vec::new();
@@ -85,43 +139,58 @@ impl GitFlags {
             bail!("{shown}: contains no git repository");
         }
         paths.sort();
-        paths
-            .iter()
-            .map(|path| self.source(path, patterns))
-            .collect()
+        paths.iter().map(|path| self.source(path)).collect()
     }
 
-    fn source(&self, path: &Path, patterns: &[String]) -> Result<RepositorySource> {
+    fn source(&self, path: &Path) -> Result<RepositorySource> {
         let shown = path.display();
-        if is_url(path) {
-            bail!(
-                "--git {shown}: this is a URL; `trawl mirror` keeps a copy of it, which --git indexes"
-            );
-        }
         let real = path.canonicalize();
         let real = real.with_context(|| format!("--git {shown}"))?;
         if !git::is_repository(&real) {
             bail!("--git {shown}: no git repository, neither a bare one nor a work tree");
         }
-        self.at(&real, patterns)
-    }
-
-    /// Returns the repository at a path without symbolic links. It is opened later.
-    pub(super) fn at(&self, path: &Path, patterns: &[String]) -> Result<RepositorySource> {
-        let name = git::repository_name(path);
+        let name = git::repository_name(&real);
         Ok(RepositorySource {
-            name: name.with_context(|| format!("--git {}: it has no name", path.display()))?,
-            location: path.as_os_str().as_bytes().to_vec(),
-            path: path.to_owned(),
-            patterns: patterns.to_vec(),
+            name: name.with_context(|| format!("--git {shown}: it has no name"))?,
+            location: real.as_os_str().as_bytes().to_vec(),
+            fetched: fetched(&real),
+            path: real,
+            patterns: self.patterns.clone(),
             alternates_roots: self.alternates_root.clone(),
             ..RepositorySource::default()
         })
     }
 }
 
+/// Repositories to index.
+#[derive(Default)]
+pub(super) struct GivenRepositories {
+    pub(super) sources: Vec<RepositorySource>,
+    /// Those that could not be fetched or found, and why.
+    pub(super) problems: Vec<(String, String)>,
+}
+
+impl GivenRepositories {
+    fn said(&self) -> String {
+        let said = self
+            .problems
+            .iter()
+            .map(|(url, reason)| format!("{url}: {reason}"));
+        said.collect::<Vec<_>>().join("; ")
+    }
+}
+
+/// When a bare repository was last compared with its server, in seconds since 1970; 0 if never.
+fn fetched(path: &Path) -> u64 {
+    let modified = std::fs::metadata(path.join("FETCH_HEAD")).and_then(|it| it.modified());
+    let since = modified
+        .ok()
+        .and_then(|it| it.duration_since(UNIX_EPOCH).ok());
+    since.map_or(0, |since| since.as_secs())
+}
+
 /// Whether git would take it for a URL: `https://host/x`, or `host:x`.
-fn is_url(path: &Path) -> bool {
+pub(super) fn is_url(path: &Path) -> bool {
     let text = path.as_os_str().as_bytes();
     let colon = text.iter().position(|&byte| byte == b':');
     let slash = text.iter().position(|&byte| byte == b'/');
@@ -152,7 +221,7 @@ fn with_environment(sources: &mut [RepositorySource]) -> Result<()> {
 }
 
 /// Refuses two packages of one name.
-pub(super) fn check_names(sources: &[Source], repositories: &[RepositorySource]) -> Result<()> {
+pub(crate) fn check_names(sources: &[Source], repositories: &[RepositorySource]) -> Result<()> {
     let directories = sources.iter().map(|it| (&it.name, &it.directory));
     let repositories = repositories.iter().map(|it| (&it.name, &it.path));
     let mut known: HashMap<&Vec<u8>, &PathBuf> = HashMap::new();

@@ -1,6 +1,6 @@
 //! The index that `trawl serve` serves: where it is, and what it is made of.
 
-use super::super::index::{self as index_command, BuildFlags};
+use super::super::index::{self as index_command, BuildFlags, GitFlags, check_names};
 use crate::default_sources::default_sources;
 use crate::{cache_dir, terminal};
 use anyhow::{Result, bail};
@@ -14,6 +14,7 @@ pub(super) struct ServedIndex {
     pub(super) directory: PathBuf,
     sources: IndexSources,
     build: BuildFlags,
+    git: GitFlags,
     /// Drop packages that are not among the sources. An index in the cache belongs to `serve` alone.
     prune: bool,
 }
@@ -32,8 +33,10 @@ impl ServedIndex {
         index: Option<&Path>,
         sources: &[PathBuf],
         build: &BuildFlags,
+        git: &GitFlags,
     ) -> Result<ServedIndex> {
         let sources = match (index, sources) {
+            (_, []) if git.is_given() => IndexSources::Named(Vec::new()),
             (Some(index), []) if build.is_given() => bail!(
                 "flags for building an index need a SOURCE; name one, or leave the flags out to serve \
                  {} as it is",
@@ -47,11 +50,13 @@ impl ServedIndex {
             directory: index.unwrap_or(Path::new("")).to_owned(),
             sources,
             build: build.clone(),
+            git: git.clone(),
             prune: index.is_none(),
         };
         if index.is_none() {
-            let packages = served.packages()?.sources;
+            let (packages, repositories) = (served.packages()?.sources, git.local()?);
             let directories = packages.iter().map(|source| &*source.directory);
+            let directories = directories.chain(repositories.iter().map(|it| &*it.path));
             served.directory = cache_dir::index_dir(directories)?;
         }
         Ok(served)
@@ -64,6 +69,11 @@ impl ServedIndex {
             IndexSources::Default => vec![PathBuf::from(".")],
             IndexSources::Named(paths) => paths.clone(),
         }
+    }
+
+    /// The git repositories that were named.
+    pub(super) fn repositories(&self) -> Result<Vec<PathBuf>> {
+        Ok(self.git.local()?.into_iter().map(|it| it.path).collect())
     }
 
     /// Whether files that git ignores are indexed.
@@ -82,34 +92,47 @@ impl ServedIndex {
         })
     }
 
+    fn changes(&self, packages: &Packages) -> Result<Changes> {
+        let repositories = self.git.local()?;
+        check_names(&packages.sources, &repositories)?;
+        Ok(Changes {
+            prune: self.prune,
+            repositories,
+            ..Changes::default()
+        })
+    }
+
     /// Brings the index up to date if it has sources. Shows progress and a summary.
     pub(super) fn prepare(&self) -> Result<()> {
         if matches!(self.sources, IndexSources::None) {
             return Ok(());
         }
         let (packages, directory) = (self.packages()?, &self.directory);
-        let changes = Changes {
-            prune: self.prune,
-            ..Changes::default()
-        };
+        let changes = self.changes(&packages)?;
         let options = self.build.options()?;
         // This check needs no lock; another `serve` of the same directories may hold it.
-        if indexing::is_current(packages.sources.clone(), &changes, directory, &options) {
+        // Repositories are compared by the update itself.
+        if changes.repositories.is_empty()
+            && indexing::is_current(packages.sources.clone(), &changes, directory, &options)
+        {
             let directory = directory.display();
             terminal::report(format_args!("the index in {directory} is up to date"));
             return Ok(());
         }
-        index_command::update(packages, changes, directory, &options).map(drop)
+        for (name, reason) in index_command::update(packages, changes, directory, &options)? {
+            let (name, reason) = (terminal::escaped(&name), terminal::escaped(&reason));
+            terminal::report(format_args!("trawl: {name}: {reason}"));
+        }
+        Ok(())
     }
 
     /// Brings the index up to date without a word.
     pub(super) fn update(&self) -> Result<Report> {
         let packages = self.packages()?;
         let changes = Changes {
-            prune: self.prune,
-            parents: packages.parents,
-            beside: packages.beside,
-            ..Changes::default()
+            parents: packages.parents.clone(),
+            beside: packages.beside.clone(),
+            ..self.changes(&packages)?
         };
         let (directory, options) = (&self.directory, self.build.options()?);
         let progress = Progress::default();

@@ -33,7 +33,7 @@ impl WatchedIndex {
         index: ServedIndex,
         without: Vec<PathBuf>,
         rescan: Duration,
-    ) -> WatchedIndex {
+    ) -> Result<WatchedIndex> {
         describe_counter!(
             "trawl_watch_updates_total",
             "Updates of the index by --watch, by outcome"
@@ -46,15 +46,16 @@ impl WatchedIndex {
         let absolute = |path: PathBuf| path.canonicalize().unwrap_or(path);
         let watch = FileWatch::start(WatchRoots {
             roots: index.roots().into_iter().map(absolute).collect(),
+            repositories: index.repositories()?,
             without: without.into_iter().map(absolute).collect(),
             no_ignore: index.no_ignore(),
         });
-        WatchedIndex {
+        Ok(WatchedIndex {
             index,
             watch,
             rescan,
             failures: 0,
-        }
+        })
     }
 
     /// Updates the index for ever, in a thread that ends with the process.
@@ -82,15 +83,16 @@ impl WatchedIndex {
 
     fn record(&mut self, woken: Woken, updated: &Result<Report>, elapsed: Duration) {
         let outcome = match updated {
+            Ok(report) if !report.problems.is_empty() => "failed",
             Ok(report) if report.outcome == Outcome::Unchanged => "unchanged",
             Ok(_) => "changed",
             Err(_) => "failed",
         };
         counter!("trawl_watch_updates_total", "outcome" => outcome).increment(1);
         histogram!("trawl_watch_update_seconds").record(elapsed);
-        self.failures = match updated {
-            Ok(_) => 0,
-            Err(_) => self.failures.saturating_add(1),
+        self.failures = match outcome {
+            "failed" => self.failures.saturating_add(1),
+            _ => 0,
         };
         match updated {
             Ok(report) if outcome == "changed" => tracing::info!(
@@ -100,7 +102,13 @@ impl WatchedIndex {
                 rescan = woken == Woken::Elapsed,
                 "updated the index"
             ),
-            Ok(_) => {}
+            Ok(report) => report.problems.iter().for_each(|(name, reason)| {
+                tracing::warn!(
+                    repository = %terminal::escaped(name),
+                    reason = %terminal::escaped(reason),
+                    "cannot index a repository; serving it as it was"
+                );
+            }),
             Err(error) => tracing::warn!(
                 error = %terminal::escaped(&terminal::sentence(error)),
                 retry_seconds = self.patience().as_secs_f64(),

@@ -1,6 +1,7 @@
 use super::*;
 use crate::execution::finalize::finalize;
 use crate::execution::memory::Memory;
+use crate::execution::sorter::RUNS_MAX;
 use crate::order::Origin;
 use crate::spool::{Spool, SpoolConfig};
 use std::sync::Arc;
@@ -41,7 +42,7 @@ fn collectors(run: &ResultFiles, bytes: u64, count: u32) -> Result<Vec<Collector
     let memory = Memory::new(bytes);
     (0..2_u16)
         .map(|backend| {
-            let mut collector = Collector::new(memory.share(bytes));
+            let mut collector = Collector::new(backend, memory.share(bytes));
             collector.packages.id(b"p");
             for (n, pointer) in pointers(backend, count).enumerate() {
                 collector.push(pointer);
@@ -65,7 +66,7 @@ fn order(bytes: u64, count: u32) -> (Vec<Pointer>, usize) {
     let mut collectors = collectors(&run, bytes, count).unwrap();
     let runs = collectors
         .iter()
-        .map(|collector| collector.written_runs)
+        .map(|collector| collector.sorter.written_runs())
         .sum();
     let counts = finalize(&run, &mut collectors, 0).unwrap();
     assert_eq!(
@@ -102,8 +103,10 @@ fn merges_runs_when_there_are_too_many() {
     let run = spool(directory.path(), None).create("0123456789abcdef", 2);
     let count = (RUNS_MAX as u32 + 3) * 17_000;
     let collectors = collectors(&run, 0, count).unwrap();
-    assert!(collectors[0].runs.len() < RUNS_MAX / 2);
-    let lens = collectors[0].runs.iter().map(|run| run.len).sum::<u64>();
+    let on_disk = |source: &Source<'_>| matches!(source, Source::Disk(_));
+    let runs: Vec<_> = collectors[0].sources().filter(on_disk).collect();
+    assert!(runs.len() < RUNS_MAX / 2);
+    let lens = runs.iter().map(|run| run.len()).sum::<u64>();
     assert_eq!(lens + collectors[0].len() as u64, u64::from(count));
 }
 

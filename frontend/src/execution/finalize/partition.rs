@@ -5,7 +5,7 @@
 //!
 //! **Invariant:** pointers that tie, and are ordered by the names of their documents, are in one part.
 
-use crate::execution::collector::Source;
+use crate::execution::sorter::Source;
 use crate::order::TieKey;
 use crate::spool::SpoolError;
 use std::ops::Range;

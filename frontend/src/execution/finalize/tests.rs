@@ -12,7 +12,7 @@ use schema::message::{Batch, SpoolManifest};
 fn synthetic(run: &ResultFiles, count: u32, bytes: u64) -> Vec<Collector> {
     let memory = Memory::new(bytes);
     let collector = |backend: u16| {
-        let mut collector = Collector::new(memory.share(bytes / 4));
+        let mut collector = Collector::new(backend, memory.share(bytes / 4));
         for package in 0..100_u32 {
             collector.packages.id(&package.to_le_bytes());
         }
@@ -78,7 +78,7 @@ fn order_does_not_depend_on_the_number_of_parts() {
 fn colliding(run: &ResultFiles) -> Vec<Collector> {
     let memory = Memory::new(1 << 20);
     let mut collectors: Vec<_> = (0..3)
-        .map(|_| Collector::new(memory.share(1 << 18)))
+        .map(|backend| Collector::new(backend, memory.share(1 << 18)))
         .collect();
     let mut written = [0; 3];
     for n in 0..400_u32 {

@@ -5,7 +5,7 @@
 #![expect(dead_code, reason = "descriptions are never constructed")]
 
 use crate::api::export::format::Order;
-use crate::choice::{Case, Group, Mode};
+use crate::choice::{Case, Copies, Group, Mode};
 use crate::model::ProblemDocument;
 use frontend::page::{PER_DOCUMENT_MAX, PER_PACKAGE_MAX, PER_PAGE_MAX};
 use utoipa::{IntoParams, IntoResponses, ToSchema};
@@ -102,6 +102,11 @@ pub(crate) struct ViewParams {
     #[param(nullable = false, minimum = 1, maximum = 5)]
     #[schema(nullable = false, minimum = 1, maximum = 5)]
     pub(crate) per_document: Option<usize>,
+    /// Without a group: `folded` shows one of the documents that have the same text and the same matching lines,
+    /// the one whose best match comes first. The default is `all`.
+    #[param(inline, nullable = false)]
+    #[schema(inline, nullable = false)]
+    pub(crate) copies: Option<Copies>,
     /// `false`: answer at once with what is known so far, and an id for the next request.
     #[param(nullable = false)]
     #[schema(nullable = false)]
@@ -126,6 +131,21 @@ pub(crate) struct SearchRequest {
     query: QueryParams,
     #[serde(flatten)]
     view: ViewParams,
+}
+
+/// A match, and a part of the list of its copies.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct CopiesParams {
+    /// The match's position among all matches, from 0: `copies.position` of a match.
+    #[param(minimum = 0)]
+    pub(crate) position: u64,
+    /// The page's number, from 0.
+    #[param(nullable = false, minimum = 0)]
+    pub(crate) page: Option<u64>,
+    /// Documents on a page (100).
+    #[param(nullable = false, minimum = 1, maximum = 1000)]
+    pub(crate) per_page: Option<usize>,
 }
 
 /// The form of an export.

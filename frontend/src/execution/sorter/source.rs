@@ -1,9 +1,15 @@
 //! Sorted pointers in memory or on the disk: looked up by number, searched by key, and read in ranges.
 
-use crate::execution::collector::SortedRun;
 use crate::order::{self, Pointer, TieKey};
-use crate::spool::{PointerReader, SpoolError, partition_pointers};
+use crate::spool::{Blob, PointerReader, SpoolError, partition_pointers};
 use std::ops::Range;
+
+/// Sorted pointers in a file.
+#[derive(Debug)]
+pub(crate) struct SortedRun {
+    pub(crate) blob: Blob,
+    pub(crate) len: u64,
+}
 
 /// Sorted pointers, in memory or on the disk.
 #[derive(Clone, Copy)]

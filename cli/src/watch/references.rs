@@ -1,0 +1,120 @@
+//! Where a repository keeps its references, and whether they have changed.
+//!
+//! A push ends with a change of a reference: of `HEAD`, of `packed-refs`, below `refs`, or in `reftable`.
+//! These few files are watched, and looked at every second, since not every file system notifies.
+
+use fnv::FnvHasher;
+use std::fs::{self, Metadata};
+use std::hash::{Hash, Hasher};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// Files and directories of the references of one repository that are looked at.
+const ENTRIES_MAX: usize = 100_000;
+
+/// Directories inside one another.
+const DEPTH_MAX: usize = 32;
+
+/// Returns the git directory at a path: that of a work tree, or the path itself.
+pub(super) fn git_dir(path: &Path) -> PathBuf {
+    let inner = path.join(".git");
+    if inner.is_dir() {
+        inner
+    } else {
+        path.to_owned()
+    }
+}
+
+/// Returns the directories in which references change.
+pub(super) fn directories(git_dir: &Path) -> Vec<PathBuf> {
+    let mut found = vec![git_dir.to_owned()];
+    for name in ["refs", "reftable"] {
+        visit(
+            &git_dir.join(name),
+            0,
+            &mut found.len(),
+            &mut |path, metadata| {
+                if metadata.is_dir() {
+                    found.push(path.to_owned());
+                }
+            },
+        );
+    }
+    found
+}
+
+/// Returns a number that differs when a reference has changed.
+pub(super) fn stamp(git_dir: &Path) -> u64 {
+    let mut hasher = FnvHasher::default();
+    let mut entries = 0;
+    for name in ["HEAD", "packed-refs", "refs", "reftable"] {
+        visit(
+            &git_dir.join(name),
+            0,
+            &mut entries,
+            &mut |path, metadata| {
+                path.hash(&mut hasher);
+                let times = [
+                    metadata.mtime(),
+                    metadata.mtime_nsec(),
+                    metadata.ctime(),
+                    metadata.ctime_nsec(),
+                ];
+                (times, metadata.ino(), metadata.len()).hash(&mut hasher);
+            },
+        );
+    }
+    hasher.finish()
+}
+
+/// Visits a file or directory, and what is below it. Symbolic links are not followed.
+fn visit(path: &Path, depth: usize, entries: &mut usize, take: &mut impl FnMut(&Path, &Metadata)) {
+    let Ok(metadata) = fs::symlink_metadata(path) else {
+        return;
+    };
+    *entries += 1;
+    if *entries > ENTRIES_MAX || depth > DEPTH_MAX {
+        return;
+    }
+    take(path, &metadata);
+    if metadata.is_dir() {
+        let mut paths: Vec<PathBuf> = fs::read_dir(path)
+            .into_iter()
+            .flatten()
+            .take(ENTRIES_MAX)
+            .flatten()
+            .map(|entry| entry.path())
+            .collect();
+        paths.sort();
+        paths
+            .iter()
+            .for_each(|path| visit(path, depth + 1, entries, take));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_changed_reference_changes_the_stamp_and_an_object_does_not() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = |name: &str| directory.path().join(name);
+        fs::create_dir_all(path("refs/heads/a")).unwrap();
+        fs::create_dir_all(path("objects")).unwrap();
+        fs::write(path("HEAD"), "ref: refs/heads/main\n").unwrap();
+        let mut last = stamp(directory.path());
+        assert_eq!(stamp(directory.path()), last);
+        fs::write(path("objects/x"), "x").unwrap();
+        assert_eq!(stamp(directory.path()), last);
+        for name in ["refs/heads/main", "refs/heads/a/b", "packed-refs", "HEAD"] {
+            fs::write(path("new"), "1234\n").unwrap();
+            fs::rename(path("new"), path(name)).unwrap();
+            let next = stamp(directory.path());
+            assert_ne!(next, last, "{name}");
+            last = next;
+        }
+        let found = directories(directory.path());
+        assert_eq!(found.len(), 4, "{found:?}");
+    }
+}

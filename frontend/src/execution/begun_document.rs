@@ -1,0 +1,76 @@
+//! A document of a stream whose matches are arriving: what its copies have in common with it.
+
+use crate::execution::collector::Collector;
+use crate::order::{DocumentPointer, FrameAt, Origin, Pointer, TextGroup, TextHash};
+
+/// Frames of a document that are remembered: 512 KiB. A document with more of them is never folded.
+const FRAMES_LEN_MAX: usize = 64 << 10;
+
+/// A document whose matches are arriving.
+#[derive(Debug)]
+pub(crate) struct BegunDocument {
+    /// Its number in the shard.
+    pub(crate) document: u32,
+    /// The offset of its first frame.
+    pub(crate) first: u64,
+    /// The hash of its text; `None` if it is not to be folded.
+    text: Option<TextHash>,
+    path_hash: u64,
+    /// A hash of the lines that match, in order.
+    lines: u64,
+    /// The best rank, as in pointers.
+    rank: u32,
+    /// The offsets of its other frames.
+    frames: Vec<u64>,
+}
+
+impl BegunDocument {
+    /// `text` is the hash of its text; empty if the document is not to be folded.
+    pub(crate) fn new(document: u32, origin: &Origin, text: &[u8]) -> BegunDocument {
+        BegunDocument {
+            document,
+            first: origin.offset,
+            text: text.first_chunk().copied(),
+            path_hash: origin.hash,
+            lines: 0,
+            rank: u32::MAX,
+            frames: Vec::new(),
+        }
+    }
+
+    /// Takes another frame of the document.
+    pub(crate) fn continue_at(&mut self, offset: u64) {
+        if self.frames.len() < FRAMES_LEN_MAX {
+            self.frames.push(offset);
+        } else {
+            self.text = None;
+        }
+    }
+
+    /// Takes a match.
+    pub(crate) fn add(&mut self, pointer: &Pointer, line: u32) {
+        self.rank = self.rank.min(pointer.rank_key());
+        self.lines =
+            (self.lines.rotate_left(5) ^ u64::from(line)).wrapping_mul(0x517c_c1b7_2722_0a95);
+        if line == 0 {
+            // A name matches, which copies do not share.
+            self.text = None;
+        }
+    }
+
+    /// Gives the document, which is complete, to the collector.
+    pub(crate) fn finish(self, backend: u16, collector: &mut Collector) {
+        let Some(text) = self.text else {
+            return;
+        };
+        let group = TextGroup::new(&text, self.lines);
+        let mut push = |frame: FrameAt, is_first| {
+            let document = DocumentPointer::new(group, self.rank, self.path_hash, frame, is_first);
+            collector.push_document(document);
+        };
+        push((backend, self.first), true);
+        self.frames
+            .iter()
+            .for_each(|&offset| push((backend, offset), false));
+    }
+}

@@ -1,0 +1,161 @@
+//! Entries of 32 bytes, the size of a pointer, about documents with the same text: they are sorted and
+//! written like pointers.
+//!
+//! ```text
+//! DocumentPointer, a frame of a document with matches
+//!      0   64+32 bits  group: the document's text, mixed with the lines that match
+//!     12          32   rank of its best match, as in a pointer
+//!     16          64   hash of its name
+//!     24          64   position of the frame; the lowest bit is set if the document began in another frame
+//! FrameEntry, a frame of a document that has copies
+//!      0          64   position of the frame
+//!      8          64   number of its group, and in the lowest bit whether the document is folded
+//! GroupEntry, documents with the same text
+//!      0          64   number of its first DocumentPointer in the list
+//!      8          64   number of documents
+//! ```
+//!
+//! The sort keys are those of pointers: documents are ordered by group, rank and hash, frames by position.
+
+use super::pointer::{FrameAt, Pointer, unpack_frame};
+
+/// The first bytes of a text's BLAKE3.
+pub(crate) type TextHash = [u8; 12];
+
+/// Documents with the same text and the same matching lines are in one group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TextGroup(u64, u32);
+
+impl TextGroup {
+    /// The group of a text whose matching lines have the hash `lines`.
+    pub(crate) fn new(text: &TextHash, lines: u64) -> TextGroup {
+        let [a, b, c, d, e, f, g, h, second @ ..] = *text;
+        let first = u64::from_le_bytes([a, b, c, d, e, f, g, h]);
+        TextGroup(first ^ lines, u32::from_le_bytes(second))
+    }
+}
+
+/// A frame of a document with matches.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct DocumentPointer(pub(crate) Pointer);
+
+impl DocumentPointer {
+    /// `rank` is that of the document's best match ([`Pointer::rank_key`]), `hash` that of its name.
+    pub(crate) fn new(
+        TextGroup(first, second): TextGroup,
+        rank: u32,
+        hash: u64,
+        (backend, offset): FrameAt,
+        is_first: bool,
+    ) -> DocumentPointer {
+        let frame = u64::from(backend) << 48 | offset | u64::from(!is_first);
+        DocumentPointer(Pointer {
+            key: [first, u64::from(second) << 32 | u64::from(rank)],
+            frame: hash,
+            package: (frame >> 32) as u32,
+            index: frame as u32,
+        })
+    }
+
+    pub(crate) fn group(&self) -> TextGroup {
+        TextGroup(self.0.key[0], (self.0.key[1] >> 32) as u32)
+    }
+
+    /// Rank of the best match and hash of the name: what orders the documents of a group.
+    pub(crate) fn order(&self) -> (u32, u64) {
+        (self.0.key[1] as u32, self.0.frame)
+    }
+
+    /// The position of the frame.
+    pub(crate) fn frame(&self) -> FrameAt {
+        unpack_frame(self.packed() & !1)
+    }
+
+    /// Whether the document begins in this frame.
+    pub(crate) fn is_first(&self) -> bool {
+        self.packed() & 1 == 0
+    }
+
+    fn packed(&self) -> u64 {
+        u64::from(self.0.package) << 32 | u64::from(self.0.index)
+    }
+
+    /// A number that documents of one group share, and few others.
+    pub(crate) fn scattered(&self) -> u64 {
+        self.0.key[0]
+    }
+}
+
+/// A frame of a document that has copies.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct FrameEntry(pub(crate) Pointer);
+
+impl FrameEntry {
+    pub(crate) fn new(frame: FrameAt, group: u64, is_folded: bool) -> FrameEntry {
+        FrameEntry(entry([
+            u64::from(frame.0) << 48 | frame.1,
+            group << 1 | u64::from(is_folded),
+        ]))
+    }
+
+    /// The position of the frame, in one number.
+    pub(crate) fn packed_frame(&self) -> u64 {
+        self.0.key[0]
+    }
+
+    pub(crate) fn group(&self) -> u64 {
+        self.0.key[1] >> 1
+    }
+
+    pub(crate) fn is_folded(&self) -> bool {
+        self.0.key[1] & 1 == 1
+    }
+}
+
+/// Documents with the same text.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct GroupEntry(pub(crate) Pointer);
+
+impl GroupEntry {
+    pub(crate) fn new(start: u64, documents: u64) -> GroupEntry {
+        GroupEntry(entry([start, documents]))
+    }
+
+    /// The number of its first document in the list.
+    pub(crate) fn start(&self) -> u64 {
+        self.0.key[0]
+    }
+
+    pub(crate) fn documents(&self) -> u64 {
+        self.0.key[1]
+    }
+}
+
+fn entry(key: [u64; 2]) -> Pointer {
+    Pointer {
+        key,
+        frame: 0,
+        package: 0,
+        index: 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_keep_every_field() {
+        let group = TextGroup::new(&[0xff; 12], 5);
+        let frame = (u16::MAX, (1 << 48) - 8);
+        for is_first in [true, false] {
+            let document = DocumentPointer::new(group, 7, u64::MAX - 1, frame, is_first);
+            assert_eq!(document.group(), group);
+            assert_eq!(document.order(), (7, u64::MAX - 1));
+            assert_eq!((document.frame(), document.is_first()), (frame, is_first));
+        }
+        let entry = FrameEntry::new(frame, 9, true);
+        assert_eq!(unpack_frame(entry.packed_frame()), frame);
+        assert_eq!((entry.group(), entry.is_folded()), (9, true));
+    }
+}

@@ -1,0 +1,121 @@
+//! The documents of a result that have copies: other documents with the same text and the same matching
+//! lines.
+//!
+//! ```text
+//! copies         a DocumentPointer for each such document: group after group, in a group the best first
+//! copy-groups    a GroupEntry for each group
+//! copy-frames    a FrameEntry for each of their frames, ascending
+//! ```
+//!
+//! All are files of pointers (see `spool::pointers`). Without copies they are empty. The best document of a
+//! group is the one whose best match comes first; the others are *folded*, except those that share rank
+//! and the hash of their name with it, which takes colliding hashes.
+
+use crate::order::{DocumentPointer, FrameAt, FrameEntry, GroupEntry, Pointer};
+use crate::spool::len_of_pointers;
+use crate::spool::{
+    Blob, PointerReader, PointerWriter, ResultFiles, SpoolError, partition_pointers,
+};
+use std::ops::Range;
+
+/// Documents with the same text and the same matching lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CopyGroup {
+    start: u64,
+    /// How many there are, at least two.
+    pub(crate) documents: u64,
+}
+
+/// Writes groups.
+pub(crate) struct CopiesWriter<'a> {
+    documents: PointerWriter<'a>,
+    groups: PointerWriter<'a>,
+    /// Number of the first document of the current group.
+    start: u64,
+}
+
+impl<'a> CopiesWriter<'a> {
+    pub(crate) fn new(spool: &'a ResultFiles) -> CopiesWriter<'a> {
+        CopiesWriter {
+            documents: PointerWriter::new(spool, &spool.copies),
+            groups: PointerWriter::new(spool, &spool.copy_groups),
+            start: 0,
+        }
+    }
+
+    /// The number of the current group.
+    pub(crate) fn group(&self) -> u64 {
+        self.groups.len
+    }
+
+    /// Adds the next document of the current group.
+    pub(crate) fn push(&mut self, document: &DocumentPointer) -> Result<(), SpoolError> {
+        self.documents.push(&document.0)
+    }
+
+    /// Ends the current group.
+    pub(crate) fn end_group(&mut self) -> Result<(), SpoolError> {
+        let entry = GroupEntry::new(self.start, self.documents.len - self.start);
+        self.start = self.documents.len;
+        self.groups.push(&entry.0)
+    }
+
+    pub(crate) fn finish(self) -> Result<(), SpoolError> {
+        self.documents.finish()?;
+        self.groups.finish().map(drop)
+    }
+}
+
+/// Returns the group of the document of a frame; `None` if it has no copies.
+pub(crate) fn group_of(
+    spool: &ResultFiles,
+    (backend, offset): FrameAt,
+) -> Result<Option<CopyGroup>, SpoolError> {
+    let frames = &spool.copy_frames;
+    let len = len_of_pointers(frames);
+    if len == 0 {
+        return Ok(None);
+    }
+    let wanted = u64::from(backend) << 48 | offset;
+    let is_before = |entry: &Pointer| FrameEntry(*entry).packed_frame() < wanted;
+    let at = partition_pointers(frames, len, is_before)?;
+    if at == len {
+        return Ok(None);
+    }
+    let entry = FrameEntry(one(frames, at)?);
+    if entry.packed_frame() != wanted {
+        return Ok(None);
+    }
+    let groups = &spool.copy_groups;
+    if entry.group() >= len_of_pointers(groups) {
+        return Err(frames.corrupt(0));
+    }
+    let group = GroupEntry(one(groups, entry.group())?);
+    Ok(Some(CopyGroup {
+        start: group.start(),
+        documents: group.documents(),
+    }))
+}
+
+/// Reads the frames in which documents of a group begin, the best document first.
+pub(crate) fn frames_of(
+    spool: &ResultFiles,
+    group: CopyGroup,
+    range: Range<u64>,
+) -> Result<Vec<FrameAt>, SpoolError> {
+    let (start, end) = (group.start + range.start, group.start + range.end);
+    if range.end > group.documents || end > len_of_pointers(&spool.copies) {
+        return Err(spool.copies.corrupt(0));
+    }
+    let mut reader = PointerReader::new(&spool.copies, start..end);
+    let mut frames = Vec::with_capacity((end - start) as usize);
+    while let Some(document) = reader.next()? {
+        frames.push(DocumentPointer(document).frame());
+    }
+    Ok(frames)
+}
+
+fn one(blob: &Blob, at: u64) -> Result<Pointer, SpoolError> {
+    let mut reader = PointerReader::new(blob, at..at + 1).by(1);
+    Ok(reader.next()?.expect("the number is below the length"))
+}
