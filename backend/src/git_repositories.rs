@@ -3,7 +3,7 @@
 use crate::repositories::{
     ANSWER_BYTES_MAX, LookUp, log_bytes, reference_bytes, shorten, shorten_problem,
 };
-use git::{LogCursor, LookupError, Repositories, RootError};
+use git::{Blob, LogCursor, LookupError, Repositories, RootError};
 use schema::message::{
     Commit, CommitLog, Lookup, LookupAnswer, LookupOf, LookupProblem, LookupProblemKind,
     RecordedRepository, RecordedRevision, Reference, ReferenceKind, ReferenceList, Signature,
@@ -17,6 +17,9 @@ const COMMITS_MAX: u32 = 1000;
 
 /// Commits that are counted when the index is behind. More are not told apart.
 const BEHIND_MAX: u32 = 1000;
+
+/// Bytes of a file that is read from a repository. A page shows far less.
+const FILE_BYTES_MAX: u64 = 16 << 20;
 
 /// Bytes of the name of a reference that is listed: as many as a path may have.
 const NAME_BYTES_MAX: usize = 4096;
@@ -59,6 +62,16 @@ impl LookUp for GitRepositories {
         let package = str::from_utf8(&repository.package).ok()?;
         behind(&self.0, package, revision)
     }
+
+    fn file(
+        &self,
+        repository: &RecordedRepository,
+        revision: &str,
+        path: &[u8],
+    ) -> Option<(String, Vec<u8>)> {
+        let package = str::from_utf8(&repository.package).ok()?;
+        file(&self.0, package, revision, path)
+    }
 }
 
 /// Asks the repositories where the index found them. They are opened for each question, which takes a tenth of a
@@ -73,17 +86,42 @@ impl LookUp for RecordedLocations {
     }
 
     fn behind(&self, repository: &RecordedRepository, revision: &RecordedRevision) -> Option<u32> {
-        let path = Path::new(OsStr::from_bytes(&repository.location));
-        if repository.is_url || !path.is_absolute() {
-            return None;
-        }
-        let name = path.file_name()?.to_str()?;
-        let repositories = Repositories::new(path.parent()?).ok()?;
-        behind(
-            &repositories,
-            name.strip_suffix(".git").unwrap_or(name),
-            revision,
-        )
+        let (repositories, name) = at_location(repository)?;
+        behind(&repositories, name, revision)
+    }
+
+    fn file(
+        &self,
+        repository: &RecordedRepository,
+        revision: &str,
+        path: &[u8],
+    ) -> Option<(String, Vec<u8>)> {
+        let (repositories, name) = at_location(repository)?;
+        file(&repositories, name, revision, path)
+    }
+}
+
+/// Returns the directory in which the index found a repository, and its name there.
+fn at_location(repository: &RecordedRepository) -> Option<(Repositories, &str)> {
+    let path = Path::new(OsStr::from_bytes(&repository.location));
+    if repository.is_url || !path.is_absolute() {
+        return None;
+    }
+    let name = path.file_name()?.to_str()?;
+    let repositories = Repositories::new(path.parent()?).ok()?;
+    Some((repositories, name.strip_suffix(".git").unwrap_or(name)))
+}
+
+/// Reads a file of a revision.
+fn file(
+    repositories: &Repositories,
+    name: &str,
+    revision: &str,
+    path: &[u8],
+) -> Option<(String, Vec<u8>)> {
+    match repositories.file(name, revision, path, FILE_BYTES_MAX) {
+        Ok((commit, Some(Blob::Content(bytes)))) => Some((commit, bytes)),
+        _ => None,
     }
 }
 

@@ -27,6 +27,11 @@ pub trait LookUp: Send + Sync {
     /// Answers a look-up. The answer is [`shorten`]ed.
     fn look_up(&self, lookup: &Lookup) -> LookupAnswer;
 
+    /// Reads a file of a revision that is not indexed: the id of the commit, and its bytes; `None` if there is none.
+    fn file(&self, _: &RecordedRepository, _: &str, _: &[u8]) -> Option<(String, Vec<u8>)> {
+        None
+    }
+
     /// Counts the commits that a revision of an indexed repository has now and the index has not; `None` if that is
     /// unknown.
     fn behind(&self, _: &RecordedRepository, _: &RecordedRevision) -> Option<u32> {

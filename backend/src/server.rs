@@ -14,6 +14,7 @@ mod error_log;
 mod file;
 mod list;
 mod lookup;
+mod object_file;
 mod search;
 mod tls;
 mod transfer;
@@ -181,7 +182,13 @@ impl Backend {
                     self.searches.answer(&mut connection, search).await?;
                 }
                 Ok(ClientRequest::File(request)) => {
-                    let read = move |shards: &Generation| file::read(shards, &request);
+                    let repositories = self.lookups.repositories();
+                    let read = move |shards: &Generation| {
+                        let reply = file::read(shards, &request)?;
+                        let readers = readers(repositories.as_deref());
+                        let found = object_file::or_from_objects(reply, shards, &readers, &request);
+                        Ok(found)
+                    };
                     let encode = FileReply::encode;
                     self.answer_read(&mut connection, read, encode).await?;
                 }
@@ -191,10 +198,7 @@ impl Backend {
                 Ok(ClientRequest::List(request)) => {
                     let repositories = self.lookups.repositories();
                     let read = move |shards: &Generation| {
-                        let given = repositories.as_deref().map(|it| it as &dyn LookUp);
-                        let found: &dyn LookUp = &RecordedLocations;
-                        let readers: Vec<_> = given.into_iter().chain([found]).collect();
-                        list::read(shards, &readers, &request)
+                        list::read(shards, &readers(repositories.as_deref()), &request)
                     };
                     let encode = ListReply::encode;
                     self.answer_read(&mut connection, read, encode).await?;
@@ -264,6 +268,13 @@ impl Backend {
         let failure = Failure::new(FailureKind::Unavailable, error);
         connection.answer(|out| failure.encode(out)).await
     }
+}
+
+/// Returns what can read the repositories of the index: those that the backend was given, and those where the index
+/// found them.
+fn readers(given: Option<&dyn LookUp>) -> Vec<&dyn LookUp> {
+    let found: &dyn LookUp = &RecordedLocations;
+    given.into_iter().chain([found]).collect()
 }
 
 /// Counts the error with which a connection ends.

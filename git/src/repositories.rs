@@ -167,6 +167,38 @@ impl Repositories {
         })
     }
 
+    /// Reads the file at a path in the commit that a revision stands for: the id of the commit, and the file if it has one
+    /// of at most `bytes_max` bytes there. Links and submodules are no files.
+    ///
+    /// # Errors
+    ///
+    /// See [`LookupError`].
+    pub fn file(
+        &self,
+        repo: &str,
+        rev: &str,
+        path: &[u8],
+        bytes_max: u64,
+    ) -> Result<(String, Option<Blob>), LookupError> {
+        let path = log::split_path(path)?;
+        let (commit, id) = self.look_up(repo, |_, session| {
+            let commit = revision::resolve(session, rev)?;
+            let entry = session
+                .objects
+                .entry(session.objects.tree(&commit)?, &path)?;
+            let id = entry
+                .filter(|(mode, _)| tree::is_file(*mode))
+                .map(|(_, id)| id);
+            Ok((commit.id.to_string(), id))
+        })?;
+        let Some(id) = id else {
+            return Ok((commit, None));
+        };
+        let (repository, _) = self.repository(repo)?;
+        let blob = tree::blob(&repository, id, bytes_max)?;
+        Ok((commit, Some(blob)))
+    }
+
     /// Walks the files of the commit that a revision stands for.
     ///
     /// # Errors

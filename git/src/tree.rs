@@ -194,6 +194,11 @@ impl Iterator for TreeWalk {
     }
 }
 
+/// Whether an entry of a tree with this mode is a regular file.
+pub(crate) fn is_file(mode: u16) -> bool {
+    mode == EntryKind::Blob as u16 || mode == EntryKind::BlobExecutable as u16
+}
+
 /// Reads a blob of at most `bytes_max` bytes.
 pub(crate) fn blob(
     repository: &Repository,

@@ -8,7 +8,7 @@ use schema::message::{FileRange, FileReply, FileRequest};
 use std::ops::Range;
 
 /// Bytes of text in a reply. For more, the client sends another request.
-const REPLY_BYTES_MAX: u64 = 512 << 10;
+pub(super) const REPLY_BYTES_MAX: u64 = 512 << 10;
 
 /// Reads the requested range; `found` is false when there is no such document, and the newest revision
 /// that has the path is named then. The error of a shard counts only when no other shard has the document.
@@ -186,7 +186,7 @@ fn last_block(
 }
 
 /// Returns the number of bytes of the first `count` lines of `text`.
-fn skip_lines(text: &[u8], count: u32) -> usize {
+pub(super) fn skip_lines(text: &[u8], count: u32) -> usize {
     let Some(last) = (count as usize).checked_sub(1) else {
         return 0;
     };

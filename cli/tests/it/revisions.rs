@@ -225,7 +225,15 @@ fn a_file_is_that_of_its_revision_or_the_answer_says_which_has_it() {
     assert_eq!(newest["rev"], "v1");
     let reply = get(&server.address, newest["link"].as_str().unwrap());
     assert_eq!(reply.text(), "int old;\n");
+    // The repository is there, so a revision that is not indexed is read from it.
+    let first = file("a.c&rev=HEAD~1");
+    assert_eq!((first.status, first.text()), (200, "int wanted_v1;\n"));
+    assert_eq!(file("none.c&rev=HEAD~1").status, 400);
+    let page = get(&server.address, "/show?package=tool&path=a.c&rev=HEAD~1");
+    assert!(page.text().contains("wanted_v1"), "{}", page.text());
+    std::fs::rename(home.path("src/tool"), home.path("src/moved")).unwrap();
     assert_eq!(file("a.c&rev=HEAD~1").status, 400);
+    std::fs::rename(home.path("src/moved"), home.path("src/tool")).unwrap();
     let page = get(
         &server.address,
         "/show?package=tool&path=old.c&rev=0123456789",
