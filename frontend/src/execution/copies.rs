@@ -22,12 +22,12 @@ use std::sync::Arc;
 /// Bits of the bitmap for each document, so that one of sixteen is taken for a copy.
 const BITS_A_DOCUMENT: u64 = 16;
 
-/// Bits of each of the two bitmaps, at most: 16 MiB. With more than eight million documents, more are sorted
+/// Bits of each of the two bitmaps, at most: 8 MiB. With more than four million documents, more are sorted
 /// that have no copies.
-const BITS_MAX: u64 = 1 << 27;
+const BITS_MAX: u64 = 1 << 26;
 
-/// Folded frames in memory: 18 MiB. With more of them, matches are read several times.
-const FOLDED_LEN_MAX: u64 = 1 << 20;
+/// Folded frames in memory: 9 MiB. With more of them, matches are read several times.
+const FOLDED_LEN_MAX: u64 = 1 << 19;
 
 /// Frames of the best document of a text, and of documents that tie with it: 4 MiB. Others are not folded, and
 /// their copies not counted.

@@ -9,15 +9,15 @@ use crate::response;
 use crate::state::{App, blocking};
 use axum::extract::State;
 use axum::response::Response;
+use frontend::page::PER_PAGE_MAX;
 use frontend::query::ParsedQuery;
 use frontend::{SearchHandle, SearchResult};
 
 /// Parameters of the list besides those of its query.
 pub(crate) const COPIES: &[&str] = &["position", "page", "per_page"];
 
-/// Documents on a page by default, and at most.
+/// Documents on a page by default.
 const PER_PAGE_DEFAULT: usize = 100;
-const PER_PAGE_MAX: usize = 1000;
 
 /// Which part of the list a client wants.
 #[derive(Clone, Copy)]
