@@ -77,8 +77,9 @@ fn changed_file_updates_one_package() {
     let before = manifest(&home);
     let says = ["the index in I is up to date, nothing was read (3 packages, "];
     run(&home, "index --out I --each S", &says);
-    run(&home, "index --out I S/sed_4.8 S/sed_4.9", &says);
     assert_eq!(manifest(&home), before);
+    // Only what is recorded of sources changes.
+    run(&home, "index --out I S/sed_4.8 S/sed_4.9", &says);
 }
 
 #[test]
