@@ -20,10 +20,12 @@ mod skip;
 mod sources;
 mod walk;
 
+pub(crate) use read::hash;
 pub use read::{BINARY_HEAD_BYTES, CHUNK_BYTES, ReadOutcome, TextSink, read, read_bytes};
 pub use skip::{SkipReason, Skipped};
 pub(crate) use sources::check_length;
 pub use sources::{BESIDE_LISTED_MAX, Packages, Source, packages, sources};
+pub(crate) use walk::stamp;
 pub use walk::{File, Walk, signature, walk};
 
 /// Why a corpus cannot be read. A problem with a single file is a [`SkipReason`] instead. Paths of

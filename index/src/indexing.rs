@@ -94,6 +94,7 @@ pub fn update(
     }
     current.report.verified = verified;
     let mut packages = best_first(sources, &options.popularity, &recorded);
+    current.add_directory_parts(&mut packages)?;
     let is_dead = |directory: &[u8]| plan.is_dead(directory);
     packages.extend(current.repositories(changes, is_dead, &options)?);
     package::sort(&mut packages);

@@ -3,6 +3,7 @@
 mod git;
 mod popularity;
 mod progress;
+mod recorded;
 
 pub(super) use git::{GitFlags, check_names};
 
@@ -44,11 +45,12 @@ use std::time::{Duration, Instant};
   trawl index --out I --each --prune /srv/debian-sources
   trawl index --out I --remove i3-wm --remove sed_4.9
   trawl index --out I --verify ~/src/linux  compare every byte, repair what differs
+  trawl index --out I --update              read again what the index was built of
   trawl index --out I --git ~/src/linux     what is committed to the default branch
   trawl index --out I --git https://example.org/x.git
   trawl index --out I --git-dir-each /srv/git --ref HEAD --ref 'v*'")]
 #[command(group(clap::ArgGroup::new("given").args(["sources", "git", "git_dir_each"]).multiple(true)))]
-#[command(group(clap::ArgGroup::new("repositories").args(["git", "git_dir_each"]).multiple(true)))]
+#[command(group(clap::ArgGroup::new("repositories").args(["git", "git_dir_each", "update"]).multiple(true)))]
 pub(crate) struct IndexArguments {
     /// The index directory; created if needed
     #[arg(long, value_name = "DIR")]
@@ -59,6 +61,10 @@ pub(crate) struct IndexArguments {
     /// Drop all packages that are not among the SOURCEs
     #[arg(long, requires = "given")]
     prune: bool,
+    /// Bring everything up to date that the index was built of: directories, and repositories with their
+    /// --ref patterns. No SOURCE is needed
+    #[arg(long, conflicts_with_all = ["given", "each", "no_ignore", "block_size"])]
+    update: bool,
     /// Compare the bytes of everything with the index, also of files whose size and times have not
     /// changed, and read again what differs; list it
     #[arg(long)]
@@ -70,7 +76,7 @@ pub(crate) struct IndexArguments {
     #[command(flatten)]
     build: BuildFlags,
     /// Directories of source code
-    #[arg(value_name = "SOURCE", required_unless_present_any = ["remove", "verify", "git", "git_dir_each"])]
+    #[arg(value_name = "SOURCE", required_unless_present_any = ["remove", "verify", "git", "git_dir_each", "update"])]
     sources: Vec<PathBuf>,
 }
 
@@ -145,9 +151,15 @@ impl BuildFlags {
 }
 
 pub(super) fn run(arguments: &IndexArguments) -> Result<ExitCode> {
-    let options = arguments.build.options()?;
-    let packages = arguments.build.packages(&arguments.sources)?;
-    let given = arguments.git.fetched(&arguments.fetch)?;
+    let mut options = arguments.build.options()?;
+    let (packages, given) = if arguments.update {
+        let found = recorded::read_again(&arguments.out, &arguments.git, &arguments.fetch)?;
+        options.options = found.options;
+        (found.packages, found.repositories)
+    } else {
+        let packages = arguments.build.packages(&arguments.sources)?;
+        (packages, arguments.git.fetched(&arguments.fetch)?)
+    };
     check_names(&packages.sources, &given.sources)?;
     let work_trees = git::note_on_work_trees(&packages.sources);
     let remove = arguments.remove.iter().cloned();
@@ -156,6 +168,7 @@ pub(super) fn run(arguments: &IndexArguments) -> Result<ExitCode> {
         prune: arguments.prune,
         verify: arguments.verify,
         repositories: given.sources,
+        recorded: recorded::sources(&arguments.sources, arguments.build.each, &arguments.git),
         ..Changes::default()
     };
     let mut problems = given.problems;

@@ -174,3 +174,67 @@ fn notes_name_the_other_way_to_index_a_repository() {
         "{closing}"
     );
 }
+
+#[test]
+fn update_reads_again_what_the_index_was_built_of() {
+    let home = home();
+    home.write("plain/x.c", "int wanted_plain;\n");
+    home.ok("index --out I --git src/tool --ref main --ref v*");
+    home.ok("index --out I plain");
+    let closing = home.run("index --out I --update").stderr;
+    assert!(
+        closing.contains("is up to date, nothing was read"),
+        "{closing}"
+    );
+    home.write("plain/x.c", "int wanted_changed;\n");
+    home.write("src/tool/a.c", "int wanted_pushed;\n");
+    commit(&home, "third");
+    home.ok("index --out I --update");
+    let lines = found(&home, "wanted");
+    assert!(
+        lines.contains("wanted_changed") && lines.contains("wanted_pushed"),
+        "{lines}"
+    );
+    let listed = String::from_utf8(home.ok("inspect I --packages")).unwrap();
+    assert!(
+        listed.contains("refs/tags/v1") && !listed.contains("topic"),
+        "{listed}"
+    );
+    // A repository that is gone is listed, and the rest is brought up to date.
+    std::fs::rename(home.path("src/tool"), home.path("src/gone")).unwrap();
+    home.write("plain/x.c", "int wanted_again;\n");
+    let finished = home.run("index --out I --update");
+    assert_eq!(finished.code, Some(3), "{}", finished.stderr);
+    assert!(
+        finished.stderr.contains("trawl: tool: "),
+        "{}",
+        finished.stderr
+    );
+    let lines = found(&home, "wanted");
+    assert!(
+        lines.contains("wanted_again") && lines.contains("wanted_pushed"),
+        "{lines}"
+    );
+    // What was removed is not read again.
+    home.ok("index --out I --remove tool");
+    home.ok("index --out I --update");
+    for (arguments, said) in [
+        ("--update plain", "cannot be used with"),
+        ("--update --ref x", "cannot be used with"),
+        ("--update --each", "cannot be used with"),
+    ] {
+        let finished = home.run(&format!("index --out I {arguments}"));
+        assert_eq!(finished.code, Some(2), "{arguments}");
+        assert!(
+            finished.stderr.contains(said),
+            "{arguments}: {}",
+            finished.stderr
+        );
+    }
+    let finished = home.run("index --out J --update");
+    assert!(
+        finished.stderr.contains("no Trawl index here"),
+        "{}",
+        finished.stderr
+    );
+}

@@ -154,8 +154,8 @@ fn ctrl_c_says_what_remains_and_leaves_nothing_behind() {
     let shards = fs::read_dir(home.path("I")).unwrap();
     assert_eq!(
         shards.count(),
-        3,
-        "the lock, the manifest and the old shard"
+        4,
+        "the lock, the manifest, the records and the old shard"
     );
 }
 

@@ -91,6 +91,24 @@ pub fn read_bytes(bytes: &[u8], sink: &mut dyn TextSink) -> io::Result<ReadOutco
     }
 }
 
+/// Returns the BLAKE3 of a file's text; `None` when it is not searchable.
+pub(crate) fn hash(source: &Source, file: &File) -> Result<Option<[u8; 32]>, CorpusError> {
+    let mut sink = HashSink(blake3::Hasher::new());
+    Ok(match read(source, file, &mut sink)? {
+        ReadOutcome::Text { .. } => Some(*sink.0.finalize().as_bytes()),
+        ReadOutcome::Skipped(_) => None,
+    })
+}
+
+struct HashSink(blake3::Hasher);
+
+impl TextSink for HashSink {
+    fn text(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.0.update(bytes);
+        Ok(())
+    }
+}
+
 /// Why reading stops early.
 #[derive(Debug)]
 enum Stop {

@@ -23,6 +23,7 @@ use super::sources::{Source, check_length, explain};
 use super::{CorpusError, SkipReason, Skipped};
 use crate::directory::is_index;
 use crate::document::classify;
+use crate::revisions::ObjectId;
 
 /// The content of a package: searchable files, and what was skipped.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -102,6 +103,16 @@ pub fn signature(walk: &Walk) -> u64 {
         write_bytes(&mut hasher, skipped.reason.detail().as_bytes());
     }
     hasher.finish()
+}
+
+/// Computes a hash of what shows that a file has changed: its size, times and inode.
+pub(crate) fn stamp(file: &File) -> ObjectId {
+    let mut hasher = FnvHasher::default();
+    hasher.write(&file.bytes.to_le_bytes());
+    hasher.write(&file.modified_ns.to_le_bytes());
+    hasher.write(&file.changed_ns.to_le_bytes());
+    hasher.write(&file.inode.to_le_bytes());
+    ObjectId::new(&hasher.finish().to_le_bytes()).unwrap_or(ObjectId::NONE)
 }
 
 /// Hashes the length too, so that `ab`, `c` and `a`, `bc` differ.

@@ -215,9 +215,19 @@ impl<'a> CurrentIndex<'a> {
         let text = manifest.as_ref().map(Manifest::render).unwrap_or_default();
         // When a lost shard was written again, possibly with the same name, processes that have the
         // damaged one open must notice, so the manifest is replaced although it is equal.
-        if manifest == self.manifest && self.lost.is_empty() {
+        let is_same = |other: &Option<Manifest>| {
+            let content = |of: &Option<Manifest>| {
+                of.clone().map(|it| Manifest {
+                    recorded: None,
+                    ..it
+                })
+            };
+            content(&manifest) == content(other)
+        };
+        if is_same(&self.manifest) && self.lost.is_empty() {
             self.report.outcome = Outcome::Unchanged;
-        } else {
+        }
+        if manifest != self.manifest || !self.lost.is_empty() {
             replace_manifest(self.directory, &text).map_err(BuildError::write(self.directory))?;
             self.report.written_bytes += text.len() as u64;
         }

@@ -93,6 +93,14 @@ impl ChangedMarks {
     }
 }
 
+/// Returns the table of a shard that has none: everything is current.
+pub(super) fn plain_table(shard: [u8; 32], documents: u32, skipped: usize) -> RevisionTable {
+    let mut builder = TableBuilder::new(shard);
+    (0..documents).for_each(|_| builder.document(CURRENT, ObjectId::NONE));
+    (0..skipped).for_each(|_| builder.skipped(CURRENT, ObjectId::NONE));
+    builder.finish()
+}
+
 /// The lists of names of an older table, each made once.
 #[derive(Default)]
 pub(super) struct OldSets(HashMap<u32, InRevisions>);
@@ -204,10 +212,7 @@ mod tests {
                 ..Mark::default()
             },
         );
-        let mut old = TableBuilder::new([7; 32]);
-        (0..3).for_each(|_| old.document(CURRENT, ObjectId::NONE));
-        old.skipped(CURRENT, ObjectId::NONE);
-        let table = changed.apply(&old.finish());
+        let table = changed.apply(&plain_table([7; 32], 3, 1));
         let mut old = OldSets::default();
         let sets: Vec<InRevisions> = (table.documents().iter().chain(table.skipped()))
             .map(|entry| old.mark(&table, *entry).revisions)

@@ -27,6 +27,10 @@ pub(super) enum Origin {
         source: Source,
         /// The signature of the package as the index has it.
         recorded: Option<u64>,
+        /// What the index has of it, if single documents of it are to be replaced.
+        parts: Vec<Part>,
+        /// What became of the parts, once it has been listed.
+        outcome: Mutex<Option<(u64, Vec<PartChange>)>>,
     },
     Repository(Box<RepositoryPackage>),
     /// Parts that older shards have.
@@ -120,6 +124,8 @@ pub(super) fn best_first(
         origin: Origin::Directory {
             recorded: recorded.get(&source.name).copied(),
             source,
+            parts: Vec::new(),
+            outcome: Mutex::new(None),
         },
     };
     let mut packages: Vec<_> = sources.into_iter().map(package).collect();

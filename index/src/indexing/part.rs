@@ -4,8 +4,8 @@
 //! the package is superseded, and what the parts do not have is left to be read.
 
 use super::mark::{ChangedMarks, InRevisions, Mark};
-use crate::corpus::SkipReason;
-use crate::revisions::{ObjectId, RevisionTable};
+use crate::corpus::{File, SkipReason};
+use crate::revisions::{ObjectId, RevisionTable, SUPERSEDED, TableEntry};
 use crate::shard::{PackageId, Shard, ShardError, SkippedFile};
 use git::SourceRepository;
 use std::sync::{Arc, OnceLock};
@@ -47,6 +47,8 @@ pub(super) struct SourceItem {
 
 /// Where the text of an item comes from.
 pub(super) enum ItemContent {
+    /// A file of a directory.
+    File(File),
     /// A blob of a repository, and its bytes once they are known.
     Blob {
         repository: Arc<SourceRepository>,
@@ -81,6 +83,7 @@ impl SourceItem {
     /// Bytes that are read for it.
     pub(super) fn bytes(&self) -> u64 {
         match &self.content {
+            ItemContent::File(file) => file.bytes,
             ItemContent::Blob { bytes, .. } => *bytes,
             ItemContent::Skipped(_) => 0,
         }
@@ -88,6 +91,13 @@ impl SourceItem {
 
     fn key(&self) -> (&[u8], ObjectId) {
         (&self.path, self.mark.object)
+    }
+
+    fn file(&self) -> Option<&File> {
+        match &self.content {
+            ItemContent::File(file) => Some(file),
+            _ => None,
+        }
     }
 
     /// Whether a document of this rank has its text.
@@ -100,8 +110,13 @@ impl SourceItem {
     fn is_skipped_for(&self, words: &str) -> bool {
         let reason = SkipReason::from_words(words);
         match &self.content {
-            // May be readable now.
-            ItemContent::Skipped(SkipReason::Unreadable(_)) => false,
+            // An object may be readable now. Of a file, the walk has just said so again.
+            ItemContent::Skipped(SkipReason::Unreadable(_))
+                if self.mark.object != ObjectId::NONE =>
+            {
+                false
+            }
+            ItemContent::File(_) => reason == Some(SkipReason::Binary),
             ItemContent::Skipped(own) => reason.as_ref() == Some(own),
             ItemContent::Blob { .. } => matches!(
                 reason,
@@ -111,15 +126,17 @@ impl SourceItem {
     }
 }
 
-/// Decides what of `parts` is kept, and removes from `items` what they have.
+/// Decides what of `parts` is kept, and removes from `items` what they have. `has_text` compares a file with
+/// the hash of a document without a stamp.
 pub(super) fn keep(
     parts: &[Part],
     items: &mut Vec<SourceItem>,
+    has_text: &dyn Fn(&File, &[u8; 32]) -> bool,
 ) -> Result<Vec<PartChange>, ShardError> {
     let mut wanted = Wanted::new(items);
     let mut changes = Vec::with_capacity(parts.len());
     for part in parts {
-        changes.push(part.keep(&mut wanted)?);
+        changes.push(part.keep(&mut wanted, has_text)?);
     }
     let mut kept = std::mem::take(&mut wanted.is_kept).into_iter();
     items.retain(|_| !kept.next().unwrap_or_default());
@@ -151,25 +168,33 @@ impl<'a> Wanted<'a> {
         object: ObjectId,
         is_equal: impl Fn(&SourceItem) -> bool,
     ) -> Option<&'a SourceItem> {
-        if object == ObjectId::NONE {
-            return None;
-        }
-        let (items, key) = (self.items, (path, object));
+        self.take_where(path, |item| item.mark.object == object && is_equal(item))
+    }
+
+    /// Takes the item with this path that `is_equal` accepts, if no part has it yet.
+    fn take_where(
+        &mut self,
+        path: &[u8],
+        is_equal: impl Fn(&SourceItem) -> bool,
+    ) -> Option<&'a SourceItem> {
+        let items = self.items;
         let first = self
             .sorted
-            .partition_point(|&item| items[item as usize].key() < key);
-        let equal = self.sorted[first..].iter().map(|&item| item as usize);
-        let equal = equal.take_while(|&item| items[item].key() == key);
-        let mut free = equal.filter(|&item| !self.is_kept[item] && is_equal(&items[item]));
-        let found = free.next()?;
-        drop(free);
+            .partition_point(|&item| items[item as usize].path.as_slice() < path);
+        let same_path = self.sorted[first..].iter().map(|&item| item as usize);
+        let mut same_path = same_path.take_while(|&item| items[item].path == path);
+        let found = same_path.find(|&item| !self.is_kept[item] && is_equal(&items[item]))?;
         self.is_kept[found] = true;
         Some(&items[found])
     }
 }
 
 impl Part {
-    fn keep(&self, wanted: &mut Wanted<'_>) -> Result<PartChange, ShardError> {
+    fn keep(
+        &self,
+        wanted: &mut Wanted<'_>,
+        has_text: &dyn Fn(&File, &[u8; 32]) -> bool,
+    ) -> Result<PartChange, ShardError> {
         let OldShard { shard, table, .. } = &*self.of;
         let mut change = PartChange {
             shard: self.of.index,
@@ -177,15 +202,28 @@ impl Part {
             marks: ChangedMarks::default(),
             is_live: false,
         };
-        let mark = |object, item: Option<&SourceItem>| Mark {
-            revisions: item.map_or(InRevisions::Superseded, |item| item.mark.revisions.clone()),
-            object,
+        let mark = |object, item: Option<&SourceItem>| match item {
+            Some(item) => item.mark.clone(),
+            None => Mark {
+                revisions: InRevisions::Superseded,
+                object,
+            },
         };
         for id in shard.documents_of(&shard.package(self.id)?)? {
             let document = shard.document(id)?;
-            let object = table.documents()[id.0 as usize].object;
+            let TableEntry { set, object } = table.documents()[id.0 as usize];
+            if set == SUPERSEDED && object == ObjectId::NONE {
+                continue;
+            }
             let rank = document.static_rank;
-            let item = wanted.take(document.path, object, |item| item.is_document(rank));
+            let item = if object == ObjectId::NONE {
+                wanted.take_where(document.path, |item| {
+                    let file = item.file().filter(|_| item.is_document(rank));
+                    file.is_some_and(|file| has_text(file, document.hash))
+                })
+            } else {
+                wanted.take(document.path, object, |item| item.is_document(rank))
+            };
             change.is_live |= item.is_some();
             change.marks.documents.insert(id.0, mark(object, item));
         }

@@ -99,6 +99,6 @@ pub enum Outcome {
     Rebuilt,
     /// It has a new manifest.
     Updated,
-    /// Nothing had changed, and its files were not touched.
+    /// Nothing had changed, and at most what is recorded of sources was written.
     Unchanged,
 }

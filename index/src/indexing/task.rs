@@ -7,17 +7,17 @@ use super::options::{BuildOptions, MEMORY_BYTES_MIN};
 use super::package::{
     InputPackage, Origin, RepositoryOutcome, RepositoryPackage, ShardPackage, SkippedEntry,
 };
-use super::part::{self, SourceItem};
+use super::part::{self, ItemContent, Part, PartChange, SourceItem};
 use super::report::Progress;
 use super::repository;
 use crate::builder::Limits;
-use crate::corpus::{self, File, Walk};
-use crate::document::Popularity;
+use crate::corpus::{self, File, Source, Walk};
+use crate::document::{Popularity, classify};
 use crate::shard::DocId;
 use fnv::FnvHasher;
 use std::hash::Hasher;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc;
+use std::sync::{PoisonError, mpsc};
 
 /// Files and documents for one shard, in order.
 #[derive(Default)]
@@ -37,7 +37,7 @@ pub(super) enum TaskItem {
         signature: u64,
     },
     File(File),
-    /// A file of a repository.
+    /// A file of a repository, or of a directory of which the index has parts.
     Source(SourceItem),
     /// A document of an older shard: the number of the part of the package, the bytes of its text, and
     /// its mark.
@@ -154,10 +154,24 @@ fn changed_contents(
     options: &BuildOptions,
 ) -> Result<Option<Contents>, BuildError> {
     match &package.origin {
-        Origin::Directory { source, recorded } => {
+        Origin::Directory {
+            source,
+            recorded,
+            parts,
+            outcome,
+        } => {
             let walk = corpus::walk(source, options.options.no_ignore)?;
             let signature = signature(&walk, package.popularity);
-            Ok((*recorded != Some(signature)).then(|| directory_contents(walk, signature)))
+            if *recorded == Some(signature) {
+                return Ok(None);
+            }
+            if parts.is_empty() {
+                return Ok(Some(directory_contents(walk, signature)));
+            }
+            let (contents, changes) =
+                changed_documents(source, walk, signature, package.popularity, parts)?;
+            *outcome.lock().unwrap_or_else(PoisonError::into_inner) = Some((signature, changes));
+            Ok(contents)
         }
         Origin::Repository(repository) => {
             repository_contents(repository, package.popularity, options)
@@ -185,6 +199,41 @@ fn directory_contents(walk: Walk, signature: u64) -> Contents {
             .chain(walk.files.into_iter().map(TaskItem::File))
             .collect(),
     }
+}
+
+/// Lists the files of a directory that the index does not have, and what becomes of its parts.
+fn changed_documents(
+    source: &Source,
+    walk: Walk,
+    signature: u64,
+    popularity: Popularity,
+    parts: &[Part],
+) -> Result<(Option<Contents>, Vec<PartChange>), BuildError> {
+    let skipped = walk.skipped.into_iter().map(|skipped| SourceItem {
+        path: skipped.path,
+        mark: Mark::default(),
+        static_rank: 0.0,
+        content: ItemContent::Skipped(skipped.reason),
+    });
+    let files = walk.files.into_iter().map(|file| SourceItem {
+        path: file.path.clone(),
+        mark: Mark {
+            object: corpus::stamp(&file),
+            ..Mark::default()
+        },
+        static_rank: popularity.rank() + classify(&file.path).share(),
+        content: ItemContent::File(file),
+    });
+    let mut items: Vec<SourceItem> = skipped.chain(files).collect();
+    let has_text = |file: &File, hash: &[u8; 32]| matches!(corpus::hash(source, file), Ok(Some(found)) if found == *hash);
+    let changes = part::keep(parts, &mut items, &has_text)?;
+    let is_kept = changes.iter().any(|change| change.is_live);
+    let contents = (!is_kept || !items.is_empty()).then(|| Contents {
+        signature,
+        bytes: items.iter().map(SourceItem::bytes).sum(),
+        items: items.into_iter().map(TaskItem::Source).collect(),
+    });
+    Ok((contents, changes))
 }
 
 /// Lists a repository. What the index has of it already is left out.
@@ -216,7 +265,7 @@ fn repository_contents(
     let changes = if is_unchanged {
         Vec::new()
     } else {
-        part::keep(&package.parts, &mut items)?
+        part::keep(&package.parts, &mut items, &|_, _| false)?
     };
     let is_kept = is_unchanged || changes.iter().any(|change| change.is_live);
     package.end(RepositoryOutcome::Listed {

@@ -10,10 +10,9 @@ use super::options::BuildOptions;
 use super::package::{InputPackage, Origin};
 use super::report::{DIFFERING_LISTED_MAX, Progress, Verified};
 use super::task::is_unchanged;
-use crate::corpus::{self, ReadOutcome, Source, TextSink};
+use crate::corpus;
 use crate::shard::{PackageId, Shard};
 use std::collections::{HashMap, HashSet};
-use std::io;
 use std::sync::atomic::Ordering;
 
 /// Compares those of `packages` that are unchanged. Returns the names of the directories that differ.
@@ -32,14 +31,17 @@ pub(super) fn verify(
         if !is_unchanged(package, options) {
             continue;
         }
-        let Some(&(shard, id)) = places.get(&package.name) else {
+        let Some(parts) = places.get(&package.name) else {
             continue;
         };
-        let mut indexed = documents(shard, id)?;
+        let mut indexed = HashMap::new();
+        for &(shard, id) in parts {
+            indexed.extend(documents(shard, id)?);
+        }
         let before = verified.differing;
         let walk = corpus::walk(source, options.options.no_ignore)?;
         for file in &walk.files {
-            let hash = hash(source, file)?;
+            let hash = corpus::hash(source, file)?;
             verified.files += 1;
             progress.files.fetch_add(1, Ordering::Relaxed);
             progress.bytes.fetch_add(file.bytes, Ordering::Relaxed);
@@ -69,45 +71,32 @@ impl Verified {
     }
 }
 
+/// Where a package is: in one shard or more.
+type Places<'a> = HashMap<Vec<u8>, Vec<(&'a Shard, PackageId)>>;
+
 /// Returns where the live packages are, by the names of their directories.
-fn places<'a>(
-    current: &'a CurrentIndex<'_>,
-) -> Result<HashMap<Vec<u8>, (&'a Shard, PackageId)>, BuildError> {
-    let mut places = HashMap::new();
+fn places<'a>(current: &'a CurrentIndex<'_>) -> Result<Places<'a>, BuildError> {
+    let mut places = Places::new();
     for current in &current.shards {
         let shard: &Shard = &current.shard;
         for id in shard.live_packages() {
-            places.insert(shard.package(id)?.directory.to_vec(), (shard, id));
+            let name = shard.package(id)?.directory.to_vec();
+            places.entry(name).or_default().push((shard, id));
         }
     }
     Ok(places)
 }
 
-/// Returns the hashes of a package's documents, by path.
+/// Returns the hashes of a package's current documents, by path.
 fn documents(shard: &Shard, package: PackageId) -> Result<HashMap<Vec<u8>, [u8; 32]>, BuildError> {
     let mut documents = HashMap::new();
-    for document in shard.documents_of(&shard.package(package)?)? {
-        let document = shard.document(document)?;
+    for id in shard.documents_of(&shard.package(package)?)? {
+        if shard.revisions().is_some_and(|of| !of.is_indexed(id.0)) {
+            continue;
+        }
+        let document = shard.document(id)?;
         documents.insert(document.path.to_vec(), *document.hash);
     }
     shard.intact()?;
     Ok(documents)
-}
-
-/// Returns the hash of a file's text; `None` when it is not searchable.
-fn hash(source: &Source, file: &corpus::File) -> Result<Option<[u8; 32]>, BuildError> {
-    let mut sink = HashSink(blake3::Hasher::new());
-    Ok(match corpus::read(source, file, &mut sink)? {
-        ReadOutcome::Text { .. } => Some(*sink.0.finalize().as_bytes()),
-        ReadOutcome::Skipped(_) => None,
-    })
-}
-
-struct HashSink(blake3::Hasher);
-
-impl TextSink for HashSink {
-    fn text(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.0.update(bytes);
-        Ok(())
-    }
 }

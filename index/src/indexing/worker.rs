@@ -149,6 +149,10 @@ fn read_item(
     let sink_error = sink_error(package);
     let outcome = match item.content {
         ItemContent::Skipped(reason) => ReadOutcome::Skipped(reason),
+        ItemContent::File(file) => match &package.origin {
+            Origin::Directory { source, .. } => corpus::read(source, &file, builder)?,
+            _ => unreachable!("files are in packages of directories"),
+        },
         ItemContent::Blob {
             repository,
             id,

@@ -154,7 +154,7 @@ impl Shard {
     }
 
     /// Returns the package of each skipped file.
-    fn skipped_packages(&self) -> Result<Vec<u32>, ShardError> {
+    pub(crate) fn skipped_packages(&self) -> Result<Vec<u32>, ShardError> {
         let all = 0..self.section_bytes(Section::Skipped);
         let mut rest = self.file.slice(Section::Skipped, all)?;
         let mut packages = Vec::new();

@@ -1,4 +1,5 @@
 //! Tests of the public interface.
 
+mod documents;
 mod formats;
 mod repositories;

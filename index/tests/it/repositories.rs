@@ -3,7 +3,7 @@
 
 mod hostile;
 mod random;
-mod support;
+pub(crate) mod support;
 mod updates;
 
 use support::{Fixture, contents, skipped};

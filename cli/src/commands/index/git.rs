@@ -25,20 +25,20 @@ pub(crate) struct GitFlags {
     /// only what is committed counts. `trawl index` takes a URL, too, and keeps a mirror of it in the user's
     /// cache directory. May be repeated
     #[arg(long, value_name = "PATH")]
-    git: Vec<OsString>,
+    pub(super) git: Vec<OsString>,
     /// Every git repository directly inside DIR is a package. May be repeated
     #[arg(long, value_name = "DIR")]
-    git_dir_each: Vec<PathBuf>,
+    pub(super) git_dir_each: Vec<PathBuf>,
     /// Which revisions of each repository are indexed, instead of its default branch (HEAD): the name of a
     /// branch or tag, a pattern with *, ? or [, `all` for all branches and tags, or the id of a commit.
     /// Queries without `rev:` search HEAD's branch if it is among them, else the youngest revision that the
     /// first PATTERN chose. May be repeated
     #[arg(long = "ref", value_name = "PATTERN", requires = "repositories")]
-    patterns: Vec<String>,
+    pub(super) patterns: Vec<String>,
     /// A repository may take objects from below DIR, too (objects/info/alternates), not only from itself
     /// and the directory that holds it. May be repeated
     #[arg(long, value_name = "DIR", requires = "repositories")]
-    alternates_root: Vec<PathBuf>,
+    pub(super) alternates_root: Vec<PathBuf>,
 }
 
 impl GitFlags {
@@ -166,7 +166,7 @@ impl GitFlags {
 #[derive(Default)]
 pub(super) struct GivenRepositories {
     pub(super) sources: Vec<RepositorySource>,
-    /// URLs that could not be fetched, and why.
+    /// Those that could not be fetched or found, and why.
     pub(super) problems: Vec<(String, String)>,
 }
 
@@ -190,7 +190,7 @@ fn fetched(path: &Path) -> u64 {
 }
 
 /// Whether git would take it for a URL: `https://host/x`, or `host:x`.
-fn is_url(path: &Path) -> bool {
+pub(super) fn is_url(path: &Path) -> bool {
     let text = path.as_os_str().as_bytes();
     let colon = text.iter().position(|&byte| byte == b':');
     let slash = text.iter().position(|&byte| byte == b'/');

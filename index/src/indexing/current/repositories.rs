@@ -1,19 +1,37 @@
 //! The parts of repositories that an index has, what becomes of them, and what is recorded of sources.
 
-use super::CurrentIndex;
+use super::{CurrentIndex, CurrentShard};
 use crate::directory;
 use crate::indexing::error::BuildError;
-use crate::indexing::mark::ChangedMarks;
+use crate::indexing::mark::{ChangedMarks, plain_table};
 use crate::indexing::options::{BuildOptions, Changes};
 use crate::indexing::package::{
     InputPackage, Origin, RepositoryOutcome, RepositoryPackage, popularity_of,
 };
 use crate::indexing::part::{OldShard, Part, PartChange};
 use crate::indexing::repository::RepositorySource;
+use crate::revisions::RevisionTable;
 use crate::shard::PackageId;
-use schema::message::RecordedRepository;
+use schema::message::{RecordedRepository, RecordedSource, SourceKind};
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
+
+/// Returns the package that a source is, if it is one alone.
+fn package_of(source: &RecordedSource) -> Option<Vec<u8>> {
+    let path = Path::new(OsStr::from_bytes(&source.location));
+    match source.kind {
+        SourceKind::Directory => Some(path.file_name()?.as_bytes().to_vec()),
+        SourceKind::Repository => git::repository_name(path),
+        SourceKind::Directories | SourceKind::Repositories => None,
+    }
+}
+
+/// Documents from which on a changed file of a directory is a new document. A smaller package is written
+/// again: that is fast, and keeps indexes of small packages in few files.
+const BY_DOCUMENT_MIN: u64 = 1_000;
 
 /// Parts with their signatures, by package.
 type PartsByPackage = HashMap<Vec<u8>, Vec<(Part, u64)>>;
@@ -26,10 +44,11 @@ impl CurrentIndex<'_> {
         is_dead: impl Fn(&[u8]) -> bool,
         options: &BuildOptions,
     ) -> Result<Vec<InputPackage>, BuildError> {
-        let mut parts = HashMap::new();
-        if !changes.repositories.is_empty() {
-            parts = self.parts()?;
-        }
+        let given = changes.repositories.iter().map(|source| &*source.name);
+        let given: HashSet<&[u8]> = given.collect();
+        let is_given =
+            |name: &[u8]| given.contains(name) && self.recorded.0.repository(name).is_some();
+        let mut parts = self.parts(is_given)?;
         let package = |source: &RepositorySource| {
             let parts = parts
                 .remove(&source.name)
@@ -50,28 +69,74 @@ impl CurrentIndex<'_> {
         Ok(changes.repositories.iter().map(package).collect())
     }
 
-    /// Returns the parts of live repositories with their signatures, by package.
-    fn parts(&self) -> Result<PartsByPackage, BuildError> {
-        let mut parts = PartsByPackage::new();
-        for (index, current) in self.shards.iter().enumerate() {
-            let Some(named) = &current.entry.revisions else {
-                continue;
-            };
-            let table = directory::read_revisions(self.directory, named)?;
-            let of = Arc::new(OldShard::new(index, Arc::clone(&current.shard), table));
-            for (id, package) in (0..).zip(&current.entry.packages) {
-                let is_repository = self.recorded.0.repository(&package.directory).is_some();
-                if is_repository && !package.is_dead {
-                    let part = Part {
-                        of: Arc::clone(&of),
-                        id: PackageId(id),
-                    };
-                    let parts = parts.entry(package.directory.clone()).or_default();
-                    parts.push((part, package.signature));
+    /// Adds what the index has of directories with many files to those of `packages` that it records, so that
+    /// an update replaces single documents.
+    pub(in crate::indexing) fn add_directory_parts(
+        &self,
+        packages: &mut [InputPackage],
+    ) -> Result<(), BuildError> {
+        let mut counts: HashMap<&[u8], u64> = HashMap::new();
+        for package in packages.iter() {
+            if let Origin::Directory {
+                recorded: Some(_), ..
+            } = package.origin
+                && self.recorded.0.repository(&package.name).is_none()
+            {
+                counts.insert(&package.name, 0);
+            }
+        }
+        for current in &self.shards {
+            for (id, entry) in (0..).zip(&current.entry.packages) {
+                if let Some(count) = counts.get_mut(&*entry.directory).filter(|_| !entry.is_dead) {
+                    *count += u64::from(current.shard.package(PackageId(id))?.documents);
                 }
             }
         }
+        let is_large = |name: &[u8]| counts.get(name).is_some_and(|it| *it >= BY_DOCUMENT_MIN);
+        let mut found = self.parts(is_large)?;
+        for package in packages {
+            if let Origin::Directory { parts, .. } = &mut package.origin {
+                let of_package = found.remove(&package.name).into_iter().flatten();
+                *parts = of_package.map(|(part, _)| part).collect();
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the parts of live packages with their signatures, by package.
+    fn parts(&self, is_wanted: impl Fn(&[u8]) -> bool) -> Result<PartsByPackage, BuildError> {
+        let mut parts = PartsByPackage::new();
+        for (index, current) in self.shards.iter().enumerate() {
+            let numbered = (0..).zip(&current.entry.packages);
+            let wanted = numbered.filter(|(_, it)| !it.is_dead && is_wanted(&it.directory));
+            let wanted: Vec<_> = wanted.collect();
+            if wanted.is_empty() {
+                continue;
+            }
+            let table = self.table(index)?;
+            let of = Arc::new(OldShard::new(index, Arc::clone(&current.shard), table));
+            for (id, package) in wanted {
+                let part = Part {
+                    of: Arc::clone(&of),
+                    id: PackageId(id),
+                };
+                let parts = parts.entry(package.directory.clone()).or_default();
+                parts.push((part, package.signature));
+            }
+        }
         Ok(parts)
+    }
+
+    /// Returns the table of a shard; in one without a table everything is current.
+    fn table(&self, shard: usize) -> Result<RevisionTable, BuildError> {
+        let CurrentShard { entry, shard } = &self.shards[shard];
+        Ok(match &entry.revisions {
+            Some(named) => directory::read_revisions(self.directory, named)?,
+            None => {
+                let skipped = shard.skipped_packages()?.len();
+                plain_table(shard.file_id(), shard.document_count(), skipped)
+            }
+        })
     }
 
     /// Takes what became of repositories: the tables of older shards are written again, and records
@@ -89,8 +154,18 @@ impl CurrentIndex<'_> {
             .repositories
             .retain(|known| !is_dead(&known.package));
         for package in packages {
-            let Origin::Repository(repository) = &package.origin else {
+            if let Origin::Directory { outcome, .. } = &package.origin {
                 self.forget(&package.name);
+                let outcome = outcome
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .take();
+                let (signature, changes) = outcome.unwrap_or_default();
+                for change in changes {
+                    self.change_part(change, signature, &mut kept, &mut marks);
+                }
+            }
+            let Origin::Repository(repository) = &package.origin else {
                 continue;
             };
             let outcome = repository
@@ -123,8 +198,9 @@ impl CurrentIndex<'_> {
             sources.clear();
         }
         sources.retain(|known| {
-            let is_same = |new: &schema::message::RecordedSource| new.location == known.location;
+            let is_same = |new: &RecordedSource| new.location == known.location;
             !changes.recorded.iter().any(is_same)
+                && !package_of(known).is_some_and(|it| is_dead(&it))
         });
         sources.extend(changes.recorded.iter().cloned());
         sources.sort_by(|a, b| a.location.cmp(&b.location));
@@ -149,13 +225,10 @@ impl CurrentIndex<'_> {
     }
 
     fn rewrite_table(&mut self, shard: usize, marks: &ChangedMarks) -> Result<(), BuildError> {
-        let entry = &mut self.shards[shard].entry;
-        let Some(named) = &entry.revisions else {
-            return Ok(());
-        };
-        let old = directory::read_revisions(self.directory, named)?;
+        let old = self.table(shard)?;
         let new = marks.apply(&old);
-        if new != old {
+        let entry = &mut self.shards[shard].entry;
+        if new != old || entry.revisions.is_none() {
             let written = directory::write_revisions(self.directory, &new);
             let (named, bytes) = written.map_err(BuildError::write(self.directory))?;
             entry.revisions = Some(named);
