@@ -52,4 +52,4 @@ pub use repositories::{Log, Repositories};
 pub use selection::{SelectedRevision, Selection};
 pub use similar::similar;
 pub use source::{BLOB_BYTES_MAX, SourceOptions, SourceRepository, is_repository, repository_name};
-pub use tree::{Blob, Hazard, TreeEntry, TreeEntryKind, TreeWalk, lfs_pointer};
+pub use tree::{Blob, Hazard, TreeEntryKind, lfs_pointer};

@@ -13,7 +13,7 @@ use crate::references::{Reference, ReferenceKind};
 use crate::repository::{Repository, Session};
 use crate::revision;
 use crate::similar::similar;
-use crate::tree::{self, Blob, TreeWalk};
+use crate::tree::{self, Blob};
 use clru::CLruCache;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -197,29 +197,6 @@ impl Repositories {
         let (repository, _) = self.repository(repo)?;
         let blob = tree::blob(&repository, id, bytes_max)?;
         Ok((commit, Some(blob)))
-    }
-
-    /// Walks the files of the commit that a revision stands for.
-    ///
-    /// # Errors
-    ///
-    /// See [`LookupError`].
-    pub fn walk(&self, repo: &str, rev: &str) -> Result<TreeWalk, LookupError> {
-        let tree = self.look_up(repo, |_, session| {
-            session.objects.tree(&revision::resolve(session, rev)?)
-        })?;
-        TreeWalk::new(self.repository(repo)?.0, tree)
-    }
-
-    /// Reads the file with this id. One of more than `bytes_max` bytes is not read.
-    ///
-    /// # Errors
-    ///
-    /// See [`LookupError`]; the repository has no such object: `UnknownRevision`.
-    pub fn blob(&self, repo: &str, id: &str, bytes_max: u64) -> Result<Blob, LookupError> {
-        let id = gix::ObjectId::from_hex(id.as_bytes())
-            .map_err(|_| LookupError::refused(format!("{id:?} is no full id of an object")))?;
-        tree::blob(&self.repository(repo)?.0, id, bytes_max)
     }
 
     /// Runs a look-up. One that a repository opened earlier cannot answer is run again on the repository as

@@ -1,52 +1,23 @@
-//! The files of a commit, read from the object store and never checked out.
+//! What a tree has at a path, and the content of files, read from the object store and never checked out.
 //!
-//! **Invariant:** a tree of any depth is walked without recursion, and one that repeats itself ends at a
-//! bound. Paths are bytes as the tree has them; one that a file system would not take as it is, or that
-//! would leave the tree, comes with its hazard and is still only a name.
+//! A path is bytes as the tree has them. One that a file system would not take as it is, or that would
+//! leave the tree, has a [`Hazard`]; it is only a name all the same.
 
 use crate::LookupError;
 use crate::expression::Peel;
 use crate::repository::{Repository, Session};
 use gix::ObjectId;
+use gix::objs::Kind;
 use gix::objs::tree::EntryKind;
-use gix::objs::{Kind, TreeRefIter};
-use std::sync::Arc;
-
-/// Entries of one commit. A small tree can repeat itself to any number.
-const ENTRIES_MAX: u64 = 20_000_000;
-
-/// Directories in directories.
-const DEPTH_MAX: usize = 100_000;
-
-/// Bytes of a path.
-const PATH_BYTES_MAX: usize = 1 << 20;
-
-/// Bytes of the trees from the root to the entry that a walk is at.
-const OPEN_BYTES_MAX: usize = 256 << 20;
 
 /// Bytes of the largest file that may be a pointer of Git LFS, by its specification.
 const LFS_POINTER_BYTES_MAX: usize = 1_024;
 
-/// A file of a commit.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TreeEntry {
-    /// The path, with slashes.
-    pub path: Vec<u8>,
-    /// What is there.
-    pub kind: TreeEntryKind,
-    /// The id of the blob; of a submodule, that of its commit.
-    pub id: String,
-    /// Why the path is unusual, if it is.
-    pub hazard: Option<Hazard>,
-}
-
 /// What a tree has at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TreeEntryKind {
-    /// A file.
+    /// A file, which may be executable.
     File,
-    /// A file that may be executed.
-    Executable,
     /// A symbolic link. Its blob is the text of its target.
     Link,
     /// A commit of another repository, which is not read.
@@ -73,125 +44,6 @@ pub enum Blob {
     Content(Vec<u8>),
     /// The file has more bytes than were allowed, namely so many, and was not read.
     TooLarge(u64),
-}
-
-/// Walks the files of a commit, in the order of the tree.
-pub struct TreeWalk {
-    repository: Arc<Repository>,
-    open: Vec<Directory>,
-    path: Vec<u8>,
-    open_bytes: usize,
-    entries: u64,
-}
-
-struct Directory {
-    entries: std::vec::IntoIter<(EntryKind, Vec<u8>, ObjectId)>,
-    /// Bytes of the path of the directory, with its slash.
-    prefix: usize,
-    bytes: usize,
-}
-
-impl TreeWalk {
-    pub(crate) fn new(
-        repository: Arc<Repository>,
-        tree: ObjectId,
-    ) -> Result<TreeWalk, LookupError> {
-        let mut walk = TreeWalk {
-            repository,
-            open: Vec::new(),
-            path: Vec::new(),
-            open_bytes: 0,
-            entries: 0,
-        };
-        walk.enter(tree)?;
-        Ok(walk)
-    }
-
-    /// Reads the directory at the current path.
-    fn enter(&mut self, tree: ObjectId) -> Result<(), LookupError> {
-        let (entries, bytes) = self.repository.look_up(|session| {
-            let object = session.objects.get(tree, "a tree")?;
-            let damaged =
-                || LookupError::unreadable(format!("tree {tree} is damaged: run git fsck"));
-            if object.kind != Kind::Tree {
-                return Err(damaged());
-            }
-            let entries = TreeRefIter::from_bytes(&object.data, tree.kind()).map(|entry| {
-                let entry = entry.map_err(|_| damaged())?;
-                Ok((
-                    entry.mode.kind(),
-                    entry.filename.to_vec(),
-                    entry.oid.to_owned(),
-                ))
-            });
-            Ok((entries.collect::<Result<Vec<_>, _>>()?, object.data.len()))
-        })?;
-        self.open_bytes += bytes;
-        let is_too_much = self.open_bytes > OPEN_BYTES_MAX || self.open.len() >= DEPTH_MAX;
-        if is_too_much || self.path.len() > PATH_BYTES_MAX {
-            return Err(LookupError::refused(format!(
-                "the files of the commit lie too deep: more than {DEPTH_MAX} directories in each other, or \
-                 a path of more than {PATH_BYTES_MAX} bytes"
-            )));
-        }
-        self.open.push(Directory {
-            entries: entries.into_iter(),
-            prefix: self.path.len(),
-            bytes,
-        });
-        Ok(())
-    }
-
-    fn step(&mut self) -> Result<Option<TreeEntry>, LookupError> {
-        loop {
-            let Some(directory) = self.open.last_mut() else {
-                return Ok(None);
-            };
-            self.path.truncate(directory.prefix);
-            let Some((kind, name, id)) = directory.entries.next() else {
-                self.open_bytes -= directory.bytes;
-                self.open.pop();
-                continue;
-            };
-            self.entries += 1;
-            if self.entries > ENTRIES_MAX {
-                return Err(LookupError::refused(format!(
-                    "the commit has more than {ENTRIES_MAX} files and directories"
-                )));
-            }
-            self.path.extend_from_slice(&name);
-            let kind = match kind {
-                EntryKind::Tree => {
-                    self.path.push(b'/');
-                    self.enter(id)?;
-                    continue;
-                }
-                EntryKind::Blob => TreeEntryKind::File,
-                EntryKind::BlobExecutable => TreeEntryKind::Executable,
-                EntryKind::Link => TreeEntryKind::Link,
-                EntryKind::Commit => TreeEntryKind::Submodule,
-            };
-            return Ok(Some(TreeEntry {
-                hazard: hazard(&self.path),
-                path: self.path.clone(),
-                kind,
-                id: id.to_string(),
-            }));
-        }
-    }
-}
-
-impl Iterator for TreeWalk {
-    type Item = Result<TreeEntry, LookupError>;
-
-    /// Returns the next file. After an error the walk is over.
-    fn next(&mut self) -> Option<Self::Item> {
-        let entry = self.step();
-        if entry.is_err() {
-            self.open.clear();
-        }
-        entry.transpose()
-    }
 }
 
 /// Whether an entry of a tree with this mode is a regular file.

@@ -1,7 +1,7 @@
 //! The files of a commit, whatever a hostile tree calls them.
 
 use crate::support::{Root, Worktree};
-use git::{Blob, Hazard, LookupError, TreeEntryKind};
+use git::{Files, Hazard, LookupError, ObjectId, SourceOptions, SourceRepository, TreeEntryKind};
 use std::io::Write;
 use std::process::{Command, Stdio};
 
@@ -34,8 +34,20 @@ fn hash(worktree: &Worktree, kind: &str, bytes: &[u8]) -> String {
         .to_owned()
 }
 
-fn commit(worktree: &Worktree, tree: &str) -> String {
-    worktree.git(["commit-tree", "-m", "it", tree])
+fn open(worktree: &Worktree) -> SourceRepository {
+    let options = SourceOptions::default();
+    SourceRepository::open(&worktree.path, &options).expect("it is a repository")
+}
+
+fn files(repository: &SourceRepository, tree: &str) -> Files {
+    let files = repository.files(&[tree.to_owned()]);
+    files.expect("the tree is whole")
+}
+
+fn id(hex: &str) -> ObjectId {
+    let digits = (0..hex.len()).step_by(2);
+    let bytes = digits.map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap());
+    ObjectId::from_bytes(&bytes.collect::<Vec<u8>>()).unwrap()
 }
 
 #[test]
@@ -48,9 +60,10 @@ fn the_files_of_a_commit_are_those_of_git_ls_tree() {
     worktree.git(["update-index", "--chmod=+x", "z"]);
     worktree.git(["commit", "-q", "-m", "executable"]);
     for packed in [false, true] {
-        let repositories = root.repositories();
-        let found: Vec<String> = (repositories.walk("r", "HEAD").unwrap())
-            .map(|entry| entry.unwrap())
+        let tree = worktree.git(["rev-parse", "HEAD^{tree}"]);
+        let mut found = files(&open(&worktree), &tree).files;
+        found.sort_by(|a, b| a.path.cmp(&b.path));
+        let found: Vec<String> = (found.into_iter())
             .map(|it| format!("{} {}", it.id, String::from_utf8(it.path).unwrap()))
             .collect();
         let expected = worktree.git(["ls-tree", "-r", "--format=%(objectname) %(path)", "HEAD"]);
@@ -80,37 +93,32 @@ fn hostile_names_are_reported_with_their_hazard() {
     entries.push(("40000", b".git", &inner));
     entries.push(("120000", b"link", &file));
     entries.push(("160000", b"module", &file));
-    let commit = commit(&worktree, &tree(&worktree, &entries));
-    let repositories = root.repositories();
-    let found: Vec<_> = repositories
-        .walk("r", &commit)
-        .unwrap()
-        .map(|it| it.unwrap())
-        .collect();
-    for (entry, (name, hazard)) in found.iter().zip(names) {
-        assert_eq!((entry.path.as_slice(), entry.hazard), (name, Some(hazard)));
+    let repository = open(&worktree);
+    let found = files(&repository, &tree(&worktree, &entries)).files;
+    let at = |path: &[u8]| found.iter().find(|it| it.path == path).expect("listed");
+    for (name, hazard) in names {
+        assert_eq!(at(name).hazard, Some(hazard), "{name:?}");
     }
-    assert_eq!(
-        (found[6].path.as_slice(), found[6].hazard),
-        (&b".git/config"[..], Some(Hazard::GitDirectory))
-    );
-    assert_eq!(
-        (found[7].kind, found[8].kind),
-        (TreeEntryKind::Link, TreeEntryKind::Submodule)
-    );
-    assert_eq!(
-        repositories.blob("r", &file, 4),
-        Ok(Blob::Content(b"text".to_vec()))
-    );
-    assert_eq!(repositories.blob("r", &file, 3), Ok(Blob::TooLarge(4)));
-    assert!(matches!(
-        repositories.blob("r", &inner, 3),
-        Err(LookupError::Refused { .. })
-    ));
-    assert!(matches!(
-        repositories.blob("r", &"0".repeat(40), 3),
-        Err(LookupError::UnknownRevision { .. })
-    ));
+    assert_eq!(at(b".git/config").hazard, Some(Hazard::GitDirectory));
+    assert_eq!(at(b"link").kind, TreeEntryKind::Link);
+    assert_eq!(at(b"module").kind, TreeEntryKind::Submodule);
+}
+
+#[test]
+fn a_file_is_read_up_to_a_number_of_bytes() {
+    let root = Root::new();
+    let worktree = root.init("r");
+    let file = hash(&worktree, "blob", b"text");
+    let inner = tree(&worktree, &[("100644", b"config", &file)]);
+    let repository = open(&worktree);
+    let read = |hex: &str, bytes_max| {
+        let take = |content: Result<&[u8], u64>| content.map(<[u8]>::to_vec);
+        repository.blob(id(hex), bytes_max, take)
+    };
+    assert_eq!(read(&file, 4), Ok(Ok(b"text".to_vec())));
+    assert_eq!(read(&file, 3), Ok(Err(4)));
+    assert!(matches!(read(&inner, 3), Err(LookupError::Refused { .. })));
+    assert!(read(&"0".repeat(40), 3).is_err());
 }
 
 #[test]
@@ -135,12 +143,9 @@ fn a_tree_4000_deep_is_walked() {
         .write_all(stream.as_bytes())
         .unwrap();
     assert!(child.wait().unwrap().success());
-    let paths: Vec<_> = root
-        .repositories()
-        .walk("r", "main")
-        .unwrap()
-        .map(|it| it.unwrap().path.len())
-        .collect();
+    let tree = worktree.git(["rev-parse", "main^{tree}"]);
+    let paths = files(&open(&worktree), &tree).files;
+    let paths: Vec<_> = paths.iter().map(|it| it.path.len()).collect();
     assert_eq!(paths, [8_001]);
     let log = root
         .repositories()
