@@ -28,6 +28,9 @@ RATES = (1, 5, 50)
 PAGES = (10, 1000)
 SECONDS = 20
 
+# For the results of all queries: removing older ones is not measured. So small an index has less by default.
+SPOOL_BYTES = ("--spool-bytes", "4G")
+
 # Requests that may wait for answers at once. If all do, times still count from when a request was due.
 CLIENTS = 64
 
@@ -37,7 +40,8 @@ def measure(table, trawl, *_):
         root, index = os.path.join(work, "repos"), os.path.join(work, "index")
         heads = make(root)
         tools.run([trawl, "index", "--out", index, "--git-dir-each", root])
-        with servers.serve(trawl, index, os.path.join(work, "spool"), "--repos", root) as server:
+        flags = ("--repos", root, *SPOOL_BYTES)
+        with servers.serve(trawl, index, os.path.join(work, "spool"), *flags) as server:
             search = Search(table, server, heads)
             for page in PAGES:
                 with table.rows(f"{page:,} results with commits"):
@@ -119,19 +123,21 @@ class Search:
         return times, failed
 
     def client(self, page, due, times, failed):
-        connection = Connection(self.server.address)
         while (request := due.get()) is not None:
             at, query = request
-            problem = None
-            try:
-                body = connection.get("/api/v2/search", q=query, mode="regexp", per_page=page)
-                if body.count(b'"commit":"') != page or b'"complete":true' not in body:
-                    problem = f"{query}: {body[:200]}"
-            except (OSError, tools.Failure) as error:
-                problem = f"{query}: {error}"
-                connection = Connection(self.server.address)
+            problem = self.problem(query, page)
             times.append(time.perf_counter() - at)
             failed += [problem] if problem else []
+
+    def problem(self, query, page):
+        """Sends a request over a connection of its own. Returns what is wrong with the answer, or None."""
+        try:
+            with Connection(self.server.address) as connection:
+                body = connection.get("/api/v2/search", q=query, mode="regexp", per_page=page)
+        except (OSError, tools.Failure) as error:
+            return f"{query}: {error}"
+        if body.count(b'"commit":"') != page or b'"complete":true' not in body:
+            return f"{query}: {body[:200]}"
 
     def check(self, page):
         """Every result must carry the commit of its repository."""

@@ -8,15 +8,17 @@ those of `git grep`.
 import os
 import re
 import shutil
-import statistics
 import subprocess
 
 from .. import tools
-from ..table import Wrong
+from ..table import Wrong, interleaved, medians
 from . import git_source as git
 
 TAGS = 20
 WORDS = ("return", "main", "error: ")
+
+# Builds of a second scatter more than others.
+BUILDS_A_RUN = 3
 
 # Like git, trawl takes a file for binary that has a NUL in its beginning.
 BINARY_PREFIX = 8000
@@ -65,21 +67,18 @@ class Tags:
     def compare_times(self, runs):
         again = os.path.join(self.work, "again")
         contenders = {"tags": ("--git", self.source, *self.refs), "blobs": ("--no-ignore", self.directory)}
-        times = {name: [] for name in contenders}
-        # The first round warms caches.
-        for turn in range(runs + 1):
-            for name in list(contenders)[::1 if turn % 2 == 0 else -1]:
-                seconds = self.build(again, *contenders[name])
-                times[name] += [seconds] if turn > 0 else []
-        tags, blobs = (statistics.median(times[name]) for name in contenders)
+        measured = interleaved({name: lambda words=words: self.build(again, *words)
+                                for name, words in contenders.items()}, BUILDS_A_RUN * runs)
+        (tags, _, tags_cpu), (blobs, _, blobs_cpu) = (medians(measured[name]) for name in contenders)
         self.table.row(f"{self.what}: trawl index of each blob as a file", blobs, "{:.2f} s")
         self.table.row(f"{self.what}: trawl index --git", tags, "{:.2f} s")
         self.table.row(f"{self.what}: build time, times that of files", tags / blobs, "{:.2f}", at_most=1.5)
+        self.table.row(f"{self.what}: processor time, likewise", tags_cpu / blobs_cpu, "{:.2f}")
 
     def build(self, index, *words):
-        """Builds an index from nothing, and returns the seconds."""
+        """Builds an index from nothing. Returns seconds, peak bytes, and processor seconds."""
         shutil.rmtree(index, ignore_errors=True)
-        return git.timed([self.trawl, "index", "--out", index, *words])
+        return tools.measured([self.trawl, "index", "--out", index, *words])
 
     def blobs(self):
         """Returns the paths of all blobs of regular files, by id."""
