@@ -1,0 +1,150 @@
+"""`bench git --only search`: searches whose results carry commits, at a constant rate of arrival.
+
+Two hundred small repositories are indexed. A request is sent when it is due, whether or not others have been
+answered, and its time counts from then: a server that cannot keep up shows in the times. Every query is another
+one, so that none is answered from the results of one before.
+"""
+
+import itertools
+import os
+import queue
+import statistics
+import threading
+import time
+
+from .. import servers, tools
+from ..connection import Connection
+from ..table import Wrong
+from . import git_source as git
+
+REPOSITORIES = 200
+FILES = 10
+
+# Every word is on this many lines of each repository.
+LINES = 6
+WORDS = 40
+
+RATES = (1, 5, 50)
+PAGES = (10, 1000)
+SECONDS = 20
+
+# For the results of all queries: removing older ones is not measured. So small an index has less by default.
+SPOOL_BYTES = ("--spool-bytes", "4G")
+
+# Requests that may wait for answers at once. If all do, times still count from when a request was due.
+CLIENTS = 64
+
+
+def measure(table, trawl, *_):
+    with tools.workspace() as work:
+        root, index = os.path.join(work, "repos"), os.path.join(work, "index")
+        heads = make(root)
+        tools.run([trawl, "index", "--out", index, "--git-dir-each", root])
+        flags = ("--repos", root, *SPOOL_BYTES)
+        with servers.serve(trawl, index, os.path.join(work, "spool"), *flags) as server:
+            search = Search(table, server, heads)
+            for page in PAGES:
+                with table.rows(f"{page:,} results with commits"):
+                    search.measure(page)
+
+
+def make(root):
+    """Makes repositories of one commit, and returns its id by the name of the repository."""
+    heads = {}
+    for number in range(REPOSITORIES):
+        name = f"r{number:03}"
+        repository = os.path.join(root, f"{name}.git")
+        os.makedirs(repository)
+        git.run(repository, "init", "-q", "--bare", "--template=", "-b", "main")
+        stream = [f"commit refs/heads/main\ncommitter a <a@b> {1_700_000_000 + number} +0000\ndata 3\none\n"]
+        for file in range(FILES):
+            text = "".join(f"int counter_{at % WORDS:02}_of_{name}_{at};\n"
+                           for at in range(file, WORDS * LINES, FILES))
+            stream.append(f"M 644 inline src/f{file}.c\ndata {len(text)}\n{text}\n")
+        git.import_commits(repository, "".join(stream).encode())
+        heads[name] = git.run(repository, "rev-parse", "main").decode().strip()
+    return heads
+
+
+class Search:
+    """A server of all repositories, and clients that search at a rate."""
+
+    def __init__(self, table, server, heads):
+        self.table, self.server, self.heads = table, server, heads
+        self.numbers = itertools.count()
+        self.look_ups_before = None
+
+    def query(self):
+        """Returns a query that nobody has asked before; all have as many results."""
+        number = next(self.numbers)
+        return f"counter_{number % WORDS:02}_|absent_{number}_"
+
+    def measure(self, page):
+        self.check(page)
+        what = f"{page:,} results with commits of {REPOSITORIES} repositories"
+        before = self.look_ups()
+        slowest = {}
+        for rate in RATES:
+            times, failed = self.load(rate, page)
+            cuts = statistics.quantiles(times, n=20, method="inclusive")
+            slowest[rate] = cuts[18]
+            goal = 2 * slowest[RATES[0]] if rate == RATES[-1] else None
+            self.table.row(f"{what}, {rate}/s: p50", 1e3 * cuts[9], "{:.1f} ms")
+            self.table.row(f"{what}, {rate}/s: p95", 1e3 * cuts[18], "{:.1f} ms", at_most=goal and 1e3 * goal)
+            self.table.row(f"{what}, {rate}/s: failures of {len(times):,}", len(failed), "{}", at_most=0,
+                           note=failed[0] if failed else "")
+        look_ups, requests = (after - earlier for after, earlier in zip(self.look_ups(), before))
+        self.look_ups_of_page(what, look_ups / requests)
+
+    def look_ups_of_page(self, what, a_query):
+        """Prints the look-ups of a query: they must not depend on the number of results."""
+        self.table.row(f"{what}: look-ups a query", a_query, "{:.3f}", at_most=self.look_ups_before)
+        self.look_ups_before = a_query
+
+    def look_ups(self):
+        """Returns the look-ups of all searches until now, and how many there were."""
+        return [self.server.metric(f"trawl_frontend_query_lookups_{part}") for part in ("sum", "count")]
+
+    def load(self, rate, page):
+        """Sends requests at a rate. Returns the seconds from when each was due to its answer, and failures."""
+        due, times, failed = queue.SimpleQueue(), [], []
+        clients = [threading.Thread(target=self.client, args=(page, due, times, failed)) for _ in range(CLIENTS)]
+        for client in clients:
+            client.start()
+        began = time.perf_counter()
+        for number in range(rate * SECONDS):
+            at = began + number / rate
+            time.sleep(max(0, at - time.perf_counter()))
+            due.put((at, self.query()))
+        for _ in clients:
+            due.put(None)
+        for client in clients:
+            client.join()
+        return times, failed
+
+    def client(self, page, due, times, failed):
+        while (request := due.get()) is not None:
+            at, query = request
+            problem = self.problem(query, page)
+            times.append(time.perf_counter() - at)
+            failed += [problem] if problem else []
+
+    def problem(self, query, page):
+        """Sends a request over a connection of its own. Returns what is wrong with the answer, or None."""
+        try:
+            with Connection(self.server.address) as connection:
+                body = connection.get("/api/v2/search", q=query, mode="regexp", per_page=page)
+        except (OSError, tools.Failure) as error:
+            return f"{query}: {error}"
+        if body.count(b'"commit":"') != page or b'"complete":true' not in body:
+            return f"{query}: {body[:200]}"
+
+    def check(self, page):
+        """Every result must carry the commit of its repository."""
+        answer = self.server.search(q=self.query(), mode="regexp", per_page=page)
+        if not answer["complete"] or answer["total"] != LINES * REPOSITORIES:
+            raise Wrong(f"{answer['total']} of {LINES * REPOSITORIES} lines, missing: {answer['missing']}")
+        carried = [(match["package"], match.get("commit")) for match in answer["matches"]]
+        expected = [(package, self.heads[package]) for package, _ in carried]
+        if len(carried) != page or carried != expected:
+            raise Wrong(f"{carried[:3]} of {len(carried)} results are not {expected[:3]} of {page}")
