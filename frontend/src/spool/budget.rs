@@ -20,6 +20,9 @@ pub(crate) struct SpoolConfig {
     pub(crate) before_write: Option<BeforeWrite>,
 }
 
+/// How often older results are evicted for one reservation: other results may take the bytes first.
+const EVICTIONS_MAX: usize = 16;
+
 /// Bytes in use, over all results.
 pub(super) struct Budget {
     pub(super) config: SpoolConfig,
@@ -39,28 +42,65 @@ impl Budget {
         }
     }
 
-    /// Reserves bytes on disk. Evicts older results when the budget is used up.
+    /// Reserves bytes on disk. Evicts older results when the budget is used up, again if another
+    /// result took what they had.
     pub(super) fn reserve(&self, bytes: u64) -> Result<(), SpoolError> {
-        self.try_reserve(bytes).or_else(|_| {
-            if let Some(evict) = self.evict.get() {
-                evict(bytes);
+        let Some(evict) = self.evict.get() else {
+            return self.try_reserve(bytes);
+        };
+        for _ in 0..EVICTIONS_MAX {
+            if let Ok(()) = self.try_reserve(bytes) {
+                return Ok(());
             }
-            self.try_reserve(bytes)
-        })
+            evict(bytes);
+        }
+        self.try_reserve(bytes)
     }
 
     fn try_reserve(&self, bytes: u64) -> Result<(), SpoolError> {
-        let before = self.disk_bytes.fetch_add(bytes, Relaxed);
         let bytes_max = self.config.disk_bytes_max;
-        if before + bytes > bytes_max {
-            self.disk_bytes.fetch_sub(bytes, Relaxed);
-            return Err(SpoolError::Full { bytes_max });
-        }
-        Ok(())
+        let add = |used: u64| used.checked_add(bytes).filter(|used| *used <= bytes_max);
+        let reserved = self.disk_bytes.fetch_update(Relaxed, Relaxed, add);
+        reserved.map_or(Err(SpoolError::Full { bytes_max }), |_| Ok(()))
     }
 
     pub(super) fn check_write(&self) -> io::Result<()> {
         let check = self.config.before_write.as_ref();
         check.map_or(Ok(()), |check| check())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Mutex;
+
+    const BYTES_MAX: u64 = 10;
+
+    /// Returns a budget that is used up, and evicts as `freed` says: the bytes that each eviction leaves
+    /// in use.
+    fn full(freed: Vec<u64>) -> Arc<Budget> {
+        let budget = Arc::new(Budget::new(SpoolConfig {
+            disk_bytes_max: BYTES_MAX,
+            result_memory_max: 0,
+            durable: false,
+            before_write: None,
+        }));
+        budget.disk_bytes.store(BYTES_MAX, Relaxed);
+        let (weak, freed) = (Arc::downgrade(&budget), Mutex::new(freed.into_iter()));
+        let evict = move |_| {
+            let left = freed.lock().unwrap().next().unwrap_or(BYTES_MAX);
+            weak.upgrade().unwrap().disk_bytes.store(left, Relaxed);
+        };
+        assert!(budget.evict.set(Box::new(evict)).is_ok());
+        budget
+    }
+
+    #[test]
+    fn results_are_evicted_again_if_another_result_takes_their_bytes() {
+        let budget = full(vec![BYTES_MAX, BYTES_MAX, 6]);
+        assert!(budget.reserve(3).is_ok());
+        assert_eq!(budget.disk_bytes.load(Relaxed), 9);
+        assert!(full(Vec::new()).reserve(1).is_err());
     }
 }
