@@ -24,6 +24,8 @@ struct ShardInfo {
   documents @2 :UInt32;
   blocks @3 :UInt32;
   textBytes @4 :UInt64;
+  parts @5 :UInt32;          # packages that LIST names: also those that an earlier shard of the index
+                             # has another part of, which `packages` does not count again
 }
 
 struct Pattern {

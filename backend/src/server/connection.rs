@@ -220,6 +220,7 @@ fn hello(live: &LiveShards, has_repositories: bool) -> Hello {
         message::ShardInfo {
             id: shard.id(),
             packages: live.packages,
+            parts: live.parts,
             documents: live.documents,
             blocks: live.blocks,
             text_bytes: live.text_bytes,

@@ -398,7 +398,7 @@ fn ask_packages(
         for entry in reply.entries {
             let last = found.packages.last();
             let is_new = last.is_none_or(|last| *last.name < entry.package[..]);
-            if !is_new || found.packages.len() == shard.packages as usize {
+            if !is_new || found.packages.len() == shard.parts as usize {
                 return Err(wrong_packages());
             }
             found.indexed = entry.indexed;

@@ -53,6 +53,7 @@ impl Shard {
         live.blocks = self.blocks_of_all(&live.texts)?;
         let counts = &mut live.counts;
         counts.packages = packages.len() as u32;
+        counts.parts = counts.packages;
         for package in &packages {
             let documents = counts.documents.checked_add(package.documents);
             let bytes = counts

@@ -10,6 +10,8 @@ use std::ops::Range;
 pub struct Counts {
     /// Live packages.
     pub packages: u32,
+    /// The same, with those that are counted in an earlier shard, which has another part of them.
+    pub parts: u32,
     /// Their documents; in a shard with a table of revisions, those in default revisions.
     pub documents: u32,
     /// The blocks of their texts, in whatever revision.
@@ -44,6 +46,7 @@ impl LiveSet {
             id: layout.id,
             counts: Counts {
                 packages: layout.packages,
+                parts: layout.packages,
                 documents: layout.documents,
                 blocks: layout.blocks,
                 text_bytes: layout.text_bytes,

@@ -92,9 +92,12 @@ impl Shard {
     ) -> Result<LiveSet, ShardError> {
         let mut live = LiveSet::with_revisions(self.file_id(), dead, continued, revisions);
         let packages = (0..self.package_count()).filter(|&package| live.is_live(package));
-        let counted = packages.filter(|package| live.continued.binary_search(package).is_err());
+        let parts = packages.count() as u32;
+        let is_counted = |package: &u32| live.is_live(*package);
+        let continued = live.continued.iter().copied().filter(is_counted).count() as u32;
         let mut counts = super::Counts {
-            packages: counted.count() as u32,
+            packages: parts - continued,
+            parts,
             ..super::Counts::default()
         };
         for id in (0..self.text_count()).map(TextId) {

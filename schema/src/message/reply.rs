@@ -15,8 +15,10 @@ use crate::trawl_capnp::{
 pub struct ShardInfo {
     /// A hash of its bytes.
     pub id: [u8; 32],
-    /// Number of packages.
+    /// Number of packages that no earlier shard of the index has a part of.
     pub packages: u32,
+    /// Number of all packages, which LIST names.
+    pub parts: u32,
     /// Number of documents.
     pub documents: u32,
     /// Number of blocks.
@@ -54,6 +56,7 @@ impl Hello {
             let mut entry = shards.reborrow().get(index);
             entry.set_id(&shard.id);
             entry.set_packages(shard.packages);
+            entry.set_parts(shard.parts);
             entry.set_documents(shard.documents);
             entry.set_blocks(shard.blocks);
             entry.set_text_bytes(shard.text_bytes);
@@ -66,6 +69,7 @@ impl Hello {
             shards.push(ShardInfo {
                 id: shard_id(entry.get_id()?)?,
                 packages: entry.get_packages(),
+                parts: entry.get_parts(),
                 documents: entry.get_documents(),
                 blocks: entry.get_blocks(),
                 text_bytes: entry.get_text_bytes(),

@@ -97,6 +97,7 @@ fn decodes_what_was_encoded() {
     let shard = ShardInfo {
         id: [3; 32],
         packages: 2,
+        parts: 3,
         documents: 7,
         blocks: 40,
         text_bytes: 5_000_000_000,

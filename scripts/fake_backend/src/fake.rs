@@ -213,16 +213,20 @@ impl Answers<UnixStream> for Fake {
     fn hello(&self) -> Hello {
         self.greetings.fetch_add(1, SeqCst);
         let shards = self.shards.lock().unwrap();
-        let shard = |(id, documents): &(u8, Vec<Document>)| ShardInfo {
-            id: [*id; 32],
-            packages: if self.names_packages.load(SeqCst) {
+        let shard = |(id, documents): &(u8, Vec<Document>)| {
+            let packages = if self.names_packages.load(SeqCst) {
                 listing::packages(documents).len() as u32
             } else {
                 1
-            },
-            documents: documents.len() as u32,
-            blocks: documents.len() as u32,
-            text_bytes: 1000,
+            };
+            ShardInfo {
+                id: [*id; 32],
+                packages,
+                parts: packages,
+                documents: documents.len() as u32,
+                blocks: documents.len() as u32,
+                text_bytes: 1000,
+            }
         };
         Hello {
             protocol: self.protocol,

@@ -201,6 +201,7 @@ pub(crate) fn hello() -> Hello {
     let shard = ShardInfo {
         id: [1; 32],
         packages: 1,
+        parts: 1,
         documents: 10,
         blocks: 100,
         text_bytes: 400_000,

@@ -136,3 +136,28 @@ async fn lists_have_the_default_revision_from_all_parts_of_a_package() {
         assert_eq!(found.join(", "), expected);
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_shard_lists_as_many_packages_as_it_announces_parts() {
+    let served = served();
+    let (mut client, _serving) = served.connect().await;
+    let shards = client
+        .hello
+        .as_ref()
+        .expect("HELLO was received")
+        .shards
+        .clone();
+    let counted: Vec<_> = shards.iter().map(|it| (it.packages, it.parts)).collect();
+    assert_eq!(counted, [(1, 1), (0, 1)], "one package in two shards");
+    for shard in shards {
+        let request = ListRequest {
+            kind: ListKind::Shard,
+            package: shard.id.to_vec(),
+            prefix: Vec::new(),
+            after: Vec::new(),
+            count: 10,
+        };
+        let listed = client.list(&request).await.entries;
+        assert_eq!(listed.len(), shard.parts as usize);
+    }
+}

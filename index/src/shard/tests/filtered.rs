@@ -25,6 +25,7 @@ fn dead_packages_are_neither_counted_nor_found() {
     assert_eq!((shard.id(), shard.file_id()), (*id.as_bytes(), whole.id()));
     let counts = Counts {
         packages: 2,
+        parts: 2,
         documents: 4,
         blocks: 2,
         text_bytes: 22,

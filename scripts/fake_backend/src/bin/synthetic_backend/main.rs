@@ -117,6 +117,7 @@ impl<S: Write> Answers<S> for Options {
         let shard = ShardInfo {
             id: [self.shard; 32],
             packages: RING_DOCUMENTS,
+            parts: RING_DOCUMENTS,
             documents: u32::MAX,
             blocks: u32::MAX,
             text_bytes: 1 << 40,
