@@ -1,0 +1,249 @@
+"""Random queries, and the documents and lines that they match, found by a scan of all lines.
+
+A term has its text in the query language and `lines(document)`: None if the document does not match, else the
+numbers of the lines because of which it does, which may be none.
+"""
+
+import re
+import typing
+
+from .histories import PATHS, WORDS, glob
+
+LANGUAGES = {"c": "c", "py": "python", "md": "markdown"}
+
+
+class Pattern(typing.NamedTuple):
+    text: str
+    regex: re.Pattern
+
+    def lines(self, document):
+        return self.on_lines(document, self.holds)
+
+    def holds(self, line):
+        return bool(self.regex.search(line))
+
+    @staticmethod
+    def on_lines(document, holds):
+        numbered = enumerate(document.lines(), 1)
+        return {number for number, line in numbered if holds(line.decode(errors="surrogateescape"))} or None
+
+
+class OnLine(typing.NamedTuple):
+    """Two patterns of one line: `line:(a b)` or `line:(a -b)`."""
+    first: Pattern
+    second: Pattern
+    negated: bool
+
+    @property
+    def text(self):
+        return f"line:({self.first.text} {'-' * self.negated}{self.second.text})"
+
+    def lines(self, document):
+        return Pattern.on_lines(
+            document, lambda line: self.first.holds(line) and self.second.holds(line) != self.negated)
+
+
+class Filter(typing.NamedTuple):
+    key: str
+    value: str
+    negated: bool
+    test: typing.Callable
+
+    @property
+    def text(self):
+        return f"{'-' * self.negated}{self.key}:{self.value}"
+
+    def lines(self, document):
+        return set() if self.test(document) != self.negated else None
+
+
+class Not(typing.NamedTuple):
+    part: object
+
+    @property
+    def text(self):
+        return f"-({self.part.text})"
+
+    def lines(self, document):
+        return set() if self.part.lines(document) is None else None
+
+
+class Group(typing.NamedTuple):
+    """Terms of which all must hold, or any."""
+    joint: str
+    parts: list
+
+    @property
+    def text(self):
+        return self.joint.join(f"({part.text})" if isinstance(part, Group) else part.text for part in self.parts)
+
+    def lines(self, document):
+        found = [part.lines(document) for part in self.parts]
+        holds = [lines for lines in found if lines is not None]
+        return set().union(*holds) if (len(holds) == len(found) if self.joint == " " else holds) else None
+
+
+class Query(typing.NamedTuple):
+    parameters: dict
+    term: object
+    # Whether it has a filter of revisions: then all revisions are searched.
+    all_revisions: bool
+
+    def matches(self, documents):
+        """Yields documents with the numbers of their lines; 0 stands for the document."""
+        for document in documents:
+            if self.all_revisions or document.is_default:
+                lines = self.term.lines(document)
+                if lines is not None:
+                    yield document, sorted(lines) or [0]
+
+
+class Queries:
+    """Makes queries from names of packages and revisions."""
+
+    def __init__(self, packages, documents, chance):
+        self.chance, self.packages = chance, packages
+        self.revisions = sorted({revision for document in documents for revision in document.revisions})
+
+    def query(self):
+        chance = self.chance
+        self.keys = set()
+        mode = chance.choice(("keyword", "keyword", "keyword", "keyword", "literal", "regexp"))
+        parameters = {"mode": mode}
+        if mode == "keyword":
+            term = self.group(2)
+            parameters["q"] = term.text
+        else:
+            expression = self.regex() if mode == "regexp" else self.word() + chance.choice(("", " ", " " + self.word()))
+            ignored = chance.random() < 0.4
+            shown = expression if mode == "regexp" else re.escape(expression)
+            parameters |= {"q": expression, "case": "no" if ignored else "yes"}
+            term = Pattern("", compiled(shown, ignored))
+        filters = [self.filter() for _ in range(chance.choice((0, 0, 1, 2)))] if mode != "keyword" else []
+        filters += [self.filter()] if mode == "keyword" and chance.random() < 0.2 else []
+        for filter in filters:
+            # As a parameter, each key but once.
+            if filter and filter.key != "ext" and filter.key not in parameters:
+                parameters[filter.key] = "-" * filter.negated + filter.value
+                term = Group(" ", [term, filter])
+        return Query(parameters, term, has_revisions(term))
+
+    def group(self, depth):
+        chance = self.chance
+        joint = " or " if chance.random() < 0.25 else " "
+        alternatives = joint != " "
+        parts = [self.pattern() if chance.random() < 0.8 else self.filter(False) or self.pattern()]
+        for _ in range(chance.choice((0, 1, 1, 2, 3))):
+            kind = chance.random()
+            if kind < 0.5:
+                part = self.filter(False if alternatives else None)
+            elif kind < 0.7 or not depth:
+                part = self.pattern()
+            elif kind < 0.85 or alternatives:
+                # An alternative must not be negated.
+                part = self.group(depth - 1)
+            else:
+                # Two negations would cancel each other, and show the lines again.
+                part = self.group(0)
+                part = Not(part) if len(part.parts) > 1 else None
+            parts += [part] if part else []
+        return Group(joint, parts)
+
+    def word(self):
+        return self.chance.choice(WORDS)
+
+    def pattern(self):
+        kind, word, other = self.chance.random(), self.word(), self.word()
+        if kind < 0.1:
+            first, second = (Pattern(f'"{it}"c', compiled(re.escape(it), False)) for it in (word, other))
+            return OnLine(first, second, self.chance.random() < 0.5)
+        if kind < 0.5:
+            return Pattern(word, compiled(re.escape(word), word == word.lower()))
+        ignored = self.chance.random() < 0.5
+        case = "i" if ignored else "c"
+        if kind < 0.7:
+            text = self.chance.choice((word, f"{word} {other}", f"{word};"))
+            return Pattern(f'"{text}"{case}', compiled(re.escape(text), ignored))
+        if kind < 0.8:
+            return Pattern(f'"{word}"{case}w', compiled(rf"\b{word}\b", ignored))
+        expression = self.regex()
+        return Pattern(f"/{expression}/{case}", compiled(expression, ignored))
+
+    def regex(self):
+        word, other = self.word(), self.word()
+        return self.chance.choice((
+            f"^{word}", f"{word}$", rf"\b{word}\b", rf"{word}\s+{other}", f"({word}|{other})", f"{word[:2]}[a-z]+",
+            f"{word[0]}.{word[2:]}", f"{word}.*{other}", rf"\w+{word[-1]}", f"{word}(;|$)", f"{word}{{1,2}} ?{other}",
+            f"^{word}?$", f"[{word[0]}{other[0]}]{word[1:]}"))
+
+    def filter(self, negated=None):
+        """Returns a filter, or None if the query has one with which it would be read as alternatives."""
+        chance = self.chance
+        negated = chance.random() < 0.3 if negated is None else negated
+        key = chance.choice(("package", "path", "lang", "ext", *["rev"] * 4, "branch"))
+        value, test = getattr(self, key)() if key != "branch" else self.rev(branches=True)
+        alternatives = key in ("lang", "ext") or (key in ("package", "path") and value.startswith("="))
+        if alternatives and key in self.keys:
+            return None
+        self.keys.add(key if alternatives else "")
+        return Filter(key, value, negated, test)
+
+    def package(self):
+        name = self.chance.choice(self.packages)
+        base = re.split(r"[_-](?=\d)", name)[0]
+        start = base[:self.chance.randint(1, 3)]
+        return self.chance.choice((
+            ("=" + name, lambda it: it.package == name),
+            ("=" + base, lambda it: re.split(r"[_-](?=\d)", it.package)[0] == base),
+            ("^" + start, lambda it: it.package.startswith(start)),
+        ))
+
+    def path(self):
+        path = self.chance.choice([path for path in PATHS if " " not in path])
+        # A value that begins with a slash would be a regular expression between slashes.
+        part, end = path[:3], path.rsplit("/", 1)[-1][-2:]
+        return self.chance.choice((
+            ("=" + path, lambda it: it.path == path),
+            ("^" + re.escape(part), lambda it: it.path.startswith(part)),
+            (re.escape(end) + "$", lambda it: it.path.endswith(end)),
+            ("src", lambda it: "src" in it.path),
+        ))
+
+    def lang(self):
+        end, name = self.chance.choice(sorted(LANGUAGES.items()))
+        return name, lambda it: it.path.endswith("." + end)
+
+    def ext(self):
+        end = self.chance.choice(sorted(LANGUAGES))
+        return end, lambda it: it.path.endswith("." + end)
+
+    def rev(self, branches=False):
+        chance = self.chance
+        value = chance.choice(("HEAD", "HEAD", "nosuch", "main", "v*", "*", "feature/*", "{main,dev}", "refs/tags/*",
+                               "*e*", "v1.?", "[fm]*"))
+        if self.revisions and chance.random() < 0.6:
+            revision = chance.choice(self.revisions)
+            value = chance.choice((revision.short, revision.short, revision.name, "=" + revision.short,
+                                   revision.name.removeprefix("refs/"), revision.commit,
+                                   revision.commit[:chance.randint(7, 39)]))
+        matches = glob(value.removeprefix("=")).fullmatch
+
+        def holds(revision, default):
+            names = (revision.name, revision.short, revision.name.removeprefix("refs/"))
+            by_id = re.fullmatch("[0-9a-f]{7,40}", value) and revision.commit.startswith(value)
+            is_head = value == "HEAD" and revision == default
+            return (any(map(matches, names)) or by_id or is_head) and (not branches or revision.is_branch)
+
+        return value, lambda it: any(holds(revision, it.default) for revision in it.revisions)
+
+
+def has_revisions(term):
+    if isinstance(term, Group):
+        return any(map(has_revisions, term.parts))
+    return has_revisions(term.part) if isinstance(term, Not) else getattr(term, "key", "") in ("rev", "branch")
+
+
+def compiled(expression, ignores_case):
+    # Bytes that are not UTF-8 are no character, so that `.` does not match them.
+    expression = re.sub(r"(?<!\\)\.", "[^\n\udc80-\udcff]", expression)
+    return re.compile(expression, re.IGNORECASE if ignores_case else 0)

@@ -1,0 +1,192 @@
+"""Random corpora of directories and git repositories, searched by servers and compared with a naive scan.
+
+Everything follows from the seed of a corpus, whatever process makes it.
+"""
+
+import base64
+import concurrent.futures
+import contextlib
+import hashlib
+import os
+import random
+import time
+
+from . import servers, tools
+from .histories import Directory, History, Texts
+from .naive import Queries
+
+DIRECTORIES = ["lib_1.0", "lib_1.1", "tool_2", "alpha_1"]
+REPOSITORIES = ["mirror", "beta-2.0", "main"]
+PROCESSES = 2
+QUERIES = 6
+PER_PAGE = 1000
+PROGRESS_S = 5
+
+
+def compare(count, seed):
+    """Compares the answers for `count` corpora, and returns whether one differs."""
+    tools.need("git")
+    trawl, started, shown = tools.trawl(), time.monotonic(), time.monotonic()
+    queries, lines, differences = 0, 0, 0
+    with tools.workspace() as work, concurrent.futures.ProcessPoolExecutor(PROCESSES) as pool:
+        results = pool.map(checked, [trawl] * count, [work] * count, range(seed, seed + count))
+        for done, (asked, found, differing) in enumerate(results, 1):
+            queries, lines, differences = queries + asked, lines + found, differences + len(differing)
+            for difference in differing:
+                print(difference, flush=True)
+            if time.monotonic() - shown > PROGRESS_S:
+                shown = time.monotonic()
+                print(f"{done} corpora, {queries:,} queries, {lines:,} lines, {differences} differences, "
+                      f"{done / (shown - started):.1f} corpora a second", flush=True)
+    print(f"seeds {seed} to {seed + count - 1}, {lines:,} lines, {time.monotonic() - started:.0f} s")
+    print(f"{count} corpora, {queries:,} queries, {differences} differences")
+    return differences > 0
+
+
+def checked(trawl, work, seed):
+    directory = os.path.join(work, str(seed))
+    os.mkdir(directory)
+    try:
+        result = Corpus(trawl, directory, random.Random(seed)).check(seed)
+    except (tools.Failure, OSError, ValueError, KeyError) as error:
+        result = 0, 0, [f"FAILED: seed {seed}: {type(error).__name__}: {error}"]
+    tools.run(["rm", "-rf", directory])
+    return result
+
+
+class Part:
+    """An index of some packages, for a backend."""
+
+    def __init__(self, corpus, number, packages):
+        self.index, self.packages, chance = f"{corpus.directory}/index{number}", packages, corpus.chance
+        self.histories = [package for package in packages if isinstance(package, History)]
+        self.patterns = chance.choice(([], ["all"], ["all"], ["all"], ["main", "*a*"], ["HEAD", "[mv]*"], ["[mv]*"]))
+        if len(self.histories) == 1 and chance.random() < 0.1:
+            self.patterns = [self.histories[0].git("rev-parse", "HEAD").decode().strip(), "main"]
+
+    def build(self, trawl, update):
+        if update:
+            tools.run([trawl, "index", "--out", self.index, "--update"])
+            return
+        command = [trawl, "index", "--out", self.index, "--no-ignore"]
+        for history in self.histories:
+            command += ["--git", history.path]
+        for pattern in self.patterns if self.histories else []:
+            command += ["--ref", pattern]
+        tools.run(command + [package.path for package in self.packages if package not in self.histories])
+
+    def documents(self):
+        return [document for package in self.packages for document in package.documents(self.patterns)]
+
+
+class Corpus:
+    """Packages with shared texts, in one index or in several, at a few points in time."""
+
+    def __init__(self, trawl, directory, chance):
+        self.trawl, self.directory, self.chance = trawl, directory, chance
+        texts = Texts(chance)
+        names = chance.sample(DIRECTORIES, chance.randint(0, 3))
+        packages = [Directory(f"{directory}/{name}", texts) for name in names]
+        names = chance.sample(REPOSITORIES, chance.randint(1, 2))
+        packages += [History(f"{directory}/{name}.git", texts) for name in names]
+        chance.shuffle(packages)
+        count = min(chance.choice((1, 1, 2, 3)), len(packages))
+        self.packages, self.parts = packages, [Part(self, at, packages[at::count]) for at in range(count)]
+        self.steps = chance.choice((1, 1, 2, 3))
+
+    def check(self, seed):
+        """Returns the number of queries and of lines that were found, and differences."""
+        queries, lines, differences = 0, 0, []
+        for step in range(self.steps):
+            if step:
+                for package in self.packages:
+                    if self.chance.random() < 0.7:
+                        package.grow()
+            for part in self.parts:
+                part.build(self.trawl, step and self.chance.random() < 0.5)
+            documents = [document for part in self.parts for document in part.documents()]
+            maker = Queries([package.package for package in self.packages], documents, self.chance)
+            with self.server() as server:
+                for _ in range(QUERIES if step == self.steps - 1 else QUERIES // 2):
+                    query = maker.query()
+                    answer = answered(server, query.parameters)
+                    matches = list(query.matches(documents))
+                    queries, lines = queries + 1, lines + sum(len(numbers) for _, numbers in matches)
+                    if wrong := difference(answer, matches):
+                        differences.append(f"DIFFERS: seed {seed}, step {step}, {len(self.parts)} indexes, "
+                                           f"{query.parameters}: {wrong}")
+        return queries, lines, differences
+
+    @contextlib.contextmanager
+    def server(self):
+        spool, flags = f"{self.directory}/spool", ("--spool-bytes", "16M")
+        with contextlib.ExitStack() as stack:
+            if len(self.parts) == 1:
+                server = servers.serve(self.trawl, self.parts[0].index, spool, *flags)
+            else:
+                backends = [stack.enter_context(servers.backend(self.trawl, part.index)) for part in self.parts]
+                server = servers.frontend(self.trawl, backends, spool, *flags)
+            server = stack.enter_context(server)
+            with server.connection:
+                yield server
+
+
+def answered(server, parameters):
+    """Returns the first page of an answer, with the matches of all pages."""
+    answer = server.search(per_page=PER_PAGE, **parameters)
+    for page in range(1, answer["pages"]):
+        answer["matches"] += server.page(answer["id"], page=page, per_page=PER_PAGE)["matches"]
+    return answer
+
+
+def difference(answer, matches):
+    """Compares an answer with documents and their lines: says what differs, or returns None."""
+    if not answer["complete"]:
+        return f"the answer is incomplete: {answer['missing']}"
+    found, expected = {}, {}
+    for match in answer["matches"]:
+        revisions = match.get("revisions", [])
+        key = match["package"], match["path"], match["line"], tuple(sorted(revisions)), bytes_of(match)
+        # The first is the default one if that is among them, and has this commit.
+        found.setdefault(key, []).append((match.get("commit"), match["hash"]))
+    hashes = {match["hash"] for match in answer["matches"]}
+    texts = set()
+    for document, numbers in matches:
+        lines = document.lines()
+        shown = tuple(sorted(revision.short for revision in document.revisions))
+        for number in numbers:
+            text = lines[number - 1] if number else document.path.encode()
+            expected[document.package, document.path, number, shown, text] = document
+            texts.add(hashlib.sha256(document.text).digest())
+    if found.keys() != expected.keys():
+        return (f"{len(found)} matches of {len(expected)}\n   only trawl: {sorted(found.keys() - expected.keys())[:4]}"
+                f"\n   only scan:  {sorted(expected.keys() - found.keys())[:4]}")
+    if len(hashes) != len(texts):
+        return f"{len(hashes)} hashes of {len(texts)} texts"
+    for key, values in found.items():
+        if len(values) > 1:
+            return f"found twice: {key}"
+        if values[0][0] != commit_of(expected[key]):
+            return f"the commit of {key} is {values[0][0]}, not {commit_of(expected[key])}"
+    if not answer["found"] == answer["total"] == len(expected):
+        return f"{len(expected)} lines, but found is {answer['found']} and total {answer['total']}"
+    unique = len({(document.text, tuple(numbers), number) for document, numbers in matches for number in numbers})
+    if all(numbers != [0] for _, numbers in matches) and answer["unique"] != unique:
+        return f"unique is {answer['unique']}, not {unique}"
+    return None
+
+
+def bytes_of(match):
+    """Returns the line of a match, without its end."""
+    coded = match.get("text_base64")
+    text = base64.b64decode(coded) if coded else match["text"].encode()
+    return text.removesuffix(b"\r") if match["line"] else match["path"].encode()
+
+
+def commit_of(document):
+    """Returns the commit of the first revision of a document: the default one comes first."""
+    if not document.revisions:
+        return None
+    if document.default in document.revisions:
+        return document.default.commit
+    return min(document.revisions, key=lambda revision: revision.short.encode()).commit
