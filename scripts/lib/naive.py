@@ -226,12 +226,14 @@ class Queries:
             value = chance.choice((revision.short, revision.short, revision.name, "=" + revision.short,
                                    revision.name.removeprefix("refs/"), revision.commit,
                                    revision.commit[:chance.randint(7, 39)]))
-        matches = glob(value.removeprefix("=")).fullmatch
+        # With `=` an id means a commit, too; only globs are ruled out.
+        exact = value.removeprefix("=")
+        matches = glob(exact).fullmatch
 
         def holds(revision, default):
             names = (revision.name, revision.short, revision.name.removeprefix("refs/"))
-            by_id = re.fullmatch("[0-9a-f]{7,40}", value) and revision.commit.startswith(value)
-            is_head = value == "HEAD" and revision == default
+            by_id = re.fullmatch("[0-9a-f]{7,40}", exact) and revision.commit.startswith(exact)
+            is_head = exact == "HEAD" and revision == default
             return (any(map(matches, names)) or by_id or is_head) and (not branches or revision.is_branch)
 
         return value, lambda it: any(holds(revision, it.default) for revision in it.revisions)

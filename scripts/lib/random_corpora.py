@@ -28,7 +28,10 @@ def compare(count, seed):
     tools.need("git")
     trawl, started, shown = tools.trawl(), time.monotonic(), time.monotonic()
     queries, lines, differences = 0, 0, 0
-    with tools.workspace() as work, concurrent.futures.ProcessPoolExecutor(PROCESSES) as pool:
+    with tools.workspace() as work, concurrent.futures.ProcessPoolExecutor(PROCESSES) as pool, \
+            contextlib.ExitStack() as ending:
+        # After Ctrl-C the corpora that remain are not made.
+        ending.callback(pool.shutdown, cancel_futures=True)
         results = pool.map(checked, [trawl] * count, [work] * count, range(seed, seed + count))
         for done, (asked, found, differing) in enumerate(results, 1):
             queries, lines, differences = queries + asked, lines + found, differences + len(differing)
