@@ -7,6 +7,7 @@ use schema::message::{
     MessageError, PROTOCOL, Pattern, Progress, Range, Reading, Reference, ReferenceKind,
     ReferenceList, Search, ShardEnd, ShardInfo, Skip, SpoolManifest, Syntax, Want, Window,
 };
+use schema::order::SEMANTICS;
 
 /// Returns a frame of every message, in the order of [`crate::wire::messages`].
 pub(crate) fn samples() -> Vec<Vec<u8>> {
@@ -212,7 +213,7 @@ pub(crate) fn hello() -> Hello {
         updated: 0,
         has_repositories: true,
         indexed_repositories: 0,
-        semantics: 2,
+        semantics: SEMANTICS,
     }
 }
 

@@ -49,6 +49,8 @@ pub(crate) const ROUTES: &[&str] = &[
     "/api/v2/commits",
     "/api/v2/log",
     "/api/v2/refs",
+    "/api/v2/copies",
+    "/api/v2/search/{}/copies",
 ];
 
 /// Methods. Most requests use the first.
@@ -110,6 +112,8 @@ pub(crate) const PARAMETERS: &[&str] = &[
     "match_mode",
     "qq",
     "repo",
+    "position",
+    "copies",
 ];
 
 /// Parts that are neither headers nor parameters: a raw piece of the query string, a variable part of

@@ -61,6 +61,11 @@ GET /api/v2/search/{}/facets & {}=ID
 GET /api/v2/search & q=needle & per_page=7
 GET /api/v2/search/{}/packages & {}=ID
 
+GET /api/v2/search & q=needle & per_page=7 & copies=folded
+GET /api/v2/search/{}/copies & {}=ID & position=0 & per_page=2
+
+GET /api/v2/copies & q=needle & position=1
+
 GET /api/v2/search & q=needle & per_page=7
 GET /api/v2/search/{}/export & format=text
 
