@@ -128,6 +128,7 @@ fn rows(index: &Index) -> BTreeSet<Row> {
         for id in shard.live_packages() {
             let package = shard.package(id).unwrap();
             counts.packages += 1;
+            counts.parts += 1;
             for id in shard.documents_of(&package).unwrap() {
                 let document = shard.document(id).unwrap();
                 let range = shard.text_range(document.blocks.clone()).unwrap();
