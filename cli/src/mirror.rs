@@ -1,5 +1,5 @@
-//! Mirrors of git repositories: bare clones in a directory of their own, brought up to date by `git fetch`
-//! in a child process.
+//! Mirrors of git repositories: bare clones in one directory. The program `git fetch`, started as a child
+//! process, creates them and brings them up to date.
 //!
 //! [`remote`] and [`list`] read what is fetched, [`address`] checks where it is, [`child`] starts git
 //! without anything of its surroundings, [`repository`] clones or fetches one. Here several are fetched at
@@ -83,7 +83,7 @@ impl MirrorDirectory {
         let entries = fs::read_dir(path).with_context(|| format!("cannot read {shown}"))?;
         for entry in entries.flatten() {
             if entry.file_name().to_string_lossy().starts_with(INCOMING) {
-                // What cannot be removed is in nobody's way.
+                // An unfinished clone that cannot be removed does no harm: its name is not used again.
                 let _ = fs::remove_dir_all(entry.path());
             }
         }

@@ -1,8 +1,8 @@
 //! Notices that files below some directories have changed.
 //!
-//! Notifications of the file system are hints: they say that something changed, never what. Whoever waits
-//! here compares everything anyway, so a lost notification costs time, not correctness: it is found by the
-//! next rescan. Directories that git ignores are not watched, so a build in them wakes nobody.
+//! A notification of the file system only says that something changed; the caller then compares all
+//! files with the index. The next rescan finds a change whose notification was lost, so a lost
+//! notification costs time, not correctness. Directories that git ignores are not watched.
 //! **Invariant:** nothing is queued. However many files change, this holds two times and a flag.
 
 mod references;

@@ -1,7 +1,7 @@
 //! Which files `.gitattributes` calls generated or vendored, with git's patterns and macros.
 //!
-//! Only the attributes `linguist-generated` and `linguist-vendored` are looked at. Rules come from the tree
-//! of a revision alone: no file of the system or the user, and not `info/attributes`, counts.
+//! Only the attributes `linguist-generated` and `linguist-vendored` are looked at. All rules come
+//! from the tree of a revision. Files of the system and of the user are not read, nor is `info/attributes`.
 
 use gix::bstr::ByteSlice;
 use gix::glob::pattern::Case;

@@ -307,8 +307,8 @@ impl Shard {
         PostingList::decode(list, self.block_count()).ok_or_else(corrupt)
     }
 
-    /// Returns the files that were left out of live packages, in whatever current revision, in the order
-    /// of the packages.
+    /// Returns the files of live packages that are not searchable, ordered by package. A file is included
+    /// if any current revision has it.
     pub fn skipped(&self) -> Result<Vec<SkippedFile>, ShardError> {
         self.skipped_where(|_, _| true)
     }

@@ -158,7 +158,7 @@ fn newest_builds<'a>(
     newest
 }
 
-/// A shard, whoever announced it.
+/// A shard, with what all backends that announce it say of it.
 #[derive(Clone, Copy)]
 struct KnownShard<'a> {
     /// The latest time that a backend reports: a copy may be older or younger than its original.

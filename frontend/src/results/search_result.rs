@@ -82,8 +82,9 @@ impl SearchResult {
         is_known.then_some(self.counts.unique as usize)
     }
 
-    /// The positions in the order of a range of the matches that [`unique`](Self::unique) counts: each is
-    /// in the document of its text whose best match comes first. Blocks on the disk.
+    /// Returns the positions, in the order of all matches, of a range of the matches that
+    /// [`unique`](Self::unique) counts. Of several documents with the same text, only the one whose best
+    /// match comes first is included. This call blocks, because it reads from the disk.
     ///
     /// # Panics
     /// When the range is not within `0..unique()`.

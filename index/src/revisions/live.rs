@@ -49,7 +49,7 @@ struct Name {
 struct PackageRevisions {
     /// The index of the default one's name.
     default: u32,
-    /// By the index of the name.
+    /// The commit of each revision; the key is the index of the revision's name.
     commits: HashMap<u32, IndexedCommit>,
 }
 
