@@ -5,7 +5,7 @@ use crate::progress::{self, ProgressThread};
 use crate::{in_process, units};
 use anyhow::{Result, bail};
 use frontend::{
-    Coordinator, Document, MatchEvent, ParsedQuery, RenderedMatches, Renderer, SearchError,
+    Coordinator, Document, MatchEvent, Notice, ParsedQuery, RenderedMatches, Renderer, SearchError,
     SearchHandle, SearchResult,
 };
 use schema::message::FileRange;
@@ -59,7 +59,8 @@ async fn search_with(
     }
     let read = |document: &Document, offset, count| read(frontend, document, offset, count);
     tokio::task::block_in_place(|| printer.end_matches(&read))?;
-    Ok(summary(&answer))
+    let notice = frontend.notice_of_revisions(&parsed.query);
+    Ok(summary(&answer, notice.into_iter().collect()))
 }
 
 fn show_progress(search: &SearchHandle) -> Option<ProgressThread> {
@@ -91,7 +92,7 @@ fn stream(
     })
 }
 
-fn summary(answer: &SearchResult) -> SearchSummary {
+fn summary(answer: &SearchResult, notices: Vec<Notice>) -> SearchSummary {
     let explain = answer.explain();
     let missing = answer.missing().iter();
     SearchSummary {
@@ -103,6 +104,7 @@ fn summary(answer: &SearchResult) -> SearchSummary {
         skipped: answer.skipped().count,
         // One backend has no package twice.
         overlaps: None,
+        notices,
         index_use: explain.into(),
     }
 }
