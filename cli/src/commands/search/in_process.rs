@@ -5,8 +5,8 @@ use crate::progress::{self, ProgressThread};
 use crate::{in_process, units};
 use anyhow::{Result, bail};
 use frontend::{
-    Coordinator, Document, MatchEvent, ParsedQuery, RenderedMatches, Renderer, Scope, SearchError,
-    SearchHandle, SearchResult,
+    Coordinator, Document, MatchEvent, Notice, ParsedQuery, RenderedMatches, Renderer, Scope,
+    SearchError, SearchHandle, SearchResult,
 };
 use schema::message::FileRange;
 use std::ops::Range;
@@ -64,7 +64,8 @@ async fn search_with(
     }
     let read = |document: &Document, offset, count| read(frontend, document, offset, count);
     tokio::task::block_in_place(|| printer.end_matches(&read))?;
-    Ok(summary(&answer))
+    let notice = frontend.notice_of_revisions(&parsed.query);
+    Ok(summary(&answer, notice.into_iter().collect()))
 }
 
 fn show_progress(search: &SearchHandle) -> Option<ProgressThread> {
@@ -96,7 +97,7 @@ fn stream(
     })
 }
 
-fn summary(answer: &SearchResult) -> SearchSummary {
+fn summary(answer: &SearchResult, notices: Vec<Notice>) -> SearchSummary {
     let explain = answer.explain();
     let missing = answer.missing().iter();
     SearchSummary {
@@ -108,6 +109,7 @@ fn summary(answer: &SearchResult) -> SearchSummary {
         skipped: answer.skipped().count,
         // One backend has no package twice.
         overlaps: None,
+        notices,
         index_use: explain.into(),
     }
 }
