@@ -64,7 +64,7 @@ async fn search_with(
     }
     let read = |document: &Document, offset, count| read(frontend, document, offset, count);
     tokio::task::block_in_place(|| printer.end_matches(&read))?;
-    let notice = frontend.notice_of_revisions(&parsed.query);
+    let notice = frontend.notice_of_revisions(&Scope::everything(), &parsed.query);
     Ok(summary(&answer, notice.into_iter().collect()))
 }
 
