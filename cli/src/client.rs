@@ -13,7 +13,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Request, StatusCode, header};
-use frontend::{BadQuery, Coordinator};
+use frontend::{BadQuery, Coordinator, Scope};
 use metrics_exporter_prometheus::PrometheusBuilder;
 use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
 use std::io::{Cursor, Read};
@@ -220,7 +220,12 @@ fn plain(error: ureq::Error) -> anyhow::Error {
 /// Waits until the backends are connected: `trawl status` reports those that are not.
 fn wait_for_backends(frontend: &Coordinator) {
     let started = Instant::now();
-    let connected = || frontend.backends().iter().all(|backend| backend.connected);
+    let connected = || {
+        frontend
+            .backends(&Scope::everything())
+            .iter()
+            .all(|backend| backend.connected)
+    };
     while !connected() && started.elapsed() < BACKEND_CONNECT_MAX {
         std::thread::sleep(Duration::from_millis(1));
     }

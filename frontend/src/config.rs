@@ -51,6 +51,8 @@ pub struct Config {
     pub result_memory_bytes: u64,
     /// Whether finished results survive a restart.
     pub durable: bool,
+    /// Whether callers may see different packages, so that backends are asked for the names of theirs.
+    pub has_scopes: bool,
     /// Called before every write to the spool, for tests of failures.
     pub before_write: Option<BeforeWrite>,
 }
@@ -81,6 +83,7 @@ impl Config {
             query_memory_bytes: 64 << 20,
             result_memory_bytes: 64 << 10,
             durable: true,
+            has_scopes: false,
             before_write: None,
         }
     }

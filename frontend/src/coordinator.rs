@@ -8,6 +8,7 @@ mod catalog;
 mod interests;
 mod lookup_cache;
 mod lookups;
+mod names;
 mod repositories;
 
 pub use catalog::{BackendStatus, Served};
@@ -28,6 +29,7 @@ use crate::peers::shard_routing::{PeerShards, ShardRouting};
 use crate::peers::{Backend, Peer, PeerStatus};
 use crate::query::{Query, QueryInput};
 use crate::results::{Overlaps, SearchResult};
+use crate::scope::{PackageNames, Scope};
 use crate::spool::{Spool, SpoolConfig};
 use interests::Interests;
 use lookups::Lookups;
@@ -42,6 +44,8 @@ use tracing::Instrument;
 pub struct Coordinator {
     config: Config,
     peers: Vec<Arc<Peer>>,
+    /// The names of packages for these versions of the peers.
+    names: Mutex<(Vec<u64>, Option<Arc<PackageNames>>)>,
     /// The routing for these versions of the peers.
     routing: Mutex<(Vec<u64>, Arc<ShardRouting>)>,
     resources: Resources,
@@ -86,7 +90,7 @@ impl Coordinator {
                 drop(evicted);
             }
         });
-        let compares_packages = backends.len() > 1;
+        let compares_packages = backends.len() > 1 || config.has_scopes;
         let peers = backends
             .into_iter()
             .map(|backend| Peer::start(backend, config.silence_max, compares_packages))
@@ -94,6 +98,7 @@ impl Coordinator {
             .map_err(StartError::Thread)?;
         let coordinator = Arc::new(Coordinator {
             peers,
+            names: Mutex::default(),
             routing: Mutex::default(),
             resources: Resources {
                 spool,
@@ -138,19 +143,21 @@ impl Coordinator {
 
     /// Starts a query, or joins the execution of the same one. Waits up to a second for backends that
     /// are not connected.
-    pub async fn search(&self, query: Query) -> Result<SearchHandle, SearchError> {
-        self.search_within(query, None, None).await
+    pub async fn search(&self, scope: &Scope, query: Query) -> Result<SearchHandle, SearchError> {
+        self.search_within(scope, query, None, None).await
     }
 
     /// Starts or joins a query over the shards of `generation`, if there is one, with a time in which
     /// it is to be done, up to the configured bound.
     pub async fn search_within(
         &self,
+        scope: &Scope,
         query: Query,
         generation: Option<&str>,
         timeout: Option<Duration>,
     ) -> Result<SearchHandle, SearchError> {
-        self.search_for(UNKNOWN, query, generation, timeout).await
+        self.search_for(scope, UNKNOWN, query, generation, timeout)
+            .await
     }
 
     /// Like [`search_within`](Self::search_within), for a client: any number that distinguishes those who
@@ -158,15 +165,13 @@ impl Coordinator {
     /// slots and places in the queue for heavy queries.
     pub async fn search_for(
         &self,
+        scope: &Scope,
         client: u64,
         query: Query,
         generation: Option<&str>,
         timeout: Option<Duration>,
     ) -> Result<SearchHandle, SearchError> {
-        let caller = Caller {
-            client,
-            interest: None,
-        };
+        let caller = Caller::new(scope, client);
         self.start_search(query, generation, timeout, caller).await
     }
 
@@ -205,14 +210,13 @@ impl Coordinator {
                 retry_after_s: RETRY_AFTER_S,
             })?;
         ::metrics::counter!("trawl_frontend_queries_started_total").increment(1);
-        let id = query.identity(current);
         let (resources, client) = (&self.resources, caller.client);
         let execution = Execution::new(
             resources,
             &self.peers,
             &routing,
-            id,
             query,
+            &caller.scope,
             client,
             deadline,
         );
@@ -237,30 +241,36 @@ impl Coordinator {
         deadline: Deadline,
         caller: &Caller,
     ) -> Option<SearchHandle> {
-        let execution = cache.find(&query.identity(generation), query, generation)?;
+        let identity = query.identity(&caller.scope, generation);
+        let execution = cache.find(&identity, query, &caller.scope, generation)?;
         let handle = self.hold(execution, Some(deadline), caller.clone())?;
         metrics::shared(!handle.was_there());
         Some(handle)
     }
 
     /// Names the execution that this query would be now.
-    pub fn identity(&self, query: &Query) -> String {
-        query.identity(&self.route().generation)
+    pub fn identity(&self, scope: &Scope, query: &Query) -> String {
+        query.identity(scope, &self.route().generation)
     }
 
-    /// The search of the client to whom this id was given, while it is in the result cache.
-    pub fn get(&self, id: &str) -> Option<SearchHandle> {
-        let interest = lock(&self.interests).get(id)?;
+    /// The search of the client to whom this id was given, while it is in the result cache. The client sees
+    /// the same now.
+    pub fn get(&self, scope: &Scope, id: &str) -> Option<SearchHandle> {
+        let interest = lock(&self.interests).get(scope, id)?;
         let (query, generation) = (interest.query.clone(), interest.generation.clone());
         self.find(&query, &generation, Caller::known(interest))
     }
 
     /// The search with this id; if its result was evicted, its query runs again.
-    pub async fn get_or_rerun(&self, id: &str) -> Result<Option<SearchHandle>, SearchError> {
-        if let Some(handle) = self.get(id) {
+    pub async fn get_or_rerun(
+        &self,
+        scope: &Scope,
+        id: &str,
+    ) -> Result<Option<SearchHandle>, SearchError> {
+        if let Some(handle) = self.get(scope, id) {
             return Ok(Some(handle));
         }
-        let interest = lock(&self.interests).get(id);
+        let interest = lock(&self.interests).get(scope, id);
         let Some(interest) = interest.filter(|interest| !interest.is_withdrawn()) else {
             return Ok(None);
         };
@@ -275,14 +285,12 @@ impl Coordinator {
     /// page was shown. If there is none, the query runs.
     pub async fn resume(
         &self,
+        scope: &Scope,
         client: u64,
         query: Query,
         generation: &str,
     ) -> Result<SearchHandle, SearchError> {
-        let caller = Caller {
-            client,
-            interest: None,
-        };
+        let caller = Caller::new(scope, client);
         match self.find(&query, generation, caller.clone()) {
             Some(handle) => Ok(handle),
             None => {
@@ -294,8 +302,9 @@ impl Coordinator {
 
     /// Joins an execution in any state.
     fn find(&self, query: &Query, generation: &str, caller: Caller) -> Option<SearchHandle> {
-        let identity = query.identity(generation);
-        let execution = lock(&self.cache).find(&identity, query, generation)?;
+        let scope = &caller.scope;
+        let identity = query.identity(scope, generation);
+        let execution = lock(&self.cache).find(&identity, query, scope, generation)?;
         self.hold(execution, None, caller)
     }
 
@@ -318,7 +327,8 @@ impl Coordinator {
         caller: Caller,
     ) -> Option<SearchHandle> {
         let (query, generation) = (&execution.query, &execution.generation);
-        let new = || Interest::new(caller.client, query.clone(), generation.clone());
+        let (scope, client) = (caller.scope, caller.client);
+        let new = || Interest::new(client, query.clone(), scope, generation.clone());
         let interest = caller.interest.unwrap_or_else(new);
         let grace = self.config.grace;
         let handle = SearchHandle::join(execution, grace, deadline, Arc::clone(&interest))?;
@@ -341,9 +351,11 @@ impl Coordinator {
         let query = Query::parse(&input)
             .expect("the query is well-formed")
             .query;
-        let handle = self.search_within(query, None, Some(timeout)).await?;
+        let scope = Scope::everything();
+        let handle = self.search_within(&scope, query, None, Some(timeout));
+        let handle = handle.await?;
         let answer = handle.finished().await;
-        let identity = handle.query().identity(handle.generation());
+        let identity = handle.identity().to_owned();
         lock(&self.interests).forget(handle.id());
         drop(handle);
         let forgotten = lock(&self.cache).forget(&identity);
@@ -378,7 +390,7 @@ impl Coordinator {
     }
 
     /// Packages that several backends have in different shards.
-    pub fn overlaps(&self) -> Arc<Overlaps> {
+    pub fn overlaps(&self, _scope: &Scope) -> Arc<Overlaps> {
         Arc::clone(&self.route().overlaps)
     }
 
@@ -445,6 +457,7 @@ impl Drop for Coordinator {
 /// Who asks for a search.
 #[derive(Clone)]
 struct Caller {
+    scope: Scope,
     /// Distinguishes those who share the frontend.
     client: u64,
     /// What this client has asked for before.
@@ -452,8 +465,17 @@ struct Caller {
 }
 
 impl Caller {
+    fn new(scope: &Scope, client: u64) -> Caller {
+        Caller {
+            scope: scope.clone(),
+            client,
+            interest: None,
+        }
+    }
+
     fn known(interest: Arc<Interest>) -> Caller {
         Caller {
+            scope: interest.scope.clone(),
             client: interest.client,
             interest: Some(interest),
         }

@@ -12,7 +12,7 @@
 //! lowering). `query`, `order` and the state of an execution are pure: no clock, file or socket.
 //!
 //! ```
-//! use frontend::{Backend, Config, Coordinator, Query};
+//! use frontend::{Backend, Config, Coordinator, Query, Scope};
 //! use schema::message::{Expr, Pattern};
 //!
 //! # let directory = tempfile::tempdir().unwrap();
@@ -21,7 +21,7 @@
 //! let frontend = Coordinator::start(Config::new(spool), vec![Backend::tcp("127.0.0.1:9")]).unwrap();
 //! let pattern = Pattern { text: "fopen(".into(), ..Pattern::default() };
 //! let query = Query::new(Expr::Pattern(pattern), Query::CONTEXT_DEFAULT).unwrap();
-//! let result = frontend.search(query).await.unwrap().finished().await.unwrap();
+//! let result = frontend.search(&Scope::everything(), query).await.unwrap().finished().await.unwrap();
 //! // Nothing listens on that port, and the result says so.
 //! assert!(!result.is_complete());
 //! assert_eq!(result.missing()[0].backend, "127.0.0.1:9");
@@ -47,6 +47,7 @@ mod order;
 mod peers;
 pub mod query;
 mod results;
+mod scope;
 mod similar;
 #[cfg(test)]
 mod simulation;
@@ -67,5 +68,6 @@ pub use results::{
     PackageGroup, Reached, RenderedMatch, RenderedMatches, Renderer, SearchResult, ShardId,
     Skipped, SkippedDocument, Timings, Window, WriteMatch, entry_name, page,
 };
+pub use scope::{NameSet, PackageNames, Scope};
 pub use similar::similar;
 pub use spool::{BeforeWrite, SpoolError};

@@ -14,7 +14,7 @@
 use crate::choice::{Copies, Group};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
-use frontend::{Query, SearchResult};
+use frontend::{Query, Scope, SearchResult};
 
 /// The version of the format.
 const VERSION: u8 = 3;
@@ -110,7 +110,7 @@ impl Cursor {
             total: number_at(1),
             offset: number_at(2),
         };
-        cursor.search = number(&query.identity(&cursor.generation()));
+        cursor.search = number(&query.identity(&Scope::everything(), &cursor.generation()));
         Some((cursor, query))
     }
 }
@@ -136,7 +136,7 @@ mod tests {
         let cursor = Cursor {
             group: Group::Document,
             copies: Copies::Folded,
-            search: number(&query.identity(&format!("{generation:016x}"))),
+            search: number(&query.identity(&Scope::everything(), &format!("{generation:016x}"))),
             generation,
             total: 1_000_000,
             offset: 20,

@@ -10,7 +10,7 @@ use crate::params::{Params, lossy};
 use crate::problem::Problem;
 use crate::state::App;
 use crate::versions::versions;
-use frontend::LookupError;
+use frontend::{LookupError, Scope};
 use schema::message::{FileRange, FileReply, LookupProblem, LookupProblemKind};
 
 /// Versions of a package that are asked for a file.
@@ -51,7 +51,10 @@ pub(crate) async fn fetch_revision(
     range: FileRange,
 ) -> Result<Fetched, Problem> {
     let (package, path) = (params.required("package")?, params.required("path")?);
-    let reply = app.coordinator.file(package, path, revision, range).await?;
+    let reply = app
+        .coordinator
+        .file(&Scope::everything(), package, path, revision, range)
+        .await?;
     if reply.found {
         let package = package.to_vec();
         return Ok(Fetched { package, reply });
@@ -62,8 +65,10 @@ pub(crate) async fn fetch_revision(
     let others = versions.map(|version| version.package);
     let others = others.filter(|version| version != package);
     for package in others.take(VERSIONS_ASKED_MAX) {
-        let reply = app.coordinator.file(&package, path, revision, range);
-        let reply = reply.await?;
+        let reply = app
+            .coordinator
+            .file(&Scope::everything(), &package, path, revision, range)
+            .await?;
         if reply.found {
             found.push(Fetched { package, reply });
         }
@@ -99,7 +104,10 @@ async fn not_in_revision(
     newest: &str,
 ) -> Problem {
     let names = (lossy(Some(package)).into_owned(), revision.to_owned());
-    let mut found = app.coordinator.commits(vec![names]).await;
+    let mut found = app
+        .coordinator
+        .commits(&Scope::everything(), vec![names])
+        .await;
     let found = found.pop().expect("an outcome for each pair");
     let [package_shown, file] = [package, path].map(|name| lossy(Some(name)));
     let newest = newest_revision(package, path, newest);

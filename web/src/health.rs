@@ -10,6 +10,7 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
 use axum::{Extension, Json};
+use frontend::Scope;
 use std::time::{Duration, Instant};
 
 /// How long the search of `/readyz` may take.
@@ -101,7 +102,7 @@ async fn last_probe(app: &App) -> Option<String> {
 }
 
 async fn probe(app: &App) -> Result<(), String> {
-    let backends = app.coordinator.backends();
+    let backends = app.coordinator.backends(&Scope::everything());
     if !backends.iter().any(|backend| backend.connected) {
         return Err("no backend is connected".to_owned());
     }
@@ -130,7 +131,7 @@ fn is_searched(backends: &[frontend::BackendStatus], missing: &frontend::Missing
 
 /// Renders the metrics of the process in Prometheus' format.
 pub(crate) async fn metrics(State(app): State<App>) -> impl IntoResponse {
-    let connected = app.coordinator.backends();
+    let connected = app.coordinator.backends(&Scope::everything());
     let connected = connected.iter().filter(|backend| backend.connected).count();
     metrics::gauge!("trawl_frontend_backends_connected").set(connected as f64);
     metrics::gauge!("trawl_frontend_spool_bytes").set(app.coordinator.spool_bytes() as f64);

@@ -15,7 +15,7 @@ use frontend::page::{
 };
 use frontend::query::{ParsedQuery, Query};
 use frontend::{
-    DocumentGroup, Match, PackageGroup, SearchError, SearchHandle, SearchResult, SpoolError,
+    DocumentGroup, Match, PackageGroup, Scope, SearchError, SearchHandle, SearchResult, SpoolError,
 };
 use std::ops::Range;
 use std::sync::Arc;
@@ -30,9 +30,10 @@ pub(crate) async fn start(
     let timeout = timeout.or(parsed.timeout);
     let generation = params.generation()?;
     let query = parsed.query.clone();
+    let scope = Scope::everything();
     let search = app
         .coordinator
-        .search_for(params.client, query, generation, timeout);
+        .search_for(&scope, params.client, query, generation, timeout);
     Ok(search.await?)
 }
 
@@ -44,7 +45,9 @@ pub(crate) async fn start_noticing(
     parsed: &mut ParsedQuery,
 ) -> Result<SearchHandle, Problem> {
     let search = start(app, params, parsed).await?;
-    let notice = app.coordinator.notice_of_revisions(&parsed.query);
+    let notice = app
+        .coordinator
+        .notice_of_revisions(&Scope::everything(), &parsed.query);
     parsed.notices.extend(notice);
     Ok(search)
 }
@@ -63,7 +66,10 @@ pub(crate) async fn finished(
 
 /// Returns the search with this id, or searches again if its result was evicted.
 pub(crate) async fn by_id(app: &App, id: &str) -> Result<SearchHandle, Problem> {
-    let search = app.coordinator.get_or_rerun(id).await?;
+    let search = app
+        .coordinator
+        .get_or_rerun(&Scope::everything(), id)
+        .await?;
     search.ok_or_else(|| unknown(id))
 }
 
@@ -81,7 +87,12 @@ pub(crate) async fn resume(
     }
     match app
         .coordinator
-        .resume(params.client, query, &cursor.generation())
+        .resume(
+            &Scope::everything(),
+            params.client,
+            query,
+            &cursor.generation(),
+        )
         .await
     {
         Ok(search) => Ok(search),
@@ -93,8 +104,8 @@ pub(crate) async fn resume(
 /// Names a query over the generation that the parameters name.
 pub(crate) fn identity(app: &App, params: &Params, query: &Query) -> String {
     match params.generation() {
-        Ok(Some(generation)) => query.identity(generation),
-        _ => app.coordinator.identity(query),
+        Ok(Some(generation)) => query.identity(&Scope::everything(), generation),
+        _ => app.coordinator.identity(&Scope::everything(), query),
     }
 }
 

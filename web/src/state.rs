@@ -2,7 +2,7 @@
 //! work runs. Handlers import this and never the router.
 
 use crate::access::Access;
-use frontend::{BackendStatus, Coordinator, Overlaps, SearchResult};
+use frontend::{BackendStatus, Coordinator, Overlaps, Scope, SearchResult};
 use metrics_exporter_prometheus::PrometheusHandle;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub(crate) struct App {
 impl App {
     /// The state of all backends, by the names that this interface shows.
     pub(crate) fn backends(&self) -> Vec<BackendStatus> {
-        let mut backends = self.coordinator.backends();
+        let mut backends = self.coordinator.backends(&Scope::everything());
         if self.shows_addresses {
             for backend in &mut backends {
                 backend.name.clone_from(&backend.address);
@@ -45,11 +45,11 @@ impl App {
 
     /// Packages that several backends have, by the same names.
     pub(crate) fn overlaps(&self) -> Arc<Overlaps> {
-        let overlaps = self.coordinator.overlaps();
+        let overlaps = self.coordinator.overlaps(&Scope::everything());
         if !self.shows_addresses || overlaps.packages.is_empty() {
             return overlaps;
         }
-        let backends = self.coordinator.backends().into_iter();
+        let backends = self.coordinator.backends(&Scope::everything()).into_iter();
         let addresses: HashMap<_, _> = backends.map(|it| (it.name, it.address)).collect();
         let mut overlaps = Overlaps::clone(&overlaps);
         for package in &mut overlaps.packages {

@@ -3,6 +3,7 @@
 
 use crate::problem::Problem;
 use crate::state::App;
+use frontend::Scope;
 use schema::message::{ListEntry, ListKind, ListRequest};
 
 /// Versions of one package that are listed: about what a backend sends at once.
@@ -17,7 +18,10 @@ pub(crate) async fn versions(app: &App, name: &[u8]) -> Result<Vec<ListEntry>, P
         after: Vec::new(),
         count: VERSIONS_MAX,
     };
-    let mut list = app.coordinator.listing(&request).await?;
+    let mut list = app
+        .coordinator
+        .listing(&Scope::everything(), &request)
+        .await?;
     if list.entries.iter().any(|entry| entry.package == name) {
         list.entries.retain(|entry| entry.package == name);
     }

@@ -83,8 +83,13 @@ pub(super) fn run(arguments: &SearchArguments) -> Result<ExitCode> {
             server::search(&server, &query, &parsed.query, &mut printer)
         }
     };
-    let summary = searched.map_err(|error| query.locate(error))?;
+    let mut summary = searched.map_err(|error| query.locate(error))?;
     printer.finish(&summary)?;
+    if summary.found == 0 || arguments.explain {
+        // A server repeats what was noticed in the query.
+        summary.notices.retain(|it| !parsed.notices.contains(it));
+        report_notices(&summary.notices);
+    }
     if let Some(words) = arguments
         .query
         .in_one_query()

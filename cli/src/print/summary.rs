@@ -2,6 +2,7 @@
 
 use crate::terminal::{escaped, report};
 use crate::{exit, units};
+use frontend::Notice;
 use std::process::ExitCode;
 use web::model::{IndexUse, Overlaps};
 
@@ -17,6 +18,8 @@ pub(crate) struct SearchSummary {
     /// Documents that were given up.
     pub(crate) skipped: u64,
     pub(crate) overlaps: Option<Overlaps>,
+    /// What the search left out although the query did not ask for that.
+    pub(crate) notices: Vec<Notice>,
     pub(crate) index_use: IndexUse,
 }
 

@@ -73,6 +73,31 @@ fn a_query_without_a_filter_searches_the_default_revision_and_says_so() {
 }
 
 #[test]
+fn a_search_that_finds_nothing_says_that_other_revisions_were_not_searched() {
+    let home = home();
+    let server = home.start("serve --index I");
+    let here = [
+        "--index I".to_owned(),
+        format!("--server {}", server.address),
+    ];
+    for place in &here {
+        let nothing = home.run(&format!("search {place} wanted_v1"));
+        assert_eq!(nothing.code, Some(1), "{place}");
+        let note = "trawl: note: only the default revision of each git repository is searched; for others add \
+                    rev:NAME";
+        assert!(
+            nothing.stderr.starts_with(note),
+            "{place}: {}",
+            nothing.stderr
+        );
+        for quiet in ["wanted_main", "wanted_v1 --rev v1", "wanted_none --rev *"] {
+            let found = home.run(&format!("search {place} {quiet}"));
+            assert!(!found.stderr.contains("note:"), "{place}: {}", found.stderr);
+        }
+    }
+}
+
+#[test]
 fn filters_select_revisions_by_name_glob_and_commit() {
     let home = home();
     let server = home.start("serve --index I");

@@ -8,6 +8,7 @@ use crate::error::FileError;
 use crate::peers::{self, Decode, Link, Peer, PeerError};
 use crate::query::{Notice, Query};
 use crate::results::{self, Listing};
+use crate::scope::Scope;
 use schema::frame::Kind;
 use schema::message::{self, FileRange, FileReply, FileRequest, ListKind, ListReply, ListRequest};
 use std::collections::HashMap;
@@ -70,6 +71,7 @@ impl Coordinator {
     /// that has the path.
     pub async fn file(
         &self,
+        scope: &Scope,
         package: &[u8],
         path: &[u8],
         revision: &str,
@@ -86,7 +88,7 @@ impl Coordinator {
         let replies = self.ask_all(frame, Kind::File, FileReply::decode).await;
         let mut unreachable = Vec::new();
         let mut replies: Vec<_> = self.peers.iter().zip(replies).collect();
-        if let Some(newest) = self.newest_build(package) {
+        if let Some(newest) = self.newest_build(scope, package) {
             replies.sort_by_key(|(peer, _)| peer.name() != newest);
         }
         let mut second_best = FileReply::default();
@@ -109,8 +111,8 @@ impl Coordinator {
     }
 
     /// Returns the backend whose build of a package is searched, if several have it.
-    fn newest_build(&self, package: &[u8]) -> Option<String> {
-        let overlaps = self.overlaps();
+    fn newest_build(&self, scope: &Scope, package: &[u8]) -> Option<String> {
+        let overlaps = self.overlaps(scope);
         let packages = &overlaps.packages;
         let found = packages.binary_search_by(|overlap| overlap.package[..].cmp(package));
         found.ok().map(|at| packages[at].searched.clone())
@@ -118,8 +120,8 @@ impl Coordinator {
 
     /// Lists what all backends serve, by name. A list that lacks a backend is an error that names it,
     /// except for children that another backend has; [`listing`](Self::listing) returns such a list.
-    pub async fn list(&self, request: ListRequest) -> Result<ListReply, FileError> {
-        let mut listing = self.listing(&request).await?;
+    pub async fn list(&self, scope: &Scope, request: ListRequest) -> Result<ListReply, FileError> {
+        let mut listing = self.listing(scope, &request).await?;
         if request.kind == ListKind::Children && !listing.entries.is_empty() {
             listing.unreachable.clear();
         }
@@ -127,7 +129,11 @@ impl Coordinator {
     }
 
     /// Lists what the reachable backends serve, and names those that could not be asked.
-    pub async fn listing(&self, request: &ListRequest) -> Result<Listing, FileError> {
+    pub async fn listing(
+        &self,
+        _scope: &Scope,
+        request: &ListRequest,
+    ) -> Result<Listing, FileError> {
         let mut frame = Vec::new();
         request.encode(&mut frame)?;
         let asked = self.ask_all(frame, Kind::List, ListReply::decode).await;
@@ -169,7 +175,7 @@ impl Coordinator {
 
     /// What can be searched, as the backends announced it. A shard or a package that several backends serve
     /// counts once.
-    pub fn served(&self) -> Served {
+    pub fn served(&self, _scope: &Scope) -> Served {
         let statuses: Vec<_> = self.peers.iter().map(|peer| peer.status()).collect();
         let shards = statuses
             .iter()
@@ -191,7 +197,7 @@ impl Coordinator {
     }
 
     /// Says that a query searches only the default revisions, if it does and repositories are indexed.
-    pub fn notice_of_revisions(&self, query: &Query) -> Option<Notice> {
+    pub fn notice_of_revisions(&self, _scope: &Scope, query: &Query) -> Option<Notice> {
         let mut peers = self.peers.iter();
         let any = peers.any(|peer| peer.status().indexed_repositories > 0);
         (any && !query.selects_revisions()).then(|| Notice {
@@ -202,7 +208,7 @@ impl Coordinator {
     }
 
     /// The state of all backends.
-    pub fn backends(&self) -> Vec<BackendStatus> {
+    pub fn backends(&self, _scope: &Scope) -> Vec<BackendStatus> {
         self.peers.iter().map(|peer| status(peer)).collect()
     }
 }

@@ -5,6 +5,7 @@
 
 use crate::execution::event::ClientKey;
 use crate::execution::handle::Interest;
+use crate::scope::Scope;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -38,10 +39,15 @@ impl Interests {
         }
     }
 
-    pub(super) fn get(&mut self, id: &str) -> Option<Arc<Interest>> {
+    /// Returns the interest with this id, unless its client saw something else.
+    pub(super) fn get(&mut self, scope: &Scope, id: &str) -> Option<Arc<Interest>> {
         let is_id = id.len() == ID_LEN && id.bytes().all(|byte| byte.is_ascii_hexdigit());
         let key = ClientKey::from_str_radix(id, 16).ok().filter(|_| is_id)?;
-        let interest = self.remove(key)?;
+        let (_, interest) = self.by_key.get(&key)?;
+        let interest = Arc::clone(interest);
+        if interest.scope != *scope {
+            return None;
+        }
         self.insert(Arc::clone(&interest));
         Some(interest)
     }
@@ -63,6 +69,7 @@ impl Interests {
 mod tests {
     use super::*;
     use crate::query::Query;
+    use crate::scope::Scope;
     use schema::message::{Expr, Pattern};
 
     fn interest() -> (String, Arc<Interest>) {
@@ -71,7 +78,7 @@ mod tests {
             ..Pattern::default()
         };
         let query = Query::new(Expr::Pattern(pattern), 0).unwrap();
-        let interest = Interest::new(0, query, "g".to_owned());
+        let interest = Interest::new(0, query, Scope::everything(), "g".to_owned());
         (format!("{:032x}", interest.key), interest)
     }
 
@@ -84,9 +91,12 @@ mod tests {
         for _ in 0..INTERESTS_MAX - 2 {
             interests.insert(interest().1);
         }
-        assert!(interests.get(&first).is_some());
+        assert!(interests.get(&Scope::everything(), &first).is_some());
         interests.insert(interest().1);
-        assert!(interests.get(&first).is_some() && interests.get(&second).is_none());
+        assert!(
+            interests.get(&Scope::everything(), &first).is_some()
+                && interests.get(&Scope::everything(), &second).is_none()
+        );
         assert_eq!(interests.by_key.len(), INTERESTS_MAX);
         assert_eq!(interests.by_use.len(), INTERESTS_MAX);
     }
@@ -103,7 +113,7 @@ mod tests {
             &"g".repeat(32),
             &"0".repeat(33),
         ] {
-            assert!(interests.get(bad).is_none(), "{bad}");
+            assert!(interests.get(&Scope::everything(), bad).is_none(), "{bad}");
         }
     }
 }

@@ -6,6 +6,7 @@ use super::Coordinator;
 use super::lookup_cache::{Found, LookupOutcome};
 use crate::error::LookupError;
 use crate::metrics;
+use crate::scope::Scope;
 use schema::message::{Commit, CommitLog, Lookup, LookupOf, ReferenceList};
 use std::sync::Arc;
 
@@ -14,6 +15,7 @@ impl Coordinator {
     /// the order of the pairs.
     pub async fn commits(
         &self,
+        _scope: &Scope,
         names: Vec<(String, String)>,
     ) -> Vec<Result<Arc<Commit>, LookupError>> {
         let lookup = |(repository, revision)| Lookup {
@@ -35,6 +37,7 @@ impl Coordinator {
     /// If it is not.
     pub async fn log(
         &self,
+        _scope: &Scope,
         repository: String,
         of: LookupOf,
     ) -> Result<Arc<CommitLog>, LookupError> {
@@ -47,6 +50,7 @@ impl Coordinator {
     /// Looks up at most `count` references of a repository, by name, whose names are after `after`.
     pub async fn references(
         &self,
+        _scope: &Scope,
         repository: String,
         after: Vec<u8>,
         count: u32,

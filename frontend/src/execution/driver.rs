@@ -20,6 +20,7 @@ use crate::peers::shard_routing::ShardRouting;
 use crate::peers::{Peer, PeerError};
 use crate::query::Query;
 use crate::results::{CorpusSize, Counts, Outcome, Overlaps, Reached, SearchResult};
+use crate::scope::Scope;
 use crate::spool::{ResultFiles, Spool, SpoolError};
 use schema::message;
 use std::convert::Infallible;
@@ -38,6 +39,8 @@ pub(crate) struct Execution {
     pub(crate) id: String,
     pub(crate) generation: String,
     pub(crate) query: Query,
+    /// Who may see its result.
+    pub(crate) scope: Scope,
     /// The client that started it, to whom its slot is charged.
     client: u64,
     pub(crate) spool: Arc<ResultFiles>,
@@ -72,11 +75,12 @@ impl Execution {
         resources: &Resources,
         peers: &[Arc<Peer>],
         routing: &ShardRouting,
-        id: String,
         query: Query,
+        scope: &Scope,
         client: u64,
         deadline: Deadline,
     ) -> Arc<Execution> {
+        let id = query.identity(scope, &routing.generation);
         let news = watch::Sender::default();
         let count = routing.assignments.len();
         let memory_bytes = resources.execution_memory_bytes / count.max(1) as u64;
@@ -102,6 +106,7 @@ impl Execution {
             id,
             generation: routing.generation.clone(),
             query,
+            scope: scope.clone(),
             client,
             runtime: resources.runtime.clone(),
             known: routing.known,
@@ -122,6 +127,7 @@ impl Execution {
             id: answer.id.clone(),
             generation: answer.generation.clone(),
             query: answer.query.clone(),
+            scope: Scope::everything(),
             client: UNKNOWN,
             spool: Arc::clone(&answer.spool),
             runtime,

@@ -15,6 +15,7 @@ use crate::query::Query;
 use crate::results::Match;
 use crate::results::{self, SearchResult};
 use crate::results::{MatchEvent, MatchStream};
+use crate::scope::Scope;
 use crate::spool::SpoolError;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -34,6 +35,8 @@ pub(crate) struct Interest {
     /// Who asked: several interests may be of the same.
     pub(crate) client: u64,
     pub(crate) query: Query,
+    /// What the client saw. Its id is unknown to a client that sees anything else.
+    pub(crate) scope: Scope,
     pub(crate) generation: String,
     /// The handles of this client that the execution counts: never more than it does.
     open: AtomicUsize,
@@ -43,7 +46,12 @@ pub(crate) struct Interest {
 
 impl Interest {
     /// An interest with a random id.
-    pub(crate) fn new(client: u64, query: Query, generation: String) -> Arc<Interest> {
+    pub(crate) fn new(
+        client: u64,
+        query: Query,
+        scope: Scope,
+        generation: String,
+    ) -> Arc<Interest> {
         let mut key = [0; 16];
         getrandom::fill(&mut key).expect("the operating system has random numbers");
         let key = ClientKey::from_le_bytes(key);
@@ -52,6 +60,7 @@ impl Interest {
             id: format!("{key:032x}"),
             client,
             query,
+            scope,
             generation,
             open: AtomicUsize::new(0),
             withdrawn: watch::Sender::new(false),
@@ -103,7 +112,7 @@ impl SearchHandle {
         &self.interest.id
     }
 
-    /// Names query and generation: equal for all clients of the same search.
+    /// Names query, generation and scope: equal for all clients of the same search.
     pub fn identity(&self) -> &str {
         &self.execution.id
     }
@@ -116,6 +125,11 @@ impl SearchHandle {
     /// The query.
     pub fn query(&self) -> &Query {
         &self.execution.query
+    }
+
+    /// What the client saw when it searched.
+    pub fn scope(&self) -> &Scope {
+        &self.execution.scope
     }
 
     /// Lets the execution go on for at least `grace` after this handle is dropped: for a client that

@@ -4,6 +4,7 @@
 
 use crate::execution::driver::Execution;
 use crate::query::Query;
+use crate::scope::Scope;
 use crate::spool::Spool;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -44,16 +45,18 @@ impl Drop for Evicted {
 }
 
 impl ResultCache {
-    /// The execution of this query over this generation, in any state.
+    /// The execution of this query over this generation for those who see the same, in any state.
     pub(crate) fn find(
         &mut self,
         id: &str,
         query: &Query,
+        scope: &Scope,
         generation: &str,
     ) -> Option<Arc<Execution>> {
         // The id is a short hash that anybody can make collide, so it proves nothing.
-        self.get(id)
-            .filter(|found| found.query == *query && found.generation == generation)
+        self.get(id).filter(|found| {
+            found.query == *query && found.scope == *scope && found.generation == generation
+        })
     }
 
     /// The execution with this id, in any state.

@@ -8,15 +8,12 @@ use super::filter;
 use super::limits::{CONTEXT_LINES_MAX, LIMIT_MAX, QUERY_BYTES_MAX};
 use super::regexp::check_syntax;
 use super::render::{interpreted_as, render};
+use crate::scope::Scope;
 use fnv::FnvHasher;
 use schema::frame::{self, Kind};
 use schema::message::{ATOMS_MAX, DEPTH_MAX, Expr, Field, Search, Syntax, Want};
 use std::hash::{Hash, Hasher};
 use zerocopy::IntoBytes;
-
-/// Who may see the result. There is one scope until authorization exists; it is part of an execution's
-/// identity, so that results will never cross scopes.
-const SCOPE: &str = "public";
 
 /// A checked query.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -160,11 +157,12 @@ impl Query {
         Query::of(search).ok()
     }
 
-    /// Names this query's execution over one generation. Ids may collide: compare the query too.
-    pub fn identity(&self, generation: &str) -> String {
+    /// Names this query's execution over one generation, for those who see the same. Ids may collide: compare
+    /// the query and the scope too.
+    pub fn identity(&self, scope: &Scope, generation: &str) -> String {
         let mut hasher = FnvHasher::default();
         // Strings and lists are hashed with their lengths, so that neighbours cannot run together.
-        (SCOPE, generation).hash(&mut hasher);
+        (scope.hash(), generation).hash(&mut hasher);
         self.hash(&mut hasher);
         format!("{:016x}", hasher.finish())
     }

@@ -2,8 +2,10 @@
 
 use super::limits::QUERY_BYTES_MAX;
 use super::*;
+use crate::scope::{PackageNames, Scope};
 use expect_test::{Expect, expect};
 use schema::message::{ATOMS_MAX, Expr, Field, Pattern, Want};
+use std::sync::Arc;
 
 fn parse(mode: &str, q: &str) -> Result<Query, BadQuery> {
     let typed = QueryInput {
@@ -89,19 +91,27 @@ fn errors_have_position_and_reason() {
 #[test]
 fn identity_covers_everything_that_changes_the_matches() {
     let base = parse("literal", "x").unwrap();
-    let mut ids = vec![base.identity("g"), base.identity("h")];
-    ids.push(parse("regexp", "x").unwrap().identity("g"));
-    ids.push(parse("literal", "y").unwrap().identity("g"));
+    let everything = Scope::everything();
+    let names = Arc::new(PackageNames::new([&b"p"[..]]));
+    let scoped = |visible: &[usize]| Scope::of(&names, visible.iter().copied().collect());
+    let mut ids = vec![
+        base.identity(&everything, "g"),
+        base.identity(&everything, "h"),
+    ];
+    ids.push(base.identity(&scoped(&[]), "g"));
+    ids.push(base.identity(&scoped(&[0]), "g"));
+    ids.push(parse("regexp", "x").unwrap().identity(&everything, "g"));
+    ids.push(parse("literal", "y").unwrap().identity(&everything, "g"));
     let mut other = base.clone();
     other.context_lines = 0;
-    ids.push(other.identity("g"));
+    ids.push(other.identity(&everything, "g"));
     let mut other = base.clone();
     other.expr = Expr::Pattern(Pattern {
         text: "x".to_owned(),
         ignore_case: true,
         ..Pattern::default()
     });
-    ids.push(other.identity("g"));
+    ids.push(other.identity(&everything, "g"));
     for (want, limit) in [
         (Want::Matches, 1),
         (Want::Documents, 0),
@@ -109,7 +119,7 @@ fn identity_covers_everything_that_changes_the_matches() {
         (Want::Count, 0),
     ] {
         let other = base.clone().wanting(want, limit).unwrap();
-        ids.push(other.identity("g"));
+        ids.push(other.identity(&everything, "g"));
     }
     for (field, _) in filter::FIELDS {
         // Only these may be regular expressions; other values are exact, however they are typed.
@@ -119,8 +129,8 @@ fn identity_covers_everything_that_changes_the_matches() {
         for typed in ["a", "-a", "b"].iter().chain(exact) {
             let short = [(field, *typed)];
             let long = [(field, *typed), (Field::Path, "c")];
-            ids.push(filtered(&short).identity("g"));
-            ids.push(filtered(&long).identity("g"));
+            ids.push(filtered(&short).identity(&everything, "g"));
+            ids.push(filtered(&long).identity(&everything, "g"));
         }
     }
     let distinct: std::collections::HashSet<_> = ids.iter().collect();

@@ -3,6 +3,7 @@
 use super::outcome::{CorpusSize, Counts, Explain, Outcome, Skipped, SkippedDocument, Timings};
 use super::search_result::SearchResult;
 use crate::query::Query;
+use crate::scope::Scope;
 use crate::spool::Recovered;
 use schema::message::{ShardEnd, Skip, SpoolManifest};
 use std::sync::Arc;
@@ -67,7 +68,7 @@ impl SearchResult {
             manifest,
         } = recovered;
         let query = Query::of(manifest.search).ok()?;
-        if query.identity(&manifest.generation) != id {
+        if query.identity(&Scope::everything(), &manifest.generation) != id {
             return None;
         }
         let explain = manifest.explain;

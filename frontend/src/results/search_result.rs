@@ -47,7 +47,7 @@ pub struct SearchResult {
 }
 
 impl SearchResult {
-    /// Names query and generation: equal for all clients of the same search.
+    /// Names query, generation and scope: equal for all clients of the same search.
     pub fn identity(&self) -> &str {
         &self.id
     }

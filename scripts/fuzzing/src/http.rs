@@ -12,7 +12,7 @@ use crate::router::router;
 use axum::Router;
 use axum::body::{Body, Bytes, to_bytes};
 use axum::http::{HeaderMap, Request, StatusCode, header};
-use frontend::{Config, Coordinator};
+use frontend::{Config, Coordinator, Scope};
 use index::corpus;
 use index::indexing::{BuildOptions, Progress, build};
 use requests::Known;
@@ -126,7 +126,11 @@ fn config(directory: &Path) -> Config {
 }
 
 async fn connected(frontend: &Arc<Coordinator>) {
-    while !frontend.backends().iter().all(|backend| backend.connected) {
+    while !frontend
+        .backends(&Scope::everything())
+        .iter()
+        .all(|backend| backend.connected)
+    {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
 }

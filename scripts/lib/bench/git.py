@@ -1,6 +1,6 @@
 """`bench git`: repositories as a source of an index, results that carry commits, and look-ups of commits.
 
-The parts take turns in this order; the one that needs cargo and 10,000 repositories comes last.
+The parts take turns in this order; the one that makes 10,000 repositories comes last.
 """
 
 from .. import tools

@@ -3,9 +3,13 @@
 Two hundred small repositories are indexed. A request is sent when it is due, whether or not others have been
 answered, and its time counts from then: a server that cannot keep up shows in the times. Every query is another
 one, so that none is answered from the results of one before.
+
+The rows "before" are the same searches by a client that asks another server for the commit of every result, one
+after the other; that server runs `git log -1` for each.
 """
 
 import itertools
+import json
 import os
 import queue
 import statistics
@@ -15,6 +19,7 @@ import time
 from .. import servers, tools
 from ..connection import Connection
 from ..table import Wrong
+from . import git_commits
 from . import git_source as git
 
 REPOSITORIES = 200
@@ -31,6 +36,10 @@ SECONDS = 20
 # For the results of all queries: removing older ones is not measured. So small an index has less by default.
 SPOOL_BYTES = ("--spool-bytes", "4G")
 
+# The client that resolves every result gives up a request after so long, and is measured for a shorter time.
+BEFORE_TIMEOUT = 10
+BEFORE_SECONDS = 10
+
 # Requests that may wait for answers at once. If all do, times still count from when a request was due.
 CLIENTS = 64
 
@@ -41,11 +50,16 @@ def measure(table, trawl, *_):
         heads = make(root)
         tools.run([trawl, "index", "--out", index, "--git-dir-each", root])
         flags = ("--repos", root, *SPOOL_BYTES)
+        spawning = [git_commits.commit_bench() / "git_spawner", root]
         with servers.serve(trawl, index, os.path.join(work, "spool"), *flags) as server:
             search = Search(table, server, heads)
             for page in PAGES:
                 with table.rows(f"{page:,} results with commits"):
                     search.measure(page)
+            with servers.started(spawning) as spawner:
+                for page in PAGES:
+                    with table.rows(f"{page:,} results, before"):
+                        search.measure_before(page, spawner)
 
 
 def make(root):
@@ -96,6 +110,15 @@ class Search:
         look_ups, requests = (after - earlier for after, earlier in zip(self.look_ups(), before))
         self.look_ups_of_page(what, look_ups / requests)
 
+    def measure_before(self, page, spawner):
+        what = f"before: {page:,} results, git log -1 for each"
+        for rate in RATES:
+            times, failed = self.load(rate, page, BEFORE_SECONDS, spawner)
+            cuts = statistics.quantiles(times, n=20, method="inclusive")
+            self.table.row(f"{what}, {rate}/s: p50", 1e3 * cuts[9], "{:,.1f} ms")
+            self.table.row(f"{what}, {rate}/s: p95", 1e3 * cuts[18], "{:,.1f} ms")
+            self.table.row(f"{what}, {rate}/s: failures of {len(times):,}", len(failed), "{}")
+
     def look_ups_of_page(self, what, a_query):
         """Prints the look-ups of a query: they must not depend on the number of results."""
         self.table.row(f"{what}: look-ups a query", a_query, "{:.3f}", at_most=self.look_ups_before)
@@ -105,14 +128,15 @@ class Search:
         """Returns the look-ups of all searches until now, and how many there were."""
         return [self.server.metric(f"trawl_frontend_query_lookups_{part}") for part in ("sum", "count")]
 
-    def load(self, rate, page):
+    def load(self, rate, page, seconds=SECONDS, spawner=None):
         """Sends requests at a rate. Returns the seconds from when each was due to its answer, and failures."""
         due, times, failed = queue.SimpleQueue(), [], []
-        clients = [threading.Thread(target=self.client, args=(page, due, times, failed)) for _ in range(CLIENTS)]
+        arguments = (page, spawner, due, times, failed)
+        clients = [threading.Thread(target=self.client, args=arguments) for _ in range(CLIENTS)]
         for client in clients:
             client.start()
         began = time.perf_counter()
-        for number in range(rate * SECONDS):
+        for number in range(rate * seconds):
             at = began + number / rate
             time.sleep(max(0, at - time.perf_counter()))
             due.put((at, self.query()))
@@ -122,22 +146,34 @@ class Search:
             client.join()
         return times, failed
 
-    def client(self, page, due, times, failed):
+    def client(self, page, spawner, due, times, failed):
         while (request := due.get()) is not None:
             at, query = request
-            problem = self.problem(query, page)
+            try:
+                problem = self.problem(query, page, spawner, at + BEFORE_TIMEOUT)
+            except (OSError, tools.Failure) as error:
+                problem = f"{query}: {error}"
             times.append(time.perf_counter() - at)
             failed += [problem] if problem else []
 
-    def problem(self, query, page):
+    def problem(self, query, page, spawner, until):
         """Sends a request over a connection of its own. Returns what is wrong with the answer, or None."""
-        try:
-            with Connection(self.server.address) as connection:
-                body = connection.get("/api/v2/search", q=query, mode="regexp", per_page=page)
-        except (OSError, tools.Failure) as error:
-            return f"{query}: {error}"
+        with Connection(self.server.address) as connection:
+            body = connection.get("/api/v2/search", q=query, mode="regexp", per_page=page)
         if body.count(b'"commit":"') != page or b'"complete":true' not in body:
             return f"{query}: {body[:200]}"
+        if spawner:
+            return self.resolve(query, json.loads(body)["matches"], spawner, until)
+
+    def resolve(self, query, matches, spawner, until):
+        """Asks for the commit of every result. Returns what is wrong with an answer, or None."""
+        with Connection(spawner.address) as connection:
+            for match in matches:
+                if time.perf_counter() > until:
+                    return f"{query}: not answered within {BEFORE_TIMEOUT} s"
+                commit = json.loads(connection.get("/api/v2/commit", repo=match["package"]))["id"]
+                if commit != match["commit"]:
+                    return f"{query}: {commit} is not {match['commit']}"
 
     def check(self, page):
         """Every result must carry the commit of its repository."""

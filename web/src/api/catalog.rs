@@ -15,7 +15,7 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
-use frontend::{entry_name, similar};
+use frontend::{Scope, entry_name, similar};
 use schema::message::{ListEntry, ListKind, ListRequest};
 use schema::name::package_name;
 use std::time::UNIX_EPOCH;
@@ -42,7 +42,10 @@ pub(crate) async fn packages(State(app): State<App>, params: Params) -> Result<R
     params.expect(&[&["prefix"], PART])?;
     let prefix = params.bytes("prefix").unwrap_or_default().to_vec();
     let request = part(&params, ListKind::Packages, Vec::new(), prefix)?;
-    let list = app.coordinator.listing(&request).await?;
+    let list = app
+        .coordinator
+        .listing(&Scope::everything(), &request)
+        .await?;
     Ok(response::json(&IndexPackages {
         complete: list.unreachable.is_empty(),
         missing: list.unreachable.into_iter().map(Into::into).collect(),
@@ -66,7 +69,10 @@ pub(crate) async fn tree(State(app): State<App>, params: Params) -> Result<Respo
     };
     let directory = package.package.clone();
     let request = part(&params, ListKind::Children, directory, path)?;
-    let list = app.coordinator.list(request.clone()).await?;
+    let list = app
+        .coordinator
+        .list(&Scope::everything(), request.clone())
+        .await?;
     if list.entries.is_empty() && !request.prefix.is_empty() && request.after.is_empty() {
         return Err(no_directory(&package.package, &request.prefix));
     }
@@ -89,9 +95,12 @@ pub(crate) async fn status(State(app): State<App>, params: Params) -> Result<Res
         after: Vec::new(),
         count: REPOSITORIES_MAX,
     };
-    let repositories = app.coordinator.listing(&request).await?;
+    let repositories = app
+        .coordinator
+        .listing(&Scope::everything(), &request)
+        .await?;
     let now = UNIX_EPOCH.elapsed().unwrap_or_default().as_secs();
-    let served = app.coordinator.served();
+    let served = app.coordinator.served(&Scope::everything());
     let status = Status::new(served, app.backends(), &app.overlaps(), repositories, now);
     let mut response = response::json(&status).into_response();
     let headers = response.headers_mut();
@@ -175,7 +184,10 @@ pub(crate) async fn similar_packages(app: &App, name: &[u8]) -> Result<Vec<Vec<u
     };
     let mut names = Vec::new();
     for _ in 0..LISTS_MAX {
-        let list = app.coordinator.listing(&request).await?;
+        let list = app
+            .coordinator
+            .listing(&Scope::everything(), &request)
+            .await?;
         let found = list.entries.iter();
         names.extend(found.map(|entry| package_name(&entry.package).to_vec()));
         match list.entries.into_iter().next_back().filter(|_| list.more) {

@@ -14,7 +14,7 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
-use frontend::LookupError;
+use frontend::{LookupError, Scope};
 use schema::message::{self, LookupOf, LookupProblem, LookupProblemKind};
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ pub(crate) async fn commit(State(app): State<App>, params: Params) -> Result<Res
     params.expect(&[&["repo", "rev"]])?;
     let (repo, rev) = names(&params)?;
     let asked = vec![(repo.to_owned(), rev.to_owned())];
-    let mut found = app.coordinator.commits(asked).await;
+    let mut found = app.coordinator.commits(&Scope::everything(), asked).await;
     let found = found.pop().expect("an outcome for each pair");
     let found = found.map_err(|error| problem(error, repo, rev))?;
     Ok(response::json(&Commit::new(repo, rev, &found)))
@@ -76,7 +76,10 @@ pub(crate) async fn commits(State(app): State<App>, request: Request) -> Result<
     }
     let pairs = asked.revisions.iter();
     let pairs = pairs.map(|name| (name.repo.clone(), name.rev.clone()));
-    let found = app.coordinator.commits(pairs.collect()).await;
+    let found = app
+        .coordinator
+        .commits(&Scope::everything(), pairs.collect())
+        .await;
     let entries = asked.revisions.into_iter().zip(found);
     Ok(response::json(&Commits {
         commits: entries.map(|(name, found)| entry(name, found)).collect(),
@@ -117,7 +120,10 @@ pub(crate) async fn log(State(app): State<App>, params: Params) -> Result<Respon
         after: position(&params, "cursor")?,
         count: params.bounded("count", COUNT_DEFAULT, COUNT_MAX)? as u32,
     };
-    let log = app.coordinator.log(repo.to_owned(), of).await;
+    let log = app
+        .coordinator
+        .log(&Scope::everything(), repo.to_owned(), of)
+        .await;
     let log = log.map_err(|error| problem(error, repo, rev))?;
     let commits = log.commits.iter();
     Ok(response::json(&CommitLog {
@@ -148,7 +154,7 @@ pub(crate) async fn refs(State(app): State<App>, params: Params) -> Result<Respo
     let count = params.bounded("count", COUNT_DEFAULT, COUNT_MAX)? as u32;
     let list = app
         .coordinator
-        .references(repo.to_owned(), after, count)
+        .references(&Scope::everything(), repo.to_owned(), after, count)
         .await;
     let list = list.map_err(|error| problem(error, repo, ""))?;
     let last = list.references.last().filter(|_| list.more);

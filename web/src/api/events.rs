@@ -22,7 +22,7 @@ use axum::extract::State;
 use axum::response::sse::{self, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use frontend::query::{ParsedQuery, Query, QueryInput};
-use frontend::{BEST_MAX, Match, SearchHandle, SearchResult, TopMatches};
+use frontend::{BEST_MAX, Match, Scope, SearchHandle, SearchResult, TopMatches};
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -90,7 +90,7 @@ async fn events(
     parsed: Option<ParsedQuery>,
     notices: Vec<Notice>,
 ) -> Response {
-    let mut backends = app.coordinator.backends().into_iter();
+    let mut backends = app.coordinator.backends(&Scope::everything()).into_iter();
     let answer = if backends.any(|backend| backend.is_searched()) {
         None
     } else {

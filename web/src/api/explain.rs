@@ -12,8 +12,8 @@ use crate::response;
 use crate::state::App;
 use axum::extract::State;
 use axum::response::Response;
-use frontend::BackendStatus;
 use frontend::SearchResult;
+use frontend::{BackendStatus, Scope};
 use schema::message::Want;
 
 /// Processor time to read a block of 4 KiB, in microseconds. On 514 MB of Debian source, counting `arse`,
@@ -36,7 +36,7 @@ pub(crate) async fn explain(State(app): State<App>, params: Params) -> Result<Re
     parsed.query = parsed.query.wanting(Want::Estimate, 0)?;
     let search = join::start_noticing(&app, &params, &mut parsed).await?;
     let answer = join::finished(&search, Some(&parsed)).await?;
-    let cost = cost(&answer, &app.coordinator.backends());
+    let cost = cost(&answer, &app.coordinator.backends(&Scope::everything()));
     let cheaper = cheaper::suggestions(&query, &answer.explain().estimates, &cost);
     let page = Explanation::new(&query, &parsed.notices, &answer, cost, cheaper);
     Ok(response::json(&page))

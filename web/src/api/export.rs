@@ -83,8 +83,9 @@ pub(crate) async fn by_id(
         let generation = search.generation().to_owned();
         let another = app
             .coordinator
-            .search_within(query, Some(&generation), None);
-        search = another.await?;
+            .search_within(search.scope(), query, Some(&generation), None)
+            .await?;
+        search = another;
     }
     let answer = join::finished(&search, None).await?;
     respond(export, answer, search.id(), format, &[]).await

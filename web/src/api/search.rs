@@ -20,7 +20,7 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use frontend::metrics;
 use frontend::query::ParsedQuery;
-use frontend::{SearchHandle, SearchResult};
+use frontend::{Scope, SearchHandle, SearchResult};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -130,7 +130,7 @@ pub(crate) async fn cancel(
     params: Params,
 ) -> Result<Response, Problem> {
     params.expect(&[])?;
-    let search = app.coordinator.get(&id);
+    let search = app.coordinator.get(&Scope::everything(), &id);
     search.ok_or_else(|| join::unknown(&id))?.withdraw();
     Ok(StatusCode::NO_CONTENT.into_response())
 }

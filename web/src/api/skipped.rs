@@ -11,7 +11,7 @@ use crate::state::App;
 use crate::versions::versions;
 use axum::extract::State;
 use axum::response::Response;
-use frontend::similar;
+use frontend::{Scope, similar};
 use schema::message::{ListEntry, ListKind, ListRequest};
 
 /// Names of a directory that are compared for suggestions.
@@ -45,7 +45,10 @@ async fn everything(app: &App, params: &Params) -> Result<Why, Problem> {
 
 /// Returns what was left out, of what is requested.
 async fn left_out(app: &App, request: ListRequest) -> Result<Why, Problem> {
-    let list = app.coordinator.listing(&request).await?;
+    let list = app
+        .coordinator
+        .listing(&Scope::everything(), &request)
+        .await?;
     Ok(Why {
         next: next(&request, &list.entries, list.more),
         skipped: list.entries.into_iter().map(Into::into).collect(),
@@ -81,7 +84,10 @@ async fn of_path(app: &App, params: &Params, name: &[u8], path: &[u8]) -> Result
     let directory = package.package.clone();
     let path = path.strip_suffix(b"/").unwrap_or(path);
     let request = part(params, ListKind::Skipped, directory.clone(), path.to_vec())?;
-    let mut list = app.coordinator.listing(&request).await?;
+    let mut list = app
+        .coordinator
+        .listing(&Scope::everything(), &request)
+        .await?;
     let next = next(&request, &list.entries, list.more);
     list.entries
         .retain(|entry| is_at_or_around(&entry.path, path));
@@ -169,5 +175,9 @@ async fn children(
         after: Vec::new(),
         count,
     };
-    Ok(app.coordinator.list(request).await?.entries)
+    Ok(app
+        .coordinator
+        .list(&Scope::everything(), request)
+        .await?
+        .entries)
 }

@@ -18,7 +18,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header}
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use frontend::query::{BadQuery, ParsedQuery, dcs};
-use frontend::{SearchError, SearchResult};
+use frontend::{Scope, SearchError, SearchResult};
 use schema::message::Syntax;
 use std::sync::Arc;
 
@@ -111,7 +111,13 @@ async fn find(app: &App, params: &Params, kind: ListKind) -> Result<Response, Pr
     let export = Export::begin(app)?;
     let search = app
         .coordinator
-        .search_for(params.client, parsed.query.clone(), None, None)
+        .search_for(
+            &Scope::everything(),
+            params.client,
+            parsed.query.clone(),
+            None,
+            None,
+        )
         .await;
     let search = search.map_err(|error| problem(error, &parsed))?;
     let finished = search.finished().await;

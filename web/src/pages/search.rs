@@ -20,7 +20,7 @@ use axum::response::{Html, IntoResponse, Response};
 use frontend::metrics;
 use frontend::query::{Notice, ParsedQuery};
 use frontend::{
-    Document, Match, PackageGroup, Progress, SearchHandle, SearchResult, SkippedDocument,
+    Document, Match, PackageGroup, Progress, Scope, SearchHandle, SearchResult, SkippedDocument,
 };
 use schema::message::Want;
 use std::time::{Duration, Instant};
@@ -94,7 +94,9 @@ async fn page(app: &App, known: KnownTags, params: &Params) -> Result<Response, 
         return Ok(unchanged);
     }
     let mut search = find(app, params, form.run.as_deref(), &parsed).await?;
-    let of_revisions = app.coordinator.notice_of_revisions(&parsed.query);
+    let of_revisions = app
+        .coordinator
+        .notice_of_revisions(&Scope::everything(), &parsed.query);
     match tokio::time::timeout(WAIT, join::finished(&search, Some(&parsed))).await {
         Ok(answer) => {
             let (answer, was_there, started) = (answer?, search.was_there(), Instant::now());
@@ -124,7 +126,7 @@ async fn find(
     id: Option<&str>,
     parsed: &ParsedQuery,
 ) -> Result<SearchHandle, Problem> {
-    let known = id.and_then(|id| app.coordinator.get(id));
+    let known = id.and_then(|id| app.coordinator.get(&Scope::everything(), id));
     if let Some(search) = known.filter(|search| *search.query() == parsed.query) {
         return Ok(search);
     }
@@ -132,7 +134,10 @@ async fn find(
         Some(generation) if params.bytes("page").is_some() => {
             let query = parsed.query.clone();
             let client = params.client;
-            Ok(app.coordinator.resume(client, query, generation).await?)
+            Ok(app
+                .coordinator
+                .resume(&Scope::everything(), client, query, generation)
+                .await?)
         }
         _ => join::start(app, params, parsed).await,
     }

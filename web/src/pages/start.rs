@@ -8,6 +8,7 @@ use askama::Template;
 use axum::Extension;
 use axum::extract::State;
 use axum::response::Html;
+use frontend::Scope;
 
 #[derive(Template)]
 #[template(path = "start.html")]
@@ -21,7 +22,10 @@ struct StartPage {
 }
 
 pub(crate) async fn start(State(app): State<App>, key: Option<Extension<KeyName>>) -> Html<String> {
-    let (served, backends) = (app.coordinator.served(), app.coordinator.backends());
+    let (served, backends) = (
+        app.coordinator.served(&Scope::everything()),
+        app.coordinator.backends(&Scope::everything()),
+    );
     let page = StartPage {
         layout: Layout::new(Form {
             has_key: key.is_some(),

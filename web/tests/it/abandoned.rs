@@ -3,7 +3,7 @@
 use crate::shards;
 use crate::site::{PATIENCE, Site, eventually, eventually_within};
 use fake_backend::{Fake, Fault};
-use frontend::Query;
+use frontend::{Query, Scope};
 use schema::message::{Expr, Field, Filter, Pattern, Reading, Syntax};
 use serde_json::json;
 use std::sync::Arc;
@@ -60,7 +60,10 @@ fn leave_all(site: &Site) -> Vec<String> {
         site.runtime.spawn(async move {
             let started = Duration::from_micros(random(number, 100_000));
             tokio::time::sleep(started).await;
-            let search = frontend.search(query(number)).await.unwrap();
+            let search = frontend
+                .search(&Scope::everything(), query(number))
+                .await
+                .unwrap();
             if number % 20 == 0 {
                 assert!(search.finished().await.unwrap().is_complete());
             } else {
@@ -80,7 +83,11 @@ fn leave_all(site: &Site) -> Vec<String> {
 fn abandoned_searches_leave_nothing() {
     let (site, fakes) = stage();
     let ids = leave_all(&site);
-    let is_over = |id| site.frontend.get(id).is_none_or(|run| run.is_finished());
+    let is_over = |id| {
+        site.frontend
+            .get(&Scope::everything(), id)
+            .is_none_or(|run| run.is_finished())
+    };
     eventually("the end of all executions", || {
         ids.iter().all(|id| is_over(id))
     });
@@ -93,7 +100,7 @@ fn abandoned_searches_leave_nothing() {
     let running: Vec<_> = (SEARCHES..SEARCHES + 8)
         .map(|number| {
             site.runtime
-                .block_on(site.frontend.search(query(number)))
+                .block_on(site.frontend.search(&Scope::everything(), query(number)))
                 .unwrap()
         })
         .collect();
@@ -116,7 +123,7 @@ fn abandoned_execution_leaves_no_files() {
     });
     let search = site
         .runtime
-        .block_on(site.frontend.search(query(0)))
+        .block_on(site.frontend.search(&Scope::everything(), query(0)))
         .unwrap();
     eventually("frames on the disk", || site.spooled() > 0);
     drop(search);
@@ -132,7 +139,10 @@ fn a_slow_backend_delays_no_other_query() {
     let all = alone.search("arse")["total"].as_u64().unwrap();
     let site = Site::new(vec![quick.backend(), slow.backend()]);
     let page = site.get("/api/v2/search?q=arse&wait=false").json();
-    let search = site.frontend.get(page["id"].as_str().unwrap()).unwrap();
+    let search = site
+        .frontend
+        .get(&Scope::everything(), page["id"].as_str().unwrap())
+        .unwrap();
     eventually("all matches of the other", || {
         let progress = search.progress();
         let quick = progress

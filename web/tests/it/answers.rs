@@ -3,6 +3,7 @@
 use crate::shards;
 use crate::site::Site;
 use fake_backend::Fake;
+use frontend::Scope;
 use serde_json::{Value, json};
 use std::sync::atomic::Ordering::SeqCst;
 
@@ -296,7 +297,7 @@ fn searches_a_replicated_shard_once() {
     a.set_down(true);
     crate::site::eventually("the loss of a", || {
         both.frontend
-            .backends()
+            .backends(&Scope::everything())
             .iter()
             .any(|backend| !backend.connected)
     });

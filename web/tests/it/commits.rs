@@ -3,6 +3,7 @@
 use crate::shards;
 use crate::site::{PATIENCE, Site, eventually};
 use fake_backend::{Fake, FakeRepository, Fault, commit_id};
+use frontend::Scope;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
@@ -363,7 +364,7 @@ fn a_lost_backend_is_passed_over_and_named_if_it_may_have_the_repository() {
     assert_eq!(subject(&site, "first"), "first: change 1");
     fakes[1].set_down(true);
     eventually("the loss of a backend", || {
-        !site.frontend.backends()[1].connected
+        !site.frontend.backends(&Scope::everything())[1].connected
     });
     assert_eq!(subject(&site, "both"), "both: change 8");
     let answer = site.get("/api/v2/commit?repo=first&rev=HEAD~1");
@@ -375,7 +376,7 @@ fn a_lost_backend_is_passed_over_and_named_if_it_may_have_the_repository() {
     );
     fakes[2].set_down(true);
     eventually("the loss of the other", || {
-        !site.frontend.backends()[2].connected
+        !site.frontend.backends(&Scope::everything())[2].connected
     });
     let answer = site.get("/api/v2/commit?repo=both&rev=HEAD~1");
     assert_eq!(answer.status, 503);

@@ -3,6 +3,7 @@
 use crate::shards;
 use crate::site::{Site, eventually};
 use fake_backend::{Fake, Fault};
+use frontend::Scope;
 use std::sync::atomic::Ordering::SeqCst;
 use ureq::http::Method;
 
@@ -55,7 +56,9 @@ fn checks_tags_without_a_search() {
     };
     // Another frontend over the same shards has never searched for it, and does not need to.
     let other = Site::new(vec![fake.backend()]);
-    eventually("a connection", || other.frontend.backends()[0].shards == 2);
+    eventually("a connection", || {
+        other.frontend.backends(&Scope::everything())[0].shards == 2
+    });
     let searches = fake.searches.load(SeqCst);
     assert_eq!(ask(&other).status, 304);
     assert_eq!(fake.searches.load(SeqCst), searches);

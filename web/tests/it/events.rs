@@ -3,6 +3,7 @@
 use crate::shards;
 use crate::site::{Site, eventually};
 use fake_backend::{Document, Fake, Fault};
+use frontend::Scope;
 use serde_json::{Value, json};
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::{Duration, Instant};
@@ -56,7 +57,9 @@ fn sends_events_until_the_end() {
 fn sends_the_first_match_at_once() {
     let fake = Fake::with("one", shards(1, 1), Fault::Gate);
     let site = Site::new(vec![fake.backend()]);
-    eventually("a connection", || site.frontend.backends()[0].connected);
+    eventually("a connection", || {
+        site.frontend.backends(&Scope::everything())[0].connected
+    });
     let asked = Instant::now();
     let events = site.events("/api/v2/events?q=arse", "matches");
     // The next regular event would come after 250 ms; a busy machine delays this one.

@@ -4,7 +4,7 @@ use crate::shards;
 use crate::site::{Site, eventually};
 use expect_test::{Expect, expect};
 use fake_backend::{Fake, Fault};
-use frontend::Backend;
+use frontend::{Backend, Scope};
 use schema::message::FailureKind;
 use schema::order::SEMANTICS;
 use serde_json::{Value, json};
@@ -286,7 +286,7 @@ fn without_any_backend_the_status_is_503_and_complete_is_false() {
     }
     eventually("the loss of both", || {
         site.frontend
-            .backends()
+            .backends(&Scope::everything())
             .iter()
             .all(|backend| !backend.connected)
     });
@@ -336,7 +336,9 @@ fn asks_a_reconnected_backend_at_once() {
     let site = Site::new(vec![fake.backend()]);
     let total = site.search("arse")["total"].clone();
     fake.set_down(true);
-    eventually("the loss", || !site.frontend.backends()[0].connected);
+    eventually("the loss", || {
+        !site.frontend.backends(&Scope::everything())[0].connected
+    });
     let page = site.search("parse");
     assert_eq!(page["complete"], json!(false));
     assert_eq!(
@@ -358,7 +360,7 @@ fn new_shards_make_a_new_generation() {
     let before = site.search("arse");
     fake.set_shards(shards(2, 2));
     eventually("the announcement", || {
-        site.frontend.backends()[0].shards == 2
+        site.frontend.backends(&Scope::everything())[0].shards == 2
     });
     let after = site.search("arse");
     assert_ne!(before["generation"], after["generation"]);
@@ -399,7 +401,9 @@ fn readiness_takes_the_path_of_a_search() {
     let failure = Fault::Failure(FailureKind::Unavailable, None);
     let fake = Fake::with("one", shards(1, 2), failure);
     let site = Site::new(vec![fake.backend()]);
-    eventually("a connection", || site.frontend.backends()[0].connected);
+    eventually("a connection", || {
+        site.frontend.backends(&Scope::everything())[0].connected
+    });
     let started = site.counter("trawl_frontend_queries_started_total");
     let down = site.get("/readyz");
     assert_eq!(down.status, 503, "{}", down.text());

@@ -3,7 +3,7 @@
 use crate::shards;
 use crate::site::{Site, eventually};
 use fake_backend::{Fake, Fault};
-use frontend::Query;
+use frontend::{Query, Scope};
 use schema::message::{Expr, Pattern, Syntax};
 use serde_json::json;
 use std::sync::Arc;
@@ -28,7 +28,11 @@ fn identical_queries_share_an_execution() {
     let site = Site::new(vec![fake.backend()]);
     let (frontend, runtime) = (&site.frontend, &site.runtime);
     let searches: Vec<_> = (0..50)
-        .map(|_| runtime.block_on(frontend.search(query("arse"))).unwrap())
+        .map(|_| {
+            runtime
+                .block_on(frontend.search(&Scope::everything(), query("arse")))
+                .unwrap()
+        })
         .collect();
     fake.open_gate();
     let answers: Vec<_> = searches
@@ -69,18 +73,18 @@ fn cancels_when_the_last_client_leaves() {
     let site = Site::new(vec![fake.backend()]);
     let search = site
         .runtime
-        .block_on(site.frontend.search(query("arse")))
+        .block_on(site.frontend.search(&Scope::everything(), query("arse")))
         .unwrap();
     let second = site
         .runtime
-        .block_on(site.frontend.search(query("arse")))
+        .block_on(site.frontend.search(&Scope::everything(), query("arse")))
         .unwrap();
     eventually("a search", || fake.searches.load(SeqCst) == 1);
     drop(search);
     // A search whose only client leaves later is cancelled first.
     let other = site
         .runtime
-        .block_on(site.frontend.search(query("parse")))
+        .block_on(site.frontend.search(&Scope::everything(), query("parse")))
         .unwrap();
     eventually("another search", || fake.searches.load(SeqCst) == 2);
     drop(other);
@@ -111,7 +115,10 @@ fn refuses_too_many_heavy_queries() {
     let fake = Fake::with("one", shards(1, 2), Fault::Gate);
     fake.is_costly.store(true, SeqCst);
     let site = narrow_site(&fake);
-    let search = |text| site.runtime.block_on(site.frontend.search(query(text)));
+    let search = |text| {
+        site.runtime
+            .block_on(site.frontend.search(&Scope::everything(), query(text)))
+    };
     let first = search("arse").unwrap();
     eventually("the first search", || fake.searches.load(SeqCst) == 1);
     let second = search("parse").unwrap();
@@ -140,7 +147,11 @@ fn one_client_cannot_hold_all_slots_or_the_whole_queue() {
         (config.running_max, config.queued_max) = (2, 2);
     });
     let search = |client, text| {
-        let search = site.frontend.search_for(client, query(text), None, None);
+        let everything = Scope::everything();
+        let query = query(text);
+        let search = site
+            .frontend
+            .search_for(&everything, client, query, None, None);
         site.runtime.block_on(search).unwrap()
     };
     let finished = |search: &frontend::SearchHandle| site.runtime.block_on(search.finished());
@@ -170,7 +181,10 @@ fn one_client_cannot_hold_all_slots_or_the_whole_queue() {
 fn light_queries_do_not_wait() {
     let fake = Fake::with("one", shards(1, 2), Fault::Gate);
     let site = narrow_site(&fake);
-    let search = |text| site.runtime.block_on(site.frontend.search(query(text)));
+    let search = |text| {
+        site.runtime
+            .block_on(site.frontend.search(&Scope::everything(), query(text)))
+    };
     let slow = search("arse").unwrap();
     eventually("a search", || fake.searches.load(SeqCst) == 1);
     fake.set(Fault::None);
@@ -187,9 +201,11 @@ fn stops_a_query_at_its_timeout() {
     let site = Site::new(vec![fake.backend()]);
     let timeout = Duration::from_millis(50);
     let search = |text| {
+        let everything = Scope::everything();
+        let (query, timeout) = (query(text), Some(timeout));
         let search = site
             .frontend
-            .search_within(query(text), None, Some(timeout));
+            .search_within(&everything, query, None, timeout);
         site.runtime.block_on(search).unwrap()
     };
     let answer = search("arse");
@@ -198,7 +214,9 @@ fn stops_a_query_at_its_timeout() {
     assert_eq!(reason, "the query was not done within 50ms");
     // A client with a longer timeout extends it for all.
     let short = search("parse");
-    let long = site.runtime.block_on(site.frontend.search(query("parse")));
+    let long = site
+        .runtime
+        .block_on(site.frontend.search(&Scope::everything(), query("parse")));
     // A search that began later has reached the same timeout.
     let later = search("int");
     site.runtime.block_on(later.finished()).unwrap();
@@ -213,10 +231,15 @@ fn timeout_includes_the_queue() {
     let fake = Fake::with("one", shards(1, 2), Fault::Gate);
     fake.is_costly.store(true, SeqCst);
     let site = narrow_site(&fake);
-    let _first = site.runtime.block_on(site.frontend.search(query("arse")));
+    let _first = site
+        .runtime
+        .block_on(site.frontend.search(&Scope::everything(), query("arse")));
     eventually("the first search", || fake.searches.load(SeqCst) == 1);
     let timeout = Some(Duration::from_millis(80));
-    let second = site.frontend.search_within(query("x"), None, timeout);
+    let everything = Scope::everything();
+    let second = site
+        .frontend
+        .search_within(&everything, query("x"), None, timeout);
     let second = site.runtime.block_on(second).unwrap();
     let answer = site.runtime.block_on(second.finished()).unwrap();
     assert!(!answer.is_complete() && answer.is_empty());
@@ -233,7 +256,7 @@ fn cancelled_query_in_the_queue_asks_no_backend() {
     let site = Site::with(vec![fake.backend()], |config| config.running_max = 1);
     let search = |text| {
         site.runtime
-            .block_on(site.frontend.search(query(text)))
+            .block_on(site.frontend.search(&Scope::everything(), query(text)))
             .unwrap()
     };
     let first = search("arse");

@@ -5,8 +5,8 @@ use crate::progress::{self, ProgressThread};
 use crate::{in_process, units};
 use anyhow::{Result, bail};
 use frontend::{
-    Coordinator, Document, MatchEvent, ParsedQuery, RenderedMatches, Renderer, SearchError,
-    SearchHandle, SearchResult,
+    Coordinator, Document, MatchEvent, Notice, ParsedQuery, RenderedMatches, Renderer, Scope,
+    SearchError, SearchHandle, SearchResult,
 };
 use schema::message::FileRange;
 use std::ops::Range;
@@ -35,7 +35,12 @@ async fn search_with(
     printer: &mut Printer<'_>,
 ) -> Result<SearchSummary> {
     let search = frontend
-        .search_within(parsed.query.clone(), None, parsed.timeout)
+        .search_within(
+            &Scope::everything(),
+            parsed.query.clone(),
+            None,
+            parsed.timeout,
+        )
         .await?;
     let streams = printer.options().streams();
     let progress = (!streams).then(|| show_progress(&search));
@@ -59,7 +64,8 @@ async fn search_with(
     }
     let read = |document: &Document, offset, count| read(frontend, document, offset, count);
     tokio::task::block_in_place(|| printer.end_matches(&read))?;
-    Ok(summary(&answer))
+    let notice = frontend.notice_of_revisions(&Scope::everything(), &parsed.query);
+    Ok(summary(&answer, notice.into_iter().collect()))
 }
 
 fn show_progress(search: &SearchHandle) -> Option<ProgressThread> {
@@ -91,7 +97,7 @@ fn stream(
     })
 }
 
-fn summary(answer: &SearchResult) -> SearchSummary {
+fn summary(answer: &SearchResult, notices: Vec<Notice>) -> SearchSummary {
     let explain = answer.explain();
     let missing = answer.missing().iter();
     SearchSummary {
@@ -103,6 +109,7 @@ fn summary(answer: &SearchResult) -> SearchSummary {
         skipped: answer.skipped().count,
         // One backend has no package twice.
         overlaps: None,
+        notices,
         index_use: explain.into(),
     }
 }
@@ -174,7 +181,8 @@ fn read(
 ) -> Result<Vec<u8>> {
     let range = FileRange::Bytes { offset, count };
     let Document { package, path, .. } = document;
-    let reply = frontend.file(package, path, &document.revisions.commit, range);
+    let scope = Scope::everything();
+    let reply = frontend.file(&scope, package, path, &document.revisions.commit, range);
     let reply = tokio::runtime::Handle::current().block_on(reply)?;
     let path = || String::from_utf8_lossy(path);
     if !reply.found {

@@ -6,7 +6,7 @@ use crate::print::{Printer, SearchSummary};
 use crate::progress::{self, ProgressThread};
 use crate::query::TypedQuery;
 use anyhow::{Context, Result, ensure};
-use frontend::{Document, Match, Query};
+use frontend::{Document, Match, Notice, Query};
 use indicatif::ProgressBar;
 use schema::message::Want;
 use std::io::{BufRead, BufReader, Read};
@@ -158,6 +158,14 @@ fn missing(missing: Vec<Missing>) -> Vec<(String, String)> {
     missing.map(|lost| (lost.backend, lost.reason)).collect()
 }
 
+fn notice(notice: web::model::Notice) -> Notice {
+    Notice {
+        at: notice.at,
+        reason: notice.reason,
+        hint: notice.hint,
+    }
+}
+
 impl From<Page<'_>> for SearchSummary {
     fn from(page: Page<'_>) -> SearchSummary {
         SearchSummary {
@@ -166,6 +174,7 @@ impl From<Page<'_>> for SearchSummary {
             missing: missing(page.missing),
             skipped: page.skipped.count,
             overlaps: page.overlaps,
+            notices: page.notices.into_iter().map(notice).collect(),
             index_use: page.explain.unwrap_or_default(),
         }
     }
@@ -179,6 +188,7 @@ impl From<ExportDone> for SearchSummary {
             missing: missing(done.missing),
             skipped: done.skipped.count,
             overlaps: done.overlaps,
+            notices: Vec::new(),
             index_use: done.explain,
         }
     }

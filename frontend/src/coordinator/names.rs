@@ -1,0 +1,48 @@
+//! The names of all packages, over which scopes are made.
+
+use super::Coordinator;
+use crate::lock::lock;
+use crate::peers::Peer;
+use crate::scope::PackageNames;
+use std::sync::Arc;
+
+impl Coordinator {
+    /// The names of the packages of all backends that have listed theirs, connected or not; `None` before the
+    /// first one has. They are the same value while they do not change. Needs
+    /// [`Config::has_scopes`](crate::Config::has_scopes).
+    pub fn package_names(&self) -> Option<Arc<PackageNames>> {
+        let versions: Vec<u64> = self.peers.iter().map(|peer| peer.version()).collect();
+        let mut names = lock(&self.names);
+        if names.0 != versions {
+            let now = self.collect_names();
+            let is_new = names.1.as_deref() != now.as_ref();
+            if is_new {
+                names.1 = now.map(Arc::new);
+            }
+            names.0 = versions;
+        }
+        names.1.clone()
+    }
+
+    /// Like [`package_names`](Self::package_names), but waits up to a second for backends that never listed
+    /// theirs.
+    pub async fn package_names_soon(&self) -> Option<Arc<PackageNames>> {
+        let deadline = Peer::ready_deadline();
+        for peer in &self.peers {
+            if peer.status().shards.is_none() {
+                peer.ready(deadline).await;
+            }
+        }
+        self.package_names()
+    }
+
+    fn collect_names(&self) -> Option<PackageNames> {
+        let statuses: Vec<_> = self.peers.iter().map(|peer| peer.status()).collect();
+        if statuses.iter().all(|status| status.shards.is_none()) {
+            return None;
+        }
+        let shards = statuses.iter().flat_map(|status| status.packages.values());
+        let packages = shards.flat_map(|shard| &shard.packages);
+        Some(PackageNames::new(packages.map(|package| &*package.name)))
+    }
+}

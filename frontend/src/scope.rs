@@ -1,0 +1,270 @@
+//! What a caller may see: the packages and repositories with certain names.
+//!
+//! A name is that of a package without its version, so a new version is as visible as the one before it. A
+//! [`Scope`] is cheap to clone, and equal scopes have equal hashes. The hash is computed over the visible names
+//! alone: a package that the caller may not see changes nothing when it is added or removed.
+//! **Invariant:** a name that is not known is not visible, except to those who see everything.
+
+use crate::lock::lock;
+use blake3::Hasher;
+use schema::name::package_name;
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex};
+
+/// Scopes that are kept for callers who see the same. Each takes a bit for each name.
+const KEPT_MAX: usize = 128;
+
+/// The hash of the scope of those who see everything.
+const EVERYTHING: [u8; 16] = [0; 16];
+
+/// Packages that a caller may see.
+#[derive(Clone, Default)]
+pub struct Scope(Option<Arc<Visible>>);
+
+/// Names of which some are visible.
+struct Visible {
+    names: SortedNames,
+    numbers: NameSet,
+    hash: [u8; 16],
+}
+
+impl Scope {
+    /// All packages, known or not: there is no authorization.
+    pub fn everything() -> Scope {
+        Scope(None)
+    }
+
+    /// The packages with these of the names.
+    pub fn of(names: &Arc<PackageNames>, visible: NameSet) -> Scope {
+        let mut kept = lock(&names.scopes);
+        if let Some(known) = kept.get(&visible) {
+            return known.clone();
+        }
+        let mut hasher = Hasher::new();
+        for (number, name) in names.iter().enumerate() {
+            if visible.contains(number) {
+                hasher.update(&(name.len() as u64).to_le_bytes());
+                hasher.update(name);
+            }
+        }
+        let mut hash = [0; 16];
+        hash.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
+        let scope = Scope(Some(Arc::new(Visible {
+            names: Arc::clone(&names.names),
+            numbers: visible.clone(),
+            hash,
+        })));
+        if kept.len() == KEPT_MAX {
+            kept.clear();
+        }
+        kept.insert(visible, scope.clone());
+        scope
+    }
+
+    /// Whether all packages are visible, also those that nobody knows yet.
+    pub fn is_everything(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Whether a package is visible, given the name of its directory.
+    pub fn sees(&self, directory: &[u8]) -> bool {
+        self.0.as_ref().is_none_or(|visible| {
+            let number = position(&visible.names, package_name(directory));
+            number.is_some_and(|number| visible.numbers.contains(number))
+        })
+    }
+
+    /// A hash of what is visible: equal scopes have equal ones. It is part of every identity.
+    pub fn hash(&self) -> [u8; 16] {
+        self.0.as_ref().map_or(EVERYTHING, |visible| visible.hash)
+    }
+}
+
+impl PartialEq for Scope {
+    fn eq(&self, other: &Scope) -> bool {
+        self.is_everything() == other.is_everything() && self.hash() == other.hash()
+    }
+}
+
+impl Eq for Scope {}
+
+impl fmt::Debug for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            None => f.write_str("Scope(everything)"),
+            // The names may be private.
+            Some(visible) => write!(f, "Scope({} names)", visible.numbers.len()),
+        }
+    }
+}
+
+type SortedNames = Arc<[Box<[u8]>]>;
+
+/// The names of all packages, without versions: sorted and distinct.
+#[derive(Default)]
+pub struct PackageNames {
+    names: SortedNames,
+    /// Scopes of these names, which callers who see the same share.
+    scopes: Mutex<HashMap<NameSet, Scope>>,
+}
+
+impl PackageNames {
+    /// The names of packages in these directories.
+    pub fn new<'a>(directories: impl IntoIterator<Item = &'a [u8]>) -> PackageNames {
+        let directories = directories.into_iter();
+        let mut names: Vec<&[u8]> = directories.map(package_name).collect();
+        names.sort_unstable();
+        names.dedup();
+        PackageNames {
+            names: names.into_iter().map(Box::from).collect(),
+            scopes: Mutex::default(),
+        }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    /// The names, ascending. Their positions are their numbers in a [`NameSet`].
+    pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        self.names.iter().map(|name| &**name)
+    }
+
+    /// The number of a name.
+    pub fn position(&self, name: &[u8]) -> Option<usize> {
+        position(&self.names, name)
+    }
+}
+
+fn position(names: &SortedNames, name: &[u8]) -> Option<usize> {
+    names.binary_search_by(|known| (**known).cmp(name)).ok()
+}
+
+impl PartialEq for PackageNames {
+    fn eq(&self, other: &PackageNames) -> bool {
+        self.names == other.names
+    }
+}
+
+impl Eq for PackageNames {}
+
+impl fmt::Debug for PackageNames {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PackageNames({})", self.len())
+    }
+}
+
+/// Some of the names of [`PackageNames`], as a bitmap over their numbers.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct NameSet {
+    /// The last word is not 0, so that equal sets are equal.
+    words: Vec<u64>,
+}
+
+impl NameSet {
+    /// Adds the name with this number.
+    pub fn insert(&mut self, number: usize) {
+        let (word, bit) = (number / 64, number % 64);
+        if word >= self.words.len() {
+            self.words.resize(word + 1, 0);
+        }
+        self.words[word] |= 1 << bit;
+    }
+
+    /// Whether the name with this number is one of them.
+    pub fn contains(&self, number: usize) -> bool {
+        let word = self.words.get(number / 64);
+        word.is_some_and(|word| word >> (number % 64) & 1 == 1)
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        let ones = self.words.iter().map(|word| word.count_ones() as usize);
+        ones.sum()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+}
+
+impl FromIterator<usize> for NameSet {
+    fn from_iter<I: IntoIterator<Item = usize>>(numbers: I) -> NameSet {
+        let mut set = NameSet::default();
+        numbers.into_iter().for_each(|number| set.insert(number));
+        set
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(directories: &[&str]) -> Arc<PackageNames> {
+        let directories = directories.iter().map(|name| name.as_bytes());
+        Arc::new(PackageNames::new(directories))
+    }
+
+    fn scope(names: &Arc<PackageNames>, visible: &[&str]) -> Scope {
+        let visible = visible.iter().map(|name| names.position(name.as_bytes()));
+        Scope::of(names, visible.map(Option::unwrap).collect())
+    }
+
+    #[test]
+    fn a_scope_sees_all_versions_of_its_names_and_nothing_else() {
+        let names = names(&["a_1", "a_2", "b-1.0", "c", "example/d"]);
+        let scope = scope(&names, &["a", "example/d"]);
+        for seen in ["a", "a_1", "a_9", "a-2.0", "example/d"] {
+            assert!(scope.sees(seen.as_bytes()), "{seen}");
+        }
+        for unseen in ["b", "b-1.0", "c", "d", "unknown", "", "aa", "example"] {
+            assert!(!scope.sees(unseen.as_bytes()), "{unseen}");
+            assert!(Scope::everything().sees(unseen.as_bytes()), "{unseen}");
+        }
+    }
+
+    #[test]
+    fn packages_that_are_not_visible_do_not_change_a_scope() {
+        let (few, many) = (names(&["a", "c"]), names(&["a", "b", "c_1", "d"]));
+        assert_eq!(scope(&few, &["a", "c"]), scope(&many, &["a", "c"]));
+        let hashes = [
+            Scope::everything().hash(),
+            scope(&many, &[]).hash(),
+            scope(&many, &["a"]).hash(),
+            scope(&many, &["a", "b"]).hash(),
+            scope(&many, &["a", "b", "c", "d"]).hash(),
+        ];
+        let distinct: std::collections::HashSet<_> = hashes.iter().collect();
+        assert_eq!(distinct.len(), hashes.len());
+        let (joined, apart) = (names(&["ab", "c"]), names(&["a", "bc"]));
+        assert_ne!(scope(&joined, &["ab", "c"]), scope(&apart, &["a", "bc"]));
+    }
+
+    #[test]
+    fn callers_who_see_the_same_share_a_scope_and_few_scopes_are_kept() {
+        let all: Vec<String> = (0..10).map(|number| format!("p{number}x")).collect();
+        let names = names(&all.iter().map(String::as_str).collect::<Vec<_>>());
+        let (one, two) = (scope(&names, &["p1x"]), scope(&names, &["p1x"]));
+        assert!(Arc::ptr_eq(&one.0.unwrap(), &two.0.unwrap()));
+        for bits in 0..1000_usize {
+            let visible = (0..10).filter(|bit| bits >> bit & 1 == 1).collect();
+            Scope::of(&names, visible);
+            assert!(lock(&names.scopes).len() <= KEPT_MAX);
+        }
+    }
+
+    #[test]
+    fn nothing_private_is_in_the_debug_text() {
+        let names = names(&["private"]);
+        let text = format!("{:?} {names:?}", scope(&names, &["private"]));
+        assert_eq!(text, "Scope(1 names) PackageNames(1)");
+    }
+}
