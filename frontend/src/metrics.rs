@@ -20,7 +20,7 @@ const COUNTERS: &[(&str, &str)] = &[
     ("trawl_frontend_cache_evictions_total", "Answers that caches removed, by cause: expired, invalidated, or size"),
     ("trawl_frontend_cache_requests_total", "Requests to caches, by result: fresh, stale (while it is built again), negative, miss (built), wait (somebody else builds it), busy (too many wait), bypass (the cache is off)"),
     ("trawl_frontend_cache_total", "Queries that joined a running execution (how=attach) or were answered from the cache (hit), and evicted results that were searched for again (rerun)"),
-    ("trawl_frontend_lookups_total", "Look-ups in repositories, by operation: answered from the cache (how=hit), with the same one that was under way (attach), or by backends (miss)"),
+    ("trawl_frontend_lookups_total", "Look-ups in repositories, by operation: answered from the cache (how=hit), with the same one that was under way (attach), or by backends (miss); or turned away since too many were waited for (busy)"),
     ("trawl_frontend_matches_total", "Matches received, of finished queries"),
     ("trawl_frontend_not_modified_total", "Pages that the client already had (304)"),
     ("trawl_frontend_queries_cancelled_total", "Queries ended by a client, or because the last client had left"),

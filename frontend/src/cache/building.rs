@@ -26,7 +26,7 @@ impl<K: CacheKey, V: CacheValue, E: CacheFailure> Cache<K, V, E> {
         B: FnOnce() -> F + Send + 'static,
         F: Future<Output = Built<V, E>> + Send + 'static,
     {
-        if self.config.off {
+        if self.config().off {
             return self.bypass(build()).await;
         }
         self.get(key, deadline, |claim| {
@@ -48,7 +48,7 @@ impl<K: CacheKey, V: CacheValue, E: CacheFailure> Cache<K, V, E> {
         B: Fn() -> F + Send + Sync + 'static,
         F: Future<Output = Built<V, E>> + Send + 'static,
     {
-        if self.config.off {
+        if self.config().off {
             return self.bypass(build()).await;
         }
         self.get(key, deadline, |claim| {
@@ -117,7 +117,7 @@ where
     B: FnOnce() -> F,
     F: Future<Output = Built<V, E>>,
 {
-    let build_max = claim.cache().config.build_max;
+    let build_max = claim.cache().config().build_max;
     match tokio::time::timeout(build_max, build()).await {
         Ok(built) => drop(claim.put(built)),
         Err(_) => claim.expire(),

@@ -20,7 +20,7 @@ const EXPIRY_SLACK: Duration = Duration::from_millis(100);
 
 /// A cache of answers of type `V`, whose builds may fail with `E`. Values should be cheap to clone.
 pub struct Cache<K: CacheKey, V: CacheValue, E: CacheFailure> {
-    pub(super) config: CacheConfig,
+    config: CacheConfig,
     pub(super) keepers: Arc<Semaphore>,
     began: Instant,
     store: Store<K, V>,
@@ -78,6 +78,11 @@ impl<K: CacheKey, V: CacheValue, E: CacheFailure> Cache<K, V, E> {
             store: Store::new(&config, weigh),
             claims: Mutex::new(Claims::new(bounds)),
         })
+    }
+
+    /// The settings.
+    pub fn config(&self) -> &CacheConfig {
+        &self.config
     }
 
     /// Looks up an answer, and claims it if nobody builds it yet. For callers that build several answers
@@ -223,7 +228,7 @@ impl<K: CacheKey, V: CacheValue, E: CacheFailure> Cache<K, V, E> {
     }
 
     #[cfg(test)]
-    pub(super) fn settled_bytes(&self) -> u64 {
+    pub(crate) fn settled_bytes(&self) -> u64 {
         self.store.settled_bytes()
     }
 }
