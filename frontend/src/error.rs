@@ -70,6 +70,9 @@ pub enum LookupError {
     /// A backend has answered that there is no such commit, or that it cannot tell.
     #[error("{}", .0.reason)]
     Problem(LookupProblem),
+    /// Too many callers wait for look-ups.
+    #[error("too many requests wait for look-ups in repositories")]
+    Busy,
     /// Too many look-ups were waiting, or the backends were slow.
     #[error("the look-up was not answered within {seconds} s")]
     Late {

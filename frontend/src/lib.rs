@@ -36,6 +36,7 @@
     )
 )]
 
+pub mod cache;
 mod config;
 mod coordinator;
 mod error;

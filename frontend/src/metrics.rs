@@ -15,8 +15,12 @@ use std::time::Duration;
 #[rustfmt::skip]
 const COUNTERS: &[(&str, &str)] = &[
     ("trawl_frontend_backends_lost_total", "Connections to backends that were lost, by reason"),
+    ("trawl_frontend_breaker_trips_total", "Times that a dependency was not called for a while since it failed, and calls that were refused since too many were under way (reason=queue)"),
+    ("trawl_frontend_cache_claims_total", "Builds of answers for a cache, by outcome: put, dropped (cancelled or panicked), expired, or fenced (it came after another build had begun)"),
+    ("trawl_frontend_cache_evictions_total", "Answers that caches removed, by cause: expired, invalidated, or size"),
+    ("trawl_frontend_cache_requests_total", "Requests to caches, by result: fresh, stale (while it is built again), negative, miss (built), wait (somebody else builds it), busy (too many wait), bypass (the cache is off)"),
     ("trawl_frontend_cache_total", "Queries that joined a running execution (how=attach) or were answered from the cache (hit), and evicted results that were searched for again (rerun)"),
-    ("trawl_frontend_lookups_total", "Look-ups in repositories, by operation: answered from the cache (how=hit), with the same one that was under way (attach), or by backends (miss)"),
+    ("trawl_frontend_lookups_total", "Look-ups in repositories, by operation: answered from the cache (how=hit), with the same one that was under way (attach), or by backends (miss); or turned away since too many were waited for (busy)"),
     ("trawl_frontend_matches_total", "Matches received, of finished queries"),
     ("trawl_frontend_not_modified_total", "Pages that the client already had (304)"),
     ("trawl_frontend_queries_cancelled_total", "Queries ended by a client, or because the last client had left"),
@@ -36,6 +40,10 @@ const COUNTERS: &[(&str, &str)] = &[
 #[rustfmt::skip]
 const GAUGES: &[(&str, &str)] = &[
     ("trawl_frontend_backends_connected", "Backends that are connected"),
+    ("trawl_frontend_breaker_state", "Whether a dependency is called: 0 yes, 1 one call as a probe, 2 no"),
+    ("trawl_frontend_cache_bytes", "Bytes of the answers in caches, about"),
+    ("trawl_frontend_cache_entries", "Answers in caches, about"),
+    ("trawl_frontend_cache_inflight", "Answers that are being built for caches"),
     ("trawl_frontend_queries_queued", "Queries that wait for a slot for heavy queries"),
     ("trawl_frontend_queries_running", "Queries that run"),
     ("trawl_frontend_spool_bytes", "Bytes that the spool has on the disk"),
@@ -44,6 +52,10 @@ const GAUGES: &[(&str, &str)] = &[
 /// In seconds.
 #[rustfmt::skip]
 const HISTOGRAMS: &[(&str, &str)] = &[
+    ("trawl_frontend_cache_build_seconds", "Builds of answers for caches, by outcome"),
+    ("trawl_frontend_cache_lookup_seconds", "Look-ups in caches, without builds and waits"),
+    ("trawl_frontend_cache_stale_age_seconds", "Ages of stale answers of caches when they were shown"),
+    ("trawl_frontend_cache_wait_seconds", "Waits for answers that somebody builds for caches, by outcome"),
     ("trawl_frontend_lookup_seconds", "Look-ups in repositories that backends answered, by operation"),
     ("trawl_frontend_phase_seconds", "Phases of queries: queue, stream (within it, in the slowest backend: plan, candidates, verify), rank; and render for each page"),
     ("trawl_frontend_query_seconds", "Queries from the request to the result"),

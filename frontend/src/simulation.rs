@@ -14,7 +14,7 @@
 mod corpus;
 mod driver;
 mod messages;
-mod random;
+pub(crate) mod random;
 mod scenario;
 mod script;
 mod stream;

@@ -4,7 +4,9 @@
 //! repository answers. A backend that cannot be asked, or cannot read its repository, is passed over, and
 //! remembered in case no other one has the answer. Answers are kept for a while (`lookup_cache`).
 
-use super::lookup_cache::{Found, LookupCache, LookupOutcome, bytes_of_lookup};
+use super::lookup_cache::{
+    Found, LookupCache, LookupClaim, LookupOutcome, TIME_MAX, bytes_of_lookup, finish,
+};
 use crate::error::LookupError;
 use crate::metrics;
 use crate::peers::{self, Link, Peer, PeerError};
@@ -14,12 +16,9 @@ use schema::message::{
     LookupRequest,
 };
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
-
-/// How long a look-up may take, over all backends.
-const TIME_MAX: Duration = Duration::from_secs(10);
 
 /// Requests for look-ups that are with backends at once; further ones wait. Each takes a thread.
 const AT_ONCE_MAX: usize = 32;
@@ -29,14 +28,14 @@ const REQUEST_BYTES_MAX: usize = 64 << 10;
 
 /// What look-ups share.
 pub(super) struct Lookups {
-    cache: Arc<LookupCache>,
+    cache: LookupCache,
     permits: Arc<Semaphore>,
 }
 
 impl Default for Lookups {
     fn default() -> Lookups {
         Lookups {
-            cache: Arc::default(),
+            cache: LookupCache::default(),
             permits: Arc::new(Semaphore::new(AT_ONCE_MAX)),
         }
     }
@@ -51,21 +50,29 @@ impl Lookups {
         generation: &str,
         lookups: Vec<Lookup>,
     ) -> Vec<LookupOutcome> {
-        let (sources, claimed) = self.cache.claim(generation, lookups);
-        if !claimed.is_empty() {
-            let asking = Asking::new(peers, claimed.lookups());
-            let permits = Arc::clone(&self.permits);
-            // A task of its own, because others may wait for it when this client has left.
-            runtime.spawn(async move {
-                let outcomes = asking.run(&permits).await;
-                claimed.finish(outcomes);
-            });
-        }
+        let (sources, claims) = self.cache.claim(generation, lookups);
+        self.ask(runtime, peers, claims);
         let mut outcomes = Vec::with_capacity(sources.len());
         for source in sources {
-            outcomes.push(source.outcome().await);
+            let again = |claim| self.ask(runtime, peers, vec![claim]);
+            outcomes.push(source.outcome(again).await);
         }
         outcomes
+    }
+
+    /// Asks the backends for all of these, in a task of its own, because others may wait for it when this
+    /// client has left.
+    fn ask(&self, runtime: &Handle, peers: &[Arc<Peer>], claims: Vec<LookupClaim>) {
+        if claims.is_empty() {
+            return;
+        }
+        let lookups = claims.iter().map(|claim| claim.key().lookup.clone());
+        let asking = Asking::new(peers, lookups.map(Arc::new).collect());
+        let permits = Arc::clone(&self.permits);
+        runtime.spawn(async move {
+            let outcomes = asking.run(&permits).await;
+            finish(claims, outcomes);
+        });
     }
 }
 

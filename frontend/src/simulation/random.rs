@@ -1,14 +1,14 @@
 //! The only source of randomness in a simulation: SplitMix64.
 
-pub(super) struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
-    pub(super) fn new(seed: u64) -> Random {
+    pub(crate) fn new(seed: u64) -> Random {
         Random(seed)
     }
 
     /// A number below `sides`.
-    pub(super) fn below(&mut self, sides: usize) -> usize {
+    pub(crate) fn below(&mut self, sides: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -16,11 +16,11 @@ impl Random {
         ((mixed ^ mixed >> 31) % sides as u64) as usize
     }
 
-    pub(super) fn one_in(&mut self, sides: usize) -> bool {
+    pub(crate) fn one_in(&mut self, sides: usize) -> bool {
         self.below(sides) == 0
     }
 
-    pub(super) fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+    pub(crate) fn pick<T: Copy>(&mut self, from: &[T]) -> T {
         from[self.below(from.len())]
     }
 }

@@ -96,7 +96,7 @@ pub(crate) const CRATES: [Crate; 7] = [
             "results",
             "config error",
             "spool",
-            "order query",
+            "cache order query",
             "scope similar",
             "lock",
         ],

@@ -1,0 +1,408 @@
+//! Keeps calls away from a dependency that fails, so that it can recover and callers do not wait for it.
+//!
+//! It opens after five failures in a row, or when less than half of at least twenty calls in ten seconds
+//! succeeded: for a second, twice as long each time, up to half a minute. Then one call goes through as a
+//! probe, whose success closes it. Calls beyond a number at once are refused, too. `Circuit` decides
+//! (pure); `Breaker` has the clock, the lock and the metrics.
+
+use crate::lock::lock;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// Failures in a row that open the breaker.
+const FAILURES_MAX: u32 = 5;
+
+/// Seconds over which calls are counted.
+const WINDOW: usize = 10;
+
+/// Calls in these seconds below which their share of successes says nothing.
+const CALLS_MIN: u32 = 20;
+
+/// How long the breaker stays open the first time.
+const OPEN_MIN: Duration = Duration::from_secs(1);
+
+/// How long it stays open at most, also if the dependency asks for more.
+const OPEN_MAX: Duration = Duration::from_secs(30);
+
+/// Whether calls go through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Position {
+    Closed,
+    Open {
+        until: Duration,
+    },
+    /// One call goes through.
+    HalfOpen {
+        is_probing: bool,
+    },
+}
+
+/// Why a call is refused, or why the breaker opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reason {
+    InARow,
+    Share,
+    Probe,
+    Queue,
+}
+
+impl Reason {
+    fn name(self) -> &'static str {
+        match self {
+            Reason::InARow => "in_a_row",
+            Reason::Share => "share",
+            Reason::Probe => "probe",
+            Reason::Queue => "queue",
+        }
+    }
+}
+
+/// How a call ended.
+#[derive(Clone, Copy, Debug)]
+enum Ended {
+    Succeeded,
+    /// The dependency may ask not to be called for a while.
+    Failed(Option<Duration>),
+    /// Nothing is known: the caller has left.
+    Cancelled,
+}
+
+/// The state of a breaker. Pure: the time is passed in.
+#[derive(Debug)]
+struct Circuit {
+    position: Position,
+    calls_max: usize,
+    calls: usize,
+    in_a_row: u32,
+    /// How often it opened since it was closed last.
+    trips: u32,
+    /// The second of each bucket, its calls and its failures.
+    buckets: [(u64, u32, u32); WINDOW],
+}
+
+impl Circuit {
+    fn new(calls_max: usize) -> Circuit {
+        Circuit {
+            position: Position::Closed,
+            calls_max,
+            calls: 0,
+            in_a_row: 0,
+            trips: 0,
+            buckets: [(0, 0, 0); WINDOW],
+        }
+    }
+
+    /// Lets a call through and returns whether it is a probe, or says when to try again.
+    fn admit(&mut self, now: Duration) -> Result<bool, (Duration, Reason)> {
+        if let Position::Open { until } = self.position
+            && now >= until
+        {
+            self.position = Position::HalfOpen { is_probing: false };
+        }
+        let is_probe = match self.position {
+            Position::Open { until } => return Err((until - now, Reason::InARow)),
+            Position::HalfOpen { is_probing: true } => return Err((OPEN_MIN, Reason::Probe)),
+            Position::HalfOpen { is_probing: false } => true,
+            Position::Closed => false,
+        };
+        if self.calls >= self.calls_max {
+            return Err((OPEN_MIN, Reason::Queue));
+        }
+        if is_probe {
+            self.position = Position::HalfOpen { is_probing: true };
+        }
+        self.calls += 1;
+        Ok(is_probe)
+    }
+
+    /// Records the end of a call, and returns why that opens the breaker.
+    fn end(&mut self, is_probe: bool, ended: Ended, now: Duration) -> Option<Reason> {
+        self.calls -= 1;
+        match (self.position, ended) {
+            (Position::HalfOpen { .. }, Ended::Succeeded) if is_probe => {
+                *self = Circuit {
+                    calls: self.calls,
+                    ..Circuit::new(self.calls_max)
+                };
+                None
+            }
+            (Position::HalfOpen { .. }, Ended::Failed(retry_after)) if is_probe => {
+                self.open(now, retry_after);
+                Some(Reason::Probe)
+            }
+            (Position::HalfOpen { .. }, Ended::Cancelled) if is_probe => {
+                self.position = Position::HalfOpen { is_probing: false };
+                None
+            }
+            (Position::Closed, Ended::Succeeded) => {
+                self.in_a_row = 0;
+                self.count(now, 0);
+                None
+            }
+            (Position::Closed, Ended::Failed(retry_after)) => {
+                self.in_a_row += 1;
+                self.count(now, 1);
+                let reason = self.fault(now)?;
+                self.open(now, retry_after);
+                Some(reason)
+            }
+            // Begun before it opened.
+            _ => None,
+        }
+    }
+
+    fn open(&mut self, now: Duration, retry_after: Option<Duration>) {
+        let time = OPEN_MIN * (1 << self.trips.min(5));
+        let time = time.max(retry_after.unwrap_or_default()).min(OPEN_MAX);
+        self.trips += 1;
+        self.position = Position::Open { until: now + time };
+    }
+
+    fn count(&mut self, now: Duration, failures: u32) {
+        let second = now.as_secs();
+        let bucket = &mut self.buckets[second as usize % WINDOW];
+        if bucket.0 != second {
+            *bucket = (second, 0, 0);
+        }
+        bucket.1 += 1;
+        bucket.2 += failures;
+    }
+
+    fn fault(&self, now: Duration) -> Option<Reason> {
+        if self.in_a_row >= FAILURES_MAX {
+            return Some(Reason::InARow);
+        }
+        let recent = |bucket: &&(u64, u32, u32)| now.as_secs() - bucket.0 < WINDOW as u64;
+        let recent = self.buckets.iter().filter(recent);
+        let (calls, failures) = recent.fold((0, 0), |(calls, failures), bucket| {
+            (calls + bucket.1, failures + bucket.2)
+        });
+        (calls >= CALLS_MIN && 2 * failures > calls).then_some(Reason::Share)
+    }
+
+    /// 0: closed; 1: half-open; 2: open.
+    fn level(&self) -> f64 {
+        match self.position {
+            Position::Closed => 0.0,
+            Position::HalfOpen { .. } => 1.0,
+            Position::Open { .. } => 2.0,
+        }
+    }
+}
+
+/// A breaker for one dependency.
+#[derive(Debug)]
+pub struct Breaker {
+    dependency: &'static str,
+    began: Instant,
+    circuit: Mutex<Circuit>,
+}
+
+/// A call that was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// When to try again.
+    pub retry_after: Duration,
+}
+
+impl Breaker {
+    /// Makes a breaker, closed, that lets `calls_max` calls through at once. Metrics name the dependency.
+    pub fn new(dependency: &'static str, calls_max: usize) -> Arc<Breaker> {
+        Arc::new(Breaker {
+            dependency,
+            began: Instant::now(),
+            circuit: Mutex::new(Circuit::new(calls_max)),
+        })
+    }
+
+    /// Lets a call through, or refuses it.
+    pub fn admit(self: &Arc<Self>) -> Result<Call, Refused> {
+        let mut circuit = lock(&self.circuit);
+        let admitted = circuit.admit(self.began.elapsed());
+        self.show(&circuit);
+        match admitted {
+            Ok(is_probe) => Ok(Call {
+                breaker: Arc::clone(self),
+                is_probe,
+                is_ended: false,
+            }),
+            Err((retry_after, reason)) => {
+                if reason == Reason::Queue {
+                    self.count(reason);
+                }
+                Err(Refused { retry_after })
+            }
+        }
+    }
+
+    fn end(&self, is_probe: bool, ended: Ended) {
+        let mut circuit = lock(&self.circuit);
+        let opened = circuit.end(is_probe, ended, self.began.elapsed());
+        self.show(&circuit);
+        drop(circuit);
+        if let Some(reason) = opened {
+            self.count(reason);
+            let (dependency, reason) = (self.dependency, reason.name());
+            tracing::warn!(
+                dependency,
+                reason,
+                "it fails, and is not called for a while"
+            );
+        }
+    }
+
+    fn show(&self, circuit: &Circuit) {
+        ::metrics::gauge!("trawl_frontend_breaker_state", "dependency" => self.dependency)
+            .set(circuit.level());
+    }
+
+    fn count(&self, reason: Reason) {
+        let (dependency, reason) = (self.dependency, reason.name());
+        ::metrics::counter!("trawl_frontend_breaker_trips_total", "dependency" => dependency, "reason" => reason)
+            .increment(1);
+    }
+}
+
+/// A call that was let through. Dropped, it says nothing about the dependency.
+#[derive(Debug)]
+pub struct Call {
+    breaker: Arc<Breaker>,
+    is_probe: bool,
+    is_ended: bool,
+}
+
+impl Call {
+    /// Records that the dependency answered.
+    pub fn succeeded(mut self) {
+        self.end(Ended::Succeeded);
+    }
+
+    /// Records that it failed. It may have said when to try again; half a minute of that counts.
+    pub fn failed(mut self, retry_after: Option<Duration>) {
+        self.end(Ended::Failed(retry_after));
+    }
+
+    fn end(&mut self, ended: Ended) {
+        if !std::mem::replace(&mut self.is_ended, true) {
+            self.breaker.end(self.is_probe, ended);
+        }
+    }
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        self.end(Ended::Cancelled);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const S: Duration = Duration::from_secs(1);
+    const FAILED: Ended = Ended::Failed(None);
+
+    fn call(circuit: &mut Circuit, ended: Ended, now: Duration) -> Option<Reason> {
+        let is_probe = circuit.admit(now).unwrap();
+        circuit.end(is_probe, ended, now)
+    }
+
+    fn opened() -> Circuit {
+        let mut circuit = Circuit::new(100);
+        for _ in 1..FAILURES_MAX {
+            assert_eq!(call(&mut circuit, FAILED, 10 * S), None);
+        }
+        assert_eq!(call(&mut circuit, FAILED, 10 * S), Some(Reason::InARow));
+        circuit
+    }
+
+    #[test]
+    fn five_failures_in_a_row_open_it_and_one_probe_closes_it() {
+        let mut circuit = opened();
+        assert_eq!(circuit.admit(10 * S), Err((S, Reason::InARow)));
+        assert_eq!(circuit.admit(11 * S), Ok(true), "a probe");
+        assert!(circuit.admit(11 * S).is_err(), "one probe at once");
+        assert_eq!(circuit.end(true, Ended::Succeeded, 11 * S), None);
+        assert_eq!(circuit.admit(11 * S), Ok(false));
+        assert_eq!(circuit.position, Position::Closed);
+    }
+
+    #[test]
+    fn failing_probes_double_the_time_up_to_half_a_minute() {
+        let mut circuit = opened();
+        let (mut now, mut times) = (10 * S, Vec::new());
+        for _ in 0..8 {
+            let Position::Open { until } = circuit.position else {
+                panic!("{circuit:?}");
+            };
+            times.push((until - now).as_secs());
+            now = until;
+            assert_eq!(call(&mut circuit, FAILED, now), Some(Reason::Probe));
+        }
+        assert_eq!(times, [1, 2, 4, 8, 16, 30, 30, 30]);
+    }
+
+    #[test]
+    fn most_calls_of_ten_seconds_failing_open_it() {
+        let mut circuit = Circuit::new(100);
+        for number in 0..30 {
+            let now = 20 * S + S * number / 3;
+            let ended = if number % 3 == 0 {
+                Ended::Succeeded
+            } else {
+                FAILED
+            };
+            let opened = call(&mut circuit, ended, now);
+            if number >= CALLS_MIN - 1 {
+                assert_eq!(opened, Some(Reason::Share), "{number}");
+                return;
+            }
+            assert_eq!(opened, None, "{number}");
+        }
+    }
+
+    #[test]
+    fn failures_that_are_long_ago_do_not_count() {
+        let mut circuit = Circuit::new(100);
+        for number in 0..200 {
+            let ended = if number % 3 == 0 {
+                Ended::Succeeded
+            } else {
+                FAILED
+            };
+            assert_eq!(call(&mut circuit, ended, S * number), None, "{number}");
+        }
+    }
+
+    #[test]
+    fn a_dependency_may_ask_for_a_pause_of_half_a_minute_at_most() {
+        for (asked, open) in [(7, 7), (3600, 30)] {
+            let mut circuit = Circuit::new(100);
+            (0..FAILURES_MAX).for_each(|_| {
+                call(&mut circuit, Ended::Failed(Some(asked * S)), S);
+            });
+            assert_eq!(
+                circuit.position,
+                Position::Open {
+                    until: S + open * S
+                }
+            );
+        }
+    }
+
+    #[test]
+    fn a_probe_whose_caller_left_leaves_room_for_another() {
+        let mut circuit = opened();
+        assert_eq!(call(&mut circuit, Ended::Cancelled, 12 * S), None);
+        assert_eq!(circuit.admit(12 * S), Ok(true));
+    }
+
+    #[test]
+    fn too_many_calls_at_once_are_refused() {
+        let breaker = Breaker::new("test", 2);
+        let calls = [breaker.admit().unwrap(), breaker.admit().unwrap()];
+        assert_eq!(breaker.admit().unwrap_err().retry_after, S);
+        drop(calls);
+        breaker.admit().unwrap().succeeded();
+    }
+}

@@ -1,0 +1,156 @@
+//! Runs builds, each in a task of its own, and refreshes what is in use before it becomes stale.
+
+use super::outcome::{Built, CacheError, CacheFailure, CacheKey, CacheValue};
+use super::shared::{Cache, CacheOutcome, Claim, Turn};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tracing::Instrument;
+
+/// How long a caller waits for an answer at most.
+const WAIT_MAX: Duration = Duration::from_secs(10);
+
+impl<K: CacheKey, V: CacheValue, E: CacheFailure> Cache<K, V, E> {
+    /// Returns the answer for a key: at once if there is one, else when it is built, by `build` or by somebody
+    /// else. Waits until the deadline, and for 10 s at most. A stale answer is returned at once, and built
+    /// again in the background.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime.
+    pub async fn get_or_build<B, F>(
+        self: &Arc<Self>,
+        key: K,
+        deadline: Option<Instant>,
+        build: B,
+    ) -> Result<V, CacheError<E>>
+    where
+        B: FnOnce() -> F + Send + 'static,
+        F: Future<Output = Built<V, E>> + Send + 'static,
+    {
+        if self.config().off {
+            return self.bypass(build()).await;
+        }
+        self.get(key, deadline, |claim| {
+            let built = async move { run(claim, build).await };
+            tokio::spawn(built.in_current_span());
+        })
+        .await
+    }
+
+    /// Like [`get_or_build`](Self::get_or_build), and builds the answer again before it becomes stale, as long
+    /// as somebody used it since it was built last. So readers of an answer in use never wait.
+    pub async fn get_and_keep<B, F>(
+        self: &Arc<Self>,
+        key: K,
+        deadline: Option<Instant>,
+        build: B,
+    ) -> Result<V, CacheError<E>>
+    where
+        B: Fn() -> F + Send + Sync + 'static,
+        F: Future<Output = Built<V, E>> + Send + 'static,
+    {
+        if self.config().off {
+            return self.bypass(build()).await;
+        }
+        self.get(key, deadline, |claim| {
+            tokio::spawn(keep(claim, build));
+        })
+        .await
+    }
+
+    async fn bypass<F>(&self, build: F) -> Result<V, CacheError<E>>
+    where
+        F: Future<Output = Built<V, E>>,
+    {
+        self.count_request("bypass");
+        build.await.into_result()
+    }
+
+    /// Returns the answer for a key. `start` starts to build it.
+    async fn get(
+        self: &Arc<Self>,
+        key: K,
+        deadline: Option<Instant>,
+        start: impl FnOnce(Claim<K, V, E>),
+    ) -> Result<V, CacheError<E>> {
+        let wait_max = Instant::now() + WAIT_MAX;
+        let deadline = deadline.map_or(wait_max, |deadline| deadline.min(wait_max));
+        let mut start = Some(start);
+        let mut begin = |claim| {
+            if let Some(start) = start.take() {
+                start(claim);
+            }
+        };
+        // Again only if a claim that was handed over is out of date already. Nobody begins twice.
+        loop {
+            let mut waiting = match self.look_up(key.clone()) {
+                CacheOutcome::Fresh(value) | CacheOutcome::Negative(value) => return Ok(value),
+                CacheOutcome::Stale(value, claim) => {
+                    claim.into_iter().for_each(begin);
+                    return Ok(value);
+                }
+                CacheOutcome::Busy { retry_after } => return Err(CacheError::Busy { retry_after }),
+                CacheOutcome::Wait(waiting) => waiting,
+                CacheOutcome::Build(claim, waiting) => {
+                    begin(claim);
+                    waiting
+                }
+            };
+            loop {
+                let claim = match waiting.turn(deadline).await {
+                    Turn::Answer(answer) => return answer,
+                    Turn::Build(claim) => claim,
+                };
+                let Some(next) = claim.wait() else { break };
+                waiting = next;
+                begin(claim);
+            }
+        }
+    }
+}
+
+/// Builds an answer and puts it. A build that takes longer than its claim is valid is cancelled.
+async fn run<K, V, E, B, F>(claim: Claim<K, V, E>, build: B)
+where
+    K: CacheKey,
+    V: CacheValue,
+    E: CacheFailure,
+    B: FnOnce() -> F,
+    F: Future<Output = Built<V, E>>,
+{
+    let build_max = claim.cache().config().build_max;
+    match tokio::time::timeout(build_max, build()).await {
+        Ok(built) => drop(claim.put(built)),
+        Err(_) => claim.expire(),
+    }
+}
+
+/// Builds an answer, and again whenever that is due, until nobody uses it any more.
+async fn keep<K, V, E, B, F>(mut claim: Claim<K, V, E>, build: B)
+where
+    K: CacheKey,
+    V: CacheValue,
+    E: CacheFailure,
+    B: Fn() -> F + Send + Sync + 'static,
+    F: Future<Output = Built<V, E>> + Send + 'static,
+{
+    let permit = Arc::clone(&claim.cache().keepers).try_acquire_owned();
+    let (cache, key) = (Arc::downgrade(claim.cache()), claim.key().clone());
+    let mut kept = claim.token();
+    loop {
+        let token = claim.token();
+        run(claim, &build).await;
+        if permit.is_err() {
+            return;
+        }
+        let due = cache.upgrade();
+        let due = due.and_then(|cache| cache.refresh_due(&key, [token, kept]));
+        let Some((token, due)) = due else { return };
+        kept = token;
+        tokio::time::sleep_until(due.into()).await;
+        let next = cache.upgrade();
+        let Some(next) = next.and_then(|cache| cache.keep_alive(&key, kept)) else {
+            return;
+        };
+        claim = next;
+    }
+}

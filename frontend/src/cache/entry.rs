@@ -1,0 +1,200 @@
+//! What the cache keeps for a key, and how long it may be shown. Pure: the time and randomness are passed in.
+//!
+//! ```text
+//! built        soft = T/2 + random T/2        T              hard
+//!   |  fresh     |  stale: shown, refreshed   |  stale only   |  gone
+//!   |            |                            |  if a refresh |
+//!   |            |                            |  was tried    |
+//! ```
+//! **Invariant:** an entry that nobody tried to refresh is never shown when it is older than T.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
+
+/// How long to wait after a failed refresh, at least; at most twice as long.
+const RETRY: Duration = Duration::from_millis(500);
+
+/// How long entries live.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lives {
+    /// T, the longest time that an entry lives without a refresh.
+    pub(super) life: Duration,
+    /// How old an entry may become whose refreshes fail. Shorter than `life`: entries are never stale.
+    pub(super) hard: Duration,
+    /// The longest time that a negative entry lives.
+    pub(super) negative: Duration,
+}
+
+/// Whether an entry may be shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Freshness {
+    Fresh,
+    Negative,
+    /// It may be shown, and is to be built again.
+    Stale,
+    Expired,
+}
+
+/// An entry of the cache. All times are since the cache began.
+#[derive(Debug)]
+pub(super) struct Entry<V> {
+    pub(super) value: V,
+    /// The claim with which it was put.
+    pub(super) token: u64,
+    pub(super) is_negative: bool,
+    pub(super) built: Duration,
+    pub(super) soft: Duration,
+    untried: Duration,
+    pub(super) hard: Duration,
+    used: AtomicBool,
+    tried: AtomicBool,
+    retry_ns: AtomicU64,
+}
+
+impl<V> Entry<V> {
+    /// Makes an entry that lives from `now` on. Returns `None` if it would be gone at once.
+    pub(super) fn new(
+        value: V,
+        is_negative: bool,
+        token: u64,
+        lives: Lives,
+        now: Duration,
+        random: u32,
+    ) -> Option<Entry<V>> {
+        let life = if is_negative {
+            lives.negative
+        } else {
+            lives.life
+        };
+        let soft = now + jittered(life, random);
+        let hard = if is_negative { soft } else { now + lives.hard };
+        (!life.is_zero()).then_some(Entry {
+            value,
+            token,
+            is_negative,
+            built: now,
+            soft,
+            untried: now + life,
+            hard: hard.max(soft),
+            used: AtomicBool::new(false),
+            tried: AtomicBool::new(false),
+            retry_ns: AtomicU64::new(0),
+        })
+    }
+
+    pub(super) fn freshness(&self, now: Duration) -> Freshness {
+        if now < self.soft {
+            if self.is_negative {
+                Freshness::Negative
+            } else {
+                Freshness::Fresh
+            }
+        } else if now < self.hard && (now < self.untried || self.tried.load(Relaxed)) {
+            Freshness::Stale
+        } else {
+            Freshness::Expired
+        }
+    }
+
+    /// Records that somebody was shown the entry.
+    pub(super) fn mark_used(&self) {
+        // Most entries are shown often, and their cache line stays shared.
+        if !self.used.load(Relaxed) {
+            self.used.store(true, Relaxed);
+        }
+    }
+
+    pub(super) fn is_used(&self) -> bool {
+        self.used.load(Relaxed)
+    }
+
+    /// Whether a refresh may begin: none has failed shortly before.
+    pub(super) fn may_retry(&self, now: Duration) -> bool {
+        now >= self.retry_at()
+    }
+
+    pub(super) fn retry_at(&self) -> Duration {
+        Duration::from_nanos(self.retry_ns.load(Relaxed))
+    }
+
+    /// Records that a refresh has begun.
+    pub(super) fn mark_tried(&self) {
+        self.tried.store(true, Relaxed);
+    }
+
+    /// Records that a refresh has failed. The next one waits a moment.
+    pub(super) fn delay_retry(&self, now: Duration, random: u32) {
+        let at = now + jittered(2 * RETRY, random);
+        let at = u64::try_from(at.as_nanos()).unwrap_or(u64::MAX);
+        self.retry_ns.store(at, Relaxed);
+    }
+}
+
+/// Returns half of `life`, and a random part of the other half, so that what was built together does not
+/// end together.
+pub(super) fn jittered(life: Duration, random: u32) -> Duration {
+    let half = life / 2;
+    half + half.mul_f64(f64::from(random) / f64::from(u32::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const S: Duration = Duration::from_secs(1);
+    const LIVES: Lives = Lives {
+        life: Duration::from_secs(30),
+        hard: Duration::from_secs(60),
+        negative: Duration::from_secs(4),
+    };
+
+    fn entry(is_negative: bool, random: u32) -> Entry<()> {
+        Entry::new((), is_negative, 1, LIVES, 100 * S, random).unwrap()
+    }
+
+    #[test]
+    fn an_entry_is_fresh_then_stale_then_gone() {
+        let entry = entry(false, 0);
+        assert_eq!(entry.freshness(114 * S), Freshness::Fresh);
+        assert_eq!(entry.freshness(115 * S), Freshness::Stale);
+        assert_eq!(entry.freshness(129 * S), Freshness::Stale);
+        assert_eq!(entry.freshness(130 * S), Freshness::Expired);
+        entry.mark_tried();
+        assert_eq!(entry.freshness(159 * S), Freshness::Stale);
+        assert_eq!(entry.freshness(160 * S), Freshness::Expired);
+    }
+
+    #[test]
+    fn a_negative_entry_lives_shortly_and_is_never_stale() {
+        let entry = entry(true, u32::MAX);
+        assert_eq!(entry.freshness(103 * S), Freshness::Negative);
+        entry.mark_tried();
+        assert_eq!(entry.freshness(104 * S), Freshness::Expired);
+    }
+
+    #[test]
+    fn what_was_built_together_does_not_end_together() {
+        let mut ends: Vec<_> = (0..16).map(|part| entry(false, part << 28).soft).collect();
+        assert_eq!((ends[0], ends.is_sorted()), (115 * S, true));
+        assert!(ends[15] > 128 * S && ends[15] <= 130 * S);
+        ends.dedup();
+        assert_eq!(ends.len(), 16);
+    }
+
+    #[test]
+    fn a_failed_refresh_waits_a_moment() {
+        let entry = entry(false, 0);
+        entry.delay_retry(116 * S, 0);
+        assert!(!entry.may_retry(116 * S));
+        assert!(entry.may_retry(117 * S));
+    }
+
+    #[test]
+    fn without_a_life_nothing_is_kept() {
+        let lives = Lives {
+            life: Duration::ZERO,
+            ..LIVES
+        };
+        assert!(Entry::new((), false, 1, lives, S, 7).is_none());
+    }
+}

@@ -1,0 +1,401 @@
+//! A cache: looks answers up, hands out claims, and wakes those who wait.
+//!
+//! The state is changed under one lock, which nobody holds while they wait. What a change wants sent is
+//! sent after the lock is released, because a claim that nobody receives is released again.
+
+use super::entry::{Entry, Freshness, Lives};
+use super::outcome::{
+    Built, CacheConfig, CacheError, CacheFailure, CacheKey, CacheValue, random, retry_after,
+};
+use super::state::{Bounds, Brought, Claims, Decision, Entries, Release};
+use super::store::Store;
+use crate::lock::lock;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use tokio::sync::{Semaphore, oneshot};
+
+/// How long after a claim has expired those who wait try to take it over. A builder whose time is up cancels
+/// itself before that.
+const EXPIRY_SLACK: Duration = Duration::from_millis(100);
+
+/// A cache of answers of type `V`, whose builds may fail with `E`. Values should be cheap to clone.
+pub struct Cache<K: CacheKey, V: CacheValue, E: CacheFailure> {
+    config: CacheConfig,
+    pub(super) keepers: Arc<Semaphore>,
+    began: Instant,
+    store: Store<K, V>,
+    claims: Mutex<Claims<K, Waiter<K, V, E>>>,
+}
+
+/// Tells somebody who waits what to do.
+type Waiter<K, V, E> = oneshot::Sender<Turn<K, V, E>>;
+
+/// What a look-up finds.
+pub enum CacheOutcome<K: CacheKey, V: CacheValue, E: CacheFailure> {
+    /// A fresh answer.
+    Fresh(V),
+    /// An answer that is to be built again; by this caller, if there is a claim.
+    Stale(V, Option<Claim<K, V, E>>),
+    /// A negative answer.
+    Negative(V),
+    /// This caller builds the answer, and may wait for it.
+    Build(Claim<K, V, E>, Waiting<K, V, E>),
+    /// Somebody else builds the answer.
+    Wait(Waiting<K, V, E>),
+    /// Too many callers wait.
+    Busy {
+        /// When to try again.
+        retry_after: Duration,
+    },
+}
+
+/// What somebody who waits is told.
+pub enum Turn<K: CacheKey, V: CacheValue, E: CacheFailure> {
+    /// The answer, or why there is none.
+    Answer(Result<V, CacheError<E>>),
+    /// To build it: the builder was lost.
+    Build(Claim<K, V, E>),
+}
+
+impl<K: CacheKey, V: CacheValue, E: CacheFailure> Cache<K, V, E> {
+    /// Makes an empty cache. `weigh` returns about how many bytes a key and its value have.
+    pub fn new(config: CacheConfig, weigh: fn(&K, &V) -> usize) -> Arc<Cache<K, V, E>> {
+        let lives = Lives {
+            life: config.life,
+            hard: config.hard,
+            negative: config.negative,
+        };
+        let bounds = Bounds {
+            lives,
+            build_max: config.build_max,
+            waiters_max: config.waiters_max,
+            waiters_per_key_max: config.waiters_per_key_max,
+        };
+        Arc::new(Cache {
+            config,
+            keepers: Arc::new(Semaphore::new(config.keepers_max)),
+            began: Instant::now(),
+            store: Store::new(&config, weigh),
+            claims: Mutex::new(Claims::new(bounds)),
+        })
+    }
+
+    /// The settings.
+    pub fn config(&self) -> &CacheConfig {
+        &self.config
+    }
+
+    /// Looks up an answer, and claims it if nobody builds it yet. For callers that build several answers
+    /// together; others use [`get_or_build`](Self::get_or_build). The switch `off` is theirs to look at.
+    pub fn look_up(self: &Arc<Self>, key: K) -> CacheOutcome<K, V, E> {
+        let started = Instant::now();
+        let outcome = match self.shown(&key) {
+            Some(shown) => shown,
+            None => self.look_up_or_claim(key),
+        };
+        ::metrics::histogram!("trawl_frontend_cache_lookup_seconds", "cache" => self.config.name)
+            .record(started.elapsed());
+        self.count_request(match &outcome {
+            CacheOutcome::Fresh(_) => "fresh",
+            CacheOutcome::Stale(..) => "stale",
+            CacheOutcome::Negative(_) => "negative",
+            CacheOutcome::Build(..) => "miss",
+            CacheOutcome::Wait(_) => "wait",
+            CacheOutcome::Busy { .. } => "busy",
+        });
+        outcome
+    }
+
+    /// Returns what may be shown without a change of the state, and without a lock.
+    fn shown(&self, key: &K) -> Option<CacheOutcome<K, V, E>> {
+        let entry = self.store.get(key)?;
+        match entry.freshness(self.now()) {
+            Freshness::Fresh | Freshness::Negative => Some(show(&entry)),
+            Freshness::Stale | Freshness::Expired => None,
+        }
+    }
+
+    fn look_up_or_claim(self: &Arc<Self>, key: K) -> CacheOutcome<K, V, E> {
+        let mut claims = lock(&self.claims);
+        match claims.look_up(&key, &self.store, self.now()) {
+            Decision::Show(entry) => show(&entry),
+            Decision::ShowStale(entry, token) => {
+                drop(claims);
+                entry.mark_used();
+                let age = self.now().saturating_sub(entry.built);
+                ::metrics::histogram!("trawl_frontend_cache_stale_age_seconds", "cache" => self.config.name)
+                    .record(age);
+                let claim = token.map(|token| self.claim(key, token));
+                CacheOutcome::Stale(entry.value.clone(), claim)
+            }
+            Decision::Build(token) => {
+                let waiting = self.join(&mut claims, &key, false);
+                drop(claims);
+                CacheOutcome::Build(self.claim(key, token), waiting)
+            }
+            Decision::Wait => CacheOutcome::Wait(self.join(&mut claims, &key, true)),
+            Decision::Busy => CacheOutcome::Busy {
+                retry_after: retry_after(),
+            },
+        }
+    }
+
+    fn join(
+        self: &Arc<Self>,
+        claims: &mut Claims<K, Waiter<K, V, E>>,
+        key: &K,
+        can_build: bool,
+    ) -> Waiting<K, V, E> {
+        let (sender, receiver) = oneshot::channel();
+        let (number, until) = claims
+            .join(key, sender, can_build)
+            .expect("the key has a claim");
+        Waiting {
+            cache: Arc::clone(self),
+            key: key.clone(),
+            number,
+            until,
+            since: Instant::now(),
+            receiver,
+        }
+    }
+
+    fn claim(self: &Arc<Self>, key: K, token: u64) -> Claim<K, V, E> {
+        ::metrics::gauge!("trawl_frontend_cache_inflight", "cache" => self.config.name)
+            .increment(1.0);
+        Claim {
+            cache: Arc::clone(self),
+            key,
+            token,
+            since: Instant::now(),
+            is_ended: false,
+        }
+    }
+
+    /// Claims the entry that was put with `token` for its next refresh, if somebody used it.
+    pub(super) fn keep_alive(self: &Arc<Self>, key: &K, token: u64) -> Option<Claim<K, V, E>> {
+        let token = lock(&self.claims).keep_alive(key, token, &self.store, self.now())?;
+        Some(self.claim(key.clone(), token))
+    }
+
+    /// Returns the token of the entry that is kept, if it is one of these, and when it is to be built again.
+    pub(super) fn refresh_due(&self, key: &K, tokens: [u64; 2]) -> Option<(u64, Instant)> {
+        let entry = self.store.get(key)?;
+        let is_ours = !entry.is_negative && tokens.contains(&entry.token);
+        let due = self.began + entry.soft.max(entry.retry_at());
+        is_ours.then_some((entry.token, due))
+    }
+
+    /// Replaces what is kept for a key. Those who wait for it get it, and what is being built is refused.
+    pub fn put(&self, key: &K, built: Built<V, E>) {
+        let (now, random) = (self.now(), random());
+        let waiters = lock(&self.claims).replace(key, brought(&built), &self.store, now, random);
+        tell(waiters, &built.into_result());
+    }
+
+    /// Forgets the answer for a key. What is being built for it is not kept.
+    pub fn invalidate(&self, key: &K) {
+        lock(&self.claims).invalidate(key, &self.store);
+    }
+
+    /// Forgets all answers. What is being built is not kept.
+    pub fn invalidate_all(&self) {
+        let mut claims = lock(&self.claims);
+        self.store.clear();
+        claims.outdate_all();
+    }
+
+    pub(super) fn count_request(&self, result: &'static str) {
+        let cache = self.config.name;
+        ::metrics::counter!("trawl_frontend_cache_requests_total", "cache" => cache, "result" => result)
+            .increment(1);
+    }
+
+    fn count_claim(&self, outcome: &'static str) {
+        let cache = self.config.name;
+        ::metrics::counter!("trawl_frontend_cache_claims_total", "cache" => cache, "outcome" => outcome)
+            .increment(1);
+        ::metrics::gauge!("trawl_frontend_cache_inflight", "cache" => cache).decrement(1.0);
+    }
+
+    fn now(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    #[cfg(test)]
+    pub(super) fn waiting(&self) -> usize {
+        lock(&self.claims).waiting()
+    }
+
+    #[cfg(test)]
+    pub(crate) fn settled_bytes(&self) -> u64 {
+        self.store.settled_bytes()
+    }
+}
+
+/// The right to build the answer for a key. Dropped without an answer, it goes to one who waits.
+pub struct Claim<K: CacheKey, V: CacheValue, E: CacheFailure> {
+    cache: Arc<Cache<K, V, E>>,
+    key: K,
+    token: u64,
+    since: Instant,
+    is_ended: bool,
+}
+
+impl<K: CacheKey, V: CacheValue, E: CacheFailure> Claim<K, V, E> {
+    /// What is to be built.
+    pub fn key(&self) -> &K {
+        &self.key
+    }
+
+    pub(super) fn cache(&self) -> &Arc<Cache<K, V, E>> {
+        &self.cache
+    }
+
+    pub(super) fn token(&self) -> u64 {
+        self.token
+    }
+
+    /// Gives the answer to those who wait, and keeps it. Returns whether the claim was still the current
+    /// one; if not, nothing is kept.
+    pub fn put(mut self, built: Built<V, E>) -> bool {
+        self.is_ended = true;
+        let outcome = match &built {
+            Built::Value(_) => "value",
+            Built::Negative(_) => "negative",
+            Built::Transient(_) => "failed",
+        };
+        ::metrics::histogram!("trawl_frontend_cache_build_seconds", "cache" => self.cache.config.name, "outcome" => outcome)
+            .record(self.since.elapsed());
+        let cache = &self.cache;
+        let (now, random) = (cache.now(), random());
+        let (key, token, brought) = (&self.key, self.token, brought(&built));
+        let ended = lock(&cache.claims).finish(key, token, brought, &cache.store, now, random);
+        let is_current = ended.is_some();
+        cache.count_claim(if is_current { "put" } else { "fenced" });
+        tell(ended.unwrap_or_default(), &built.into_result());
+        is_current
+    }
+
+    /// Waits for the answer that is built with this claim. Returns `None` if it is not the current one any
+    /// more.
+    pub fn wait(&self) -> Option<Waiting<K, V, E>> {
+        let mut claims = lock(&self.cache.claims);
+        let is_current = claims.is_current(&self.key, self.token);
+        is_current.then(|| self.cache.join(&mut claims, &self.key, false))
+    }
+
+    /// Gives the claim up because its time is over.
+    pub(super) fn expire(mut self) {
+        self.release("expired");
+    }
+
+    fn release(&mut self, outcome: &'static str) {
+        if std::mem::replace(&mut self.is_ended, true) {
+            return;
+        }
+        let cache = &self.cache;
+        cache.count_claim(outcome);
+        let (now, random) = (cache.now(), random());
+        let released =
+            lock(&cache.claims).release(&self.key, self.token, &cache.store, now, random);
+        match released {
+            Release::Refused => {}
+            // One who has left drops the claim, which releases it again.
+            Release::HandedOver(waiter, token) => {
+                drop(waiter.send(Turn::Build(cache.claim(self.key.clone(), token))));
+            }
+            Release::Lost(waiters) => {
+                let retry_after = retry_after();
+                tell(waiters, &Err(CacheError::Late { retry_after }));
+            }
+        }
+    }
+}
+
+impl<K: CacheKey, V: CacheValue, E: CacheFailure> Drop for Claim<K, V, E> {
+    fn drop(&mut self) {
+        self.release("dropped");
+    }
+}
+
+/// Somebody who waits for an answer. Dropping it ends the waiting.
+pub struct Waiting<K: CacheKey, V: CacheValue, E: CacheFailure> {
+    cache: Arc<Cache<K, V, E>>,
+    key: K,
+    number: u64,
+    /// When the claim may be taken over, after the cache began.
+    until: Duration,
+    since: Instant,
+    receiver: oneshot::Receiver<Turn<K, V, E>>,
+}
+
+impl<K: CacheKey, V: CacheValue, E: CacheFailure> Waiting<K, V, E> {
+    /// Waits for the answer, or for the claim, until the deadline.
+    pub async fn turn(mut self, deadline: Instant) -> Turn<K, V, E> {
+        let turn = loop {
+            let take_over = self.cache.began + self.until + EXPIRY_SLACK;
+            let wake = take_over.min(deadline).into();
+            match tokio::time::timeout_at(wake, &mut self.receiver).await {
+                Ok(Ok(turn)) => break turn,
+                Ok(Err(_)) => break late(),
+                Err(_) if take_over >= deadline => break late(),
+                Err(_) => {}
+            }
+            let (cache, now) = (&self.cache, self.cache.now());
+            match lock(&cache.claims).take_over(&self.key, self.number, now) {
+                Some(Ok(token)) => break Turn::Build(cache.claim(self.key.clone(), token)),
+                Some(Err(until)) => self.until = until,
+                // It was told in this moment.
+                None => self.until = now,
+            }
+        };
+        let outcome = match &turn {
+            Turn::Answer(Ok(_)) => "answer",
+            Turn::Answer(Err(CacheError::Failed(_))) => "failed",
+            Turn::Answer(Err(_)) => "late",
+            Turn::Build(_) => "handover",
+        };
+        ::metrics::histogram!("trawl_frontend_cache_wait_seconds", "cache" => self.cache.config.name, "outcome" => outcome)
+            .record(self.since.elapsed());
+        turn
+    }
+}
+
+impl<K: CacheKey, V: CacheValue, E: CacheFailure> Drop for Waiting<K, V, E> {
+    fn drop(&mut self) {
+        lock(&self.cache.claims).leave(&self.key, self.number);
+    }
+}
+
+fn show<K: CacheKey, V: CacheValue, E: CacheFailure>(entry: &Entry<V>) -> CacheOutcome<K, V, E> {
+    entry.mark_used();
+    if entry.is_negative {
+        CacheOutcome::Negative(entry.value.clone())
+    } else {
+        CacheOutcome::Fresh(entry.value.clone())
+    }
+}
+
+fn brought<V: Clone, E>(built: &Built<V, E>) -> Brought<V> {
+    match built {
+        Built::Value(value) => Brought::Value(value.clone()),
+        Built::Negative(value) => Brought::Negative(value.clone()),
+        Built::Transient(_) => Brought::Failure,
+    }
+}
+
+fn late<K: CacheKey, V: CacheValue, E: CacheFailure>() -> Turn<K, V, E> {
+    let retry_after = retry_after();
+    Turn::Answer(Err(CacheError::Late { retry_after }))
+}
+
+fn tell<K: CacheKey, V: CacheValue, E: CacheFailure>(
+    waiters: Vec<Waiter<K, V, E>>,
+    answer: &Result<V, CacheError<E>>,
+) {
+    for waiter in waiters {
+        // One who has left needs no answer.
+        drop(waiter.send(Turn::Answer(answer.clone())));
+    }
+}

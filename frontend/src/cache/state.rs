@@ -1,0 +1,376 @@
+//! Decides who builds the answer for a key, who waits for it, and who is turned away.
+//!
+//! Pure: it has no clock, lock or I/O. The caller passes in the time and the entries, and delivers what
+//! comes out. A *flight* is the building of one key's answer, from the first claim until it is put, fails
+//! or is lost. Each claim has a token, and only the current one may put.
+//!
+//! **Invariants:** a key has at most one current claim; nobody gets a claim while a fresh entry is there;
+//! a waiter leaves a flight in exactly one way: answered, given the claim, or by itself.
+
+use super::entry::{Entry, Freshness, Lives};
+use std::collections::{BTreeMap, HashMap};
+use std::hash::Hash;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How often the claim of a flight is handed over. A build that fails this often fails all that wait.
+pub(super) const HANDOVERS_MAX: u32 = 3;
+
+/// Where entries are kept. It may lose any of them at any time.
+pub(super) trait Entries<K, V> {
+    fn get(&self, key: &K) -> Option<Arc<Entry<V>>>;
+    fn insert(&self, key: K, entry: Entry<V>);
+    fn remove(&self, key: &K);
+}
+
+/// The bounds of a cache.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    pub(super) lives: Lives,
+    /// How long a claim is valid, once somebody else could build.
+    pub(super) build_max: Duration,
+    pub(super) waiters_max: usize,
+    pub(super) waiters_per_key_max: usize,
+}
+
+/// What a caller is to do.
+#[derive(Debug)]
+pub(super) enum Decision<V> {
+    /// Show this entry, which is fresh or negative.
+    Show(Arc<Entry<V>>),
+    /// Show this entry; with a token, also build it again.
+    ShowStale(Arc<Entry<V>>, Option<u64>),
+    /// Build it, with this token.
+    Build(u64),
+    Wait,
+    /// Too many wait.
+    Busy,
+}
+
+/// What became of a claim that ended without an answer.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Release<W> {
+    /// It was not current.
+    Refused,
+    /// This waiter has the claim now.
+    HandedOver(W, u64),
+    /// Nobody can build it: these waiters get an error.
+    Lost(Vec<W>),
+}
+
+/// What a builder brings.
+#[derive(Debug)]
+pub(super) enum Brought<V> {
+    Value(V),
+    Negative(V),
+    /// A failure, which is never kept.
+    Failure,
+}
+
+struct Flight<W> {
+    token: u64,
+    /// From then on, others may take the claim.
+    until: Duration,
+    handovers: u32,
+    /// Whether what is built is out of date: those who wait get it, and it is not kept.
+    is_outdated: bool,
+    /// Those who wait, in the order of arrival, and whether each can build.
+    waiters: BTreeMap<u64, (W, bool)>,
+}
+
+/// The flights of a cache. `W` is a handle to somebody who waits.
+pub(super) struct Claims<K, W> {
+    bounds: Bounds,
+    flights: HashMap<K, Flight<W>>,
+    waiting: usize,
+    last_token: u64,
+    last_waiter: u64,
+    /// The latest time that was passed in. Time never runs backwards here.
+    now: Duration,
+}
+
+impl<K: Hash + Eq + Clone, W> Claims<K, W> {
+    pub(super) fn new(bounds: Bounds) -> Claims<K, W> {
+        Claims {
+            bounds,
+            flights: HashMap::new(),
+            waiting: 0,
+            last_token: 0,
+            last_waiter: 0,
+            now: Duration::ZERO,
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn flights(&self) -> usize {
+        self.flights.len()
+    }
+
+    #[cfg(test)]
+    pub(super) fn waiting(&self) -> usize {
+        self.waiting
+    }
+
+    /// Looks a key up, and claims it if it is to be built. Who is told to build or to wait, joins next.
+    pub(super) fn look_up<V>(
+        &mut self,
+        key: &K,
+        entries: &impl Entries<K, V>,
+        now: Duration,
+    ) -> Decision<V> {
+        let now = self.advance(now);
+        // Again, because it may have been put since the caller looked.
+        if let Some(entry) = entries.get(key) {
+            match entry.freshness(now) {
+                Freshness::Fresh | Freshness::Negative => return Decision::Show(entry),
+                Freshness::Stale => {
+                    let refresh = self.claim_refresh(key, &entry, now);
+                    return Decision::ShowStale(entry, refresh);
+                }
+                Freshness::Expired => {}
+            }
+        }
+        if self.waiting >= self.bounds.waiters_max {
+            return Decision::Busy;
+        }
+        let Some(flight) = self.flights.get(key) else {
+            return Decision::Build(self.begin(key));
+        };
+        if flight.waiters.len() >= self.bounds.waiters_per_key_max {
+            return Decision::Busy;
+        }
+        // Not bounded by the handovers: a stuck builder must not block its key for ever.
+        if flight.is_outdated || now >= flight.until {
+            return Decision::Build(self.begin(key));
+        }
+        Decision::Wait
+    }
+
+    /// Claims a stale entry for one refresh.
+    fn claim_refresh<V>(&mut self, key: &K, entry: &Entry<V>, now: Duration) -> Option<u64> {
+        if !entry.may_retry(now) {
+            return None;
+        }
+        if let Some(flight) = self.flights.get(key)
+            && now < flight.until
+        {
+            return None;
+        }
+        entry.mark_tried();
+        Some(self.begin(key))
+    }
+
+    /// Claims the entry with this token for its next refresh, if somebody used it since it was put. If
+    /// nobody did, it is removed.
+    pub(super) fn keep_alive<V>(
+        &mut self,
+        key: &K,
+        token: u64,
+        entries: &impl Entries<K, V>,
+        now: Duration,
+    ) -> Option<u64> {
+        let now = self.advance(now);
+        let entry = entries.get(key).filter(|entry| entry.token == token)?;
+        if entry.is_negative || !entry.is_used() {
+            entries.remove(key);
+            return None;
+        }
+        if entry.freshness(now) == Freshness::Expired || self.flights.contains_key(key) {
+            return None;
+        }
+        entry.mark_tried();
+        Some(self.begin(key))
+    }
+
+    /// Gives out the current claim of a key. Those who wait for an earlier one wait for this one.
+    fn begin(&mut self, key: &K) -> u64 {
+        self.last_token += 1;
+        let (token, until) = (self.last_token, self.now + self.bounds.build_max);
+        let flight = self.flights.entry(key.clone());
+        let flight = flight.and_modify(|it| it.hand_over(token, until));
+        flight.or_insert_with(|| Flight {
+            token,
+            until,
+            handovers: 0,
+            is_outdated: false,
+            waiters: BTreeMap::new(),
+        });
+        token
+    }
+
+    /// Adds somebody who waits for the flight of a key. Returns their number, and when they may try to take
+    /// over; `None` if there is no flight.
+    pub(super) fn join(&mut self, key: &K, waiter: W, can_build: bool) -> Option<(u64, Duration)> {
+        let flight = self.flights.get_mut(key)?;
+        self.last_waiter += 1;
+        self.waiting += 1;
+        flight.waiters.insert(self.last_waiter, (waiter, can_build));
+        Some((self.last_waiter, flight.until))
+    }
+
+    pub(super) fn is_current(&self, key: &K, token: u64) -> bool {
+        self.flights.get(key).is_some_and(|it| it.token == token)
+    }
+
+    /// Removes somebody who does not wait any longer.
+    pub(super) fn leave(&mut self, key: &K, waiter: u64) {
+        if let Some(flight) = self.flights.get_mut(key)
+            && flight.waiters.remove(&waiter).is_some()
+        {
+            self.waiting -= 1;
+        }
+    }
+
+    /// Gives a claim that has expired to one who waits. Returns the new token, or when to try again; `None`
+    /// if there is nothing to wait for.
+    pub(super) fn take_over(
+        &mut self,
+        key: &K,
+        waiter: u64,
+        now: Duration,
+    ) -> Option<Result<u64, Duration>> {
+        let now = self.advance(now);
+        let until = now + self.bounds.build_max;
+        let flight = self.flights.get_mut(key)?;
+        let (_, can_build) = flight.waiters.get_mut(&waiter)?;
+        if !*can_build || now < flight.until || flight.handovers >= HANDOVERS_MAX {
+            return Some(Err(flight.until.max(until)));
+        }
+        *can_build = false;
+        self.last_token += 1;
+        flight.hand_over(self.last_token, until);
+        Some(Ok(self.last_token))
+    }
+
+    /// Ends a flight with what its builder brings, unless the token is not the current one. Returns those
+    /// who waited for it.
+    pub(super) fn finish<V>(
+        &mut self,
+        key: &K,
+        token: u64,
+        brought: Brought<V>,
+        entries: &impl Entries<K, V>,
+        now: Duration,
+        random: u32,
+    ) -> Option<Vec<W>> {
+        let now = self.advance(now);
+        if self.flights.get(key)?.token != token {
+            return None;
+        }
+        let flight = self.flights.remove(key)?;
+        if !flight.is_outdated {
+            self.keep(key, token, brought, entries, now, random);
+        }
+        Some(self.dismiss(flight))
+    }
+
+    /// Replaces what is kept for a key. Ends its flight; who built it may not put any more.
+    pub(super) fn replace<V>(
+        &mut self,
+        key: &K,
+        brought: Brought<V>,
+        entries: &impl Entries<K, V>,
+        now: Duration,
+        random: u32,
+    ) -> Vec<W> {
+        let now = self.advance(now);
+        self.last_token += 1;
+        self.keep(key, self.last_token, brought, entries, now, random);
+        let flight = self.flights.remove(key);
+        flight.map_or_else(Vec::new, |flight| self.dismiss(flight))
+    }
+
+    fn keep<V>(
+        &self,
+        key: &K,
+        token: u64,
+        brought: Brought<V>,
+        entries: &impl Entries<K, V>,
+        now: Duration,
+        random: u32,
+    ) {
+        let (value, is_negative) = match brought {
+            Brought::Value(value) => (value, false),
+            Brought::Negative(value) => (value, true),
+            Brought::Failure => {
+                if let Some(entry) = entries.get(key) {
+                    entry.delay_retry(now, random);
+                }
+                return;
+            }
+        };
+        let lives = self.bounds.lives;
+        match Entry::new(value, is_negative, token, lives, now, random) {
+            Some(entry) => entries.insert(key.clone(), entry),
+            None => entries.remove(key),
+        }
+    }
+
+    /// Ends a claim without an answer: its builder was cancelled, or it panicked.
+    pub(super) fn release<V>(
+        &mut self,
+        key: &K,
+        token: u64,
+        entries: &impl Entries<K, V>,
+        now: Duration,
+        random: u32,
+    ) -> Release<W> {
+        let now = self.advance(now);
+        let until = now + self.bounds.build_max;
+        let Some(flight) = self.flights.get_mut(key).filter(|it| it.token == token) else {
+            return Release::Refused;
+        };
+        let mut able = flight
+            .waiters
+            .iter()
+            .filter(|(_, (_, can_build))| *can_build);
+        let next = able.next().map(|(number, _)| *number);
+        if flight.handovers < HANDOVERS_MAX
+            && let Some((waiter, _)) = next.and_then(|next| flight.waiters.remove(&next))
+        {
+            self.last_token += 1;
+            self.waiting -= 1;
+            flight.hand_over(self.last_token, until);
+            return Release::HandedOver(waiter, self.last_token);
+        }
+        if let Some(entry) = entries.get(key) {
+            entry.delay_retry(now, random);
+        }
+        let flight = self.flights.remove(key).expect("it was there");
+        Release::Lost(self.dismiss(flight))
+    }
+
+    /// Forgets what is kept for a key. What is being built is given to those who wait, and not kept.
+    pub(super) fn invalidate<V>(&mut self, key: &K, entries: &impl Entries<K, V>) {
+        entries.remove(key);
+        if let Some(flight) = self.flights.get_mut(key) {
+            flight.is_outdated = true;
+        }
+    }
+
+    /// Does not keep what is being built now, for any key.
+    pub(super) fn outdate_all(&mut self) {
+        let flights = self.flights.values_mut();
+        flights.for_each(|flight| flight.is_outdated = true);
+    }
+
+    fn dismiss(&mut self, flight: Flight<W>) -> Vec<W> {
+        self.waiting -= flight.waiters.len();
+        flight.waiters.into_values().map(|(it, _)| it).collect()
+    }
+
+    fn advance(&mut self, now: Duration) -> Duration {
+        self.now = self.now.max(now);
+        self.now
+    }
+}
+
+impl<W> Flight<W> {
+    /// Makes another claim the current one.
+    fn hand_over(&mut self, token: u64, until: Duration) {
+        self.token = token;
+        self.until = until;
+        self.handovers += 1;
+        self.is_outdated = false;
+    }
+}
