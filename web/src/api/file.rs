@@ -6,6 +6,7 @@ use crate::links;
 use crate::params::Params;
 use crate::problem::Problem;
 use crate::state::App;
+use crate::viewer::Viewer;
 use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
@@ -26,12 +27,17 @@ pub(crate) const COUNT_DEFAULT: u64 = 512 << 10;
         ("x-trawl-from-repository" = bool, description = "true if the revision is not indexed, and was read from the repository")
     )), doc::Any, doc::NotFound, doc::NotIndexed, doc::BackendLost)
 )]
-pub(crate) async fn raw(State(app): State<App>, params: Params) -> Result<Response, Problem> {
+pub(crate) async fn raw(
+    State(app): State<App>,
+    viewer: Viewer,
+    params: Params,
+) -> Result<Response, Problem> {
     params.expect(&[&["package", "path", "rev", "offset", "count"]])?;
     let offset = params.number("offset", 0)?;
     let count = params.number("count", COUNT_DEFAULT)?;
     let range = FileRange::Bytes { offset, count };
-    let reply = fetch(&app, &params, range).await?.reply;
+    let scope = viewer.scope_with(&app, params.required("package")?).await?;
+    let reply = fetch(&app, &scope, &params, range).await?.reply;
     let mut response = reply.text.into_response();
     let headers = response.headers_mut();
     // A browser must not take bytes of a repository for a page of this site.
