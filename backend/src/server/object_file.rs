@@ -85,6 +85,7 @@ mod tests {
                 path: b"a.c".to_vec(),
                 range,
                 revision: "x".to_owned(),
+                visible: Vec::new(),
             };
             let reply = part("12".to_owned(), text, &request);
             assert_eq!(

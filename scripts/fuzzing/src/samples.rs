@@ -5,7 +5,8 @@ use schema::message::{
     FileReply, FileRequest, Filter, Hello, Line, ListEntry, ListKind, ListReply, ListRequest,
     Lookup, LookupAnswer, LookupOf, LookupProblem, LookupProblemKind, LookupReply, LookupRequest,
     MessageError, PROTOCOL, Pattern, Progress, Range, Reading, Reference, ReferenceKind,
-    ReferenceList, Search, ShardEnd, ShardInfo, Skip, SpoolManifest, Syntax, Want, Window,
+    ReferenceList, Search, ShardEnd, ShardInfo, Skip, SpoolManifest, Syntax, VisibleShard, Want,
+    Window,
 };
 use schema::order::SEMANTICS;
 
@@ -30,6 +31,10 @@ pub(crate) fn samples() -> Vec<Vec<u8>> {
             shard: 1,
             packages: vec![0, 3],
         }],
+        visible: vec![VisibleShard {
+            shard: [2; 32],
+            packages: [5, 1].into(),
+        }],
     };
     let progress = Progress {
         blocks_done: 1,
@@ -52,6 +57,7 @@ pub(crate) fn samples() -> Vec<Vec<u8>> {
         path: path.clone(),
         range: FileRange::Lines { first: 3, count: 9 },
         revision: "v1.0".to_owned(),
+        visible: Vec::new(),
     };
     let reply = FileReply {
         found: true,
@@ -73,6 +79,7 @@ pub(crate) fn samples() -> Vec<Vec<u8>> {
         prefix: b"src/".to_vec(),
         after: path.clone(),
         count: 100,
+        visible: Vec::new(),
     };
     let entry = ListEntry {
         package: package.clone(),
@@ -214,6 +221,7 @@ pub(crate) fn hello() -> Hello {
         has_repositories: true,
         indexed_repositories: 0,
         semantics: SEMANTICS,
+        has_views: true,
     }
 }
 

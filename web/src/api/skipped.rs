@@ -203,6 +203,7 @@ async fn children(
         prefix,
         after: Vec::new(),
         count,
+        visible: Vec::new(),
     };
     Ok(app.coordinator.list(scope, request).await?.entries)
 }

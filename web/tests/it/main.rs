@@ -21,6 +21,7 @@ mod keys;
 mod openapi;
 mod pages;
 mod persistence;
+mod rendered;
 mod requests;
 mod sharing;
 mod site;

@@ -320,6 +320,7 @@ impl Client {
             path: path.into(),
             range,
             revision: String::new(),
+            visible: Vec::new(),
         };
         self.ask_file(&request).await
     }

@@ -46,6 +46,7 @@ async fn file(client: &mut Client, path: &str, revision: &str) -> FileReply {
             count: 1000,
         },
         revision: revision.to_owned(),
+        visible: Vec::new(),
     };
     client.ask_file(&request).await.unwrap()
 }
@@ -121,6 +122,7 @@ async fn lists_have_the_default_revision_from_all_parts_of_a_package() {
             prefix: prefix.into(),
             after: Vec::new(),
             count: 10,
+            visible: Vec::new(),
         };
         let reply = client.list(&request).await;
         let describe = |entry: &ListEntry| {
@@ -156,6 +158,7 @@ async fn a_shard_lists_as_many_packages_as_it_announces_parts() {
             prefix: Vec::new(),
             after: Vec::new(),
             count: 10,
+            visible: Vec::new(),
         };
         let listed = client.list(&request).await.entries;
         assert_eq!(listed.len(), shard.parts as usize);
