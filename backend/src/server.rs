@@ -28,6 +28,7 @@ use admission::Admission;
 use connection::Connection;
 use error_log::ErrorLog;
 use lookup::LookupService;
+use object_file::ObjectFiles;
 use rustls::ServerConfig;
 use schema::frame::Kind;
 use schema::message::{
@@ -79,6 +80,7 @@ pub struct Backend {
     live: Arc<LiveShards>,
     searches: SearchService,
     lookups: LookupService,
+    object_files: Arc<ObjectFiles>,
 }
 
 impl Backend {
@@ -102,6 +104,7 @@ impl Backend {
             live,
             searches,
             lookups,
+            object_files: Arc::default(),
         })
     }
 
@@ -183,11 +186,9 @@ impl Backend {
                 }
                 Ok(ClientRequest::File(request)) => {
                     let repositories = self.lookups.repositories();
+                    let files = Arc::clone(&self.object_files);
                     let read = move |shards: &Generation| {
-                        let reply = file::read(shards, &request)?;
-                        let readers = readers(repositories.as_deref());
-                        let found = object_file::or_from_objects(reply, shards, &readers, &request);
-                        Ok(found)
+                        files.answer(shards, &readers(repositories.as_deref()), &request)
                     };
                     let encode = FileReply::encode;
                     self.answer_read(&mut connection, read, encode).await?;

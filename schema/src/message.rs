@@ -38,7 +38,9 @@ pub use reply::{
     End, Estimate, Failure, FailureKind, FileReply, Hello, ListEntry, ListReply, Phases, Progress,
     ShardEnd, ShardInfo, Skip,
 };
-pub use request::{Excluded, FileRange, FileRequest, ListKind, ListRequest, Search, Want};
+pub use request::{
+    Excluded, FileRange, FileRequest, FileSource, ListKind, ListRequest, Search, Want,
+};
 
 /// The version of the messages and of the protocol. Both sides must have the same.
 pub const PROTOCOL: u32 = 5;

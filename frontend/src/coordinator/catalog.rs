@@ -10,7 +10,7 @@ use crate::query::{Notice, Query};
 use crate::results::{self, Listing};
 use crate::scope::Scope;
 use schema::frame::Kind;
-use schema::message::{self, FileRange, FileReply, FileRequest, ListKind, ListReply, ListRequest};
+use schema::message::{self, FileReply, FileRequest, FileSource, ListKind, ListReply, ListRequest};
 use std::collections::HashMap;
 use std::sync::Arc;
 use tokio::task::JoinHandle;
@@ -65,24 +65,13 @@ pub struct Served {
 }
 
 impl Coordinator {
-    /// Reads a part of a document of a revision; an empty one is the default. All backends are asked; the first of
-    /// them that has it answers, or the one whose build of the package is searched, and one that has indexed it
-    /// before one that only finds it in the repository. A reply with `found` false may name the newest revision
-    /// that has the path.
-    pub async fn file(
-        &self,
-        scope: &Scope,
-        package: &[u8],
-        path: &[u8],
-        revision: &str,
-        range: FileRange,
-    ) -> Result<FileReply, FileError> {
-        let request = FileRequest {
-            package: package.to_vec(),
-            path: path.to_vec(),
-            range,
-            revision: revision.to_owned(),
-        };
+    /// Reads a part of a document. All backends are asked; the first of them that has it answers, or the one whose
+    /// build of the package is searched, and one that has indexed it before one that only finds it in the repository;
+    /// if the bytes of the repository are wanted, the other way round. A reply with `found` false may name the newest
+    /// revision that has the path.
+    pub async fn file(&self, scope: &Scope, request: &FileRequest) -> Result<FileReply, FileError> {
+        let package = &request.package[..];
+        let is_original_best = request.source == FileSource::Original;
         let mut frame = Vec::new();
         request.encode(&mut frame)?;
         let replies = self.ask_all(frame, Kind::File, FileReply::decode).await;
@@ -94,7 +83,9 @@ impl Coordinator {
         let mut second_best = FileReply::default();
         for (peer, reply) in replies {
             match reply.await.expect("requests to backends do not panic") {
-                Ok(reply) if reply.found && !reply.from_objects => return Ok(reply),
+                Ok(reply) if reply.found && reply.from_objects == is_original_best => {
+                    return Ok(reply);
+                }
                 Ok(reply) if reply.found => second_best = reply,
                 Ok(reply) if !second_best.found && second_best.newest.is_empty() => {
                     second_best = reply;

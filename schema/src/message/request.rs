@@ -142,6 +142,21 @@ pub struct FileRequest {
     /// The revision to read: a name, in full or short, or the beginning of a commit id of at least 7
     /// digits. Empty for the default one.
     pub revision: String,
+    /// Where the bytes come from.
+    pub source: FileSource,
+}
+
+/// Where the bytes of a file come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FileSource {
+    /// The index; for a revision that is not indexed the repository, as the text that the index would have.
+    #[default]
+    Text,
+    /// The index; for a file without a text in it the repository, as it has the bytes.
+    TextOrOriginal,
+    /// The repository, as it has the bytes; the index if the repository cannot be read. The package may be the name
+    /// of a repository that is not indexed.
+    Original,
 }
 
 impl FileRequest {
@@ -149,6 +164,7 @@ impl FileRequest {
         root.set_package(&self.package);
         root.set_path(&self.path);
         root.set_revision(&self.revision[..]);
+        root.set_source(self.source.into());
         match self.range {
             FileRange::Lines { first, count } => {
                 let mut lines = root.init_lines();
@@ -179,6 +195,7 @@ impl FileRequest {
             path: root.get_path()?.to_vec(),
             range,
             revision: text(root.get_revision()?)?,
+            source: root.get_source()?.into(),
         })
     }
 }
@@ -240,6 +257,10 @@ impl ListRequest {
 
 frame_message!(Search: Search, FileRequest: File, ListRequest: List);
 convert_enum!(Want, CapnpWant: Matches, Documents, Count, Estimate);
+convert_enum!(
+    FileSource,
+    file_request::Source: Text, TextOrOriginal, Original
+);
 convert_enum!(
     ListKind,
     list_request::Kind: Packages, Children, Skipped, Shard, Repositories

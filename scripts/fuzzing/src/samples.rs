@@ -2,10 +2,11 @@
 
 use schema::message::{
     Batch, Commit, CommitLog, End, Excluded, Expr, Failure, FailureKind, Field, FileRange,
-    FileReply, FileRequest, Filter, Hello, Line, ListEntry, ListKind, ListReply, ListRequest,
-    Lookup, LookupAnswer, LookupOf, LookupProblem, LookupProblemKind, LookupReply, LookupRequest,
-    MessageError, PROTOCOL, Pattern, Progress, Range, Reading, Reference, ReferenceKind,
-    ReferenceList, Search, ShardEnd, ShardInfo, Skip, SpoolManifest, Syntax, Want, Window,
+    FileReply, FileRequest, FileSource, Filter, Hello, Line, ListEntry, ListKind, ListReply,
+    ListRequest, Lookup, LookupAnswer, LookupOf, LookupProblem, LookupProblemKind, LookupReply,
+    LookupRequest, MessageError, PROTOCOL, Pattern, Progress, Range, Reading, Reference,
+    ReferenceKind, ReferenceList, Search, ShardEnd, ShardInfo, Skip, SpoolManifest, Syntax, Want,
+    Window,
 };
 use schema::order::SEMANTICS;
 
@@ -52,6 +53,7 @@ pub(crate) fn samples() -> Vec<Vec<u8>> {
         path: path.clone(),
         range: FileRange::Lines { first: 3, count: 9 },
         revision: "v1.0".to_owned(),
+        source: FileSource::Original,
     };
     let reply = FileReply {
         found: true,
@@ -66,6 +68,10 @@ pub(crate) fn samples() -> Vec<Vec<u8>> {
         revisions: vec!["main".to_owned()],
         newest: "v1.0".to_owned(),
         from_objects: true,
+        original: true,
+        decoded_from: "utf-16le".to_owned(),
+        lfs_pointer: "sha256:ab 12".to_owned(),
+        reason: "too large".to_owned(),
     };
     let list = ListRequest {
         kind: ListKind::Children,
