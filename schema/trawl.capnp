@@ -16,6 +16,7 @@ struct Hello {
   semantics @4 :UInt32 = 1;  # how it finds, ranks and orders matches (schema/src/order.rs)
   indexedRepositories @5 :UInt32;
                              # packages that are git repositories
+  hasViews @6 :Bool;         # answers from the visible packages of a shard alone (VisibleShard)
 }
 
 struct ShardInfo {
@@ -92,12 +93,21 @@ struct Search {
   names @7 :Bool;            # a document matches by its path alone
   excluded @8 :List(Excluded);
                              # packages that other shards have in a newer build
+  visible @9 :List(VisibleShard);
+                             # one for each of `shards`, in their order; none: all packages are visible
 }
 
 struct Excluded {
   # Packages of a shard that are not searched, as if the shard did not have them.
   shard @0 :UInt32;          # index in Search.shards
   packages @1 :List(UInt32); # numbers of packages in the shard, ascending
+}
+
+struct VisibleShard {
+  # The packages of a shard that the caller may see. The answer is that of a shard without the others.
+  shard @0 :Data;            # its id
+  packages @1 :Data;         # a bitmap over the numbers of packages: number n is bit n % 8 of byte n / 8; a
+                             # number behind its end is not visible; empty: all are
 }
 
 enum Want {
@@ -236,7 +246,9 @@ struct FileRequest {
   }
   revision @6 :Text;         # empty: the default one; else a name, in full or short, or the beginning of
                              # a commit id (7 digits or more)
-  source @7 :Source;
+  visible @7 :List(VisibleShard);
+                             # the only shards that are read; none: all, and all packages are visible
+  source @8 :Source;
 
   enum Source {
     text @0;                 # the text that is indexed; of a revision that is not, the text that would be
@@ -287,6 +299,8 @@ struct ListRequest {
   after @3 :Data;            # only names after this one: the directory of a package, the path of a
                              # child, or directory, "/" and path of a skipped file
   count @4 :UInt32;          # at most; the limit of a reply may make it fewer
+  visible @5 :List(VisibleShard);
+                             # the only shards that are listed; none: all, and all packages are visible
 }
 
 struct ListReply {
@@ -308,6 +322,7 @@ struct ListEntry {
   number @10 :UInt32;        # of a package in its shard
   repository @11 :IndexedRepository;
                              # of a package that is a git repository
+  isRepository @12 :Bool;    # of a package in its shard
 }
 
 struct IndexedRepository {
@@ -459,6 +474,7 @@ struct SpoolManifest {
                              # of the file of groups of copies
   copyFramesBytes @27 :UInt64;
                              # of the file of their frames
+  scope @28 :Data;           # 16 bytes: the hash of what those may see who share it; empty: everything
 }
 
 struct SpoolFacets {

@@ -76,6 +76,7 @@ pub mod repositories;
 mod revision_names;
 pub mod search;
 pub mod server;
+mod views;
 
 pub use bad_expr::BadExpr;
 pub use compiled_query::CompiledQuery;

@@ -4,10 +4,11 @@
 //! for [`GRACE`] longer, so that a frontend that does not know the new manifest yet loses no query.
 //! A running search holds its shards as long as it needs them.
 
+use crate::views::Views;
 use arc_swap::ArcSwap;
 use index::directory::{self, Index};
 use index::shard::{Shard, ShardError};
-use schema::message::Recorded;
+use schema::message::{Recorded, VisibleShard};
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -34,6 +35,7 @@ pub struct LiveShards {
     changed: watch::Sender<()>,
     /// The latest last.
     narrowed: Mutex<VecDeque<Narrowed>>,
+    views: Views,
 }
 
 /// A shard without some of its packages.
@@ -63,6 +65,7 @@ impl LiveShards {
             previous: Mutex::default(),
             changed: watch::Sender::new(()),
             narrowed: Mutex::default(),
+            views: Views::default(),
         })
     }
 
@@ -113,6 +116,13 @@ impl LiveShards {
         Ok(narrowed)
     }
 
+    /// Returns what a caller sees of a shard that is served; `None` if it is not.
+    pub fn view(&self, visible: &VisibleShard) -> Result<Option<Arc<Shard>>, Arc<ShardError>> {
+        let shard = self.shard(&visible.shard);
+        let view = |shard: Arc<Shard>| self.views.of(&shard, &visible.packages);
+        shard.map(view).transpose()
+    }
+
     /// Opens new manifests for ever. Also reopens shards whose files were damaged while in use,
     /// once the files are whole again.
     pub async fn watch(self: Arc<Self>) {
@@ -151,6 +161,7 @@ impl LiveShards {
         self.previous().retain(|(until, _)| *until > now);
         // Its file would stay on the disk.
         lock(&self.narrowed).retain(|known| self.shard(&known.of).is_some());
+        self.views.retain(|id| self.shard(id).is_some());
     }
 
     fn previous(&self) -> MutexGuard<'_, Vec<(Instant, Arc<Generation>)>> {

@@ -18,6 +18,7 @@ mod object_file;
 mod search;
 mod tls;
 mod transfer;
+mod visible;
 
 pub use connection::{ConnectionError, Duplex};
 
@@ -32,8 +33,8 @@ use object_file::ObjectFiles;
 use rustls::ServerConfig;
 use schema::frame::Kind;
 use schema::message::{
-    self, Failure, FailureKind, FileReply, FileRequest, ListKind, ListReply, ListRequest,
-    LookupRequest, Search,
+    self, Failure, FailureKind, FileReply, FileRequest, FileSource, ListKind, ListReply,
+    ListRequest, LookupRequest, Search, VisibleShard,
 };
 use search::SearchService;
 use std::io;
@@ -41,6 +42,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
+use visible::Repositories;
 
 /// An idle connection gets a HELLO this often.
 const HELLO_EVERY: Duration = Duration::from_secs(1);
@@ -187,22 +189,26 @@ impl Backend {
                 Ok(ClientRequest::File(request)) => {
                     let repositories = self.lookups.repositories();
                     let files = Arc::clone(&self.object_files);
+                    let reads = Reads::file(&request);
                     let read = move |shards: &Generation| {
                         files.answer(shards, &readers(repositories.as_deref()), &request)
                     };
                     let encode = FileReply::encode;
-                    self.answer_read(&mut connection, read, encode).await?;
+                    self.answer_read(&mut connection, reads, read, encode)
+                        .await?;
                 }
                 Ok(ClientRequest::List(request)) if request.kind == ListKind::Shard => {
                     self.answer_shard(&mut connection, request).await?;
                 }
                 Ok(ClientRequest::List(request)) => {
                     let repositories = self.lookups.repositories();
+                    let reads = Reads::list(&request);
                     let read = move |shards: &Generation| {
                         list::read(shards, &readers(repositories.as_deref()), &request)
                     };
                     let encode = ListReply::encode;
-                    self.answer_read(&mut connection, read, encode).await?;
+                    self.answer_read(&mut connection, reads, read, encode)
+                        .await?;
                 }
                 Ok(ClientRequest::Lookup(request)) => {
                     self.answer_lookups(&mut connection, request).await?;
@@ -227,8 +233,12 @@ impl Backend {
         let id = <[u8; 32]>::try_from(&request.package[..]).ok();
         match id.and_then(|id| self.live.shard(&id)) {
             Some(shard) => {
-                let read = move |_: &Generation| list::shard_packages(&shard, &request);
-                self.answer_read(connection, read, ListReply::encode).await
+                let reads = Reads::list(&request);
+                let read = move |shards: &Generation| {
+                    list::shard_packages(&shard, &shards.recorded, &request)
+                };
+                self.answer_read(connection, reads, read, ListReply::encode)
+                    .await
             }
             None => {
                 let message = "this backend no longer serves the shard";
@@ -253,21 +263,54 @@ impl Backend {
         connection.answer(|out| reply.encode(out)).await
     }
 
-    /// Answers with what `read` returns for the current shards.
+    /// Answers with what `read` returns for the current shards, or for what is visible of them.
     async fn answer_read<S: Duplex, T: Send + 'static>(
         &self,
         connection: &mut Connection<S>,
+        reads: Reads,
         read: impl FnOnce(&Generation) -> Result<T, index::shard::ShardError> + Send + 'static,
         encode: impl FnOnce(&T, &mut Vec<u8>) -> Result<(), message::MessageError>,
     ) -> Result<(), ConnectionError> {
-        let shards = self.live.current();
-        let error = match tokio::task::spawn_blocking(move || read(&shards)).await {
+        let live = Arc::clone(&self.live);
+        let unavailable = |error: String| Failure::new(FailureKind::Unavailable, error);
+        let reading = tokio::task::spawn_blocking(move || {
+            let shards = visible::generation(&live, &reads.visible, &reads.repositories)?;
+            read(&shards).map_err(|error| unavailable(error.to_string()))
+        });
+        let failure = match reading.await {
             Ok(Ok(reply)) => return connection.answer(|out| encode(&reply, out)).await,
-            Ok(Err(error)) => error.to_string(),
-            Err(error) => error.to_string(),
+            Ok(Err(failure)) => failure,
+            Err(error) => unavailable(error.to_string()),
         };
-        let failure = Failure::new(FailureKind::Unavailable, error);
         connection.answer(|out| failure.encode(out)).await
+    }
+}
+
+/// What a FILE or LIST request reads.
+struct Reads {
+    visible: Vec<VisibleShard>,
+    repositories: Repositories,
+}
+
+impl Reads {
+    fn file(request: &FileRequest) -> Reads {
+        Reads {
+            visible: request.visible.clone(),
+            repositories: match request.source {
+                FileSource::Text if request.revision.is_empty() => Repositories::None,
+                _ => Repositories::Of(request.package.clone()),
+            },
+        }
+    }
+
+    fn list(request: &ListRequest) -> Reads {
+        Reads {
+            visible: request.visible.clone(),
+            repositories: match request.kind {
+                ListKind::Repositories => Repositories::All,
+                _ => Repositories::None,
+            },
+        }
     }
 }
 

@@ -8,8 +8,9 @@ mod catalog;
 mod interests;
 mod lookup_cache;
 mod lookups;
-mod names;
 mod repositories;
+mod scoped;
+mod scopes;
 
 pub use catalog::{BackendStatus, Served};
 
@@ -26,7 +27,7 @@ use crate::lock::lock;
 use crate::metrics;
 use crate::peers::overlap::{self, Announced};
 use crate::peers::shard_routing::{PeerShards, ShardRouting};
-use crate::peers::{Backend, Peer, PeerStatus};
+use crate::peers::{Backend, Peer, PeerSettings, PeerStatus};
 use crate::query::{Query, QueryInput};
 use crate::results::{Overlaps, SearchResult};
 use crate::scope::{PackageNames, Scope};
@@ -34,6 +35,7 @@ use crate::spool::{Spool, SpoolConfig};
 use interests::Interests;
 use lookups::Lookups;
 use schema::message::ShardInfo;
+use scoped::ScopedRoutings;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -48,6 +50,7 @@ pub struct Coordinator {
     names: Mutex<(Vec<u64>, Option<Arc<PackageNames>>)>,
     /// The routing for these versions of the peers.
     routing: Mutex<(Vec<u64>, Arc<ShardRouting>)>,
+    scoped: Mutex<ScopedRoutings>,
     resources: Resources,
     cache: Arc<Mutex<ResultCache>>,
     interests: Mutex<Interests>,
@@ -91,15 +94,21 @@ impl Coordinator {
             }
         });
         let compares_packages = backends.len() > 1 || config.has_scopes;
+        let settings = PeerSettings {
+            silence_max: config.silence_max,
+            lists_packages: compares_packages,
+            has_scopes: config.has_scopes,
+        };
         let peers = backends
             .into_iter()
-            .map(|backend| Peer::start(backend, config.silence_max, compares_packages))
+            .map(|backend| Peer::start(backend, settings))
             .collect::<Result<_, _>>()
             .map_err(StartError::Thread)?;
         let coordinator = Arc::new(Coordinator {
             peers,
             names: Mutex::default(),
             routing: Mutex::default(),
+            scoped: Mutex::default(),
             resources: Resources {
                 spool,
                 memory: Memory::new(config.memory_bytes / 2),
@@ -193,7 +202,7 @@ impl Coordinator {
             }
         }
         self.ready().await;
-        let routing = self.route();
+        let routing = self.route_for(&caller.scope);
         if let Some(generation) = generation.filter(|wanted| *wanted != routing.generation) {
             let generation = generation.to_owned();
             return Err(SearchError::Gone { generation });
@@ -389,11 +398,6 @@ impl Coordinator {
         Arc::clone(&routing.1)
     }
 
-    /// Packages that several backends have in different shards.
-    pub fn overlaps(&self, _scope: &Scope) -> Arc<Overlaps> {
-        Arc::clone(&self.route().overlaps)
-    }
-
     fn compute_routing(&self) -> ShardRouting {
         let statuses: Vec<_> = self.peers.iter().map(|peer| peer.status()).collect();
         let announced = self.peers.iter().zip(&statuses).flat_map(|(peer, status)| {
@@ -402,6 +406,7 @@ impl Coordinator {
                 backend: peer.name(),
                 shard: *shard,
                 packages,
+                visible: None,
             })
         });
         let superseded = overlap::superseded(announced);

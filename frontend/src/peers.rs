@@ -12,12 +12,15 @@ pub(crate) mod account;
 mod backend;
 mod connection;
 pub(crate) mod overlap;
+mod packages;
 mod peer;
 mod request;
 pub(crate) mod shard_routing;
 mod tls;
+pub(crate) mod visible;
 
 pub use backend::{Backend, Socket};
 pub(crate) use connection::{Connection, PeerError, check_semantics, hello};
-pub(crate) use peer::{Link, Peer, PeerStatus};
+pub(crate) use packages::PackageInfo;
+pub(crate) use peer::{Link, Peer, PeerSettings, PeerStatus};
 pub(crate) use request::{Decode, request};

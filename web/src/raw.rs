@@ -171,6 +171,7 @@ async fn or_why_skipped(app: &App, name: &FileName, problem: Problem) -> Problem
         prefix: name.path.clone(),
         after: Vec::new(),
         count: SKIPPED_MAX,
+        visible: Vec::new(),
     };
     let Ok(list) = app
         .coordinator

@@ -17,6 +17,7 @@ pub(crate) async fn versions(app: &App, name: &[u8]) -> Result<Vec<ListEntry>, P
         prefix: Vec::new(),
         after: Vec::new(),
         count: VERSIONS_MAX,
+        visible: Vec::new(),
     };
     let mut list = app
         .coordinator

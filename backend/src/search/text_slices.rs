@@ -5,10 +5,12 @@
 //! waits to be sent, so a text of many blocks has slices of some blocks, document by document, and a
 //! text of many documents has slices of some documents: it is verified once for each of these.
 //!
+//! Documents of dead packages do not count: slices and units are those of a shard without them.
+//!
 //! **Invariant:** slices ascend by document, then by block, as the keys of their matches do.
 
 use super::slices::{BlockRanges, UNIT_BLOCKS, UNIT_DOCUMENTS};
-use index::shard::{BlockId, Candidates, Shard, ShardError, Text, TextId};
+use index::shard::{BlockId, Candidates, DocId, Shard, ShardError, Text, TextId};
 use std::ops::Range;
 
 /// Blocks that a slice of several documents has, each counted for every document, at most: 4 MiB of
@@ -33,6 +35,8 @@ pub(super) struct TextSlice {
     pub(super) documents: Range<u32>,
     /// Whether the text has more than one document.
     pub(super) is_shared: bool,
+    /// How many of the documents are live.
+    live: usize,
     /// The documents for which earlier slices have the same blocks.
     pub(super) earlier: Range<u32>,
 }
@@ -69,7 +73,7 @@ impl<'a> TextSlices<'a> {
             let text = shard.text_entry(id)?;
             let end = text.blocks.end.min(range.end);
             if at < end {
-                self.push(&text.documents, at..end);
+                self.push(&text.documents, at..end, |id| is_live(shard, id))?;
                 at = end;
             }
             id.0 += 1;
@@ -84,15 +88,21 @@ impl<'a> TextSlices<'a> {
             let text = text_with(block, next, shard)?;
             let rest = blocks[at..].iter();
             let own = rest.take_while(|&&block| block < text.blocks.end).count();
-            self.push(&text.documents, at as u32..(at + own) as u32);
+            let blocks = at as u32..(at + own) as u32;
+            self.push(&text.documents, blocks, |id| is_live(shard, id))?;
             at += own;
             next = TextId(text.id.0 + 1);
         }
         Ok(())
     }
 
-    /// Adds the candidate blocks of a text with these documents.
-    fn push(&mut self, documents: &Range<u32>, blocks: Range<u32>) {
+    /// Adds the candidate blocks of a text with these documents, of which one is live at least.
+    fn push(
+        &mut self,
+        documents: &Range<u32>,
+        blocks: Range<u32>,
+        is_live: impl Fn(u32) -> Result<bool, ShardError>,
+    ) -> Result<(), ShardError> {
         let copies = if blocks.len() > UNIT_BLOCKS {
             1
         } else {
@@ -100,7 +110,14 @@ impl<'a> TextSlices<'a> {
         };
         let mut first = documents.start;
         while first < documents.end {
-            let some = first..documents.end.min(first.saturating_add(copies as u32));
+            let (mut some, mut live) = (first..first, 0);
+            while some.end < documents.end && live < copies {
+                live += usize::from(documents.len() == 1 || is_live(some.end)?);
+                some.end += 1;
+            }
+            if live == 0 {
+                break;
+            }
             let mut start = blocks.start;
             while start < blocks.end {
                 let end = blocks.end.min(start.saturating_add(UNIT_BLOCKS as u32));
@@ -108,18 +125,20 @@ impl<'a> TextSlices<'a> {
                     blocks: start..end,
                     documents: some.clone(),
                     is_shared: documents.len() > 1,
+                    live,
                     earlier: documents.start..first,
                 });
                 start = end;
             }
             first = some.end;
         }
+        Ok(())
     }
 
     fn cut(&mut self) {
         let mut blocks = 0;
         for (index, slice) in self.slices.iter().enumerate() {
-            let own = slice.blocks.len() * slice.documents.len();
+            let own = slice.blocks.len() * slice.live;
             if index > 0 && blocks + own > UNIT_BLOCKS {
                 self.ends.push(index);
                 blocks = 0;
@@ -145,6 +164,13 @@ impl<'a> TextSlices<'a> {
     pub(super) fn blocks(&self, slice: &TextSlice) -> BlockRanges<'_> {
         BlockRanges::of(self.blocks, slice.blocks.clone())
     }
+}
+
+fn is_live(shard: &Shard, document: u32) -> Result<bool, ShardError> {
+    if shard.dead().is_empty() {
+        return Ok(true);
+    }
+    Ok(shard.is_live(shard.package_of(DocId(document))?))
 }
 
 /// Returns the text that holds a block; often it is the one behind the last one.
@@ -182,7 +208,10 @@ mod tests {
         };
         let (mut document, mut block) = (0, 0);
         for (documents, blocks) in texts {
-            slices.push(&(document..document + documents), block..block + blocks);
+            let of = document..document + documents;
+            slices
+                .push(&of, block..block + blocks, |_| Ok(true))
+                .unwrap();
             (document, block) = (document + documents, block + blocks);
         }
         slices.cut();

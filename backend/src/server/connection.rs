@@ -236,5 +236,6 @@ fn hello(live: &LiveShards, has_repositories: bool) -> Hello {
         has_repositories: has_repositories || indexed > 0,
         indexed_repositories: indexed,
         semantics: SEMANTICS,
+        has_views: true,
     }
 }

@@ -17,7 +17,7 @@ use index::corpus::SkipReason;
 use index::document::language;
 use index::shard::{DocId, Document, PackageId, Shard, ShardError};
 use reply_builder::ReplyBuilder;
-use schema::message::{ListEntry, ListKind, ListReply, ListRequest};
+use schema::message::{ListEntry, ListKind, ListReply, ListRequest, Recorded};
 use schema::name::package_name;
 use std::collections::BTreeMap;
 use std::time::UNIX_EPOCH;
@@ -45,6 +45,7 @@ pub(super) fn read(
 /// read.
 pub(super) fn shard_packages(
     shard: &Shard,
+    recorded: &Recorded,
     request: &ListRequest,
 ) -> Result<ListReply, ShardError> {
     let mut reply = ReplyBuilder::new(request);
@@ -59,6 +60,7 @@ pub(super) fn shard_packages(
         let mut entry = ListEntry {
             package: package.directory.to_vec(),
             number: id.0,
+            is_repository: recorded.repository(package.directory).is_some(),
             documents: package.documents,
             text_bytes: shard.package_text_bytes(&package)?,
             indexed,

@@ -284,6 +284,7 @@ mod tests {
                 range,
                 revision: "x".to_owned(),
                 source: FileSource::Text,
+                visible: Vec::new(),
             };
             let reply = part("12".to_owned(), text, &request);
             assert_eq!(
@@ -346,6 +347,7 @@ mod tests {
                         },
                         revision: revision.to_owned(),
                         source: FileSource::Original,
+                        visible: Vec::new(),
                     };
                     files.answer(&generation, &[&repository], &request).unwrap()
                 };

@@ -10,6 +10,7 @@ use super::admission::{Admission, Permit};
 use super::chunk::{CHUNKS_MAX, Chunk, ChunkWriter};
 use super::connection::{Connection, ConnectionError, Duplex};
 use super::transfer::Transfer;
+use super::visible;
 use crate::compiled_query::CompiledQuery;
 use crate::live_shards::LiveShards;
 use crate::search::{Cancel, HEAVY_BLOCKS, Plan, PlanError, Request, Stopped};
@@ -192,6 +193,9 @@ impl SearchJob {
 
     /// Returns the shards without the packages that the search excludes.
     fn narrowed_shards(&self) -> Result<Vec<Arc<Shard>>, Failure> {
+        if !self.search.visible.is_empty() {
+            return self.views();
+        }
         let mut shards = self.shards.clone();
         for excluded in &self.search.excluded {
             let named = shards.get_mut(excluded.shard as usize);
@@ -207,6 +211,17 @@ impl SearchJob {
             *shard = narrowed.map_err(|error| unavailable(&error.to_string()))?;
         }
         Ok(shards)
+    }
+
+    /// Returns what the caller sees of the shards.
+    fn views(&self) -> Result<Vec<Arc<Shard>>, Failure> {
+        let visible = &self.search.visible;
+        let same = visible.iter().map(|each| each.shard);
+        if !same.eq(self.search.shards.iter().copied()) || !self.search.excluded.is_empty() {
+            let message = "the search does not say what is visible of each of its shards";
+            return Err(Failure::new(FailureKind::Protocol, message));
+        }
+        visible::views(&self.live, visible)
     }
 
     fn request<'a>(&'a self, shards: &'a [Arc<Shard>], query: &'a CompiledQuery) -> Request<'a> {

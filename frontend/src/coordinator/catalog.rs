@@ -5,15 +5,22 @@
 
 use super::Coordinator;
 use crate::error::FileError;
+use crate::peers::visible::VisiblePeer;
 use crate::peers::{self, Decode, Link, Peer, PeerError};
 use crate::query::{Notice, Query};
 use crate::results::{self, Listing};
 use crate::scope::Scope;
 use schema::frame::Kind;
-use schema::message::{self, FileReply, FileRequest, FileSource, ListKind, ListReply, ListRequest};
+use schema::message::{
+    self, FileReply, FileRequest, FileSource, ListKind, ListReply, ListRequest, MessageError,
+    VisibleShard,
+};
 use std::collections::HashMap;
 use std::sync::Arc;
 use tokio::task::JoinHandle;
+
+/// A reply of a backend that is under way.
+type Reply<T> = JoinHandle<Result<T, PeerError>>;
 
 /// The state of a backend.
 #[derive(Clone, Debug)]
@@ -71,12 +78,30 @@ impl Coordinator {
     /// revision that has the path.
     pub async fn file(&self, scope: &Scope, request: &FileRequest) -> Result<FileReply, FileError> {
         let package = &request.package[..];
+        let is_visible = scope.sees(package);
         let is_original_best = request.source == FileSource::Original;
-        let mut frame = Vec::new();
-        request.encode(&mut frame)?;
-        let replies = self.ask_all(frame, Kind::File, FileReply::decode).await;
+        let frame = |visible: &[VisibleShard]| {
+            let mut request = FileRequest {
+                visible: visible.to_vec(),
+                ..request.clone()
+            };
+            if !is_visible {
+                request.source = FileSource::Text;
+            }
+            let mut frame = Vec::new();
+            request.encode(&mut frame).map(|()| frame)
+        };
+        // A repository need not be indexed, so a backend that has nothing visible may have it. Only this package is
+        // read.
+        let everything = Scope::everything();
+        let asked = if is_visible && request.source != FileSource::Text {
+            &everything
+        } else {
+            scope
+        };
+        let replies = self.ask_all(asked, frame, Kind::File, FileReply::decode);
+        let mut replies = replies.await?;
         let mut unreachable = Vec::new();
-        let mut replies: Vec<_> = self.peers.iter().zip(replies).collect();
         if let Some(newest) = self.newest_build(scope, package) {
             replies.sort_by_key(|(peer, _)| peer.name() != newest);
         }
@@ -122,14 +147,20 @@ impl Coordinator {
     /// Lists what the reachable backends serve, and names those that could not be asked.
     pub async fn listing(
         &self,
-        _scope: &Scope,
+        scope: &Scope,
         request: &ListRequest,
     ) -> Result<Listing, FileError> {
-        let mut frame = Vec::new();
-        request.encode(&mut frame)?;
-        let asked = self.ask_all(frame, Kind::List, ListReply::decode).await;
+        let frame = |visible: &[VisibleShard]| {
+            let (mut frame, visible) = (Vec::new(), visible.to_vec());
+            let request = ListRequest {
+                visible,
+                ..request.clone()
+            };
+            request.encode(&mut frame).map(|()| frame)
+        };
+        let asked = self.ask_all(scope, frame, Kind::List, ListReply::decode);
         let (mut replies, mut unreachable) = (Vec::new(), Vec::new());
-        for (peer, reply) in self.peers.iter().zip(asked) {
+        for (peer, reply) in asked.await? {
             match reply.await.expect("requests to backends do not panic") {
                 Ok(reply) => replies.push(reply),
                 Err(lost) => unreachable.push((peer.name().to_owned(), lost.to_string())),
@@ -143,30 +174,72 @@ impl Coordinator {
         })
     }
 
-    /// Asks all backends that are connected, at once. The replies are in the order of the backends.
+    /// Asks all backends at once that have something visible, each for what is visible of its shards. The replies
+    /// are in the order of the backends.
     async fn ask_all<T: Send + 'static>(
         &self,
-        frame: Vec<u8>,
+        scope: &Scope,
+        frame: impl Fn(&[VisibleShard]) -> Result<Vec<u8>, MessageError>,
         kind: Kind,
         decode: Decode<T>,
-    ) -> Vec<JoinHandle<Result<T, PeerError>>> {
-        let frame: Arc<[u8]> = frame.into();
+    ) -> Result<Vec<(&Arc<Peer>, Reply<T>)>, MessageError> {
         self.ready().await;
-        let ask = |peer: &Arc<Peer>| {
-            let (peer, frame) = (Arc::clone(peer), Arc::clone(&frame));
-            self.resources
-                .runtime
-                .spawn_blocking(move || match peer.status().link {
-                    Link::Connected => peers::request(&peer, &frame, kind, decode),
-                    Link::Lost { reason, .. } => Err(PeerError::Failed(reason)),
-                })
-        };
-        self.peers.iter().map(ask).collect()
+        let mut replies = Vec::new();
+        if scope.is_everything() {
+            let frame: Arc<[u8]> = frame(&[])?.into();
+            let ask = |peer| (peer, self.ask(peer, Arc::clone(&frame), kind, decode));
+            replies.extend(self.peers.iter().map(ask));
+            return Ok(replies);
+        }
+        let scoped = self.scoped(scope);
+        for (peer, visible) in self.peers.iter().zip(&scoped.peers) {
+            let shards = visible.shards.as_deref();
+            if shards.is_none_or(|shards| !shards.is_empty()) {
+                let reply = match shards {
+                    Some(shards) => self.ask(peer, frame(shards)?.into(), kind, decode),
+                    // It is not known what it has, and so it is not asked for anything.
+                    None => self.refuse(peer),
+                };
+                replies.push((peer, reply));
+            }
+        }
+        Ok(replies)
+    }
+
+    fn ask<T: Send + 'static>(
+        &self,
+        peer: &Arc<Peer>,
+        frame: Arc<[u8]>,
+        kind: Kind,
+        decode: Decode<T>,
+    ) -> Reply<T> {
+        let (peer, has_scopes) = (Arc::clone(peer), self.config.has_scopes);
+        self.resources.runtime.spawn_blocking(move || {
+            let status = peer.status();
+            match status.link {
+                Link::Lost { reason, .. } => Err(PeerError::Failed(reason)),
+                Link::Connected if has_scopes && !status.has_views() => {
+                    let reason = status.unsearched().map(|(reason, _)| reason);
+                    Err(PeerError::Failed(reason.unwrap_or_default()))
+                }
+                Link::Connected => peers::request(&peer, &frame, kind, decode),
+            }
+        })
+    }
+
+    fn refuse<T: Send + 'static>(&self, peer: &Peer) -> Reply<T> {
+        let reason = peer.status().unsearched().map(|(reason, _)| reason);
+        let reason = reason.unwrap_or_else(|| "not connected yet".to_owned());
+        let refused = async move { Err(PeerError::Failed(reason)) };
+        self.resources.runtime.spawn(refused)
     }
 
     /// What can be searched, as the backends announced it. A shard or a package that several backends serve
     /// counts once.
-    pub fn served(&self, _scope: &Scope) -> Served {
+    pub fn served(&self, scope: &Scope) -> Served {
+        if !scope.is_everything() {
+            return self.served_to(scope);
+        }
         let statuses: Vec<_> = self.peers.iter().map(|peer| peer.status()).collect();
         let shards = statuses
             .iter()
@@ -187,10 +260,27 @@ impl Coordinator {
         }
     }
 
+    fn served_to(&self, scope: &Scope) -> Served {
+        let scoped = self.scoped(scope);
+        let statuses = self.peers.iter().map(|peer| peer.status());
+        Served {
+            generation: scoped.routing.generation.clone(),
+            shards: scoped.routing.known.shards,
+            packages: scoped.packages,
+            documents: scoped.routing.known.documents,
+            text_bytes: scoped.text_bytes,
+            updated: statuses.filter_map(|status| status.updated).min(),
+        }
+    }
+
     /// Says that a query searches only the default revisions, if it does and repositories are indexed.
-    pub fn notice_of_revisions(&self, _scope: &Scope, query: &Query) -> Option<Notice> {
-        let mut peers = self.peers.iter();
-        let any = peers.any(|peer| peer.status().indexed_repositories > 0);
+    pub fn notice_of_revisions(&self, scope: &Scope, query: &Query) -> Option<Notice> {
+        let any = if scope.is_everything() {
+            let mut peers = self.peers.iter();
+            peers.any(|peer| peer.status().indexed_repositories > 0)
+        } else {
+            !self.scoped(scope).repositories.is_empty()
+        };
         (any && !query.selects_revisions()).then(|| Notice {
             at: None,
             reason: "only the default revision of each git repository is searched".to_owned(),
@@ -198,9 +288,21 @@ impl Coordinator {
         })
     }
 
-    /// The state of all backends.
-    pub fn backends(&self, _scope: &Scope) -> Vec<BackendStatus> {
-        self.peers.iter().map(|peer| status(peer)).collect()
+    /// The state of all backends. For those who do not see everything, how many blocks there are is unknown: 0.
+    pub fn backends(&self, scope: &Scope) -> Vec<BackendStatus> {
+        if scope.is_everything() {
+            return self.peers.iter().map(|peer| status(peer)).collect();
+        }
+        let scoped = self.scoped(scope);
+        let visible = |(peer, visible): (&Arc<Peer>, &VisiblePeer)| BackendStatus {
+            shards: visible.shards.as_ref().map_or(0, Vec::len),
+            packages: visible.packages,
+            documents: visible.documents,
+            blocks: 0,
+            text_bytes: visible.text_bytes,
+            ..status(peer)
+        };
+        self.peers.iter().zip(&scoped.peers).map(visible).collect()
     }
 }
 

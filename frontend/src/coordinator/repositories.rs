@@ -7,22 +7,30 @@ use super::lookup_cache::{Found, LookupOutcome};
 use crate::error::LookupError;
 use crate::metrics;
 use crate::scope::Scope;
-use schema::message::{Commit, CommitLog, Lookup, LookupOf, ReferenceList};
+use crate::similar::similar;
+use schema::message::{
+    Commit, CommitLog, Lookup, LookupOf, LookupProblem, LookupProblemKind, ReferenceList,
+};
+use std::collections::BTreeSet;
 use std::sync::Arc;
+
+/// Names that are suggested for an unknown one.
+const CANDIDATES_MAX: usize = 5;
 
 impl Coordinator {
     /// Looks up the commits that these repositories have under these revisions, all at once. The outcomes are in
     /// the order of the pairs.
     pub async fn commits(
         &self,
-        _scope: &Scope,
+        scope: &Scope,
         names: Vec<(String, String)>,
     ) -> Vec<Result<Arc<Commit>, LookupError>> {
         let lookup = |(repository, revision)| Lookup {
             repository,
             of: LookupOf::Commit { revision },
         };
-        let outcomes = self.look_up(names.into_iter().map(lookup).collect()).await;
+        let lookups = names.into_iter().map(lookup).collect();
+        let outcomes = self.look_up(scope, lookups).await;
         let commit = |found| match found {
             Found::Commit(commit) => commit,
             other => unreachable!("compared when it arrived: {other:?}"),
@@ -37,11 +45,11 @@ impl Coordinator {
     /// If it is not.
     pub async fn log(
         &self,
-        _scope: &Scope,
+        scope: &Scope,
         repository: String,
         of: LookupOf,
     ) -> Result<Arc<CommitLog>, LookupError> {
-        match self.look_up_one(Lookup { repository, of }).await? {
+        match self.look_up_one(scope, Lookup { repository, of }).await? {
             Found::Log(log) => Ok(log),
             other => panic!("not a history: {other:?}"),
         }
@@ -50,24 +58,51 @@ impl Coordinator {
     /// Looks up at most `count` references of a repository, by name, whose names are after `after`.
     pub async fn references(
         &self,
-        _scope: &Scope,
+        scope: &Scope,
         repository: String,
         after: Vec<u8>,
         count: u32,
     ) -> Result<Arc<ReferenceList>, LookupError> {
         let of = LookupOf::References { after, count };
-        match self.look_up_one(Lookup { repository, of }).await? {
+        match self.look_up_one(scope, Lookup { repository, of }).await? {
             Found::References(list) => Ok(list),
             other => unreachable!("compared when it arrived: {other:?}"),
         }
     }
 
-    async fn look_up_one(&self, lookup: Lookup) -> LookupOutcome {
-        let mut outcomes = self.look_up(vec![lookup]).await;
+    async fn look_up_one(&self, scope: &Scope, lookup: Lookup) -> LookupOutcome {
+        let mut outcomes = self.look_up(scope, vec![lookup]).await;
         outcomes.pop().expect("an outcome for each look-up")
     }
 
-    async fn look_up(&self, lookups: Vec<Lookup>) -> Vec<LookupOutcome> {
+    /// Looks up what the caller may see. Backends are not asked for a repository that is not visible, whether or
+    /// not it exists.
+    async fn look_up(&self, scope: &Scope, lookups: Vec<Lookup>) -> Vec<LookupOutcome> {
+        if scope.is_everything() {
+            return self.look_up_all(lookups).await;
+        }
+        let scoped = self.scoped(scope);
+        let refuse = |lookup: &Lookup| {
+            let name = lookup.repository.as_bytes();
+            let is_seen = scoped.repositories.contains(name);
+            (!is_seen).then(|| Err(unknown(name, &scoped.repositories)))
+        };
+        let mut outcomes: Vec<Option<LookupOutcome>> = lookups.iter().map(refuse).collect();
+        let (mut asked, mut open) = (Vec::new(), Vec::new());
+        for (outcome, lookup) in outcomes.iter_mut().zip(lookups) {
+            if outcome.is_none() {
+                asked.push(lookup);
+                open.push(outcome);
+            }
+        }
+        for (outcome, found) in open.into_iter().zip(self.look_up_all(asked).await) {
+            *outcome = Some(found);
+        }
+        let outcomes = outcomes.into_iter();
+        outcomes.map(|it| it.expect("asked for")).collect()
+    }
+
+    async fn look_up_all(&self, lookups: Vec<Lookup>) -> Vec<LookupOutcome> {
         metrics::looking_up(lookups.len());
         let runtime = &self.resources.runtime;
         let generation = &self.route().generation;
@@ -76,4 +111,20 @@ impl Coordinator {
             .look_up(runtime, &self.peers, generation, lookups)
             .await
     }
+}
+
+/// The error for a repository that is not one of these.
+fn unknown(name: &[u8], visible: &BTreeSet<Box<[u8]>>) -> LookupError {
+    if visible.is_empty() {
+        return LookupError::NoRepositories;
+    }
+    let candidates = similar(name, visible.iter().map(|name| &**name));
+    let candidates = candidates.into_iter().take(CANDIDATES_MAX);
+    LookupError::Problem(LookupProblem {
+        kind: LookupProblemKind::UnknownRepository,
+        reason: String::new(),
+        candidates: candidates
+            .map(|name| String::from_utf8_lossy(name).into_owned())
+            .collect(),
+    })
 }

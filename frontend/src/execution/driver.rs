@@ -39,8 +39,8 @@ pub(crate) struct Execution {
     pub(crate) id: String,
     pub(crate) generation: String,
     pub(crate) query: Query,
-    /// Who may see its result.
-    pub(crate) scope: Scope,
+    /// The hash of what those may see who share it.
+    pub(crate) scope: [u8; 16],
     /// The client that started it, to whom its slot is charged.
     client: u64,
     pub(crate) spool: Arc<ResultFiles>,
@@ -92,6 +92,7 @@ impl Execution {
                 message::Search {
                     shards: assignment.shards.clone(),
                     excluded: assignment.excluded.clone(),
+                    visible: assignment.visible.clone(),
                     ..query.search()
                 },
                 StreamStats::new(news.clone()),
@@ -106,7 +107,7 @@ impl Execution {
             id,
             generation: routing.generation.clone(),
             query,
-            scope: scope.clone(),
+            scope: scope.hash(),
             client,
             runtime: resources.runtime.clone(),
             known: routing.known,
@@ -127,7 +128,7 @@ impl Execution {
             id: answer.id.clone(),
             generation: answer.generation.clone(),
             query: answer.query.clone(),
-            scope: Scope::everything(),
+            scope: answer.scope,
             client: UNKNOWN,
             spool: Arc::clone(&answer.spool),
             runtime,
@@ -312,6 +313,7 @@ impl Execution {
             id: self.id.clone(),
             generation: self.generation.clone(),
             query: self.query.clone(),
+            scope: self.scope,
             known: self.known,
             documents: collectors.iter().map(|collector| collector.documents).sum(),
             found: collectors.iter().map(|collector| collector.found).sum(),

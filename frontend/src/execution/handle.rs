@@ -129,7 +129,7 @@ impl SearchHandle {
 
     /// What the client saw when it searched.
     pub fn scope(&self) -> &Scope {
-        &self.execution.scope
+        &self.interest.scope
     }
 
     /// Lets the execution go on for at least `grace` after this handle is dropped: for a client that

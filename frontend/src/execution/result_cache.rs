@@ -55,7 +55,7 @@ impl ResultCache {
     ) -> Option<Arc<Execution>> {
         // The id is a short hash that anybody can make collide, so it proves nothing.
         self.get(id).filter(|found| {
-            found.query == *query && found.scope == *scope && found.generation == generation
+            found.query == *query && found.scope == scope.hash() && found.generation == generation
         })
     }
 

@@ -9,27 +9,10 @@
 //! **Invariant:** which build is searched depends on the shards and on which of them are in one index: not
 //! on the order of their arrival, or whether a backend is connected now.
 
+use super::packages::{PackageInfo, ShardPackages};
+use super::visible::VisiblePackages;
 use crate::results::{OverlappingPackage, Overlaps, ShardId};
 use std::collections::{BTreeMap, HashMap};
-
-/// The live packages of a shard.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ShardPackages {
-    /// When the shard was written, in seconds since 1970.
-    pub(crate) indexed: u64,
-    pub(crate) packages: Vec<PackageInfo>,
-}
-
-/// A package of a shard.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct PackageInfo {
-    /// The name of its directory.
-    pub(crate) name: Box<[u8]>,
-    /// Its number in the shard.
-    pub(crate) number: u32,
-    pub(crate) documents: u32,
-    pub(crate) text_bytes: u64,
-}
 
 /// A shard as one backend announces it.
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +20,8 @@ pub(crate) struct Announced<'a> {
     pub(crate) backend: &'a str,
     pub(crate) shard: ShardId,
     pub(crate) packages: &'a ShardPackages,
+    /// Those that are compared; `None`: all.
+    pub(crate) visible: Option<&'a VisiblePackages>,
 }
 
 /// What is not searched, because other shards have it in a newer build.
@@ -66,7 +51,7 @@ pub(crate) fn superseded<'a>(announced: impl IntoIterator<Item = Announced<'a>>)
     let mut superseded_bytes = 0_u64;
     for build in shards.values() {
         let mut superseded = SupersededPackages::default();
-        for package in &build.packages.packages {
+        for package in build.packages() {
             if !newest[&package.name[..]].shards.contains(&build.shard) {
                 superseded.numbers.push(package.number);
                 superseded.documents = superseded.documents.saturating_add(package.documents);
@@ -76,7 +61,7 @@ pub(crate) fn superseded<'a>(announced: impl IntoIterator<Item = Announced<'a>>)
             }
         }
         if !superseded.numbers.is_empty() {
-            superseded.is_all = superseded.numbers.len() == build.packages.packages.len();
+            superseded.is_all = superseded.numbers.len() == build.packages().count();
             superseded.numbers.sort_unstable();
             found.shards.insert(build.shard, superseded);
         }
@@ -127,14 +112,9 @@ fn newest_builds<'a>(
     shards: &BTreeMap<ShardId, KnownShard<'a>>,
 ) -> HashMap<&'a [u8], Build<'a>> {
     let mut builds: BTreeMap<(&[u8], &str), Build<'a>> = BTreeMap::new();
-    for Announced {
-        backend,
-        shard,
-        packages,
-    } in announced
-    {
-        let indexed = shards[shard].indexed;
-        for package in &packages.packages {
+    for Announced { backend, shard, .. } in announced {
+        let KnownShard { indexed, .. } = shards[shard];
+        for package in shards[shard].packages() {
             let build = builds.entry((&package.name, backend)).or_insert(Build {
                 indexed,
                 shards: Vec::new(),
@@ -167,6 +147,16 @@ struct KnownShard<'a> {
     /// The first backend by name that has it.
     backend: &'a str,
     packages: &'a ShardPackages,
+    visible: Option<&'a VisiblePackages>,
+}
+
+impl<'a> KnownShard<'a> {
+    /// The packages that are compared.
+    fn packages(&self) -> impl Iterator<Item = &'a PackageInfo> + use<'a> {
+        let visible = self.visible;
+        let packages = self.packages.packages.iter();
+        packages.filter(move |package| visible.is_none_or(|visible| visible.has(package.number)))
+    }
 }
 
 fn distinct<'a>(announced: &[Announced<'a>]) -> BTreeMap<ShardId, KnownShard<'a>> {
@@ -177,6 +167,7 @@ fn distinct<'a>(announced: &[Announced<'a>]) -> BTreeMap<ShardId, KnownShard<'a>
             shard: each.shard,
             backend: each.backend,
             packages: each.packages,
+            visible: each.visible,
         };
         let known = shards.entry(each.shard).or_insert(build);
         known.indexed = known.indexed.max(build.indexed);
@@ -215,6 +206,7 @@ mod tests {
                 number,
                 documents: 10,
                 text_bytes: 100,
+                is_repository: false,
             };
             let packages = (0..).zip(names.split_whitespace()).map(package).collect();
             (backend, shard, ShardPackages { indexed, packages })
@@ -224,6 +216,7 @@ mod tests {
             backend,
             shard: *shard,
             packages,
+            visible: None,
         }));
         let mut out = String::new();
         for (

@@ -6,14 +6,12 @@
 
 use super::backend::{Backend, Socket};
 use super::connection::{Connection, PeerError, hello};
-use super::overlap::{PackageInfo, ShardPackages};
+use super::packages::{PackageInfo, PackagesByShard, ShardPackages};
 use crate::lock::lock;
-use crate::results::ShardId;
 use schema::frame::Kind;
 use schema::message::{Failure, Hello, ListKind, ListReply, ListRequest, ShardInfo};
 use schema::order::SEMANTICS;
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::{self, Thread};
@@ -37,8 +35,8 @@ const IDLE_AGE_MAX: Duration = Duration::from_secs(4);
 /// Packages that are asked for at a time; a reply may have fewer.
 const PACKAGES_AT_ONCE: u32 = 10_000;
 
-/// The packages of shards, by their ids.
-pub(crate) type PackagesByShard = HashMap<ShardId, Arc<ShardPackages>>;
+/// Why a backend of an earlier version is not searched: it would show everything to everybody.
+const NO_VIEWS: &str = "it cannot hide packages from callers; upgrade it";
 
 /// Whether a backend is connected.
 #[derive(Clone, Debug)]
@@ -57,6 +55,8 @@ pub(crate) struct PeerStatus {
     pub(crate) shards: Option<Arc<[ShardInfo]>>,
     /// The packages of those shards; empty if nobody compares them.
     pub(crate) packages: Arc<PackagesByShard>,
+    /// Why it cannot be searched by callers who see different packages, and since when.
+    no_views: Option<SystemTime>,
     /// When its manifest was written, in seconds since 1970.
     pub(crate) updated: Option<u64>,
     /// Whether it answers look-ups in repositories; `None` before it was first connected.
@@ -78,8 +78,14 @@ impl PeerStatus {
             Link::Lost { reason, since } => Some((reason.clone(), *since)),
             Link::Connected => self
                 .other_semantics
-                .map(|(theirs, since)| (PeerError::Semantics(theirs).to_string(), since)),
+                .map(|(theirs, since)| (PeerError::Semantics(theirs).to_string(), since))
+                .or_else(|| self.no_views.map(|since| (NO_VIEWS.to_owned(), since))),
         }
+    }
+
+    /// Whether it can hide packages from callers.
+    pub(crate) fn has_views(&self) -> bool {
+        self.no_views.is_none()
     }
 
     /// Takes the semantics that the backend announces. Returns whether they have changed.
@@ -94,12 +100,21 @@ impl PeerStatus {
     }
 }
 
+/// What is asked of a backend.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PeerSettings {
+    /// How long it may be silent.
+    pub(crate) silence_max: Duration,
+    /// Whether it is asked for the names of its packages.
+    pub(crate) lists_packages: bool,
+    /// Whether callers may see different packages.
+    pub(crate) has_scopes: bool,
+}
+
 /// A backend and the connections to it.
 pub(crate) struct Peer {
     backend: Backend,
-    /// Whether it is asked for the names of its packages, which are compared with those of other peers.
-    compares_packages: bool,
-    silence_max: Duration,
+    settings: PeerSettings,
     status: watch::Sender<PeerStatus>,
     idle: Mutex<Vec<Connection>>,
     /// The control connection's socket, so that `close` can shut it down.
@@ -110,11 +125,7 @@ pub(crate) struct Peer {
 
 impl Peer {
     /// Starts the thread of the control connection.
-    pub(crate) fn start(
-        backend: Backend,
-        silence_max: Duration,
-        compares_packages: bool,
-    ) -> std::io::Result<Arc<Peer>> {
+    pub(crate) fn start(backend: Backend, settings: PeerSettings) -> std::io::Result<Arc<Peer>> {
         let status = PeerStatus {
             link: Link::Lost {
                 reason: "not connected yet".to_owned(),
@@ -123,6 +134,7 @@ impl Peer {
             other_semantics: None,
             shards: None,
             packages: Arc::default(),
+            no_views: None,
             updated: None,
             has_repositories: None,
             indexed_repositories: 0,
@@ -132,8 +144,7 @@ impl Peer {
         };
         let peer = Arc::new(Peer {
             backend,
-            compares_packages,
-            silence_max,
+            settings,
             status: watch::Sender::new(status),
             idle: Mutex::default(),
             control: Mutex::default(),
@@ -214,7 +225,7 @@ impl Peer {
     /// Makes a new connection.
     pub(crate) fn dial(&self) -> Result<Connection, PeerError> {
         let stream = self.backend.connect().map_err(PeerError::unreachable)?;
-        Connection::new(stream, self.silence_max)
+        Connection::new(stream, self.settings.silence_max)
     }
 
     /// Keeps a connection whose request is answered completely.
@@ -303,7 +314,7 @@ impl Peer {
         let known = Arc::clone(&self.status.borrow().packages);
         let is_known =
             known.len() == shards.len() && shards.iter().all(|shard| known.contains_key(&shard.id));
-        if is_known || !self.compares_packages {
+        if is_known || !self.settings.lists_packages {
             return Ok(known);
         }
         let mut packages = PackagesByShard::new();
@@ -326,11 +337,14 @@ impl Peer {
             status.updated = Some(hello.updated).filter(|&updated| updated > 0);
             let connected = matches!(status.link, Link::Connected);
             let same = status.shards.as_deref() == Some(&shards[..]);
-            let is_new_semantics = status.set_semantics(hello.semantics);
-            if connected && same && !is_new_semantics {
+            let lacks_views = self.settings.has_scopes && !hello.has_views;
+            let is_other_version =
+                status.set_semantics(hello.semantics) | (status.no_views.is_some() != lacks_views);
+            status.no_views = lacks_views.then(|| status.no_views.unwrap_or_else(SystemTime::now));
+            if connected && same && !is_other_version {
                 return false;
             }
-            if is_new_semantics && let Some((reason, _)) = status.unsearched() {
+            if is_other_version && let Some((reason, _)) = status.unsearched() {
                 tracing::warn!(backend = %self.log_name(), reason, "not searched");
             }
             if !connected {
@@ -384,6 +398,7 @@ fn ask_packages(
             prefix: Vec::new(),
             after: last.map_or(Vec::new(), |last| last.name.to_vec()),
             count: PACKAGES_AT_ONCE,
+            visible: Vec::new(),
         };
         let mut frame = Vec::new();
         request.encode(&mut frame)?;
@@ -407,6 +422,7 @@ fn ask_packages(
                 number: entry.number,
                 documents: entry.documents,
                 text_bytes: entry.text_bytes,
+                is_repository: entry.is_repository,
             });
         }
         if is_stuck {

@@ -6,11 +6,12 @@
 //! a shard of which nothing is left is not searched.
 
 use super::overlap::Superseded;
+use super::visible::VisiblePackages;
 use crate::results::{CorpusSize, Missing, Overlaps, ShardId};
 use fnv::FnvHasher;
-use schema::message::Excluded;
+use schema::message::{Excluded, VisibleShard};
 use schema::order::SEMANTICS;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::Hasher;
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -50,6 +51,8 @@ pub(crate) struct Assignment {
     pub(crate) documents: Vec<u32>,
     /// Packages that are not.
     pub(crate) excluded: Vec<Excluded>,
+    /// What is visible of each shard, without those packages; empty: everything.
+    pub(crate) visible: Vec<VisibleShard>,
 }
 
 impl ShardRouting {
@@ -90,6 +93,23 @@ impl ShardRouting {
             overlaps: Arc::new(superseded.overlaps),
         }
     }
+
+    /// Restricts the shards of the assignments to the visible packages. The routing is one of shards that have
+    /// some, and their documents.
+    pub(crate) fn restrict(&mut self, visible: &BTreeMap<ShardId, VisiblePackages>) {
+        for (_, assignment) in &mut self.assignments {
+            let mut excluded: HashMap<u32, Vec<u32>> = HashMap::new();
+            for each in std::mem::take(&mut assignment.excluded) {
+                excluded.insert(each.shard, each.packages);
+            }
+            let shards = (0..).zip(&assignment.shards);
+            let restricted = shards.map(|(number, id)| {
+                let superseded = excluded.remove(&number).unwrap_or_default();
+                visible[id].without(*id, &superseded)
+            });
+            assignment.visible = restricted.collect();
+        }
+    }
 }
 
 /// Leaves out shards of which all is superseded, and superseded documents of the others.
@@ -119,6 +139,7 @@ fn assign(
     let assignment = Assignment {
         backend: backend.name,
         excluded: (0..).zip(&shards).filter_map(exclude).collect(),
+        visible: Vec::new(),
         shards,
         documents,
     };

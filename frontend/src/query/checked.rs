@@ -160,9 +160,14 @@ impl Query {
     /// Names this query's execution over one generation, for those who see the same. Ids may collide: compare
     /// the query and the scope too.
     pub fn identity(&self, scope: &Scope, generation: &str) -> String {
+        self.identity_for(scope.hash(), generation)
+    }
+
+    /// Like [`identity`](Self::identity), with the hash of a scope.
+    pub(crate) fn identity_for(&self, scope: [u8; 16], generation: &str) -> String {
         let mut hasher = FnvHasher::default();
         // Strings and lists are hashed with their lengths, so that neighbours cannot run together.
-        (scope.hash(), generation).hash(&mut hasher);
+        (scope, generation).hash(&mut hasher);
         self.hash(&mut hasher);
         format!("{:016x}", hasher.finish())
     }

@@ -78,6 +78,7 @@ mod tests {
             prefix: Vec::new(),
             after,
             count,
+            visible: Vec::new(),
         }
     }
 

@@ -3,7 +3,6 @@
 use super::outcome::{CorpusSize, Counts, Explain, Outcome, Skipped, SkippedDocument, Timings};
 use super::search_result::SearchResult;
 use crate::query::Query;
-use crate::scope::Scope;
 use crate::spool::Recovered;
 use schema::message::{ShardEnd, Skip, SpoolManifest};
 use std::sync::Arc;
@@ -53,6 +52,7 @@ impl SearchResult {
             copies_bytes: self.spool.copies.len(),
             copy_groups_bytes: self.spool.copy_groups.len(),
             copy_frames_bytes: self.spool.copy_frames.len(),
+            scope: self.scope,
         };
         let mut frame = Vec::new();
         let encoded = manifest.encode(&mut frame);
@@ -68,7 +68,7 @@ impl SearchResult {
             manifest,
         } = recovered;
         let query = Query::of(manifest.search).ok()?;
-        if query.identity(&Scope::everything(), &manifest.generation) != id {
+        if query.identity_for(manifest.scope, &manifest.generation) != id {
             return None;
         }
         let explain = manifest.explain;
@@ -76,6 +76,7 @@ impl SearchResult {
             id,
             generation: manifest.generation,
             query,
+            scope: manifest.scope,
             known: CorpusSize {
                 shards: manifest.shards,
                 documents: manifest.shard_documents,

@@ -35,6 +35,8 @@ pub struct SearchResult {
     pub(crate) id: String,
     pub(crate) generation: String,
     pub(crate) query: Query,
+    /// The hash of what those may see who share it.
+    pub(crate) scope: [u8; 16],
     pub(crate) outcome: Outcome,
     pub(crate) known: CorpusSize,
     pub(crate) counts: Counts,
@@ -55,6 +57,11 @@ impl SearchResult {
     /// The id of the set of shards.
     pub fn generation(&self) -> &str {
         &self.generation
+    }
+
+    /// The hash of what those may see who share it, as [`Scope::hash`](crate::Scope::hash).
+    pub fn scope(&self) -> [u8; 16] {
+        self.scope
     }
 
     /// The query.

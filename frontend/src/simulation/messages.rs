@@ -149,6 +149,7 @@ pub(super) fn hello(protocol: u32, semantics: u32) -> Vec<u8> {
         has_repositories: false,
         indexed_repositories: 0,
         semantics,
+        has_views: true,
     };
     framed(|out| hello.encode(out))
 }

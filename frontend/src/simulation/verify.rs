@@ -134,6 +134,7 @@ fn answer(random: &mut Random, scenario: &Scenario, ended: &mut Ended<'_>) -> Se
     SearchResult {
         id: "0123456789abcdef".to_owned(),
         generation: String::new(),
+        scope: [0; 16],
         query: query.unwrap(),
         known: CorpusSize::default(),
         documents: collectors

@@ -8,6 +8,9 @@
 //!
 //! The query is evaluated with posting lists ([`Evaluator`]). Blocks outside the ranges are skipped
 //! over, not read, so a query inside one package costs what that package costs.
+//! In a view ([`Shard::view`]) each posting list is read, so that the candidates do not depend on how long the
+//! lists are with what is not visible: the candidates that are left are sought in it.
+//!
 //! **Invariant:** a block is a candidate only if its text has a live document that the filters
 //! accept, and the filters rule out no block of such a text. Which of a text's documents they are is
 //! asked again where matches are emitted ([`Shard::is_accepted`]).
@@ -233,6 +236,10 @@ impl<'s> Evaluator<'s> {
             }
             match &mut blocks {
                 None => blocks = self.read(&operand)?,
+                Some(blocks) if blocks.is_empty() => break,
+                Some(blocks) if self.shard.live.is_view => {
+                    self.keep(operand.query(), blocks)?;
+                }
                 Some(blocks) if !self.is_worth_reading(&operand, blocks) => break,
                 Some(blocks) => self.restrict(blocks, &operand)?,
             }
@@ -252,25 +259,58 @@ impl<'s> Evaluator<'s> {
     fn operand<'q>(&self, query: &'q TrigramQuery) -> Result<Option<Operand<'q, 's>>, ShardError> {
         match query {
             TrigramQuery::None => Ok(None),
-            TrigramQuery::Trigram(trigram) => Ok(self.shard.postings(*trigram)?.map(Operand::List)),
+            TrigramQuery::Trigram(trigram) => {
+                let list = self.shard.postings(*trigram)?;
+                Ok(list.map(|list| Operand::List(query, list)))
+            }
             other => Ok(Some(Operand::Query(other, self.shard.cost(other)?))),
         }
     }
 
     fn read(&self, operand: &Operand<'_, '_>) -> Result<Option<Vec<u32>>, ShardError> {
         match operand {
-            Operand::List(list) => Ok(Some(list.within(self.ranges))),
+            Operand::List(_, list) => Ok(Some(list.within(self.ranges))),
             Operand::Query(query, _) => self.blocks(query),
         }
     }
 
     fn restrict(&self, blocks: &mut Vec<u32>, operand: &Operand<'_, '_>) -> Result<(), ShardError> {
         match operand {
-            Operand::List(list) => posting::intersect(blocks, list),
+            Operand::List(_, list) => posting::intersect(blocks, list),
             Operand::Query(query, _) => {
                 if let Some(other) = self.blocks(query)? {
                     posting::retain_common(blocks, &other);
                 }
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps those of the ascending `blocks` that satisfy a query. The blocks are sought in the lists, which costs
+    /// little if there are few.
+    fn keep(&self, query: &TrigramQuery, blocks: &mut Vec<u32>) -> Result<(), ShardError> {
+        match query {
+            TrigramQuery::All => {}
+            TrigramQuery::None => blocks.clear(),
+            TrigramQuery::Trigram(trigram) => match self.shard.postings(*trigram)? {
+                Some(list) => posting::intersect(blocks, &list),
+                None => blocks.clear(),
+            },
+            TrigramQuery::And(parts) => {
+                for part in parts {
+                    self.keep(part, blocks)?;
+                }
+            }
+            TrigramQuery::Or(parts) => {
+                let mut kept = Vec::new();
+                for part in parts {
+                    let mut some = blocks.clone();
+                    self.keep(part, &mut some)?;
+                    kept.append(&mut some);
+                }
+                kept.sort_unstable();
+                kept.dedup();
+                *blocks = kept;
             }
         }
         Ok(())
@@ -300,16 +340,22 @@ impl<'s> Evaluator<'s> {
     }
 }
 
-/// An operand of an AND: a posting list, or a query and its cost.
+/// An operand of an AND: a trigram and its posting list, or another query and its cost.
 enum Operand<'q, 's> {
-    List(PostingList<'s>),
+    List(&'q TrigramQuery, PostingList<'s>),
     Query(&'q TrigramQuery, u64),
 }
 
-impl Operand<'_, '_> {
+impl<'q> Operand<'q, '_> {
+    fn query(&self) -> &'q TrigramQuery {
+        match self {
+            Operand::List(query, _) | Operand::Query(query, _) => query,
+        }
+    }
+
     fn cost(&self) -> u64 {
         match self {
-            Operand::List(list) => u64::from(list.len()),
+            Operand::List(_, list) => u64::from(list.len()),
             Operand::Query(_, cost) => *cost,
         }
     }

@@ -17,6 +17,27 @@ impl Shard {
         self.with_parts(dead, continued)
     }
 
+    /// Returns the same shard with only those of its live packages for which `is_visible` returns true. Its
+    /// candidates and counts do not depend on the others: they are those of a shard that never had them.
+    pub fn view(&self, is_visible: impl Fn(PackageId) -> bool) -> Result<Shard, ShardError> {
+        let packages = (0..self.package_count()).map(PackageId);
+        let dead: Vec<u32> = packages
+            .filter(|&id| !self.is_live(id) || !is_visible(id))
+            .map(|id| id.0)
+            .collect();
+        let mut live = if dead == self.live.dead {
+            self.live.clone()
+        } else {
+            self.with_dead(dead)?.live
+        };
+        live.is_view = true;
+        Ok(Shard {
+            file: self.file.clone(),
+            live,
+            revisions: self.revisions.clone(),
+        })
+    }
+
     /// Like [`with_dead`](Self::with_dead); an earlier shard of the index has a part of the packages
     /// `continued`, which must ascend and are not counted again.
     pub(crate) fn with_parts(
@@ -76,6 +97,13 @@ impl Shard {
     /// The ids of the dead packages, ascending.
     pub fn dead(&self) -> &[u32] {
         &self.live.dead
+    }
+
+    /// Bytes of memory for what is dead and what is live.
+    pub fn live_bytes(&self) -> usize {
+        let numbers = self.live.dead.len() + self.live.continued.len();
+        let ranges = self.live.texts.len() + self.live.blocks.len();
+        numbers * size_of::<u32>() + ranges * size_of::<Range<u32>>()
     }
 
     /// The live blocks: ascending ranges that do not touch.

@@ -37,6 +37,8 @@ pub(super) struct LiveSet {
     /// Their blocks, likewise.
     pub(super) blocks: Vec<Range<u32>>,
     pub(super) counts: Counts,
+    /// Whether candidates must not depend on what is dead.
+    pub(super) is_view: bool,
 }
 
 impl LiveSet {

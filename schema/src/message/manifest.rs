@@ -64,6 +64,8 @@ pub struct SpoolManifest {
     pub copy_groups_bytes: u64,
     /// Bytes of the file of their frames.
     pub copy_frames_bytes: u64,
+    /// The hash of what those may see who share the result.
+    pub scope: [u8; 16],
 }
 
 impl SpoolManifest {
@@ -101,6 +103,7 @@ impl SpoolManifest {
         root.set_copies_bytes(self.copies_bytes);
         root.set_copy_groups_bytes(self.copy_groups_bytes);
         root.set_copy_frames_bytes(self.copy_frames_bytes);
+        root.set_scope(&self.scope);
     }
 
     fn decode_from(root: spool_manifest::Reader<'_>) -> Result<Self, MessageError> {
@@ -141,6 +144,7 @@ impl SpoolManifest {
             copies_bytes: root.get_copies_bytes(),
             copy_groups_bytes: root.get_copy_groups_bytes(),
             copy_frames_bytes: root.get_copy_frames_bytes(),
+            scope: scope(root.get_scope()?)?,
         })
     }
 }
@@ -199,6 +203,15 @@ fn encode_facets(facets: &[Facet], mut list: struct_list::Builder<'_, facet::Own
 fn decode_facets(list: struct_list::Reader<'_, facet::Owned>) -> Result<Vec<Facet>, MessageError> {
     let facet = |entry: facet::Reader<'_>| Ok((entry.get_name()?.to_vec(), entry.get_count()));
     list.iter().map(facet).collect()
+}
+
+/// Decodes the hash of a scope; that of everything is left out.
+fn scope(bytes: &[u8]) -> Result<[u8; 16], MessageError> {
+    if bytes.is_empty() {
+        return Ok([0; 16]);
+    }
+    let hash = bytes.try_into();
+    hash.map_err(|_| MessageError::Impossible("hash of a scope"))
 }
 
 frame_message!(SpoolManifest: Manifest, SpoolFacets: Manifest);

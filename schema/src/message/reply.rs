@@ -42,6 +42,8 @@ pub struct Hello {
     pub indexed_repositories: u32,
     /// [`SEMANTICS`](crate::order::SEMANTICS) of the sender; 1 if it does not say.
     pub semantics: u32,
+    /// Whether it answers from the visible packages of a shard alone; earlier versions show all.
+    pub has_views: bool,
 }
 
 impl Hello {
@@ -51,6 +53,7 @@ impl Hello {
         root.set_has_repositories(self.has_repositories);
         root.set_semantics(self.semantics);
         root.set_indexed_repositories(self.indexed_repositories);
+        root.set_has_views(self.has_views);
         let mut shards = root.init_shards(length(self.shards.len()));
         for (index, shard) in (0..).zip(&self.shards) {
             let mut entry = shards.reborrow().get(index);
@@ -82,6 +85,7 @@ impl Hello {
             has_repositories: root.get_has_repositories(),
             semantics: root.get_semantics(),
             indexed_repositories: root.get_indexed_repositories(),
+            has_views: root.get_has_views(),
         })
     }
 }
@@ -486,6 +490,8 @@ pub struct ListEntry {
     pub number: u32,
     /// For [`ListKind::Repositories`](super::ListKind::Repositories).
     pub repository: Option<IndexedRepository>,
+    /// Whether the package is a git repository, for [`ListKind::Shard`](super::ListKind::Shard).
+    pub is_repository: bool,
 }
 
 /// The LIST frame, backend to frontend.
@@ -528,6 +534,7 @@ impl ListEntry {
         to.set_reason(&self.reason[..]);
         to.set_detail(&self.detail[..]);
         to.set_number(self.number);
+        to.set_is_repository(self.is_repository);
         if let Some(repository) = &self.repository {
             repository.encode_to(to.init_repository());
         }
@@ -546,6 +553,7 @@ impl ListEntry {
             reason: text(from.get_reason()?)?,
             detail: text(from.get_detail()?)?,
             number: from.get_number(),
+            is_repository: from.get_is_repository(),
             repository: if from.has_repository() {
                 Some(IndexedRepository::decode_from(from.get_repository()?)?)
             } else {

@@ -5,7 +5,9 @@ use super::codec::{
 };
 use super::expr::Expr;
 use crate::frame::Kind;
-use crate::trawl_capnp::{Want as CapnpWant, file_request, list_request, search};
+use crate::trawl_capnp::{Want as CapnpWant, file_request, list_request, search, visible_shard};
+use capnp::struct_list;
+use std::sync::Arc;
 
 /// The kind of answer to a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -43,6 +45,8 @@ pub struct Search {
     pub names: bool,
     /// Packages that are not searched, because other shards have them in a newer build.
     pub excluded: Vec<Excluded>,
+    /// What is visible of each shard, in the order of [`shards`](Self::shards); empty: everything.
+    pub visible: Vec<VisibleShard>,
 }
 
 /// Packages of a shard that are not searched, as if the shard did not have them.
@@ -52,6 +56,38 @@ pub struct Excluded {
     pub shard: u32,
     /// Numbers of packages in the shard, ascending.
     pub packages: Vec<u32>,
+}
+
+/// The packages of a shard that a caller may see.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VisibleShard {
+    /// The shard's id.
+    pub shard: [u8; 32],
+    /// A bitmap over the numbers of packages, from the lowest bit of the first byte on. A number behind its
+    /// end is not visible. Empty: all packages are visible.
+    pub packages: Arc<[u8]>,
+}
+
+impl VisibleShard {
+    fn encode_all(all: &[VisibleShard], mut to: struct_list::Builder<'_, visible_shard::Owned>) {
+        for (index, each) in (0..).zip(all) {
+            let mut entry = to.reborrow().get(index);
+            entry.set_shard(&each.shard);
+            entry.set_packages(&each.packages);
+        }
+    }
+
+    fn decode_all(
+        from: struct_list::Reader<'_, visible_shard::Owned>,
+    ) -> Result<Vec<VisibleShard>, MessageError> {
+        let decode = |entry: visible_shard::Reader<'_>| {
+            Ok(VisibleShard {
+                shard: shard_id(entry.get_shard()?)?,
+                packages: entry.get_packages()?.into(),
+            })
+        };
+        from.iter().map(decode).collect()
+    }
 }
 
 impl Search {
@@ -72,6 +108,8 @@ impl Search {
                 packages.set(index, package);
             }
         }
+        let visible = root.reborrow().init_visible(length(self.visible.len()));
+        VisibleShard::encode_all(&self.visible, visible);
         let mut shards = root.init_shards(length(self.shards.len()));
         for (index, id) in (0..).zip(&self.shards) {
             shards.set(index, id);
@@ -88,6 +126,7 @@ impl Search {
         }
         Ok(Search {
             excluded,
+            visible: VisibleShard::decode_all(root.get_visible()?)?,
             expr: Expr::decode(root.get_expr()?)?,
             context_lines: root.get_context_lines(),
             shards: root
@@ -142,6 +181,8 @@ pub struct FileRequest {
     /// The revision to read: a name, in full or short, or the beginning of a commit id of at least 7
     /// digits. Empty for the default one.
     pub revision: String,
+    /// The only shards that are read, and what is visible of each; empty: all of all.
+    pub visible: Vec<VisibleShard>,
     /// Where the bytes come from.
     pub source: FileSource,
 }
@@ -165,6 +206,8 @@ impl FileRequest {
         root.set_path(&self.path);
         root.set_revision(&self.revision[..]);
         root.set_source(self.source.into());
+        let visible = root.reborrow().init_visible(length(self.visible.len()));
+        VisibleShard::encode_all(&self.visible, visible);
         match self.range {
             FileRange::Lines { first, count } => {
                 let mut lines = root.init_lines();
@@ -195,6 +238,7 @@ impl FileRequest {
             path: root.get_path()?.to_vec(),
             range,
             revision: text(root.get_revision()?)?,
+            visible: VisibleShard::decode_all(root.get_visible()?)?,
             source: root.get_source()?.into(),
         })
     }
@@ -233,6 +277,8 @@ pub struct ListRequest {
     pub after: Vec<u8>,
     /// Number of entries, at most.
     pub count: u32,
+    /// The only shards that are listed, and what is visible of each; empty: all of all.
+    pub visible: Vec<VisibleShard>,
 }
 
 impl ListRequest {
@@ -242,6 +288,8 @@ impl ListRequest {
         root.set_prefix(&self.prefix);
         root.set_after(&self.after);
         root.set_count(self.count);
+        let visible = root.init_visible(length(self.visible.len()));
+        VisibleShard::encode_all(&self.visible, visible);
     }
 
     fn decode_from(root: list_request::Reader<'_>) -> Result<Self, MessageError> {
@@ -251,6 +299,7 @@ impl ListRequest {
             prefix: root.get_prefix()?.to_vec(),
             after: root.get_after()?.to_vec(),
             count: root.get_count(),
+            visible: VisibleShard::decode_all(root.get_visible()?)?,
         })
     }
 }

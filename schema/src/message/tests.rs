@@ -11,6 +11,15 @@ fn aligned(frame: &[u8]) -> Vec<u64> {
     words
 }
 
+/// Two shards, the first with a bitmap.
+fn visible() -> Vec<VisibleShard> {
+    let shard = |id: u8, packages: &[u8]| VisibleShard {
+        shard: [id; 32],
+        packages: packages.into(),
+    };
+    vec![shard(5, &[0x81, 1]), shard(6, &[])]
+}
+
 /// Encodes, decodes and compares.
 macro_rules! check_round_trip {
     ($type:ty, $message:expr) => {{
@@ -111,6 +120,7 @@ fn decodes_what_was_encoded() {
             has_repositories: true,
             indexed_repositories: 3,
             semantics: 7,
+            has_views: true,
         }
     );
     check_round_trip!(
@@ -146,6 +156,7 @@ fn decodes_what_was_encoded() {
                 shard: 1,
                 packages: vec![0, 7, u32::MAX],
             }],
+            visible: visible(),
         }
     );
     check_round_trip!(
@@ -207,6 +218,7 @@ fn decodes_what_was_encoded() {
                 prefix: b"a/".to_vec(),
                 after: b"\xff".to_vec(),
                 count: 100,
+                visible: visible(),
             }
         );
     }
@@ -222,6 +234,7 @@ fn decodes_what_was_encoded() {
         reason: "ignored".to_owned(),
         detail: ".gitignore:1:*.o".to_owned(),
         number: 9,
+        is_repository: true,
         repository: Some(IndexedRepository {
             default: "main".to_owned(),
             fetched: 3,
@@ -277,6 +290,7 @@ fn decodes_what_was_encoded() {
                 range,
                 revision: "origin/naïve".to_owned(),
                 source: FileSource::Original,
+                visible: visible(),
             }
         );
     }

@@ -235,6 +235,7 @@ impl Answers<UnixStream> for Fake {
             has_repositories: !self.repositories.lock().unwrap().is_empty(),
             indexed_repositories: 0,
             semantics: self.semantics.load(SeqCst),
+            has_views: true,
         }
     }
 
@@ -278,14 +279,15 @@ impl Fake {
             let Some((_, documents)) = shards.iter().find(|(known, _)| *id == [*known; 32]) else {
                 return close();
             };
+            let visible = listing::visible(&search.visible, id[0], documents);
             let mut end = ShardEnd {
                 shard: index,
-                blocks: documents.len() as u64,
+                blocks: visible.iter().filter(|visible| **visible).count() as u64,
                 ..ShardEnd::default()
             };
             let excluded = excluded(search, index, documents);
             for (number, document) in (0..).zip(documents) {
-                if excluded.contains(&&document.package[..]) {
+                if excluded.contains(&&document.package[..]) || !visible[number as usize] {
                     continue;
                 }
                 if search
@@ -402,7 +404,7 @@ impl Fake {
 
     fn list(&self, stream: &mut UnixStream, request: &ListRequest) -> io::Result<()> {
         let shards = Arc::clone(&self.shards.lock().unwrap());
-        let documents = shards.iter().flat_map(|(_, documents)| documents);
+        let documents = listing::all_visible(&request.visible, &shards);
         let mut reply = match request.kind {
             ListKind::Shard if self.names_packages.load(SeqCst) => {
                 let mut shards = shards.iter();
@@ -436,7 +438,7 @@ impl Fake {
 
     fn file(&self, stream: &mut UnixStream, request: &FileRequest) -> io::Result<()> {
         let shards = Arc::clone(&self.shards.lock().unwrap());
-        let mut documents = shards.iter().flat_map(|(_, documents)| documents);
+        let mut documents = listing::all_visible(&request.visible, &shards);
         let found = documents.find(|d| d.package == request.package && d.path == request.path);
         let reply = found.map_or_else(FileReply::default, |found| found.file(request.range));
         self.write(stream, &framed(|out| reply.encode(out)))

@@ -1,7 +1,7 @@
 //! Names of packages, files and skipped files, as a backend lists them.
 
 use crate::Document;
-use schema::message::{ListEntry, ListKind, ListReply, ListRequest};
+use schema::message::{ListEntry, ListKind, ListReply, ListRequest, VisibleShard};
 use std::collections::BTreeMap;
 
 /// Returns the first names that a request asks for. Documents named `*.bin` and everything in `.git`
@@ -34,6 +34,33 @@ pub(crate) fn packages(documents: &[Document]) -> Vec<&[u8]> {
     names.sort_unstable();
     names.dedup();
     names
+}
+
+/// Returns which documents of a shard a request may see.
+pub(crate) fn visible(all: &[VisibleShard], id: u8, documents: &[Document]) -> Vec<bool> {
+    let names = packages(documents);
+    let is_visible = |document: &Document| {
+        let Some(shard) = all.iter().find(|shard| shard.shard == [id; 32]) else {
+            return all.is_empty();
+        };
+        let number = names.binary_search(&&document.package[..]);
+        let number = number.expect("all packages have a name");
+        let byte = shard.packages.get(number / 8);
+        shard.packages.is_empty() || byte.is_some_and(|byte| byte >> (number % 8) & 1 == 1)
+    };
+    documents.iter().map(is_visible).collect()
+}
+
+/// Returns the documents of all shards that a request may see.
+pub(crate) fn all_visible<'a>(
+    all: &[VisibleShard],
+    shards: &'a [(u8, Vec<Document>)],
+) -> impl Iterator<Item = &'a Document> {
+    shards.iter().flat_map(|(id, documents)| {
+        let visible = visible(all, *id, documents);
+        let shown = documents.iter().zip(visible);
+        shown.filter_map(|(document, visible)| visible.then_some(document))
+    })
 }
 
 /// Returns the packages of a shard.

@@ -5,8 +5,8 @@ use schema::message::{
     FileReply, FileRequest, FileSource, Filter, Hello, Line, ListEntry, ListKind, ListReply,
     ListRequest, Lookup, LookupAnswer, LookupOf, LookupProblem, LookupProblemKind, LookupReply,
     LookupRequest, MessageError, PROTOCOL, Pattern, Progress, Range, Reading, Reference,
-    ReferenceKind, ReferenceList, Search, ShardEnd, ShardInfo, Skip, SpoolManifest, Syntax, Want,
-    Window,
+    ReferenceKind, ReferenceList, Search, ShardEnd, ShardInfo, Skip, SpoolManifest, Syntax,
+    VisibleShard, Want, Window,
 };
 use schema::order::SEMANTICS;
 
@@ -31,6 +31,10 @@ pub(crate) fn samples() -> Vec<Vec<u8>> {
             shard: 1,
             packages: vec![0, 3],
         }],
+        visible: vec![VisibleShard {
+            shard: [2; 32],
+            packages: [5, 1].into(),
+        }],
     };
     let progress = Progress {
         blocks_done: 1,
@@ -54,6 +58,7 @@ pub(crate) fn samples() -> Vec<Vec<u8>> {
         range: FileRange::Lines { first: 3, count: 9 },
         revision: "v1.0".to_owned(),
         source: FileSource::Original,
+        visible: Vec::new(),
     };
     let reply = FileReply {
         found: true,
@@ -79,6 +84,7 @@ pub(crate) fn samples() -> Vec<Vec<u8>> {
         prefix: b"src/".to_vec(),
         after: path.clone(),
         count: 100,
+        visible: Vec::new(),
     };
     let entry = ListEntry {
         package: package.clone(),
@@ -220,6 +226,7 @@ pub(crate) fn hello() -> Hello {
         has_repositories: true,
         indexed_repositories: 0,
         semantics: SEMANTICS,
+        has_views: true,
     }
 }
 

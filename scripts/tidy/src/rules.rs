@@ -76,7 +76,7 @@ pub(crate) const CRATES: [Crate; 7] = [
             "server",
             "git_repositories recorded",
             "live_shards metrics repositories search",
-            "batch compiled_query rank",
+            "batch compiled_query rank views",
             "document_matcher",
             "filters line_matcher",
             "bounded_matcher",

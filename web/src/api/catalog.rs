@@ -94,6 +94,7 @@ pub(crate) async fn status(State(app): State<App>, params: Params) -> Result<Res
         prefix: Vec::new(),
         after: Vec::new(),
         count: REPOSITORIES_MAX,
+        visible: Vec::new(),
     };
     let repositories = app
         .coordinator
@@ -126,6 +127,7 @@ pub(crate) fn part(
         prefix,
         after,
         count: params.bounded("count", COUNT_DEFAULT, COUNT_MAX)? as u32,
+        visible: Vec::new(),
     })
 }
 
@@ -181,6 +183,7 @@ pub(crate) async fn similar_packages(app: &App, name: &[u8]) -> Result<Vec<Vec<u
         prefix: name.iter().take(1).copied().collect(),
         after: Vec::new(),
         count: u32::MAX,
+        visible: Vec::new(),
     };
     let mut names = Vec::new();
     for _ in 0..LISTS_MAX {

@@ -174,6 +174,7 @@ async fn children(
         prefix,
         after: Vec::new(),
         count,
+        visible: Vec::new(),
     };
     Ok(app
         .coordinator

@@ -321,6 +321,7 @@ impl Client {
             range,
             revision: String::new(),
             source: FileSource::Text,
+            visible: Vec::new(),
         };
         self.ask_file(&request).await
     }

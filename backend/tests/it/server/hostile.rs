@@ -65,6 +65,7 @@ fn replies() -> Vec<Vec<u8>> {
         has_repositories: false,
         indexed_repositories: 0,
         semantics: 1,
+        has_views: true,
     }
     .encode(&mut hello)
     .unwrap();

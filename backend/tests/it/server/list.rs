@@ -49,6 +49,7 @@ fn request(kind: ListKind, package: &str, prefix: &str) -> ListRequest {
         prefix: prefix.into(),
         after: Vec::new(),
         count: 100,
+        visible: Vec::new(),
     }
 }
 

@@ -49,6 +49,7 @@ async fn file(client: &mut Client, path: &str, revision: &str) -> FileReply {
         },
         revision: revision.to_owned(),
         source: FileSource::Text,
+        visible: Vec::new(),
     };
     client.ask_file(&request).await.unwrap()
 }
@@ -124,6 +125,7 @@ async fn lists_have_the_default_revision_from_all_parts_of_a_package() {
             prefix: prefix.into(),
             after: Vec::new(),
             count: 10,
+            visible: Vec::new(),
         };
         let reply = client.list(&request).await;
         let describe = |entry: &ListEntry| {
@@ -159,6 +161,7 @@ async fn a_shard_lists_as_many_packages_as_it_announces_parts() {
             prefix: Vec::new(),
             after: Vec::new(),
             count: 10,
+            visible: Vec::new(),
         };
         let listed = client.list(&request).await.entries;
         assert_eq!(listed.len(), shard.parts as usize);

@@ -129,6 +129,7 @@ impl<S: Write> Answers<S> for Options {
             has_repositories: false,
             indexed_repositories: 0,
             semantics: schema::order::SEMANTICS,
+            has_views: true,
         }
     }
 

@@ -1,9 +1,12 @@
-//! The names of all packages, over which scopes are made.
+//! What callers may see: the names of all packages, over which scopes are made, and the routing for a scope.
 
 use super::Coordinator;
+use super::scoped::{ScopedRouting, ScopedRoutings};
 use crate::lock::lock;
 use crate::peers::Peer;
-use crate::scope::PackageNames;
+use crate::peers::shard_routing::ShardRouting;
+use crate::results::Overlaps;
+use crate::scope::{PackageNames, Scope};
 use std::sync::Arc;
 
 impl Coordinator {
@@ -44,5 +47,24 @@ impl Coordinator {
         let shards = statuses.iter().flat_map(|status| status.packages.values());
         let packages = shards.flat_map(|shard| &shard.packages);
         Some(PackageNames::new(packages.map(|package| &*package.name)))
+    }
+
+    /// Which backend searches which shards for callers with this scope.
+    pub(super) fn route_for(&self, scope: &Scope) -> Arc<ShardRouting> {
+        if scope.is_everything() {
+            return self.route();
+        }
+        Arc::clone(&self.scoped(scope).routing)
+    }
+
+    /// What a scope shows now.
+    pub(super) fn scoped(&self, scope: &Scope) -> Arc<ScopedRouting> {
+        let generation = || self.route().generation.clone();
+        ScopedRoutings::find(&self.scoped, &self.peers, scope, generation)
+    }
+
+    /// Packages that several backends have in different shards.
+    pub fn overlaps(&self, scope: &Scope) -> Arc<Overlaps> {
+        Arc::clone(&self.route_for(scope).overlaps)
     }
 }

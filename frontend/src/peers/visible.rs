@@ -1,0 +1,141 @@
+//! What a scope shows of the backends: the visible packages of their shards, as bitmaps.
+//!
+//! **Invariant:** a shard without a visible package is not here, so it is neither asked nor counted.
+
+use super::packages::{PackageInfo, PackagesByShard, ShardPackages};
+use crate::results::ShardId;
+use crate::scope::Scope;
+use schema::message::VisibleShard;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// The visible packages of a shard.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct VisiblePackages {
+    /// A bitmap over the numbers of packages, from the lowest bit of the first byte on.
+    bits: Vec<u8>,
+    /// Whether they are all packages.
+    is_all: bool,
+    /// Their documents.
+    pub(crate) documents: u32,
+    /// Bytes of their text.
+    pub(crate) text_bytes: u64,
+}
+
+/// The visible packages of a backend, by shard.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct VisiblePeer {
+    /// In the order in which the backend announced its shards; `None` before it has.
+    pub(crate) shards: Option<Vec<VisibleShard>>,
+    pub(crate) packages: u64,
+    pub(crate) documents: u64,
+    pub(crate) text_bytes: u64,
+}
+
+impl VisiblePackages {
+    /// The packages of a shard that a scope sees; `None` if it sees none of them.
+    pub(crate) fn of(scope: &Scope, packages: &ShardPackages) -> Option<VisiblePackages> {
+        let mut visible = VisiblePackages {
+            bits: Vec::new(),
+            is_all: true,
+            documents: 0,
+            text_bytes: 0,
+        };
+        for package in &packages.packages {
+            if scope.sees(&package.name) {
+                visible.add(package);
+            } else {
+                visible.is_all = false;
+            }
+        }
+        (!visible.bits.is_empty()).then_some(visible)
+    }
+
+    fn add(&mut self, package: &PackageInfo) {
+        let (byte, bit) = (package.number as usize / 8, package.number % 8);
+        if byte >= self.bits.len() {
+            self.bits.resize(byte + 1, 0);
+        }
+        self.bits[byte] |= 1 << bit;
+        self.documents = self.documents.saturating_add(package.documents);
+        self.text_bytes = self.text_bytes.saturating_add(package.text_bytes);
+    }
+
+    /// Whether the package with this number is visible.
+    pub(crate) fn has(&self, number: u32) -> bool {
+        let byte = self.bits.get(number as usize / 8);
+        byte.is_some_and(|byte| byte >> (number % 8) & 1 == 1)
+    }
+
+    /// What a backend is told of the shard, without these packages.
+    pub(crate) fn without(&self, shard: ShardId, superseded: &[u32]) -> VisibleShard {
+        let mut bits = self.bits.clone();
+        for &number in superseded {
+            if let Some(byte) = bits.get_mut(number as usize / 8) {
+                *byte &= !(1 << (number % 8));
+            }
+        }
+        let is_all = self.is_all && superseded.is_empty();
+        VisibleShard {
+            shard,
+            packages: if is_all { Arc::default() } else { bits.into() },
+        }
+    }
+}
+
+/// Returns the shards with visible packages, of all backends.
+pub(crate) fn visible_shards<'a>(
+    scope: &Scope,
+    announced: impl IntoIterator<Item = &'a PackagesByShard>,
+) -> BTreeMap<ShardId, VisiblePackages> {
+    let mut visible = BTreeMap::new();
+    let mut looked_at = BTreeSet::new();
+    for (id, packages) in announced.into_iter().flatten() {
+        if looked_at.insert(*id)
+            && let Some(packages) = VisiblePackages::of(scope, packages)
+        {
+            visible.insert(*id, packages);
+        }
+    }
+    visible
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scope::PackageNames;
+
+    fn packages(names: &[(&str, u32)]) -> ShardPackages {
+        let package = |&(name, number): &(&str, u32)| PackageInfo {
+            name: name.as_bytes().into(),
+            number,
+            documents: 10,
+            text_bytes: 100,
+            is_repository: false,
+        };
+        ShardPackages {
+            indexed: 0,
+            packages: names.iter().map(package).collect(),
+        }
+    }
+
+    fn check(names: &[(&str, u32)], visible: &[&str], superseded: &[u32]) -> Option<Vec<u8>> {
+        let all = names.iter().map(|(name, _)| name.as_bytes());
+        let all = Arc::new(PackageNames::new(all));
+        let visible = visible.iter().map(|name| all.position(name.as_bytes()));
+        let scope = Scope::of(&all, visible.map(Option::unwrap).collect());
+        let found = VisiblePackages::of(&scope, &packages(names))?;
+        assert!(superseded.iter().all(|&number| found.has(number)));
+        Some(found.without([0; 32], superseded).packages.to_vec())
+    }
+
+    #[test]
+    fn the_bitmap_has_the_numbers_of_visible_packages_and_is_empty_if_they_are_all() {
+        let names = [("a_1", 9), ("b_1", 0), ("c_1", 3)];
+        assert_eq!(check(&names, &["a", "b", "c"], &[]), Some(vec![]));
+        assert_eq!(check(&names, &["a", "b", "c"], &[9]), Some(vec![9, 0]));
+        assert_eq!(check(&names, &["a"], &[]), Some(vec![0, 2]));
+        assert_eq!(check(&names, &["b", "c"], &[]), Some(vec![9]));
+        assert_eq!(check(&names, &[], &[]), None);
+    }
+}
