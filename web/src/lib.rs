@@ -21,6 +21,7 @@
 mod access;
 mod api;
 mod assets;
+mod blocking;
 mod choice;
 mod conditional;
 mod cors;
@@ -40,6 +41,7 @@ mod params;
 mod problem;
 mod query_lookups;
 mod raw;
+mod rendered;
 mod request_body;
 mod request_id;
 mod request_limits;
@@ -55,6 +57,7 @@ pub use hosts::HostNames;
 pub use server::{BadNetwork, Client, ConnectionLimits, TrustedProxies, serve, serve_tls};
 
 use crate::hosts::Hosts;
+use crate::rendered::RenderedAnswers;
 use crate::state::App;
 use axum::Router;
 use axum::http::{Extensions, HeaderMap, HeaderName, HeaderValue, StatusCode, Version, header};
@@ -84,6 +87,8 @@ pub struct Options {
     dcs_api_keys: Vec<String>,
     /// Exports at once; more are refused with status 503.
     pub exports_max: usize,
+    /// Bytes of rendered answers that are kept; 0: none are.
+    pub rendered_bytes_max: u64,
     /// The names by which clients may address the server.
     pub hosts: HostNames,
     /// The keys that clients need; `None` if they need none.
@@ -98,6 +103,7 @@ impl Default for Options {
             cors_origins: Vec::new(),
             dcs_api_keys: Vec::new(),
             exports_max: 64,
+            rendered_bytes_max: 16 << 20,
             hosts: HostNames::default(),
             access: None,
             has_admin: false,
@@ -159,6 +165,7 @@ pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusH
         shows_addresses: false,
         metrics,
         exports: Arc::new(Semaphore::new(options.exports_max)),
+        rendered: Arc::new(RenderedAnswers::new(options.rendered_bytes_max)),
         last_probe: Arc::default(),
     })
 }
@@ -186,6 +193,7 @@ pub fn admin(coordinator: Arc<Coordinator>, hosts: HostNames, metrics: Prometheu
         shows_addresses: true,
         metrics,
         exports: Arc::new(Semaphore::new(0)),
+        rendered: Arc::new(RenderedAnswers::new(0)),
         last_probe: Arc::default(),
     })
 }
