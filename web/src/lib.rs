@@ -8,7 +8,7 @@
 //! [`model`] declares the shapes of the JSON API, also for clients in Rust.
 //!
 //! **Invariant:** every response forbids what our pages do not need: scripts, styles and frames from
-//! elsewhere, and guessing of content types. No handler imports this file.
+//! elsewhere, and guessing of content types; a raw file even more. No handler imports this file.
 
 #![cfg_attr(
     test,
@@ -41,6 +41,7 @@ mod pages;
 mod params;
 mod problem;
 mod query_lookups;
+mod raw;
 mod rendered;
 mod request_body;
 mod request_id;
@@ -62,7 +63,7 @@ use crate::hosts::Hosts;
 use crate::rendered::RenderedAnswers;
 use crate::state::App;
 use axum::Router;
-use axum::http::{HeaderName, HeaderValue, header};
+use axum::http::{Extensions, HeaderMap, HeaderName, HeaderValue, StatusCode, Version, header};
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{get, post};
 use frontend::Coordinator;
@@ -72,6 +73,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
 use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::{DefaultPredicate, Predicate};
 use tower_http::set_header::SetResponseHeaderLayer;
 
 /// How often metrics are condensed. A histogram keeps every sample until then.
@@ -158,7 +160,7 @@ pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusH
         .layer(from_fn_with_state(hosts, hosts::check))
         .layer(from_fn(pages::by_address))
         .layer(from_fn(query_lookups::count))
-        .layer(CompressionLayer::new());
+        .layer(CompressionLayer::new().compress_when(DefaultPredicate::new().and(has_no_ranges)));
     let router = match &options.cors_origins[..] {
         [] => router,
         origins => router
@@ -213,7 +215,10 @@ fn with_headers(router: Router<App>) -> Router<App> {
         .layer(always(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
         // With `no-referrer` browsers hide where our own forms come from.
         .layer(always(header::REFERRER_POLICY, "same-origin"))
-        .layer(always(header::CONTENT_SECURITY_POLICY, POLICY))
+        .layer(SetResponseHeaderLayer::if_not_present(
+            header::CONTENT_SECURITY_POLICY,
+            HeaderValue::from_static(POLICY),
+        ))
         .layer(from_fn(request_id::name))
 }
 
@@ -221,6 +226,7 @@ fn routes() -> Router<App> {
     Router::new()
         .merge(api::routes())
         .merge(dcs::routes())
+        .merge(raw::routes())
         .route("/", get(pages::start))
         .route("/problems", get(pages::kinds))
         .route("/problems/{name}", get(pages::kind))
@@ -235,6 +241,11 @@ fn routes() -> Router<App> {
         .route(guard::SIGN_OUT, post(pages::sign_out))
         .fallback(problem::not_found)
         .method_not_allowed_fallback(problem::method_not_allowed)
+}
+
+/// Whether a response may be compressed: ranges, and the tags of what has them, are of the bytes as they are.
+fn has_no_ranges(_: StatusCode, _: Version, headers: &HeaderMap, _: &Extensions) -> bool {
+    !headers.contains_key(header::ACCEPT_RANGES)
 }
 
 fn always(name: HeaderName, value: &'static str) -> SetResponseHeaderLayer<HeaderValue> {

@@ -64,6 +64,11 @@ impl Viewer {
         }
     }
 
+    /// The one package or repository, if this caller may see it, or else nothing.
+    pub(crate) async fn scope_of(&self, app: &App, directory: &[u8]) -> Result<Scope, Problem> {
+        self.scope_with_all(app, [directory].into_iter()).await
+    }
+
     /// Those of the packages or repositories that this caller may see.
     pub(crate) async fn scope_with_all(
         &self,

@@ -40,6 +40,7 @@ mod packaging;
 mod process;
 mod proxy;
 mod random_sharding;
+mod raw_files;
 mod revisions;
 mod serve;
 mod sharding;

@@ -107,7 +107,7 @@ pub(crate) const CRATES: [Crate; 7] = [
         uses: &["frontend", "schema"],
         never: &["gix"],
         layers: &[
-            "api cors",
+            "api cors raw",
             "dcs",
             "pages",
             "conditional file_range guard health hosts request_body request_id request_limits stream_body",

@@ -61,7 +61,7 @@ pub(crate) async fn show(
     let first = params.number("first", around)?.max(1);
     let count = LINES_MAX;
     let range = FileRange::Lines { first, count };
-    let scope = viewer.scope_with(&app, params.required("package")?).await?;
+    let scope = viewer.scope_of(&app, params.required("package")?).await?;
     let (Fetched { package, reply }, notice) =
         fetch_or_newest(&app, &scope, &params, range).await?;
     let lines_max = reply.total_lines.max(1);
@@ -130,7 +130,7 @@ impl FilePage {
             last: u64::from(last),
             total_lines: u64::from(reply.total_lines),
             total_bytes: reply.total_bytes,
-            raw: address.file_href(),
+            raw: address.raw_href(),
             previous: (first > 1).then(|| window(first.saturating_sub(LINES_MAX).max(1))),
             next: (last != 0 && last < reply.total_lines).then(|| window(last + 1)),
             lines,
