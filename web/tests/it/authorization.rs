@@ -153,6 +153,31 @@ fn headers_with_control_characters_are_refused_before_anybody_is_asked() {
 }
 
 #[test]
+fn no_shared_cache_keeps_what_depends_on_the_caller() {
+    let guarded = Guarded::new(|options| options.headers = vec!["X-Team".to_owned()]);
+    for path in [
+        "/",
+        "/search?q=arse",
+        "/api/v2/tree?package=package2_1.2",
+        FILE,
+        "/api/v2/file?package=none&path=x",
+    ] {
+        let answer = guarded.get(path, ANN);
+        let control = answer.header("cache-control");
+        assert!(
+            control == "no-store" || control.starts_with("private"),
+            "{path}: {control}"
+        );
+        let vary = answer.headers.iter().filter(|(name, _)| name == "vary");
+        let vary: Vec<_> = vary.map(|(_, value)| &value[..]).collect();
+        assert!(
+            vary.contains(&"authorization, cookie, x-team"),
+            "{path}: {vary:?}"
+        );
+    }
+}
+
+#[test]
 fn a_decision_is_asked_for_once_while_it_is_fresh() {
     let guarded = Guarded::new(|_| ());
     for _ in 0..20 {
@@ -351,6 +376,28 @@ fn a_stream_ends_with_the_reason_when_its_caller_loses_a_right() {
     assert_eq!(done["type"], "/problems/access-changed", "{done}");
     // The decision lives for a second, and is then asked again in the background.
     assert!(ended < Duration::from_secs(11), "{ended:?}");
+    guarded.fake.open_gate();
+}
+
+#[test]
+fn a_denial_that_another_request_learns_ends_a_stream_within_a_second() {
+    let guarded = Guarded::new(|options| options.ttl = Duration::from_secs(2));
+    guarded.fake.set(Fault::Gate);
+    assert_eq!(guarded.get(FILE, BOB).status, 200);
+    let mut stream = guarded.site.connect();
+    let request =
+        format!("GET /api/v2/events?q=arse HTTP/1.1\r\nhost: localhost\r\ncookie: {BOB}\r\n\r\n");
+    stream.write_all(request.as_bytes()).unwrap();
+    stream
+        .set_read_timeout(Some(Duration::from_secs(60)))
+        .unwrap();
+    let mut lines = BufReader::new(stream).lines().map(Result::unwrap);
+    assert!(lines.any(|line| line == "event: progress"));
+    guarded.service.allow(BOB, &["package3"]);
+    eventually("the denial", || guarded.get(FILE, BOB).status == 404);
+    let learned = Instant::now();
+    assert!(lines.any(|line| line == "event: done"));
+    assert!(learned.elapsed() < Duration::from_secs(1));
     guarded.fake.open_gate();
 }
 
