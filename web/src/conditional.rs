@@ -18,7 +18,7 @@ use std::convert::Infallible;
 use std::hash::Hasher;
 
 /// `Cache-Control` of a complete answer: keep it, and revalidate it before each use.
-const REVALIDATE: HeaderValue = HeaderValue::from_static("private, no-cache");
+pub(crate) const REVALIDATE: HeaderValue = HeaderValue::from_static("private, no-cache");
 
 const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
 

@@ -1,29 +1,29 @@
 //! Where a page ended, as a token that a client gives back to get the next page.
 //!
-//! A cursor has the query, the generation that was searched, and how many matches there were. So the next
-//! page belongs to the same answer, or the request fails; whoever gets the cursor can use it, also when the
-//! answer is no longer kept. It has no id of a search, which is its client's alone. The checksum guards
+//! A cursor has the query, the generation that was searched, what that was over and how many matches there were. So
+//! the next page belongs to the same answer, or the request fails; everybody who sees the same packages can use it,
+//! also when the answer is no longer kept. It has no id of a search, which is its client's alone. The checksum guards
 //! against accidents, such as a lost letter. It has no key, so a client can forge a cursor. **Invariant:** a
 //! forged cursor does no more than its query does: that is checked like any other, the total is compared,
 //! and a page beyond the last item is empty.
 //!
 //! ```text
-//! version 1, group and copies 1, generation 8, total 8, offset 8, query, CRC-32C of all before it 4; in base64url
+//! version 1, group and copies 1, search 8, generation 8, total 8, offset 8, query, CRC-32C of all before it 4; in base64url
 //! ```
 
 use crate::choice::{Copies, Group};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
-use frontend::{Query, Scope, SearchResult};
+use frontend::{Query, SearchResult};
 
 /// The version of the format.
-const VERSION: u8 = 3;
+const VERSION: u8 = 4;
 
 /// Added to the group's number if copies are folded.
 const FOLDED: u8 = 0x80;
 
 /// Bytes before the query.
-const HEAD_BYTES: usize = 26;
+const HEAD_BYTES: usize = 34;
 
 /// Bytes of the checksum.
 const CHECKSUM_BYTES: usize = 4;
@@ -33,7 +33,7 @@ const CHECKSUM_BYTES: usize = 4;
 pub(crate) struct Cursor {
     pub(crate) group: Group,
     pub(crate) copies: Copies,
-    /// The identity of query and generation.
+    /// The identity of query, scope and generation.
     search: u64,
     generation: u64,
     total: u64,
@@ -76,7 +76,7 @@ impl Cursor {
             Copies::All => 0,
         };
         let mut bytes = vec![VERSION, self.group as u8 | folded];
-        for number in [self.generation, self.total, self.offset] {
+        for number in [self.search, self.generation, self.total, self.offset] {
             bytes.extend_from_slice(&number.to_le_bytes());
         }
         bytes.extend_from_slice(&query.encode());
@@ -98,19 +98,18 @@ impl Cursor {
             let at = 2 + 8 * index;
             u64::from_le_bytes(head[at..at + 8].try_into().expect("eight bytes"))
         };
-        let mut cursor = Cursor {
+        let cursor = Cursor {
             group: *groups.get(usize::from(head[1] & !FOLDED))?,
             copies: if head[1] & FOLDED == 0 {
                 Copies::All
             } else {
                 Copies::Folded
             },
-            search: 0,
-            generation: number_at(0),
-            total: number_at(1),
-            offset: number_at(2),
+            search: number_at(0),
+            generation: number_at(1),
+            total: number_at(2),
+            offset: number_at(3),
         };
-        cursor.search = number(&query.identity(&Scope::everything(), &cursor.generation()));
         Some((cursor, query))
     }
 }
@@ -136,7 +135,7 @@ mod tests {
         let cursor = Cursor {
             group: Group::Document,
             copies: Copies::Folded,
-            search: number(&query.identity(&Scope::everything(), &format!("{generation:016x}"))),
+            search: 7,
             generation,
             total: 1_000_000,
             offset: 20,

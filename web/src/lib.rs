@@ -8,7 +8,7 @@
 //! [`model`] declares the shapes of the JSON API, also for clients in Rust.
 //!
 //! **Invariant:** every response forbids what our pages do not need: scripts, styles and frames from
-//! elsewhere, and guessing of content types. No handler imports this file.
+//! elsewhere, and guessing of content types; a raw file even more. No handler imports this file.
 
 #![cfg_attr(
     test,
@@ -21,6 +21,7 @@
 mod access;
 mod api;
 mod assets;
+mod authorization;
 mod blocking;
 mod choice;
 mod conditional;
@@ -40,6 +41,7 @@ mod pages;
 mod params;
 mod problem;
 mod query_lookups;
+mod raw;
 mod rendered;
 mod request_body;
 mod request_id;
@@ -49,8 +51,10 @@ mod server;
 mod state;
 mod stream_body;
 mod versions;
+mod viewer;
 
 pub use access::{Access, ApiKeys, BadKeyFile, BadName, BadSecret, CookieSecret, NewKey};
+pub use authorization::{Authorization, AuthorizationOptions, BadAuthorization};
 pub use cors::BadOrigin;
 pub use hosts::HostNames;
 pub use server::{BadNetwork, Client, ConnectionLimits, TrustedProxies, serve, serve_tls};
@@ -59,7 +63,7 @@ use crate::hosts::Hosts;
 use crate::rendered::RenderedAnswers;
 use crate::state::App;
 use axum::Router;
-use axum::http::{HeaderName, HeaderValue, header};
+use axum::http::{Extensions, HeaderMap, HeaderName, HeaderValue, StatusCode, Version, header};
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{get, post};
 use frontend::Coordinator;
@@ -69,6 +73,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
 use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::{DefaultPredicate, Predicate};
 use tower_http::set_header::SetResponseHeaderLayer;
 
 /// How often metrics are condensed. A histogram keeps every sample until then.
@@ -91,7 +96,9 @@ pub struct Options {
     pub hosts: HostNames,
     /// The keys that clients need; `None` if they need none.
     pub access: Option<Arc<Access>>,
-    /// Whether metrics are left to [`admin`].
+    /// Who decides what callers may see; `None` if everybody sees everything.
+    pub authorization: Option<Arc<Authorization>>,
+    /// Whether metrics are left to [`admin`]. They are never shown to callers who may not see everything.
     pub has_admin: bool,
 }
 
@@ -104,6 +111,7 @@ impl Default for Options {
             rendered_bytes_max: 16 << 20,
             hosts: HostNames::default(),
             access: None,
+            authorization: None,
             has_admin: false,
         }
     }
@@ -137,19 +145,25 @@ pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusH
         origins: options.cors_origins.clone().into(),
     };
     let mut router = routes();
-    if !options.has_admin {
+    if !options.has_admin && options.authorization.is_none() {
         router = router.route("/metrics", get(health::metrics));
     }
     if let Some(access) = &options.access {
         access.follow_key_file();
         router = router.layer(from_fn_with_state(Arc::clone(access), guard::check));
     }
+    if let Some(authorization) = &options.authorization {
+        authorization::describe();
+        authorization.follow_keys();
+        let authorization = Arc::clone(authorization);
+        router = router.layer(from_fn_with_state(authorization, viewer::keep_private));
+    }
     let router = router
         .layer(from_fn(request_limits::check))
         .layer(from_fn_with_state(hosts, hosts::check))
         .layer(from_fn(pages::by_address))
         .layer(from_fn(query_lookups::count))
-        .layer(CompressionLayer::new());
+        .layer(CompressionLayer::new().compress_when(DefaultPredicate::new().and(has_no_ranges)));
     let router = match &options.cors_origins[..] {
         [] => router,
         origins => router
@@ -160,6 +174,7 @@ pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusH
         coordinator,
         dcs_api_keys: options.dcs_api_keys.into(),
         access: options.access,
+        authorization: options.authorization,
         shows_addresses: false,
         metrics,
         exports: Arc::new(Semaphore::new(options.exports_max)),
@@ -188,6 +203,7 @@ pub fn admin(coordinator: Arc<Coordinator>, hosts: HostNames, metrics: Prometheu
         coordinator,
         dcs_api_keys: Arc::default(),
         access: None,
+        authorization: None,
         shows_addresses: true,
         metrics,
         exports: Arc::new(Semaphore::new(0)),
@@ -202,7 +218,10 @@ fn with_headers(router: Router<App>) -> Router<App> {
         .layer(always(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
         // With `no-referrer` browsers hide where our own forms come from.
         .layer(always(header::REFERRER_POLICY, "same-origin"))
-        .layer(always(header::CONTENT_SECURITY_POLICY, POLICY))
+        .layer(SetResponseHeaderLayer::if_not_present(
+            header::CONTENT_SECURITY_POLICY,
+            HeaderValue::from_static(POLICY),
+        ))
         .layer(from_fn(request_id::name))
 }
 
@@ -210,6 +229,7 @@ fn routes() -> Router<App> {
     Router::new()
         .merge(api::routes())
         .merge(dcs::routes())
+        .merge(raw::routes())
         .route("/", get(pages::start))
         .route("/problems", get(pages::kinds))
         .route("/problems/{name}", get(pages::kind))
@@ -224,6 +244,11 @@ fn routes() -> Router<App> {
         .route(guard::SIGN_OUT, post(pages::sign_out))
         .fallback(problem::not_found)
         .method_not_allowed_fallback(problem::method_not_allowed)
+}
+
+/// Whether a response may be compressed: ranges, and the tags of what has them, are of the bytes as they are.
+fn has_no_ranges(_: StatusCode, _: Version, headers: &HeaderMap, _: &Extensions) -> bool {
+    !headers.contains_key(header::ACCEPT_RANGES)
 }
 
 fn always(name: HeaderName, value: &'static str) -> SetResponseHeaderLayer<HeaderValue> {

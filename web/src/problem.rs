@@ -70,6 +70,8 @@ impl Problem {
         long_headers: LONG_HEADERS,
         misdirected: MISDIRECTED,
         unauthorized: UNAUTHORIZED,
+        bad_token: BAD_TOKEN,
+        access_changed: ACCESS_CHANGED,
         slow_body: SLOW_BODY,
         foreign: FOREIGN,
         not_indexed: NOT_INDEXED,
@@ -77,6 +79,8 @@ impl Problem {
         ambiguous_revision: AMBIGUOUS_REVISION,
         no_repositories: NO_REPOSITORIES,
         unreadable_repository: UNREADABLE_REPOSITORY,
+        precondition_failed: PRECONDITION_FAILED,
+        unsatisfiable_range: UNSATISFIABLE_RANGE,
     }
 
     pub(crate) fn unavailable(detail: impl Into<String>) -> Self {
@@ -90,6 +94,13 @@ impl Problem {
         Problem {
             retry_after_s: Some(retry_after_s),
             ..Problem::new(&BUSY, detail)
+        }
+    }
+
+    pub(crate) fn authorization_unknown(detail: impl Into<String>, retry_after_s: u64) -> Self {
+        Problem {
+            retry_after_s: Some(retry_after_s),
+            ..Problem::new(&AUTHORIZATION_UNKNOWN, detail)
         }
     }
 
@@ -117,10 +128,20 @@ impl Problem {
         self
     }
 
+    /// Whether it says that what was requested does not exist.
+    pub(crate) fn is_missing(&self) -> bool {
+        std::ptr::eq(self.kind, &NOT_FOUND)
+    }
+
     /// The revision to show instead, if the requested one is no longer indexed.
     pub(crate) fn instead(&self) -> Option<&str> {
         let newest = self.alternatives.newest.as_ref()?;
         std::ptr::eq(self.kind, &NOT_INDEXED).then_some(&newest.rev)
+    }
+
+    /// Whether a key of ours would help.
+    pub(crate) fn needs_key(&self) -> bool {
+        std::ptr::eq(self.kind, &UNAUTHORIZED)
     }
 
     /// The position of the fault in the pattern or the filter, in bytes.
@@ -292,6 +313,12 @@ kinds! {
     UNAUTHORIZED = "key-needed", UNAUTHORIZED, "A key is needed",
         "The request has no key, or one that is not known or was revoked. The operator of the server hands out \
          keys. Send one in the header `authorization: Bearer KEY`; `trawl` reads it from a file (`--key-file`).";
+    BAD_TOKEN = "bad-token", UNAUTHORIZED, "The token is not accepted",
+        "The token in the header Authorization has expired, is malformed, or is not signed by a key that is \
+         accepted here. `detail` says which. Without a token only public packages are shown.";
+    ACCESS_CHANGED = "access-changed", FORBIDDEN, "You may see less than before",
+        "While the answer was sent, its reader lost the right to see a part of it. Search again, over what you \
+         may see now.";
     FOREIGN = "foreign-origin", FORBIDDEN, "Page of another site",
         "A page of another site asked for a change. Only pages of this server may, and those whose origin \
          the operator allows.";
@@ -316,6 +343,9 @@ kinds! {
     NOT_INDEXED = "revision-not-indexed", GONE, "The revision is no longer indexed",
         "The index had the revision, or may have had it, and no backend can read it from the repository. `newest` \
          names the newest indexed revision that has the file, with its address.";
+    PRECONDITION_FAILED = "precondition-failed", PRECONDITION_FAILED, "Another file",
+        "The file is not, or no longer, the one that the header If-Match names. Its tag is in the header ETag of an \
+         answer without If-Match.";
     TOO_LARGE = "too-large", PAYLOAD_TOO_LARGE, "Body too large",
         "The body exceeds the limit in `/api/v2/limits`.";
     LONG_ADDRESS = "long-address", URI_TOO_LONG, "Address too long",
@@ -323,6 +353,8 @@ kinds! {
          body.";
     UNSUPPORTED = "unsupported-media-type", UNSUPPORTED_MEDIA_TYPE, "Unsupported media type",
         "The body must be JSON, and the header Content-Type must say so.";
+    UNSATISFIABLE_RANGE = "unsatisfiable-range", RANGE_NOT_SATISFIABLE, "No such bytes",
+        "No range of the header Range begins within the file. The header Content-Range has the file's size.";
     MISDIRECTED = "misdirected", MISDIRECTED_REQUEST, "Another host",
         "The request names a host that this server does not answer for. A server that only this machine \
          reaches answers to localhost, and to names that its operator lists.";
@@ -342,6 +374,9 @@ kinds! {
     BUSY = "busy", SERVICE_UNAVAILABLE, "Too many requests at once",
         "As many exports or connections are open as the server allows. Retry-After says after how many \
          seconds to try again.";
+    AUTHORIZATION_UNKNOWN = "authorization-unknown", SERVICE_UNAVAILABLE, "It is not known what you may see",
+        "The service that decides what you may see does not answer, or the packages are not known yet. \
+         Retry-After says after how many seconds to try again. Public packages can be read meanwhile.";
     UNAVAILABLE = "unavailable", SERVICE_UNAVAILABLE, "Unavailable",
         "A backend that may have the answer cannot be reached. Retry-After says after how many seconds to \
          try again.";

@@ -6,6 +6,7 @@
 
 mod api_commands;
 mod as_ripgrep;
+mod authorization;
 mod broken_pipe;
 mod certificate_files;
 mod command_errors;
@@ -40,6 +41,7 @@ mod packaging;
 mod process;
 mod proxy;
 mod random_sharding;
+mod raw_files;
 mod revisions;
 mod serve;
 mod sharding;
