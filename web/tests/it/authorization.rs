@@ -43,7 +43,9 @@ fn site(fake: &Arc<Fake>, options: &AuthorizationOptions) -> Site {
     web.authorization = authorization.map(Arc::new);
     let limits = ConnectionLimits::default();
     Site::start(vec![fake.backend()], web, limits, |config| {
-        config.has_scopes = true
+        config.has_scopes = true;
+        // Views of results on the disk are kept as they were rendered.
+        config.result_memory_bytes = 0;
     })
 }
 
@@ -89,7 +91,6 @@ fn names(names: &[&str]) -> BTreeSet<String> {
 }
 
 #[test]
-
 fn callers_find_what_the_service_allows_them_and_what_is_public() {
     for batch in [true, false] {
         let guarded = Guarded::new(|options| options.batch = batch);
@@ -506,6 +507,25 @@ fn ids_and_cursors_of_other_callers_lead_nowhere() {
     let other = guarded.get(&path, ANN);
     assert_eq!(other.status, 410, "{}", other.text());
     assert!(other.text().contains("the cursor has expired"));
+}
+
+#[test]
+fn a_view_that_was_rendered_for_one_caller_is_not_shown_to_another() {
+    let guarded = Guarded::new(|_| ());
+    for view in [
+        "/api/v2/facets?q=arse",
+        "/api/v2/packages?q=arse",
+        "/api/v2/packages?q=arse&format=text",
+        "/api/v2/search?q=arse&group=package",
+        "/api/v2/search?q=arse&group=document",
+        "/search?q=arse&group=package",
+    ] {
+        let shows = |cookie| guarded.get(view, cookie).text().contains("package3");
+        for _ in 0..2 {
+            assert!(shows(BOB), "{view}");
+            assert!(!shows(ANN), "{view}");
+        }
+    }
 }
 
 #[test]
