@@ -1,4 +1,4 @@
-"""`bench raw`: raw files behind an authorization service, with and without kept decisions.
+"""`bench caches --only raw`: raw files behind an authorization service, with and without kept decisions.
 
 A service that takes 450 ms, and 40 connections: the most that can be served without kept decisions (`--auth-ttl 0`), and
 with them 14 times as much, at a fixed rate, each time from when a request was due. A service that takes 10 ms: the most
