@@ -39,6 +39,7 @@ mod overlap;
 mod packaging;
 mod process;
 mod proxy;
+mod random_scopes;
 mod random_sharding;
 mod revisions;
 mod serve;
