@@ -248,6 +248,15 @@ struct FileRequest {
                              # a commit id (7 digits or more)
   visible @7 :List(VisibleShard);
                              # the only shards that are read; none: all, and all packages are visible
+  source @8 :Source;
+
+  enum Source {
+    text @0;                 # the text that is indexed; of a revision that is not, the text that would be
+    textOrOriginal @1;       # the text that is indexed; of a file that has none, the bytes that the
+                             # repository has
+    original @2;             # the bytes that the repository has; if it cannot be read, the text that is
+                             # indexed. `package` may be a repository that is not indexed
+  }
 }
 
 struct FileReply {
@@ -265,6 +274,10 @@ struct FileReply {
                              # path, as in BATCH
   newest @10 :Text;          # not found: the newest indexed revision that has the path; empty: none
   fromObjects @11 :Bool;     # read from the repository, since the index does not have the revision
+  original @12 :Bool;        # `text` is bytes of the file as the repository has them, not decoded
+  decodedFrom @13 :Text;     # the encoding from which `text` was decoded; empty: none
+  lfsPointer @14 :Text;      # of a pointer of Git LFS: the id and the size that it names
+  reason @15 :Text;          # not found: why the file is not sent; empty: there is none
 }
 
 struct ListRequest {

@@ -1,7 +1,8 @@
 //! Answers look-ups from the git repositories below a directory, which the crate `git` reads.
 
 use crate::repositories::{
-    ANSWER_BYTES_MAX, LookUp, log_bytes, reference_bytes, shorten, shorten_problem,
+    ANSWER_BYTES_MAX, LookUp, RepositoryFile, WantedFile, log_bytes, reference_bytes, shorten,
+    shorten_problem,
 };
 use git::{Blob, LogCursor, LookupError, Repositories, RootError};
 use schema::message::{
@@ -17,9 +18,6 @@ const COMMITS_MAX: u32 = 1000;
 
 /// Commits that are counted when the index is behind. More are not told apart.
 const BEHIND_MAX: u32 = 1000;
-
-/// Bytes of a file that is read from a repository. A page shows far less.
-const FILE_BYTES_MAX: u64 = 16 << 20;
 
 /// Bytes of the name of a reference that is listed: as many as a path may have.
 const NAME_BYTES_MAX: usize = 4096;
@@ -63,14 +61,8 @@ impl LookUp for GitRepositories {
         behind(&self.0, package, revision)
     }
 
-    fn file(
-        &self,
-        repository: &RecordedRepository,
-        revision: &str,
-        path: &[u8],
-    ) -> Option<(String, Vec<u8>)> {
-        let package = str::from_utf8(&repository.package).ok()?;
-        file(&self.0, package, revision, path)
+    fn file(&self, wanted: &WantedFile<'_>) -> Option<RepositoryFile> {
+        file(&self.0, wanted.repository, wanted)
     }
 }
 
@@ -90,14 +82,9 @@ impl LookUp for RecordedLocations {
         behind(&repositories, name, revision)
     }
 
-    fn file(
-        &self,
-        repository: &RecordedRepository,
-        revision: &str,
-        path: &[u8],
-    ) -> Option<(String, Vec<u8>)> {
-        let (repositories, name) = at_location(repository)?;
-        file(&repositories, name, revision, path)
+    fn file(&self, wanted: &WantedFile<'_>) -> Option<RepositoryFile> {
+        let (repositories, name) = at_location(wanted.recorded?)?;
+        file(&repositories, name, wanted)
     }
 }
 
@@ -116,11 +103,11 @@ fn at_location(repository: &RecordedRepository) -> Option<(Repositories, &str)> 
 fn file(
     repositories: &Repositories,
     name: &str,
-    revision: &str,
-    path: &[u8],
-) -> Option<(String, Vec<u8>)> {
-    match repositories.file(name, revision, path, FILE_BYTES_MAX) {
-        Ok((commit, Some(Blob::Content(bytes)))) => Some((commit, bytes)),
+    wanted: &WantedFile<'_>,
+) -> Option<RepositoryFile> {
+    match repositories.file(name, wanted.revision, wanted.path, wanted.bytes_max) {
+        Ok((commit, Some(Blob::Content(bytes)))) => Some(RepositoryFile::Content { commit, bytes }),
+        Ok((_, Some(Blob::TooLarge(bytes)))) => Some(RepositoryFile::TooLarge { bytes }),
         _ => None,
     }
 }

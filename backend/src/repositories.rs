@@ -27,8 +27,8 @@ pub trait LookUp: Send + Sync {
     /// Answers a look-up. The answer is [`shorten`]ed.
     fn look_up(&self, lookup: &Lookup) -> LookupAnswer;
 
-    /// Reads a file of a revision that is not indexed: the id of the commit, and its bytes; `None` if there is none.
-    fn file(&self, _: &RecordedRepository, _: &str, _: &[u8]) -> Option<(String, Vec<u8>)> {
+    /// Reads a file of a revision; `None` if there is none.
+    fn file(&self, _: &WantedFile<'_>) -> Option<RepositoryFile> {
         None
     }
 
@@ -37,6 +37,38 @@ pub trait LookUp: Send + Sync {
     fn behind(&self, _: &RecordedRepository, _: &RecordedRevision) -> Option<u32> {
         None
     }
+}
+
+/// A file in a repository, and how much of it may be read.
+#[derive(Clone, Copy, Debug)]
+pub struct WantedFile<'a> {
+    /// The name of the repository.
+    pub repository: &'a str,
+    /// What the index recorded of it, if it is indexed.
+    pub recorded: Option<&'a RecordedRepository>,
+    /// A revision; empty for the default branch.
+    pub revision: &'a str,
+    /// The path in the commit.
+    pub path: &'a [u8],
+    /// Bytes of the largest file that is read.
+    pub bytes_max: u64,
+}
+
+/// A file as a repository has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RepositoryFile {
+    /// It was read.
+    Content {
+        /// The id of the commit.
+        commit: String,
+        /// The bytes of the file.
+        bytes: Vec<u8>,
+    },
+    /// It has more bytes than may be read.
+    TooLarge {
+        /// The bytes that it has.
+        bytes: u64,
+    },
 }
 
 /// Cuts off what is too long in a commit.

@@ -29,11 +29,12 @@ use admission::Admission;
 use connection::Connection;
 use error_log::ErrorLog;
 use lookup::LookupService;
+use object_file::ObjectFiles;
 use rustls::ServerConfig;
 use schema::frame::Kind;
 use schema::message::{
-    self, Failure, FailureKind, FileReply, FileRequest, ListKind, ListReply, ListRequest,
-    LookupRequest, Search, VisibleShard,
+    self, Failure, FailureKind, FileReply, FileRequest, FileSource, ListKind, ListReply,
+    ListRequest, LookupRequest, Search, VisibleShard,
 };
 use search::SearchService;
 use std::io;
@@ -81,6 +82,7 @@ pub struct Backend {
     live: Arc<LiveShards>,
     searches: SearchService,
     lookups: LookupService,
+    object_files: Arc<ObjectFiles>,
 }
 
 impl Backend {
@@ -104,6 +106,7 @@ impl Backend {
             live,
             searches,
             lookups,
+            object_files: Arc::default(),
         })
     }
 
@@ -185,12 +188,10 @@ impl Backend {
                 }
                 Ok(ClientRequest::File(request)) => {
                     let repositories = self.lookups.repositories();
+                    let files = Arc::clone(&self.object_files);
                     let reads = Reads::file(&request);
                     let read = move |shards: &Generation| {
-                        let reply = file::read(shards, &request)?;
-                        let readers = readers(repositories.as_deref());
-                        let found = object_file::or_from_objects(reply, shards, &readers, &request);
-                        Ok(found)
+                        files.answer(shards, &readers(repositories.as_deref()), &request)
                     };
                     let encode = FileReply::encode;
                     self.answer_read(&mut connection, reads, read, encode)
@@ -295,10 +296,9 @@ impl Reads {
     fn file(request: &FileRequest) -> Reads {
         Reads {
             visible: request.visible.clone(),
-            repositories: if request.revision.is_empty() {
-                Repositories::None
-            } else {
-                Repositories::Of(request.package.clone())
+            repositories: match request.source {
+                FileSource::Text if request.revision.is_empty() => Repositories::None,
+                _ => Repositories::Of(request.package.clone()),
             },
         }
     }

@@ -20,6 +20,7 @@ mod skip;
 mod sources;
 mod walk;
 
+pub use crate::format::TextEncoding;
 pub(crate) use read::hash;
 pub use read::{BINARY_HEAD_BYTES, CHUNK_BYTES, ReadOutcome, TextSink, read, read_bytes};
 pub use skip::{SkipReason, Skipped};

@@ -10,7 +10,7 @@
 //!      8    4  version: 2
 //!     12    4  target size of a block, in bytes
 //!     16   32  id: BLAKE3 of version, block size, and the sections NAMES to SKIPPED, each after
-//!              its length in 8 bytes
+//!              its length in 8 bytes; and of DECODED, if it is there
 //!     48    4  packages      52  4  texts       56  4  documents
 //!     60    4  entries of SHARED                64  4  blocks
 //!     68    4  codec of the content: 0, raw
@@ -19,8 +19,8 @@
 //!     88    8  bytes of the file
 //!     96    4  CRC-32C of the section CHECKSUMS
 //!    100    4  zeros
-//!    104   16  for each of 16 sections: offset, length in bytes. The first ten are those below up to
-//!              SKIPPED, in this order, the last one is CHECKSUMS. The others are free: a reader skips
+//!    104   16  for each of 16 sections: offset, length in bytes. The first eleven are those below up to
+//!              DECODED, in this order, the last one is CHECKSUMS. The others are free: a reader skips
 //!              those that it does not know
 //!    360 3732  zeros
 //!   4092    4  CRC-32C of the 4,092 bytes before
@@ -44,6 +44,9 @@
 //!                 more entry for the end of the last block: offset, 0
 //!    SKIPPED      for each skipped file: varints package, length of path; path; varint length of
 //!                 reason; reason
+//!    DECODED      8 per document whose file was decoded: the document, ascending, 4; its encoding 4:
+//!                 1, UTF-16 with the low byte first, or 2, with the high byte first. Absent if there
+//!                 is none, and in shards of older programs, which did not note it
 //!    CHECKSUMS    CRC-32C of every page from page 1 on; the last page ends where CHECKSUMS begins
 //! ```
 //!
@@ -103,13 +106,15 @@ pub enum Section {
     Blocks,
     /// Files that were left out, and why.
     Skipped,
+    /// Documents that were decoded, and from what.
+    Decoded,
     /// A checksum for every page of the other sections.
     Checksums = SECTIONS_MAX as isize - 1,
 }
 
 impl Section {
     /// All sections, in their order.
-    pub const ALL: [Section; 11] = [
+    pub const ALL: [Section; 12] = [
         Section::Content,
         Section::Postings,
         Section::Dictionary,
@@ -120,6 +125,7 @@ impl Section {
         Section::Shared,
         Section::Blocks,
         Section::Skipped,
+        Section::Decoded,
         Section::Checksums,
     ];
 }
@@ -216,6 +222,42 @@ pub(crate) struct DocumentRecord {
 pub(crate) struct BlockRecord {
     pub(crate) offset: U64,
     pub(crate) first_line: U32,
+}
+
+/// An entry of DECODED.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub(crate) struct DecodedRecord {
+    pub(crate) document: U32,
+    pub(crate) encoding: U32,
+}
+
+/// An encoding of files that are decoded.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum TextEncoding {
+    /// UTF-16, the low byte first.
+    Utf16Le = 1,
+    /// UTF-16, the high byte first.
+    Utf16Be = 2,
+}
+
+impl TextEncoding {
+    /// Returns its name, as in the header `Content-Type`.
+    pub fn name(self) -> &'static str {
+        match self {
+            TextEncoding::Utf16Le => "utf-16le",
+            TextEncoding::Utf16Be => "utf-16be",
+        }
+    }
+
+    /// Returns the encoding that an entry of DECODED names.
+    pub(crate) fn of(number: u32) -> Option<TextEncoding> {
+        match number {
+            1 => Some(TextEncoding::Utf16Le),
+            2 => Some(TextEncoding::Utf16Be),
+            _ => None,
+        }
+    }
 }
 
 /// Set in the low 40 bits of a dictionary entry when they hold a block.

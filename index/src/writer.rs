@@ -210,6 +210,13 @@ impl ShardWriter {
             self.section(section, bytes)?;
             id.update(&(bytes.len() as u64).to_le_bytes()).update(bytes);
         }
+        // A shard without it is as it was before there was this section.
+        let decoded = &tables.decoded;
+        if !decoded.is_empty() {
+            self.section(Section::Decoded, decoded)?;
+            id.update(&(decoded.len() as u64).to_le_bytes())
+                .update(decoded);
+        }
         let checksums = self.write_checksums()?;
         let mut header = Header::new_zeroed();
         header.magic = MAGIC;

@@ -39,7 +39,7 @@ pub use reply::{
     ShardEnd, ShardInfo, Skip,
 };
 pub use request::{
-    Excluded, FileRange, FileRequest, ListKind, ListRequest, Search, VisibleShard, Want,
+    Excluded, FileRange, FileRequest, FileSource, ListKind, ListRequest, Search, VisibleShard, Want,
 };
 
 /// The version of the messages and of the protocol. Both sides must have the same.

@@ -6,6 +6,7 @@
 
 use crate::assets;
 use crate::model::Timings;
+use crate::rendered::is_whole;
 use crate::response::{self, NO_STORE};
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -17,7 +18,7 @@ use std::convert::Infallible;
 use std::hash::Hasher;
 
 /// `Cache-Control` of a complete answer: keep it, and revalidate it before each use.
-const REVALIDATE: HeaderValue = HeaderValue::from_static("private, no-cache");
+pub(crate) const REVALIDATE: HeaderValue = HeaderValue::from_static("private, no-cache");
 
 const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
 
@@ -49,6 +50,11 @@ fn opaque(tag: &str) -> String {
 }
 
 impl KnownTags {
+    /// The address of the request; empty if it is not all of the request.
+    pub(crate) fn address(&self) -> &str {
+        &self.address
+    }
+
     /// Returns 304 if the client has this page of the search with this identity.
     pub(crate) fn unless_changed(&self, identity: impl FnOnce() -> String) -> Option<Response> {
         if self.has.is_empty() {
@@ -75,9 +81,7 @@ impl KnownTags {
         response::mark_unavailable(response, answer);
         let headers = response.headers_mut();
         headers.insert(SERVER_TIMING, server_timing(timings, was_there));
-        // Documents that were skipped this time may be found the next time.
-        let is_whole = answer.is_complete() && answer.skipped().count == 0;
-        if is_whole && !self.address.is_empty() {
+        if is_whole(answer) && !self.address.is_empty() {
             keep(headers, &self.tag(answer.identity()));
         } else {
             headers.insert(header::CACHE_CONTROL, NO_STORE);

@@ -4,14 +4,17 @@
 //! one that has the file; if several have it, the problem names them. A revision may be any that is indexed, or any
 //! that a backend can read from the repository; without one, the file is that of the default revision.
 
-use crate::links::FileAddress;
+use crate::links::{FileAddress, encode};
 use crate::model::NewestRevision;
 use crate::params::{Params, lossy};
 use crate::problem::Problem;
 use crate::state::App;
 use crate::versions::versions;
+use axum::http::{HeaderMap, HeaderValue};
 use frontend::{LookupError, Scope};
-use schema::message::{FileRange, FileReply, LookupProblem, LookupProblemKind};
+use schema::message::{
+    FileRange, FileReply, FileRequest, FileSource, LookupProblem, LookupProblemKind,
+};
 
 /// Versions of a package that are asked for a file.
 const VERSIONS_ASKED_MAX: usize = 16;
@@ -51,13 +54,33 @@ pub(crate) async fn fetch_revision(
     range: FileRange,
 ) -> Result<Fetched, Problem> {
     let (package, path) = (params.required("package")?, params.required("path")?);
-    let reply = app
-        .coordinator
-        .file(&Scope::everything(), package, path, revision, range)
-        .await?;
+    fetch_file(
+        app,
+        FileRequest {
+            package: package.to_vec(),
+            path: path.to_vec(),
+            range,
+            revision: revision.to_owned(),
+            source: FileSource::Text,
+            visible: Vec::new(),
+        },
+    )
+    .await
+}
+
+/// Asks the backends for a range of a file.
+pub(crate) async fn fetch_file(app: &App, request: FileRequest) -> Result<Fetched, Problem> {
+    let reply = app.coordinator.file(&Scope::everything(), &request).await?;
     if reply.found {
-        let package = package.to_vec();
+        let package = request.package;
         return Ok(Fetched { package, reply });
+    }
+    let (package, path) = (&request.package[..], &request.path[..]);
+    let revision = &request.revision[..];
+    if !reply.reason.is_empty() {
+        let [package, path] = [package, path].map(|name| lossy(Some(name)));
+        let detail = format!("{package}/{path} is not sent: {}", reply.reason);
+        return Err(Problem::missing(detail));
     }
     let newest = reply.newest;
     let mut found: Vec<Fetched> = Vec::new();
@@ -65,10 +88,11 @@ pub(crate) async fn fetch_revision(
     let others = versions.map(|version| version.package);
     let others = others.filter(|version| version != package);
     for package in others.take(VERSIONS_ASKED_MAX) {
-        let reply = app
-            .coordinator
-            .file(&Scope::everything(), &package, path, revision, range)
-            .await?;
+        let request = FileRequest {
+            package: package.clone(),
+            ..request.clone()
+        };
+        let reply = app.coordinator.file(&Scope::everything(), &request).await?;
         if reply.found {
             found.push(Fetched { package, reply });
         }
@@ -78,6 +102,33 @@ pub(crate) async fn fetch_revision(
         0 => Err(not_in_revision(app, package, path, revision, &newest).await),
         1 => Ok(found.remove(0)),
         _ => Err(ambiguous(package, path, &found)),
+    }
+}
+
+/// Adds the headers that say where a file comes from, and what it is.
+pub(crate) fn describe(headers: &mut HeaderMap, reply: &FileReply) {
+    let mut add = |name: &'static str, text: &str| {
+        let text = HeaderValue::from_str(text).expect("encoded text is ASCII");
+        headers.insert(name, text);
+    };
+    if !reply.commit.is_empty() {
+        let names = reply.revisions.iter().map(|name| encode(name.as_bytes()));
+        add("x-trawl-commit", &encode(reply.commit.as_bytes()));
+        add("x-trawl-revisions", &names.collect::<Vec<_>>().join(" "));
+    }
+    if reply.from_objects {
+        add("x-trawl-from-repository", "true");
+    }
+    if !reply.decoded_from.is_empty() {
+        add(
+            "x-trawl-decoded-from",
+            &encode(reply.decoded_from.as_bytes()),
+        );
+    }
+    let pointer = &reply.lfs_pointer;
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b": ".contains(&byte);
+    if !pointer.is_empty() && pointer.bytes().all(is_plain) {
+        add("x-trawl-lfs-pointer", pointer);
     }
 }
 

@@ -1,6 +1,6 @@
 //! What each address needs: a key, a cookie of our pages, or nothing. Only where the operator has set keys.
 //!
-//! `/api/v2` needs a key, or the cookie that every page brings along. If keys are required, everything needs
+//! `/api/v2` and `/raw` need a key, or the cookie that every page brings along. If keys are required, everything needs
 //! one but health, assets and the form that asks for it; the cookie then stands for the key that was typed.
 //! **Invariant:** an answer that needed a key or a cookie is kept by no shared cache.
 
@@ -43,7 +43,7 @@ impl Need {
             "/healthz" | "/readyz" | "/robots.txt" | SIGN_IN | SIGN_OUT => Need::Nothing,
             _ if path.starts_with("/assets/") => Need::Nothing,
             _ if path.starts_with("/api/v1/") => Need::DebianCodeSearch,
-            _ if path.starts_with("/api/v2/") => Need::Api,
+            _ if path.starts_with("/api/v2/") || path.starts_with("/raw/") => Need::Api,
             _ => Need::Page,
         }
     }
@@ -205,6 +205,7 @@ mod tests {
             assert_eq!(need(path), Need::Page, "{path}");
         }
         assert_eq!(need("/api/v2/export"), Need::Api);
+        assert_eq!(need("/raw/p/a/b"), Need::Api);
         assert_eq!(need("/api/v1/search"), Need::DebianCodeSearch);
     }
 

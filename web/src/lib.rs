@@ -8,7 +8,7 @@
 //! [`model`] declares the shapes of the JSON API, also for clients in Rust.
 //!
 //! **Invariant:** every response forbids what our pages do not need: scripts, styles and frames from
-//! elsewhere, and guessing of content types. No handler imports this file.
+//! elsewhere, and guessing of content types; a raw file even more. No handler imports this file.
 
 #![cfg_attr(
     test,
@@ -21,6 +21,7 @@
 mod access;
 mod api;
 mod assets;
+mod blocking;
 mod choice;
 mod conditional;
 mod cors;
@@ -39,6 +40,8 @@ mod pages;
 mod params;
 mod problem;
 mod query_lookups;
+mod raw;
+mod rendered;
 mod request_body;
 mod request_id;
 mod request_limits;
@@ -54,9 +57,10 @@ pub use hosts::HostNames;
 pub use server::{BadNetwork, Client, ConnectionLimits, TrustedProxies, serve, serve_tls};
 
 use crate::hosts::Hosts;
+use crate::rendered::RenderedAnswers;
 use crate::state::App;
 use axum::Router;
-use axum::http::{HeaderName, HeaderValue, header};
+use axum::http::{Extensions, HeaderMap, HeaderName, HeaderValue, StatusCode, Version, header};
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{get, post};
 use frontend::Coordinator;
@@ -66,6 +70,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
 use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::{DefaultPredicate, Predicate};
 use tower_http::set_header::SetResponseHeaderLayer;
 
 /// How often metrics are condensed. A histogram keeps every sample until then.
@@ -82,6 +87,8 @@ pub struct Options {
     dcs_api_keys: Vec<String>,
     /// Exports at once; more are refused with status 503.
     pub exports_max: usize,
+    /// Bytes of rendered answers that are kept; 0: none are.
+    pub rendered_bytes_max: u64,
     /// The names by which clients may address the server.
     pub hosts: HostNames,
     /// The keys that clients need; `None` if they need none.
@@ -96,6 +103,7 @@ impl Default for Options {
             cors_origins: Vec::new(),
             dcs_api_keys: Vec::new(),
             exports_max: 64,
+            rendered_bytes_max: 16 << 20,
             hosts: HostNames::default(),
             access: None,
             has_admin: false,
@@ -143,7 +151,7 @@ pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusH
         .layer(from_fn_with_state(hosts, hosts::check))
         .layer(from_fn(pages::by_address))
         .layer(from_fn(query_lookups::count))
-        .layer(CompressionLayer::new());
+        .layer(CompressionLayer::new().compress_when(DefaultPredicate::new().and(has_no_ranges)));
     let router = match &options.cors_origins[..] {
         [] => router,
         origins => router
@@ -157,6 +165,7 @@ pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusH
         shows_addresses: false,
         metrics,
         exports: Arc::new(Semaphore::new(options.exports_max)),
+        rendered: Arc::new(RenderedAnswers::new(options.rendered_bytes_max)),
         last_probe: Arc::default(),
     })
 }
@@ -184,6 +193,7 @@ pub fn admin(coordinator: Arc<Coordinator>, hosts: HostNames, metrics: Prometheu
         shows_addresses: true,
         metrics,
         exports: Arc::new(Semaphore::new(0)),
+        rendered: Arc::new(RenderedAnswers::new(0)),
         last_probe: Arc::default(),
     })
 }
@@ -194,7 +204,10 @@ fn with_headers(router: Router<App>) -> Router<App> {
         .layer(always(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
         // With `no-referrer` browsers hide where our own forms come from.
         .layer(always(header::REFERRER_POLICY, "same-origin"))
-        .layer(always(header::CONTENT_SECURITY_POLICY, POLICY))
+        .layer(SetResponseHeaderLayer::if_not_present(
+            header::CONTENT_SECURITY_POLICY,
+            HeaderValue::from_static(POLICY),
+        ))
         .layer(from_fn(request_id::name))
 }
 
@@ -202,6 +215,7 @@ fn routes() -> Router<App> {
     Router::new()
         .merge(api::routes())
         .merge(dcs::routes())
+        .merge(raw::routes())
         .route("/", get(pages::start))
         .route("/problems", get(pages::kinds))
         .route("/problems/{name}", get(pages::kind))
@@ -216,6 +230,11 @@ fn routes() -> Router<App> {
         .route(guard::SIGN_OUT, post(pages::sign_out))
         .fallback(problem::not_found)
         .method_not_allowed_fallback(problem::method_not_allowed)
+}
+
+/// Whether a response may be compressed: ranges, and the tags of what has them, are of the bytes as they are.
+fn has_no_ranges(_: StatusCode, _: Version, headers: &HeaderMap, _: &Extensions) -> bool {
+    !headers.contains_key(header::ACCEPT_RANGES)
 }
 
 fn always(name: HeaderName, value: &'static str) -> SetResponseHeaderLayer<HeaderValue> {

@@ -52,6 +52,16 @@ impl<'a> FileAddress<'a> {
         format!("/api/v2/file?{}", self.parameters())
     }
 
+    /// Returns the address of the file as it is.
+    pub(crate) fn raw_href(self) -> String {
+        let part = |name: &[u8]| encode(name).replace('/', "%2F");
+        let (package, path) = (part(self.package), encode(self.path));
+        match self.revision {
+            "" => format!("/raw/p/{package}/{path}"),
+            revision => format!("/raw/g/{package}/{}/{path}", part(revision.as_bytes())),
+        }
+    }
+
     fn parameters(self) -> String {
         let (package, path) = (encode(self.package), encode(self.path));
         match self.revision {
@@ -80,5 +90,8 @@ mod tests {
         address.revision = "a&b";
         let expected = "/api/v2/file?package=p_1&path=x/%FF%23&rev=a%26b";
         assert_eq!(address.file_href(), expected);
+        assert_eq!(address.raw_href(), "/raw/g/p_1/a%26b/x/%FF%23");
+        (address.revision, address.package) = ("", b"a/b");
+        assert_eq!(address.raw_href(), "/raw/p/a%2Fb/x/%FF%23");
     }
 }

@@ -278,6 +278,11 @@ impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Path<T>
 
 /// Decodes percent-encoding, and `+` as a space.
 fn decode(text: &str) -> Result<Vec<u8>, Problem> {
+    decode_path(&text.replace('+', " "))
+}
+
+/// Decodes percent-encoding.
+pub(crate) fn decode_path(text: &str) -> Result<Vec<u8>, Problem> {
     let bytes = text.as_bytes();
     let is_escape = |at: usize| {
         let digits = bytes.get(at + 1..at + 3);
@@ -288,7 +293,7 @@ fn decode(text: &str) -> Result<Vec<u8>, Problem> {
         let detail = format!("{text}: expected two hexadecimal digits after %");
         return Err(Problem::bad_request(detail).hint("write %25 for a percent sign"));
     }
-    Ok(percent_decode(text.replace('+', " ").as_bytes()).collect())
+    Ok(percent_decode(bytes).collect())
 }
 
 fn unknown(name: &str, known: &[&str]) -> Problem {

@@ -77,6 +77,8 @@ impl Problem {
         ambiguous_revision: AMBIGUOUS_REVISION,
         no_repositories: NO_REPOSITORIES,
         unreadable_repository: UNREADABLE_REPOSITORY,
+        precondition_failed: PRECONDITION_FAILED,
+        unsatisfiable_range: UNSATISFIABLE_RANGE,
     }
 
     pub(crate) fn unavailable(detail: impl Into<String>) -> Self {
@@ -115,6 +117,11 @@ impl Problem {
     pub(crate) fn newest(mut self, newest: Option<NewestRevision>) -> Self {
         self.alternatives.newest = newest;
         self
+    }
+
+    /// Whether it says that what was requested does not exist.
+    pub(crate) fn is_missing(&self) -> bool {
+        std::ptr::eq(self.kind, &NOT_FOUND)
     }
 
     /// The revision to show instead, if the requested one is no longer indexed.
@@ -316,6 +323,9 @@ kinds! {
     NOT_INDEXED = "revision-not-indexed", GONE, "The revision is no longer indexed",
         "The index had the revision, or may have had it, and no backend can read it from the repository. `newest` \
          names the newest indexed revision that has the file, with its address.";
+    PRECONDITION_FAILED = "precondition-failed", PRECONDITION_FAILED, "Another file",
+        "The file is not, or no longer, the one that the header If-Match names. Its tag is in the header ETag of an \
+         answer without If-Match.";
     TOO_LARGE = "too-large", PAYLOAD_TOO_LARGE, "Body too large",
         "The body exceeds the limit in `/api/v2/limits`.";
     LONG_ADDRESS = "long-address", URI_TOO_LONG, "Address too long",
@@ -323,6 +333,8 @@ kinds! {
          body.";
     UNSUPPORTED = "unsupported-media-type", UNSUPPORTED_MEDIA_TYPE, "Unsupported media type",
         "The body must be JSON, and the header Content-Type must say so.";
+    UNSATISFIABLE_RANGE = "unsatisfiable-range", RANGE_NOT_SATISFIABLE, "No such bytes",
+        "No range of the header Range begins within the file. The header Content-Range has the file's size.";
     MISDIRECTED = "misdirected", MISDIRECTED_REQUEST, "Another host",
         "The request names a host that this server does not answer for. A server that only this machine \
          reaches answers to localhost, and to names that its operator lists.";

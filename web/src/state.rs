@@ -1,8 +1,10 @@
-//! What handlers share: the coordinator, the keys of the interfaces, the metrics, and where blocking
-//! work runs. Handlers import this and never the router.
+//! What handlers share: the coordinator, the keys of the interfaces, the metrics, what is rendered, and where
+//! blocking work runs. Handlers import this and never the router.
 
 use crate::access::Access;
-use frontend::{BackendStatus, Coordinator, Overlaps, Scope, SearchResult};
+pub(crate) use crate::blocking::{blocking, rendering};
+use crate::rendered::RenderedAnswers;
+use frontend::{BackendStatus, Coordinator, Overlaps, Scope};
 use metrics_exporter_prometheus::PrometheusHandle;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -26,6 +28,8 @@ pub(crate) struct App {
     pub(crate) metrics: PrometheusHandle,
     /// A permit for each export that may run.
     pub(crate) exports: Arc<Semaphore>,
+    /// Rendered answers that are expensive.
+    pub(crate) rendered: Arc<RenderedAnswers>,
     /// The last probe of `/readyz`: when it ended, and why no search is answered. One request at a time
     /// probes.
     pub(crate) last_probe: Arc<Mutex<Option<Probed>>>,
@@ -64,24 +68,4 @@ impl App {
         }
         Arc::new(overlaps)
     }
-}
-
-/// Renders a part of an answer: in place if the answer is in memory, else on a blocking thread.
-pub(crate) async fn rendering<T: Send + 'static>(
-    answer: &SearchResult,
-    work: impl FnOnce() -> T + Send + 'static,
-) -> T {
-    if answer.is_in_memory() {
-        work()
-    } else {
-        blocking(work).await
-    }
-}
-
-/// Runs work that blocks, away from the runtime's workers. Its log lines name the request.
-pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
-    let span = tracing::Span::current();
-    tokio::task::spawn_blocking(move || span.in_scope(work))
-        .await
-        .expect("rendering does not panic")
 }

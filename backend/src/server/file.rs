@@ -2,6 +2,7 @@
 
 use crate::live_shards::Generation;
 use crate::revision_names::RevisionNames;
+use index::corpus::TextEncoding;
 use index::document::language;
 use index::shard::{BlockId, DocId, Document, Shard, ShardError};
 use schema::message::{FileRange, FileReply, FileRequest};
@@ -9,6 +10,9 @@ use std::ops::Range;
 
 /// Bytes of text in a reply. For more, the client sends another request.
 pub(super) const REPLY_BYTES_MAX: u64 = 512 << 10;
+
+/// Bytes of a text that may be a pointer of Git LFS, by its specification.
+const POINTER_BYTES_MAX: u64 = 1 << 10;
 
 /// Reads the requested range; `found` is false when there is no such document, and the newest revision
 /// that has the path is named then. The error of a shard counts only when no other shard has the document.
@@ -89,10 +93,12 @@ impl FileVersion<'_> {
     fn read(&self, range: FileRange) -> Result<FileReply, ShardError> {
         let shard = self.shard;
         let reply = read_document(shard, &shard.document(self.document)?, range)?;
+        let encoding = shard.decoded_from(self.document)?;
         let revisions = RevisionNames::of(shard, self.document).names;
         shard.intact()?;
         Ok(FileReply {
             commit: self.commit.to_owned(),
+            decoded_from: encoding.map_or("", TextEncoding::name).to_owned(),
             revisions: revisions.into_iter().map(str::to_owned).collect(),
             ..reply
         })
@@ -115,6 +121,11 @@ fn read_document(
             (start..end, line_at(shard, document, start)?)
         }
     };
+    let pointer = if whole.end - whole.start <= POINTER_BYTES_MAX {
+        lfs_pointer(shard.text(whole.clone())?)
+    } else {
+        String::new()
+    };
     Ok(FileReply {
         found: true,
         offset: text_range.start - whole.start,
@@ -124,8 +135,16 @@ fn read_document(
         total_bytes: whole.end - whole.start,
         language: language(document.path).unwrap_or_default().to_owned(),
         hash: document.hash.to_vec(),
+        lfs_pointer: pointer,
         ..FileReply::default()
     })
+}
+
+/// Returns the id and the size that a pointer of Git LFS names; empty if the text is none.
+pub(super) fn lfs_pointer(text: &[u8]) -> String {
+    let pointer = git::lfs_pointer(text);
+    let pointer = pointer.filter(|(id, _)| id.bytes().all(|digit| digit.is_ascii_hexdigit()));
+    pointer.map_or(String::new(), |(id, bytes)| format!("sha256:{id} {bytes}"))
 }
 
 /// Returns the range of `count` lines from line `first`, limited to the size of a reply, and the

@@ -1,41 +1,244 @@
-//! Answers FILE for a revision that is not indexed, from the repository itself.
+//! Answers FILE from the repository itself: revisions that are not indexed, and the bytes of files as they were
+//! committed, which the index may not have.
 //!
-//! The bytes are decoded as by the index. A file that the index would leave out is not found. It is read whole for each
-//! request, since links to old revisions are rare.
+//! The text of a revision that is not indexed is decoded as by the index; a file that the index would leave out is not
+//! found. Bytes are sent as they are.
+//!
+//! **Invariant:** [`READS_MAX`] files of [`ORIGINAL_BYTES_MAX`] bytes are in memory at a time, besides
+//! [`KEPT_BYTES_MAX`] of files of which parts were sent.
 
-use super::file::{REPLY_BYTES_MAX, skip_lines};
+use super::file::{self, REPLY_BYTES_MAX, skip_lines};
 use crate::live_shards::Generation;
-use crate::repositories::LookUp;
-use index::corpus::{ReadOutcome, read_bytes};
+use crate::repositories::{LookUp, RepositoryFile, WantedFile};
+use index::corpus::{ReadOutcome, TextEncoding, read_bytes};
 use index::document::language;
-use schema::message::{FileRange, FileReply, FileRequest};
+use index::shard::ShardError;
+use schema::message::{FileRange, FileReply, FileRequest, FileSource};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::runtime::Handle;
+use tokio::sync::Semaphore;
 
-/// Reads the requested range from the first of the repositories that has the revision, if the index has not.
-pub(super) fn or_from_objects(
-    reply: FileReply,
-    generation: &Generation,
-    readers: &[&dyn LookUp],
-    request: &FileRequest,
-) -> FileReply {
-    if reply.found || request.revision.is_empty() {
-        return reply;
+/// Bytes of a file of which the text is read from a repository. A page shows far less.
+const TEXT_BYTES_MAX: u64 = 16 << 20;
+
+/// Bytes of a file that is sent as it is in a repository.
+const ORIGINAL_BYTES_MAX: u64 = 32 << 20;
+
+/// Files that are read from repositories at a time; others wait.
+const READS_MAX: usize = 4;
+
+/// Bytes of the files that are kept until their last part is sent: a client that takes a file in parts of half a
+/// megabyte does not read it again for each of them.
+const KEPT_BYTES_MAX: usize = 64 << 20;
+
+/// Reads files from repositories.
+pub(super) struct ObjectFiles {
+    /// The latest last.
+    kept: Mutex<VecDeque<Arc<Original>>>,
+    permits: Semaphore,
+}
+
+/// A file as it was committed.
+struct Original {
+    package: Vec<u8>,
+    commit: String,
+    path: Vec<u8>,
+    bytes: Vec<u8>,
+    hash: [u8; 32],
+}
+
+impl Original {
+    fn is(&self, request: &FileRequest) -> bool {
+        self.commit == request.revision
+            && self.path == request.path
+            && self.package == request.package
     }
-    let Some(repository) = generation.recorded.repository(&request.package) else {
-        return reply;
-    };
-    let mut readers = readers.iter();
-    let found = readers.find_map(|it| it.file(repository, &request.revision, &request.path));
-    let read = found.and_then(|(commit, bytes)| {
+}
+
+impl Default for ObjectFiles {
+    fn default() -> ObjectFiles {
+        ObjectFiles {
+            kept: Mutex::default(),
+            permits: Semaphore::new(READS_MAX),
+        }
+    }
+}
+
+impl ObjectFiles {
+    /// Answers a request from the index and the repositories, in the order that its source asks for. It blocks.
+    pub(super) fn answer(
+        &self,
+        generation: &Generation,
+        readers: &[&dyn LookUp],
+        request: &FileRequest,
+    ) -> Result<FileReply, ShardError> {
+        let repositories = Readers {
+            generation,
+            readers,
+        };
+        if request.source == FileSource::Original {
+            let original = self.original(&repositories, request);
+            if original.found {
+                return Ok(original);
+            }
+            let reason = original.reason;
+            let indexed = file::read(generation, request)?;
+            return Ok(FileReply { reason, ..indexed });
+        }
+        let indexed = file::read(generation, request)?;
+        if indexed.found {
+            return Ok(indexed);
+        }
+        let reply = match request.source {
+            FileSource::TextOrOriginal => self.original(&repositories, request),
+            _ if request.revision.is_empty() => FileReply::default(),
+            _ => self.text(&repositories, request),
+        };
+        Ok(FileReply {
+            newest: indexed.newest,
+            ..reply
+        })
+    }
+
+    /// Returns the requested range of the bytes that a repository has.
+    fn original(&self, repositories: &Readers<'_>, request: &FileRequest) -> FileReply {
+        if let Some(kept) = self.take_kept(request) {
+            return self.part_of(kept, request);
+        }
+        match self.read(repositories, request, ORIGINAL_BYTES_MAX) {
+            Some(RepositoryFile::Content { commit, bytes }) => {
+                let hash = *blake3::hash(&bytes).as_bytes();
+                let original = Original {
+                    package: request.package.clone(),
+                    path: request.path.clone(),
+                    commit,
+                    bytes,
+                    hash,
+                };
+                self.part_of(Arc::new(original), request)
+            }
+            Some(RepositoryFile::TooLarge { bytes }) => FileReply {
+                reason: format!(
+                    "it has {bytes} bytes, and files of more than {ORIGINAL_BYTES_MAX} are not read from repositories"
+                ),
+                ..FileReply::default()
+            },
+            None => FileReply::default(),
+        }
+    }
+
+    /// Returns the requested range of a file, and keeps the file if there is more of it.
+    fn part_of(&self, original: Arc<Original>, request: &FileRequest) -> FileReply {
+        let (start, end) = match request.range {
+            FileRange::Bytes { offset, count } => byte_range(original.bytes.len(), offset, count),
+            // Bytes have no lines.
+            FileRange::Lines { .. } => (0, 0),
+        };
+        let end = end.min(start + REPLY_BYTES_MAX as usize);
+        let reply = FileReply {
+            found: true,
+            offset: start as u64,
+            text: original.bytes[start..end].to_vec(),
+            total_bytes: original.bytes.len() as u64,
+            hash: original.hash.to_vec(),
+            commit: original.commit.clone(),
+            from_objects: true,
+            original: true,
+            lfs_pointer: file::lfs_pointer(&original.bytes),
+            ..FileReply::default()
+        };
+        if end < original.bytes.len() && original.bytes.len() > REPLY_BYTES_MAX as usize {
+            self.keep(original);
+        }
+        reply
+    }
+
+    /// Returns the requested range of a file's text, if it is text.
+    fn text(&self, repositories: &Readers<'_>, request: &FileRequest) -> FileReply {
+        let read = self.read(repositories, request, TEXT_BYTES_MAX);
+        let Some(RepositoryFile::Content { commit, bytes }) = read else {
+            return FileReply::default();
+        };
         let mut text = Vec::with_capacity(bytes.len());
         match read_bytes(&bytes, &mut text) {
-            Ok(ReadOutcome::Text { .. }) => Some((commit, text)),
-            _ => None,
+            Ok(ReadOutcome::Text { encoding, .. }) => {
+                let encoding = encoding.map_or("", TextEncoding::name);
+                FileReply {
+                    decoded_from: encoding.to_owned(),
+                    ..part(commit, &text, request)
+                }
+            }
+            _ => FileReply::default(),
         }
-    });
-    match read {
-        Some((commit, text)) => part(commit, &text, request),
-        None => reply,
     }
+
+    /// Reads a file from the first of the repositories that has it.
+    fn read(
+        &self,
+        repositories: &Readers<'_>,
+        request: &FileRequest,
+        bytes_max: u64,
+    ) -> Option<RepositoryFile> {
+        let permit = Handle::current().block_on(self.permits.acquire());
+        let _permit = permit.expect("never closed");
+        repositories.read(request, bytes_max)
+    }
+
+    fn take_kept(&self, request: &FileRequest) -> Option<Arc<Original>> {
+        let mut kept = self.lock_kept();
+        let at = kept.iter().position(|original| original.is(request))?;
+        kept.remove(at)
+    }
+
+    fn keep(&self, original: Arc<Original>) {
+        let mut kept = self.lock_kept();
+        kept.push_back(original);
+        let mut bytes: usize = kept.iter().map(|it| it.bytes.len()).sum();
+        while bytes > KEPT_BYTES_MAX {
+            let oldest = kept.pop_front();
+            bytes -= oldest.map_or(bytes, |it| it.bytes.len());
+        }
+    }
+
+    fn lock_kept(&self) -> MutexGuard<'_, VecDeque<Arc<Original>>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What can read repositories, and what the index recorded of them.
+struct Readers<'a> {
+    generation: &'a Generation,
+    readers: &'a [&'a dyn LookUp],
+}
+
+impl Readers<'_> {
+    fn read(&self, request: &FileRequest, bytes_max: u64) -> Option<RepositoryFile> {
+        let recorded = self.generation.recorded.repository(&request.package);
+        let is_any_repository = request.source == FileSource::Original;
+        if recorded.is_none() && !is_any_repository {
+            return None;
+        }
+        let indexed = recorded.and_then(|it| it.revision(&it.default));
+        let revision = match &request.revision[..] {
+            "" if !is_any_repository => &indexed?.commit.id,
+            revision => revision,
+        };
+        let wanted = WantedFile {
+            repository: str::from_utf8(&request.package).ok()?,
+            recorded,
+            revision,
+            path: &request.path,
+            bytes_max,
+        };
+        self.readers.iter().find_map(|it| it.file(&wanted))
+    }
+}
+
+fn byte_range(bytes: usize, offset: u64, count: u64) -> (usize, usize) {
+    let start = usize::try_from(offset).unwrap_or(usize::MAX).min(bytes);
+    let count = usize::try_from(count).unwrap_or(usize::MAX);
+    (start, start.saturating_add(count).min(bytes))
 }
 
 /// Returns the requested range of a text.
@@ -47,13 +250,7 @@ fn part(commit: String, text: &[u8], request: &FileRequest) -> FileReply {
             let start = skip_lines(text, first.max(1) - 1);
             (start, start + skip_lines(&text[start..], count))
         }
-        FileRange::Bytes { offset, count } => {
-            let start = usize::try_from(offset)
-                .unwrap_or(usize::MAX)
-                .min(text.len());
-            let count = usize::try_from(count).unwrap_or(usize::MAX);
-            (start, start.saturating_add(count).min(text.len()))
-        }
+        FileRange::Bytes { offset, count } => byte_range(text.len(), offset, count),
     };
     let end = end.min(start + REPLY_BYTES_MAX as usize);
     let before = memchr::memchr_iter(b'\n', &text[..start]).count();
@@ -68,6 +265,7 @@ fn part(commit: String, text: &[u8], request: &FileRequest) -> FileReply {
         hash: blake3::hash(text).as_bytes().to_vec(),
         commit,
         from_objects: true,
+        lfs_pointer: file::lfs_pointer(text),
         ..FileReply::default()
     }
 }
@@ -85,6 +283,7 @@ mod tests {
                 path: b"a.c".to_vec(),
                 range,
                 revision: "x".to_owned(),
+                source: FileSource::Text,
                 visible: Vec::new(),
             };
             let reply = part("12".to_owned(), text, &request);
@@ -105,5 +304,74 @@ mod tests {
         assert_eq!(lines(9, 1).2, "");
         assert_eq!(bytes(5, 4), (2, 5, "wo\nt".to_owned()));
         assert_eq!(bytes(u64::MAX, u64::MAX).2, "");
+    }
+
+    /// A repository that counts how often a file of it is read.
+    struct Counting(std::sync::atomic::AtomicUsize, usize);
+
+    impl LookUp for Counting {
+        fn look_up(&self, _: &schema::message::Lookup) -> schema::message::LookupAnswer {
+            unreachable!("only files are read")
+        }
+
+        fn file(&self, wanted: &WantedFile<'_>) -> Option<RepositoryFile> {
+            self.0.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+            if self.1 as u64 > wanted.bytes_max {
+                let bytes = self.1 as u64;
+                return Some(RepositoryFile::TooLarge { bytes });
+            }
+            Some(RepositoryFile::Content {
+                commit: "c".repeat(40),
+                bytes: (0..self.1).map(|at| at as u8).collect(),
+            })
+        }
+    }
+
+    #[tokio::test]
+    async fn a_large_file_that_is_sent_in_parts_is_read_once() {
+        let read = |bytes: usize| {
+            tokio::task::spawn_blocking(move || {
+                let generation = Generation {
+                    shards: Vec::new(),
+                    updated: 0,
+                    recorded: Arc::default(),
+                };
+                let (files, repository) = (ObjectFiles::default(), Counting(0.into(), bytes));
+                let ask = |revision: &str, offset| {
+                    let request = FileRequest {
+                        package: b"p".to_vec(),
+                        path: b"a".to_vec(),
+                        range: FileRange::Bytes {
+                            offset,
+                            count: u64::MAX,
+                        },
+                        revision: revision.to_owned(),
+                        source: FileSource::Original,
+                        visible: Vec::new(),
+                    };
+                    files.answer(&generation, &[&repository], &request).unwrap()
+                };
+                let mut reply = ask("main", 0);
+                let reason = reply.reason.clone();
+                let mut taken = Vec::new();
+                while reply.found && !reply.text.is_empty() {
+                    taken.extend(reply.text);
+                    reply = ask(&reply.commit, taken.len() as u64);
+                }
+                let reads = repository.0.load(std::sync::atomic::Ordering::SeqCst);
+                let kept = files.lock_kept().len();
+                (taken.len(), reads, kept, reason)
+            })
+        };
+        let bytes = 3 * REPLY_BYTES_MAX as usize + 5;
+        // The last request, beyond the end, reads it again.
+        let (taken, reads, kept, _) = read(bytes).await.unwrap();
+        assert_eq!((taken, reads, kept), (bytes, 2, 0));
+        let (taken, _, _, reason) = read(ORIGINAL_BYTES_MAX as usize + 1).await.unwrap();
+        assert_eq!(taken, 0);
+        assert!(
+            reason.contains("are not read from repositories"),
+            "{reason}"
+        );
     }
 }

@@ -119,6 +119,10 @@ pub(super) struct FrontendFlags {
     /// Exports at once; more are refused with status 503. Each takes 1 MiB of the memory for running queries
     #[arg(long, help_heading = LIMITS, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=4096))]
     exports: u16,
+    /// Memory for rendered answers that are expensive: facets, lists of packages and pages by package of large
+    /// results. Each is rendered once for all clients; with 0 for each of them
+    #[arg(long, help_heading = LIMITS, value_name = "SIZE", value_parser = units::parse_size, default_value = "16M")]
+    rendered_memory: u64,
     /// Connections at once, of all clients; a few more are served for /healthz, /readyz and /metrics
     #[arg(long, help_heading = LIMITS, value_name = "N", default_value_t = 12_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     connections: u32,
@@ -217,6 +221,7 @@ impl FrontendFlags {
         };
         let mut options = web::Options::new(self.cors_origins.clone(), keys)?;
         options.exports_max = self.exports.into();
+        options.rendered_bytes_max = self.rendered_memory;
         options.hosts = HostNames::new(address, &self.hosts);
         options.access = self.access.keys()?.map(Arc::new);
         options.has_admin = self.access.has_admin();

@@ -173,7 +173,9 @@ fn summarize(shard: &Shard, out: &mut impl Write) -> Result<()> {
             "  not counted: {dead} replaced or removed, {dead_text} of text"
         )?;
     }
-    let sections = Section::ALL.into_iter().map(|section| {
+    let is_there =
+        |&section: &Section| section != Section::Decoded || shard.section_bytes(section) > 0;
+    let sections = Section::ALL.into_iter().filter(is_there).map(|section| {
         let name = format!("{section:?}").to_lowercase();
         (name, shard.section_bytes(section))
     });

@@ -14,10 +14,17 @@ const PER_PAGE: usize = 1000;
 pub(crate) struct Reply {
     pub(crate) status: u16,
     pub(crate) kind: String,
+    pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Vec<u8>,
 }
 
 impl Reply {
+    /// The value of a header; empty if it is not there.
+    pub(crate) fn header(&self, name: &str) -> &str {
+        let found = self.headers.iter().find(|(known, _)| known == name);
+        found.map_or("", |(_, value)| value)
+    }
+
     pub(crate) fn text(&self) -> &str {
         std::str::from_utf8(&self.body).expect("text")
     }
@@ -51,6 +58,15 @@ pub(crate) fn get_with(address: &str, path: &str, headers: &[(&str, &str)]) -> R
     read(request.call())
 }
 
+/// Sends HEAD with headers.
+pub(crate) fn head_with(address: &str, path: &str, headers: &[(&str, &str)]) -> Reply {
+    let mut request = agent().head(format!("http://{address}{path}"));
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    read(request.call())
+}
+
 /// Sends POST with an empty body.
 pub(crate) fn post(address: &str, path: &str) -> Reply {
     read(agent().post(format!("http://{address}{path}")).send_empty())
@@ -66,12 +82,18 @@ fn agent() -> ureq::Agent {
 
 fn read(response: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> Reply {
     let response = response.expect("an answer");
-    let kind = response.headers().get("content-type");
+    let headers = response.headers().iter();
+    let headers = headers.map(|(name, value)| {
+        let value = String::from_utf8_lossy(value.as_bytes());
+        (name.to_string(), value.into_owned())
+    });
     let mut reply = Reply {
         status: response.status().as_u16(),
-        kind: kind.map_or_else(String::new, |kind| kind.to_str().unwrap().to_owned()),
+        kind: String::new(),
+        headers: headers.collect(),
         body: Vec::new(),
     };
+    reply.kind = reply.header("content-type").to_owned();
     let mut body = response.into_body().into_reader();
     body.read_to_end(&mut reply.body).expect("all of the body");
     reply

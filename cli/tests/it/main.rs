@@ -41,6 +41,7 @@ mod process;
 mod proxy;
 mod random_scopes;
 mod random_sharding;
+mod raw_files;
 mod revisions;
 mod serve;
 mod sharding;

@@ -38,6 +38,8 @@ pub struct CacheConfig {
     pub waiters_max: usize,
     /// Callers that wait for one answer.
     pub waiters_per_key_max: usize,
+    /// Answers that are built at once, refreshes included; callers of further ones are turned away.
+    pub builds_max: usize,
     /// How long a build may take before it is cancelled and handed over.
     pub build_max: Duration,
     /// Answers that [`Cache::get_and_keep`](super::Cache::get_and_keep) builds again before anybody asks, at
@@ -48,7 +50,8 @@ pub struct CacheConfig {
 }
 
 impl CacheConfig {
-    /// The default settings: 30 s, 16 MiB, 1,000 waiters for an answer, 10,000 in all.
+    /// The default settings: 30 s, 16 MiB, 1,000 waiters for an answer, 10,000 in all, and as many
+    /// builds.
     pub fn new(name: &'static str) -> CacheConfig {
         CacheConfig {
             name,
@@ -58,6 +61,7 @@ impl CacheConfig {
             bytes_max: 16 << 20,
             waiters_max: 10_000,
             waiters_per_key_max: 1_000,
+            builds_max: 10_000,
             build_max: Duration::from_secs(10),
             keepers_max: 10_000,
             off: false,
@@ -82,8 +86,8 @@ pub enum CacheError<E> {
     /// The build failed.
     #[error("{0}")]
     Failed(E),
-    /// Too many callers wait.
-    #[error("too many requests wait for the same answer; try again shortly")]
+    /// Too many callers wait, or too many answers are being built.
+    #[error("too many requests wait for answers that are expensive to make; try again shortly")]
     Busy {
         /// When to try again.
         retry_after: Duration,

@@ -42,7 +42,7 @@ pub enum CacheOutcome<K: CacheKey, V: CacheValue, E: CacheFailure> {
     Build(Claim<K, V, E>, Waiting<K, V, E>),
     /// Somebody else builds the answer.
     Wait(Waiting<K, V, E>),
-    /// Too many callers wait.
+    /// Too many callers wait, or too many answers are being built.
     Busy {
         /// When to try again.
         retry_after: Duration,
@@ -70,6 +70,7 @@ impl<K: CacheKey, V: CacheValue, E: CacheFailure> Cache<K, V, E> {
             build_max: config.build_max,
             waiters_max: config.waiters_max,
             waiters_per_key_max: config.waiters_per_key_max,
+            builds_max: config.builds_max,
         };
         Arc::new(Cache {
             config,

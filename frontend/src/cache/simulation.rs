@@ -19,7 +19,7 @@ use std::time::Duration;
 const SEEDS: u64 = 300;
 
 const STEPS: usize = 600;
-const KEYS: usize = 3;
+const KEYS: usize = 4;
 const MS: Duration = Duration::from_millis(1);
 
 const BOUNDS: Bounds = Bounds {
@@ -31,6 +31,7 @@ const BOUNDS: Bounds = Bounds {
     build_max: Duration::from_millis(100),
     waiters_max: 12,
     waiters_per_key_max: 6,
+    builds_max: 3,
 };
 
 /// What was built: the version of the source that was read.
@@ -209,7 +210,8 @@ impl World {
                 let of_key = self.waiting.values().filter(|it| it.0 == key).count();
                 assert!(
                     self.waiting.len() == BOUNDS.waiters_max
-                        || of_key == BOUNDS.waiters_per_key_max,
+                        || of_key == BOUNDS.waiters_per_key_max
+                        || self.claims.flights() == BOUNDS.builds_max,
                     "turned away below the bounds"
                 );
             }
@@ -415,6 +417,8 @@ impl World {
     fn check(&self) {
         assert_eq!(self.claims.waiting(), self.waiting.len());
         assert!(self.waiting.len() <= BOUNDS.waiters_max);
+        assert_eq!(self.claims.flights(), self.current.len());
+        assert!(self.current.len() <= BOUNDS.builds_max);
         for key in 0..KEYS {
             let of_key = self.waiting.values().filter(|it| it.0 == key).count();
             assert!(of_key <= BOUNDS.waiters_per_key_max);

@@ -31,6 +31,7 @@ pub(super) struct Bounds {
     pub(super) build_max: Duration,
     pub(super) waiters_max: usize,
     pub(super) waiters_per_key_max: usize,
+    pub(super) builds_max: usize,
 }
 
 /// What a caller is to do.
@@ -43,7 +44,7 @@ pub(super) enum Decision<V> {
     /// Build it, with this token.
     Build(u64),
     Wait,
-    /// Too many wait.
+    /// Too many wait, or too much is being built.
     Busy,
 }
 
@@ -134,6 +135,9 @@ impl<K: Hash + Eq + Clone, W> Claims<K, W> {
             return Decision::Busy;
         }
         let Some(flight) = self.flights.get(key) else {
+            if self.flights.len() >= self.bounds.builds_max {
+                return Decision::Busy;
+            }
             return Decision::Build(self.begin(key));
         };
         if flight.waiters.len() >= self.bounds.waiters_per_key_max {
@@ -156,6 +160,9 @@ impl<K: Hash + Eq + Clone, W> Claims<K, W> {
         {
             return None;
         }
+        if self.flights.len() >= self.bounds.builds_max {
+            return None;
+        }
         entry.mark_tried();
         Some(self.begin(key))
     }
@@ -175,7 +182,9 @@ impl<K: Hash + Eq + Clone, W> Claims<K, W> {
             entries.remove(key);
             return None;
         }
-        if entry.freshness(now) == Freshness::Expired || self.flights.contains_key(key) {
+        let is_bound = self.flights.len() >= self.bounds.builds_max;
+        if is_bound || entry.freshness(now) == Freshness::Expired || self.flights.contains_key(key)
+        {
             return None;
         }
         entry.mark_tried();

@@ -12,7 +12,7 @@ use crate::results::{self, Listing};
 use crate::scope::Scope;
 use schema::frame::Kind;
 use schema::message::{
-    self, FileRange, FileReply, FileRequest, ListKind, ListReply, ListRequest, MessageError,
+    self, FileReply, FileRequest, FileSource, ListKind, ListReply, ListRequest, MessageError,
     VisibleShard,
 };
 use std::collections::HashMap;
@@ -72,34 +72,34 @@ pub struct Served {
 }
 
 impl Coordinator {
-    /// Reads a part of a document of a revision; an empty one is the default. All backends are asked; the first of
-    /// them that has it answers, or the one whose build of the package is searched, and one that has indexed it
-    /// before one that only finds it in the repository. A reply with `found` false may name the newest revision
-    /// that has the path.
-    pub async fn file(
-        &self,
-        scope: &Scope,
-        package: &[u8],
-        path: &[u8],
-        revision: &str,
-        range: FileRange,
-    ) -> Result<FileReply, FileError> {
-        let request = FileRequest {
-            package: package.to_vec(),
-            path: path.to_vec(),
-            range,
-            revision: revision.to_owned(),
-            visible: Vec::new(),
-        };
+    /// Reads a part of a document. All backends are asked; the first of them that has it answers, or the one whose
+    /// build of the package is searched, and one that has indexed it before one that only finds it in the repository;
+    /// if the bytes of the repository are wanted, the other way round. A reply with `found` false may name the newest
+    /// revision that has the path.
+    pub async fn file(&self, scope: &Scope, request: &FileRequest) -> Result<FileReply, FileError> {
+        let package = &request.package[..];
+        let is_visible = scope.sees(package);
+        let is_original_best = request.source == FileSource::Original;
         let frame = |visible: &[VisibleShard]| {
-            let (mut frame, visible) = (Vec::new(), visible.to_vec());
-            let request = FileRequest {
-                visible,
+            let mut request = FileRequest {
+                visible: visible.to_vec(),
                 ..request.clone()
             };
+            if !is_visible {
+                request.source = FileSource::Text;
+            }
+            let mut frame = Vec::new();
             request.encode(&mut frame).map(|()| frame)
         };
-        let replies = self.ask_all(scope, frame, Kind::File, FileReply::decode);
+        // A repository need not be indexed, so a backend that has nothing visible may have it. Only this package is
+        // read.
+        let everything = Scope::everything();
+        let asked = if is_visible && request.source != FileSource::Text {
+            &everything
+        } else {
+            scope
+        };
+        let replies = self.ask_all(asked, frame, Kind::File, FileReply::decode);
         let mut replies = replies.await?;
         let mut unreachable = Vec::new();
         if let Some(newest) = self.newest_build(scope, package) {
@@ -108,7 +108,9 @@ impl Coordinator {
         let mut second_best = FileReply::default();
         for (peer, reply) in replies {
             match reply.await.expect("requests to backends do not panic") {
-                Ok(reply) if reply.found && !reply.from_objects => return Ok(reply),
+                Ok(reply) if reply.found && reply.from_objects == is_original_best => {
+                    return Ok(reply);
+                }
                 Ok(reply) if reply.found => second_best = reply,
                 Ok(reply) if !second_best.found && second_best.newest.is_empty() => {
                     second_best = reply;

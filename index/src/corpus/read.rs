@@ -18,6 +18,7 @@ use encoding_rs::{CoderResult, Decoder, UTF_16BE, UTF_16LE};
 
 use super::walk::unreadable;
 use super::{CorpusError, File, SkipReason, Source};
+use crate::format::TextEncoding;
 
 /// Bytes that are read at once: enough to make system calls rare.
 pub const CHUNK_BYTES: usize = 256 << 10;
@@ -49,6 +50,8 @@ pub enum ReadOutcome {
     Text {
         /// The size of the file, before anything was dropped or decoded.
         bytes_read: u64,
+        /// What it was decoded from; `None` if its bytes are its text.
+        encoding: Option<TextEncoding>,
     },
     /// It is not searchable. Unless the reason is [`SkipReason::Binary`], the sink may have got a part
     /// of its text and must discard it.
@@ -73,7 +76,7 @@ pub fn read(
         .and_then(|reached| open(&reached.path))
         .and_then(|(opened, bytes)| text(opened, bytes, sink));
     match text {
-        Ok(bytes_read) => Ok(ReadOutcome::Text { bytes_read }),
+        Ok(outcome) => Ok(outcome),
         Err(Stop::Skip(reason)) => Ok(ReadOutcome::Skipped(reason)),
         Err(Stop::Sink(source)) => Err(CorpusError::Sink { path, source }),
     }
@@ -85,7 +88,7 @@ pub fn read(
 /// Only the sink's.
 pub fn read_bytes(bytes: &[u8], sink: &mut dyn TextSink) -> io::Result<ReadOutcome> {
     match text(bytes, bytes.len() as u64, sink) {
-        Ok(bytes_read) => Ok(ReadOutcome::Text { bytes_read }),
+        Ok(outcome) => Ok(outcome),
         Err(Stop::Skip(reason)) => Ok(ReadOutcome::Skipped(reason)),
         Err(Stop::Sink(error)) => Err(error),
     }
@@ -140,8 +143,8 @@ fn open(path: &Path) -> Result<(fs::File, u64), Stop> {
     Ok((file, opened.len()))
 }
 
-/// Gives the text of `reader` to `sink` and returns the number of bytes read, which must be `bytes`.
-fn text(mut reader: impl Read, bytes: u64, sink: &mut dyn TextSink) -> Result<u64, Stop> {
+/// Gives the text of `reader` to `sink`; the number of bytes read must be `bytes`.
+fn text(mut reader: impl Read, bytes: u64, sink: &mut dyn TextSink) -> Result<ReadOutcome, Stop> {
     // One byte more than the file has, so that its end is seen without another chunk.
     let mut chunk = vec![0; bytes.saturating_add(1).min(CHUNK_BYTES as u64) as usize];
     let mut form = None;
@@ -163,7 +166,11 @@ fn text(mut reader: impl Read, bytes: u64, sink: &mut dyn TextSink) -> Result<u6
         let form = form.as_mut().expect("set with the first chunk");
         form.push(piece, is_last, sink).map_err(Stop::Sink)?;
         if is_last {
-            return Ok(bytes_read);
+            let encoding = form.encoding();
+            return Ok(ReadOutcome::Text {
+                bytes_read,
+                encoding,
+            });
         }
     }
 }
@@ -210,6 +217,17 @@ impl Form {
         Form::Utf16 {
             decoder,
             decoded: vec![0; DECODED_BYTES],
+        }
+    }
+
+    /// Returns what the text is decoded from.
+    fn encoding(&self) -> Option<TextEncoding> {
+        match self {
+            Form::AsIs => None,
+            Form::Utf16 { decoder, .. } if decoder.encoding() == UTF_16BE => {
+                Some(TextEncoding::Utf16Be)
+            }
+            Form::Utf16 { .. } => Some(TextEncoding::Utf16Le),
         }
     }
 

@@ -115,13 +115,14 @@ fn read_file(
     let sink_error = sink_error(package);
     let path = file.path.clone();
     match corpus::read(source, file, builder)? {
-        ReadOutcome::Text { .. } => {
+        ReadOutcome::Text { encoding, .. } => {
             builder.finish_document().map_err(sink_error)?;
             let static_rank = package.popularity.rank() + classify(&path).share();
             let name = DocumentName {
                 path,
                 static_rank,
                 tag: NO_TAG,
+                encoding,
             };
             Ok(SegmentEntry::Document(name, Mark::default()))
         }
@@ -172,12 +173,13 @@ fn read_item(
     };
     let (path, mark) = (item.path, item.mark);
     match outcome {
-        ReadOutcome::Text { .. } => {
+        ReadOutcome::Text { encoding, .. } => {
             builder.finish_document().map_err(sink_error)?;
             let name = DocumentName {
                 path,
                 static_rank: item.static_rank,
                 tag: NO_TAG,
+                encoding,
             };
             Ok(SegmentEntry::Document(name, mark))
         }
@@ -232,6 +234,7 @@ impl ShardTexts {
             unreachable!("documents are in packages of shards")
         };
         let ShardPackage { shard, .. } = &parts[part];
+        let encoding = shard.decoded_from(document)?;
         let document = shard.document(document)?;
         let mut text = shard.text_range(document.blocks)?;
         while !text.is_empty() {
@@ -247,6 +250,7 @@ impl ShardTexts {
             path: document.path.to_vec(),
             static_rank: document.static_rank,
             tag: NO_TAG,
+            encoding,
         };
         shard.intact()?;
         Ok(name)

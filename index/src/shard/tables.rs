@@ -8,7 +8,9 @@ use super::error::ShardError;
 use super::{BlockId, DocId, Document, Package, PackageId, Shard, Text, TextId};
 use crate::document::{Class, Popularity};
 use crate::format::version_1::{DocumentOne, PackageOne};
-use crate::format::{BlockRecord, DocumentRecord, PackageRecord, Section, TextRecord};
+use crate::format::{
+    BlockRecord, DecodedRecord, DocumentRecord, PackageRecord, Section, TextEncoding, TextRecord,
+};
 use std::ops::Range;
 
 impl Shard {
@@ -199,6 +201,25 @@ impl Shard {
         }
         let text = self.text_range(self.blocks_of_texts(&package.texts)?)?;
         Ok(text.end - text.start)
+    }
+
+    /// Returns what the text of a document was decoded from; `None` if it was not, or if the program that wrote the
+    /// shard did not note it.
+    pub fn decoded_from(&self, document: DocId) -> Result<Option<TextEncoding>, ShardError> {
+        let section = Section::Decoded;
+        let count = self.file.section_bytes(section) / size_of::<DecodedRecord>() as u64;
+        let is_before = |entry: &DecodedRecord| entry.document.get() < document.0;
+        let at = self.file.partition_point(section, is_before)?;
+        if u64::from(at) >= count {
+            return Ok(None);
+        }
+        let entry: &DecodedRecord = self.file.entry(section, at)?;
+        if entry.document.get() != document.0 {
+            return Ok(None);
+        }
+        let encoding = TextEncoding::of(entry.encoding.get());
+        let encoding = encoding.ok_or_else(|| self.corrupt(section, "an encoding"));
+        encoding.map(Some)
     }
 
     /// Returns an upper bound of the static ranks of `document` and all later documents. Packages

@@ -100,6 +100,9 @@ fn dump(shard: &Shard) -> Result<String, ShardError> {
     );
     for section in Section::ALL {
         let Range { start, end } = layout.extent(section);
+        if section == Section::Decoded && end == 0 {
+            continue;
+        }
         let _ = writeln!(out, "{section:?} at {start}, {} bytes", end - start);
     }
     for id in 0..shard.text_count() {

@@ -6,7 +6,9 @@
 //! range.
 
 use crate::builder::SegmentDocument;
-use crate::format::{DocumentRecord, NAME_BYTES_MAX, PackageRecord, TextRecord};
+use crate::format::{
+    DecodedRecord, DocumentRecord, NAME_BYTES_MAX, PackageRecord, TextEncoding, TextRecord,
+};
 use std::collections::HashMap;
 use std::io;
 use zerocopy::IntoBytes;
@@ -19,6 +21,8 @@ pub(crate) struct DocumentName {
     /// Returned in the order of the finished shard; the writer gives it no meaning. [`NO_TAG`] for what
     /// needs none.
     pub(crate) tag: u32,
+    /// What its text was decoded from.
+    pub(crate) encoding: Option<TextEncoding>,
 }
 
 /// The tag of what needs none: files of directories.
@@ -36,6 +40,8 @@ pub(super) struct Tables {
     documents: Vec<DocumentRecord>,
     /// The text and the tag of each document, in the same order.
     tags: Vec<(u32, u32)>,
+    /// Documents that were decoded, by their places in that order.
+    decoded: Vec<(usize, TextEncoding)>,
     /// Texts by the first bytes of their hashes.
     known: HashMap<u64, u32>,
     /// Texts that documents have so far.
@@ -49,6 +55,7 @@ pub(super) struct EncodedTables {
     pub(super) texts: Vec<u8>,
     pub(super) documents: Vec<u8>,
     pub(super) shared: Vec<u8>,
+    pub(super) decoded: Vec<u8>,
     /// The tag of each document.
     pub(super) tags: Vec<u32>,
     pub(super) counts: TableCounts,
@@ -126,6 +133,9 @@ impl Tables {
             text: text.into(),
             static_rank: name.static_rank.into(),
         });
+        if let Some(encoding) = name.encoding {
+            self.decoded.push((self.tags.len(), encoding));
+        }
         self.tags.push((text, name.tag));
         self.names.extend_from_slice(&name.path);
         let entry = &mut self.packages[package];
@@ -138,6 +148,7 @@ impl Tables {
     /// Sorts the documents by text, and encodes everything.
     pub(super) fn finish(mut self) -> io::Result<EncodedTables> {
         self.known = HashMap::new();
+        let decoded = self.decoded();
         // Stable: the documents of one text stay in the order of packages.
         self.documents.sort_by_key(|document| document.text.get());
         self.tags.sort_by_key(|&(text, _)| text);
@@ -163,7 +174,30 @@ impl Tables {
             documents: self.documents.as_bytes().to_vec(),
             tags: self.tags.into_iter().map(|(_, tag)| tag).collect(),
             shared,
+            decoded,
         })
+    }
+
+    /// Returns the documents that were decoded, by their numbers in the shard, encoded.
+    fn decoded(&self) -> Vec<u8> {
+        if self.decoded.is_empty() {
+            return Vec::new();
+        }
+        let mut order: Vec<usize> = (0..self.tags.len()).collect();
+        // As documents are sorted.
+        order.sort_by_key(|&place| self.tags[place].0);
+        let mut encodings: Vec<_> = vec![None; order.len()];
+        for &(place, encoding) in &self.decoded {
+            encodings[place] = Some(encoding);
+        }
+        let numbered = (0_u32..).zip(order);
+        let entries = numbered.filter_map(|(number, place)| {
+            Some(DecodedRecord {
+                document: number.into(),
+                encoding: (encodings[place]? as u32).into(),
+            })
+        });
+        entries.collect::<Vec<_>>().as_bytes().to_vec()
     }
 
     /// Returns the documents whose text is in the range of another package, by package, encoded; sets

@@ -1,7 +1,7 @@
 //! Indexes of released formats, in `testdata/`, can be read; see its README for how they were made. A
 //! change that breaks one of these tests needs a new version of the format.
 
-use index::corpus::sources;
+use index::corpus::{TextEncoding, sources};
 use index::directory::{Index, is_index, read_manifest};
 use index::document::Popularity;
 use index::indexing::{BuildOptions, Changes, Progress, update};
@@ -109,6 +109,16 @@ fn format_2_is_read() {
         ("delta_1.0", "src/copy.c", read("delta_1.0/src/copy.c")),
     ];
     check_fixture("format-2", &copies, 2);
+    check_fixture("format-2-decoded", &copies, 2);
+    let encodings = |name: &str| -> Vec<TextEncoding> {
+        let index = Index::open(&testdata(name)).unwrap();
+        let shard = &index.shards[0];
+        let documents = (0..shard.document_count()).map(DocId);
+        let encodings = documents.map(|document| shard.decoded_from(document).unwrap());
+        encodings.flatten().collect()
+    };
+    assert_eq!(encodings("format-2"), [], "it was not noted then");
+    assert_eq!(encodings("format-2-decoded"), [TextEncoding::Utf16Le]);
     let shard = &Index::open(&testdata("format-2")).unwrap().shards[0];
     assert_eq!(
         shard.document_count() - shard.text_count(),
@@ -206,7 +216,7 @@ fn format_2_is_written() {
     let given = [testdata("source"), testdata("source-2")];
     run(sources(&given, true).unwrap(), &[]);
     run(Vec::new(), &[b"gamma"]);
-    let fixture = testdata("format-2");
+    let fixture = testdata("format-2-decoded");
     let mut expected = read_manifest(&fixture).unwrap();
     let mut manifest = read_manifest(out.path()).unwrap();
     for shard in expected.shards.iter_mut().chain(&mut manifest.shards) {

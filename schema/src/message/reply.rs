@@ -404,6 +404,14 @@ pub struct FileReply {
     pub newest: String,
     /// Whether it was read from the repository, since the index does not have the revision.
     pub from_objects: bool,
+    /// Whether `text` is bytes of the file as the repository has them, not decoded.
+    pub original: bool,
+    /// The encoding from which `text` was decoded, such as `utf-16le`; empty if it was not.
+    pub decoded_from: String,
+    /// For a pointer of Git LFS: the SHA-256 and the number of bytes that it names.
+    pub lfs_pointer: String,
+    /// When it was not found: why the file that is there is not sent; empty if there is none.
+    pub reason: String,
 }
 
 impl FileReply {
@@ -419,6 +427,10 @@ impl FileReply {
         root.set_commit(&self.commit[..]);
         root.set_newest(&self.newest[..]);
         root.set_from_objects(self.from_objects);
+        root.set_original(self.original);
+        root.set_decoded_from(&self.decoded_from[..]);
+        root.set_lfs_pointer(&self.lfs_pointer[..]);
+        root.set_reason(&self.reason[..]);
         let mut revisions = root.init_revisions(length(self.revisions.len()));
         for (index, name) in (0..).zip(&self.revisions) {
             revisions.set(index, &name[..]);
@@ -443,6 +455,10 @@ impl FileReply {
                 .collect::<Result<_, _>>()?,
             newest: text(root.get_newest()?)?,
             from_objects: root.get_from_objects(),
+            original: root.get_original(),
+            decoded_from: text(root.get_decoded_from()?)?,
+            lfs_pointer: text(root.get_lfs_pointer()?)?,
+            reason: text(root.get_reason()?)?,
         })
     }
 }

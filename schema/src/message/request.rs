@@ -183,6 +183,21 @@ pub struct FileRequest {
     pub revision: String,
     /// The only shards that are read, and what is visible of each; empty: all of all.
     pub visible: Vec<VisibleShard>,
+    /// Where the bytes come from.
+    pub source: FileSource,
+}
+
+/// Where the bytes of a file come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FileSource {
+    /// The index; for a revision that is not indexed the repository, as the text that the index would have.
+    #[default]
+    Text,
+    /// The index; for a file without a text in it the repository, as it has the bytes.
+    TextOrOriginal,
+    /// The repository, as it has the bytes; the index if the repository cannot be read. The package may be the name
+    /// of a repository that is not indexed.
+    Original,
 }
 
 impl FileRequest {
@@ -190,6 +205,7 @@ impl FileRequest {
         root.set_package(&self.package);
         root.set_path(&self.path);
         root.set_revision(&self.revision[..]);
+        root.set_source(self.source.into());
         let visible = root.reborrow().init_visible(length(self.visible.len()));
         VisibleShard::encode_all(&self.visible, visible);
         match self.range {
@@ -223,6 +239,7 @@ impl FileRequest {
             range,
             revision: text(root.get_revision()?)?,
             visible: VisibleShard::decode_all(root.get_visible()?)?,
+            source: root.get_source()?.into(),
         })
     }
 }
@@ -289,6 +306,10 @@ impl ListRequest {
 
 frame_message!(Search: Search, FileRequest: File, ListRequest: List);
 convert_enum!(Want, CapnpWant: Matches, Documents, Count, Estimate);
+convert_enum!(
+    FileSource,
+    file_request::Source: Text, TextOrOriginal, Original
+);
 convert_enum!(
     ListKind,
     list_request::Kind: Packages, Children, Skipped, Shard, Repositories

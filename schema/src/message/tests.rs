@@ -289,6 +289,7 @@ fn decodes_what_was_encoded() {
                 path,
                 range,
                 revision: "origin/naïve".to_owned(),
+                source: FileSource::Original,
                 visible: visible(),
             }
         );
@@ -308,6 +309,10 @@ fn decodes_what_was_encoded() {
             revisions: vec!["main".to_owned(), "v1.0".to_owned()],
             newest: "v0.9".to_owned(),
             from_objects: true,
+            original: true,
+            decoded_from: "utf-16le".to_owned(),
+            lfs_pointer: "sha256:ab 12".to_owned(),
+            reason: "too large".to_owned(),
         }
     );
 }

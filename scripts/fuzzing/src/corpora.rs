@@ -1,6 +1,6 @@
 //! What an indexer reads: files of a corpus, git's ignore rules, and the ranks of packages.
 
-use index::corpus::{self, BINARY_HEAD_BYTES, ReadOutcome, SkipReason, Source};
+use index::corpus::{self, BINARY_HEAD_BYTES, ReadOutcome, SkipReason, Source, TextEncoding};
 use std::fs;
 use std::path::Path;
 
@@ -56,8 +56,16 @@ pub(crate) fn text(data: &[u8]) {
         assert!(text.is_empty());
         return;
     }
+    let encoding = is_utf16.then(|| match data[0] {
+        0xff => TextEncoding::Utf16Le,
+        _ => TextEncoding::Utf16Be,
+    });
     let bytes_read = data.len() as u64;
-    assert_eq!(outcome, ReadOutcome::Text { bytes_read });
+    let expected = ReadOutcome::Text {
+        bytes_read,
+        encoding,
+    };
+    assert_eq!(outcome, expected);
     if is_utf16 {
         assert_eq!(String::from_utf8(text).expect("UTF-8"), decoded(data));
     } else {

@@ -2,11 +2,11 @@
 
 use schema::message::{
     Batch, Commit, CommitLog, End, Excluded, Expr, Failure, FailureKind, Field, FileRange,
-    FileReply, FileRequest, Filter, Hello, Line, ListEntry, ListKind, ListReply, ListRequest,
-    Lookup, LookupAnswer, LookupOf, LookupProblem, LookupProblemKind, LookupReply, LookupRequest,
-    MessageError, PROTOCOL, Pattern, Progress, Range, Reading, Reference, ReferenceKind,
-    ReferenceList, Search, ShardEnd, ShardInfo, Skip, SpoolManifest, Syntax, VisibleShard, Want,
-    Window,
+    FileReply, FileRequest, FileSource, Filter, Hello, Line, ListEntry, ListKind, ListReply,
+    ListRequest, Lookup, LookupAnswer, LookupOf, LookupProblem, LookupProblemKind, LookupReply,
+    LookupRequest, MessageError, PROTOCOL, Pattern, Progress, Range, Reading, Reference,
+    ReferenceKind, ReferenceList, Search, ShardEnd, ShardInfo, Skip, SpoolManifest, Syntax,
+    VisibleShard, Want, Window,
 };
 use schema::order::SEMANTICS;
 
@@ -57,6 +57,7 @@ pub(crate) fn samples() -> Vec<Vec<u8>> {
         path: path.clone(),
         range: FileRange::Lines { first: 3, count: 9 },
         revision: "v1.0".to_owned(),
+        source: FileSource::Original,
         visible: Vec::new(),
     };
     let reply = FileReply {
@@ -72,6 +73,10 @@ pub(crate) fn samples() -> Vec<Vec<u8>> {
         revisions: vec!["main".to_owned()],
         newest: "v1.0".to_owned(),
         from_objects: true,
+        original: true,
+        decoded_from: "utf-16le".to_owned(),
+        lfs_pointer: "sha256:ab 12".to_owned(),
+        reason: "too large".to_owned(),
     };
     let list = ListRequest {
         kind: ListKind::Children,

@@ -132,6 +132,8 @@ pub(crate) fn reply(data: &[u8]) {
         format!("/search?q={q}"),
         "/show?package=p_1&path=a/b.c&line=3".to_owned(),
         "/api/v2/file?package=p_1&path=a/b.c".to_owned(),
+        "/raw/p/p_1/a/b.c".to_owned(),
+        "/raw/g/p/main/a/b.c".to_owned(),
     ] {
         let (status, _) = site.get(&path);
         assert_ne!(status, 500, "{path}");

@@ -7,21 +7,22 @@ use crate::join;
 use crate::model::{Facets, Packages, SummaryHead, Timings};
 use crate::params::{FORMAT, Params, Path, QUERY};
 use crate::problem::Problem;
+use crate::rendered::Rendered;
 use crate::response;
-use crate::state::{App, blocking};
+use crate::state::App;
 use axum::extract::State;
-use axum::http::header;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use frontend::query::ParsedQuery;
 use frontend::{PackageGroup, SearchHandle, SearchResult, SpoolError};
 use schema::message::Want;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Packages among the facets, those with the most matches. The list of packages has all.
 const PACKAGES_SHOWN_MAX: usize = 100;
 
 /// What is rendered of an answer.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 enum Summary {
     Facets,
     Packages,
@@ -70,7 +71,8 @@ pub(crate) async fn facets_by_id(
     params: Params,
 ) -> Result<Response, Problem> {
     params.expect(&[])?;
-    answer(join::by_id(&app, &id).await?, None, known, Summary::Facets).await
+    let search = join::by_id(&app, &id).await?;
+    answer(&app, search, None, known, Summary::Facets).await
 }
 
 /// List the packages with a match, ordered by their best match, by a query.
@@ -106,7 +108,7 @@ pub(crate) async fn packages_by_id(
 ) -> Result<Response, Problem> {
     params.expect(&[FORMAT])?;
     let summary = Summary::packages(&params)?;
-    answer(join::by_id(&app, &id).await?, None, known, summary).await
+    answer(&app, join::by_id(&app, &id).await?, None, known, summary).await
 }
 
 async fn by_query(
@@ -120,11 +122,12 @@ async fn by_query(
         return Ok(unchanged);
     }
     let search = join::start_noticing(app, params, &mut parsed).await?;
-    answer(search, Some(parsed), known, summary).await
+    answer(app, search, Some(parsed), known, summary).await
 }
 
 /// Waits for the end of the search, and renders a summary of its answer.
 async fn answer(
+    app: &App,
     search: SearchHandle,
     parsed: Option<ParsedQuery>,
     known: KnownTags,
@@ -133,34 +136,50 @@ async fn answer(
     let answer = join::finished(&search, parsed.as_ref()).await?;
     let was_there = search.was_there();
     let notices = parsed.map_or_else(Vec::new, |parsed| parsed.notices);
-    blocking(move || {
-        let started = Instant::now();
-        let head = SummaryHead::new(&answer, search.id(), &notices);
-        let mut response = render(&answer, head, summary)?;
-        let about = [
-            response::search_header(search.id()),
-            response::complete_header(&answer),
-        ];
-        response.headers_mut().extend(about);
-        let timings = Timings::new(&answer, started.elapsed());
-        known.finish(&mut response, &answer, &timings, was_there);
-        Ok(response)
-    })
-    .await
+    let view = format!("{summary:?} {notices:?}");
+    let whole = Arc::clone(&answer);
+    let rendered = app.rendered.get(&search, &answer, view, move || {
+        let head = SummaryHead::new(&whole, "", &notices);
+        render(&whole, head, summary)
+    });
+    let rendered = rendered.await?;
+    let timings = rendered.timings;
+    let mut response = rendered.response(search.id());
+    let about = [
+        response::search_header(search.id()),
+        response::complete_header(&answer),
+    ];
+    response.headers_mut().extend(about);
+    known.finish(&mut response, &answer, &timings, was_there);
+    Ok(response)
 }
 
-fn render(answer: &SearchResult, head: SummaryHead, summary: Summary) -> Result<Response, Problem> {
+/// Renders a summary whose head has an empty id.
+fn render(answer: &SearchResult, head: SummaryHead, summary: Summary) -> Result<Rendered, Problem> {
+    let started = Instant::now();
     let all = || answer.package_list(0..answer.packages());
+    let timings = || Timings::new(answer, started.elapsed());
     match summary {
         Summary::Facets => {
             let facets = facets_of(answer, head)?.ok_or_else(|| {
                 Problem::bad_request("facets count matches that were sent, and limits reduce those")
                     .hint("leave out limit and want=count")
             })?;
-            Ok(response::json(&facets))
+            Ok(Rendered::json(&facets, timings()))
         }
-        Summary::Packages => Ok(response::json(&Packages::new(head, all()?))),
-        Summary::PackageNames => Ok(names(&all()?)),
+        Summary::Packages => {
+            let packages = Packages::new(head, all()?);
+            Ok(Rendered::json(&packages, timings()))
+        }
+        // A browser must not take bytes of a repository for a page of this site.
+        Summary::PackageNames => {
+            let names = names(&all()?);
+            Ok(Rendered::plain(
+                "application/octet-stream",
+                names,
+                timings(),
+            ))
+        }
     }
 }
 
@@ -180,12 +199,11 @@ pub(crate) fn facets_of(
     Ok(Some(facets))
 }
 
-fn names(packages: &[PackageGroup]) -> Response {
+fn names(packages: &[PackageGroup]) -> Vec<u8> {
     let mut out = Vec::new();
     for package in packages {
         out.extend_from_slice(&package.name);
         out.push(b'\n');
     }
-    // A browser must not take bytes of a repository for a page of this site.
-    ([(header::CONTENT_TYPE, "application/octet-stream")], out).into_response()
+    out
 }

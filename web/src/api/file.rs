@@ -1,8 +1,7 @@
 //! Files, as bytes.
 
 use super::openapi::described as doc;
-use crate::file_range::fetch;
-use crate::links;
+use crate::file_range::{describe, fetch};
 use crate::params::Params;
 use crate::problem::Problem;
 use crate::state::App;
@@ -23,7 +22,9 @@ pub(crate) const COUNT_DEFAULT: u64 = 512 << 10;
         ("x-trawl-total-bytes" = u64, description = "Bytes of the document"),
         ("x-trawl-commit" = String, description = "Of a git repository: the commit"),
         ("x-trawl-revisions" = String, description = "Of a git repository: the revisions that have this text, percent-encoded and separated by spaces"),
-        ("x-trawl-from-repository" = bool, description = "true if the revision is not indexed, and was read from the repository")
+        ("x-trawl-from-repository" = bool, description = "true if the revision is not indexed, and was read from the repository"),
+        ("x-trawl-decoded-from" = String, description = "The encoding from which the text was decoded, such as utf-16le"),
+        ("x-trawl-lfs-pointer" = String, description = "If the text is a pointer of Git LFS: the id and the bytes that it names")
     )), doc::Any, doc::NotFound, doc::NotIndexed, doc::BackendLost)
 )]
 pub(crate) async fn raw(State(app): State<App>, params: Params) -> Result<Response, Problem> {
@@ -31,31 +32,14 @@ pub(crate) async fn raw(State(app): State<App>, params: Params) -> Result<Respon
     let offset = params.number("offset", 0)?;
     let count = params.number("count", COUNT_DEFAULT)?;
     let range = FileRange::Bytes { offset, count };
-    let reply = fetch(&app, &params, range).await?.reply;
-    let mut response = reply.text.into_response();
+    let mut reply = fetch(&app, &params, range).await?.reply;
+    let mut response = std::mem::take(&mut reply.text).into_response();
     let headers = response.headers_mut();
     // A browser must not take bytes of a repository for a page of this site.
     let kind = HeaderValue::from_static("application/octet-stream");
     headers.insert(header::CONTENT_TYPE, kind);
     headers.insert("x-trawl-offset", HeaderValue::from(reply.offset));
     headers.insert("x-trawl-total-bytes", HeaderValue::from(reply.total_bytes));
-    if !reply.commit.is_empty() {
-        headers.insert("x-trawl-commit", encoded(&reply.commit));
-        let names = reply
-            .revisions
-            .iter()
-            .map(|name| links::encode(name.as_bytes()));
-        let names = names.collect::<Vec<_>>().join(" ");
-        let names = HeaderValue::from_str(&names).expect("encoded text is ASCII");
-        headers.insert("x-trawl-revisions", names);
-    }
-    if reply.from_objects {
-        headers.insert("x-trawl-from-repository", HeaderValue::from_static("true"));
-    }
+    describe(headers, &reply);
     Ok(response)
-}
-
-fn encoded(text: &str) -> HeaderValue {
-    let text = links::encode(text.as_bytes());
-    HeaderValue::from_str(&text).expect("encoded text is ASCII")
 }

@@ -2,7 +2,7 @@
 
 use super::body::Posted;
 use super::openapi::described as doc;
-use crate::choice::Copies;
+use crate::choice::{Copies, Group};
 use crate::conditional::KnownTags;
 use crate::cursor::Cursor;
 use crate::eta::Eta;
@@ -13,6 +13,7 @@ use crate::model::{
 };
 use crate::params::{Params, Path, QUERY, VIEW};
 use crate::problem::Problem;
+use crate::rendered::Rendered;
 use crate::response::{self, NO_STORE};
 use crate::state::{App, KEEP, blocking, rendering};
 use axum::extract::State;
@@ -43,6 +44,12 @@ impl PageRequest {
             explain: params.flag("explain", false)?,
             parsed: None,
         })
+    }
+
+    /// Everything that changes the page, besides the answer.
+    fn rendered_view(&self) -> String {
+        let typed = self.parsed.as_ref().map(|parsed| &parsed.notices);
+        format!("page {:?} {} {typed:?}", self.view, self.explain)
     }
 
     fn notices(&self) -> Vec<Notice> {
@@ -83,7 +90,7 @@ async fn query(app: &App, known: KnownTags, params: &Params) -> Result<Response,
     let mut request = PageRequest::parse(params)?;
     if let (None, Start::Cursor(cursor)) = (params.bytes("q"), request.view.start) {
         let search = join::resume(app, params, &cursor, None).await?;
-        return answer(search, request, known).await;
+        return answer(app, search, request, known).await;
     }
     let mut parsed = params.parsed()?;
     if let Some(unchanged) = known.unless_changed(|| join::identity(app, params, &parsed.query)) {
@@ -94,7 +101,7 @@ async fn query(app: &App, known: KnownTags, params: &Params) -> Result<Response,
         Start::Page(_) => join::start_noticing(app, params, &mut parsed).await?,
     };
     request.parsed = Some(parsed);
-    answer(search, request, known).await
+    answer(app, search, request, known).await
 }
 
 /// Get a page of a search by its id.
@@ -115,7 +122,7 @@ pub(crate) async fn by_id(
     if let Some(unchanged) = known.unless_changed(|| search.identity().to_owned()) {
         return Ok(unchanged);
     }
-    answer(search, request, known).await
+    answer(&app, search, request, known).await
 }
 
 /// Stop a search. It goes on for other clients that search for the same. A finished search does not change.
@@ -136,6 +143,7 @@ pub(crate) async fn cancel(
 }
 
 async fn answer(
+    app: &App,
     mut search: SearchHandle,
     request: PageRequest,
     known: KnownTags,
@@ -145,13 +153,18 @@ async fn answer(
         return blocking(move || running(&search, &request)).await;
     }
     let answer = join::finished(&search, request.parsed.as_ref()).await?;
-    let was_there = search.was_there();
-    rendering(&Arc::clone(&answer), move || {
-        let (mut response, timings) = done(&answer, search.id(), &request)?;
-        known.finish(&mut response, &answer, &timings, was_there);
-        Ok(response)
-    })
-    .await
+    let is_grouped = request.view.group != Group::None;
+    let view = is_grouped.then(|| request.rendered_view());
+    let whole = Arc::clone(&answer);
+    let render = move || done(&whole, &request);
+    let rendered = match view {
+        Some(view) => app.rendered.get(&search, &answer, view, render).await?,
+        None => rendering(&answer, render).await?,
+    };
+    let timings = rendered.timings;
+    let mut response = rendered.response(search.id());
+    known.finish(&mut response, &answer, &timings, search.was_there());
+    Ok(response)
 }
 
 /// Renders what is known of a search that runs.
@@ -192,12 +205,8 @@ fn running(search: &SearchHandle, request: &PageRequest) -> Result<Response, Pro
     Ok(response)
 }
 
-/// Renders a page of an answer.
-fn done(
-    answer: &SearchResult,
-    id: &str,
-    request: &PageRequest,
-) -> Result<(Response, Timings), Problem> {
+/// Renders a page of an answer, with an empty id.
+fn done(answer: &SearchResult, request: &PageRequest) -> Result<Rendered, Problem> {
     let started = Instant::now();
     let count = request.view.items(answer)?;
     let slice = request.view.slice(answer, count)?;
@@ -209,7 +218,7 @@ fn done(
     let next = (next < count).then(cursor);
     let timings = Timings::new(answer, started.elapsed());
     let page = Page {
-        id: id.into(),
+        id: "".into(),
         generation: answer.generation().into(),
         interpreted_as: answer.query().interpreted_as(),
         notices: request.notices(),
@@ -234,9 +243,9 @@ fn done(
         progress: None,
         explain: request.explain.then(|| answer.explain().into()),
     };
-    let response = response::json(&page);
+    let rendered = Rendered::json(&page, timings);
     metrics::phase("render", started.elapsed());
-    Ok((response, timings))
+    Ok(rendered)
 }
 
 fn results(items: &Items) -> Results<'_> {

@@ -122,7 +122,7 @@ impl FilePage {
             last: u64::from(last),
             total_lines: u64::from(reply.total_lines),
             total_bytes: reply.total_bytes,
-            raw: address.file_href(),
+            raw: address.raw_href(),
             previous: (first > 1).then(|| window(first.saturating_sub(LINES_MAX).max(1))),
             next: (last != 0 && last < reply.total_lines).then(|| window(last + 1)),
             lines,

@@ -94,6 +94,8 @@ fn with_body(response: Response, content_type: &'static str, body: String) -> Re
     let content_type = HeaderValue::from_static(content_type);
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, content_type);
+    // Of an answer to HEAD, whose body was dropped before.
+    headers.remove(header::CONTENT_LENGTH);
     response
 }
 

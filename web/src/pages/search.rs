@@ -11,6 +11,7 @@ use crate::links::FileAddress;
 use crate::model::Timings;
 use crate::params::Params;
 use crate::problem::Problem;
+use crate::rendered::Rendered;
 use crate::response::NO_STORE;
 use crate::state::{App, KEEP, blocking};
 use askama::Template;
@@ -23,6 +24,7 @@ use frontend::{
     Document, Match, PackageGroup, Progress, Scope, SearchHandle, SearchResult, SkippedDocument,
 };
 use schema::message::Want;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How long a request waits for its search. Most searches end within it, so their first page is whole.
@@ -99,16 +101,27 @@ async fn page(app: &App, known: KnownTags, params: &Params) -> Result<Response, 
         .notice_of_revisions(&Scope::everything(), &parsed.query);
     match tokio::time::timeout(WAIT, join::finished(&search, Some(&parsed))).await {
         Ok(answer) => {
-            let (answer, was_there, started) = (answer?, search.was_there(), Instant::now());
-            blocking(move || {
+            let (answer, was_there) = (answer?, search.was_there());
+            let is_grouped = view.group != Group::None;
+            let shown = known.address().to_owned();
+            let whole = Arc::clone(&answer);
+            let what = format!("html {shown} {of_revisions:?}");
+            let render = move || {
+                let started = Instant::now();
                 let about_query = (&parsed.notices[..], of_revisions);
-                let page = finished_page(&answer, form, view, about_query)?;
-                let mut response = Html(page).into_response();
-                let timings = Timings::new(&answer, started.elapsed());
-                known.finish(&mut response, &answer, &timings, was_there);
-                Ok(response)
-            })
-            .await
+                let page = finished_page(&whole, form, view, about_query)?;
+                let timings = Timings::new(&whole, started.elapsed());
+                Ok(Rendered::plain("text/html; charset=utf-8", page, timings))
+            };
+            let rendered = if is_grouped {
+                app.rendered.get(&search, &answer, what, render).await?
+            } else {
+                blocking(render).await?
+            };
+            let timings = rendered.timings;
+            let mut response = rendered.response(search.id());
+            known.finish(&mut response, &answer, &timings, was_there);
+            Ok(response)
         }
         Err(_) => {
             search.keep(KEEP);

@@ -58,7 +58,7 @@ fn a_file_is_found_by_the_name_of_its_package_without_version() {
     }
     let page = site.get("/show?package=alpha&path=src/a.c").text();
     assert!(
-        page.contains("package=alpha_1.0"),
+        page.contains("/raw/p/alpha_1.0/src/a.c"),
         "links have the version: {page}"
     );
     let several = "several versions of gamma have both.c: gamma_2, gamma_3";

@@ -20,6 +20,7 @@ mod keys;
 mod openapi;
 mod pages;
 mod persistence;
+mod rendered;
 mod requests;
 mod sharing;
 mod site;

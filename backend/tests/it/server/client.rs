@@ -9,8 +9,8 @@ use backend::server::Options;
 use index::shard::Shard;
 use schema::frame::{Decoder, Kind};
 use schema::message::{
-    End, Expr, Failure, FileRange, FileReply, FileRequest, Hello, ListReply, ListRequest, Pattern,
-    Progress, Search, ShardEnd, Syntax,
+    End, Expr, Failure, FileRange, FileReply, FileRequest, FileSource, Hello, ListReply,
+    ListRequest, Pattern, Progress, Search, ShardEnd, Syntax,
 };
 use std::io;
 use std::path::PathBuf;
@@ -320,6 +320,7 @@ impl Client {
             path: path.into(),
             range,
             revision: String::new(),
+            source: FileSource::Text,
             visible: Vec::new(),
         };
         self.ask_file(&request).await

@@ -3,7 +3,9 @@
 use super::client::{Client, Served};
 use crate::corpus::{Build, Corpus};
 use crate::revisions::{State, build};
-use schema::message::{FileRange, FileReply, FileRequest, ListEntry, ListKind, ListRequest};
+use schema::message::{
+    FileRange, FileReply, FileRequest, FileSource, ListEntry, ListKind, ListRequest,
+};
 
 /// Serves a repository whose default branch is `main`, in two shards: the second one has what is new.
 fn served() -> Served {
@@ -46,6 +48,7 @@ async fn file(client: &mut Client, path: &str, revision: &str) -> FileReply {
             count: 1000,
         },
         revision: revision.to_owned(),
+        source: FileSource::Text,
         visible: Vec::new(),
     };
     client.ask_file(&request).await.unwrap()

@@ -8,7 +8,7 @@ use frontend::{
     Coordinator, Document, MatchEvent, Notice, ParsedQuery, RenderedMatches, Renderer, Scope,
     SearchError, SearchHandle, SearchResult,
 };
-use schema::message::FileRange;
+use schema::message::{FileRange, FileRequest, FileSource};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, mpsc};
@@ -179,12 +179,18 @@ fn read(
     offset: u64,
     count: u64,
 ) -> Result<Vec<u8>> {
-    let range = FileRange::Bytes { offset, count };
-    let Document { package, path, .. } = document;
+    let request = FileRequest {
+        package: document.package.clone(),
+        path: document.path.clone(),
+        range: FileRange::Bytes { offset, count },
+        revision: document.revisions.commit.clone(),
+        source: FileSource::Text,
+        visible: Vec::new(),
+    };
     let scope = Scope::everything();
-    let reply = frontend.file(&scope, package, path, &document.revisions.commit, range);
+    let reply = frontend.file(&scope, &request);
     let reply = tokio::runtime::Handle::current().block_on(reply)?;
-    let path = || String::from_utf8_lossy(path);
+    let path = || String::from_utf8_lossy(&document.path);
     if !reply.found {
         bail!("{}: removed from the index; search again", path());
     }

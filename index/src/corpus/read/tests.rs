@@ -40,10 +40,16 @@ fn file_in(root: &Path) -> (Source, File) {
 #[track_caller]
 fn check(bytes: &[u8], expected: &[u8]) {
     let (outcome, text) = read_bytes(bytes);
+    let encoding = match bytes {
+        [0xff, 0xfe, ..] => Some(TextEncoding::Utf16Le),
+        [0xfe, 0xff, ..] => Some(TextEncoding::Utf16Be),
+        _ => None,
+    };
     assert_eq!(
         outcome,
         ReadOutcome::Text {
-            bytes_read: bytes.len() as u64
+            bytes_read: bytes.len() as u64,
+            encoding,
         }
     );
     // Not `assert_eq`, which would print megabytes.

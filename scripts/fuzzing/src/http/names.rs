@@ -51,6 +51,8 @@ pub(crate) const ROUTES: &[&str] = &[
     "/api/v2/refs",
     "/api/v2/copies",
     "/api/v2/search/{}/copies",
+    "/raw/p/{}",
+    "/raw/g/{}",
 ];
 
 /// Methods. Most requests use the first.
@@ -59,7 +61,7 @@ pub(crate) const METHODS: [&str; 10] = [
 ];
 
 /// Request headers that some route reads.
-pub(crate) const HEADERS: [&str; 9] = [
+pub(crate) const HEADERS: [&str; 11] = [
     "if-none-match",
     "accept-encoding",
     "content-type",
@@ -69,6 +71,8 @@ pub(crate) const HEADERS: [&str; 9] = [
     "x-dcs-apikey",
     "cookie",
     "range",
+    "if-match",
+    "if-range",
 ];
 
 /// Parameters of the routes, and one that no route has.

@@ -80,6 +80,12 @@ DELETE /api/v2/search/{}
 
 GET /api/v2/file & package=alpha_1.0-1 & path=src/main.c & offset=4 & count=9
 
+GET /raw/p/{} & {}=alpha_1.0-1/src/main.c
+
+GET /raw/p/{} & {}=delta_4/many.c & range=bytes=1-2,9-,-3 & if-range=x
+
+HEAD /raw/p/{} & {}=beta_3/README & if-match=* & range=bytes=0-0
+
 GET /api/v2/index/packages & prefix=a & count=1
 GET /api/v2/index/packages & prefix=a & after=NEXT
 

@@ -1,0 +1,202 @@
+//! Files as they are, at addresses that end with their names: `/raw/p/{package}/{path}` and
+//! `/raw/g/{repository}/{revision}/{path}`.
+//!
+//! The first is the text that was indexed, or, of a file that has none, such as an image, the bytes in the repository.
+//! The second is the bytes in the repository; without one, the text that was indexed. A file is sent in pieces, as
+//! its client takes it.
+//!
+//! **Invariant:** no browser runs what it gets here: the content type is text, bytes or an image that was recognised
+//! by its first bytes, it is not guessed, and the policy forbids everything.
+
+mod address;
+mod body;
+mod content;
+mod preconditions;
+mod ranges;
+
+use crate::conditional::REVALIDATE;
+use crate::file_range::{Fetched, describe, fetch_file};
+use crate::model::LeftOut;
+use crate::params::lossy;
+use crate::problem::Problem;
+use crate::state::App;
+use address::FileName;
+use axum::Router;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use body::{FileBody, PIECE_BYTES};
+use content::{Content, HEAD_BYTES};
+use frontend::Scope;
+use preconditions::Verdict;
+use ranges::Selected;
+use schema::message::{FileRange, FileReply, FileRequest, FileSource, ListKind, ListRequest};
+
+/// What a browser may do with a file: show it.
+const POLICY: HeaderValue =
+    HeaderValue::from_static("sandbox; default-src 'none'; frame-ancestors 'none'");
+
+/// Pages of other sites cannot show the images of this one, nor learn their sizes.
+const SAME_ORIGIN: HeaderValue = HeaderValue::from_static("same-origin");
+
+const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
+
+/// Entries of a list of skipped files that are compared with a path: the file and the directories above it.
+const SKIPPED_MAX: u32 = 100;
+
+/// The routes of raw files.
+pub(crate) fn routes() -> Router<App> {
+    Router::new()
+        .route("/raw/p/{*name}", get(of_package))
+        .route("/raw/g/{*name}", get(of_repository))
+}
+
+async fn of_package(
+    State(app): State<App>,
+    method: Method,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    answer(app, FileName::in_package(&uri)?, &method, &headers).await
+}
+
+async fn of_repository(
+    State(app): State<App>,
+    method: Method,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    answer(app, FileName::in_repository(&uri)?, &method, &headers).await
+}
+
+async fn answer(
+    app: App,
+    name: FileName,
+    method: &Method,
+    headers: &HeaderMap,
+) -> Result<Response, Problem> {
+    let is_whole = method == Method::GET && !preconditions::are_in(headers);
+    let request = FileRequest {
+        range: FileRange::Bytes {
+            offset: 0,
+            count: if is_whole { PIECE_BYTES } else { HEAD_BYTES },
+        },
+        ..name.request()
+    };
+    let Fetched { package, reply } = match fetch_file(&app, request.clone()).await {
+        Ok(fetched) => fetched,
+        Err(problem) => return Err(or_why_skipped(&app, &name, problem).await),
+    };
+    let request = FileRequest { package, ..request };
+    let tag = preconditions::tag(&reply.hash);
+    match preconditions::check(headers, &tag) {
+        Verdict::Send => {}
+        Verdict::Failed => {
+            let detail = "the file is another one than the header If-Match names";
+            return Err(Problem::precondition_failed(detail));
+        }
+        Verdict::NotModified => {
+            let mut response = StatusCode::NOT_MODIFIED.into_response();
+            add_headers(response.headers_mut(), &reply, &tag);
+            return Ok(response);
+        }
+    }
+    let selected = if method == Method::GET && preconditions::allow_ranges(headers, &tag) {
+        ranges::select(headers, reply.total_bytes)
+    } else {
+        Selected::Whole
+    };
+    let total = reply.total_bytes;
+    let mut about = HeaderMap::new();
+    let content = Content::of(&reply);
+    add_headers(&mut about, &reply, &tag);
+    about.insert(header::CONTENT_TYPE, content.media_type());
+    if let Some(disposition) = content.disposition(&request.path) {
+        about.insert(header::CONTENT_DISPOSITION, disposition);
+    }
+    let body = FileBody::new(app, request, reply);
+    let (status, body) = match selected {
+        Selected::Whole => (StatusCode::OK, body.whole()),
+        Selected::One(range) => {
+            about.insert(header::CONTENT_RANGE, ranges::content_range(&range, total));
+            (StatusCode::PARTIAL_CONTENT, body.range(range))
+        }
+        Selected::Many(ranges) => {
+            let media_type = about.insert(header::CONTENT_TYPE, body.multipart_type());
+            let media_type = media_type.expect("inserted above");
+            (
+                StatusCode::PARTIAL_CONTENT,
+                body.multipart(&ranges, &media_type),
+            )
+        }
+        Selected::Unsatisfiable => return Ok(unsatisfiable(total)),
+    };
+    about.insert(header::CONTENT_LENGTH, HeaderValue::from(body.bytes()));
+    let body = if method == Method::HEAD {
+        Body::empty()
+    } else {
+        body.send().await?
+    };
+    Ok((status, about, body).into_response())
+}
+
+/// Adds what every answer about a file says.
+fn add_headers(headers: &mut HeaderMap, reply: &FileReply, tag: &HeaderValue) {
+    headers.insert(header::ETAG, tag.clone());
+    headers.insert(header::CACHE_CONTROL, REVALIDATE);
+    headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
+    headers.insert(header::CONTENT_SECURITY_POLICY, POLICY);
+    headers.insert(RESOURCE_POLICY, SAME_ORIGIN);
+    describe(headers, reply);
+}
+
+fn unsatisfiable(total: u64) -> Response {
+    let detail = format!("the file has {total} bytes, and none of the ranges begins within them");
+    let mut response = Problem::unsatisfiable_range(detail).into_response();
+    let range = HeaderValue::from_str(&format!("bytes */{total}")).expect("ASCII");
+    response.headers_mut().insert(header::CONTENT_RANGE, range);
+    response
+}
+
+/// Says why the index skipped the file, if it did and the problem is that there is no such file.
+async fn or_why_skipped(app: &App, name: &FileName, problem: Problem) -> Problem {
+    if !problem.is_missing() {
+        return problem;
+    }
+    let request = ListRequest {
+        kind: ListKind::Skipped,
+        package: name.package.clone(),
+        prefix: name.path.clone(),
+        after: Vec::new(),
+        count: SKIPPED_MAX,
+        visible: Vec::new(),
+    };
+    let Ok(list) = app
+        .coordinator
+        .listing(&Scope::everything(), &request)
+        .await
+    else {
+        return problem;
+    };
+    let mut entries = list.entries.into_iter();
+    let Some(entry) = entries.find(|entry| is_at_or_below(&name.path, &entry.path)) else {
+        return problem;
+    };
+    let [package, path] = [&name.package[..], &name.path].map(|name| lossy(Some(name)));
+    let words = LeftOut::from(entry).words;
+    let detail = format!("{package}/{path} is not indexed: {words}");
+    let is_in_repository = name.source == FileSource::Original;
+    let problem = Problem::missing(detail);
+    if is_in_repository {
+        problem.hint("no backend can read it from the repository")
+    } else {
+        problem
+    }
+}
+
+fn is_at_or_below(path: &[u8], directory: &[u8]) -> bool {
+    let rest = path.strip_prefix(directory);
+    rest.is_some_and(|rest| rest.is_empty() || directory.is_empty() || rest[0] == b'/')
+}

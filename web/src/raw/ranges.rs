@@ -1,0 +1,174 @@
+//! The header `Range`: which bytes of a file are wanted (RFC 9110, section 14).
+//!
+//! A header that is malformed, names another unit, overlapping ranges or more of them than [`RANGES_MAX`] is ignored,
+//! as the standard allows: the client gets the whole file.
+
+use axum::http::{HeaderMap, HeaderValue, header};
+use std::ops::Range;
+
+/// Ranges of one request. A client that needs more asks again; many small ones cost more than the file.
+const RANGES_MAX: usize = 16;
+
+/// The bytes to send.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Selected {
+    /// The whole file.
+    Whole,
+    /// One range.
+    One(Range<u64>),
+    /// Several ranges, in the order of the request, of which no two overlap.
+    Many(Vec<Range<u64>>),
+    /// No range begins within the file.
+    Unsatisfiable,
+}
+
+/// A range of a request: invalid, beyond the end, or some bytes.
+enum Parsed {
+    Malformed,
+    Beyond,
+    Bytes(Range<u64>),
+}
+
+/// Returns what the header selects of a file of `total` bytes.
+pub(super) fn select(headers: &HeaderMap, total: u64) -> Selected {
+    let mut values = headers.get_all(header::RANGE).iter();
+    match (values.next(), values.next()) {
+        (Some(value), None) => value.to_str().map_or(Selected::Whole, |it| of(it, total)),
+        _ => Selected::Whole,
+    }
+}
+
+fn of(value: &str, total: u64) -> Selected {
+    let ranges = match value.split_once('=') {
+        Some((unit, ranges)) if unit.trim().eq_ignore_ascii_case("bytes") => ranges,
+        _ => return Selected::Whole,
+    };
+    let specs = ranges.split(',').map(|it| it.trim_matches([' ', '\t']));
+    let specs: Vec<&str> = specs
+        .filter(|spec| !spec.is_empty())
+        .take(RANGES_MAX + 1)
+        .collect();
+    if specs.is_empty() || specs.len() > RANGES_MAX {
+        return Selected::Whole;
+    }
+    let mut selected = Vec::new();
+    for spec in specs {
+        match parse(spec, total) {
+            Parsed::Malformed => return Selected::Whole,
+            Parsed::Beyond => {}
+            Parsed::Bytes(range) => selected.push(range),
+        }
+    }
+    match selected.len() {
+        0 => Selected::Unsatisfiable,
+        // Only the end of an empty file, which no Content-Range can describe.
+        1 if selected[0].is_empty() => Selected::Whole,
+        1 => Selected::One(selected.remove(0)),
+        _ if overlap(&selected) => Selected::Whole,
+        _ => Selected::Many(selected),
+    }
+}
+
+fn parse(spec: &str, total: u64) -> Parsed {
+    let Some((first, last)) = spec.split_once('-') else {
+        return Parsed::Malformed;
+    };
+    if first.is_empty() {
+        return match number(last) {
+            None => Parsed::Malformed,
+            Some(0) => Parsed::Beyond,
+            Some(count) => Parsed::Bytes(total.saturating_sub(count)..total),
+        };
+    }
+    let last = if last.is_empty() {
+        Some(u64::MAX)
+    } else {
+        number(last)
+    };
+    match (number(first), last) {
+        (Some(first), Some(last)) if first <= last => {
+            if first < total {
+                Parsed::Bytes(first..last.saturating_add(1).min(total))
+            } else {
+                Parsed::Beyond
+            }
+        }
+        _ => Parsed::Malformed,
+    }
+}
+
+/// Parses decimal digits. A number that is too large is beyond every file.
+fn number(digits: &str) -> Option<u64> {
+    let is_number = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
+    is_number.then(|| digits.parse().unwrap_or(u64::MAX))
+}
+
+fn overlap(ranges: &[Range<u64>]) -> bool {
+    let mut sorted = ranges.to_vec();
+    sorted.sort_by_key(|range| range.start);
+    sorted.windows(2).any(|pair| pair[1].start < pair[0].end)
+}
+
+/// Renders the header `Content-Range`.
+pub(super) fn content_range(range: &Range<u64>, total: u64) -> HeaderValue {
+    let text = format!("bytes {}-{}/{total}", range.start, range.end - 1);
+    HeaderValue::from_str(&text).expect("digits are ASCII")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_select_what_the_standard_says() {
+        let one = |range| Selected::One(range);
+        for (value, expected) in [
+            ("bytes=0-4", one(0..5)),
+            ("bytes=5-", one(5..10)),
+            ("bytes=-3", one(7..10)),
+            ("bytes=-30", one(0..10)),
+            ("bytes=9-99999999999999999999999", one(9..10)),
+            ("BYTES=2-2", one(2..3)),
+            ("bytes= 0-0 ,, ", one(0..1)),
+            ("bytes=0-1,99-", one(0..2)),
+            ("bytes=8-9,0-1", Selected::Many(vec![8..10, 0..2])),
+            ("bytes=0-1,2-3", Selected::Many(vec![0..2, 2..4])),
+            ("bytes=10-", Selected::Unsatisfiable),
+            ("bytes=99999999999999999999999-", Selected::Unsatisfiable),
+            ("bytes=-0", Selected::Unsatisfiable),
+            ("bytes=0-4,4-5", Selected::Whole),
+            ("bytes=5-4", Selected::Whole),
+            ("bytes=0-4,5-4", Selected::Whole),
+            ("bytes=", Selected::Whole),
+            ("bytes=-", Selected::Whole),
+            ("bytes=a-b", Selected::Whole),
+            ("bytes=+1-2", Selected::Whole),
+            ("bytes=1", Selected::Whole),
+            ("lines=1-2", Selected::Whole),
+            ("1-2", Selected::Whole),
+        ] {
+            assert_eq!(of(value, 10), expected, "{value}");
+        }
+        assert_eq!(of("bytes=-5", 0), Selected::Whole);
+        assert_eq!(of("bytes=0-", 0), Selected::Unsatisfiable);
+    }
+
+    #[test]
+    fn thousands_of_ranges_are_ignored() {
+        let ranges = |count: usize| {
+            let ranges = (0..count).map(|at| format!("{}-{}", 2 * at, 2 * at));
+            format!("bytes={}", ranges.collect::<Vec<_>>().join(","))
+        };
+        assert_eq!(of(&ranges(RANGES_MAX + 1), 1 << 20), Selected::Whole);
+        assert_eq!(of(&ranges(5000), 1 << 20), Selected::Whole);
+        let Selected::Many(all) = of(&ranges(RANGES_MAX), 1 << 20) else {
+            panic!("as many as may be");
+        };
+        assert_eq!(all.len(), RANGES_MAX);
+        let mut headers = HeaderMap::new();
+        headers.append(header::RANGE, HeaderValue::from_static("bytes=0-1"));
+        assert_eq!(select(&headers, 10), Selected::One(0..2));
+        headers.append(header::RANGE, HeaderValue::from_static("bytes=0-1"));
+        assert_eq!(select(&headers, 10), Selected::Whole, "given twice");
+    }
+}

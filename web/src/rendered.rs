@@ -1,0 +1,201 @@
+//! Rendered answers that are expensive: facets, lists of packages and pages by group of results that are on
+//! the disk. Each is rendered once, however many clients ask for it at once, and kept for a while.
+//!
+//! What is kept has no id, which is each client's own: the response puts it in front. Only complete answers
+//! are kept, which stay the same for query, scope and generation. When too many are being rendered, further
+//! ones are turned away at once, so that clients of light queries do not notice.
+
+use crate::blocking::{blocking, rendering};
+use crate::model::Timings;
+use crate::problem::Problem;
+use axum::body::Body;
+use axum::http::{HeaderValue, header};
+use axum::response::Response;
+use bytes::Bytes;
+use frontend::cache::{Built, Cache, CacheConfig, CacheError};
+use frontend::{Query, SearchHandle, SearchResult};
+use http_body::{Body as HttpBody, Frame, SizeHint};
+use serde::Serialize;
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::sync::Semaphore;
+
+/// How long a rendered answer is kept at most. It never gets out of date, so this frees memory of what nobody
+/// asks for.
+const LIFE_MAX: Duration = Duration::from_secs(600);
+
+/// Answers that are being rendered, or wait for a processor to be rendered on. With some 20 ms for each, the
+/// last one waits a second.
+const RENDERING_MAX: usize = 48;
+
+/// How long rendering may take.
+const RENDER_TIME_MAX: Duration = Duration::from_secs(30);
+
+/// What the JSON of an answer begins with.
+const ID: &str = "{\"id\":\"";
+
+/// What a rendered answer is kept for: everything that changes it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct RenderedKey {
+    scope: [u8; 16],
+    generation: String,
+    query: Query,
+    /// Which part of the answer, and how it is shown.
+    view: String,
+}
+
+/// A body that is rendered, except for the id in it.
+#[derive(Clone, Debug)]
+pub(crate) struct Rendered {
+    content_type: &'static str,
+    /// Whether an id comes before the bytes.
+    has_id: bool,
+    bytes: Bytes,
+    pub(crate) timings: Timings,
+}
+
+/// Rendered answers.
+pub(crate) struct RenderedAnswers {
+    kept: Arc<Cache<Arc<RenderedKey>, Rendered, Problem>>,
+    processors: Arc<Semaphore>,
+}
+
+impl RenderedAnswers {
+    /// Keeps at most so many bytes; 0: nothing is kept nor shared.
+    pub(crate) fn new(bytes_max: u64) -> RenderedAnswers {
+        let config = CacheConfig {
+            life: LIFE_MAX,
+            hard: Duration::ZERO,
+            bytes_max,
+            builds_max: RENDERING_MAX,
+            build_max: RENDER_TIME_MAX,
+            off: bytes_max == 0,
+            ..CacheConfig::new("rendered")
+        };
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        RenderedAnswers {
+            kept: Cache::new(config, weigh),
+            processors: Arc::new(Semaphore::new(processors)),
+        }
+    }
+
+    /// Returns a view of an answer, rendered by `render` or before. `view` says everything that changes it,
+    /// besides the answer.
+    pub(crate) async fn get<R>(
+        &self,
+        search: &SearchHandle,
+        answer: &SearchResult,
+        view: String,
+        render: R,
+    ) -> Result<Rendered, Problem>
+    where
+        R: FnOnce() -> Result<Rendered, Problem> + Send + 'static,
+    {
+        if self.kept.config().off || answer.is_in_memory() || !is_whole(answer) {
+            return rendering(answer, render).await;
+        }
+        let key = Arc::new(RenderedKey {
+            scope: search.scope().hash(),
+            generation: answer.generation().to_owned(),
+            query: answer.query().clone(),
+            view,
+        });
+        let processors = Arc::clone(&self.processors);
+        let build = || async move {
+            let permit = processors.acquire_owned().await;
+            let rendered = blocking(render).await;
+            drop(permit);
+            rendered.map_or_else(Built::Transient, Built::Value)
+        };
+        let rendered = self.kept.get_or_build(key, None, build).await;
+        rendered.map_err(|error| match error {
+            CacheError::Failed(problem) => problem,
+            CacheError::Busy { retry_after } | CacheError::Late { retry_after } => {
+                Problem::busy(error.to_string(), retry_after.as_secs())
+            }
+        })
+    }
+}
+
+/// Whether searching again finds the same. Documents that were skipped this time may be found the next time.
+pub(crate) fn is_whole(answer: &SearchResult) -> bool {
+    answer.is_complete() && answer.skipped().count == 0
+}
+
+fn weigh(key: &Arc<RenderedKey>, rendered: &Rendered) -> usize {
+    let texts = key.generation.len() + key.query.interpreted_as().len() + key.view.len();
+    size_of::<RenderedKey>() + texts + rendered.bytes.len()
+}
+
+impl Rendered {
+    /// Renders JSON whose first field is an empty id.
+    pub(crate) fn json(shape: &impl Serialize, timings: Timings) -> Rendered {
+        let json = serde_json::to_vec(shape).expect("shapes are plain data");
+        assert!(json.starts_with(ID.as_bytes()), "the id comes first");
+        Rendered {
+            content_type: "application/json",
+            has_id: true,
+            bytes: Bytes::from(json).slice(ID.len()..),
+            timings,
+        }
+    }
+
+    /// A body without an id.
+    pub(crate) fn plain(
+        content_type: &'static str,
+        body: impl Into<Bytes>,
+        timings: Timings,
+    ) -> Rendered {
+        Rendered {
+            content_type,
+            has_id: false,
+            bytes: body.into(),
+            timings,
+        }
+    }
+
+    /// The response to the client that knows the search by this id.
+    pub(crate) fn response(self, id: &str) -> Response {
+        let head = if self.has_id {
+            Bytes::from(format!("{ID}{id}"))
+        } else {
+            Bytes::new()
+        };
+        let body = TwoParts([head, self.bytes]);
+        let mut response = Response::new(Body::new(body));
+        let content_type = HeaderValue::from_static(self.content_type);
+        response
+            .headers_mut()
+            .insert(header::CONTENT_TYPE, content_type);
+        response
+    }
+}
+
+/// A body of known length in two parts, of which the second is shared.
+struct TwoParts([Bytes; 2]);
+
+impl HttpBody for TwoParts {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let mut parts = self.0.iter_mut();
+        let next = parts.find(|part| !part.is_empty()).map(std::mem::take);
+        Poll::Ready(next.map(|part| Ok(Frame::data(part))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.0.iter().all(Bytes::is_empty)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        let bytes = self.0.iter().map(|part| part.len() as u64);
+        SizeHint::with_exact(bytes.sum())
+    }
+}
