@@ -1,23 +1,24 @@
 //! Where a page ended, as a token that a client gives back to get the next page.
 //!
-//! A cursor has the query, the generation that was searched, and how many matches there were. So the next
-//! page belongs to the same answer, or the request fails; whoever gets the cursor can use it, also when the
-//! answer is no longer kept. It has no id of a search, which is its client's alone. The checksum guards
-//! against accidents, such as a lost letter. It has no key, so a client can forge a cursor. **Invariant:** a
-//! forged cursor does no more than its query does: that is checked like any other, the total is compared,
+//! A cursor has the query, the generation that was searched, and a hash of the answer: of what its callers may see
+//! and of how many matches there were. So the next page belongs to the same answer, or the request fails; whoever
+//! gets the cursor and sees the same can use it, also when the answer is no longer kept. It says nothing of the
+//! answer to those who do not see the same. It has no id of a search, which is its client's alone. The checksum
+//! guards against accidents, such as a lost letter. It has no key, so a client can forge a cursor. **Invariant:** a
+//! forged cursor does no more than its query does: that is checked like any other, the answer is compared,
 //! and a page beyond the last item is empty.
 //!
 //! ```text
-//! version 1, group and copies 1, generation 8, total 8, offset 8, query, CRC-32C of all before it 4; in base64url
+//! version 1, group and copies 1, generation 8, answer 8, offset 8, query, CRC-32C of all before it 4; in base64url
 //! ```
 
 use crate::choice::{Copies, Group};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
-use frontend::{Query, Scope, SearchResult};
+use frontend::{Query, SearchResult};
 
 /// The version of the format.
-const VERSION: u8 = 3;
+const VERSION: u8 = 4;
 
 /// Added to the group's number if copies are folded.
 const FOLDED: u8 = 0x80;
@@ -33,10 +34,9 @@ const CHECKSUM_BYTES: usize = 4;
 pub(crate) struct Cursor {
     pub(crate) group: Group,
     pub(crate) copies: Copies,
-    /// The identity of query and generation.
-    search: u64,
     generation: u64,
-    total: u64,
+    /// A hash of the answer, as [`hash`].
+    answer: u64,
     /// The number of items before the next page.
     pub(crate) offset: u64,
 }
@@ -52,9 +52,8 @@ impl Cursor {
         Cursor {
             group,
             copies,
-            search: number(answer.identity()),
             generation: number(answer.generation()),
-            total: answer.len() as u64,
+            answer: hash(answer.identity(), answer.scope(), answer.len()),
             offset: offset as u64,
         }
     }
@@ -76,7 +75,7 @@ impl Cursor {
             Copies::All => 0,
         };
         let mut bytes = vec![VERSION, self.group as u8 | folded];
-        for number in [self.generation, self.total, self.offset] {
+        for number in [self.generation, self.answer, self.offset] {
             bytes.extend_from_slice(&number.to_le_bytes());
         }
         bytes.extend_from_slice(&query.encode());
@@ -98,21 +97,30 @@ impl Cursor {
             let at = 2 + 8 * index;
             u64::from_le_bytes(head[at..at + 8].try_into().expect("eight bytes"))
         };
-        let mut cursor = Cursor {
+        let cursor = Cursor {
             group: *groups.get(usize::from(head[1] & !FOLDED))?,
             copies: if head[1] & FOLDED == 0 {
                 Copies::All
             } else {
                 Copies::Folded
             },
-            search: 0,
             generation: number_at(0),
-            total: number_at(1),
+            answer: number_at(1),
             offset: number_at(2),
         };
-        cursor.search = number(&query.identity(&Scope::everything(), &cursor.generation()));
         Some((cursor, query))
     }
+}
+
+/// Returns a hash of an answer: of query and generation, of what its callers may see, and of its length.
+fn hash(identity: &str, scope: [u8; 16], len: usize) -> u64 {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(identity.as_bytes());
+    hasher.update(&scope);
+    hasher.update(&(len as u64).to_le_bytes());
+    let hash = hasher.finalize();
+    let first = hash.as_bytes().first_chunk().expect("there are 32 bytes");
+    u64::from_le_bytes(*first)
 }
 
 /// Reads a name of 16 hexadecimal digits.
@@ -136,9 +144,8 @@ mod tests {
         let cursor = Cursor {
             group: Group::Document,
             copies: Copies::Folded,
-            search: number(&query.identity(&Scope::everything(), &format!("{generation:016x}"))),
             generation,
-            total: 1_000_000,
+            answer: 1_000_000,
             offset: 20,
         };
         let text = cursor.encode(&query);

@@ -10,7 +10,7 @@ use backend::LiveShards;
 use frontend::{Backend, Config, Coordinator, NameSet, Query, QueryInput, Scope, Socket};
 use index::corpus::sources;
 use index::indexing::{BuildOptions, Progress, build};
-use schema::message::{FileRange, ListKind, ListRequest, Want};
+use schema::message::{FileRange, FileRequest, FileSource, ListKind, ListRequest, Want};
 use schema::name::package_name;
 use std::fmt::Write;
 use std::fs::{self, File};
@@ -21,7 +21,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use tokio::runtime::{Handle, Runtime};
 
 /// Random corpora. `TRAWL_SEEDS` sets their number, `TRAWL_SEED` the first.
-const SEEDS: u64 = 4;
+const SEEDS: u64 = 3;
 
 /// Scopes for each corpus.
 const SCOPES: usize = 3;
@@ -86,6 +86,15 @@ const PATHS: [&str; 7] = [
     "doc/x.md",
     "min.js",
     "left.bin",
+];
+
+/// Revisions of files, and what is read of them.
+const FILES: [(&str, FileSource); 5] = [
+    ("", FileSource::Text),
+    ("topic", FileSource::Text),
+    ("0123456", FileSource::Text),
+    ("", FileSource::TextOrOriginal),
+    ("HEAD", FileSource::Original),
 ];
 
 /// Writes packages, many of which have the same texts.
@@ -290,12 +299,19 @@ impl<'a> World<'a> {
             .clone()
             .flat_map(|name| PATHS.map(|path| (name, path)))
         {
-            for revision in ["", "topic", "0123456"] {
-                let range = FileRange::Bytes {
-                    offset: 0,
-                    count: 100,
+            for (revision, source) in FILES {
+                let request = FileRequest {
+                    package: name.into(),
+                    path: path.into(),
+                    range: FileRange::Bytes {
+                        offset: 0,
+                        count: 100,
+                    },
+                    revision: revision.to_owned(),
+                    source,
+                    visible: Vec::new(),
                 };
-                let file = frontend.file(scope, name.as_bytes(), path.as_bytes(), revision, range);
+                let file = frontend.file(scope, &request);
                 let file = self.runtime.block_on(file).unwrap();
                 writeln!(out, "{name} {path} {revision} {file:?}").unwrap();
             }
