@@ -69,8 +69,25 @@ impl Scope {
 
     /// Whether a package is visible, given the name of its directory.
     pub fn sees(&self, directory: &[u8]) -> bool {
+        self.sees_name(package_name(directory))
+    }
+
+    /// Whether everything that the other scope lets see is visible here, too.
+    pub fn covers(&self, other: &Scope) -> bool {
+        match &other.0 {
+            _ if self == other || self.is_everything() => true,
+            None => false,
+            Some(visible) => {
+                let mut names = visible.names.iter().enumerate();
+                names
+                    .all(|(number, name)| !visible.numbers.contains(number) || self.sees_name(name))
+            }
+        }
+    }
+
+    fn sees_name(&self, name: &[u8]) -> bool {
         self.0.as_ref().is_none_or(|visible| {
-            let number = position(&visible.names, package_name(directory));
+            let number = position(&visible.names, name);
             number.is_some_and(|number| visible.numbers.contains(number))
         })
     }
@@ -229,6 +246,18 @@ mod tests {
             assert!(!scope.sees(unseen.as_bytes()), "{unseen}");
             assert!(Scope::everything().sees(unseen.as_bytes()), "{unseen}");
         }
+    }
+
+    #[test]
+    fn a_scope_covers_what_lets_see_less() {
+        let (few, many) = (names(&["a", "c"]), names(&["a", "b", "c_1", "d"]));
+        let all = Scope::everything();
+        let more = scope(&many, &["a", "b", "c"]);
+        for less in [scope(&few, &["a", "c"]), scope(&many, &[]), more.clone()] {
+            assert!(more.covers(&less) && all.covers(&less) && !less.covers(&all));
+        }
+        assert!(!scope(&few, &["a", "c"]).covers(&more));
+        assert!(!more.covers(&scope(&many, &["d"])));
     }
 
     #[test]

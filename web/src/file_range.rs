@@ -35,6 +35,7 @@ pub(crate) struct Fetched {
 /// Asks the backends for a range of the file that the parameters name, in the revision that they name.
 pub(crate) async fn fetch(
     app: &App,
+    scope: &Scope,
     params: &Params,
     range: FileRange,
 ) -> Result<Fetched, Problem> {
@@ -43,12 +44,13 @@ pub(crate) async fn fetch(
         let detail = format!("rev has more than {REVISION_BYTES_MAX} bytes");
         return Err(Problem::bad_request(detail));
     }
-    fetch_revision(app, params, revision, range).await
+    fetch_revision(app, scope, params, revision, range).await
 }
 
 /// Asks the backends for a range of the file in a revision.
 pub(crate) async fn fetch_revision(
     app: &App,
+    scope: &Scope,
     params: &Params,
     revision: &str,
     range: FileRange,
@@ -56,6 +58,7 @@ pub(crate) async fn fetch_revision(
     let (package, path) = (params.required("package")?, params.required("path")?);
     fetch_file(
         app,
+        scope,
         FileRequest {
             package: package.to_vec(),
             path: path.to_vec(),
@@ -69,8 +72,12 @@ pub(crate) async fn fetch_revision(
 }
 
 /// Asks the backends for a range of a file.
-pub(crate) async fn fetch_file(app: &App, request: FileRequest) -> Result<Fetched, Problem> {
-    let reply = app.coordinator.file(&Scope::everything(), &request).await?;
+pub(crate) async fn fetch_file(
+    app: &App,
+    scope: &Scope,
+    request: FileRequest,
+) -> Result<Fetched, Problem> {
+    let reply = app.coordinator.file(scope, &request).await?;
     if reply.found {
         let package = request.package;
         return Ok(Fetched { package, reply });
@@ -84,7 +91,7 @@ pub(crate) async fn fetch_file(app: &App, request: FileRequest) -> Result<Fetche
     }
     let newest = reply.newest;
     let mut found: Vec<Fetched> = Vec::new();
-    let versions = versions(app, package).await?.into_iter();
+    let versions = versions(app, scope, package).await?.into_iter();
     let others = versions.map(|version| version.package);
     let others = others.filter(|version| version != package);
     for package in others.take(VERSIONS_ASKED_MAX) {
@@ -92,14 +99,14 @@ pub(crate) async fn fetch_file(app: &App, request: FileRequest) -> Result<Fetche
             package: package.clone(),
             ..request.clone()
         };
-        let reply = app.coordinator.file(&Scope::everything(), &request).await?;
+        let reply = app.coordinator.file(scope, &request).await?;
         if reply.found {
             found.push(Fetched { package, reply });
         }
     }
     match found.len() {
         0 if revision.is_empty() => Err(missing(package, path, &newest)),
-        0 => Err(not_in_revision(app, package, path, revision, &newest).await),
+        0 => Err(not_in_revision(app, scope, package, path, revision, &newest).await),
         1 => Ok(found.remove(0)),
         _ => Err(ambiguous(package, path, &found)),
     }
@@ -149,16 +156,14 @@ fn missing(package: &[u8], path: &[u8], newest: &str) -> Problem {
 /// such revision.
 async fn not_in_revision(
     app: &App,
+    scope: &Scope,
     package: &[u8],
     path: &[u8],
     revision: &str,
     newest: &str,
 ) -> Problem {
     let names = (lossy(Some(package)).into_owned(), revision.to_owned());
-    let mut found = app
-        .coordinator
-        .commits(&Scope::everything(), vec![names])
-        .await;
+    let mut found = app.coordinator.commits(scope, vec![names]).await;
     let found = found.pop().expect("an outcome for each pair");
     let [package_shown, file] = [package, path].map(|name| lossy(Some(name)));
     let newest = newest_revision(package, path, newest);

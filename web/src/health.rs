@@ -47,13 +47,14 @@ pub(crate) async fn healthz() -> impl IntoResponse {
 
 /// Reports whether a search would be answered. Some backends are enough, and incomplete answers say so.
 ///
-/// Where keys are required, only a client that has one gets more than a word.
+/// Where keys are required, only a client that has one gets more than a word; nobody does where callers may see
+/// different packages.
 pub(crate) async fn readyz(
     State(app): State<App>,
     key: Option<Extension<KeyName>>,
 ) -> impl IntoResponse {
     let reason = last_probe(&app).await;
-    let backends = app.backends();
+    let backends = app.backends(&Scope::everything());
     let is_degraded = !backends.iter().all(|backend| backend.is_searched());
     let (code, status) = match (&reason, is_degraded) {
         (Some(_), _) => (StatusCode::SERVICE_UNAVAILABLE, "down"),
@@ -71,14 +72,14 @@ pub(crate) async fn readyz(
         .access
         .as_ref()
         .is_some_and(|access| access.is_required());
-    if is_required && key.is_none() {
+    if app.authorization.is_some() || (is_required && key.is_none()) {
         return (code, Json(serde_json::json!({"status": status}))).into_response();
     }
     let readiness = Readiness {
         status,
         reason,
         backends: backends.into_iter().map(backend).collect(),
-        overlaps: Overlaps::of(&app.overlaps()),
+        overlaps: Overlaps::of(&app.overlaps(&Scope::everything())),
     };
     (code, Json(readiness)).into_response()
 }

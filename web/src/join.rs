@@ -23,6 +23,7 @@ use std::sync::Arc;
 /// Starts the search for a query, or joins it. The timeout is that of the parameters, else of the query.
 pub(crate) async fn start(
     app: &App,
+    scope: &Scope,
     params: &Params,
     parsed: &ParsedQuery,
 ) -> Result<SearchHandle, Problem> {
@@ -30,10 +31,9 @@ pub(crate) async fn start(
     let timeout = timeout.or(parsed.timeout);
     let generation = params.generation()?;
     let query = parsed.query.clone();
-    let scope = Scope::everything();
     let search = app
         .coordinator
-        .search_for(&scope, params.client, query, generation, timeout);
+        .search_for(scope, params.client, query, generation, timeout);
     Ok(search.await?)
 }
 
@@ -41,13 +41,12 @@ pub(crate) async fn start(
 /// searched.
 pub(crate) async fn start_noticing(
     app: &App,
+    scope: &Scope,
     params: &Params,
     parsed: &mut ParsedQuery,
 ) -> Result<SearchHandle, Problem> {
-    let search = start(app, params, parsed).await?;
-    let notice = app
-        .coordinator
-        .notice_of_revisions(&Scope::everything(), &parsed.query);
+    let search = start(app, scope, params, parsed).await?;
+    let notice = app.coordinator.notice_of_revisions(scope, &parsed.query);
     parsed.notices.extend(notice);
     Ok(search)
 }
@@ -65,17 +64,15 @@ pub(crate) async fn finished(
 }
 
 /// Returns the search with this id, or searches again if its result was evicted.
-pub(crate) async fn by_id(app: &App, id: &str) -> Result<SearchHandle, Problem> {
-    let search = app
-        .coordinator
-        .get_or_rerun(&Scope::everything(), id)
-        .await?;
+pub(crate) async fn by_id(app: &App, scope: &Scope, id: &str) -> Result<SearchHandle, Problem> {
+    let search = app.coordinator.get_or_rerun(scope, id).await?;
     search.ok_or_else(|| unknown(id))
 }
 
 /// Returns the search of the parameter `cursor`, or searches again over the same documents.
 pub(crate) async fn resume(
     app: &App,
+    scope: &Scope,
     params: &Params,
     cursor: &Cursor,
     parsed: Option<&ParsedQuery>,
@@ -87,12 +84,7 @@ pub(crate) async fn resume(
     }
     match app
         .coordinator
-        .resume(
-            &Scope::everything(),
-            params.client,
-            query,
-            &cursor.generation(),
-        )
+        .resume(scope, params.client, query, &cursor.generation())
         .await
     {
         Ok(search) => Ok(search),
@@ -102,10 +94,10 @@ pub(crate) async fn resume(
 }
 
 /// Names a query over the generation that the parameters name.
-pub(crate) fn identity(app: &App, params: &Params, query: &Query) -> String {
+pub(crate) fn identity(app: &App, scope: &Scope, params: &Params, query: &Query) -> String {
     match params.generation() {
-        Ok(Some(generation)) => query.identity(&Scope::everything(), generation),
-        _ => app.coordinator.identity(&Scope::everything(), query),
+        Ok(Some(generation)) => query.identity(scope, generation),
+        _ => app.coordinator.identity(scope, query),
     }
 }
 

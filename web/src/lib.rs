@@ -21,6 +21,7 @@
 mod access;
 mod api;
 mod assets;
+mod authorization;
 mod blocking;
 mod choice;
 mod conditional;
@@ -50,8 +51,10 @@ mod server;
 mod state;
 mod stream_body;
 mod versions;
+mod viewer;
 
 pub use access::{Access, ApiKeys, BadKeyFile, BadName, BadSecret, CookieSecret, NewKey};
+pub use authorization::{Authorization, AuthorizationOptions, BadAuthorization};
 pub use cors::BadOrigin;
 pub use hosts::HostNames;
 pub use server::{BadNetwork, Client, ConnectionLimits, TrustedProxies, serve, serve_tls};
@@ -93,7 +96,9 @@ pub struct Options {
     pub hosts: HostNames,
     /// The keys that clients need; `None` if they need none.
     pub access: Option<Arc<Access>>,
-    /// Whether metrics are left to [`admin`].
+    /// Who decides what callers may see; `None` if everybody sees everything.
+    pub authorization: Option<Arc<Authorization>>,
+    /// Whether metrics are left to [`admin`]. They are never shown to callers who may not see everything.
     pub has_admin: bool,
 }
 
@@ -106,6 +111,7 @@ impl Default for Options {
             rendered_bytes_max: 16 << 20,
             hosts: HostNames::default(),
             access: None,
+            authorization: None,
             has_admin: false,
         }
     }
@@ -139,12 +145,15 @@ pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusH
         origins: options.cors_origins.clone().into(),
     };
     let mut router = routes();
-    if !options.has_admin {
+    if !options.has_admin && options.authorization.is_none() {
         router = router.route("/metrics", get(health::metrics));
     }
     if let Some(access) = &options.access {
         access.follow_key_file();
         router = router.layer(from_fn_with_state(Arc::clone(access), guard::check));
+    }
+    if let Some(authorization) = &options.authorization {
+        authorization.follow_keys();
     }
     let router = router
         .layer(from_fn(request_limits::check))
@@ -162,6 +171,7 @@ pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusH
         coordinator,
         dcs_api_keys: options.dcs_api_keys.into(),
         access: options.access,
+        authorization: options.authorization,
         shows_addresses: false,
         metrics,
         exports: Arc::new(Semaphore::new(options.exports_max)),
@@ -190,6 +200,7 @@ pub fn admin(coordinator: Arc<Coordinator>, hosts: HostNames, metrics: Prometheu
         coordinator,
         dcs_api_keys: Arc::default(),
         access: None,
+        authorization: None,
         shows_addresses: true,
         metrics,
         exports: Arc::new(Semaphore::new(0)),

@@ -46,7 +46,8 @@ pub use limits::{Limits, PageLimits, QueryLimits, RequestLimits, ServerLimits};
 pub use matches::{Context, ContextLine, Match, MatchGroup, MatchWindow, Results};
 pub(crate) use page::notices;
 pub use page::{
-    BackendProgress, ExportDone, ExportEnd, IndexUse, Missing, Notice, OverlappingPackage,
-    Overlaps, Page, Progress, Reached, SearchState, Searched, Skipped, SkippedDocument, Timings,
+    BackendProgress, BrokenOff, ExportDone, ExportEnd, IndexUse, Missing, Notice,
+    OverlappingPackage, Overlaps, Page, Progress, Reached, SearchState, Searched, Skipped,
+    SkippedDocument, Timings,
 };
 pub use problem::{NewestRevision, ProblemDocument};

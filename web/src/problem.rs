@@ -70,6 +70,8 @@ impl Problem {
         long_headers: LONG_HEADERS,
         misdirected: MISDIRECTED,
         unauthorized: UNAUTHORIZED,
+        bad_token: BAD_TOKEN,
+        access_changed: ACCESS_CHANGED,
         slow_body: SLOW_BODY,
         foreign: FOREIGN,
         not_indexed: NOT_INDEXED,
@@ -92,6 +94,13 @@ impl Problem {
         Problem {
             retry_after_s: Some(retry_after_s),
             ..Problem::new(&BUSY, detail)
+        }
+    }
+
+    pub(crate) fn authorization_unknown(detail: impl Into<String>, retry_after_s: u64) -> Self {
+        Problem {
+            retry_after_s: Some(retry_after_s),
+            ..Problem::new(&AUTHORIZATION_UNKNOWN, detail)
         }
     }
 
@@ -128,6 +137,11 @@ impl Problem {
     pub(crate) fn instead(&self) -> Option<&str> {
         let newest = self.alternatives.newest.as_ref()?;
         std::ptr::eq(self.kind, &NOT_INDEXED).then_some(&newest.rev)
+    }
+
+    /// Whether a key of ours would help.
+    pub(crate) fn needs_key(&self) -> bool {
+        std::ptr::eq(self.kind, &UNAUTHORIZED)
     }
 
     /// The position of the fault in the pattern or the filter, in bytes.
@@ -299,6 +313,12 @@ kinds! {
     UNAUTHORIZED = "key-needed", UNAUTHORIZED, "A key is needed",
         "The request has no key, or one that is not known or was revoked. The operator of the server hands out \
          keys. Send one in the header `authorization: Bearer KEY`; `trawl` reads it from a file (`--key-file`).";
+    BAD_TOKEN = "bad-token", UNAUTHORIZED, "The token is not accepted",
+        "The token in the header Authorization has expired, is malformed, or is not signed by a key that is \
+         accepted here. `detail` says which. Without a token only public packages are shown.";
+    ACCESS_CHANGED = "access-changed", FORBIDDEN, "You may see less than before",
+        "While the answer was sent, its reader lost the right to see a part of it. Search again, over what you \
+         may see now.";
     FOREIGN = "foreign-origin", FORBIDDEN, "Page of another site",
         "A page of another site asked for a change. Only pages of this server may, and those whose origin \
          the operator allows.";
@@ -354,6 +374,9 @@ kinds! {
     BUSY = "busy", SERVICE_UNAVAILABLE, "Too many requests at once",
         "As many exports or connections are open as the server allows. Retry-After says after how many \
          seconds to try again.";
+    AUTHORIZATION_UNKNOWN = "authorization-unknown", SERVICE_UNAVAILABLE, "It is not known what you may see",
+        "The service that decides what you may see does not answer, or the packages are not known yet. \
+         Retry-After says after how many seconds to try again. Public packages can be read meanwhile.";
     UNAVAILABLE = "unavailable", SERVICE_UNAVAILABLE, "Unavailable",
         "A backend that may have the answer cannot be reached. Retry-After says after how many seconds to \
          try again.";

@@ -20,6 +20,7 @@ use crate::model::LeftOut;
 use crate::params::lossy;
 use crate::problem::Problem;
 use crate::state::App;
+use crate::viewer::Viewer;
 use address::FileName;
 use axum::Router;
 use axum::body::Body;
@@ -55,24 +56,34 @@ pub(crate) fn routes() -> Router<App> {
 
 async fn of_package(
     State(app): State<App>,
+    viewer: Viewer,
     method: Method,
     uri: Uri,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    answer(app, FileName::in_package(&uri)?, &method, &headers).await
+    answer(app, viewer, FileName::in_package(&uri)?, &method, &headers).await
 }
 
 async fn of_repository(
     State(app): State<App>,
+    viewer: Viewer,
     method: Method,
     uri: Uri,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    answer(app, FileName::in_repository(&uri)?, &method, &headers).await
+    answer(
+        app,
+        viewer,
+        FileName::in_repository(&uri)?,
+        &method,
+        &headers,
+    )
+    .await
 }
 
 async fn answer(
     app: App,
+    viewer: Viewer,
     name: FileName,
     method: &Method,
     headers: &HeaderMap,
@@ -85,9 +96,10 @@ async fn answer(
         },
         ..name.request()
     };
-    let Fetched { package, reply } = match fetch_file(&app, request.clone()).await {
+    let scope = viewer.scope_of(&app, &name.package).await?;
+    let Fetched { package, reply } = match fetch_file(&app, &scope, request.clone()).await {
         Ok(fetched) => fetched,
-        Err(problem) => return Err(or_why_skipped(&app, &name, problem).await),
+        Err(problem) => return Err(or_why_skipped(&app, &scope, &name, problem).await),
     };
     let request = FileRequest { package, ..request };
     let tag = preconditions::tag(&reply.hash);
@@ -116,7 +128,7 @@ async fn answer(
     if let Some(disposition) = content.disposition(&request.path) {
         about.insert(header::CONTENT_DISPOSITION, disposition);
     }
-    let body = FileBody::new(app, request, reply);
+    let body = FileBody::new(app, viewer, request, reply);
     let (status, body) = match selected {
         Selected::Whole => (StatusCode::OK, body.whole()),
         Selected::One(range) => {
@@ -161,7 +173,7 @@ fn unsatisfiable(total: u64) -> Response {
 }
 
 /// Says why the index skipped the file, if it did and the problem is that there is no such file.
-async fn or_why_skipped(app: &App, name: &FileName, problem: Problem) -> Problem {
+async fn or_why_skipped(app: &App, scope: &Scope, name: &FileName, problem: Problem) -> Problem {
     if !problem.is_missing() {
         return problem;
     }
@@ -173,11 +185,7 @@ async fn or_why_skipped(app: &App, name: &FileName, problem: Problem) -> Problem
         count: SKIPPED_MAX,
         visible: Vec::new(),
     };
-    let Ok(list) = app
-        .coordinator
-        .listing(&Scope::everything(), &request)
-        .await
-    else {
+    let Ok(list) = app.coordinator.listing(scope, &request).await else {
         return problem;
     };
     let mut entries = list.entries.into_iter();

@@ -2,6 +2,7 @@
 //! blocking work runs. Handlers import this and never the router.
 
 use crate::access::Access;
+use crate::authorization::Authorization;
 pub(crate) use crate::blocking::{blocking, rendering};
 use crate::rendered::RenderedAnswers;
 use frontend::{BackendStatus, Coordinator, Overlaps, Scope};
@@ -23,6 +24,8 @@ pub(crate) struct App {
     pub(crate) dcs_api_keys: Arc<[String]>,
     /// The keys that clients need, if they need any.
     pub(crate) access: Option<Arc<Access>>,
+    /// Who decides what callers may see, if anybody does.
+    pub(crate) authorization: Option<Arc<Authorization>>,
     /// Whether answers show the addresses of backends: those to an operator.
     pub(crate) shows_addresses: bool,
     pub(crate) metrics: PrometheusHandle,
@@ -37,8 +40,8 @@ pub(crate) struct App {
 
 impl App {
     /// The state of all backends, by the names that this interface shows.
-    pub(crate) fn backends(&self) -> Vec<BackendStatus> {
-        let mut backends = self.coordinator.backends(&Scope::everything());
+    pub(crate) fn backends(&self, scope: &Scope) -> Vec<BackendStatus> {
+        let mut backends = self.coordinator.backends(scope);
         if self.shows_addresses {
             for backend in &mut backends {
                 backend.name.clone_from(&backend.address);
@@ -48,12 +51,12 @@ impl App {
     }
 
     /// Packages that several backends have, by the same names.
-    pub(crate) fn overlaps(&self) -> Arc<Overlaps> {
-        let overlaps = self.coordinator.overlaps(&Scope::everything());
+    pub(crate) fn overlaps(&self, scope: &Scope) -> Arc<Overlaps> {
+        let overlaps = self.coordinator.overlaps(scope);
         if !self.shows_addresses || overlaps.packages.is_empty() {
             return overlaps;
         }
-        let backends = self.coordinator.backends(&Scope::everything()).into_iter();
+        let backends = self.coordinator.backends(scope).into_iter();
         let addresses: HashMap<_, _> = backends.map(|it| (it.name, it.address)).collect();
         let mut overlaps = Overlaps::clone(&overlaps);
         for package in &mut overlaps.packages {

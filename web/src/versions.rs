@@ -10,7 +10,11 @@ use schema::message::{ListEntry, ListKind, ListRequest};
 const VERSIONS_MAX: u32 = 1000;
 
 /// Returns the packages with this name: the directory itself, or all versions, ordered by name.
-pub(crate) async fn versions(app: &App, name: &[u8]) -> Result<Vec<ListEntry>, Problem> {
+pub(crate) async fn versions(
+    app: &App,
+    scope: &Scope,
+    name: &[u8],
+) -> Result<Vec<ListEntry>, Problem> {
     let request = ListRequest {
         kind: ListKind::Packages,
         package: name.to_vec(),
@@ -19,10 +23,7 @@ pub(crate) async fn versions(app: &App, name: &[u8]) -> Result<Vec<ListEntry>, P
         count: VERSIONS_MAX,
         visible: Vec::new(),
     };
-    let mut list = app
-        .coordinator
-        .listing(&Scope::everything(), &request)
-        .await?;
+    let mut list = app.coordinator.listing(scope, &request).await?;
     if list.entries.iter().any(|entry| entry.package == name) {
         list.entries.retain(|entry| entry.package == name);
     }

@@ -187,6 +187,13 @@ impl<K: CacheKey, V: CacheValue, E: CacheFailure> Cache<K, V, E> {
         is_ours.then_some((entry.token, due))
     }
 
+    /// Returns the answer that is kept for a key and may be shown. This is not a use of it, and claims nothing.
+    pub fn peek(&self, key: &K) -> Option<V> {
+        let entry = self.store.get(key)?;
+        let is_shown = entry.freshness(self.now()) != Freshness::Expired;
+        is_shown.then(|| entry.value.clone())
+    }
+
     /// Replaces what is kept for a key. Those who wait for it get it, and what is being built is refused.
     pub fn put(&self, key: &K, built: Built<V, E>) {
         let (now, random) = (self.now(), random());

@@ -10,12 +10,13 @@ use crate::problem::Problem;
 use crate::response::{self, NO_STORE};
 use crate::state::App;
 use crate::versions::versions;
+use crate::viewer::Viewer;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
-use frontend::{Scope, entry_name, similar};
+use frontend::{entry_name, similar};
 use schema::message::{ListEntry, ListKind, ListRequest};
 use schema::name::package_name;
 use std::time::UNIX_EPOCH;
@@ -38,14 +39,16 @@ pub(crate) const PART: &[&str] = &["after", "count"];
     params(doc::PrefixParam, doc::PartParams),
     responses((status = 200, description = "Packages, by name", body = IndexPackages), doc::Any, doc::BackendLost)
 )]
-pub(crate) async fn packages(State(app): State<App>, params: Params) -> Result<Response, Problem> {
+pub(crate) async fn packages(
+    State(app): State<App>,
+    viewer: Viewer,
+    params: Params,
+) -> Result<Response, Problem> {
     params.expect(&[&["prefix"], PART])?;
     let prefix = params.bytes("prefix").unwrap_or_default().to_vec();
     let request = part(&params, ListKind::Packages, Vec::new(), prefix)?;
-    let list = app
-        .coordinator
-        .listing(&Scope::everything(), &request)
-        .await?;
+    let scope = viewer.scope(&app).await?;
+    let list = app.coordinator.listing(&scope, &request).await?;
     Ok(response::json(&IndexPackages {
         complete: list.unreachable.is_empty(),
         missing: list.unreachable.into_iter().map(Into::into).collect(),
@@ -60,19 +63,21 @@ pub(crate) async fn packages(State(app): State<App>, params: Params) -> Result<R
     params(doc::DirectoryParams, doc::PartParams),
     responses((status = 200, description = "The entries of a directory", body = Tree), doc::Any, doc::NotFound, doc::BackendLost)
 )]
-pub(crate) async fn tree(State(app): State<App>, params: Params) -> Result<Response, Problem> {
+pub(crate) async fn tree(
+    State(app): State<App>,
+    viewer: Viewer,
+    params: Params,
+) -> Result<Response, Problem> {
     params.expect(&[&["package", "path"], PART])?;
     let name = params.required("package")?;
     let path = directory(params.bytes("path").unwrap_or_default());
-    let Some(package) = versions(&app, name).await?.pop() else {
-        return Err(no_package(&app, name).await);
+    let scope = viewer.scope_with(&app, name).await?;
+    let Some(package) = versions(&app, &scope, name).await?.pop() else {
+        return Err(no_package(&app, &viewer, name).await);
     };
     let directory = package.package.clone();
     let request = part(&params, ListKind::Children, directory, path)?;
-    let list = app
-        .coordinator
-        .list(&Scope::everything(), request.clone())
-        .await?;
+    let list = app.coordinator.list(&scope, request.clone()).await?;
     if list.entries.is_empty() && !request.prefix.is_empty() && request.after.is_empty() {
         return Err(no_directory(&package.package, &request.prefix));
     }
@@ -86,8 +91,13 @@ pub(crate) async fn tree(State(app): State<App>, params: Params) -> Result<Respo
     get, path = "/api/v2/status", operation_id = "status", tag = "index",
     responses((status = 200, description = "What is searched", body = Status), doc::Any)
 )]
-pub(crate) async fn status(State(app): State<App>, params: Params) -> Result<Response, Problem> {
+pub(crate) async fn status(
+    State(app): State<App>,
+    viewer: Viewer,
+    params: Params,
+) -> Result<Response, Problem> {
     params.expect(&[])?;
+    let scope = viewer.scope(&app).await?;
     let request = ListRequest {
         kind: ListKind::Repositories,
         package: Vec::new(),
@@ -96,13 +106,16 @@ pub(crate) async fn status(State(app): State<App>, params: Params) -> Result<Res
         count: REPOSITORIES_MAX,
         visible: Vec::new(),
     };
-    let repositories = app
-        .coordinator
-        .listing(&Scope::everything(), &request)
-        .await?;
+    let repositories = app.coordinator.listing(&scope, &request).await?;
     let now = UNIX_EPOCH.elapsed().unwrap_or_default().as_secs();
-    let served = app.coordinator.served(&Scope::everything());
-    let status = Status::new(served, app.backends(), &app.overlaps(), repositories, now);
+    let served = app.coordinator.served(&scope);
+    let status = Status::new(
+        served,
+        app.backends(&scope),
+        &app.overlaps(&scope),
+        repositories,
+        now,
+    );
     let mut response = response::json(&status).into_response();
     let headers = response.headers_mut();
     headers.insert(header::CACHE_CONTROL, NO_STORE);
@@ -146,9 +159,9 @@ pub(crate) fn directory(path: &[u8]) -> Vec<u8> {
     path
 }
 
-async fn no_package(app: &App, name: &[u8]) -> Problem {
+async fn no_package(app: &App, viewer: &Viewer, name: &[u8]) -> Problem {
     let problem = Problem::missing(format!("no package {} is indexed", lossy(Some(name))));
-    match similar_packages(app, name).await {
+    match similar_packages(app, viewer, name).await {
         Ok(similar) if !similar.is_empty() => problem.hint(did_you_mean(&similar)),
         Ok(_) => problem.hint("/api/v2/index/packages lists all packages"),
         Err(unreachable) => unreachable,
@@ -176,7 +189,11 @@ pub(crate) const SIMILAR_MAX: usize = 3;
 const LISTS_MAX: usize = 4;
 
 /// Returns indexed packages with a similar name and the same first letter.
-pub(crate) async fn similar_packages(app: &App, name: &[u8]) -> Result<Vec<Vec<u8>>, Problem> {
+pub(crate) async fn similar_packages(
+    app: &App,
+    viewer: &Viewer,
+    name: &[u8],
+) -> Result<Vec<Vec<u8>>, Problem> {
     let mut request = ListRequest {
         kind: ListKind::Packages,
         package: Vec::new(),
@@ -185,12 +202,10 @@ pub(crate) async fn similar_packages(app: &App, name: &[u8]) -> Result<Vec<Vec<u
         count: u32::MAX,
         visible: Vec::new(),
     };
+    let scope = viewer.scope(app).await?;
     let mut names = Vec::new();
     for _ in 0..LISTS_MAX {
-        let list = app
-            .coordinator
-            .listing(&Scope::everything(), &request)
-            .await?;
+        let list = app.coordinator.listing(&scope, &request).await?;
         let found = list.entries.iter();
         names.extend(found.map(|entry| package_name(&entry.package).to_vec()));
         match list.entries.into_iter().next_back().filter(|_| list.more) {

@@ -10,11 +10,12 @@ use crate::params::Params;
 use crate::problem::Problem;
 use crate::response;
 use crate::state::App;
+use crate::viewer::Viewer;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
-use frontend::{LookupError, Scope};
+use frontend::LookupError;
 use schema::message::{self, LookupOf, LookupProblem, LookupProblemKind};
 use std::sync::Arc;
 
@@ -41,11 +42,16 @@ const SUGGESTED_MAX: usize = 3;
     params(doc::RevisionParams),
     responses((status = 200, description = "The commit", body = Commit), doc::Any, doc::Repositories)
 )]
-pub(crate) async fn commit(State(app): State<App>, params: Params) -> Result<Response, Problem> {
+pub(crate) async fn commit(
+    State(app): State<App>,
+    viewer: Viewer,
+    params: Params,
+) -> Result<Response, Problem> {
     params.expect(&[&["repo", "rev"]])?;
     let (repo, rev) = names(&params)?;
     let asked = vec![(repo.to_owned(), rev.to_owned())];
-    let mut found = app.coordinator.commits(&Scope::everything(), asked).await;
+    let scope = viewer.scope_with(&app, repo.as_bytes()).await?;
+    let mut found = app.coordinator.commits(&scope, asked).await;
     let found = found.pop().expect("an outcome for each pair");
     let found = found.map_err(|error| problem(error, repo, rev))?;
     Ok(response::json(&Commit::new(repo, rev, &found)))
@@ -57,7 +63,11 @@ pub(crate) async fn commit(State(app): State<App>, params: Params) -> Result<Res
     request_body = RevisionNames,
     responses((status = 200, description = "Commits, in the order of the request", body = Commits), doc::Any, doc::Body)
 )]
-pub(crate) async fn commits(State(app): State<App>, request: Request) -> Result<Response, Problem> {
+pub(crate) async fn commits(
+    State(app): State<App>,
+    viewer: Viewer,
+    request: Request,
+) -> Result<Response, Problem> {
     let body = body::read_json(request, BODY_BYTES_MAX).await?;
     let asked: RevisionNames = serde_json::from_slice(&body).map_err(|error| {
         Problem::bad_request(format!("malformed body: {error}"))
@@ -74,12 +84,11 @@ pub(crate) async fn commits(State(app): State<App>, request: Request) -> Result<
         check_name("repo", repo)?;
         check_name("rev", rev)?;
     }
+    let repos = asked.revisions.iter().map(|name| name.repo.as_bytes());
+    let scope = viewer.scope_with_all(&app, repos).await?;
     let pairs = asked.revisions.iter();
     let pairs = pairs.map(|name| (name.repo.clone(), name.rev.clone()));
-    let found = app
-        .coordinator
-        .commits(&Scope::everything(), pairs.collect())
-        .await;
+    let found = app.coordinator.commits(&scope, pairs.collect()).await;
     let entries = asked.revisions.into_iter().zip(found);
     Ok(response::json(&Commits {
         commits: entries.map(|(name, found)| entry(name, found)).collect(),
@@ -106,7 +115,11 @@ fn entry(name: RevisionName, found: Result<Arc<message::Commit>, LookupError>) -
     params(doc::RevisionParams, doc::LogParams),
     responses((status = 200, description = "Commits, in the order of git log", body = CommitLog), doc::Any, doc::Repositories)
 )]
-pub(crate) async fn log(State(app): State<App>, params: Params) -> Result<Response, Problem> {
+pub(crate) async fn log(
+    State(app): State<App>,
+    viewer: Viewer,
+    params: Params,
+) -> Result<Response, Problem> {
     params.expect(&[&["repo", "rev"], LOG])?;
     let (repo, rev) = names(&params)?;
     let path = params.bytes("path").unwrap_or_default();
@@ -114,16 +127,14 @@ pub(crate) async fn log(State(app): State<App>, params: Params) -> Result<Respon
         let detail = format!("path has more than {PATH_BYTES_MAX} bytes");
         return Err(Problem::bad_request(detail));
     }
+    let scope = viewer.scope_with(&app, repo.as_bytes()).await?;
     let of = LookupOf::Log {
         revision: rev.to_owned(),
         path: path.to_vec(),
         after: position(&params, "cursor")?,
         count: params.bounded("count", COUNT_DEFAULT, COUNT_MAX)? as u32,
     };
-    let log = app
-        .coordinator
-        .log(&Scope::everything(), repo.to_owned(), of)
-        .await;
+    let log = app.coordinator.log(&scope, repo.to_owned(), of).await;
     let log = log.map_err(|error| problem(error, repo, rev))?;
     let commits = log.commits.iter();
     Ok(response::json(&CommitLog {
@@ -147,14 +158,19 @@ pub(crate) const LOG: &[&str] = &["path", "cursor", "count"];
     params(doc::RepositoryParam, doc::PartParams),
     responses((status = 200, description = "References, by name", body = Refs), doc::Any, doc::Repositories)
 )]
-pub(crate) async fn refs(State(app): State<App>, params: Params) -> Result<Response, Problem> {
+pub(crate) async fn refs(
+    State(app): State<App>,
+    viewer: Viewer,
+    params: Params,
+) -> Result<Response, Problem> {
     params.expect(&[&["repo"], PART])?;
     let (repo, _) = names(&params)?;
     let after = position(&params, "after")?;
     let count = params.bounded("count", COUNT_DEFAULT, COUNT_MAX)? as u32;
+    let scope = viewer.scope_with(&app, repo.as_bytes()).await?;
     let list = app
         .coordinator
-        .references(&Scope::everything(), repo.to_owned(), after, count)
+        .references(&scope, repo.to_owned(), after, count)
         .await;
     let list = list.map_err(|error| problem(error, repo, ""))?;
     let last = list.references.last().filter(|_| list.more);

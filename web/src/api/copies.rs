@@ -7,6 +7,7 @@ use crate::params::{Params, Path, QUERY};
 use crate::problem::Problem;
 use crate::response;
 use crate::state::{App, blocking};
+use crate::viewer::Viewer;
 use axum::extract::State;
 use axum::response::Response;
 use frontend::page::PER_PAGE_MAX;
@@ -44,11 +45,15 @@ impl ListRequest {
     params(doc::QueryParams, doc::CopiesParams),
     responses((status = 200, description = "The documents, this one among them", body = CopyList), doc::Searching, doc::NotFound)
 )]
-pub(crate) async fn by_query(State(app): State<App>, params: Params) -> Result<Response, Problem> {
+pub(crate) async fn by_query(
+    State(app): State<App>,
+    viewer: Viewer,
+    params: Params,
+) -> Result<Response, Problem> {
     params.expect(&[QUERY, COPIES])?;
     let request = ListRequest::parse(&params)?;
     let parsed = params.parsed()?;
-    let search = join::start(&app, &params, &parsed).await?;
+    let search = join::start(&app, &viewer.scope(&app).await?, &params, &parsed).await?;
     answer(search, Some(parsed), request).await
 }
 
@@ -61,12 +66,14 @@ pub(crate) async fn by_query(State(app): State<App>, params: Params) -> Result<R
 )]
 pub(crate) async fn by_id(
     State(app): State<App>,
+    viewer: Viewer,
     Path(id): Path<String>,
     params: Params,
 ) -> Result<Response, Problem> {
     params.expect(&[COPIES])?;
     let request = ListRequest::parse(&params)?;
-    answer(join::by_id(&app, &id).await?, None, request).await
+    let scope = viewer.scope(&app).await?;
+    answer(join::by_id(&app, &scope, &id).await?, None, request).await
 }
 
 async fn answer(

@@ -18,11 +18,12 @@ use crate::params::{Params, Path, QUERY};
 use crate::problem::Problem;
 use crate::response;
 use crate::state::{App, blocking};
+use crate::viewer::{Viewer, Watched};
 use axum::extract::State;
 use axum::response::sse::{self, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use frontend::query::{ParsedQuery, Query, QueryInput};
-use frontend::{BEST_MAX, Match, Scope, SearchHandle, SearchResult, TopMatches};
+use frontend::{BEST_MAX, Match, SearchHandle, SearchResult, TopMatches};
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -46,12 +47,18 @@ const WAITING_MAX: usize = 2;
     params(doc::QueryParams),
     responses((status = 200, description = "Events: notice, progress, matches, facets, and one done", content_type = "text/event-stream", body = Event), doc::Searching)
 )]
-pub(crate) async fn by_query(State(app): State<App>, params: Params) -> Result<Response, Problem> {
+pub(crate) async fn by_query(
+    State(app): State<App>,
+    viewer: Viewer,
+    params: Params,
+) -> Result<Response, Problem> {
     params.expect(&[QUERY])?;
     let mut parsed = params.parsed()?;
-    let search = join::start_noticing(&app, &params, &mut parsed).await?;
+    let scope = viewer.scope(&app).await?;
+    let search = join::start_noticing(&app, &scope, &params, &mut parsed).await?;
     let notices = notices(&parsed.notices);
-    Ok(events(&app, search, Some(parsed), notices).await)
+    let watched = Watched::new(&app, &viewer, &scope);
+    Ok(events(&app, watched, search, Some(parsed), notices).await)
 }
 
 /// Follow a search by its id.
@@ -62,13 +69,16 @@ pub(crate) async fn by_query(State(app): State<App>, params: Params) -> Result<R
 )]
 pub(crate) async fn by_id(
     State(app): State<App>,
+    viewer: Viewer,
     Path(id): Path<String>,
     params: Params,
 ) -> Result<Response, Problem> {
     params.expect(&[])?;
-    let search = join::by_id(&app, &id).await?;
+    let scope = viewer.scope(&app).await?;
+    let search = join::by_id(&app, &scope, &id).await?;
     let parsed = parse_again(search.query());
-    Ok(events(&app, search, parsed, Vec::new()).await)
+    let watched = Watched::new(&app, &viewer, &scope);
+    Ok(events(&app, watched, search, parsed, Vec::new()).await)
 }
 
 /// Parses a query as `interpreted_as` shows it, so that faults are located in that text. What the user
@@ -86,11 +96,12 @@ fn parse_again(query: &Query) -> Option<ParsedQuery> {
 /// Sends events. Without any backend the search ends at once, and its end decides the status.
 async fn events(
     app: &App,
+    watched: Watched,
     search: SearchHandle,
     parsed: Option<ParsedQuery>,
     notices: Vec<Notice>,
 ) -> Response {
-    let mut backends = app.coordinator.backends(&Scope::everything()).into_iter();
+    let mut backends = app.coordinator.backends(watched.scope()).into_iter();
     let answer = if backends.any(|backend| backend.is_searched()) {
         None
     } else {
@@ -98,7 +109,7 @@ async fn events(
     };
     let (sender, receiver) = mpsc::channel(WAITING_MAX);
     let id = [response::search_header(search.id())];
-    tokio::spawn(follow(search, parsed, notices, sender).in_current_span());
+    tokio::spawn(follow(watched, search, parsed, notices, sender).in_current_span());
     let events = Sse::new(ReceiverStream::new(receiver)).keep_alive(KeepAlive::default());
     let mut response = (id, events).into_response();
     if let Some(answer) = answer {
@@ -107,8 +118,9 @@ async fn events(
     response
 }
 
-/// Sends events until the search ends or the client disconnects.
+/// Sends events until the search ends, the client disconnects, or it may not see any more what it saw.
 async fn follow(
+    mut watched: Watched,
     search: SearchHandle,
     parsed: Option<ParsedQuery>,
     notices: Vec<Notice>,
@@ -136,6 +148,13 @@ async fn follow(
         tokio::select! {
             biased;
             () = follower.sender.closed() => return,
+            () = watched.due() => {
+                if let Some(problem) = watched.look().await {
+                    follower.fail(&problem).await;
+                    return;
+                }
+                continue;
+            }
             _ = follower.search.finished() => break,
             () = tokio::time::sleep_until(next.into()) => {}
             Ok(()) = news.changed() => if !follower.has_urgent_news() { continue },

@@ -10,10 +10,11 @@ use crate::params::{Params, QUERY};
 use crate::problem::Problem;
 use crate::response;
 use crate::state::App;
+use crate::viewer::Viewer;
 use axum::extract::State;
 use axum::response::Response;
+use frontend::BackendStatus;
 use frontend::SearchResult;
-use frontend::{BackendStatus, Scope};
 use schema::message::Want;
 
 /// Processor time to read a block of 4 KiB, in microseconds. On 514 MB of Debian source, counting `arse`,
@@ -29,14 +30,19 @@ const BLOCK_BYTES: u64 = 4096;
     params(doc::QueryParams),
     responses((status = 200, description = "What the query would cost", body = Explanation), doc::Searching)
 )]
-pub(crate) async fn explain(State(app): State<App>, params: Params) -> Result<Response, Problem> {
+pub(crate) async fn explain(
+    State(app): State<App>,
+    viewer: Viewer,
+    params: Params,
+) -> Result<Response, Problem> {
     params.expect(&[QUERY])?;
     let mut parsed = params.parsed()?;
     let query = parsed.query.clone();
     parsed.query = parsed.query.wanting(Want::Estimate, 0)?;
-    let search = join::start_noticing(&app, &params, &mut parsed).await?;
+    let scope = viewer.scope(&app).await?;
+    let search = join::start_noticing(&app, &scope, &params, &mut parsed).await?;
     let answer = join::finished(&search, Some(&parsed)).await?;
-    let cost = cost(&answer, &app.coordinator.backends(&Scope::everything()));
+    let cost = cost(&answer, &app.coordinator.backends(&scope));
     let cheaper = cheaper::suggestions(&query, &answer.explain().estimates, &cost);
     let page = Explanation::new(&query, &parsed.notices, &answer, cost, cheaper);
     Ok(response::json(&page))

@@ -7,11 +7,13 @@ pub(crate) mod found;
 
 use super::openapi::described as doc;
 use crate::join;
+use crate::model::BrokenOff;
 use crate::params::{Params, Path, QUERY};
 use crate::problem::Problem;
 use crate::response;
 use crate::state::App;
 use crate::stream_body::{Export, MatchSource};
+use crate::viewer::{Viewer, Watched};
 use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
@@ -40,18 +42,26 @@ pub(crate) const EXPORT: &[&str] = &["format", "null", "order"];
         ("x-trawl-query" = String, description = "The query as it was understood, percent-encoded")
     )), doc::Searching)
 )]
-pub(crate) async fn by_query(State(app): State<App>, params: Params) -> Result<Response, Problem> {
+pub(crate) async fn by_query(
+    State(app): State<App>,
+    viewer: Viewer,
+    params: Params,
+) -> Result<Response, Problem> {
     params.expect(&[QUERY, EXPORT])?;
     let (format, mut parsed) = (Format::parse(&params)?, params.parsed()?);
     parsed.query = format.query(parsed.query)?;
     let order = Order::parse(&params, format, &parsed.query)?;
+    let scope = viewer.scope(&app).await?;
     let export = Export::begin(&app)?;
-    let search = join::start(&app, &params, &parsed).await?;
-    if order == Order::Found {
-        return found::export(export, search, format, Some(parsed)).await;
-    }
-    let answer = join::finished(&search, Some(&parsed)).await?;
-    respond(export, answer, search.id(), format, &parsed.notices).await
+    let search = join::start(&app, &scope, &params, &parsed).await?;
+    let watched = Watched::new(&app, &viewer, &scope);
+    let response = if order == Order::Found {
+        found::export(export, search, format, Some(parsed)).await?
+    } else {
+        let answer = join::finished(&search, Some(&parsed)).await?;
+        respond(export, answer, search.id(), format, &parsed.notices).await?
+    };
+    Ok(guarded(response, watched, format))
 }
 
 /// Get all matches of a search by its id.
@@ -68,15 +78,19 @@ pub(crate) async fn by_query(State(app): State<App>, params: Params) -> Result<R
 )]
 pub(crate) async fn by_id(
     State(app): State<App>,
+    viewer: Viewer,
     Path(id): Path<String>,
     params: Params,
 ) -> Result<Response, Problem> {
     params.expect(&[EXPORT])?;
     let format = Format::parse(&params)?;
+    let scope = viewer.scope(&app).await?;
     let export = Export::begin(&app)?;
-    let mut search = join::by_id(&app, &id).await?;
+    let watched = Watched::new(&app, &viewer, &scope);
+    let mut search = join::by_id(&app, &scope, &id).await?;
     if Order::parse(&params, format, search.query())? == Order::Found {
-        return found::export(export, search, format, None).await;
+        let response = found::export(export, search, format, None).await?;
+        return Ok(guarded(response, watched, format));
     }
     let query = format.query(search.query().clone())?;
     if query != *search.query() {
@@ -88,7 +102,27 @@ pub(crate) async fn by_id(
         search = another;
     }
     let answer = join::finished(&search, None).await?;
-    respond(export, answer, search.id(), format, &[]).await
+    let response = respond(export, answer, search.id(), format, &[]).await?;
+    Ok(guarded(response, watched, format))
+}
+
+/// Lets a response break off when its caller may not see any more what it has.
+fn guarded(response: Response, watched: Watched, format: Format) -> Response {
+    let reason: Option<fn(&Problem) -> Vec<u8>> = match format {
+        Format::Lines => Some(last_line),
+        _ => None,
+    };
+    response.map(|body| watched.guard(body, reason))
+}
+
+/// Renders the last line of JSON Lines that are broken off.
+fn last_line(problem: &Problem) -> Vec<u8> {
+    let broken_off = BrokenOff {
+        problem: problem.document(),
+    };
+    let mut line = serde_json::to_vec(&broken_off).expect("a problem is plain data");
+    line.push(b'\n');
+    line
 }
 
 async fn respond(

@@ -10,6 +10,7 @@ use crate::problem::Problem;
 use crate::rendered::Rendered;
 use crate::response;
 use crate::state::App;
+use crate::viewer::Viewer;
 use axum::extract::State;
 use axum::response::Response;
 use frontend::query::ParsedQuery;
@@ -51,11 +52,12 @@ impl Summary {
 )]
 pub(crate) async fn facets(
     State(app): State<App>,
+    viewer: Viewer,
     known: KnownTags,
     params: Params,
 ) -> Result<Response, Problem> {
     params.expect(&[QUERY])?;
-    by_query(&app, known, &params, Summary::Facets).await
+    by_query(&app, &viewer, known, &params, Summary::Facets).await
 }
 
 /// Count matches by package, language and directory, by the id of a search.
@@ -66,12 +68,14 @@ pub(crate) async fn facets(
 )]
 pub(crate) async fn facets_by_id(
     State(app): State<App>,
+    viewer: Viewer,
     Path(id): Path<String>,
     known: KnownTags,
     params: Params,
 ) -> Result<Response, Problem> {
     params.expect(&[])?;
-    let search = join::by_id(&app, &id).await?;
+    let scope = viewer.scope(&app).await?;
+    let search = join::by_id(&app, &scope, &id).await?;
     answer(&app, search, None, known, Summary::Facets).await
 }
 
@@ -85,11 +89,12 @@ pub(crate) async fn facets_by_id(
 )]
 pub(crate) async fn packages(
     State(app): State<App>,
+    viewer: Viewer,
     known: KnownTags,
     params: Params,
 ) -> Result<Response, Problem> {
     params.expect(&[QUERY, FORMAT])?;
-    by_query(&app, known, &params, Summary::packages(&params)?).await
+    by_query(&app, &viewer, known, &params, Summary::packages(&params)?).await
 }
 
 /// List the packages with a match, ordered by their best match, by the id of a search.
@@ -102,26 +107,39 @@ pub(crate) async fn packages(
 )]
 pub(crate) async fn packages_by_id(
     State(app): State<App>,
+    viewer: Viewer,
     Path(id): Path<String>,
     known: KnownTags,
     params: Params,
 ) -> Result<Response, Problem> {
     params.expect(&[FORMAT])?;
     let summary = Summary::packages(&params)?;
-    answer(&app, join::by_id(&app, &id).await?, None, known, summary).await
+    let scope = viewer.scope(&app).await?;
+    answer(
+        &app,
+        join::by_id(&app, &scope, &id).await?,
+        None,
+        known,
+        summary,
+    )
+    .await
 }
 
 async fn by_query(
     app: &App,
+    viewer: &Viewer,
     known: KnownTags,
     params: &Params,
     summary: Summary,
 ) -> Result<Response, Problem> {
     let mut parsed = params.parsed()?;
-    if let Some(unchanged) = known.unless_changed(|| join::identity(app, params, &parsed.query)) {
+    let scope = &viewer.scope(app).await?;
+    if let Some(unchanged) =
+        known.unless_changed(|| join::identity(app, scope, params, &parsed.query))
+    {
         return Ok(unchanged);
     }
-    let search = join::start_noticing(app, params, &mut parsed).await?;
+    let search = join::start_noticing(app, scope, params, &mut parsed).await?;
     answer(app, search, Some(parsed), known, summary).await
 }
 

@@ -5,6 +5,7 @@ use crate::file_range::{describe, fetch};
 use crate::params::Params;
 use crate::problem::Problem;
 use crate::state::App;
+use crate::viewer::Viewer;
 use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
@@ -27,12 +28,17 @@ pub(crate) const COUNT_DEFAULT: u64 = 512 << 10;
         ("x-trawl-lfs-pointer" = String, description = "If the text is a pointer of Git LFS: the id and the bytes that it names")
     )), doc::Any, doc::NotFound, doc::NotIndexed, doc::BackendLost)
 )]
-pub(crate) async fn raw(State(app): State<App>, params: Params) -> Result<Response, Problem> {
+pub(crate) async fn raw(
+    State(app): State<App>,
+    viewer: Viewer,
+    params: Params,
+) -> Result<Response, Problem> {
     params.expect(&[&["package", "path", "rev", "offset", "count"]])?;
     let offset = params.number("offset", 0)?;
     let count = params.number("count", COUNT_DEFAULT)?;
     let range = FileRange::Bytes { offset, count };
-    let mut reply = fetch(&app, &params, range).await?.reply;
+    let scope = viewer.scope_of(&app, params.required("package")?).await?;
+    let mut reply = fetch(&app, &scope, &params, range).await?.reply;
     let mut response = std::mem::take(&mut reply.text).into_response();
     let headers = response.headers_mut();
     // A browser must not take bytes of a repository for a page of this site.

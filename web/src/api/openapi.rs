@@ -29,7 +29,7 @@ use utoipa::{IntoResponses, Modify, OpenApi};
         explain::explain, file::raw, limits::limits, catalog::packages, catalog::tree,
         catalog::status, skipped::skipped, commits::commit, commits::commits, commits::log, commits::refs,
     ),
-    components(schemas(crate::model::ProblemDocument, crate::model::ExportEnd)),
+    components(schemas(crate::model::ProblemDocument, crate::model::ExportEnd, crate::model::BrokenOff)),
     modifiers(&Everywhere),
     tags(
         (name = "search", description = "Searches and their matches"),

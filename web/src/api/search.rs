@@ -16,12 +16,13 @@ use crate::problem::Problem;
 use crate::rendered::Rendered;
 use crate::response::{self, NO_STORE};
 use crate::state::{App, KEEP, blocking, rendering};
+use crate::viewer::Viewer;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use frontend::metrics;
 use frontend::query::ParsedQuery;
-use frontend::{Scope, SearchHandle, SearchResult};
+use frontend::{SearchHandle, SearchResult};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -66,10 +67,11 @@ impl PageRequest {
 )]
 pub(crate) async fn by_query(
     State(app): State<App>,
+    viewer: Viewer,
     known: KnownTags,
     params: Params,
 ) -> Result<Response, Problem> {
-    query(&app, known, &params).await
+    query(&app, &viewer, known, &params).await
 }
 
 /// Search by a query that is too long for an address.
@@ -80,25 +82,34 @@ pub(crate) async fn by_query(
 )]
 pub(crate) async fn by_posted_query(
     State(app): State<App>,
+    viewer: Viewer,
     Posted(params): Posted,
 ) -> Result<Response, Problem> {
-    query(&app, KnownTags::default(), &params).await
+    query(&app, &viewer, KnownTags::default(), &params).await
 }
 
-async fn query(app: &App, known: KnownTags, params: &Params) -> Result<Response, Problem> {
+async fn query(
+    app: &App,
+    viewer: &Viewer,
+    known: KnownTags,
+    params: &Params,
+) -> Result<Response, Problem> {
     params.expect(&[QUERY, VIEW])?;
     let mut request = PageRequest::parse(params)?;
+    let scope = &viewer.scope(app).await?;
     if let (None, Start::Cursor(cursor)) = (params.bytes("q"), request.view.start) {
-        let search = join::resume(app, params, &cursor, None).await?;
+        let search = join::resume(app, scope, params, &cursor, None).await?;
         return answer(app, search, request, known).await;
     }
     let mut parsed = params.parsed()?;
-    if let Some(unchanged) = known.unless_changed(|| join::identity(app, params, &parsed.query)) {
+    if let Some(unchanged) =
+        known.unless_changed(|| join::identity(app, scope, params, &parsed.query))
+    {
         return Ok(unchanged);
     }
     let search = match request.view.start {
-        Start::Cursor(cursor) => join::resume(app, params, &cursor, Some(&parsed)).await?,
-        Start::Page(_) => join::start_noticing(app, params, &mut parsed).await?,
+        Start::Cursor(cursor) => join::resume(app, scope, params, &cursor, Some(&parsed)).await?,
+        Start::Page(_) => join::start_noticing(app, scope, params, &mut parsed).await?,
     };
     request.parsed = Some(parsed);
     answer(app, search, request, known).await
@@ -112,13 +123,15 @@ async fn query(app: &App, known: KnownTags, params: &Params) -> Result<Response,
 )]
 pub(crate) async fn by_id(
     State(app): State<App>,
+    viewer: Viewer,
     Path(id): Path<String>,
     known: KnownTags,
     params: Params,
 ) -> Result<Response, Problem> {
     params.expect(&[VIEW])?;
     let request = PageRequest::parse(&params)?;
-    let search = join::by_id(&app, &id).await?;
+    let scope = viewer.scope(&app).await?;
+    let search = join::by_id(&app, &scope, &id).await?;
     if let Some(unchanged) = known.unless_changed(|| search.identity().to_owned()) {
         return Ok(unchanged);
     }
@@ -133,11 +146,13 @@ pub(crate) async fn by_id(
 )]
 pub(crate) async fn cancel(
     State(app): State<App>,
+    viewer: Viewer,
     Path(id): Path<String>,
     params: Params,
 ) -> Result<Response, Problem> {
     params.expect(&[])?;
-    let search = app.coordinator.get(&Scope::everything(), &id);
+    let scope = viewer.scope(&app).await?;
+    let search = app.coordinator.get(&scope, &id);
     search.ok_or_else(|| join::unknown(&id))?.withdraw();
     Ok(StatusCode::NO_CONTENT.into_response())
 }

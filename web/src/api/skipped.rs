@@ -9,6 +9,7 @@ use crate::problem::Problem;
 use crate::response;
 use crate::state::App;
 use crate::versions::versions;
+use crate::viewer::Viewer;
 use axum::extract::State;
 use axum::response::Response;
 use frontend::{Scope, similar};
@@ -23,32 +24,34 @@ const SIBLINGS_MAX: u32 = 1000;
     params(doc::MissedParams, doc::PartParams),
     responses((status = 200, description = "Whether it is indexed, and why not", body = Why), doc::Any, doc::BackendLost)
 )]
-pub(crate) async fn skipped(State(app): State<App>, params: Params) -> Result<Response, Problem> {
+pub(crate) async fn skipped(
+    State(app): State<App>,
+    viewer: Viewer,
+    params: Params,
+) -> Result<Response, Problem> {
     params.expect(&[&["package", "path"], PART])?;
     let of = |name| params.bytes(name).filter(|value| !value.is_empty());
     let why = match (of("package"), of("path")) {
-        (None, None) => everything(&app, &params).await?,
+        (None, None) => everything(&app, &viewer, &params).await?,
         (None, Some(_)) => {
             let problem = Problem::bad_request("path needs the package that it is in");
             return Err(problem.hint("package=i3-wm&path=src/main.c"));
         }
-        (Some(package), None) => of_package(&app, &params, package).await?,
-        (Some(package), Some(path)) => of_path(&app, &params, package, path).await?,
+        (Some(package), None) => of_package(&app, &viewer, &params, package).await?,
+        (Some(package), Some(path)) => of_path(&app, &viewer, &params, package, path).await?,
     };
     Ok(response::json(&why))
 }
 
-async fn everything(app: &App, params: &Params) -> Result<Why, Problem> {
+async fn everything(app: &App, viewer: &Viewer, params: &Params) -> Result<Why, Problem> {
+    let scope = viewer.scope(app).await?;
     let request = part(params, ListKind::Skipped, Vec::new(), Vec::new())?;
-    left_out(app, request).await
+    left_out(app, &scope, request).await
 }
 
 /// Returns what was left out, of what is requested.
-async fn left_out(app: &App, request: ListRequest) -> Result<Why, Problem> {
-    let list = app
-        .coordinator
-        .listing(&Scope::everything(), &request)
-        .await?;
+async fn left_out(app: &App, scope: &Scope, request: ListRequest) -> Result<Why, Problem> {
+    let list = app.coordinator.listing(scope, &request).await?;
     Ok(Why {
         next: next(&request, &list.entries, list.more),
         skipped: list.entries.into_iter().map(Into::into).collect(),
@@ -57,37 +60,47 @@ async fn left_out(app: &App, request: ListRequest) -> Result<Why, Problem> {
     })
 }
 
-async fn of_package(app: &App, params: &Params, name: &[u8]) -> Result<Why, Problem> {
+async fn of_package(
+    app: &App,
+    viewer: &Viewer,
+    params: &Params,
+    name: &[u8],
+) -> Result<Why, Problem> {
+    let scope = viewer.scope_with(app, name).await?;
     let request = part(params, ListKind::Skipped, name.to_vec(), Vec::new())?;
-    let versions = versions(app, name).await?;
+    let versions = versions(app, &scope, name).await?;
     if versions.is_empty() {
-        return unknown_package(app, name).await;
+        return unknown_package(app, viewer, name).await;
     }
-    let mut why = left_out(app, request).await?;
+    let mut why = left_out(app, &scope, request).await?;
     why.versions = versions.into_iter().map(Into::into).collect();
     Ok(why.of_package(name, PackageState::Indexed))
 }
 
-async fn unknown_package(app: &App, name: &[u8]) -> Result<Why, Problem> {
+async fn unknown_package(app: &App, viewer: &Viewer, name: &[u8]) -> Result<Why, Problem> {
     let why = Why {
-        similar: shown(similar_packages(app, name).await?),
+        similar: shown(similar_packages(app, viewer, name).await?),
         ..Why::default()
     };
     Ok(why.of_package(name, PackageState::Unknown))
 }
 
 /// Looks in the last version of the package.
-async fn of_path(app: &App, params: &Params, name: &[u8], path: &[u8]) -> Result<Why, Problem> {
-    let Some(package) = versions(app, name).await?.pop() else {
-        return Ok(unknown_package(app, name).await?.of_path(path));
+async fn of_path(
+    app: &App,
+    viewer: &Viewer,
+    params: &Params,
+    name: &[u8],
+    path: &[u8],
+) -> Result<Why, Problem> {
+    let scope = viewer.scope_with(app, name).await?;
+    let Some(package) = versions(app, &scope, name).await?.pop() else {
+        return Ok(unknown_package(app, viewer, name).await?.of_path(path));
     };
     let directory = package.package.clone();
     let path = path.strip_suffix(b"/").unwrap_or(path);
     let request = part(params, ListKind::Skipped, directory.clone(), path.to_vec())?;
-    let mut list = app
-        .coordinator
-        .listing(&Scope::everything(), &request)
-        .await?;
+    let mut list = app.coordinator.listing(&scope, &request).await?;
     let next = next(&request, &list.entries, list.more);
     list.entries
         .retain(|entry| is_at_or_around(&entry.path, path));
@@ -98,15 +111,15 @@ async fn of_path(app: &App, params: &Params, name: &[u8], path: &[u8]) -> Result
     };
     let state = if !list.entries.iter().all(|entry| is_below(&entry.path, path)) {
         PackageState::Skipped
-    } else if let Some(document) = document(app, &directory, path).await? {
+    } else if let Some(document) = document(app, &scope, &directory, path).await? {
         why = why.of_document(document);
         PackageState::Indexed
-    } else if has_documents(app, &directory, path).await? {
+    } else if has_documents(app, &scope, &directory, path).await? {
         PackageState::Indexed
     } else if !list.entries.is_empty() {
         PackageState::Skipped
     } else {
-        why.similar = shown(siblings(app, &directory, path).await?);
+        why.similar = shown(siblings(app, &scope, &directory, path).await?);
         PackageState::Unknown
     };
     why.skipped = list.entries.into_iter().map(Into::into).collect();
@@ -131,22 +144,37 @@ fn is_below(left_out: &[u8], path: &[u8]) -> bool {
 }
 
 /// Returns the document at a path.
-async fn document(app: &App, package: &[u8], path: &[u8]) -> Result<Option<ListEntry>, Problem> {
-    let entries = children(app, package, path.to_vec(), 1).await?;
+async fn document(
+    app: &App,
+    scope: &Scope,
+    package: &[u8],
+    path: &[u8],
+) -> Result<Option<ListEntry>, Problem> {
+    let entries = children(app, scope, package, path.to_vec(), 1).await?;
     Ok(entries.into_iter().find(|entry| entry.path == path))
 }
 
 /// Whether a path is a directory with documents.
-async fn has_documents(app: &App, package: &[u8], path: &[u8]) -> Result<bool, Problem> {
-    let entries = children(app, package, catalog::directory(path), 1).await?;
+async fn has_documents(
+    app: &App,
+    scope: &Scope,
+    package: &[u8],
+    path: &[u8],
+) -> Result<bool, Problem> {
+    let entries = children(app, scope, package, catalog::directory(path), 1).await?;
     Ok(!entries.is_empty())
 }
 
 /// Returns similar paths in the same directory.
-async fn siblings(app: &App, package: &[u8], path: &[u8]) -> Result<Vec<Vec<u8>>, Problem> {
+async fn siblings(
+    app: &App,
+    scope: &Scope,
+    package: &[u8],
+    path: &[u8],
+) -> Result<Vec<Vec<u8>>, Problem> {
     let slash = path.iter().rposition(|&byte| byte == b'/');
     let (directory, name) = path.split_at(slash.map_or(0, |at| at + 1));
-    let siblings = children(app, package, directory.to_vec(), SIBLINGS_MAX).await?;
+    let siblings = children(app, scope, package, directory.to_vec(), SIBLINGS_MAX).await?;
     let similar = similar(name, names_in(directory, &siblings));
     let similar = similar.into_iter().take(SIMILAR_MAX);
     Ok(similar.map(|name| [directory, &name].concat()).collect())
@@ -164,6 +192,7 @@ fn names_in<'a>(
 
 async fn children(
     app: &App,
+    scope: &Scope,
     package: &[u8],
     prefix: Vec<u8>,
     count: u32,
@@ -176,9 +205,5 @@ async fn children(
         count,
         visible: Vec::new(),
     };
-    Ok(app
-        .coordinator
-        .list(&Scope::everything(), request)
-        .await?
-        .entries)
+    Ok(app.coordinator.list(scope, request).await?.entries)
 }

@@ -13,12 +13,13 @@ use crate::problem::Problem;
 use crate::response::{self, NO_STORE};
 use crate::state::App;
 use crate::stream_body::Export;
+use crate::viewer::{Viewer, Watched};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use frontend::query::{BadQuery, ParsedQuery, dcs};
-use frontend::{Scope, SearchError, SearchResult};
+use frontend::{SearchError, SearchResult};
 use schema::message::Syntax;
 use std::sync::Arc;
 
@@ -39,17 +40,23 @@ enum ListKind {
 }
 
 /// Lists all matches, best first.
-pub(super) async fn search(State(app): State<App>, headers: HeaderMap, params: Params) -> Response {
-    respond(&app, &headers, &params, ListKind::Matches).await
+pub(super) async fn search(
+    State(app): State<App>,
+    viewer: Viewer,
+    headers: HeaderMap,
+    params: Params,
+) -> Response {
+    respond(&app, &viewer, &headers, &params, ListKind::Matches).await
 }
 
 /// Lists all packages with a match, ordered by their best match, and the best matches of each.
 pub(super) async fn search_per_package(
     State(app): State<App>,
+    viewer: Viewer,
     headers: HeaderMap,
     params: Params,
 ) -> Response {
-    respond(&app, &headers, &params, ListKind::PerPackage).await
+    respond(&app, &viewer, &headers, &params, ListKind::PerPackage).await
 }
 
 /// Answers the preflight requests of this API before the CORS layer does, which knows no keys.
@@ -82,12 +89,18 @@ pub(super) async fn options(headers: HeaderMap) -> Response {
     response
 }
 
-async fn respond(app: &App, headers: &HeaderMap, params: &Params, kind: ListKind) -> Response {
+async fn respond(
+    app: &App,
+    viewer: &Viewer,
+    headers: &HeaderMap,
+    params: &Params,
+    kind: ListKind,
+) -> Response {
     let keys = &app.dcs_api_keys;
     let given = headers.get(KEY).map(HeaderValue::as_bytes);
     let is_open = keys.is_empty() && !app.access.as_ref().is_some_and(|it| it.is_required());
     let mut response = if is_open || params.has_key || is_known(keys, given) {
-        find(app, params, kind).await.into_response()
+        find(app, viewer, params, kind).await.into_response()
     } else if keys.is_empty() {
         guard::count_refused(false);
         guard::refused(false).into_response()
@@ -106,18 +119,18 @@ async fn respond(app: &App, headers: &HeaderMap, params: &Params, kind: ListKind
     response
 }
 
-async fn find(app: &App, params: &Params, kind: ListKind) -> Result<Response, Problem> {
+async fn find(
+    app: &App,
+    viewer: &Viewer,
+    params: &Params,
+    kind: ListKind,
+) -> Result<Response, Problem> {
     let parsed = parse(params)?;
+    let scope = viewer.scope(app).await?;
     let export = Export::begin(app)?;
     let search = app
         .coordinator
-        .search_for(
-            &Scope::everything(),
-            params.client,
-            parsed.query.clone(),
-            None,
-            None,
-        )
+        .search_for(&scope, params.client, parsed.query.clone(), None, None)
         .await;
     let search = search.map_err(|error| problem(error, &parsed))?;
     let finished = search.finished().await;
@@ -127,6 +140,7 @@ async fn find(app: &App, params: &Params, kind: ListKind) -> Result<Response, Pr
         ListKind::Matches => export.body(lists::matches(answer)).await?,
         ListKind::PerPackage => export.body(lists::packages(answer)).await?,
     };
+    let body = Watched::new(app, viewer, &scope).guard(body, None);
     let mut response = (head, body).into_response();
     response::mark_unavailable(&mut response, &of);
     Ok(response)

@@ -10,6 +10,7 @@ use crate::pages::{self, Form};
 use crate::params::{Params, Path, lossy};
 use crate::problem::{self, Problem};
 use crate::state::App;
+use crate::viewer::Viewer;
 use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
@@ -19,12 +20,13 @@ use schema::message::Syntax;
 /// Shows our page of results, or redirects a link of theirs.
 pub(crate) async fn search_page(
     State(app): State<App>,
+    viewer: Viewer,
     known: KnownTags,
     params: Params,
 ) -> Response {
     let is_set_to = |name, value: &[u8]| params.bytes(name) == Some(value);
     if params.bytes("literal").is_none() && params.bytes("perpkg").is_none() {
-        return pages::search(State(app), known, params).await;
+        return pages::search(State(app), viewer, known, params).await;
     }
     let link = Link {
         query: params.bytes("q").unwrap_or_default(),
@@ -101,9 +103,11 @@ impl Link<'_> {
 }
 
 /// Shows our page of a file, or redirects a link of theirs.
-pub(crate) async fn show_page(State(app): State<App>, params: Params) -> Response {
+pub(crate) async fn show_page(State(app): State<App>, viewer: Viewer, params: Params) -> Response {
     let Some(name) = params.bytes("file") else {
-        return pages::show(State(app), params).await.into_response();
+        return pages::show(State(app), viewer, params)
+            .await
+            .into_response();
     };
     let name = name.strip_prefix(b"/").unwrap_or(name);
     let slash = name.iter().position(|&byte| byte == b'/');

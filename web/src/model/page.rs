@@ -377,6 +377,13 @@ pub struct ExportEnd {
     pub done: ExportDone,
 }
 
+/// The last line of `format=jsonl` whose reader may not see any more what the answer shows. The transfer then breaks
+/// off.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct BrokenOff {
+    pub problem: super::ProblemDocument,
+}
+
 /// What a page says about the answer.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct ExportDone {

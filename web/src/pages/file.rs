@@ -8,10 +8,11 @@ use crate::links::FileAddress;
 use crate::params::Params;
 use crate::problem::Problem;
 use crate::state::App;
+use crate::viewer::Viewer;
 use askama::Template;
 use axum::extract::State;
 use axum::response::Html;
-use frontend::DocumentRevisions;
+use frontend::{DocumentRevisions, Scope};
 use schema::message::{FileRange, FileReply};
 
 /// Lines of a file on a page.
@@ -50,13 +51,19 @@ struct FilePage {
 }
 
 /// Shows the lines of a file around `line`, or from `first` on.
-pub(crate) async fn show(State(app): State<App>, params: Params) -> Result<Html<String>, Problem> {
+pub(crate) async fn show(
+    State(app): State<App>,
+    viewer: Viewer,
+    params: Params,
+) -> Result<Html<String>, Problem> {
     let line = params.number("line", 0_u32)?;
     let around = line.saturating_sub(LINES_BEFORE).max(1);
     let first = params.number("first", around)?.max(1);
     let count = LINES_MAX;
     let range = FileRange::Lines { first, count };
-    let (Fetched { package, reply }, notice) = fetch_or_newest(&app, &params, range).await?;
+    let scope = viewer.scope_of(&app, params.required("package")?).await?;
+    let (Fetched { package, reply }, notice) =
+        fetch_or_newest(&app, &scope, &params, range).await?;
     let lines_max = reply.total_lines.max(1);
     if first > lines_max || line > lines_max {
         let detail = format!("the file has {} lines", reply.total_lines);
@@ -75,17 +82,18 @@ pub(crate) async fn show(State(app): State<App>, params: Params) -> Result<Html<
 /// Fetches the file; if its revision is no longer indexed, from the newest one that has it, and says so.
 async fn fetch_or_newest(
     app: &App,
+    scope: &Scope,
     params: &Params,
     range: FileRange,
 ) -> Result<(Fetched, Option<String>), Problem> {
-    let problem = match fetch(app, params, range).await {
+    let problem = match fetch(app, scope, params, range).await {
         Ok(fetched) => return Ok((fetched, None)),
         Err(problem) => problem,
     };
     let Some(newest) = problem.instead() else {
         return Err(problem);
     };
-    let fetched = fetch_revision(app, params, newest, range).await?;
+    let fetched = fetch_revision(app, scope, params, newest, range).await?;
     let notice = format!("{}; this is the file in {newest}", problem.detail);
     Ok((fetched, Some(visible::plain(notice.as_bytes()))))
 }

@@ -9,7 +9,7 @@ use crate::problem::{KINDS, Kind, Problem};
 use askama::Template;
 use axum::body::Body;
 use axum::extract::Request;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::{Html, IntoResponse, Response};
 
@@ -47,9 +47,7 @@ pub(crate) async fn by_address(request: Request, next: Next) -> Response {
             let line = format!("{}{hint}\n", problem.detail);
             with_body(response, "text/plain; charset=utf-8", line)
         }
-        Some(problem) if !is_json && problem.kind.status == StatusCode::UNAUTHORIZED => {
-            sign_in::instead_of(&asked, response)
-        }
+        Some(problem) if !is_json && problem.needs_key() => sign_in::instead_of(&asked, response),
         Some(problem) if !is_json => html(&problem, Form::default(), response),
         _ => response,
     }

@@ -14,6 +14,7 @@ use crate::problem::Problem;
 use crate::rendered::Rendered;
 use crate::response::NO_STORE;
 use crate::state::{App, KEEP, blocking};
+use crate::viewer::Viewer;
 use askama::Template;
 use axum::extract::State;
 use axum::http::header;
@@ -82,23 +83,34 @@ struct RunningPage<'a> {
 }
 
 /// Shows a page of results.
-pub(crate) async fn search(State(app): State<App>, known: KnownTags, params: Params) -> Response {
-    match page(&app, known, &params).await {
+pub(crate) async fn search(
+    State(app): State<App>,
+    viewer: Viewer,
+    known: KnownTags,
+    params: Params,
+) -> Response {
+    match page(&app, &viewer, known, &params).await {
         Ok(page) => page,
         Err(problem) => problem::page(problem, Form::new(&params)),
     }
 }
 
-async fn page(app: &App, known: KnownTags, params: &Params) -> Result<Response, Problem> {
+async fn page(
+    app: &App,
+    viewer: &Viewer,
+    known: KnownTags,
+    params: &Params,
+) -> Result<Response, Problem> {
     let form = Form::new(params);
     let (view, parsed) = (View::parse(params, Copies::Folded)?, params.parsed()?);
-    if let Some(unchanged) = known.unless_changed(|| join::identity(app, params, &parsed.query)) {
+    let scope = &viewer.scope(app).await?;
+    if let Some(unchanged) =
+        known.unless_changed(|| join::identity(app, scope, params, &parsed.query))
+    {
         return Ok(unchanged);
     }
-    let mut search = find(app, params, form.run.as_deref(), &parsed).await?;
-    let of_revisions = app
-        .coordinator
-        .notice_of_revisions(&Scope::everything(), &parsed.query);
+    let mut search = find(app, scope, params, form.run.as_deref(), &parsed).await?;
+    let of_revisions = app.coordinator.notice_of_revisions(scope, &parsed.query);
     match tokio::time::timeout(WAIT, join::finished(&search, Some(&parsed))).await {
         Ok(answer) => {
             let (answer, was_there) = (answer?, search.was_there());
@@ -135,11 +147,12 @@ async fn page(app: &App, known: KnownTags, params: &Params) -> Result<Response, 
 /// pages are of the answer of which the first was shown, even if it is incomplete.
 async fn find(
     app: &App,
+    scope: &Scope,
     params: &Params,
     id: Option<&str>,
     parsed: &ParsedQuery,
 ) -> Result<SearchHandle, Problem> {
-    let known = id.and_then(|id| app.coordinator.get(&Scope::everything(), id));
+    let known = id.and_then(|id| app.coordinator.get(scope, id));
     if let Some(search) = known.filter(|search| *search.query() == parsed.query) {
         return Ok(search);
     }
@@ -149,10 +162,10 @@ async fn find(
             let client = params.client;
             Ok(app
                 .coordinator
-                .resume(&Scope::everything(), client, query, generation)
+                .resume(scope, client, query, generation)
                 .await?)
         }
-        _ => join::start(app, params, parsed).await,
+        _ => join::start(app, scope, params, parsed).await,
     }
 }
 

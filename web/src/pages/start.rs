@@ -3,12 +3,13 @@
 use super::filters;
 use super::form::{Form, Layout};
 use crate::access::KeyName;
+use crate::problem::Problem;
 use crate::state::App;
+use crate::viewer::Viewer;
 use askama::Template;
 use axum::Extension;
 use axum::extract::State;
 use axum::response::Html;
-use frontend::Scope;
 
 #[derive(Template)]
 #[template(path = "start.html")]
@@ -21,10 +22,15 @@ struct StartPage {
     unsearched: Vec<(String, String)>,
 }
 
-pub(crate) async fn start(State(app): State<App>, key: Option<Extension<KeyName>>) -> Html<String> {
+pub(crate) async fn start(
+    State(app): State<App>,
+    viewer: Viewer,
+    key: Option<Extension<KeyName>>,
+) -> Result<Html<String>, Problem> {
+    let scope = viewer.scope(&app).await?;
     let (served, backends) = (
-        app.coordinator.served(&Scope::everything()),
-        app.coordinator.backends(&Scope::everything()),
+        app.coordinator.served(&scope),
+        app.coordinator.backends(&scope),
     );
     let page = StartPage {
         layout: Layout::new(Form {
@@ -39,5 +45,5 @@ pub(crate) async fn start(State(app): State<App>, key: Option<Extension<KeyName>
             .filter_map(|backend| Some((backend.name, backend.reason?)))
             .collect(),
     };
-    Html(page.render().expect("a page fits in memory"))
+    Ok(Html(page.render().expect("a page fits in memory")))
 }

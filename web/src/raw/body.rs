@@ -9,10 +9,10 @@ use super::ranges;
 use crate::problem::Problem;
 use crate::state::App;
 use crate::stream_body::Export;
+use crate::viewer::Viewer;
 use axum::body::Body;
 use axum::http::HeaderValue;
 use bytes::{Bytes, BytesMut};
-use frontend::Scope;
 use futures_util::stream;
 use schema::message::{FileRange, FileReply, FileRequest};
 use std::collections::VecDeque;
@@ -32,6 +32,8 @@ enum Segment {
 /// The body of an answer.
 pub(super) struct FileBody {
     app: App,
+    /// Asked again before each piece.
+    viewer: Viewer,
     /// Names the commit that was read first, if there is one.
     request: FileRequest,
     hash: Vec<u8>,
@@ -45,7 +47,12 @@ pub(super) struct FileBody {
 
 impl FileBody {
     /// Takes the answer to a request that begins where the file does.
-    pub(super) fn new(app: App, request: FileRequest, reply: FileReply) -> FileBody {
+    pub(super) fn new(
+        app: App,
+        viewer: Viewer,
+        request: FileRequest,
+        reply: FileReply,
+    ) -> FileBody {
         let revision = if reply.commit.is_empty() {
             request.revision
         } else {
@@ -53,6 +60,7 @@ impl FileBody {
         };
         FileBody {
             app,
+            viewer,
             request: FileRequest {
                 revision,
                 ..request
@@ -157,11 +165,8 @@ impl FileBody {
             },
             ..self.request.clone()
         };
-        let reply = self
-            .app
-            .coordinator
-            .file(&Scope::everything(), &request)
-            .await?;
+        let scope = self.viewer.scope_of(&self.app, &request.package).await?;
+        let reply = self.app.coordinator.file(&scope, &request).await?;
         let taken = reply.text.len() as u64;
         let is_same = reply.found && reply.hash == self.hash && reply.offset == range.start;
         if !is_same || taken == 0 || taken > range.end - range.start {

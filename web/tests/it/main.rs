@@ -2,6 +2,7 @@
 
 mod abandoned;
 mod answers;
+mod authorization;
 mod catalog;
 mod commits;
 mod conditional;

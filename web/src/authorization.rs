@@ -1,0 +1,291 @@
+//! Who may see which packages: decided by a service that the operator runs, or by signed tokens.
+//!
+//! Names that the operator lists are public. About every other name the [`service`] is asked with the caller's
+//! own credentials, and [`decisions`] keeps what it says; or a token ([`tokens`]) lists what its bearer may see.
+//! Nothing here knows pages or problems. **Invariants:** nothing is visible unless somebody said so; public names
+//! never wait for the service.
+
+mod client;
+mod credentials;
+mod decisions;
+mod globs;
+mod key_set;
+mod options;
+mod ring_provider;
+mod service;
+mod tokens;
+mod verified;
+mod visible;
+
+pub use options::{AuthorizationOptions, BadAuthorization};
+
+use axum::http::{HeaderMap, HeaderName, header};
+use client::HttpClient;
+use credentials::{Credentials, Principal};
+use decisions::{Decisions, Unknown};
+use frontend::cache::CacheError;
+use frontend::{PackageNames, Scope};
+use globs::NameGlobs;
+use options::{Checked, DeciderSettings};
+use rustls::ClientConfig;
+use schema::name::package_name;
+use service::{SINGLE_NAMES_MAX, Service};
+use std::sync::{Arc, Mutex, PoisonError};
+use tokens::{TokenFault, Tokens};
+use tokio::sync::watch;
+use verified::Verified;
+use visible::NameSplit;
+
+/// Seconds after which a caller may ask again whose decision is not known.
+const RETRY_AFTER_S: u64 = 5;
+
+/// Decides what callers may see.
+#[derive(Debug)]
+pub struct Authorization {
+    public: NameGlobs,
+    /// The headers that say who a caller is.
+    identifying: Vec<HeaderName>,
+    /// With which principals are hashed.
+    principal_key: [u8; 32],
+    decider: Decider,
+    split: Mutex<Option<Arc<NameSplit>>>,
+    /// For tokens, whose deciding nobody waits for.
+    no_denials: watch::Sender<u64>,
+}
+
+#[derive(Debug)]
+enum Decider {
+    Service(Arc<Decisions>),
+    Tokens(Arc<Tokens>),
+}
+
+/// A caller, with what it sent to prove who it is.
+#[derive(Clone, Debug)]
+pub(crate) struct Caller {
+    credentials: Credentials,
+    principal: Principal,
+    token: Option<Arc<[u8]>>,
+}
+
+/// Why nobody says what a caller may see.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// A header has control characters.
+    BadHeader(HeaderName),
+    /// The token is wrong.
+    BadToken(String),
+    /// The service does not answer, or the public keys are not there.
+    Unknown {
+        /// When to ask again.
+        retry_after_s: u64,
+    },
+    /// There are more names than a service is asked for one by one.
+    TooManyNames,
+}
+
+impl Authorization {
+    /// Checks the settings, and reads the keys of tokens if they are in a file. `tls` has the certificates that are
+    /// trusted. Returns `None` if no authorization is configured.
+    pub fn new(
+        options: &AuthorizationOptions,
+        tls: ClientConfig,
+    ) -> Result<Option<Authorization>, BadAuthorization> {
+        let Some(Checked {
+            source,
+            ttl,
+            public,
+        }) = options.checked()?
+        else {
+            return Ok(None);
+        };
+        let client = HttpClient::new(tls);
+        let (identifying, decider) = match source {
+            DeciderSettings::Service {
+                url,
+                batch,
+                headers,
+            } => {
+                let service = Service::new(client, url, batch);
+                (headers, Decider::Service(Decisions::new(service, ttl)))
+            }
+            DeciderSettings::Tokens { keys, claim } => {
+                let tokens = Arc::new(Tokens::new(keys, claim, client)?);
+                (vec![header::AUTHORIZATION], Decider::Tokens(tokens))
+            }
+        };
+        let mut principal_key = [0; 32];
+        getrandom::fill(&mut principal_key).map_err(|error| {
+            BadAuthorization(format!("the system has no random numbers: {error}"))
+        })?;
+        Ok(Some(Authorization {
+            public,
+            identifying,
+            principal_key,
+            decider,
+            split: Mutex::default(),
+            no_denials: watch::channel(0).0,
+        }))
+    }
+
+    /// Checks that the service can decide about the packages in these directories, as far as they are not public.
+    pub fn check_names(&self, names: &PackageNames) -> Result<(), BadAuthorization> {
+        let private = names
+            .iter()
+            .filter(|name| !self.public.matches(name))
+            .count();
+        if private <= SINGLE_NAMES_MAX || self.decides_many() {
+            return Ok(());
+        }
+        Err(BadAuthorization(format!(
+            "{private} packages are not public, and --auth-url decides about at most {SINGLE_NAMES_MAX} one by one; \
+             add --auth-batch if the service can decide about many at once, or list public ones with --public"
+        )))
+    }
+
+    fn decides_many(&self) -> bool {
+        match &self.decider {
+            Decider::Service(decisions) => decisions.is_batch(),
+            Decider::Tokens(_) => true,
+        }
+    }
+
+    /// Keeps the public keys of tokens current. Needs a tokio runtime.
+    pub(crate) fn follow_keys(&self) {
+        if let Decider::Tokens(tokens) = &self.decider {
+            Tokens::follow(Arc::downgrade(tokens));
+        }
+    }
+
+    /// Changes when something is denied that was allowed.
+    pub(crate) fn denials(&self) -> watch::Receiver<u64> {
+        match &self.decider {
+            Decider::Service(decisions) => decisions.denials(),
+            Decider::Tokens(_) => self.no_denials.subscribe(),
+        }
+    }
+
+    /// Finds out who sends a request with these headers.
+    pub(crate) fn caller(&self, headers: &HeaderMap) -> Result<Caller, Refusal> {
+        let credentials =
+            Credentials::new(headers, &self.identifying).map_err(Refusal::BadHeader)?;
+        let token = match &self.decider {
+            Decider::Service(_) => None,
+            Decider::Tokens(_) => bearer(headers)?,
+        };
+        Ok(Caller {
+            principal: credentials.principal(&self.principal_key),
+            credentials,
+            token,
+        })
+    }
+
+    /// Everything that a caller may see of these packages.
+    pub(crate) async fn scope(
+        &self,
+        caller: &Caller,
+        names: &Arc<PackageNames>,
+    ) -> Result<Scope, Refusal> {
+        let split = self.split(names);
+        match &self.decider {
+            Decider::Tokens(tokens) => match verified(tokens, caller).await? {
+                Some(token) => Ok(token.scope(&split)),
+                None => Ok(split.public_scope.clone()),
+            },
+            Decider::Service(_) if split.private_len() == 0 => Ok(split.public_scope.clone()),
+            Decider::Service(decisions) => {
+                if !decisions.is_batch() && split.private_len() > SINGLE_NAMES_MAX {
+                    return Err(Refusal::TooManyNames);
+                }
+                let scope = decisions
+                    .scope(caller.principal, &caller.credentials, &split)
+                    .await;
+                scope.map_err(|unknown| refusal(&unknown))
+            }
+        }
+    }
+
+    /// Whether a caller may see one package or repository, given the name of its directory.
+    pub(crate) async fn sees(
+        &self,
+        caller: &Caller,
+        names: Option<&Arc<PackageNames>>,
+        directory: &[u8],
+    ) -> Result<bool, Refusal> {
+        let name = package_name(directory);
+        let is_public = self.public.matches(name);
+        match &self.decider {
+            Decider::Tokens(tokens) => {
+                let token = verified(tokens, caller).await?;
+                Ok(is_public || token.is_some_and(|token| token.sees(name)))
+            }
+            Decider::Service(_) if is_public => Ok(true),
+            Decider::Service(decisions) => {
+                let split = names.map(|names| self.split(names));
+                let (who, credentials) = (caller.principal, &caller.credentials);
+                let sees = decisions.sees(who, credentials, name, split.as_ref());
+                sees.await.map_err(|unknown| refusal(&unknown))
+            }
+        }
+    }
+
+    /// Splits the names into public and other ones, once for all callers.
+    fn split(&self, names: &Arc<PackageNames>) -> Arc<NameSplit> {
+        let mut last = self.split.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*last {
+            Some(split) if split.is_of(names) => Arc::clone(split),
+            _ => {
+                let split = Arc::new(NameSplit::new(Arc::clone(names), &self.public));
+                if let Err(error) = self.check_names(names) {
+                    tracing::error!(%error, "searches are refused");
+                }
+                *last = Some(Arc::clone(&split));
+                split
+            }
+        }
+    }
+}
+
+async fn verified(tokens: &Tokens, caller: &Caller) -> Result<Option<Arc<Verified>>, Refusal> {
+    let Some(token) = &caller.token else {
+        return Ok(None);
+    };
+    match tokens.verify(token).await {
+        Ok(verified) => Ok(Some(verified)),
+        Err(TokenFault::Refused(reason)) => Err(Refusal::BadToken(reason)),
+        Err(TokenFault::NoKeys(reason)) => {
+            tracing::warn!(reason, "a token cannot be checked");
+            Err(Refusal::Unknown {
+                retry_after_s: RETRY_AFTER_S,
+            })
+        }
+    }
+}
+
+/// Returns the token of the header `authorization`. Other schemes are not for us: a proxy may ask for a password.
+fn bearer(headers: &HeaderMap) -> Result<Option<Arc<[u8]>>, Refusal> {
+    let mut tokens = headers
+        .get_all(header::AUTHORIZATION)
+        .iter()
+        .filter_map(|value| {
+            let (scheme, token) = value.as_bytes().split_at_checked("bearer ".len())?;
+            scheme
+                .eq_ignore_ascii_case(b"bearer ")
+                .then(|| token.trim_ascii())
+        });
+    let token = tokens.next().map(Arc::from);
+    if tokens.next().is_some() {
+        return Err(Refusal::BadToken("more than one token was sent".to_owned()));
+    }
+    Ok(token)
+}
+
+/// What a caller is told: reasons of the service are in the log alone.
+fn refusal(unknown: &Unknown) -> Refusal {
+    let retry_after_s = match unknown {
+        CacheError::Failed(_) => RETRY_AFTER_S,
+        CacheError::Busy { retry_after } | CacheError::Late { retry_after } => {
+            retry_after.as_secs()
+        }
+    };
+    Refusal::Unknown { retry_after_s }
+}

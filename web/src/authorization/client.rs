@@ -1,0 +1,144 @@
+//! The HTTP client for the authorization service and for public keys.
+//!
+//! It follows no redirect, knows no proxy, and bounds what it waits for and reads: whatever the other side
+//! does, a request ends within its time and keeps at most its bytes. **Invariant:** a reason says what went
+//! wrong, not what was sent.
+
+use axum::body::{Body, to_bytes};
+use axum::http::{HeaderMap, Method, Request, StatusCode, Uri, header};
+use bytes::Bytes;
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use rustls::ClientConfig;
+use std::fmt;
+use std::time::Duration;
+use tokio::sync::Semaphore;
+use tokio::time::{Instant, timeout_at};
+
+/// Requests at once, and so connections: more wait for their turn, within their time.
+const REQUESTS_MAX: usize = 64;
+
+/// How long a connection may take to be made.
+const CONNECT_MAX: Duration = Duration::from_secs(2);
+
+/// How long an unused connection is kept.
+const IDLE_MAX: Duration = Duration::from_secs(30);
+
+/// Bytes and number of the headers of an answer.
+const HEAD_BYTES_MAX: usize = 32 << 10;
+const HEADERS_MAX: usize = 100;
+
+/// What is read of a body that decides nothing, so that its connection can be used again.
+const IGNORED_BYTES_MAX: usize = 16 << 10;
+const IGNORED_MAX: Duration = Duration::from_millis(100);
+
+/// A request, without its credentials in the log.
+pub(super) struct Outgoing {
+    pub(super) method: Method,
+    pub(super) url: Uri,
+    pub(super) headers: HeaderMap,
+    pub(super) body: Bytes,
+    /// When the answer must be there.
+    pub(super) due: Instant,
+    /// Bytes of the answer's body.
+    pub(super) bytes_max: usize,
+}
+
+/// An answer. The body of one that is not a success is not read.
+pub(super) struct HttpAnswer {
+    pub(super) status: StatusCode,
+    pub(super) is_json: bool,
+    pub(super) body: Bytes,
+}
+
+/// A client.
+pub(super) struct HttpClient {
+    client: Client<HttpsConnector<HttpConnector>, Body>,
+    permits: Semaphore,
+}
+
+impl fmt::Debug for HttpClient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpClient").finish_non_exhaustive()
+    }
+}
+
+impl HttpClient {
+    /// A client that trusts the certificates of `tls`.
+    pub(super) fn new(tls: ClientConfig) -> HttpClient {
+        let mut tcp = HttpConnector::new();
+        tcp.enforce_http(false);
+        tcp.set_nodelay(true);
+        tcp.set_connect_timeout(Some(CONNECT_MAX));
+        let connector = HttpsConnectorBuilder::new().with_tls_config(tls);
+        let connector = connector.https_or_http().enable_http1().wrap_connector(tcp);
+        let client = Client::builder(TokioExecutor::new())
+            .pool_timer(TokioTimer::new())
+            .pool_idle_timeout(IDLE_MAX)
+            .pool_max_idle_per_host(REQUESTS_MAX)
+            .http1_max_buf_size(HEAD_BYTES_MAX)
+            .http1_max_headers(HEADERS_MAX)
+            .build(connector);
+        HttpClient {
+            client,
+            permits: Semaphore::new(REQUESTS_MAX),
+        }
+    }
+
+    /// Sends a request, and reads the answer. The error is why there is none.
+    pub(super) async fn fetch(&self, outgoing: Outgoing) -> Result<HttpAnswer, String> {
+        let due = outgoing.due;
+        let late = |_| "no answer in time".to_owned();
+        let _permit = timeout_at(due, self.permits.acquire())
+            .await
+            .map_err(late)?;
+        let bytes_max = outgoing.bytes_max;
+        let request = request(outgoing)?;
+        let answer = timeout_at(due, self.client.request(request)).await;
+        let answer = answer.map_err(late)?.map_err(|error| reason(&error))?;
+        let (head, body) = answer.into_parts();
+        let body = Body::new(body);
+        let body = if head.status.is_success() {
+            let read = timeout_at(due, to_bytes(body, bytes_max)).await;
+            let cut = format!("the answer was cut off, or has more than {bytes_max} bytes");
+            read.map_err(late)?.map_err(|_| cut)?
+        } else {
+            let until = due.min(Instant::now() + IGNORED_MAX);
+            // If it is longer, the connection is closed.
+            let _ = timeout_at(until, to_bytes(body, IGNORED_BYTES_MAX)).await;
+            Bytes::new()
+        };
+        Ok(HttpAnswer {
+            status: head.status,
+            is_json: is_json(&head.headers),
+            body,
+        })
+    }
+}
+
+fn request(outgoing: Outgoing) -> Result<Request<Body>, String> {
+    let mut request = Request::builder().method(outgoing.method).uri(outgoing.url);
+    if let Some(headers) = request.headers_mut() {
+        *headers = outgoing.headers;
+    }
+    let request = request.body(Body::from(outgoing.body));
+    request.map_err(|error| error.to_string())
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE);
+    let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim();
+    kind.eq_ignore_ascii_case("application/json")
+}
+
+/// The innermost reason of an error, which is the one that an operator can use.
+fn reason(error: &dyn std::error::Error) -> String {
+    let mut innermost = error;
+    while let Some(source) = innermost.source() {
+        innermost = source;
+    }
+    innermost.to_string()
+}

@@ -1,0 +1,265 @@
+//! Decisions of the service, kept for a while, and what becomes of them when the service changes its mind.
+//!
+//! One question is whether a principal sees a name, another which of all names it sees. A decision in use is
+//! asked again in the background. Failures leave the last one in place for a while, then nobody knows.
+//! **Invariants:** unknown is never allowed; once a denial is known, no answer here allows the name, whichever
+//! question brought the denial.
+
+use super::credentials::{Credentials, Principal};
+use super::service::Service;
+use super::visible::{NameSplit, Remembered};
+use frontend::Scope;
+use frontend::cache::{Built, Cache, CacheConfig, CacheError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::watch;
+
+/// How old the last decision may become while the service fails.
+const HARD: Duration = Duration::from_secs(60);
+
+/// How long a name that was denied is not asked for again, at most.
+const DENIED: Duration = Duration::from_secs(5);
+
+/// Bytes of decisions: 5,000 principals that see a part of 100,000 packages, or half a million names.
+const BYTES_MAX: u64 = 64 << 20;
+
+/// How long the service may take for everything that it is asked at once.
+const BUILD_MAX: Duration = Duration::from_secs(9);
+
+/// How often a failure of the service is logged.
+const LOG_EVERY: Duration = Duration::from_secs(1);
+
+/// Bytes of an entry besides its names.
+const ENTRY_BYTES: usize = 128;
+
+/// Why a decision is not known.
+pub(super) type Unknown = CacheError<Arc<str>>;
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Question {
+    Name(Principal, Box<[u8]>),
+    /// Which of the names with this hash.
+    All(Principal, [u8; 16]),
+}
+
+#[derive(Clone)]
+enum Decision {
+    Name(bool),
+    All(Arc<Allowed>),
+}
+
+/// Which of the names that are not public somebody sees.
+struct Allowed {
+    /// By the place of the name among them.
+    places: Vec<bool>,
+    scope: Remembered,
+}
+
+/// The decisions of a service.
+pub(super) struct Decisions {
+    service: Service,
+    cache: Arc<Cache<Question, Decision, Arc<str>>>,
+    /// How many denials of something that was allowed are known.
+    denials: watch::Sender<u64>,
+    /// When a failure was logged last.
+    logged: Mutex<Option<Instant>>,
+}
+
+impl std::fmt::Debug for Decisions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Decisions")
+            .field("service", &self.service)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Decisions {
+    /// Keeps decisions for `ttl`; zero: not at all.
+    pub(super) fn new(service: Service, ttl: Duration) -> Arc<Decisions> {
+        let config = CacheConfig {
+            life: ttl,
+            hard: HARD,
+            negative: DENIED.min(ttl),
+            bytes_max: BYTES_MAX,
+            build_max: BUILD_MAX,
+            off: ttl.is_zero(),
+            ..CacheConfig::new("authorization")
+        };
+        Arc::new(Decisions {
+            service,
+            cache: Cache::new(config, weigh),
+            denials: watch::channel(0).0,
+            logged: Mutex::default(),
+        })
+    }
+
+    /// Whether the service decides about many names at once.
+    pub(super) fn is_batch(&self) -> bool {
+        self.service.is_batch
+    }
+
+    /// Changes when something is denied that was allowed.
+    pub(super) fn denials(&self) -> watch::Receiver<u64> {
+        self.denials.subscribe()
+    }
+
+    /// Whether a principal sees a name. The service is asked also if the name is none of the known ones, or if
+    /// it is known what the principal sees of these: the time must not tell whether a package exists.
+    pub(super) async fn sees(
+        self: &Arc<Self>,
+        who: Principal,
+        caller: &Credentials,
+        name: &[u8],
+        split: Option<&Arc<NameSplit>>,
+    ) -> Result<bool, Unknown> {
+        let (question, name) = (Question::Name(who, name.into()), Arc::from(name));
+        let (decisions, caller, split) = (Arc::downgrade(self), caller.clone(), split.cloned());
+        let build = move || {
+            let (decisions, caller) = (decisions.clone(), caller.clone());
+            let (name, split) = (Arc::clone(&name), split.clone());
+            async move {
+                match decisions.upgrade() {
+                    Some(decisions) => {
+                        decisions
+                            .ask_for(who, &caller, &name, split.as_deref())
+                            .await
+                    }
+                    None => Built::Transient("the server ends".into()),
+                }
+            }
+        };
+        match self.cache.get_and_keep(question, None, build).await? {
+            Decision::Name(is_visible) => Ok(is_visible),
+            Decision::All(_) => Ok(false),
+        }
+    }
+
+    /// Everything that a principal sees.
+    pub(super) async fn scope(
+        self: &Arc<Self>,
+        who: Principal,
+        caller: &Credentials,
+        split: &Arc<NameSplit>,
+    ) -> Result<Scope, Unknown> {
+        let question = Question::All(who, split.hash);
+        let (decisions, caller, asked) = (Arc::downgrade(self), caller.clone(), Arc::clone(split));
+        let build = move || {
+            let (decisions, caller, split) =
+                (decisions.clone(), caller.clone(), Arc::clone(&asked));
+            async move {
+                match decisions.upgrade() {
+                    Some(decisions) => decisions.ask_for_all(who, &caller, &split).await,
+                    None => Built::Transient("the server ends".into()),
+                }
+            }
+        };
+        match self.cache.get_and_keep(question, None, build).await? {
+            Decision::All(allowed) => Ok(allowed
+                .scope
+                .get_or_make(split, |place, _| allowed.places[place])),
+            Decision::Name(_) => Ok(split.public_scope.clone()),
+        }
+    }
+
+    async fn ask_for(
+        &self,
+        who: Principal,
+        caller: &Credentials,
+        name: &[u8],
+        split: Option<&NameSplit>,
+    ) -> Built<Decision, Arc<str>> {
+        match self.service.sees(caller, name).await {
+            Ok(true) => Built::Value(Decision::Name(true)),
+            Ok(false) => {
+                let known = self.cache.peek(&Question::Name(who, name.into()));
+                let mut was_allowed = matches!(known, Some(Decision::Name(true)));
+                if let Some(split) = split {
+                    was_allowed |= self.forget_all_with(who, name, split);
+                }
+                self.note_denials(usize::from(was_allowed));
+                Built::Negative(Decision::Name(false))
+            }
+            Err(reason) => self.unknown(&reason),
+        }
+    }
+
+    /// Forgets what somebody sees, if this name is a part of it. Returns whether it was.
+    fn forget_all_with(&self, who: Principal, name: &[u8], split: &NameSplit) -> bool {
+        let question = Question::All(who, split.hash);
+        let Some(Decision::All(allowed)) = self.cache.peek(&question) else {
+            return false;
+        };
+        let place = split.private_position(name);
+        let was_allowed = place.is_some_and(|place| allowed.places[place]);
+        if was_allowed {
+            self.cache.invalidate(&question);
+        }
+        was_allowed
+    }
+
+    async fn ask_for_all(
+        &self,
+        who: Principal,
+        caller: &Credentials,
+        split: &NameSplit,
+    ) -> Built<Decision, Arc<str>> {
+        let names = split.private_names();
+        let places = match self.service.visible(caller, &names).await {
+            Ok(places) => places,
+            Err(reason) => return self.unknown(&reason),
+        };
+        let known = self.cache.peek(&Question::All(who, split.hash));
+        let mut denials = 0;
+        for (place, name) in names
+            .iter()
+            .enumerate()
+            .filter(|(place, _)| !places[*place])
+        {
+            let mut was_allowed =
+                matches!(&known, Some(Decision::All(allowed)) if allowed.places[place]);
+            let question = Question::Name(who, (*name).into());
+            if let Some(Decision::Name(true)) = self.cache.peek(&question) {
+                self.cache
+                    .put(&question, Built::Negative(Decision::Name(false)));
+                was_allowed = true;
+            }
+            denials += usize::from(was_allowed);
+        }
+        self.note_denials(denials);
+        Built::Value(Decision::All(Arc::new(Allowed {
+            places,
+            scope: Remembered::default(),
+        })))
+    }
+
+    /// Counts a failure of the service, and logs it now and then.
+    fn unknown(&self, reason: &str) -> Built<Decision, Arc<str>> {
+        metrics::counter!("trawl_frontend_authorization_failures_total").increment(1);
+        let mut logged = self.logged.lock().unwrap_or_else(PoisonError::into_inner);
+        if logged.is_none_or(|at| at.elapsed() >= LOG_EVERY) {
+            *logged = Some(Instant::now());
+            tracing::warn!(reason, "the authorization service did not decide");
+        }
+        Built::Transient(reason.into())
+    }
+
+    /// Lets open streams look at their scope again.
+    fn note_denials(&self, count: usize) {
+        if count > 0 {
+            metrics::counter!("trawl_frontend_authorization_denials_total").increment(count as u64);
+            self.denials.send_modify(|denials| *denials += 1);
+        }
+    }
+}
+
+fn weigh(question: &Question, decision: &Decision) -> usize {
+    let name = match question {
+        Question::Name(_, name) => name.len(),
+        Question::All(..) => 0,
+    };
+    let places = match decision {
+        Decision::Name(_) => 0,
+        Decision::All(allowed) => 2 * allowed.places.len(),
+    };
+    ENTRY_BYTES + name + places
+}

@@ -1,0 +1,121 @@
+//! The names of all packages, split into those that everybody may see and the others.
+
+use super::globs::NameGlobs;
+use frontend::{NameSet, PackageNames, Scope};
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The names of all packages at one time.
+pub(super) struct NameSplit {
+    names: Arc<PackageNames>,
+    public: NameSet,
+    /// The numbers of the names that are not public, ascending.
+    private: Vec<usize>,
+    /// A hash of the names that are not public.
+    pub(super) hash: [u8; 16],
+    /// What somebody sees who sees nothing else.
+    pub(super) public_scope: Scope,
+}
+
+impl fmt::Debug for NameSplit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} names, {} of them not public",
+            self.names.len(),
+            self.private.len()
+        )
+    }
+}
+
+impl NameSplit {
+    pub(super) fn new(names: Arc<PackageNames>, globs: &NameGlobs) -> NameSplit {
+        let (mut public, mut private) = (NameSet::default(), Vec::new());
+        let mut hasher = blake3::Hasher::new();
+        for (number, name) in names.iter().enumerate() {
+            if globs.matches(name) {
+                public.insert(number);
+                continue;
+            }
+            private.push(number);
+            hasher.update(&(name.len() as u64).to_le_bytes());
+            hasher.update(name);
+        }
+        let mut hash = [0; 16];
+        hasher.finalize_xof().fill(&mut hash);
+        let public_scope = Scope::of(&names, public.clone());
+        NameSplit {
+            names,
+            public,
+            private,
+            hash,
+            public_scope,
+        }
+    }
+
+    /// Whether it is of these names.
+    pub(super) fn is_of(&self, names: &Arc<PackageNames>) -> bool {
+        Arc::ptr_eq(&self.names, names)
+    }
+
+    /// The names that are not public.
+    pub(super) fn private_names(&self) -> Vec<&[u8]> {
+        let mut numbers = self.private.iter().peekable();
+        let names = self.names.iter().enumerate();
+        let is_private = |(number, name)| numbers.next_if(|&&next| next == number).map(|_| name);
+        names.filter_map(is_private).collect()
+    }
+
+    /// How many names are not public.
+    pub(super) fn private_len(&self) -> usize {
+        self.private.len()
+    }
+
+    /// The place of a name among those that are not public.
+    pub(super) fn private_position(&self, name: &[u8]) -> Option<usize> {
+        let number = self.names.position(name)?;
+        self.private.binary_search(&number).ok()
+    }
+
+    /// What somebody sees who sees the names that are not public for which `sees` holds, given their place among
+    /// these and the name.
+    fn scope(&self, sees: impl Fn(usize, &[u8]) -> bool) -> Scope {
+        let mut visible = self.public.clone();
+        let private = self.private_names().into_iter().enumerate();
+        for (place, name) in private {
+            if sees(place, name) {
+                visible.insert(self.private[place]);
+            }
+        }
+        Scope::of(&self.names, visible)
+    }
+}
+
+/// The last scope that was made for somebody.
+#[derive(Default)]
+pub(super) struct Remembered(Mutex<Option<(Arc<PackageNames>, Scope)>>);
+
+impl fmt::Debug for Remembered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Remembered")
+    }
+}
+
+impl Remembered {
+    /// Returns the scope, made again if the names have changed.
+    pub(super) fn get_or_make(
+        &self,
+        split: &NameSplit,
+        sees: impl Fn(usize, &[u8]) -> bool,
+    ) -> Scope {
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*last {
+            Some((names, scope)) if split.is_of(names) => scope.clone(),
+            _ => {
+                let scope = split.scope(sees);
+                *last = Some((Arc::clone(&split.names), scope.clone()));
+                scope
+            }
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! The caller of a request, as far as what it may see is concerned.
+//!
+//! Every handler that shows content takes a [`Viewer`] and asks for its scope first. A stream that runs on asks
+//! again now and then ([`Watched`]). Without authorization everybody sees everything, at no cost.
+
+mod watched;
+
+pub(crate) use watched::Watched;
+
+use crate::authorization::{Authorization, Caller, Refusal};
+use crate::problem::Problem;
+use crate::state::App;
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use frontend::{PackageNames, Scope};
+use futures_util::future::try_join_all;
+use schema::name::package_name;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Seconds after which the packages of all backends may be known.
+const NAMES_RETRY_S: u64 = 1;
+
+/// Who asks. Costs nothing if no authorization is configured.
+#[derive(Clone, Debug)]
+pub(crate) struct Viewer(Option<(Arc<Authorization>, Caller)>);
+
+impl FromRequestParts<App> for Viewer {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        let Some(authorization) = &app.authorization else {
+            return Ok(Viewer(None));
+        };
+        let caller = authorization.caller(&parts.headers)?;
+        Ok(Viewer(Some((Arc::clone(authorization), caller))))
+    }
+}
+
+impl Viewer {
+    /// Everything that this caller may see.
+    pub(crate) async fn scope(&self, app: &App) -> Result<Scope, Problem> {
+        let Some((authorization, caller)) = &self.0 else {
+            return Ok(Scope::everything());
+        };
+        let names = app.coordinator.package_names_soon().await.ok_or_else(|| {
+            let detail =
+                "a backend has not listed its packages yet, so it is not known what you may see";
+            Problem::authorization_unknown(detail, NAMES_RETRY_S)
+        })?;
+        Ok(authorization.scope(caller, &names).await?)
+    }
+
+    /// The one package or repository, if this caller may see it, or else everything that it may see, for hints. Asks
+    /// about the name whether it exists or not, so that the time does not tell.
+    pub(crate) async fn scope_with(&self, app: &App, directory: &[u8]) -> Result<Scope, Problem> {
+        if self.0.is_none() {
+            return Ok(Scope::everything());
+        }
+        if self.sees(app, directory).await? {
+            Ok(only(&[directory]))
+        } else {
+            self.scope(app).await
+        }
+    }
+
+    /// The one package or repository, if this caller may see it, or else nothing.
+    pub(crate) async fn scope_of(&self, app: &App, directory: &[u8]) -> Result<Scope, Problem> {
+        self.scope_with_all(app, [directory].into_iter()).await
+    }
+
+    /// Those of the packages or repositories that this caller may see.
+    pub(crate) async fn scope_with_all(
+        &self,
+        app: &App,
+        directories: impl Iterator<Item = &[u8]>,
+    ) -> Result<Scope, Problem> {
+        if self.0.is_none() {
+            return Ok(Scope::everything());
+        }
+        let asked: BTreeSet<&[u8]> = directories.map(package_name).collect();
+        let asked: Vec<&[u8]> = asked.into_iter().collect();
+        let visible = try_join_all(asked.iter().map(|name| self.sees(app, name))).await?;
+        let visible = asked
+            .iter()
+            .zip(visible)
+            .filter(|(_, is_visible)| *is_visible);
+        Ok(only(&visible.map(|(name, _)| *name).collect::<Vec<_>>()))
+    }
+
+    /// Whether this caller may see one package or repository, by the name of its directory.
+    pub(crate) async fn sees(&self, app: &App, directory: &[u8]) -> Result<bool, Problem> {
+        let Some((authorization, caller)) = &self.0 else {
+            return Ok(true);
+        };
+        let names = app.coordinator.package_names();
+        Ok(authorization
+            .sees(caller, names.as_ref(), directory)
+            .await?)
+    }
+}
+
+/// A scope of these packages alone.
+fn only(directories: &[&[u8]]) -> Scope {
+    let names = Arc::new(PackageNames::new(directories.iter().copied()));
+    Scope::of(&names, (0..names.len()).collect())
+}
+
+impl From<Refusal> for Problem {
+    fn from(refusal: Refusal) -> Problem {
+        match refusal {
+            Refusal::BadHeader(name) => {
+                Problem::bad_request(format!("the header {name} has control characters"))
+            }
+            Refusal::BadToken(reason) => {
+                let hint = "get a new token from the service that issued it";
+                Problem::bad_token(reason).hint(hint)
+            }
+            Refusal::Unknown { retry_after_s } => {
+                let detail = "the service that decides what you may see does not answer";
+                Problem::authorization_unknown(detail, retry_after_s)
+            }
+            Refusal::TooManyNames => {
+                let detail = "more packages are not public than the authorization service is asked for one by one";
+                Problem::authorization_unknown(detail, 60)
+                    .hint("the operator can start Trawl with --auth-batch or --public")
+            }
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Looks again, while a stream runs, at what its caller may see.
+
+use super::Viewer;
+use crate::problem::Problem;
+use crate::state::App;
+use axum::body::Body;
+use bytes::Bytes;
+use frontend::Scope;
+use futures_util::stream::{self, StreamExt};
+use http_body::Body as _;
+use std::future::pending;
+use std::io;
+use std::ops::ControlFlow;
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until};
+
+/// How often a running stream looks again at what its caller may see.
+const EVERY: Duration = Duration::from_secs(10);
+
+/// How long the last line may take to be sent. What is not sent when a transfer breaks off is lost.
+const LAST_LINE_MAX: Duration = Duration::from_millis(100);
+
+/// A stream's caller, and what it saw when the stream began.
+pub(crate) struct Watched {
+    scope: Scope,
+    look: Option<Look>,
+}
+
+struct Look {
+    app: App,
+    viewer: Viewer,
+    denials: watch::Receiver<u64>,
+    next: Instant,
+    is_due: bool,
+}
+
+impl Watched {
+    /// Watches a stream of what `scope` lets see.
+    pub(crate) fn new(app: &App, viewer: &Viewer, scope: &Scope) -> Watched {
+        let authorization = viewer.0.as_ref().map(|(authorization, _)| authorization);
+        let look = authorization.map(|authorization| Look {
+            app: app.clone(),
+            viewer: viewer.clone(),
+            denials: authorization.denials(),
+            next: Instant::now() + EVERY,
+            is_due: false,
+        });
+        Watched {
+            scope: scope.clone(),
+            look,
+        }
+    }
+
+    /// What the caller saw when the stream began.
+    pub(crate) fn scope(&self) -> &Scope {
+        &self.scope
+    }
+
+    /// Waits until it is time to [`look`](Self::look) again.
+    pub(crate) async fn due(&mut self) {
+        let Some(look) = &mut self.look else {
+            return pending().await;
+        };
+        if !look.is_due {
+            // An error: nothing is ever denied again.
+            tokio::select! {
+                () = sleep_until(look.next) => {}
+                Ok(()) = look.denials.changed() => {}
+            }
+            look.is_due = true;
+        }
+    }
+
+    /// Looks again. Returns a problem if the caller may not see any more what it saw, or if nobody knows. Send
+    /// nothing before it has returned.
+    pub(crate) async fn look(&mut self) -> Option<Problem> {
+        let look = self.look.as_mut()?;
+        let scope = look.viewer.scope(&look.app).await;
+        look.is_due = false;
+        look.next = Instant::now() + EVERY;
+        match scope {
+            Ok(scope) if scope.covers(&self.scope) => None,
+            Ok(_) => Some(Problem::access_changed(
+                "you may not see any more what this answer shows",
+            )),
+            Err(problem) => Some(problem),
+        }
+    }
+
+    /// Returns a body that breaks off when the caller may not see any more what it saw. `reason` renders the
+    /// last line.
+    pub(crate) fn guard(self, body: Body, reason: Option<fn(&Problem) -> Vec<u8>>) -> Body {
+        // A body with a length is in memory, and sent at once.
+        if self.look.is_none() || body.size_hint().exact().is_some() {
+            return body;
+        }
+        let guarded = Guarded {
+            watched: self,
+            body: body.into_data_stream().boxed(),
+            reason,
+            is_line_begun: false,
+        };
+        let pieces = stream::unfold(ControlFlow::Continue(guarded), Guarded::next);
+        Body::from_stream(pieces)
+    }
+}
+
+/// A body and the one for whom it is.
+struct Guarded {
+    watched: Watched,
+    body: stream::BoxStream<'static, Result<Bytes, axum::Error>>,
+    reason: Option<fn(&Problem) -> Vec<u8>>,
+    /// Whether the last piece ended within a line.
+    is_line_begun: bool,
+}
+
+type Piece = Result<Bytes, io::Error>;
+
+impl Guarded {
+    async fn next(
+        state: ControlFlow<Option<io::Error>, Guarded>,
+    ) -> Option<(Piece, ControlFlow<Option<io::Error>, Guarded>)> {
+        let mut guarded = match state {
+            ControlFlow::Continue(guarded) => guarded,
+            ControlFlow::Break(error) => {
+                let error = error?;
+                tokio::time::sleep(LAST_LINE_MAX).await;
+                return Some((Err(error), ControlFlow::Break(None)));
+            }
+        };
+        loop {
+            tokio::select! {
+                biased;
+                () = guarded.watched.due() => {
+                    if let Some(problem) = guarded.watched.look().await {
+                        return Some(guarded.end(&problem));
+                    }
+                }
+                piece = guarded.body.next() => return match piece? {
+                    Ok(piece) => {
+                        guarded.is_line_begun = piece.last().is_some_and(|&last| last != b'\n');
+                        Some((Ok(piece), ControlFlow::Continue(guarded)))
+                    }
+                    Err(error) => Some((Err(io::Error::other(error)), ControlFlow::Break(None))),
+                },
+            }
+        }
+    }
+
+    /// Says why nothing more comes, and then breaks the transfer off, so that nobody takes it for the end.
+    fn end(self, problem: &Problem) -> (Piece, ControlFlow<Option<io::Error>, Guarded>) {
+        tracing::info!(reason = %problem, "an answer is broken off");
+        let error = io::Error::other(problem.to_string());
+        match self.reason {
+            None => (Err(error), ControlFlow::Break(None)),
+            Some(render) => {
+                let begin: &[u8] = if self.is_line_begun { b"\n" } else { b"" };
+                let line = [begin, &render(problem)].concat();
+                (Ok(line.into()), ControlFlow::Break(Some(error)))
+            }
+        }
+    }
+}
