@@ -43,6 +43,7 @@ mod random_scopes;
 mod random_sharding;
 mod raw_files;
 mod revisions;
+mod scopes;
 mod serve;
 mod sharding;
 mod stalled_backend;

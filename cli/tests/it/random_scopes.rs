@@ -58,11 +58,11 @@ impl Random {
 }
 
 #[derive(Clone, Debug)]
-struct Package {
-    directory: String,
+pub(crate) struct Package {
+    pub(crate) directory: String,
     /// One backend, or two that have the same.
-    backends: Vec<usize>,
-    is_git: bool,
+    pub(crate) backends: Vec<usize>,
+    pub(crate) is_git: bool,
 }
 
 impl Package {
@@ -72,10 +72,10 @@ impl Package {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Layout {
-    backends: usize,
-    block_bytes: usize,
-    shard_bytes: u64,
+pub(crate) struct Layout {
+    pub(crate) backends: usize,
+    pub(crate) block_bytes: usize,
+    pub(crate) shard_bytes: u64,
 }
 
 const PATHS: [&str; 7] = [
@@ -164,36 +164,65 @@ fn write_packages(home: &Home, layout: Layout, random: &mut Random) -> Vec<Packa
 }
 
 /// A frontend over backends, all in this process.
-struct World<'a> {
+pub(crate) struct World<'a> {
     runtime: &'a Runtime,
-    frontend: Arc<Coordinator>,
+    pub(crate) frontend: Arc<Coordinator>,
 }
 
 impl<'a> World<'a> {
-    fn new(
+    /// Indexes the packages, each on its backends, and serves the indexes.
+    pub(crate) fn new(
         runtime: &'a Runtime,
         home: &Home,
         name: &str,
         packages: &[Package],
         layout: Layout,
     ) -> World<'a> {
+        for number in 0..layout.backends {
+            let is_here = |package: &&Package| package.backends.contains(&number);
+            let own: Vec<_> = packages.iter().filter(is_here).collect();
+            // An index cannot be empty.
+            if !own.is_empty() {
+                make_index(
+                    home,
+                    &format!("{name}-{number}"),
+                    &own,
+                    layout,
+                    number as u64,
+                );
+            }
+        }
+        World::reopened(runtime, home, name, layout)
+    }
+
+    /// Serves indexes that are there.
+    pub(crate) fn reopened(
+        runtime: &'a Runtime,
+        home: &Home,
+        name: &str,
+        layout: Layout,
+    ) -> World<'a> {
+        World::configured(runtime, home, name, layout, |_| {})
+    }
+
+    /// Serves indexes that are there, with a configuration that `change` has changed.
+    pub(crate) fn configured(
+        runtime: &'a Runtime,
+        home: &Home,
+        name: &str,
+        layout: Layout,
+        change: impl FnOnce(&mut Config),
+    ) -> World<'a> {
         let frontend = runtime.block_on(async {
             let backends = (0..layout.backends).filter_map(|number| {
-                let own: Vec<_> = packages
-                    .iter()
-                    .filter(|package| package.backends.contains(&number))
-                    .collect();
-                // An index cannot be empty.
-                (!own.is_empty()).then(|| {
-                    let out = format!("{name}-{number}");
-                    make_index(home, &out, &own, layout, number as u64);
-                    start(&number.to_string(), &home.path(&out))
-                })
+                let index = home.path(&format!("{name}-{number}"));
+                index.exists().then(|| start(&number.to_string(), &index))
             });
-            let config = Config {
+            let mut config = Config {
                 has_scopes: true,
                 ..Config::new(home.path(&format!("{name}-spool")))
             };
+            change(&mut config);
             Coordinator::start(config, backends.collect()).unwrap()
         });
         let world = World { runtime, frontend };
@@ -207,7 +236,8 @@ impl<'a> World<'a> {
         world
     }
 
-    fn scope(&self, sees: impl Fn(&[u8]) -> bool) -> Scope {
+    /// Sees the packages with these names.
+    pub(crate) fn scope(&self, sees: impl Fn(&[u8]) -> bool) -> Scope {
         let names = self.frontend.package_names().unwrap();
         let visible = names.iter().enumerate().filter(|(_, name)| sees(name));
         let visible: NameSet = visible.map(|(number, _)| number).collect();
@@ -383,7 +413,7 @@ fn start(name: &str, index: &Path) -> Backend {
     })
 }
 
-fn parse(text: &str) -> Query {
+pub(crate) fn parse(text: &str) -> Query {
     let input = QueryInput {
         q: text,
         ..QueryInput::default()
