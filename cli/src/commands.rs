@@ -5,6 +5,7 @@
 
 mod access;
 mod api_printer;
+mod authorization;
 mod backend;
 mod catalog;
 mod commits;

@@ -11,13 +11,13 @@ mod reload;
 
 pub(crate) use pem::{Identity, authorities, provider};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use pem::{Side, certified_key, roots};
 use rustls::client::Resumption;
 use rustls::server::{NoServerSessionStorage, WebPkiClientVerifier};
 use rustls::sign::SingleCertAndKey;
 use rustls::version::TLS13;
-use rustls::{ClientConfig, ServerConfig};
+use rustls::{ClientConfig, RootCertStore, ServerConfig};
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::watch;
@@ -86,6 +86,23 @@ pub(crate) fn backend_client(
         config.resumption = Resumption::disabled();
         Ok(config)
     })
+}
+
+/// The configuration of requests to servers of others, such as the one that decides what callers may see. It
+/// trusts the CAs of the system (`SSL_CERT_FILE` names another file), which it reads if it needs them.
+pub(crate) fn outgoing_client(needs_roots: bool) -> Result<ClientConfig> {
+    let mut roots = RootCertStore::empty();
+    if needs_roots {
+        let found = rustls_native_certs::load_native_certs();
+        roots.add_parsable_certificates(found.certs);
+        ensure!(
+            !roots.is_empty(),
+            "this machine has no CA certificates, which an address with https:// needs; name a file of them in SSL_CERT_FILE"
+        );
+    }
+    let client = ClientConfig::builder_with_provider(provider());
+    let client = client.with_safe_default_protocol_versions()?;
+    Ok(client.with_root_certificates(roots).with_no_client_auth())
 }
 
 /// Describes the metrics of certificates.

@@ -19,7 +19,7 @@ mod visible;
 
 pub use options::{AuthorizationOptions, BadAuthorization};
 
-use axum::http::{HeaderMap, HeaderName, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use client::HttpClient;
 use credentials::{Credentials, Principal};
 use decisions::{Decisions, Unknown};
@@ -38,6 +38,14 @@ use visible::NameSplit;
 
 /// Seconds after which a caller may ask again whose decision is not known.
 const RETRY_AFTER_S: u64 = 5;
+
+/// Describes the metrics of authorization.
+pub(crate) fn describe() {
+    let failures = "Times that the authorization service decided nothing";
+    metrics::describe_counter!("trawl_frontend_authorization_failures_total", failures);
+    let denials = "Decisions that took something away that was visible";
+    metrics::describe_counter!("trawl_frontend_authorization_denials_total", denials);
+}
 
 /// Decides what callers may see.
 #[derive(Debug)]
@@ -154,6 +162,12 @@ impl Authorization {
         if let Decider::Tokens(tokens) = &self.decider {
             Tokens::follow(Arc::downgrade(tokens));
         }
+    }
+
+    /// The request headers that decide what an answer has.
+    pub(crate) fn varies_by(&self) -> HeaderValue {
+        let names: Vec<&str> = self.identifying.iter().map(HeaderName::as_str).collect();
+        HeaderValue::from_str(&names.join(", ")).expect("names of headers are ASCII")
     }
 
     /// Changes when something is denied that was allowed.
@@ -289,3 +303,6 @@ fn refusal(unknown: &Unknown) -> Refusal {
     };
     Refusal::Unknown { retry_after_s }
 }
+
+#[cfg(test)]
+mod tests;

@@ -153,7 +153,10 @@ pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusH
         router = router.layer(from_fn_with_state(Arc::clone(access), guard::check));
     }
     if let Some(authorization) = &options.authorization {
+        authorization::describe();
         authorization.follow_keys();
+        let authorization = Arc::clone(authorization);
+        router = router.layer(from_fn_with_state(authorization, viewer::keep_private));
     }
     let router = router
         .layer(from_fn(request_limits::check))

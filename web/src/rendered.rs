@@ -27,9 +27,9 @@ use tokio::sync::Semaphore;
 /// asks for.
 const LIFE_MAX: Duration = Duration::from_secs(600);
 
-/// Answers that are being rendered, or wait for a processor to be rendered on. With some 20 ms for each, the
-/// last one waits a second.
-const RENDERING_MAX: usize = 48;
+/// Answers for each processor that are being rendered on it or wait for it. With some 50 ms for each, the last
+/// one waits less than half a second.
+const PER_PROCESSOR_MAX: usize = 8;
 
 /// How long rendering may take.
 const RENDER_TIME_MAX: Duration = Duration::from_secs(30);
@@ -66,16 +66,16 @@ pub(crate) struct RenderedAnswers {
 impl RenderedAnswers {
     /// Keeps at most so many bytes; 0: nothing is kept nor shared.
     pub(crate) fn new(bytes_max: u64) -> RenderedAnswers {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let config = CacheConfig {
             life: LIFE_MAX,
             hard: Duration::ZERO,
             bytes_max,
-            builds_max: RENDERING_MAX,
+            builds_max: PER_PROCESSOR_MAX * processors,
             build_max: RENDER_TIME_MAX,
             off: bytes_max == 0,
             ..CacheConfig::new("rendered")
         };
-        let processors = std::thread::available_parallelism().map_or(1, usize::from);
         RenderedAnswers {
             kept: Cache::new(config, weigh),
             processors: Arc::new(Semaphore::new(processors)),

@@ -10,13 +10,19 @@ pub(crate) use watched::Watched;
 use crate::authorization::{Authorization, Caller, Refusal};
 use crate::problem::Problem;
 use crate::state::App;
-use axum::extract::FromRequestParts;
+use axum::extract::{FromRequestParts, Request, State};
 use axum::http::request::Parts;
+use axum::http::{HeaderValue, header};
+use axum::middleware::Next;
+use axum::response::Response;
 use frontend::{PackageNames, Scope};
 use futures_util::future::try_join_all;
 use schema::name::package_name;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+
+/// `Cache-Control` of answers that have none of their own.
+const PRIVATE: HeaderValue = HeaderValue::from_static("private, no-cache");
 
 /// Seconds after which the packages of all backends may be known.
 const NAMES_RETRY_S: u64 = 1;
@@ -98,6 +104,22 @@ impl Viewer {
             .sees(caller, names.as_ref(), directory)
             .await?)
     }
+}
+
+/// Keeps what depends on the caller out of shared caches.
+pub(crate) async fn keep_private(
+    State(authorization): State<Arc<Authorization>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let is_same_for_all = request.uri().path().starts_with("/assets/");
+    let mut response = next.run(request).await;
+    if !is_same_for_all {
+        let headers = response.headers_mut();
+        headers.entry(header::CACHE_CONTROL).or_insert(PRIVATE);
+        headers.append(header::VARY, authorization.varies_by());
+    }
+    response
 }
 
 /// A scope of these packages alone.

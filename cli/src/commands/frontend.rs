@@ -2,6 +2,7 @@
 //! what a frontend uses, and for who may use it.
 
 use super::access::AccessFlags;
+use super::authorization::AuthorizationFlags;
 use super::listener;
 use super::tls_flags::{BackendClientTls, ServerIdentity};
 use crate::cache_dir::{self, read_small};
@@ -36,7 +37,13 @@ const ACCESS: &str = "Access";
                  --backend-ca CA.pem --backend-cert F.pem --backend-key F.key
   trawl frontend --backend 127.0.0.1:28082 --spool /var/tmp/spool --api-keys keys --require-key \\
       --admin-listen 127.0.0.1:9090
-                                           ask everybody for a key, and serve metrics apart")]
+                                           ask everybody for a key, and serve metrics apart
+  trawl frontend --backend 127.0.0.1:28082 --spool /var/tmp/spool --public 'lib*' \\
+      --auth-url https://git.example.org/trawl-auth --auth-batch
+                                           show everybody lib*, and the rest to whom the service allows it
+  trawl frontend --backend 127.0.0.1:28082 --spool /var/tmp/spool \\
+      --auth-jwks https://id.example.org/keys --auth-claim repositories
+                                           show what a signed token of the caller lists")]
 pub(crate) struct FrontendArguments {
     /// The address of a backend; repeat for each backend
     #[arg(long = "backend", value_name = "ADDR", required = true)]
@@ -156,6 +163,8 @@ pub(super) struct FrontendFlags {
     cors_origins: Vec<String>,
     #[command(flatten)]
     pub(super) access: AccessFlags,
+    #[command(flatten)]
+    authorization: AuthorizationFlags,
     /// Require one of the keys in this file for /api/v1 (Debian Code Search's API): a key on each line
     #[arg(long, value_name = "FILE", help_heading = ACCESS)]
     dcs_api_keys: Option<PathBuf>,
@@ -203,6 +212,7 @@ impl FrontendFlags {
             queued_max: self.queued.into(),
             timeout_max: self.timeout_max,
             slow_query: self.slow_query,
+            has_scopes: self.authorization.is_configured(),
             log_queries: match self.log_queries {
                 LoggedQuery::Full => LogQueries::Full,
                 LoggedQuery::Hash => LogQueries::Hash,
@@ -224,6 +234,12 @@ impl FrontendFlags {
         options.rendered_bytes_max = self.rendered_memory;
         options.hosts = HostNames::new(address, &self.hosts);
         options.access = self.access.keys()?.map(Arc::new);
+        if self.authorization.has_tokens() && options.access.is_some() {
+            bail!(
+                "--auth-jwks and --api-keys both read the header authorization; give one of them"
+            );
+        }
+        options.authorization = self.authorization.authorization()?.map(Arc::new);
         options.has_admin = self.access.has_admin();
         Ok(options)
     }

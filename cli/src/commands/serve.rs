@@ -5,7 +5,7 @@ mod watching;
 
 use super::frontend::FrontendFlags;
 use super::index::{BuildFlags, GitFlags};
-use super::listener;
+use super::{authorization, listener};
 use crate::{cache_dir, in_process, units};
 use anyhow::{Context, Result, ensure};
 use frontend::Coordinator;
@@ -29,7 +29,9 @@ use watching::WatchedIndex;
   trawl serve --watch --git /srv/git/x.git the default branch, and what is pushed to it
   trawl serve --index I                    an existing index, without updating it
   trawl serve --index I --api-keys keys --require-key
-                                           only for people and programs with a key: see `trawl key`")]
+                                           only for people and programs with a key: see `trawl key`
+  trawl serve --index I --public 'lib*' --auth-url http://127.0.0.1:9000/check
+                                           show packages but lib* only to whom this service allows them")]
 #[command(group(clap::ArgGroup::new("repositories").args(["git", "git_dir_each"]).multiple(true)))]
 pub(crate) struct ServeArguments {
     /// The index directory; with SOURCE it is updated first
@@ -86,6 +88,9 @@ async fn serve(arguments: &ServeArguments) -> Result<ExitCode> {
     let directory = index.directory.clone();
     update_and_watch(index, arguments)?;
     let shards = index::directory::Index::open(&directory)?.shards;
+    if let Some(authorization) = &options.authorization {
+        authorization::check_packages(authorization, shards.iter().map(AsRef::as_ref))?;
+    }
     let text_bytes = shards.iter().map(|shard| shard.live_counts().text_bytes);
     let text_bytes = Some(text_bytes.sum());
     let backend = in_process::backend(&directory, repositories)?;

@@ -6,6 +6,7 @@
 
 mod api_commands;
 mod as_ripgrep;
+mod authorization;
 mod broken_pipe;
 mod certificate_files;
 mod command_errors;

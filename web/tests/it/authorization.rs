@@ -3,7 +3,7 @@
 //! The corpus has `package0` to `package4`; `package0` is public.
 
 use crate::shards;
-use crate::site::{Answer, Site, eventually, eventually_within};
+use crate::site::{Answer, Site, eventually};
 use fake_authorization::{FakeService, Mode, Signer, claims};
 use fake_backend::{Fake, Fault};
 use serde_json::{Value, json};
@@ -153,6 +153,31 @@ fn headers_with_control_characters_are_refused_before_anybody_is_asked() {
 }
 
 #[test]
+fn no_shared_cache_keeps_what_depends_on_the_caller() {
+    let guarded = Guarded::new(|options| options.headers = vec!["X-Team".to_owned()]);
+    for path in [
+        "/",
+        "/search?q=arse",
+        "/api/v2/tree?package=package2_1.2",
+        FILE,
+        "/api/v2/file?package=none&path=x",
+    ] {
+        let answer = guarded.get(path, ANN);
+        let control = answer.header("cache-control");
+        assert!(
+            control == "no-store" || control.starts_with("private"),
+            "{path}: {control}"
+        );
+        let vary = answer.headers.iter().filter(|(name, _)| name == "vary");
+        let vary: Vec<_> = vary.map(|(_, value)| &value[..]).collect();
+        assert!(
+            vary.contains(&"authorization, cookie, x-team"),
+            "{path}: {vary:?}"
+        );
+    }
+}
+
+#[test]
 fn a_decision_is_asked_for_once_while_it_is_fresh() {
     let guarded = Guarded::new(|_| ());
     for _ in 0..20 {
@@ -190,16 +215,16 @@ fn many_requests_at_once_ask_the_service_once() {
 fn no_reader_waits_while_a_decision_is_refreshed() {
     let guarded = Guarded::new(|options| options.ttl = Duration::from_secs(1));
     assert_eq!(guarded.get(FILE, ANN).status, 200);
-    guarded.service.set_latency(Duration::from_millis(400));
+    guarded.service.set_latency(Duration::from_secs(2));
     let (asked, began) = (guarded.service.requests(), Instant::now());
     let mut slowest = Duration::ZERO;
-    while guarded.service.requests() < asked + 3 {
+    while guarded.service.requests() < asked + 2 {
         let started = Instant::now();
         assert_eq!(guarded.get(FILE, ANN).status, 200);
         slowest = slowest.max(started.elapsed());
         assert!(began.elapsed() < Duration::from_secs(30));
     }
-    assert!(slowest < Duration::from_millis(350), "{slowest:?}");
+    assert!(slowest < Duration::from_millis(1500), "{slowest:?}");
 }
 
 #[test]
@@ -318,11 +343,8 @@ fn a_denial_of_one_name_takes_it_out_of_searches_too() {
     assert_eq!(guarded.finds(BOB), names(&[PUBLIC, "package2", "package3"]));
     guarded.service.allow(BOB, &["package3"]);
     eventually("the denial", || guarded.get(FILE, BOB).status == 404);
-    let started = Instant::now();
-    eventually_within(Duration::from_secs(1), "the smaller scope", || {
-        guarded.finds(BOB) == names(&[PUBLIC, "package3"])
-    });
-    assert!(started.elapsed() < Duration::from_secs(1));
+    // The next search already: what was known about all names is forgotten with the denial.
+    assert_eq!(guarded.finds(BOB), names(&[PUBLIC, "package3"]));
     guarded.service.allow(BOB, &["package2"]);
     eventually("the right that came back", || {
         guarded.get(FILE, BOB).status == 200
@@ -351,6 +373,29 @@ fn a_stream_ends_with_the_reason_when_its_caller_loses_a_right() {
     assert_eq!(done["type"], "/problems/access-changed", "{done}");
     // The decision lives for a second, and is then asked again in the background.
     assert!(ended < Duration::from_secs(11), "{ended:?}");
+    guarded.fake.open_gate();
+}
+
+#[test]
+fn a_denial_that_another_request_learns_ends_a_stream_at_once() {
+    let guarded = Guarded::new(|options| options.ttl = Duration::from_secs(2));
+    guarded.fake.set(Fault::Gate);
+    assert_eq!(guarded.get(FILE, BOB).status, 200);
+    let mut stream = guarded.site.connect();
+    let request =
+        format!("GET /api/v2/events?q=arse HTTP/1.1\r\nhost: localhost\r\ncookie: {BOB}\r\n\r\n");
+    stream.write_all(request.as_bytes()).unwrap();
+    stream
+        .set_read_timeout(Some(Duration::from_secs(60)))
+        .unwrap();
+    let mut lines = BufReader::new(stream).lines().map(Result::unwrap);
+    assert!(lines.any(|line| line == "event: progress"));
+    guarded.service.allow(BOB, &["package3"]);
+    eventually("the denial", || guarded.get(FILE, BOB).status == 404);
+    let learned = Instant::now();
+    assert!(lines.any(|line| line == "event: done"));
+    // Milliseconds on an idle machine. Without the denial it would look again after ten seconds.
+    assert!(learned.elapsed() < Duration::from_secs(3));
     guarded.fake.open_gate();
 }
 

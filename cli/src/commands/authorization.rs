@@ -1,0 +1,86 @@
+//! Flags of `serve` and `frontend` for what callers may see: a service that decides, or signed tokens.
+
+use crate::tls;
+use anyhow::{Context, Result};
+use frontend::PackageNames;
+use index::shard::Shard;
+use std::time::Duration;
+use web::{Authorization, AuthorizationOptions};
+
+/// The heading in the help.
+const AUTHORIZATION: &str = "Authorization";
+
+/// Who decides what a caller may see.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct AuthorizationFlags {
+    /// Show packages that are not --public only to callers for whom this service answers GET URL?repo=NAME with
+    /// 2xx; 401, 403, 404 and 410 deny. It gets the caller's headers Cookie and Authorization
+    #[arg(long, help_heading = AUTHORIZATION, value_name = "URL")]
+    auth_url: Option<String>,
+    /// The service decides about many names at once: POST URL with {"repos": [...]}, answered {"visible": [...]}.
+    /// Needed for more than 64 packages that are not public
+    #[arg(long, help_heading = AUTHORIZATION)]
+    auth_batch: bool,
+    /// Pass this header of the caller on to the service, too; may be repeated
+    #[arg(long = "auth-header", help_heading = AUTHORIZATION, value_name = "NAME")]
+    auth_headers: Vec<String>,
+    /// Use a decision of the service this long; 0 asks for each request
+    #[arg(long, help_heading = AUTHORIZATION, value_name = "SECS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(0..=60))]
+    auth_ttl: u64,
+    /// Show packages whose name, without version, matches this glob to everybody; may be repeated
+    #[arg(long, help_heading = AUTHORIZATION, value_name = "GLOB")]
+    public: Vec<String>,
+    /// Show packages that are not --public only to callers with a token (JWT in authorization: Bearer) that is signed
+    /// by one of these keys: a JSON Web Key Set, which is read again when it changes
+    #[arg(long, help_heading = AUTHORIZATION, value_name = "FILE|URL")]
+    auth_jwks: Option<String>,
+    /// The claim of a token that lists globs of what its bearer may see
+    #[arg(long, help_heading = AUTHORIZATION, value_name = "NAME")]
+    auth_claim: Option<String>,
+}
+
+impl AuthorizationFlags {
+    /// Checks the flags, and reads the keys of tokens.
+    pub(super) fn authorization(&self) -> Result<Option<Authorization>> {
+        let options = AuthorizationOptions {
+            url: self.auth_url.clone(),
+            batch: self.auth_batch,
+            headers: self.auth_headers.clone(),
+            ttl: Duration::from_secs(self.auth_ttl),
+            public: self.public.clone(),
+            jwks: self.auth_jwks.clone(),
+            claim: self.auth_claim.clone(),
+        };
+        let asked = [&self.auth_url, &self.auth_jwks].into_iter().flatten();
+        let needs_roots = asked.into_iter().any(|url| url.starts_with("https:"));
+        let tls = tls::outgoing_client(needs_roots)?;
+        Ok(Authorization::new(&options, tls)?)
+    }
+
+    /// Whether callers may see different packages.
+    pub(super) fn is_configured(&self) -> bool {
+        self.auth_url.is_some() || self.auth_jwks.is_some()
+    }
+
+    /// Whether callers have tokens.
+    pub(super) fn has_tokens(&self) -> bool {
+        self.auth_jwks.is_some()
+    }
+}
+
+/// Checks that somebody can decide about the packages of an index.
+pub(super) fn check_packages<'a>(
+    authorization: &Authorization,
+    shards: impl IntoIterator<Item = &'a Shard>,
+) -> Result<()> {
+    let mut directories: Vec<Vec<u8>> = Vec::new();
+    for shard in shards {
+        for id in shard.live_packages() {
+            directories.push(shard.package(id)?.directory.to_vec());
+        }
+    }
+    let names = PackageNames::new(directories.iter().map(|directory| &directory[..]));
+    authorization
+        .check_names(&names)
+        .context("cannot authorize callers")
+}

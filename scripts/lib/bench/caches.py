@@ -1,0 +1,278 @@
+"""`bench caches`: many callers for one expensive answer, and more expensive answers than can be rendered.
+
+An expensive answer is a page by file, of a query with many matches whose result is on the disk: its search is over,
+and each view of it is rendered. Every part runs with the cache and, in the same run, without it
+(`--rendered-memory 0`). The client is one process that sends without waiting for answers (open loop); light queries
+are sent by another one.
+"""
+
+import collections
+import multiprocessing
+import selectors
+import socket
+import statistics
+import time
+
+from .. import servers, tools
+from ..connection import Connection
+from ..table import Goals, Wrong, quantiles
+
+QUERY = "/api/v2/search?q=return&mode=literal&context=0&group=document"
+# Different queries with the same matches, so that none is answered from the result of another.
+FACETS = "/api/v2/facets?q={}&mode=regexp&context=0"
+LIGHT = "/api/v2/search?q=%22no+such+text+{}%22"
+
+CALLERS = 1000
+# The share of the time of one build that callers may wait longer, and what 1,000 requests take besides.
+WAIT_RATIO, WAIT_MS = 1.2, 20
+CPU_RATIO_MAX = 0.1
+ANSWERED_WITHIN_S = 60
+
+SUSTAINED_S = 4
+OVERLOAD_S = 5
+OVERLOAD_FACTOR = 10
+SERVED_MIN = 0.9
+REFUSED_WITHIN_MS = 10
+LIGHT_P99_MS = 100
+NORMAL_WITHIN_S = 5
+CONNECTIONS_MAX = 3000
+# Requests without an answer are given up so long after the last one was sent.
+DRAIN_S = 20
+
+FLAGS = ("--connections-per-client", 2 * CONNECTIONS_MAX)
+
+
+def main(index):
+    trawl, table = tools.trawl(), Goals()
+    for part in (expensive_answer, overload):
+        without = None
+        for name, flags in (("without the cache", ("--rendered-memory", 0)), ("with it", ())):
+            with (table.rows(f"{part.__name__} {name}"), tools.workspace() as spool,
+                  servers.serve(trawl, index, spool, *FLAGS, *flags) as server):
+                # The search itself is not measured.
+                server.connection.get(f"{QUERY}&per_page=1")
+                without = part(table, server, name, without)
+    return table.finish()
+
+
+class Views:
+    """Views of the answer, none of which was asked for before."""
+
+    def __init__(self):
+        self.number = 0
+
+    def next(self):
+        self.number += 1
+        page, rest = self.number % 8, self.number // 8
+        per_page, per_document = 1000 - rest % 500, 5 - rest // 500 % 5
+        return f"{QUERY}&per_page={per_page}&page={page}&per_document={per_document}"
+
+
+class Sent:
+    """A request that was sent, on a connection of its own until it is answered."""
+
+    def __init__(self, stream, at):
+        self.stream, self.at = stream, at
+        self.received, self.left, self.status, self.head = 0, None, 0, b""
+
+    def read(self):
+        """Reads what has arrived. Returns whether that is all."""
+        while True:
+            try:
+                piece = self.stream.recv(1 << 18)
+            except BlockingIOError:
+                return False
+            if not piece:
+                raise Wrong("a connection was closed before the answer")
+            if self.left is None:
+                self.head += piece
+                head, found, body = self.head.partition(b"\r\n\r\n")
+                if not found:
+                    continue
+                self.head = head.lower()
+                self.status = int(head.split()[1])
+                length = self.head.partition(b"content-length: ")[2].split(b"\r\n")[0]
+                self.left = int(length) - len(body)
+            else:
+                self.left -= len(piece)
+            if self.left <= 0:
+                return True
+
+
+class OpenLoop:
+    """Sends requests at given times, whether or not earlier ones are answered."""
+
+    def __init__(self, address, connections):
+        self.address, self.selector = address, selectors.DefaultSelector()
+        self.host = "%s:%d" % address
+        self.idle = [self.connect() for _ in range(connections)]
+        self.waiting, self.answered, self.unsent = {}, [], 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for stream in [*self.idle, *self.waiting]:
+            stream.close()
+        self.selector.close()
+
+    def connect(self):
+        stream = socket.create_connection(self.address)
+        stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        stream.setblocking(False)
+        return stream
+
+    def send(self, path):
+        if not self.idle:
+            self.unsent += 1
+            return
+        stream = self.idle.pop()
+        stream.send(f"GET {path} HTTP/1.1\r\nHost: {self.host}\r\n\r\n".encode())
+        self.waiting[stream] = Sent(stream, time.perf_counter())
+        self.selector.register(stream, selectors.EVENT_READ)
+
+    def poll(self, seconds):
+        for key, _ in self.selector.select(max(0, seconds)):
+            sent = self.waiting[key.fileobj]
+            if sent.read():
+                now = time.perf_counter()
+                self.answered.append((sent.status, sent.at, 1e3 * (now - sent.at), now, sent.head))
+                self.selector.unregister(key.fileobj)
+                del self.waiting[key.fileobj]
+                self.idle.append(key.fileobj)
+
+    def drain(self, seconds):
+        deadline = time.perf_counter() + seconds
+        while self.waiting and time.perf_counter() < deadline:
+            self.poll(0.1)
+
+
+def milliseconds(server, path):
+    started = time.perf_counter()
+    server.connection.get(path)
+    return 1e3 * (time.perf_counter() - started)
+
+
+def expensive_answer(table, server, name, without):
+    """Sends 1,000 requests for one answer at once: for facets of a search that has not begun, and for a view of a
+    finished one. Returns the processor seconds of the latter."""
+    alone_ms = milliseconds(server, FACETS.format("ret.rn"))
+    what = f"{CALLERS:,} callers for facets of a new search, {name}"
+    started = server.metric("trawl_frontend_queries_started_total")
+    _, built, times = at_once(table, server, what, FACETS.format("retu.n"))
+    goals = name == "with it"
+    table.row(f"{what}: searched", server.metric("trawl_frontend_queries_started_total") - started, "{:.0f}",
+              at_most=1)
+    if goals:
+        table.row(f"{what}: built", built, "{:.0f}", at_most=1)
+    table.row(f"{what}: p99", quantiles(times)[1], "{:.0f} ms",
+              at_most=WAIT_RATIO * alone_ms + WAIT_MS if goals else None,
+              note=f"one caller alone, of as large a search: {alone_ms:.0f} ms")
+    what = f"{CALLERS:,} callers for one view, {name}"
+    view = f"{QUERY}&per_page=200"
+    cpu_s, built, times = at_once(table, server, what, view)
+    if goals:
+        table.row(f"{what}: built", built, "{:.0f}", at_most=1)
+    table.row(f"{what}: p99", quantiles(times)[1], "{:.0f} ms")
+    table.row(f"{what}: processor time", cpu_s, "{:.2f} s",
+              at_most=CPU_RATIO_MAX * without if goals and without else None)
+    return cpu_s
+
+
+def at_once(table, server, what, path):
+    """Sends 1,000 requests at once. Returns processor seconds, how often the answer was built, and milliseconds."""
+    before = misses(server)
+    with OpenLoop(server.address, CALLERS) as clients:
+        cpu_s = server.cpu_s()
+        for _ in range(CALLERS):
+            clients.send(path)
+        clients.drain(ANSWERED_WITHIN_S)
+        cpu_s = server.cpu_s() - cpu_s
+        answered = clients.answered
+    good = sum(status == 200 for status, *_ in answered)
+    table.row(f"{what}: answered", good, "{:,}", at_least=CALLERS)
+    return cpu_s, misses(server) - before, [answer[2] for answer in answered]
+
+
+def misses(server):
+    return server.metric(r'trawl_frontend_cache_requests_total\{cache="rendered",result="miss"\}')
+
+
+def sustained(server, views):
+    """Returns how many views a second are answered to four clients that wait for each."""
+    with OpenLoop(server.address, 4) as clients:
+        until = time.perf_counter() + SUSTAINED_S
+        while time.perf_counter() < until:
+            while clients.idle:
+                clients.send(views.next())
+            clients.poll(0.05)
+        return len(clients.answered) / SUSTAINED_S
+
+
+def light(address, stop, times):
+    """Asks light queries until `stop` is set. Puts their milliseconds into `times`."""
+    took, number = [], 0
+    with Connection(address) as connection:
+        while not stop.is_set():
+            number += 1
+            started = time.perf_counter()
+            connection.get(LIGHT.format(number))
+            took.append(1e3 * (time.perf_counter() - started))
+            stop.wait(0.01)
+    times.put(took)
+
+
+def overload(table, server, name, _):
+    """Sends ten times as many different views as can be rendered."""
+    views, what = Views(), f"{OVERLOAD_FACTOR} times the load, {name}"
+    goals = name == "with it"
+    peak = sustained(server, views)
+    idle_ms = statistics.median(milliseconds(server, views.next()) for _ in range(5))
+    rate = OVERLOAD_FACTOR * peak
+    stop, times = multiprocessing.Event(), multiprocessing.Queue()
+    bystander = multiprocessing.Process(target=light, args=(server.address, stop, times))
+    with OpenLoop(server.address, min(CONNECTIONS_MAX, int(rate * OVERLOAD_S))) as clients:
+        bystander.start()
+        began = time.perf_counter()
+        for number in range(int(rate * OVERLOAD_S)):
+            due = began + number / rate
+            while (now := time.perf_counter()) < due:
+                clients.poll(due - now)
+            clients.poll(0)
+            clients.send(views.next())
+        ended = time.perf_counter()
+        stop.set()
+        took = times.get()
+        bystander.join()
+        clients.drain(DRAIN_S)
+        given_up, unsent = len(clients.waiting), clients.unsent
+        answered = clients.answered
+    normal_s = until_normal(server, views, ended, 2 * idle_ms)
+    statuses = collections.Counter(status for status, *_ in answered)
+    if set(statuses) - {200, 503}:
+        raise Wrong(f"answers of other kinds: {dict(statuses)}")
+    refused = [answer for answer in answered if answer[0] == 503]
+    if any(b"retry-after: " not in head for *_, head in refused):
+        raise Wrong("a refusal has no Retry-After")
+    served = sum(answer[0] == 200 and answer[3] <= ended for answer in answered) / (ended - began)
+    table.row(f"{what}: served, of {peak:.0f}/s", served / peak, "{:.2f}",
+              at_least=SERVED_MIN if goals else None,
+              note=f"{rate:.0f}/s sent for {OVERLOAD_S} s; {statuses[200]} served in the end, {len(refused)} refused, "
+                   f"{given_up} without an answer, {unsent} not sent")
+    if refused:
+        table.row(f"{what}: refused within, p99", quantiles([it[2] for it in refused])[1], "{:.1f} ms",
+                  at_most=REFUSED_WITHIN_MS if goals else None)
+    table.row(f"{what}: light queries, p99", quantiles(took)[1], "{:.1f} ms",
+              at_most=LIGHT_P99_MS if goals else None, note=f"{len(took)} queries")
+    table.row(f"{what}: back to normal after", normal_s, "{:.1f} s",
+              at_most=NORMAL_WITHIN_S if goals else None)
+
+
+def until_normal(server, views, since, most_ms):
+    """Returns the seconds from `since` until a view is answered in so much time."""
+    while time.perf_counter() < since + 60:
+        started = time.perf_counter()
+        answer = server.connection.answer(views.next())
+        if answer.status == 200 and 1e3 * (time.perf_counter() - started) <= most_ms:
+            break
+    return time.perf_counter() - since
