@@ -103,7 +103,12 @@ pub(crate) fn locate(root: &Path, name: &str) -> Result<Option<Location>, Lookup
     let mut bare = path.clone().into_os_string();
     bare.push(".git");
     let roots = Roots::of_repositories(root);
-    locate_among(&roots, [path.join(".git"), path, PathBuf::from(bare)])
+    let work_tree = path.join(".git");
+    if name.ends_with(".git") {
+        // A bare repository has one name, since who may read it is decided by its name.
+        return locate_among(&roots, [work_tree]);
+    }
+    locate_among(&roots, [work_tree, path, PathBuf::from(bare)])
 }
 
 /// Returns where the repository at a path is, or `None` if there is none: the git directory itself, or a

@@ -14,7 +14,12 @@
 /// 2. else the last `-` that a dot follows: `md-5-0.10.6` is `md-5` in version 0.10.6, and
 ///    `windows_x86_64_gnu-0.52.6` has version 0.52.6;
 /// 3. else the last `_`, else the first `-`: `foo-7` is `foo` in version 7.
+///
+/// A path, such as the name of a git repository below others, has no version: `team-1/tool` is not `team`.
 pub fn split_version(directory: &[u8]) -> (&[u8], Option<&[u8]>) {
+    if directory.contains(&b'/') {
+        return (directory, None);
+    }
     let has_dot = |&at: &usize| directory[at..].contains(&b'.');
     let underscore = separators(directory, b'_').last();
     let split = underscore
@@ -83,6 +88,8 @@ mod tests {
             ("_1", "_1", None),
             ("-1", "-1", None),
             ("_1-2.0", "_1", Some("2.0")),
+            ("team-1/tool", "team-1/tool", None),
+            ("team/tool_1.0", "team/tool_1.0", None),
             ("", "", None),
         ];
         for &(directory, name, version) in table {

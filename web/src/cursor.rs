@@ -1,14 +1,15 @@
 //! Where a page ended, as a token that a client gives back to get the next page.
 //!
-//! A cursor has the query, the generation that was searched, what that was over and how many matches there were. So
-//! the next page belongs to the same answer, or the request fails; everybody who sees the same packages can use it,
-//! also when the answer is no longer kept. It has no id of a search, which is its client's alone. The checksum guards
-//! against accidents, such as a lost letter. It has no key, so a client can forge a cursor. **Invariant:** a
-//! forged cursor does no more than its query does: that is checked like any other, the total is compared,
+//! A cursor has the query, the generation that was searched, and a hash of the answer: of what its callers may see
+//! and of how many matches there were. So the next page belongs to the same answer, or the request fails; whoever
+//! gets the cursor and sees the same can use it, also when the answer is no longer kept. It says nothing of the
+//! answer to those who do not see the same. It has no id of a search, which is its client's alone. The checksum
+//! guards against accidents, such as a lost letter. It has no key, so a client can forge a cursor. **Invariant:** a
+//! forged cursor does no more than its query does: that is checked like any other, the answer is compared,
 //! and a page beyond the last item is empty.
 //!
 //! ```text
-//! version 1, group and copies 1, search 8, generation 8, total 8, offset 8, query, CRC-32C of all before it 4; in base64url
+//! version 1, group and copies 1, generation 8, answer 8, offset 8, query, CRC-32C of all before it 4; in base64url
 //! ```
 
 use crate::choice::{Copies, Group};
@@ -23,7 +24,7 @@ const VERSION: u8 = 4;
 const FOLDED: u8 = 0x80;
 
 /// Bytes before the query.
-const HEAD_BYTES: usize = 34;
+const HEAD_BYTES: usize = 26;
 
 /// Bytes of the checksum.
 const CHECKSUM_BYTES: usize = 4;
@@ -33,10 +34,9 @@ const CHECKSUM_BYTES: usize = 4;
 pub(crate) struct Cursor {
     pub(crate) group: Group,
     pub(crate) copies: Copies,
-    /// The identity of query, scope and generation.
-    search: u64,
     generation: u64,
-    total: u64,
+    /// A hash of the answer, as [`hash`].
+    answer: u64,
     /// The number of items before the next page.
     pub(crate) offset: u64,
 }
@@ -52,9 +52,8 @@ impl Cursor {
         Cursor {
             group,
             copies,
-            search: number(answer.identity()),
             generation: number(answer.generation()),
-            total: answer.len() as u64,
+            answer: hash(answer.identity(), answer.scope(), answer.len()),
             offset: offset as u64,
         }
     }
@@ -76,7 +75,7 @@ impl Cursor {
             Copies::All => 0,
         };
         let mut bytes = vec![VERSION, self.group as u8 | folded];
-        for number in [self.search, self.generation, self.total, self.offset] {
+        for number in [self.generation, self.answer, self.offset] {
             bytes.extend_from_slice(&number.to_le_bytes());
         }
         bytes.extend_from_slice(&query.encode());
@@ -105,13 +104,23 @@ impl Cursor {
             } else {
                 Copies::Folded
             },
-            search: number_at(0),
-            generation: number_at(1),
-            total: number_at(2),
-            offset: number_at(3),
+            generation: number_at(0),
+            answer: number_at(1),
+            offset: number_at(2),
         };
         Some((cursor, query))
     }
+}
+
+/// Returns a hash of an answer: of query and generation, of what its callers may see, and of its length.
+fn hash(identity: &str, scope: [u8; 16], len: usize) -> u64 {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(identity.as_bytes());
+    hasher.update(&scope);
+    hasher.update(&(len as u64).to_le_bytes());
+    let hash = hasher.finalize();
+    let first = hash.as_bytes().first_chunk().expect("there are 32 bytes");
+    u64::from_le_bytes(*first)
 }
 
 /// Reads a name of 16 hexadecimal digits.
@@ -135,9 +144,8 @@ mod tests {
         let cursor = Cursor {
             group: Group::Document,
             copies: Copies::Folded,
-            search: 7,
             generation,
-            total: 1_000_000,
+            answer: 1_000_000,
             offset: 20,
         };
         let text = cursor.encode(&query);

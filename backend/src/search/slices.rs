@@ -139,15 +139,27 @@ impl<'a> DocumentSlices<'a> {
         }
     }
 
+    /// Cuts the slices into units. Documents with the same text are in one unit if there is room in one, so that
+    /// how often the text is read depends on them alone, and not on the documents before.
     fn cut(&mut self) {
-        let (mut blocks, mut documents) = (0, 0);
-        for (index, slice) in self.slices.iter().enumerate() {
-            let own = slice.range().len();
-            if index > 0 && (blocks + own > UNIT_BLOCKS || documents == UNIT_DOCUMENTS) {
-                self.ends.push(index);
-                (blocks, documents) = (0, 0);
+        let continues = |slice: &DocumentSlice| slice.is_copy || !slice.is_first;
+        let (mut start, mut blocks, mut documents) = (0, 0, 0);
+        while start < self.slices.len() {
+            let others = self.slices[start + 1..].iter();
+            let end = start + 1 + others.take_while(|slice| continues(slice)).count();
+            let same_text = &self.slices[start..end];
+            let all: usize = same_text.iter().map(|slice| slice.range().len()).sum();
+            let fits = blocks + all <= UNIT_BLOCKS && documents + same_text.len() <= UNIT_DOCUMENTS;
+            for (index, slice) in (start..).zip(same_text) {
+                let own = slice.range().len();
+                let is_full = blocks + own > UNIT_BLOCKS || documents == UNIT_DOCUMENTS;
+                if index > 0 && !fits && (index == start || is_full) {
+                    self.ends.push(index);
+                    (blocks, documents) = (0, 0);
+                }
+                (blocks, documents) = (blocks + own, documents + 1);
             }
-            (blocks, documents) = (blocks + own, documents + 1);
+            start = end;
         }
         if !self.slices.is_empty() {
             self.ends.push(self.slices.len());

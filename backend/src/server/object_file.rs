@@ -73,6 +73,11 @@ impl ObjectFiles {
         readers: &[&dyn LookUp],
         request: &FileRequest,
     ) -> Result<FileReply, ShardError> {
+        // Those of the generation are visible; others, and what is kept of them, are not.
+        if !request.visible.is_empty() && generation.recorded.repository(&request.package).is_none()
+        {
+            return file::read(generation, request);
+        }
         let repositories = Readers {
             generation,
             readers,

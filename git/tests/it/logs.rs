@@ -126,9 +126,14 @@ fn names_are_paths_without_git_at_their_end() {
         repositories.names().unwrap(),
         ["a", "bare", "clones", "group/b", "group/sub/c"]
     );
-    for name in ["a", "bare", "bare.git", "group/sub/c"] {
+    for name in ["a", "bare", "group/sub/c"] {
         assert!(repositories.commit(name, "").is_ok(), "{name}");
     }
+    // It has one name alone: rights are given to names.
+    let unknown = LookupError::UnknownRepository {
+        candidates: Vec::new(),
+    };
+    assert_eq!(repositories.commit("bare.git", ""), Err(unknown));
 }
 
 #[test]

@@ -4,6 +4,7 @@ mod damage;
 mod filtered;
 mod golden;
 mod revisions;
+mod views;
 
 use super::*;
 use crate::corpus;

@@ -3,7 +3,7 @@
 //! The corpus has `package0` to `package4`; `package0` is public.
 
 use crate::shards;
-use crate::site::{Answer, Site, eventually, eventually_within};
+use crate::site::{Answer, Site, eventually};
 use fake_authorization::{FakeService, Mode, Signer, claims};
 use fake_backend::{Fake, Fault};
 use serde_json::{Value, json};
@@ -216,16 +216,16 @@ fn many_requests_at_once_ask_the_service_once() {
 fn no_reader_waits_while_a_decision_is_refreshed() {
     let guarded = Guarded::new(|options| options.ttl = Duration::from_secs(1));
     assert_eq!(guarded.get(FILE, ANN).status, 200);
-    guarded.service.set_latency(Duration::from_millis(400));
+    guarded.service.set_latency(Duration::from_secs(2));
     let (asked, began) = (guarded.service.requests(), Instant::now());
     let mut slowest = Duration::ZERO;
-    while guarded.service.requests() < asked + 3 {
+    while guarded.service.requests() < asked + 2 {
         let started = Instant::now();
         assert_eq!(guarded.get(FILE, ANN).status, 200);
         slowest = slowest.max(started.elapsed());
         assert!(began.elapsed() < Duration::from_secs(30));
     }
-    assert!(slowest < Duration::from_millis(350), "{slowest:?}");
+    assert!(slowest < Duration::from_millis(1500), "{slowest:?}");
 }
 
 #[test]
@@ -344,11 +344,8 @@ fn a_denial_of_one_name_takes_it_out_of_searches_too() {
     assert_eq!(guarded.finds(BOB), names(&[PUBLIC, "package2", "package3"]));
     guarded.service.allow(BOB, &["package3"]);
     eventually("the denial", || guarded.get(FILE, BOB).status == 404);
-    let started = Instant::now();
-    eventually_within(Duration::from_secs(1), "the smaller scope", || {
-        guarded.finds(BOB) == names(&[PUBLIC, "package3"])
-    });
-    assert!(started.elapsed() < Duration::from_secs(1));
+    // The next search already: what was known about all names is forgotten with the denial.
+    assert_eq!(guarded.finds(BOB), names(&[PUBLIC, "package3"]));
     guarded.service.allow(BOB, &["package2"]);
     eventually("the right that came back", || {
         guarded.get(FILE, BOB).status == 200
@@ -381,7 +378,7 @@ fn a_stream_ends_with_the_reason_when_its_caller_loses_a_right() {
 }
 
 #[test]
-fn a_denial_that_another_request_learns_ends_a_stream_within_a_second() {
+fn a_denial_that_another_request_learns_ends_a_stream_at_once() {
     let guarded = Guarded::new(|options| options.ttl = Duration::from_secs(2));
     guarded.fake.set(Fault::Gate);
     assert_eq!(guarded.get(FILE, BOB).status, 200);
@@ -398,7 +395,8 @@ fn a_denial_that_another_request_learns_ends_a_stream_within_a_second() {
     eventually("the denial", || guarded.get(FILE, BOB).status == 404);
     let learned = Instant::now();
     assert!(lines.any(|line| line == "event: done"));
-    assert!(learned.elapsed() < Duration::from_secs(1));
+    // Milliseconds on an idle machine. Without the denial it would look again after ten seconds.
+    assert!(learned.elapsed() < Duration::from_secs(3));
     guarded.fake.open_gate();
 }
 

@@ -1,8 +1,9 @@
 //! Sends GET requests over some connections, each as soon as the last one is answered, and prints how many were
 //! answered, in how many seconds, the median and the 99th percentile in microseconds, and how many failed.
 //!
-//! usage: `http_load ADDRESS CONNECTIONS SECONDS FILE`. FILE has a path a line; the connections take them in turn.
-//! With 0 SECONDS each path is requested once.
+//! usage: `http_load ADDRESS CONNECTIONS SECONDS FILE [RATE [HEADER]...]`. FILE has a path a line; the connections take
+//! them in turn. With 0 SECONDS each path is requested once. With a RATE, so many requests are due a second, whether or
+//! not the ones before are answered, and a time counts from when its request was due. HEADER is `name: value`.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -16,12 +17,16 @@ struct Load {
     next: AtomicUsize,
     /// `None`: each path once.
     until: Option<Instant>,
+    began: Instant,
+    /// Requests that are due a second; 0: each as soon as its connection is free.
+    rate: u64,
+    headers: String,
 }
 
 fn main() -> std::io::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [address, connections, seconds, file] = &arguments[..] else {
-        panic!("usage: http_load ADDRESS CONNECTIONS SECONDS FILE");
+    let [address, connections, seconds, file, rest @ ..] = &arguments[..] else {
+        panic!("usage: http_load ADDRESS CONNECTIONS SECONDS FILE [RATE [HEADER]...]");
     };
     let number = |text: &String| text.parse::<u64>().expect("a number");
     let began = Instant::now();
@@ -34,6 +39,9 @@ fn main() -> std::io::Result<()> {
             .collect(),
         next: AtomicUsize::new(0),
         until: seconds.map(|seconds| began + Duration::from_secs(seconds)),
+        began,
+        rate: rest.first().map_or(0, number),
+        headers: rest.iter().skip(1).map(|it| format!("{it}\r\n")).collect(),
     });
     let threads = (0..number(connections)).map(|_| {
         let load = Arc::clone(&load);
@@ -76,14 +84,32 @@ impl Load {
                 break;
             }
             let path = &self.paths[number % self.paths.len()];
-            let began = Instant::now();
-            let request = format!("GET {path} HTTP/1.1\r\nhost: {}\r\n\r\n", self.address);
+            let Some(began) = self.wait(number) else {
+                break;
+            };
+            let (address, headers) = (&self.address, &self.headers);
+            let request = format!("GET {path} HTTP/1.1\r\nhost: {address}\r\n{headers}\r\n");
             stream.write_all(request.as_bytes())?;
             let is_good = read_answer(&mut reader, &mut line, &mut body)?;
             times.push(began.elapsed().as_micros() as u32);
             failed += usize::from(!is_good);
         }
         Ok((times, failed))
+    }
+}
+
+impl Load {
+    /// Waits until a request is due, and returns when that is; `None` if that is after the end.
+    fn wait(&self, number: usize) -> Option<Instant> {
+        if self.rate == 0 {
+            return Some(Instant::now());
+        }
+        let due = self.began + Duration::from_secs_f64(number as f64 / self.rate as f64);
+        if self.until.is_some_and(|until| due >= until) {
+            return None;
+        }
+        std::thread::sleep(due.saturating_duration_since(Instant::now()));
+        Some(due)
     }
 }
 

@@ -1,0 +1,72 @@
+"""Removes from an answer what differs between two runs of one server: ids, cursors, generations and times.
+
+Ids, cursors and generations keep their lengths. Of events only the last of each kind is kept: how many there are
+depends on time.
+"""
+
+import re
+
+ID = re.compile(rb"(?<![0-9a-zA-Z])[0-9a-f]{32}(?![0-9a-zA-Z])")
+CURSOR = re.compile(rb'(?:(?<="next":")|(?<=cursor=))[A-Za-z0-9_-]{40,}')
+TIMES = (
+    (re.compile(rb'"timings":\{[^}]*\}'), b'"timings":{}'),
+    (re.compile(rb'"(\w*_ms|milliseconds|age_s|indexed|updated|fetched|backend_ms)":(?:[\d.]+|null)'), rb'"\1":0'),
+    (re.compile(rb"(?<![\w.])\d+(?:\.\d+)? (?:\xc2\xb5s|ms|s)(?!\w)"), b"0 s"),
+)
+TAG = re.compile(r'(?<=W/")[0-9a-f]+')
+DROPPED = ("date", "content-length")
+NUMBER = re.compile(r"(?<=dur=)[\d.]+")
+
+
+def masked(reply, generations, kind):
+    """Returns what is compared of an answer."""
+    headers = sorted((name, header(name, value)) for name, value in reply.headers
+                     if name not in DROPPED or (name == "content-length" and kind == "raw"))
+    body = reply.body
+    if reply.header("content-type") == "text/event-stream":
+        body = last_events(body)
+    for generation in generations:
+        body = body.replace(generation.encode(), b"g" * len(generation))
+    body = ID.sub(same_length(b"i"), body)
+    body = CURSOR.sub(same_length(b"c"), body)
+    for pattern, instead in TIMES:
+        body = pattern.sub(instead, body)
+    return reply.status, headers, body
+
+
+def header(name, value):
+    if name in ("x-request-id", "x-trawl-search"):
+        return "i" * len(value)
+    if name == "etag":
+        return TAG.sub(lambda found: "t" * len(found[0]), value)
+    return NUMBER.sub("0", value) if name == "server-timing" else value
+
+
+def same_length(letter):
+    return lambda found: letter * len(found[0])
+
+
+def last_events(body):
+    """Returns the last event of each kind, in their order, without those of progress."""
+    events = {}
+    for event in body.split(b"\n\n"):
+        kind = event.split(b"\n", 1)[0]
+        if kind.startswith(b"event: ") and kind != b"event: progress":
+            events.pop(kind, None)
+            events[kind] = event
+    return b"\n\n".join(events.values())
+
+
+def difference(one, other):
+    """Describes the first difference of two masked answers, or returns None."""
+    for what, left, right in zip(("status", "headers"), one, other):
+        if left != right:
+            if isinstance(left, list):
+                left, right = [it for it in left if it not in right], [it for it in right if it not in left]
+            return f"{what}: {left} and {right}"
+    left, right = one[2], other[2]
+    if left == right:
+        return None
+    at = next((at for at, pair in enumerate(zip(left, right)) if pair[0] != pair[1]), min(len(left), len(right)))
+    shown = [side[max(at - 60, 0):at + 100].decode(errors="replace") for side in (left, right)]
+    return f"bodies of {len(left)} and {len(right)} bytes at {at}: …{shown[0]}… and …{shown[1]}…"
