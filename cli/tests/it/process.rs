@@ -39,11 +39,11 @@ impl Process {
         Signals(self.0.id())
     }
 
-    /// Resident memory.
+    /// Memory of its own: the pages of the program, which grow with what is linked, do not count.
     pub(crate) fn memory_bytes(&self) -> usize {
         let path = format!("/proc/{}/status", self.0.id());
         let status = std::fs::read_to_string(path).expect("it runs");
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
         let kib = line.and_then(|line| line.trim().strip_suffix(" kB"));
         kib.expect("a line of its own").parse::<usize>().unwrap() << 10
     }
