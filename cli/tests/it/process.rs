@@ -43,7 +43,9 @@ impl Process {
     pub(crate) fn memory_bytes(&self) -> usize {
         let path = format!("/proc/{}/status", self.0.id());
         let status = std::fs::read_to_string(path).expect("it runs");
-        let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
+        let line = status
+            .lines()
+            .find_map(|line| line.strip_prefix("RssAnon:"));
         let kib = line.and_then(|line| line.trim().strip_suffix(" kB"));
         kib.expect("a line of its own").parse::<usize>().unwrap() << 10
     }

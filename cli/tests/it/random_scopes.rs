@@ -219,6 +219,8 @@ impl<'a> World<'a> {
                 index.exists().then(|| start(&number.to_string(), &index))
             });
             let mut config = Config {
+                // Other tests may keep the processors busy.
+                silence_max: Duration::from_secs(60),
                 has_scopes: true,
                 ..Config::new(home.path(&format!("{name}-spool")))
             };

@@ -210,16 +210,16 @@ def sustained(server, views):
 
 
 def light(address, stop, times):
-    """Asks light queries until `stop` is set. Puts their milliseconds into `times`."""
-    took, number = [], 0
+    """Asks light queries until `stop` is set. Puts their milliseconds into `times`, and how many failed."""
+    took, failed, number = [], 0, 0
     with Connection(address) as connection:
         while not stop.is_set():
             number += 1
             started = time.perf_counter()
-            connection.get(LIGHT.format(number))
+            failed += connection.answer(LIGHT.format(number)).status != 200
             took.append(1e3 * (time.perf_counter() - started))
             stop.wait(0.01)
-    times.put(took)
+    times.put((took, failed))
 
 
 def overload(table, server, name, _):
@@ -242,7 +242,7 @@ def overload(table, server, name, _):
             clients.send(views.next())
         ended = time.perf_counter()
         stop.set()
-        took = times.get()
+        took, failed = times.get()
         bystander.join()
         clients.drain(DRAIN_S)
         given_up, unsent = len(clients.waiting), clients.unsent
@@ -264,6 +264,7 @@ def overload(table, server, name, _):
                   at_most=REFUSED_WITHIN_MS if goals else None)
     table.row(f"{what}: light queries, p99", quantiles(took)[1], "{:.1f} ms",
               at_most=LIGHT_P99_MS if goals else None, note=f"{len(took)} queries")
+    table.row(f"{what}: light queries that failed", failed, "{}", at_most=0 if goals else None)
     table.row(f"{what}: back to normal after", normal_s, "{:.1f} s",
               at_most=NORMAL_WITHIN_S if goals else None)
 

@@ -42,8 +42,8 @@ fn forged_cursors_do_no_harm() {
             let cursor = forged(next, at, number);
             site.get(&format!("/api/v2/search?cursor={cursor}"))
         };
-        let (search, generation, total, offset) = (2, 10, 18, 26);
-        for at in [search, generation, total] {
+        let (generation, answer, offset) = (2, 10, 18);
+        for at in [generation, answer] {
             check(&look(at, u64::MAX), 410, "gone");
         }
         for number in [u64::MAX, u64::MAX / 2, 1 << 32] {
