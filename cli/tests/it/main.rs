@@ -40,6 +40,7 @@ mod overlap;
 mod packaging;
 mod process;
 mod proxy;
+mod random;
 mod random_scopes;
 mod random_sharding;
 mod raw_files;

@@ -6,6 +6,7 @@
 
 use crate::commits::git;
 use crate::home::Home;
+use crate::random::Random;
 use backend::LiveShards;
 use frontend::{Backend, Config, Coordinator, NameSet, Query, QueryInput, Scope, Socket};
 use index::corpus::sources;
@@ -40,22 +41,6 @@ const QUERIES: [&str; 12] = [
     "task\\n}",
     "nowhere",
 ];
-
-/// Pseudorandom numbers from a seed.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ mixed >> 31) % bound as u64) as usize
-    }
-
-    fn of<T: Copy>(&mut self, these: &[T]) -> T {
-        these[self.below(these.len())]
-    }
-}
 
 #[derive(Clone, Debug)]
 pub(crate) struct Package {

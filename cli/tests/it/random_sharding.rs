@@ -4,6 +4,7 @@
 //! Everything is in one process, and exchanges the frames of separate processes. A failure names its
 //! seed.
 
+use crate::random::Random;
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::Request;
@@ -42,22 +43,6 @@ const SEARCHES: [&str; 11] = [
     "q=task&limit=7",
     "q=e&want=documents&limit=3",
 ];
-
-/// Pseudorandom numbers from a seed.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ mixed >> 31) % bound as u64) as usize
-    }
-
-    fn of<T: Copy>(&mut self, these: &[T]) -> T {
-        these[self.below(these.len())]
-    }
-}
 
 /// Writes packages, some with the same files, and returns their directories.
 fn write_packages(source: &Path, random: &mut Random) -> Vec<PathBuf> {

@@ -74,6 +74,18 @@ impl Guarded {
         self.site.send(Method::GET, path, &[("cookie", cookie)])
     }
 
+    /// The lines of a stream of events, as BOB gets them.
+    fn events(&self) -> impl Iterator<Item = String> + use<> {
+        let mut stream = self.site.connect();
+        let request = format!(
+            "GET /api/v2/events?q=arse HTTP/1.1\r\nhost: localhost\r\ncookie: {BOB}\r\n\r\n"
+        );
+        stream.write_all(request.as_bytes()).unwrap();
+        let patience = Some(Duration::from_secs(60));
+        stream.set_read_timeout(patience).unwrap();
+        BufReader::new(stream).lines().map(Result::unwrap)
+    }
+
     /// The names of packages, without versions, that a search finds.
     fn finds(&self, cookie: &str) -> BTreeSet<String> {
         let answer = self.get("/api/v2/packages?q=arse&format=text", cookie);
@@ -356,14 +368,7 @@ fn a_denial_of_one_name_takes_it_out_of_searches_too() {
 fn a_stream_ends_with_the_reason_when_its_caller_loses_a_right() {
     let guarded = Guarded::new(|options| options.ttl = Duration::from_secs(1));
     guarded.fake.set(Fault::Gate);
-    let mut stream = guarded.site.connect();
-    let request =
-        format!("GET /api/v2/events?q=arse HTTP/1.1\r\nhost: localhost\r\ncookie: {BOB}\r\n\r\n");
-    stream.write_all(request.as_bytes()).unwrap();
-    stream
-        .set_read_timeout(Some(Duration::from_secs(60)))
-        .unwrap();
-    let mut lines = BufReader::new(stream).lines().map(Result::unwrap);
+    let mut lines = guarded.events();
     assert!(lines.any(|line| line == "event: progress"));
     guarded.service.allow(BOB, &["package3"]);
     let revoked = Instant::now();
@@ -382,14 +387,7 @@ fn a_denial_that_another_request_learns_ends_a_stream_at_once() {
     let guarded = Guarded::new(|options| options.ttl = Duration::from_secs(2));
     guarded.fake.set(Fault::Gate);
     assert_eq!(guarded.get(FILE, BOB).status, 200);
-    let mut stream = guarded.site.connect();
-    let request =
-        format!("GET /api/v2/events?q=arse HTTP/1.1\r\nhost: localhost\r\ncookie: {BOB}\r\n\r\n");
-    stream.write_all(request.as_bytes()).unwrap();
-    stream
-        .set_read_timeout(Some(Duration::from_secs(60)))
-        .unwrap();
-    let mut lines = BufReader::new(stream).lines().map(Result::unwrap);
+    let mut lines = guarded.events();
     assert!(lines.any(|line| line == "event: progress"));
     guarded.service.allow(BOB, &["package3"]);
     eventually("the denial", || guarded.get(FILE, BOB).status == 404);

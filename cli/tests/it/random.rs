@@ -1,0 +1,17 @@
+//! Numbers for random tests, the same for the same seed.
+
+/// Pseudorandom numbers from a seed.
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ mixed >> 31) % bound as u64) as usize
+    }
+
+    pub(crate) fn of<T: Copy>(&mut self, these: &[T]) -> T {
+        these[self.below(these.len())]
+    }
+}
