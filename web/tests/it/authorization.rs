@@ -330,13 +330,13 @@ fn a_service_without_tls_or_behind_no_port_allows_nothing() {
 }
 
 #[test]
-
 fn the_last_allow_stays_while_the_service_fails() {
-    let guarded = Guarded::new(|options| options.ttl = Duration::from_secs(1));
+    // A decision that nobody uses until it is to be refreshed is dropped: a busy machine must not be so slow.
+    let guarded = Guarded::new(|options| options.ttl = Duration::from_secs(4));
     assert_eq!(guarded.get(FILE, ANN).status, 200);
     assert_eq!(guarded.finds(ANN), names(&[PUBLIC, "package2"]));
     guarded.service.set_mode(Mode::Status(500));
-    let until = Instant::now() + Duration::from_secs(4);
+    let until = Instant::now() + Duration::from_secs(9);
     while Instant::now() < until {
         assert_eq!(guarded.get(FILE, ANN).status, 200);
         assert_eq!(guarded.finds(ANN), names(&[PUBLIC, "package2"]));
@@ -349,7 +349,6 @@ fn the_last_allow_stays_while_the_service_fails() {
 }
 
 #[test]
-
 fn a_denial_of_one_name_takes_it_out_of_searches_too() {
     let guarded = Guarded::new(|options| options.ttl = Duration::from_secs(2));
     assert_eq!(guarded.get(FILE, BOB).status, 200);
@@ -570,7 +569,6 @@ impl Issued {
 }
 
 #[test]
-
 fn bearers_of_tokens_see_what_these_list() {
     let signer = Signer::ed25519("ours");
     let issued = Issued::new(&[signer.public()]);
