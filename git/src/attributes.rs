@@ -1,7 +1,8 @@
 //! Which files `.gitattributes` calls generated or vendored, with git's patterns and macros.
 //!
 //! Only the attributes `linguist-generated` and `linguist-vendored` are looked at. All rules come
-//! from the tree of a revision. Files of the system and of the user are not read, nor is `info/attributes`.
+//! from the tree of a revision. Attribute files of the system, of the user and of the repository itself
+//! (`info/attributes`) are not read.
 
 use gix::bstr::ByteSlice;
 use gix::glob::pattern::Case;

@@ -1,7 +1,7 @@
 //! Where a page ended, as a token that a client gives back to get the next page.
 //!
 //! A cursor has the query, the generation that was searched, and a hash of the answer: of what its callers may see
-//! and of how many matches there were. So the next page belongs to the same answer, or the request fails; whoever
+//! and of how many matches there were. If the answer has changed, a request for the next page fails. Whoever
 //! gets the cursor and sees the same can use it, also when the answer is no longer kept. It says nothing of the
 //! answer to those who do not see the same. It has no id of a search, which is its client's alone. The checksum
 //! guards against accidents, such as a lost letter. It has no key, so a client can forge a cursor. **Invariant:** a

@@ -28,7 +28,7 @@ pub(super) struct ScopedRoutings {
 #[derive(Debug, Default)]
 pub(super) struct ScopedRouting {
     pub(super) routing: Arc<ShardRouting>,
-    /// By the number of the backend.
+    /// What it shows of each backend. The backend with number n is at index n.
     pub(super) peers: Vec<VisiblePeer>,
     /// Packages in different directories; those that several backends have count once.
     pub(super) packages: u64,

@@ -25,7 +25,8 @@ pub(crate) struct VisiblePackages {
 /// The visible packages of a backend, by shard.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct VisiblePeer {
-    /// In the order in which the backend announced its shards; `None` before it has.
+    /// One for each shard, in the order in which the backend announced them. `None` until the backend has
+    /// announced its shards.
     pub(crate) shards: Option<Vec<VisibleShard>>,
     pub(crate) packages: u64,
     pub(crate) documents: u64,

@@ -8,8 +8,8 @@
 //!
 //! The query is evaluated with posting lists ([`Evaluator`]). Blocks outside the ranges are skipped
 //! over, not read, so a query inside one package costs what that package costs.
-//! In a view ([`Shard::view`]) each posting list is read, so that the candidates do not depend on how long the
-//! lists are with what is not visible: the candidates that are left are sought in it.
+//! In a view ([`Shard::view`]) no posting list is left out. Otherwise the length of a list, which counts blocks of
+//! invisible packages too, would decide whether the list is used, and so how many candidates remain.
 //!
 //! **Invariant:** a block is a candidate only if its text has a live document that the filters
 //! accept, and the filters rule out no block of such a text. Which of a text's documents they are is

@@ -408,7 +408,8 @@ pub struct FileReply {
     pub original: bool,
     /// The encoding from which `text` was decoded, such as `utf-16le`; empty if it was not.
     pub decoded_from: String,
-    /// For a pointer of Git LFS: the SHA-256 and the number of bytes that it names.
+    /// If the file is a Git LFS pointer: the SHA-256 and the size in bytes of the file that it stands for. Else
+    /// empty.
     pub lfs_pointer: String,
     /// When it was not found: why the file that is there is not sent; empty if there is none.
     pub reason: String,

@@ -195,8 +195,8 @@ pub enum FileSource {
     Text,
     /// The index; for a file without a text in it the repository, as it has the bytes.
     TextOrOriginal,
-    /// The repository, as it has the bytes; the index if the repository cannot be read. The package may be the name
-    /// of a repository that is not indexed.
+    /// The repository, as it has the bytes; the index if the repository cannot be read. The request may also name
+    /// a repository that is not indexed.
     Original,
 }
 

@@ -50,7 +50,7 @@ enum Decision {
 
 /// Which of the names that are not public somebody sees.
 struct Allowed {
-    /// By the place of the name among them.
+    /// Whether each of these names is visible, in the order of `NameSplit::private_names`.
     places: Vec<bool>,
     scope: Remembered,
 }
