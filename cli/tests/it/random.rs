@@ -1,5 +1,7 @@
 //! Numbers for random tests, the same for the same seed.
 
+use std::ops::Range;
+
 /// Pseudorandom numbers from a seed.
 pub(crate) struct Random(pub(crate) u64);
 
@@ -14,4 +16,11 @@ impl Random {
     pub(crate) fn of<T: Copy>(&mut self, these: &[T]) -> T {
         these[self.below(these.len())]
     }
+}
+
+/// The seeds of a test: `count` of them from 0 on, unless `TRAWL_SEEDS` sets their number and `TRAWL_SEED` the first.
+pub(crate) fn seeds(count: u64) -> Range<u64> {
+    let variable = |name| std::env::var(name).ok()?.parse().ok();
+    let first = variable("TRAWL_SEED").unwrap_or(0);
+    first..first + variable("TRAWL_SEEDS").unwrap_or(count)
 }

@@ -6,7 +6,7 @@
 
 use crate::commits::git;
 use crate::home::Home;
-use crate::random::Random;
+use crate::random::{Random, seeds};
 use backend::LiveShards;
 use frontend::{Backend, Config, Coordinator, NameSet, Query, QueryInput, Scope, Socket};
 use index::corpus::sources;
@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 use tokio::runtime::{Handle, Runtime};
 
-/// Random corpora. `TRAWL_SEEDS` sets their number, `TRAWL_SEED` the first.
+/// Random corpora, unless the environment says how many.
 const SEEDS: u64 = 3;
 
 /// Scopes for each corpus.
@@ -466,15 +466,8 @@ fn compare(answer: &str, expected: &str, what: &str) {
     assert_eq!(answer.len(), expected.len(), "{what}");
 }
 
-/// A number from the environment.
-fn variable(name: &str) -> Option<u64> {
-    std::env::var(name).ok()?.parse().ok()
-}
-
 #[test]
 fn an_answer_for_some_packages_is_that_of_an_index_that_never_had_the_others() {
     let runtime = Runtime::new().unwrap();
-    let first = variable("TRAWL_SEED").unwrap_or(0);
-    let seeds = variable("TRAWL_SEEDS").unwrap_or(SEEDS);
-    (first..first + seeds).for_each(|seed| check(&runtime, seed));
+    seeds(SEEDS).for_each(|seed| check(&runtime, seed));
 }

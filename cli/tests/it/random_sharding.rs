@@ -4,7 +4,7 @@
 //! Everything is in one process, and exchanges the frames of separate processes. A failure names its
 //! seed.
 
-use crate::random::Random;
+use crate::random::{Random, seeds};
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::Request;
@@ -23,7 +23,7 @@ use tempfile::TempDir;
 use tokio::runtime::{Handle, Runtime};
 use tower_service::Service;
 
-/// Random corpora. `TRAWL_SEEDS` sets their number, `TRAWL_SEED` the first.
+/// Random corpora, unless the environment says how many.
 const SEEDS: u64 = 6;
 
 /// Random layouts for each corpus.
@@ -281,14 +281,7 @@ fn check(seed: u64) {
     }
 }
 
-/// A number from the environment.
-fn variable(name: &str) -> Option<u64> {
-    std::env::var(name).ok()?.parse().ok()
-}
-
 #[test]
 fn pages_do_not_depend_on_the_layout() {
-    let first = variable("TRAWL_SEED").unwrap_or(0);
-    let seeds = variable("TRAWL_SEEDS").unwrap_or(SEEDS);
-    (first..first + seeds).for_each(check);
+    seeds(SEEDS).for_each(check);
 }
