@@ -236,6 +236,12 @@ impl<K: CacheKey, V: CacheValue, E: CacheFailure> Cache<K, V, E> {
     }
 
     #[cfg(test)]
+    #[allow(dead_code, reason = "only `schedules` uses it")]
+    pub(super) fn flights(&self) -> usize {
+        lock(&self.claims).flights()
+    }
+
+    #[cfg(test)]
     pub(crate) fn settled_bytes(&self) -> u64 {
         self.store.settled_bytes()
     }
@@ -386,10 +392,21 @@ fn show<K: CacheKey, V: CacheValue, E: CacheFailure>(entry: &Entry<V>) -> CacheO
 }
 
 fn brought<V: Clone, E>(built: &Built<V, E>) -> Brought<V> {
-    match built {
-        Built::Value(value) => Brought::Value(value.clone()),
-        Built::Negative(value) => Brought::Negative(value.clone()),
-        Built::Transient(_) => Brought::Failure,
+    let (value, is_negative, age) = match built {
+        Built::Value(value) => (value, false, Duration::ZERO),
+        Built::Negative(value) => (value, true, Duration::ZERO),
+        Built::Hint {
+            value,
+            is_negative,
+            age,
+        } => (value, *is_negative, *age),
+        Built::Transient(_) => return Brought::Failure,
+    };
+    let value = value.clone();
+    Brought::Answer {
+        value,
+        is_negative,
+        age,
     }
 }
 
