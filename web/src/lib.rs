@@ -24,6 +24,7 @@ mod assets;
 mod authorization;
 mod blocking;
 mod choice;
+mod colours;
 mod conditional;
 mod cors;
 mod cursor;

@@ -119,7 +119,7 @@ pub(crate) const CRATES: [Crate; 7] = [
             "rendered",
             "problem",
             "choice eta kept_body links model query_lookups response",
-            "access authorization blocking",
+            "access authorization blocking colours",
         ],
         shared_names: &[],
     },

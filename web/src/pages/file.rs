@@ -3,6 +3,7 @@
 use super::form::{Form, Layout};
 use super::matches::{LineView, RevisionsView};
 use super::{filters, visible};
+use crate::colours::DocumentColours;
 use crate::file_range::{Fetched, fetch, fetch_revision};
 use crate::links::FileAddress;
 use crate::params::Params;
@@ -101,9 +102,10 @@ async fn fetch_or_newest(
 impl FilePage {
     /// Returns the page of a part of a document, with the line `marked` highlighted.
     fn new((package, path): (&[u8], &[u8]), marked: u32, reply: &FileReply) -> Self {
+        let colours = DocumentColours::reading(&reply.language);
         let lines: Vec<_> = (reply.first_line..)
             .zip(split_lines(&reply.text))
-            .map(|(number, text)| line_view(number, text, marked == number))
+            .map(|(number, text)| line_view(number, text, marked == number, &colours))
             .collect();
         let (first, last) = (reply.first_line, lines.last().map_or(0, |line| line.number));
         let address = FileAddress {
@@ -146,14 +148,15 @@ fn split_lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-fn line_view(number: u32, text: &[u8], hit: bool) -> LineView {
+fn line_view(number: u32, text: &[u8], hit: bool, colours: &DocumentColours) -> LineView {
+    let tokens = colours.tokens(number, text);
     let shown = &text[..text.len().min(LINE_BYTES_MAX)];
     LineView {
         number,
         href: format!("#L{number}"),
         anchor: format!("L{number}"),
         hit,
-        pieces: visible::pieces(shown, &[]),
+        pieces: visible::pieces(shown, &[], &tokens),
         cut_before: 0,
         cut_after: (text.len() - shown.len()) as u64,
     }
