@@ -17,11 +17,6 @@ pub(crate) struct DocumentColours {
 }
 
 impl DocumentColours {
-    /// No colours.
-    pub(crate) fn none() -> DocumentColours {
-        DocumentColours::reading("")
-    }
-
     /// The colours of a document that is read in the order of its lines. If these do not begin with the first
     /// one, what the first of them is inside of is unknown, and taken for code.
     pub(crate) fn reading(language: &str) -> DocumentColours {

@@ -277,7 +277,7 @@ mod tests {
             text,
             marked,
             &coloured,
-            expect![r"<c-k i>[<c-k f> (<c-n x>]) <c-c re>[<c-c turn >{\x01}<c-c ;>]<c-c  >"],
+            expect![r"<c-k i>[<c-k f> (<c-n x>]) <c-c re>[<c-c turn >{\x01}<c-c ;>]"],
         );
     }
 
