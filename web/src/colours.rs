@@ -12,6 +12,7 @@ mod lexer;
 mod lines;
 mod markup;
 mod quote;
+mod row;
 mod syntax;
 mod table;
 
@@ -61,7 +62,7 @@ impl Colour {
 }
 
 /// The coloured parts of a line, ascending. What is between them has no colour.
-pub(crate) type Tokens = Vec<(Range<usize>, Colour)>;
+pub(crate) type ColouredParts = Vec<(Range<usize>, Colour)>;
 
 /// What the end of a line is inside of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

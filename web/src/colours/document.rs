@@ -1,6 +1,6 @@
 //! The colours of one document, line by line, as a page shows it.
 
-use super::{LineState, LineStates, Syntax, Tokens};
+use super::{ColouredParts, LineState, LineStates, Syntax};
 use std::cell::Cell;
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ impl DocumentColours {
     }
 
     /// The coloured parts of a line, which is whole and without its end.
-    pub(crate) fn tokens(&self, number: u32, text: &[u8]) -> Tokens {
+    pub(crate) fn tokens(&self, number: u32, text: &[u8]) -> ColouredParts {
         let mut tokens = Vec::new();
         let Some(syntax) = self.syntax else {
             return tokens;

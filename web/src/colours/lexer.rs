@@ -4,11 +4,12 @@ mod lasting;
 mod signs;
 
 use super::quote::{Quote, Rule};
-use super::syntax::{
+use super::row::{
     ANY_CASE, AT, BACKSLASH, COMMANDS, DIGIT_QUOTES, DOLLAR, HASHES, HEREDOC, LONG, MARKUP,
-    PERCENT, PERL, RAW, REGEX, Syntax,
+    PERCENT, PERL, RAW, REGEX,
 };
-use super::{Colour, LineState, Tokens, markup};
+use super::syntax::Syntax;
+use super::{Colour, ColouredParts, LineState, markup};
 
 /// Bytes of the delimiter of a raw string of C++, by its standard.
 const DELIMITER_BYTES_MAX: usize = 16;
@@ -28,7 +29,12 @@ impl Syntax {
 
     /// Reads a line without its end, which begins in `state`, and returns the state in which it ends. Appends
     /// its coloured parts.
-    pub(crate) fn line(&self, line: &[u8], state: LineState, tokens: &mut Tokens) -> LineState {
+    pub(crate) fn line(
+        &self,
+        line: &[u8],
+        state: LineState,
+        tokens: &mut ColouredParts,
+    ) -> LineState {
         if self.has(MARKUP) {
             return markup::line(line, state, tokens);
         }
@@ -58,7 +64,7 @@ struct Reader<'a> {
     syntax: &'a Syntax,
     line: &'a [u8],
     at: usize,
-    tokens: &'a mut Tokens,
+    tokens: &'a mut ColouredParts,
     /// The last byte of code that is no blank, 0 at first. After a keyword it is `(`: a value may follow.
     last: u8,
     /// The end of a here-document that begins with the next line.

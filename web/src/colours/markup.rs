@@ -1,6 +1,6 @@
 //! XML, HTML and what is like them: tags, attributes, comments. The text of scripts and styles has no colours.
 
-use super::{Colour, LineState, RawElement, Tokens};
+use super::{Colour, ColouredParts, LineState, RawElement};
 
 /// The forms of [`LineState::Quote`] here, and their ends.
 const COMMENT: u8 = 0;
@@ -10,7 +10,7 @@ const IN_DOUBLE: u8 = 3;
 const IN_SINGLE: u8 = 4;
 
 /// Reads a line, like `Syntax::line`.
-pub(super) fn line(line: &[u8], mut state: LineState, tokens: &mut Tokens) -> LineState {
+pub(super) fn line(line: &[u8], mut state: LineState, tokens: &mut ColouredParts) -> LineState {
     let mut at = 0;
     while at < line.len() {
         let (next, bytes) = match state {
@@ -27,7 +27,7 @@ pub(super) fn line(line: &[u8], mut state: LineState, tokens: &mut Tokens) -> Li
 }
 
 /// Reads text up to a tag, and the beginning of it.
-fn in_text(line: &[u8], at: usize, tokens: &mut Tokens) -> (LineState, usize) {
+fn in_text(line: &[u8], at: usize, tokens: &mut ColouredParts) -> (LineState, usize) {
     let text = &line[at..];
     let Some(open) = text.iter().position(|byte| matches!(byte, b'<' | b'&')) else {
         return (LineState::Code, text.len());
@@ -74,7 +74,7 @@ fn in_tag(
     line: &[u8],
     at: usize,
     is_raw: Option<RawElement>,
-    tokens: &mut Tokens,
+    tokens: &mut ColouredParts,
 ) -> (LineState, usize) {
     let (tag, state) = (&line[at..], LineState::Tag { is_raw });
     match tag[0] {
@@ -112,7 +112,7 @@ fn in_form(
     at: usize,
     form: u8,
     depth: u16,
-    tokens: &mut Tokens,
+    tokens: &mut ColouredParts,
 ) -> (LineState, usize) {
     let (close, colour) = match form {
         COMMENT => ("-->", Colour::Comment),

@@ -9,7 +9,7 @@ mod functional;
 mod scripts;
 mod settings;
 
-use super::syntax::Row;
+use super::row::Row;
 
 /// All rows.
 pub(super) fn rows() -> impl Iterator<Item = &'static Row> {

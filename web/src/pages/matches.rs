@@ -2,7 +2,7 @@
 
 use super::filters;
 use super::visible::{self, Piece};
-use crate::colours::{DocumentColours, Tokens};
+use crate::colours::{ColouredParts, DocumentColours};
 use crate::links::FileAddress;
 use askama::Template;
 use frontend::{ContextLine, Document, DocumentRevisions, Match, SearchResult, SpoolError, Window};
@@ -224,7 +224,7 @@ impl LineView {
         let tokens = if is_whole {
             colours.tokens(number, text)
         } else {
-            Tokens::new()
+            ColouredParts::new()
         };
         let mut shown = visible::line(text, ranges, &tokens);
         if let Some(window) = window {

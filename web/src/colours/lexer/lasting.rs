@@ -2,7 +2,7 @@
 //! which the line ends, or `None` if it ends before.
 
 use super::super::quote::{Quote, Rule};
-use super::super::syntax::STRING_KEYS;
+use super::super::row::STRING_KEYS;
 use super::super::{Colour, LineState};
 use super::{DELIMITER_BYTES_MAX, NAME_BYTES_MAX, Reader, hash, memchr};
 

@@ -2,7 +2,7 @@
 //! here-document. Each is looked at only if the syntax has it.
 
 use super::super::Colour;
-use super::super::syntax::{BACKSLASH, DIRECTIVES, KEYS};
+use super::super::row::{BACKSLASH, DIRECTIVES, KEYS};
 use super::{NAME_BYTES_MAX, Reader, closing, hash, memchr};
 
 /// Bytes of a regular expression between slashes. A slash without an end is read as a division, so each is

@@ -4,9 +4,7 @@ use super::super::Colour::{Keyword, Meta, Type};
 use super::super::quote::{
     Quote, block, continued_line, doubled, line, nested, one, raw, string, text,
 };
-use super::super::syntax::{
-    ANY_CASE, AT, DIGIT_QUOTES, DIRECTIVES, HASHES, HEREDOC, RAW, REGEX, Row,
-};
+use super::super::row::{ANY_CASE, AT, DIGIT_QUOTES, DIRECTIVES, HASHES, HEREDOC, RAW, REGEX, Row};
 
 const C_QUOTES: &[Quote] = &[
     continued_line("//"),
@@ -154,7 +152,7 @@ pub(in super::super) static ROWS: &[Row] = &[
         .words(&[(Keyword, "ENTRY SECTIONS MEMORY OUTPUT_FORMAT OUTPUT_ARCH PROVIDE KEEP ALIGN ASSERT EXTERN class def defm defset defvar dag field foreach if then else in include let list multiclass"), (Type, "bit bits code int string")]).features(DIRECTIVES),
     Row::new(&["CSS", "SCSS", "Less", "Sass", "Stylus"], &[block("/*", "*/"), line("//").blank(), string("\""), string("'")])
         .words(&[(Keyword, "important from to and not only or if else each for while return include mixin extend use forward function")])
-        .features(AT | super::super::syntax::KEYS).names_with("-$"),
+        .features(AT | super::super::row::KEYS).names_with("-$"),
     Row::new(&["Assembly"], &[
         line("//"), block("/*", "*/"), line(";").blank(), line("# ").blank(), string("\""), one("'"),
     ]).words(&[(Keyword, "mov movl movq movb lea leaq leal push pop pushq popq pushl popl call ret jmp je jne jz jnz jg jl ja jb jae jbe jge jle add sub addl addq subl subq mul div imul and or xor xorl not shl shr sar rol ror cmp cmpl cmpq test testl inc dec nop int syscall b bl bx blx beq bne ldr str ldp stp ldm stm adr adrp cbz cbnz svc lw sw li la jal jalr addi ld sd")])

@@ -2,7 +2,7 @@
 
 use super::super::Colour::{Added, Comment, Key, Keyword, Meta, Removed, String};
 use super::super::quote::{block, line, raw};
-use super::super::syntax::{MARKUP, Row};
+use super::super::row::{MARKUP, Row};
 
 #[rustfmt::skip]
 pub(in super::super) static ROWS: &[Row] = &[

@@ -2,7 +2,7 @@
 
 use super::super::Colour::{Keyword, Meta, Type};
 use super::super::quote::{Quote, block, line, nested, one, raw, string, text};
-use super::super::syntax::{BACKSLASH, Row};
+use super::super::row::{BACKSLASH, Row};
 
 const LISP_QUOTES: &[Quote] = &[line(";"), nested("#|", "|#"), text("\"", "\"")];
 const ML_QUOTES: &[Quote] = &[nested("(*", "*)"), text("\"", "\""), one("'")];
@@ -43,7 +43,7 @@ pub(in super::super) static ROWS: &[Row] = &[
     Row::new(&["Haskell", "PureScript", "Idris", "Agda"], HASKELL_QUOTES)
         .words(&[(Keyword, HASKELL_WORDS), (Keyword, "interface implementation total partial covering with rewrite using public export abstract record field constructor open postulate mutual"),
             (Type, "Bool Char Double Either Float IO Int Integer Maybe Ordering String Word Text ByteString")]).names_with("'"),
-    Row::new(&["Cabal Config"], &[line("--").first()]).features(super::super::syntax::KEYS).names_with("-"),
+    Row::new(&["Cabal Config"], &[line("--").first()]).features(super::super::row::KEYS).names_with("-"),
     Row::new(&["Elm"], &[nested("{-", "-}"), line("--"), text("\"\"\"", "\"\"\""), string("\""), one("'")])
         .words(&[(Keyword, "alias as case else effect exposing if import in infix let module of port then type where"), (Type, "Bool Char Float Int List Maybe Result String")]),
     Row::new(&["Erlang"], &[line("%"), text("\"", "\""), string("'")])

@@ -4,7 +4,7 @@ use super::super::Colour::{Keyword, Meta, Type};
 use super::super::quote::{
     Quote, block, column_block, doubled, line, nested, one, raw, string, text,
 };
-use super::super::syntax::{
+use super::super::row::{
     ANY_CASE, AT, BACKSLASH, COMMANDS, DOLLAR, HEREDOC, KEYS, LONG, PERCENT, PERL, REGEX, Row,
 };
 

@@ -2,7 +2,7 @@
 
 use super::super::Colour::{Keyword, Meta};
 use super::super::quote::{block, line, raw, string, text};
-use super::super::syntax::{KEYS, Row, STRING_KEYS};
+use super::super::row::{KEYS, Row, STRING_KEYS};
 
 #[rustfmt::skip]
 pub(in super::super) static ROWS: &[Row] = &[
