@@ -199,9 +199,9 @@ impl Reader<'_> {
                 && !self.line[start..self.at].contains(&b'x');
             let is_point = byte == b'.' && next != b'.' && !next.is_ascii_alphabetic();
             let is_quote = quotes && byte == b'\'' && next.is_ascii_hexdigit();
-            if !(byte.is_ascii_alphanumeric() || byte == b'_' || is_point || is_quote)
-                && !(is_sign && next.is_ascii_digit())
-            {
+            let is_part = byte.is_ascii_alphanumeric() || byte == b'_';
+            let is_exponent = is_sign && next.is_ascii_digit();
+            if !(is_part || is_point || is_quote || is_exponent) {
                 break;
             }
             self.at += 1;

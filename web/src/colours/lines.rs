@@ -32,6 +32,11 @@ impl LineStates {
         let last = after.checked_sub(1).map(|last| self.changes[last].1);
         last.unwrap_or_default()
     }
+
+    /// The bytes that it takes in memory.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of_val(self) + size_of_val(&self.changes[..])
+    }
 }
 
 /// Splits a text into lines without `\n` and `\r\n`.

@@ -1,7 +1,8 @@
 //! A syntax: a row of the table, prepared for the lexer.
 
 use super::Colour;
-use super::row::{ANY_CASE, Row};
+use super::quote::Rule;
+use super::row::{ANY_CASE, HASHES, HEREDOC, LONG, MARKUP, PERCENT, PERL, RAW, Row};
 use super::table;
 use fnv::FnvHashMap;
 use std::sync::LazyLock;
@@ -56,6 +57,12 @@ impl Syntax {
             in_names,
             opens,
         }
+    }
+
+    /// Whether something in it may last over several lines, besides what a backslash continues.
+    pub(crate) fn lasts_over_lines(&self) -> bool {
+        let features = MARKUP | HEREDOC | HASHES | RAW | LONG | PERL | PERCENT;
+        self.has(features) || self.row.quotes.iter().any(|quote| quote.has(Rule::Lines))
     }
 
     pub(super) fn has(&self, feature: u32) -> bool {

@@ -71,7 +71,8 @@ pub(crate) async fn show(
         return Err(Problem::missing(detail));
     }
     let name = (&package[..], params.required("path")?);
-    let mut page = FilePage::new(name, line, &reply);
+    let colours = app.colours.of_file(&app.coordinator, &scope, name, &reply);
+    let mut page = FilePage::new(name, line, &reply, &colours.await);
     page.notice = notice;
     page.layout = Layout::new(Form {
         has_key: params.has_key,
@@ -101,11 +102,15 @@ async fn fetch_or_newest(
 
 impl FilePage {
     /// Returns the page of a part of a document, with the line `marked` highlighted.
-    fn new((package, path): (&[u8], &[u8]), marked: u32, reply: &FileReply) -> Self {
-        let colours = DocumentColours::reading(&reply.language);
+    fn new(
+        (package, path): (&[u8], &[u8]),
+        marked: u32,
+        reply: &FileReply,
+        colours: &DocumentColours,
+    ) -> Self {
         let lines: Vec<_> = (reply.first_line..)
             .zip(split_lines(&reply.text))
-            .map(|(number, text)| line_view(number, text, marked == number, &colours))
+            .map(|(number, text)| line_view(number, text, marked == number, colours))
             .collect();
         let (first, last) = (reply.first_line, lines.last().map_or(0, |line| line.number));
         let address = FileAddress {
@@ -176,7 +181,7 @@ mod tests {
             total_bytes: 5000,
             ..FileReply::default()
         };
-        let page = FilePage::new((b"p", b"d"), 402, &reply);
+        let page = FilePage::new((b"p", b"d"), 402, &reply, &DocumentColours::reading(""));
         let lines: Vec<_> = page
             .lines
             .iter()

@@ -113,7 +113,7 @@ impl Reader<'_> {
                 return None;
             }
         }
-        self.to_end(start, Colour::String);
+        self.push_rest(start, Colour::String);
         Some(LineState::Hashes(hashes))
     }
 
@@ -128,7 +128,7 @@ impl Reader<'_> {
                 return None;
             }
         }
-        self.to_end(start, Colour::String);
+        self.push_rest(start, Colour::String);
         Some(LineState::Raw(delimiter))
     }
 
@@ -149,7 +149,7 @@ impl Reader<'_> {
                 return None;
             }
         }
-        self.to_end(start, colour);
+        self.push_rest(start, colour);
         Some(LineState::Long { level, is_comment })
     }
 
@@ -176,11 +176,11 @@ impl Reader<'_> {
                 depth = depth.saturating_add(1);
             }
         }
-        self.to_end(start, Colour::String);
+        self.push_rest(start, Colour::String);
         Some(LineState::Delimited { open, close, depth })
     }
 
-    pub(super) fn to_end(&mut self, start: usize, colour: Colour) {
+    pub(super) fn push_rest(&mut self, start: usize, colour: Colour) {
         self.at = self.line.len();
         self.push(start, Some(colour));
     }
