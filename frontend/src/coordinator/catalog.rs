@@ -166,6 +166,7 @@ impl Coordinator {
                 Err(lost) => unreachable.push((peer.name().to_owned(), lost.to_string())),
             }
         }
+        unreachable.extend(scope.missing());
         let ListReply { entries, more } = results::merge(request, replies);
         Ok(Listing {
             entries,

@@ -111,6 +111,7 @@ pub(crate) async fn status(
     let served = app.coordinator.served(&scope);
     let status = Status::new(
         served,
+        scope.missing(),
         app.backends(&scope),
         &app.overlaps(&scope),
         repositories,
