@@ -79,9 +79,11 @@ use tower_http::set_header::SetResponseHeaderLayer;
 /// How often metrics are condensed. A histogram keeps every sample until then.
 const UPKEEP_EVERY: Duration = Duration::from_secs(5);
 
-/// What a page may load and do: its own style, script and connection.
+/// What a page may load and do: its own style, scripts and connection. Text becomes markup by the policy of
+/// `fragment.js` alone.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
-    connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+    connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; \
+    require-trusted-types-for 'script'; trusted-types trawl";
 
 /// Who may use which interface, and how much of it.
 #[derive(Clone, Debug)]
@@ -233,7 +235,7 @@ fn routes() -> Router<App> {
         .route("/", get(pages::start))
         .route("/problems", get(pages::kinds))
         .route("/problems/{name}", get(pages::kind))
-        .route("/assets/{name}", get(assets::asset))
+        .route("/assets/{version}/{name}", get(assets::asset))
         .route("/robots.txt", get(assets::robots))
         .route("/healthz", get(health::healthz))
         .route("/readyz", get(health::readyz))
