@@ -30,6 +30,11 @@ class Service(http.server.ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_address[1]}/allow"
 
 
+class Absent:
+    """A service that is down: nothing listens at its address."""
+    url = "http://127.0.0.1:1/allow"
+
+
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
