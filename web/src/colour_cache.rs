@@ -190,7 +190,7 @@ async fn fetch(coordinator: &Coordinator, scope: &Scope, document: &Document) ->
             },
             revision: document.revisions.commit.clone(),
             source: FileSource::Text,
-            visible: Vec::new(),
+            visible: None,
         };
         let reply = coordinator.file(scope, &request).await.ok()?;
         let is_it = reply.found && reply.hash == document.hash;
