@@ -39,8 +39,8 @@ class Load:
         for number in self.numbers:
             at = start + number / RATE
             time.sleep(max(0.0, at - time.monotonic()))
-            # Two requests of one caller, one at each frontend; every fifth caller may not see the file.
-            caller = number // 2
+            # A caller asks one frontend, and a second later the other; every fifth may not see the file.
+            caller = number // 2 - number % 2 * RATE // 2
             self.due.put((at, self.addresses[number % 2], caller, caller % 5 == 0))
 
     def work(self):

@@ -24,6 +24,8 @@ mod assets;
 mod authorization;
 mod blocking;
 mod choice;
+mod colour_cache;
+mod colours;
 mod conditional;
 mod cors;
 mod cursor;
@@ -79,9 +81,11 @@ use tower_http::set_header::SetResponseHeaderLayer;
 /// How often metrics are condensed. A histogram keeps every sample until then.
 const UPKEEP_EVERY: Duration = Duration::from_secs(5);
 
-/// What a page may load and do: its own style, script and connection.
+/// What a page may load and do: its own style, scripts and connection. Text becomes markup by the policy of
+/// `fragment.js` alone.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
-    connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+    connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; \
+    require-trusted-types-for 'script'; trusted-types trawl";
 
 /// Who may use which interface, and how much of it.
 #[derive(Clone, Debug)]
@@ -179,6 +183,7 @@ pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusH
         metrics,
         exports: Arc::new(Semaphore::new(options.exports_max)),
         rendered: Arc::new(RenderedAnswers::new(options.rendered_bytes_max)),
+        colours: Arc::default(),
         last_probe: Arc::default(),
     })
 }
@@ -208,6 +213,7 @@ pub fn admin(coordinator: Arc<Coordinator>, hosts: HostNames, metrics: Prometheu
         metrics,
         exports: Arc::new(Semaphore::new(0)),
         rendered: Arc::new(RenderedAnswers::new(0)),
+        colours: Arc::default(),
         last_probe: Arc::default(),
     })
 }
@@ -233,7 +239,7 @@ fn routes() -> Router<App> {
         .route("/", get(pages::start))
         .route("/problems", get(pages::kinds))
         .route("/problems/{name}", get(pages::kind))
-        .route("/assets/{name}", get(assets::asset))
+        .route("/assets/{version}/{name}", get(assets::asset))
         .route("/robots.txt", get(assets::robots))
         .route("/healthz", get(health::healthz))
         .route("/readyz", get(health::readyz))

@@ -333,7 +333,7 @@ impl GroupView {
     }
 }
 
-/// Returns an estimate in words, which do not promise more than it can. `app.js` has the same words.
+/// Returns an estimate in words, which do not promise more than it can. `running.js` has the same words.
 fn remaining_text(time: Duration) -> String {
     match time.as_secs_f64().ceil() as u64 {
         0..=1 => "almost done".to_owned(),

@@ -25,7 +25,9 @@ fn escapes_hostile_text() {
     ];
     for path in pages {
         let page = site.get(&path).text();
-        let own = page.matches("<script src=\"/assets/app.js?").count();
+        let own = page
+            .matches("<script type=\"module\" src=\"/assets/")
+            .count();
         assert_eq!(
             (own, page.matches("<script").count()),
             (1, 1),
@@ -245,7 +247,72 @@ fn serves_status_and_assets() {
     assert_eq!(site.get("/readyz").json()["status"], json!("ok"));
     assert_eq!(site.get("/metrics").status, 200);
     assert!(site.get("/robots.txt").text().contains("Disallow: /\n"));
-    let style = site.get("/assets/style.css");
+}
+
+/// The addresses of assets on a page.
+fn assets(page: &str) -> Vec<&str> {
+    let parts = page.split("=\"/assets/").skip(1);
+    parts.map(|part| part.split('"').next().unwrap()).collect()
+}
+
+#[test]
+fn assets_are_kept_forever_below_a_hash_of_all() {
+    let site = site();
+    let page = site.get("/").text();
+    for asset in assets(&page) {
+        let answer = site.get(&format!("/assets/{asset}"));
+        let cache = answer.header("cache-control");
+        assert!(cache.contains("immutable"), "{asset}: {cache}");
+    }
+    let (version, _) = assets(&page)[0].split_once('/').unwrap();
+    let style = site.get(&format!("/assets/{version}/style.css"));
     assert_eq!(style.header("content-type"), "text/css; charset=utf-8");
-    assert_eq!(site.get("/assets/../Cargo.toml").status, 404);
+    let script = site.get(&format!("/assets/{version}/keys.js"));
+    assert_eq!(
+        script.header("content-type"),
+        "text/javascript; charset=utf-8"
+    );
+    let older = site.get("/assets/0123456789abcdef/keys.js");
+    assert_eq!(older.header("cache-control"), "no-store");
+    for missing in [
+        "/assets/0/../Cargo.toml",
+        "/assets/0/base.css",
+        "/assets/keys.js",
+    ] {
+        assert_eq!(site.get(missing).status, 404, "{missing}");
+    }
+}
+
+#[test]
+fn every_page_has_landmarks_and_one_title() {
+    let site = site();
+    for path in [
+        "/",
+        "/search?q=arse",
+        "/search?q=arse&group=package",
+        "/search?q=arse&group=document",
+        "/search?q=nowhere",
+        "/search?q=%28&mode=regexp",
+        "/show?package=package0_1.0&path=src/%3Cscript%3E0.c&line=1",
+        "/nowhere",
+        "/problems",
+        "/problems/bad-query",
+    ] {
+        let page = site.get(path).text();
+        let count = |part| page.matches(part).count();
+        assert_eq!((count("<h1"), count("<main")), (1, 1), "{path}: {page}");
+        assert!(page.contains("href=\"#main\"") && page.contains("id=\"main\""));
+        assert_eq!(
+            count("<nav"),
+            count("<nav aria-label=") + count("<nav class=\"pages\" aria-label="),
+            "{path}"
+        );
+    }
+}
+
+#[test]
+fn pages_let_one_policy_make_markup() {
+    let policy = site().get("/").header("content-security-policy").to_owned();
+    assert!(policy.contains("require-trusted-types-for 'script'; trusted-types trawl"));
+    assert!(policy.contains("script-src 'self';") && !policy.contains("unsafe"));
 }

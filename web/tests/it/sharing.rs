@@ -355,7 +355,9 @@ fn addresses_that_people_share_have_no_id() {
     let running = site.get("/search?q=arse").text();
     let id = running.split("/api/v2/search/").nth(1).unwrap();
     let id = &id[..32];
-    let shared = running.lines().filter(|line| !line.contains("data-search"));
+    let shared = running
+        .lines()
+        .filter(|line| !line.contains("data-search-href"));
     assert!(shared.clone().any(|line| line.contains("refresh")));
     for line in shared {
         assert!(!line.contains(id), "{line}");

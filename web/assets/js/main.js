@@ -1,0 +1,11 @@
+// @ts-check
+// Starts what the pages do beyond links and forms. Every page works without it.
+import * as form from './form.js';
+import * as keys from './keys.js';
+import * as running from './running.js';
+import * as theme from './theme.js';
+
+theme.start();
+keys.start();
+form.start();
+running.start();
