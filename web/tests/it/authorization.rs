@@ -474,6 +474,24 @@ fn a_stream_ends_with_the_reason_when_its_caller_loses_a_right() {
 }
 
 #[test]
+fn a_stream_keeps_the_decisions_that_it_depends_on_however_short_their_life() {
+    let guarded = Guarded::new(|options| options.ttl = Duration::from_secs(2));
+    guarded.fake.set(Fault::Gate);
+    let mut lines = guarded.events();
+    assert!(lines.any(|line| line == "event: progress"));
+    // Long enough for a decision that nobody uses to be forgotten.
+    let asked = guarded.service.requests();
+    eventually("the decision is asked for again", || {
+        guarded.service.requests() >= asked + 3
+    });
+    guarded.service.allow(BOB, &["package3"]);
+    let revoked = Instant::now();
+    assert!(lines.any(|line| line == "event: done"));
+    assert!(revoked.elapsed() < Duration::from_secs(8));
+    guarded.fake.open_gate();
+}
+
+#[test]
 fn a_denial_that_another_request_learns_ends_a_stream_at_once() {
     let guarded = Guarded::new(|options| options.ttl = Duration::from_secs(2));
     guarded.fake.set(Fault::Gate);
