@@ -24,6 +24,8 @@ mod assets;
 mod authorization;
 mod blocking;
 mod choice;
+mod colour_cache;
+mod colours;
 mod conditional;
 mod cors;
 mod cursor;
@@ -181,6 +183,7 @@ pub fn app(coordinator: Arc<Coordinator>, options: Options, metrics: PrometheusH
         metrics,
         exports: Arc::new(Semaphore::new(options.exports_max)),
         rendered: Arc::new(RenderedAnswers::new(options.rendered_bytes_max)),
+        colours: Arc::default(),
         last_probe: Arc::default(),
     })
 }
@@ -210,6 +213,7 @@ pub fn admin(coordinator: Arc<Coordinator>, hosts: HostNames, metrics: Prometheu
         metrics,
         exports: Arc::new(Semaphore::new(0)),
         rendered: Arc::new(RenderedAnswers::new(0)),
+        colours: Arc::default(),
         last_probe: Arc::default(),
     })
 }

@@ -2,6 +2,7 @@
 
 use super::filters;
 use super::visible::{self, Piece};
+use crate::colours::{ColouredParts, DocumentColours};
 use crate::links::FileAddress;
 use askama::Template;
 use frontend::{ContextLine, Document, DocumentRevisions, Match, SearchResult, SpoolError, Window};
@@ -73,18 +74,27 @@ pub(super) struct LineView {
 
 impl From<&Match> for MatchView {
     fn from(found: &Match) -> Self {
+        let colours = DocumentColours::reading(&found.document.language);
+        MatchView::new(found, &colours)
+    }
+}
+
+impl MatchView {
+    /// A match in a document with these colours.
+    pub(super) fn new(found: &Match, colours: &DocumentColours) -> Self {
         let Document { package, path, .. } = &*found.document;
         let address = FileAddress::of(&found.document);
         let linked = |view: LineView| LineView {
             href: address.show_href(view.number),
             ..view
         };
-        let beside =
-            |line: &ContextLine| LineView::new(line.line, &line.text, &[], line.window, false);
+        let beside = |line: &ContextLine| {
+            LineView::new(line.line, &line.text, &[], line.window, false, colours)
+        };
         let hits = if found.is_name() {
             Vec::new()
         } else {
-            hits(found)
+            hits(found, colours)
         };
         let lines = (found.before.iter().map(beside))
             .chain(hits)
@@ -93,9 +103,9 @@ impl From<&Match> for MatchView {
             href: address.show_href(found.line),
             package: visible::plain(package),
             path: if found.is_name() {
-                visible::pieces(&found.text, &found.ranges)
+                visible::pieces(&found.text, &found.ranges, &[])
             } else {
-                visible::pieces(path, &[])
+                visible::pieces(path, &[], &[])
             },
             line: found.line,
             language: found.document.language.clone(),
@@ -167,10 +177,17 @@ fn without_copies(matches: &[Match]) -> impl Iterator<Item = &Match> {
 }
 
 /// Returns the lines of a match, each with its share of the ranges.
-fn hits(found: &Match) -> Vec<LineView> {
+fn hits(found: &Match, colours: &DocumentColours) -> Vec<LineView> {
     if found.lines == 1 {
         let (line, ranges) = (found.line, &found.ranges);
-        return vec![LineView::new(line, &found.text, ranges, found.window, true)];
+        return vec![LineView::new(
+            line,
+            &found.text,
+            ranges,
+            found.window,
+            true,
+            colours,
+        )];
     }
     let mut start = 0;
     let lines = found.text.split(|&byte| byte == b'\n').map(|text| {
@@ -180,7 +197,7 @@ fn hits(found: &Match) -> Vec<LineView> {
     });
     let lines = (found.line..).zip(lines).take(LINES_MAX);
     lines
-        .map(|(number, (ranges, text))| LineView::new(number, text, &ranges, None, true))
+        .map(|(number, (ranges, text))| LineView::new(number, text, &ranges, None, true, colours))
         .collect()
 }
 
@@ -194,14 +211,22 @@ fn within(ranges: &[Range<usize>], line: Range<usize>) -> Vec<Range<usize>> {
 }
 
 impl LineView {
-    fn new(
+    pub(super) fn new(
         number: u32,
         text: &[u8],
         ranges: &[Range<usize>],
         window: Option<Window>,
         hit: bool,
+        colours: &DocumentColours,
     ) -> Self {
-        let mut shown = visible::line(text, ranges);
+        // What comes before a part of a line is not known.
+        let is_whole = window.is_none_or(|window| window.start == 0);
+        let tokens = if is_whole {
+            colours.tokens(number, text)
+        } else {
+            ColouredParts::new()
+        };
+        let mut shown = visible::line(text, ranges, &tokens);
         if let Some(window) = window {
             let behind = window.line_bytes - window.start - text.len() as u64;
             shown.cut_before += window.start;
