@@ -106,8 +106,8 @@ def phase(name, load, watch, seconds, act, again):
     return [f"{name}: {what}, {count} times" for what, count in faults.items()]
 
 
-def run(service_url, root):
-    """Runs all phases against two servers over the index in `root`. Returns what was wrong."""
+def run(service_url, index, root):
+    """Runs all phases against two servers over an index. Returns what was wrong."""
     tools.need("redis-server")
     trawl, secret = tools.trawl(), pathlib.Path(root) / "secret"
     secret.write_bytes(bytes(range(32)))
@@ -117,7 +117,7 @@ def run(service_url, root):
     try:
         with contextlib.ExitStack() as stack:
             flags = ["--public", "open", "--auth-url", service_url, *shared, "--connections-per-client", 1000]
-            started = [servers.serve(trawl, root / "I", root / f"S{port}", *flags, "--admin-listen", f"127.0.0.1:{port}")
+            started = [servers.serve(trawl, index, root / f"S{port}", *flags, "--admin-listen", f"127.0.0.1:{port}")
                        for port in ports]
             load = Load([stack.enter_context(server).address for server in started])
             watch = Watch(ports)

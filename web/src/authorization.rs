@@ -33,6 +33,7 @@ use rustls::ClientConfig;
 use schema::name::package_name;
 use service::{SINGLE_NAMES_MAX, Service};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 use tokens::{TokenFault, Tokens};
 use tokio::sync::watch;
 use verified::Verified;
@@ -177,6 +178,14 @@ impl Authorization {
     pub(crate) fn varies_by(&self) -> HeaderValue {
         let names: Vec<&str> = self.identifying.iter().map(HeaderName::as_str).collect();
         HeaderValue::from_str(&names.join(", ")).expect("names of headers are ASCII")
+    }
+
+    /// How long a decision is kept; `None` if it is not.
+    pub(crate) fn decisions_kept(&self) -> Option<Duration> {
+        match &self.decider {
+            Decider::Service(decisions) => decisions.kept(),
+            Decider::Tokens(_) => None,
+        }
     }
 
     /// Changes when something is denied that was allowed.

@@ -124,6 +124,12 @@ impl Decisions {
         self.service.is_batch
     }
 
+    /// How long a decision is kept; `None` if it is not.
+    pub(super) fn kept(&self) -> Option<Duration> {
+        let config = self.cache.config();
+        (!config.off).then_some(config.life)
+    }
+
     /// Changes when something is denied that was allowed.
     pub(super) fn denials(&self) -> watch::Receiver<u64> {
         self.denials.subscribe()

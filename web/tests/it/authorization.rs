@@ -368,7 +368,7 @@ fn while_the_service_fails_public_packages_are_searched_at_once_and_answers_say_
         });
         for path in ALL {
             let answer = guarded.get(path, ANN);
-            let is_counted_only = path.ends_with("status");
+            let is_counted_only = path.contains("status") || path.contains("explain");
             assert_eq!(shows(&answer), (!is_counted_only, false), "{mode:?} {path}");
         }
     }
@@ -470,6 +470,24 @@ fn a_stream_ends_with_the_reason_when_its_caller_loses_a_right() {
     assert_eq!(done["type"], "/problems/access-changed", "{done}");
     // The decision lives for a second, and is then asked again in the background.
     assert!(ended < Duration::from_secs(11), "{ended:?}");
+    guarded.fake.open_gate();
+}
+
+#[test]
+fn a_stream_keeps_the_decisions_that_it_depends_on_however_short_their_life() {
+    let guarded = Guarded::new(|options| options.ttl = Duration::from_secs(2));
+    guarded.fake.set(Fault::Gate);
+    let mut lines = guarded.events();
+    assert!(lines.any(|line| line == "event: progress"));
+    // Long enough for a decision that nobody uses to be forgotten.
+    let asked = guarded.service.requests();
+    eventually("the decision is asked for again", || {
+        guarded.service.requests() >= asked + 3
+    });
+    guarded.service.allow(BOB, &["package3"]);
+    let revoked = Instant::now();
+    assert!(lines.any(|line| line == "event: done"));
+    assert!(revoked.elapsed() < Duration::from_secs(8));
     guarded.fake.open_gate();
 }
 
