@@ -18,6 +18,9 @@ from .redis_server import Proxy, Redis, free_port
 RATE = 40
 WORKERS = 48
 
+# A server closes connections that nobody uses; those are not used again.
+IDLE_MAX_S = 3
+
 
 class Load:
     """Sends requests at a fixed rate, whether or not earlier ones are answered; each caller asks both frontends."""
@@ -49,11 +52,13 @@ class Load:
             at, address, caller, is_denied = self.due.get()
             headers = {"cookie": "user=eve" if is_denied else "user=ann", "authorization": f"caller {caller}"}
             try:
-                connection = connections.setdefault(address, http.client.HTTPConnection(*address, timeout=30))
+                connection, used = connections.get(address, (None, 0.0))
+                if time.monotonic() - used > IDLE_MAX_S:
+                    connection = http.client.HTTPConnection(*address, timeout=30)
                 connection.request("GET", "/raw/p/closed_1/x.c", headers=headers)
                 response = connection.getresponse()
                 response.read()
-                status = response.status
+                status, connections[address] = response.status, (connection, time.monotonic())
             except (OSError, http.client.HTTPException) as error:
                 connections.pop(address, None)
                 status = type(error).__name__
