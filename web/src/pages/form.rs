@@ -98,6 +98,17 @@ impl Form {
         }
     }
 
+    /// Returns the form of the query alone, without filters and choices of how to show an answer.
+    pub(super) fn of_query(&self) -> Form {
+        Form {
+            q: self.q.clone(),
+            mode: self.mode,
+            case: self.case,
+            word: self.word,
+            ..Form::default()
+        }
+    }
+
     /// Returns the query as a page's title.
     pub(super) fn title(&self) -> String {
         visible::plain(self.q.as_bytes())
@@ -128,18 +139,24 @@ impl Form {
         })
     }
 
-    /// Returns the address of a page of results.
-    pub(super) fn href(&self, page: usize) -> String {
-        let mut href = format!("/search?q={}", encode(self.q.as_bytes()));
+    /// Returns the parameters that say which parts of a text match: `q=…` and how it is read.
+    pub(super) fn query_parameters(&self) -> String {
+        let mut parameters = format!("q={}", encode(self.q.as_bytes()));
         if self.mode != Mode::default() {
-            href.push_str(&format!("&mode={}", self.mode.name()));
+            parameters.push_str(&format!("&mode={}", self.mode.name()));
         }
         if let Some(case) = self.case {
-            href.push_str(&format!("&case={}", case.name()));
+            parameters.push_str(&format!("&case={}", case.name()));
         }
         if self.word {
-            href.push_str("&word=yes");
+            parameters.push_str("&word=yes");
         }
+        parameters
+    }
+
+    /// Returns the address of a page of results.
+    pub(super) fn href(&self, page: usize) -> String {
+        let mut href = format!("/search?{}", self.query_parameters());
         if self.group != Group::default() {
             href.push_str(&format!("&group={}", self.group.name()));
         }
