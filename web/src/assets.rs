@@ -37,6 +37,7 @@ const STYLES: &[File] = files!("css/":
     "base.css",
     "code.css",
     "colours.css",
+    "directory.css",
     "file.css",
     "filters.css",
     "keys.css",
@@ -47,10 +48,14 @@ const STYLES: &[File] = files!("css/":
 );
 
 const SCRIPTS: &[File] = files!("js/":
+    "clipboard.js",
+    "file.js",
     "form.js",
     "fragment.js",
     "keys.js",
     "main.js",
+    "marks.js",
+    "more_lines.js",
     "running.js",
     "theme.js",
 );

@@ -1,11 +1,17 @@
 // @ts-check
 // Starts what the pages do beyond links and forms. Every page works without it.
+import * as file from './file.js';
 import * as form from './form.js';
 import * as keys from './keys.js';
+import * as marks from './marks.js';
+import * as moreLines from './more_lines.js';
 import * as running from './running.js';
 import * as theme from './theme.js';
 
 theme.start();
 keys.start();
 form.start();
+file.start();
+marks.start();
+moreLines.start();
 running.start();
