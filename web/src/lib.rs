@@ -37,6 +37,7 @@ mod health;
 mod hosts;
 mod join;
 mod kept_body;
+mod left_out;
 mod links;
 pub mod model;
 mod pages;
@@ -237,6 +238,8 @@ fn routes() -> Router<App> {
         .merge(dcs::routes())
         .merge(raw::routes())
         .route("/", get(pages::start))
+        .route("/packages", get(pages::packages))
+        .route("/p/{*name}", get(pages::directory))
         .route("/problems", get(pages::kinds))
         .route("/problems/{name}", get(pages::kind))
         .route("/assets/{version}/{name}", get(assets::asset))

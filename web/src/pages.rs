@@ -8,19 +8,26 @@
 //! texts: [`visible`] replaces what cannot be shown by visible escapes, and [`links`] percent-encodes
 //! every value in an address.
 
+mod directory;
 mod file;
 mod filters;
 mod form;
 mod matches;
+mod package;
+mod packages;
+mod place;
 mod problem;
 mod search;
 mod sign_in;
 mod start;
+mod tree;
 mod visible;
 
+pub(crate) use directory::directory;
 pub(crate) use file::show;
 pub(crate) use form::Form;
 pub(crate) use matches::match_list;
+pub(crate) use packages::packages;
 pub(crate) use problem::{by_address, kind, kinds, page as problem_page};
 pub(crate) use search::search;
 pub(crate) use sign_in::{form as sign_in_form, sign_in, sign_out};

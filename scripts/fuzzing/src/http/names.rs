@@ -53,6 +53,8 @@ pub(crate) const ROUTES: &[&str] = &[
     "/api/v2/search/{}/copies",
     "/raw/p/{}",
     "/raw/g/{}",
+    "/p/{}",
+    "/packages",
 ];
 
 /// Methods. Most requests use the first.
@@ -118,6 +120,7 @@ pub(crate) const PARAMETERS: &[&str] = &[
     "repo",
     "position",
     "copies",
+    "hash",
 ];
 
 /// Parts that are neither headers nor parameters: a raw piece of the query string, a variable part of
