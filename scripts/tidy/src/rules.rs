@@ -95,7 +95,7 @@ pub(crate) const CRATES: [Crate; 7] = [
             "metrics peers",
             "results",
             "config error",
-            "spool",
+            "hints spool",
             "cache order query",
             "scope similar",
             "lock",

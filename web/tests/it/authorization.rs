@@ -28,7 +28,7 @@ struct Guarded {
     fake: Arc<Fake>,
 }
 
-fn tls() -> rustls::ClientConfig {
+pub(crate) fn tls() -> rustls::ClientConfig {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let tls = rustls::ClientConfig::builder_with_provider(provider);
     let tls = tls.with_safe_default_protocol_versions().unwrap();
@@ -39,7 +39,7 @@ fn tls() -> rustls::ClientConfig {
 fn site(fake: &Arc<Fake>, options: &AuthorizationOptions) -> Site {
     fake.names_packages.store(true, SeqCst);
     let mut web = Options::default();
-    let authorization = Authorization::new(options, tls()).unwrap();
+    let authorization = Authorization::new(options, tls(), None).unwrap();
     web.authorization = authorization.map(Arc::new);
     let limits = ConnectionLimits::default();
     Site::start(vec![fake.backend()], web, limits, |config| {
@@ -572,7 +572,7 @@ fn without_batches_many_private_packages_are_refused_with_the_way_out() {
     let names: Vec<String> = names.collect();
     let names = frontend::PackageNames::new(names.iter().map(|name| name.as_bytes()));
     let check = |public: &str, batch| {
-        let authorization = Authorization::new(&options(public, batch), tls()).unwrap();
+        let authorization = Authorization::new(&options(public, batch), tls(), None).unwrap();
         authorization.unwrap().check_names(&names)
     };
     let refused = check("p00x", false).unwrap_err().to_string();
