@@ -40,6 +40,7 @@ mod kept_body;
 mod left_out;
 mod links;
 pub mod model;
+mod outline;
 mod pages;
 mod params;
 mod problem;
