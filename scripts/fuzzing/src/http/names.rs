@@ -82,6 +82,7 @@ pub(crate) const PARAMETERS: &[&str] = &[
     "case",
     "word",
     "lang",
+    "kind",
     "rev",
     "branch",
     "package",
