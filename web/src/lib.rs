@@ -39,6 +39,7 @@ mod join;
 mod kept_body;
 mod links;
 pub mod model;
+mod outline;
 mod pages;
 mod params;
 mod problem;
