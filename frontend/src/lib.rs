@@ -58,7 +58,7 @@ pub use coordinator::{BackendStatus, Coordinator, Served};
 pub use error::{FileError, LookupError, SearchError, StartError};
 pub use execution::handle::SearchHandle;
 pub use execution::memory::{Need, Reservation};
-pub use execution::stream_stats::{BackendProgress, Progress, TopMatches};
+pub use execution::stream_stats::{BackendProgress, BestDocuments, Progress, TopMatches};
 pub use order::{BEST_MAX, Pointer};
 pub use peers::{Backend, Socket};
 pub use query::{BadQuery, Notice, ParsedQuery, Query, QueryInput};

@@ -14,7 +14,7 @@ use crate::execution::collector::Collector;
 use crate::execution::event::StreamEvent;
 use crate::execution::stream_stats::StreamStats;
 use crate::lock::lock;
-use crate::order::{Origin, TopPointers};
+use crate::order::{Origin, TopDocument, TopDocuments, TopPointers};
 use crate::peers::account::StreamAccount;
 use crate::peers::{Connection, Peer, PeerError, Socket, check_semantics, hello};
 use crate::results::SkippedDocument;
@@ -227,6 +227,7 @@ pub(crate) struct Ingest<'a> {
     account: StreamAccount,
     collector: &'a mut Collector,
     best: TopPointers,
+    best_documents: TopDocuments,
     /// For each shard, the document of the last batch.
     begun: Vec<Option<BegunDocument>>,
     /// Whether copies of documents are found.
@@ -247,6 +248,7 @@ impl<'a> Ingest<'a> {
             account: StreamAccount::new(shards),
             collector,
             best: TopPointers::default(),
+            best_documents: TopDocuments::default(),
             begun: (0..shards).map(|_| None).collect(),
             folds: folds(target.search),
             written: target.stats.received_bytes.load(Relaxed),
@@ -281,7 +283,7 @@ impl<'a> Ingest<'a> {
                     document.finish(self.target.backend, self.collector);
                 }
                 self.collector.end(end);
-                self.target.stats.end(end, &self.best);
+                self.target.stats.end(end, &self.best, &self.best_documents);
             }
             Err(PeerError::Heavy) => return self.collector,
             Err(_) => {
@@ -361,6 +363,7 @@ impl<'a> Ingest<'a> {
             BegunDocument::new(view.document, &origin, text)
         };
         let before = self.collector.len();
+        let mut best_lines = TopDocument::default();
         for (index, line) in (0..).zip(view.lines()) {
             if !line.is_match() {
                 continue;
@@ -372,8 +375,10 @@ impl<'a> Ingest<'a> {
             let pointer = origin.pointer(line.rank, line.number, index);
             document.add(&pointer, line.number);
             self.best.offer(pointer);
+            best_lines.offer(pointer);
             self.collector.push(pointer);
         }
+        self.best_documents.offer(&best_lines);
         *begun = Some(document);
         let matches = (self.collector.len() - before) as u64;
         self.collector
@@ -420,7 +425,7 @@ impl<'a> Ingest<'a> {
         stats.matches.fetch_add(new, Relaxed);
         let is_due = now.duration_since(self.published) >= PUBLISH_EVERY;
         if is_due || self.collector.matches == new || stats.has_news() {
-            stats.publish(&self.best);
+            stats.publish(&self.best, &self.best_documents);
             self.published = now;
         }
         self.collector.spill_if_full(self.target.backend, spool)?;
