@@ -13,8 +13,8 @@ document.addEventListener('keydown', (event) => {
 
 // Keeps defaults out of the address.
 document.querySelector('form[role=search]')?.addEventListener('submit', (event) => {
-  const { mode, case: letters, group } = event.target.elements;
-  const defaults = [mode, group].filter((choice) => choice.value === choice.dataset.default);
+  const { mode, case: letters } = event.target.elements;
+  const defaults = [mode].filter((choice) => choice.value === choice.dataset.default);
   // The default of keyword search is smart case, of the other modes exact case.
   if (letters.value === (mode.value === 'keyword' ? 'auto' : 'yes')) defaults.push(letters);
   defaults.forEach((choice) => { choice.disabled = true; });
@@ -49,7 +49,6 @@ function follow(search) {
     const best = JSON.parse(event.data);
     // Rendered and escaped by the server, with the template of the finished page.
     part('best').innerHTML = best.html;
-    if (best.final) part('best-title').textContent = 'The best matches (final):';
   });
   const finish = async () => {
     events.close();
@@ -65,7 +64,7 @@ function follow(search) {
     // It goes on for others, and what has arrived until now is all that there is to see here.
     if (!stopped || !JSON.parse(event.data).error) return finish();
     events.close();
-    part('best-title').textContent = 'Stopped. The best matches until then:';
+    part('best-title').textContent = 'Stopped. The best until then:';
     ['progress', 'cancel', 'left'].forEach((id) => { part(id).hidden = true; });
   });
   // The search has expired or the frontend is down: the page says which.

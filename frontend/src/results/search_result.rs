@@ -52,6 +52,15 @@ pub struct SearchResult {
     pub(crate) damaged: AtomicBool,
 }
 
+/// Matches of one document, ascending by line.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ByLine {
+    /// Their positions in the order.
+    pub positions: Vec<u64>,
+    /// How many matches are in lines before them.
+    pub before: u64,
+}
+
 impl SearchResult {
     /// Names query, generation and scope: equal for all clients of the same search.
     pub fn identity(&self) -> &str {
@@ -181,6 +190,11 @@ impl SearchResult {
         self.outcome.is_unavailable && self.found() == 0
     }
 
+    /// Whether a client stopped the search.
+    pub fn was_stopped(&self) -> bool {
+        self.outcome.was_stopped && !self.is_complete()
+    }
+
     /// What is missing, by backend.
     pub fn missing(&self) -> &[Missing] {
         &self.outcome.missing
@@ -287,16 +301,18 @@ impl SearchResult {
         self.checked(documents::read_unfolded(&self.spool.packages, range))
     }
 
-    /// Returns the positions of the first matches from line `first` on, at most `most`, ascending by line: for a
-    /// result with one document. Reads the whole order, in memory for `most` of them.
-    pub fn positions_by_line(&self, first: u32, most: usize) -> Result<Vec<u64>, SpoolError> {
+    /// Finds the first matches from line `first` on, at most `most`, of a result with one document. Reads the
+    /// whole order, in memory for `most` of them.
+    pub fn by_line(&self, first: u32, most: usize) -> Result<ByLine, SpoolError> {
         // The lowest lines so far, the highest of them on top.
         let mut lowest = BinaryHeap::with_capacity(most + 1);
+        let mut before = 0;
         for start in (0..self.len()).step_by(POINTERS_AT_ONCE) {
             let end = self.len().min(start + POINTERS_AT_ONCE);
             let pointers = self.pointers(start..end)?;
             for (position, pointer) in (start as u64..).zip(pointers) {
                 if pointer.line() < first {
+                    before += 1;
                     continue;
                 }
                 lowest.push((pointer.line(), position));
@@ -306,7 +322,10 @@ impl SearchResult {
             }
         }
         let ascending = lowest.into_sorted_vec().into_iter();
-        Ok(ascending.map(|(_, position)| position).collect())
+        Ok(ByLine {
+            positions: ascending.map(|(_, position)| position).collect(),
+            before,
+        })
     }
 
     /// Reads a range of the documents, ordered by their best match.
