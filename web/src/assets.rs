@@ -1,58 +1,109 @@
-//! Style, script and icon: in the binary, with a hash of their content in the address, cached forever.
+//! Styles, scripts and the icon: in the binary, with a hash of their content in the address, cached forever.
+//!
+//! The files below `css` are joined to one style, so that a page waits for one file alone. The files below `js`
+//! are modules that import each other, so all assets have one hash: an address stands for one state of all.
 
 use crate::params::Path;
 use crate::problem::Problem;
-use axum::http::header;
+use crate::response::NO_STORE;
+use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
+use fnv::FnvHasher;
+use std::hash::Hasher;
+use std::sync::LazyLock;
 
-pub(crate) struct Asset {
-    name: &'static str,
-    kind: &'static str,
-    bytes: &'static [u8],
-    hash: u64,
+/// The name of the joined style.
+pub(crate) const STYLE: &str = "style.css";
+
+/// The module that imports the others.
+pub(crate) const SCRIPT: &str = "main.js";
+
+pub(crate) const ICON: &str = "icon.svg";
+
+/// Bytes do not change while their address stays the same.
+const FOREVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
+
+type File = (&'static str, &'static [u8]);
+
+macro_rules! files {
+    ($folder:literal: $($name:literal),* $(,)?) => {
+        &[$(($name, include_bytes!(concat!("../assets/", $folder, $name)))),*]
+    };
 }
 
-pub(crate) static STYLE: Asset = Asset {
-    name: "style.css",
-    kind: "text/css; charset=utf-8",
-    bytes: include_bytes!("../assets/style.css"),
-    hash: fnv(include_bytes!("../assets/style.css")),
-};
+/// Parts of the style. The first declares the tokens that the others use, the last prevails.
+const STYLES: &[File] = files!("css/":
+    "tokens.css",
+    "base.css",
+    "code.css",
+    "colours.css",
+    "file.css",
+    "filters.css",
+    "keys.css",
+    "notices.css",
+    "results.css",
+    "running.css",
+    "start.css",
+    "narrow.css",
+);
 
-pub(crate) static SCRIPT: Asset = Asset {
-    name: "app.js",
-    kind: "text/javascript; charset=utf-8",
-    bytes: include_bytes!("../assets/app.js"),
-    hash: fnv(include_bytes!("../assets/app.js")),
-};
+const SCRIPTS: &[File] = files!("js/":
+    "boxes.js",
+    "copy.js",
+    "form.js",
+    "fragment.js",
+    "keys.js",
+    "main.js",
+    "move.js",
+    "options.js",
+    "patience.js",
+    "recent.js",
+    "running.js",
+    "theme.js",
+);
 
-static ICON: Asset = Asset {
-    name: "icon.svg",
-    kind: "image/svg+xml",
-    bytes: include_bytes!("../assets/icon.svg"),
-    hash: fnv(include_bytes!("../assets/icon.svg")),
-};
+const ICONS: &[File] = files!("": "icon.svg");
 
-impl Asset {
-    /// Returns the address, which changes with the content.
-    pub(crate) fn address(&self) -> String {
-        format!("/assets/{}?{:016x}", self.name, self.hash)
+static ASSETS: LazyLock<Assets> = LazyLock::new(Assets::new);
+
+struct Assets {
+    style: Vec<u8>,
+    hash: String,
+}
+
+impl Assets {
+    fn new() -> Assets {
+        let style = STYLES.iter().flat_map(|(_, bytes)| bytes.iter().copied());
+        let style: Vec<u8> = style.collect();
+        let mut hasher = FnvHasher::default();
+        for (name, bytes) in [(STYLE, &style[..])].iter().chain(SCRIPTS).chain(ICONS) {
+            hasher.write(name.as_bytes());
+            hasher.write(&(bytes.len() as u64).to_le_bytes());
+            hasher.write(bytes);
+        }
+        let hash = format!("{:016x}", hasher.finish());
+        Assets { style, hash }
     }
 
-    /// Returns a hash of the content.
-    pub(crate) fn hash(&self) -> u64 {
-        self.hash
+    /// Returns the content of a file and its type.
+    fn find(&'static self, name: &str) -> Option<(&'static [u8], &'static str)> {
+        let of = |files: &[File]| Some(files.iter().find(|file| file.0 == name)?.1);
+        if name == STYLE {
+            return Some((&self.style, "text/css; charset=utf-8"));
+        }
+        let script = of(SCRIPTS).map(|bytes| (bytes, "text/javascript; charset=utf-8"));
+        script.or_else(|| Some((of(ICONS)?, "image/svg+xml")))
     }
 }
 
-/// FNV-1a 64, computed by the compiler.
-const fn fnv(bytes: &[u8]) -> u64 {
-    let (mut hash, mut at) = (0xcbf2_9ce4_8422_2325_u64, 0);
-    while at < bytes.len() {
-        hash = (hash ^ bytes[at] as u64).wrapping_mul(0x0100_0000_01b3);
-        at += 1;
-    }
-    hash
+/// Returns a hash of all assets.
+pub(crate) fn hash() -> &'static str {
+    &ASSETS.hash
+}
+
+/// Returns the address of an asset, which changes with the content of any.
+pub(crate) fn address(name: &str) -> String {
+    format!("/assets/{}/{name}", hash())
 }
 
 /// Keeps crawlers away from searches, each of which costs more than a page that is only read.
@@ -60,14 +111,82 @@ pub(crate) async fn robots() -> &'static str {
     "User-agent: *\nAllow: /$\nDisallow: /\n"
 }
 
-pub(crate) async fn asset(Path(name): Path<String>) -> Result<Response, Problem> {
-    let mut all = [&STYLE, &SCRIPT, &ICON].into_iter();
-    let asset = all.find(|asset| asset.name == name);
-    let asset = asset.ok_or_else(|| Problem::missing(format!("no asset is called {name}")))?;
-    let cache = "public, max-age=31536000, immutable";
-    let headers = [
-        (header::CONTENT_TYPE, asset.kind),
-        (header::CACHE_CONTROL, cache),
-    ];
-    Ok((headers, asset.bytes).into_response())
+/// Sends an asset. A page of another version of the program gets what there is now, and must not keep it.
+pub(crate) async fn asset(
+    Path((version, name)): Path<(String, String)>,
+) -> Result<Response, Problem> {
+    let found = ASSETS.find(&name);
+    let (bytes, kind) =
+        found.ok_or_else(|| Problem::missing(format!("no asset is called {name}")))?;
+    let cache = if version == hash() { FOREVER } else { NO_STORE };
+    let kind = HeaderValue::from_static(kind);
+    let headers = [(header::CONTENT_TYPE, kind), (header::CACHE_CONTROL, cache)];
+    Ok((headers, bytes).into_response())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+    use std::fs;
+    use std::path::Path;
+
+    /// Lines of a module.
+    const SCRIPT_LINES_MAX: usize = 200;
+
+    fn names(files: &[File]) -> BTreeSet<String> {
+        files.iter().map(|(name, _)| (*name).to_owned()).collect()
+    }
+
+    #[test]
+    fn every_file_of_the_assets_is_served() {
+        let assets = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets");
+        for (folder, files) in [("css", STYLES), ("js", SCRIPTS)] {
+            let there = fs::read_dir(assets.join(folder)).unwrap();
+            let there = there.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+            assert_eq!(there.collect::<BTreeSet<_>>(), names(files), "{folder}");
+        }
+    }
+
+    #[test]
+    fn scripts_are_small_checked_modules_that_import_what_is_there() {
+        for (name, bytes) in SCRIPTS {
+            let text = str::from_utf8(bytes).unwrap();
+            assert!(text.starts_with("// @ts-check\n"), "{name}");
+            assert!(text.lines().count() < SCRIPT_LINES_MAX, "{name}");
+            let imports = text.lines().filter(|line| line.starts_with("import "));
+            for import in imports {
+                let path = import.split('\'').nth(1).unwrap_or_default();
+                let imported = path.strip_prefix("./").unwrap_or_default();
+                assert!(names(SCRIPTS).contains(imported), "{name}: {import}");
+            }
+        }
+    }
+
+    #[test]
+    fn only_one_script_makes_markup_of_text() {
+        let sinks = [
+            "innerHTML",
+            "outerHTML",
+            "insertAdjacentHTML",
+            "document.write",
+            "eval(",
+        ];
+        for (name, bytes) in SCRIPTS {
+            let text = str::from_utf8(bytes).unwrap();
+            assert!(!sinks.iter().any(|sink| text.contains(sink)), "{name}");
+            let parses = text.contains("parseFromString") || text.contains("createPolicy");
+            assert_eq!(parses, *name == "fragment.js", "{name}");
+        }
+    }
+
+    #[test]
+    fn the_colours_of_both_schemes_are_in_one_place() {
+        for (name, bytes) in STYLES {
+            let text = str::from_utf8(bytes).unwrap();
+            assert!(!text.contains("prefers-color-scheme"), "{name}");
+            let declares = text.contains("light-dark(");
+            assert_eq!(declares, *name == "tokens.css", "{name}");
+        }
+    }
 }

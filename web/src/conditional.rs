@@ -95,9 +95,7 @@ impl KnownTags {
             hasher.write(&(part.len() as u64).to_le_bytes());
             hasher.write(part.as_bytes());
         }
-        for asset in [&assets::STYLE, &assets::SCRIPT] {
-            hasher.write(&asset.hash().to_le_bytes());
-        }
+        hasher.write(assets::hash().as_bytes());
         format!("\"{:016x}\"", hasher.finish())
     }
 }

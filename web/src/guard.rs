@@ -186,7 +186,7 @@ mod tests {
             "/healthz",
             "/readyz",
             "/robots.txt",
-            "/assets/style.css",
+            "/assets/0/style.css",
             "/sign-in",
         ] {
             assert_eq!(need(path), Need::Nothing, "{path}");

@@ -83,9 +83,11 @@ const UPKEEP_EVERY: Duration = Duration::from_secs(5);
 /// With the time to send and draw a page, its first matches are on the screen within 100 ms.
 const FIRST_MATCHES_AFTER: Duration = Duration::from_millis(50);
 
-/// What a page may load and do: its own style, script and connection.
+/// What a page may load and do: its own style, scripts and connection. Text becomes markup by the policy of
+/// `fragment.js` alone.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
-    connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+    connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; \
+    require-trusted-types-for 'script'; trusted-types trawl";
 
 /// Who may use which interface, and how much of it.
 #[derive(Clone, Debug)]
@@ -243,7 +245,7 @@ fn routes() -> Router<App> {
         .route("/search/events", get(pages::live))
         .route("/problems", get(pages::kinds))
         .route("/problems/{name}", get(pages::kind))
-        .route("/assets/{name}", get(assets::asset))
+        .route("/assets/{version}/{name}", get(assets::asset))
         .route("/robots.txt", get(assets::robots))
         .route("/healthz", get(health::healthz))
         .route("/readyz", get(health::readyz))

@@ -61,7 +61,7 @@ impl BoxView {
         let alone = names(first).filter(|_| !form.q.is_empty());
         let named = matches.iter().find(|found| found.is_name());
         BoxView {
-            key: address.show_href(0),
+            key: address.show_href(line),
             href: address.show_href(first.line),
             raw_href: address.raw_href(),
             export_href: alone
@@ -86,13 +86,21 @@ impl BoxView {
         let mut view = BoxView::new(form, matches);
         let shown = matches.len() as u64;
         let is_all = total.is_some_and(|total| total <= shown) || matches[0].is_name();
-        (view.line, view.total) = (0, total.filter(|&total| total > 1));
+        view = view.about_file(&matches[0]);
+        view.total = total.filter(|&total| total > 1);
         view.more = (!is_all).then(|| More {
             count: total.map(|total| total - shown),
             href: names(&matches[0]).map(|(package, path)| form.in_document(package, path).href(0)),
             continues: false,
         });
         view
+    }
+
+    /// Makes the box one about the file, whatever lines it has.
+    pub(super) fn about_file(mut self, found: &Match) -> BoxView {
+        self.key = FileAddress::of(&found.document).show_href(0);
+        self.line = 0;
+        self
     }
 
     /// Adds the copies of the file.

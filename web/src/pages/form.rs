@@ -298,14 +298,16 @@ pub(super) struct Layout {
     pub(super) form: Form,
     pub(super) style: String,
     pub(super) script: String,
+    pub(super) icon: String,
 }
 
 impl Layout {
     pub(super) fn new(form: Form) -> Layout {
         Layout {
             form,
-            style: assets::STYLE.address(),
-            script: assets::SCRIPT.address(),
+            style: assets::address(assets::STYLE),
+            script: assets::address(assets::SCRIPT),
+            icon: assets::address(assets::ICON),
         }
     }
 }

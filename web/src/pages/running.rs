@@ -101,10 +101,7 @@ fn by_file(form: &Form, files: &[Vec<Match>]) -> Vec<BoxView> {
                 .any(|other| text(other) == text(&files[at]))
     };
     let shown = (0..files.len()).filter(|&at| !files[at].is_empty() && !is_copy(at));
-    let view = |at: usize| BoxView {
-        line: 0,
-        ..BoxView::new(form, &files[at])
-    };
+    let view = |at: usize| BoxView::new(form, &files[at]).about_file(&files[at][0]);
     shown.map(view).collect()
 }
 

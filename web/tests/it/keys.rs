@@ -171,7 +171,7 @@ fn pages_are_open_and_bring_the_cookie_with_which_they_ask() {
         "/readyz",
         "/metrics",
         "/robots.txt",
-        "/assets/app.js",
+        "/assets/0/main.js",
         "/api/openapi.json",
     ] {
         let answer = guarded.get(path, &[]);
@@ -236,7 +236,7 @@ fn with_required_keys_everything_but_health_needs_one() {
         "/healthz",
         "/readyz",
         "/robots.txt",
-        "/assets/app.js",
+        "/assets/0/main.js",
         "/sign-in",
     ] {
         assert_eq!(guarded.get(path, &[]).status, 200, "{path}");

@@ -23,6 +23,7 @@ mod pages;
 mod persistence;
 mod rendered;
 mod requests;
+mod results;
 mod sharing;
 mod site;
 mod slow_readers;

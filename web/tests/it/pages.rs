@@ -25,7 +25,9 @@ fn escapes_hostile_text() {
     ];
     for path in pages {
         let page = site.get(&path).text();
-        let own = page.matches("<script src=\"/assets/app.js?").count();
+        let own = page
+            .matches("<script type=\"module\" src=\"/assets/")
+            .count();
         assert_eq!(
             (own, page.matches("<script").count()),
             (1, 1),
@@ -61,11 +63,12 @@ fn every_response_has_security_headers() {
 #[test]
 fn marks_matches_and_links_pages() {
     let site = site();
-    let page = site.get("/search?q=arse").text();
+    let page = site.get("/search?q=arse&group=none").text();
     assert!(page.contains("<title>arse · Trawl</title>"));
     assert!(page.contains("<mark>arse</mark>"));
     assert!(page.contains("157</b> matches in"), "{page}");
-    assert!(page.contains("page 1 of 16") && page.contains("/search?q=arse&#38;page=15"));
+    assert!(page.contains("page 1 of 16"), "{page}");
+    assert!(page.contains("/search?q=arse&#38;group=none&#38;page=15"));
     let grouped = site.get("/search?q=arse&group=package").text();
     assert!(grouped.contains("page 1 of 8") && grouped.contains("more in this package"));
     let nothing = site.get("/search?q=nowhere").text();
@@ -109,9 +112,10 @@ fn a_page_past_the_end_names_the_last() {
         (answer.status, &answer.json()["last_page"]),
         (404, &json!(15))
     );
-    let page = site.get("/search?q=arse&page=16");
+    let page = site.get("/search?q=arse&group=none&page=16");
     assert_eq!(page.status, 404);
-    assert!(page.text().contains("/search?q=arse&#38;page=15"));
+    let last = "/search?q=arse&#38;group=none&#38;page=15";
+    assert!(page.text().contains(last));
     assert_eq!(site.get("/api/v2/search?q=arse&page=15").status, 200);
 }
 
@@ -220,10 +224,10 @@ fn a_page_without_scripts_reloads_until_the_end() {
     let site = Site::new(vec![fake.backend()]);
     let page = site.get("/search?q=arse").text();
     assert!(
-        page.contains("<noscript><meta http-equiv=\"refresh\" content=\"2; url=/search?q=arse")
+        page.contains("<noscript><meta http-equiv=\"refresh\" content=\"1; url=/search?q=arse")
     );
     assert!(
-        page.contains("id=\"cancel\" type=\"button\" hidden"),
+        page.contains("id=\"stop\" type=\"button\" hidden"),
         "needs a script"
     );
     assert!(
@@ -232,7 +236,7 @@ fn a_page_without_scripts_reloads_until_the_end() {
     );
     fake.open_gate();
     let page = site.get("/search?q=arse").text();
-    assert!(!page.contains("http-equiv") && page.contains("page 1 of 16"));
+    assert!(!page.contains("http-equiv") && page.contains("page 1 of 4"));
 }
 
 #[test]
@@ -245,7 +249,72 @@ fn serves_status_and_assets() {
     assert_eq!(site.get("/readyz").json()["status"], json!("ok"));
     assert_eq!(site.get("/metrics").status, 200);
     assert!(site.get("/robots.txt").text().contains("Disallow: /\n"));
-    let style = site.get("/assets/style.css");
+}
+
+/// The addresses of assets on a page.
+fn assets(page: &str) -> Vec<&str> {
+    let parts = page.split("=\"/assets/").skip(1);
+    parts.map(|part| part.split('"').next().unwrap()).collect()
+}
+
+#[test]
+fn assets_are_kept_forever_below_a_hash_of_all() {
+    let site = site();
+    let page = site.get("/").text();
+    for asset in assets(&page) {
+        let answer = site.get(&format!("/assets/{asset}"));
+        let cache = answer.header("cache-control");
+        assert!(cache.contains("immutable"), "{asset}: {cache}");
+    }
+    let (version, _) = assets(&page)[0].split_once('/').unwrap();
+    let style = site.get(&format!("/assets/{version}/style.css"));
     assert_eq!(style.header("content-type"), "text/css; charset=utf-8");
-    assert_eq!(site.get("/assets/../Cargo.toml").status, 404);
+    let script = site.get(&format!("/assets/{version}/keys.js"));
+    assert_eq!(
+        script.header("content-type"),
+        "text/javascript; charset=utf-8"
+    );
+    let older = site.get("/assets/0123456789abcdef/keys.js");
+    assert_eq!(older.header("cache-control"), "no-store");
+    for missing in [
+        "/assets/0/../Cargo.toml",
+        "/assets/0/base.css",
+        "/assets/keys.js",
+    ] {
+        assert_eq!(site.get(missing).status, 404, "{missing}");
+    }
+}
+
+#[test]
+fn every_page_has_landmarks_and_one_title() {
+    let site = site();
+    for path in [
+        "/",
+        "/search?q=arse",
+        "/search?q=arse&group=package",
+        "/search?q=arse&group=document",
+        "/search?q=nowhere",
+        "/search?q=%28&mode=regexp",
+        "/show?package=package0_1.0&path=src/%3Cscript%3E0.c&line=1",
+        "/nowhere",
+        "/problems",
+        "/problems/bad-query",
+    ] {
+        let page = site.get(path).text();
+        let count = |part| page.matches(part).count();
+        assert_eq!((count("<h1"), count("<main")), (1, 1), "{path}: {page}");
+        assert!(page.contains("href=\"#main\"") && page.contains("id=\"main\""));
+        assert_eq!(
+            count("<nav"),
+            count("<nav aria-label=") + count("<nav class=\"pages\" aria-label="),
+            "{path}"
+        );
+    }
+}
+
+#[test]
+fn pages_let_one_policy_make_markup() {
+    let policy = site().get("/").header("content-security-policy").to_owned();
+    assert!(policy.contains("require-trusted-types-for 'script'; trusted-types trawl"));
+    assert!(policy.contains("script-src 'self';") && !policy.contains("unsafe"));
 }

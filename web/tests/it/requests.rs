@@ -186,12 +186,12 @@ fn rejects_ids_that_are_not_utf_8() {
     }
     let delete = site.send(Method::DELETE, "/api/v2/search/%ff", &[]);
     check(&delete, 400, "bad-request");
-    for path in ["/problems/%ff", "/results/%ff/page_0", "/assets/%ff"] {
+    for path in ["/problems/%ff", "/results/%ff/page_0", "/assets/0/%ff"] {
         let answer = site.get(path);
         assert_eq!(answer.status, 400, "{path}");
         assert!(answer.text().contains("</html>"), "{path}");
     }
-    let missing = site.get("/assets/nothing.js");
+    let missing = site.get("/assets/0/nothing.js");
     assert_eq!(missing.status, 404);
     assert!(missing.header("content-type").starts_with("text/html"));
 }

@@ -342,7 +342,7 @@ fn deleting_a_search_cancels_it_if_nobody_else_waits() {
     );
     assert_eq!(delete(&site, "0123456789abcdef0123456789abcdef"), 404);
     let shown = site.get(&format!("/search?q=arse&run={id}"));
-    assert!(shown.text().contains("cancelled"));
+    assert!(shown.text().contains("Stopped by you"));
     // New clients do not get the cancelled answer.
     fake.open_gate();
     assert_eq!(site.search("arse")["complete"], json!(true));
@@ -355,7 +355,9 @@ fn addresses_that_people_share_have_no_id() {
     let running = site.get("/search?q=arse").text();
     let id = running.split("/api/v2/search/").nth(1).unwrap();
     let id = &id[..32];
-    let shared = running.lines().filter(|line| !line.contains("data-search"));
+    let shared = running
+        .lines()
+        .filter(|line| !line.contains("data-search-href"));
     assert!(shared.clone().any(|line| line.contains("refresh")));
     for line in shared {
         assert!(!line.contains(id), "{line}");

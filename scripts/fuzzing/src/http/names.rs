@@ -32,7 +32,7 @@ pub(crate) const ROUTES: &[&str] = &[
     "/results/{}/{}",
     "/perpackage-results/{}/2/{}",
     "/problems/{}",
-    "/assets/{}",
+    "/assets/{}/{}",
     "/",
     "/problems",
     "/healthz",

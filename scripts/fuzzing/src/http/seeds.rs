@@ -46,7 +46,7 @@ GET /
 
 GET /problems/{} & {}=bad-query
 
-GET /assets/{} & {}=app.js
+GET /assets/{}/{} & {}=0 & {}=main.js
 
 GET /metrics
 
